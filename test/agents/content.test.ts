@@ -11,7 +11,7 @@ import { CASES as RECORDINGS, type RecordedCall, Replay } from "../support/repla
 import type { Expected } from "../support/summary.ts";
 import { promptsOf, WRITTEN } from "../support/written.ts";
 
-// Not all recordings: each agent, and each way in which content can come to the wrong place or come twice
+// A selection: each agent, and each case in which content could be misplaced or duplicated
 const CASES = [
   { source: "claude-code", name: "parallel-tools" },
   { source: "claude-code", name: "older-version-2.0.77" },
@@ -28,13 +28,13 @@ let replay: Replay | undefined;
 afterEach(() => replay?.remove());
 
 describe.each(CASES)("$source $name", ({ source, name }) => {
-  test("full: every prompt, argument, result and answer once, at its span, also with hooks twice and out of order", async () => {
+  test("full: every prompt, argument, result and answer is on its span once, also with hooks duplicated and shuffled", async () => {
     const of = at("full", source, name);
     for (const call of shuffled([...of.calls, ...of.calls])) of.put(call);
     await of.drain({ endIdle: true }, clockAt(lastMs(of)));
     const spans = spansOf(of);
     const written = WRITTEN[source]?.(of);
-    if (written === undefined) throw new Error(`nothing says what ${source} wrote`);
+    if (written === undefined) throw new Error(`test/support/written.ts does not parse ${source}`);
 
     expect(answersIn(spans).sort(), "answers").toEqual([...written.answers].sort());
     const counted = callIdsOf(source, name);
@@ -43,27 +43,27 @@ describe.each(CASES)("$source $name", ({ source, name }) => {
       const { given, result } = written.calls.get(callId) ?? {};
       const [span, ...more] = spans.filter(({ attributes }) => attributes["gen_ai.tool.call.id"] === callId);
       expect(more, callId).toEqual([]);
-      const told = span?.attributes["gen_ai.tool.call.arguments"];
-      if (typeof given === "string") expect(told, callId).toBe(given);
-      else if (isTold(given)) expect(JSON.parse(String(told)), callId).toEqual(given);
+      const recorded = span?.attributes["gen_ai.tool.call.arguments"];
+      if (typeof given === "string") expect(recorded, callId).toBe(given);
+      else if (hasArguments(given)) expect(JSON.parse(String(recorded)), callId).toEqual(given);
       if (result !== undefined) expect(span?.attributes["gen_ai.tool.call.result"], callId).toBe(result);
     }
     const calls = spans.filter(({ attributes }) => attributes["openhook.span.kind"] === "tool_call");
     expect(calls.length, "tool calls").toBe(ids.length);
-    const asked = messagesIn(spans, "gen_ai.output.messages").flatMap(({ parts }) =>
+    const requested = messagesIn(spans, "gen_ai.output.messages").flatMap(({ parts }) =>
       parts.flatMap((part) => (part.type === "tool_call" ? [part.id] : [])),
     );
-    expect(new Set(asked).size, "a call is asked for once").toBe(asked.length);
+    expect(new Set(requested).size, "each call appears in one answer").toBe(requested.length);
     const prompts = messagesIn(spans, "gen_ai.input.messages").map(({ role, parts }) => [role, parts[0]?.content]);
     expect(prompts.sort()).toEqual(
       promptsOf(of)
         .map((prompt) => ["user", prompt])
         .sort(),
     );
-    expect(contentLeft(of), "what stands in spans lies nowhere else").toBe(0);
+    expect(contentLeft(of), "content is stored only in spans").toBe(0);
   });
 
-  test("the figures are the same at all levels, and below redacted there is no content", async () => {
+  test("numbers are equal at all levels, and levels below redacted store no content", async () => {
     const figures: unknown[] = [];
     for (const level of CAPTURE_LEVELS) {
       const of = at(level, source, name);
@@ -78,7 +78,7 @@ describe.each(CASES)("$source $name", ({ source, name }) => {
         expect(held).toEqual([]);
         expect(contentLeft(of)).toBe(0);
       } else expect(held.length).toBeGreaterThan(0);
-      if (level === "none") expectFiguresAlone(of, spans);
+      if (level === "none") expectNoNames(of, spans);
       of.remove();
     }
     const [none, metadata, redacted, full] = figures;
@@ -88,7 +88,7 @@ describe.each(CASES)("$source $name", ({ source, name }) => {
   });
 });
 
-test("Cursor, by its hooks alone: the answer is its turn's", async () => {
+test("Cursor, which has only hooks: the answer is on its turn", async () => {
   const of = at("full", "cursor", "basic");
   for (const call of [...of.calls, ...of.calls].reverse()) of.put(call);
   await of.drain({ endIdle: true }, clockAt(lastMs(of)));
@@ -110,7 +110,7 @@ test("Cursor, by its hooks alone: the answer is its turn's", async () => {
   }
 });
 
-test("Codex without a session file: what the hooks say", async () => {
+test("Codex without a session file: the answer comes from hooks", async () => {
   const of = at("full", "codex", "ephemeral");
   for (const call of of.calls) of.put(call);
   await of.drain({ endIdle: true }, clockAt(lastMs(of)));
@@ -119,13 +119,13 @@ test("Codex without a session file: what the hooks say", async () => {
   expect(answersIn(spansOf(of))).toEqual([last]);
 });
 
-/** The calls of a recording, counted by other means. */
+/** The tool call ids of a recording, counted independently. */
 const callIdsOf = (source: string, name: string): readonly string[] =>
   (JSON.parse(readFileSync(join(RECORDINGS, source, name, "expected.json"), "utf8")) as Expected).sessions.flatMap(
     ({ tool_calls }) => tool_calls.flatMap(({ id }) => id ?? []),
   );
 
-// --- what we made of it ---
+// --- the stored result ---
 
 interface Message {
   readonly role: string;
@@ -142,11 +142,11 @@ const answersIn = (spans: readonly SpanRecord[]): string[] =>
     parts.flatMap(({ type, content }) => (type === "text" && content !== undefined ? [content] : [])),
   );
 
-/** A call without arguments has no attribute for them. */
-const isTold = (given: unknown): boolean => given !== undefined && JSON.stringify(given) !== "{}";
+/** A call without arguments has no arguments attribute. */
+const hasArguments = (given: unknown): boolean => given !== undefined && JSON.stringify(given) !== "{}";
 
-/** At `none` no name is left that somebody gave. */
-function expectFiguresAlone(of: Replay, spans: readonly SpanRecord[]): void {
+/** The level `none` keeps no user-chosen names. */
+function expectNoNames(of: Replay, spans: readonly SpanRecord[]): void {
   const names = new Set(spans.flatMap(({ attributes }) => Object.keys(attributes)));
   for (const gone of ["vcs.repository.name", "process.executable.name", "openhook.mcp.server.name"]) {
     expect(names).not.toContain(gone);
@@ -164,7 +164,7 @@ function expectFiguresAlone(of: Replay, spans: readonly SpanRecord[]): void {
   }
 }
 
-/** What is a figure, an id, a time or a status; names and content are not. */
+/** The span without names and content: numbers, ids, times and statuses. */
 const bare = ({ traceId, spanId, parentSpanId, startMs, endMs, status, attributes }: SpanRecord) => ({
   spanId,
   traceId,
@@ -181,7 +181,7 @@ const bare = ({ traceId, spanId, parentSpanId, startMs, endMs, status, attribute
 
 const byId = (a: { readonly spanId: string }, b: { readonly spanId: string }): number => (a.spanId < b.spanId ? -1 : 1);
 
-/** Sums by metric: some attributes of their streams are names. What the program counts of itself is left out. */
+/** Sums by metric, since some stream attributes are names. Without the program's own metrics. */
 function sums(of: Replay): Readonly<Record<string, number>> {
   const db = openDatabase(of.places.storePath);
   try {
@@ -224,7 +224,7 @@ function at(level: string, source: string, name: string): Replay {
 
 const lastMs = (of: Replay): number => Math.max(...of.calls.map((call) => Date.parse(call.received_at)));
 
-/** The same order every time. */
+/** A fixed shuffle. */
 function shuffled(calls: readonly RecordedCall[]): readonly RecordedCall[] {
   let state = 7;
   const random = (): number => {

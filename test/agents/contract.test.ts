@@ -1,4 +1,4 @@
-// What every card must keep, whatever it is sent. A new agent is tested by standing in the registry.
+// Rules that every adapter keeps for any payload. A new agent is tested as soon as it is in the registry.
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -23,7 +23,7 @@ const recorded = recordedPayloads();
 const kinds: ReadonlySet<unknown> = new Set(
   new Map(recorded.map(({ source, event, payload }) => [`${source} ${event}`, payload])).values(),
 );
-/** The payloads that every card is tried with: all, or in `npm test` one of each kind. */
+/** Payloads that every adapter must accept: all, or in `npm test` one of each kind. */
 const walked = IS_WHOLE ? recorded : recorded.filter(({ payload }) => kinds.has(payload));
 const NOW_MS = Date.UTC(2026, 9, 5, 12);
 
@@ -34,20 +34,20 @@ const intake = (rest: Partial<IntakeFacts> = {}): IntakeFacts => ({
   truncated: false,
   ...rest,
 });
-/** The same payload as the intake may hand it over: named or not, with what it keeps of the environment. */
+/** Intake facts that may come with a payload: with or without a source name and environment variables. */
 const intakesOf = (agent: Agent): readonly IntakeFacts[] => [
   intake(),
   intake({ source: agent.source, event: "session.end", cwd: "/home/dev/acme-shop", parentPid: 3131 }),
-  intake({ source: "somebody-else", env: { CLAUDE_PID: "3131", OPENHOOK_SESSION_ID: "s" }, truncated: true }),
+  intake({ source: "another-agent", env: { CLAUDE_PID: "3131", OPENHOOK_SESSION_ID: "s" }, truncated: true }),
 ];
 
 const GARBAGE: readonly (readonly [string, unknown])[] = [
   ["null", null],
   ["undefined", undefined],
   ["a number", 42],
-  ["no number", Number.NaN],
-  ["a text", "session.end"],
-  ["an empty text", ""],
+  ["NaN", Number.NaN],
+  ["a string", "session.end"],
+  ["an empty string", ""],
   ["true", true],
   ["an empty object", {}],
   ["an empty array", []],
@@ -55,37 +55,37 @@ const GARBAGE: readonly (readonly [string, unknown])[] = [
   ["a deep object", deep(5_000)],
   ["an object without a prototype", Object.assign(Object.create(null), { hook_event_name: "Stop", session_id: "s" })],
   [
-    "names of the language",
+    "names of built-in members",
     JSON.parse('{"__proto__": {"session_id": "s"}, "constructor": 1, "hook_event_name": "toString"}'),
   ],
-  ["an event's name alone", { hook_event_name: "SessionStart" }],
-  ["a session alone", { session_id: "s", sessionId: "s", conversation_id: "s" }],
+  ["only an event name", { hook_event_name: "SessionStart" }],
+  ["only a session id", { session_id: "s", sessionId: "s", conversation_id: "s" }],
 ];
 
-/** What a table of names knows and nobody put there, and what is no text. */
+/** Names of built-in members, and values that are not strings. */
 const ODD: readonly (readonly [string, unknown])[] = [
   ["constructor", "constructor"],
   ["toString", "toString"],
   ["__proto__", "__proto__"],
-  ["a way up with a NUL", "../../\0"],
-  ["half a character", "\ud800"],
-  ["a number beyond any", Number.POSITIVE_INFINITY],
-  ["a time that is none", "+275760-09-13T00:00:00.001Z"],
+  ["a parent path with a NUL", "../../\0"],
+  ["a lone surrogate", "\ud800"],
+  ["infinity", Number.POSITIVE_INFINITY],
+  ["an invalid time", "+275760-09-13T00:00:00.001Z"],
   ["an array", [["a"]]],
 ];
 
-test("there are cards and recordings", () => {
+test("the registry has agents, and recordings exist", () => {
   expect(agents.length).toBeGreaterThanOrEqual(2);
   expect(recorded.length).toBeGreaterThan(300);
 });
 
-test("the registry knows each card by its own name, once", async () => {
+test("the registry has each agent once, by its own name", async () => {
   for (const agent of agents) expect(await findAgent(agent.source)).toBe(agent);
-  for (const name of ["", "nobody", "__proto__", "constructor"]) expect(await findAgent(name)).toBeUndefined();
+  for (const name of ["", "unknown", "__proto__", "constructor"]) expect(await findAgent(name)).toBeUndefined();
 });
 
 describe.each(agents.map((a) => [a.source, a] as const))("%s", (source, agent) => {
-  test("the card is filled in", () => {
+  test("the agent's members are filled in", () => {
     expect(source).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
     expect(agent.title).toMatch(/^\S.*\S$/);
     expect(agent.docs).not.toBe("");
@@ -98,7 +98,7 @@ describe.each(agents.map((a) => [a.source, a] as const))("%s", (source, agent) =
     for (const event of [undefined, "Stop", "__proto__"]) expect(replyOf(source, event) ?? "").not.toMatch(/\n/);
   });
 
-  test("what it can load is what it says", async () => {
+  test("loads the reader and installer that it declares", async () => {
     if (agent.tokens === "transcript") expect(agent.transcript).toBeDefined();
     const reader = (await agent.transcript?.())?.default;
     if (reader !== undefined) {
@@ -113,21 +113,24 @@ describe.each(agents.map((a) => [a.source, a] as const))("%s", (source, agent) =
     expect(installer?.scopes).not.toEqual([]);
   });
 
-  test.each(GARBAGE)("takes %s", (_, payload) => {
+  test.each(GARBAGE)("accepts %s", (_, payload) => {
     for (const facts of intakesOf(agent)) check(agent, payload, facts);
   });
 
-  test.each([1_000, 5_000, 200_000])("is not reached by, or survives, what is nested %i levels deep", (levels) => {
-    const fields = `"openhook":"0.1","type":"session.start","source":"acme","hook_event_name":"Stop","session_id":"s"`;
-    const nest = `${"[".repeat(levels)}${"]".repeat(levels)}`;
-    for (const place of [`"tool_response":${nest}`, `"extensions":{"x":${nest}}`]) {
-      const decoded = decodePayload(Buffer.from(`{${fields},${place}}`));
-      if (!decoded.ok) continue;
-      expect(() => JSON.stringify(agent.toEvents(decoded.value, intake({ source })))).not.toThrow();
-    }
-  });
+  test.each([1_000, 5_000, 200_000])(
+    "survives a payload nested %i levels deep, unless decoding rejects it",
+    (levels) => {
+      const fields = `"openhook":"0.1","type":"session.start","source":"acme","hook_event_name":"Stop","session_id":"s"`;
+      const nest = `${"[".repeat(levels)}${"]".repeat(levels)}`;
+      for (const place of [`"tool_response":${nest}`, `"extensions":{"x":${nest}}`]) {
+        const decoded = decodePayload(Buffer.from(`{${fields},${place}}`));
+        if (!decoded.ok) continue;
+        expect(() => JSON.stringify(agent.toEvents(decoded.value, intake({ source })))).not.toThrow();
+      }
+    },
+  );
 
-  test("takes any JSON", () => {
+  test("accepts any JSON", () => {
     const facts = fc.constantFrom(...intakesOf(agent));
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), facts, (payload, at) => {
@@ -137,7 +140,7 @@ describe.each(agents.map((a) => [a.source, a] as const))("%s", (source, agent) =
     );
   });
 
-  test("takes any value in the fields that payloads have", () => {
+  test("accepts any value in the fields of payloads", () => {
     const names = [...new Set(recorded.flatMap(({ payload }) => Object.keys(Object(payload))))];
     const events = [...new Set(recorded.map(({ payload }) => String(Object(payload)["hook_event_name"])))];
     const field = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom(...events), fc.string(), fc.double());
@@ -152,7 +155,7 @@ describe.each(agents.map((a) => [a.source, a] as const))("%s", (source, agent) =
     );
   });
 
-  test.each(ODD)("takes %s wherever a payload of its own has a text", (_, value) => {
+  test.each(ODD)("accepts %s in place of any string of its own payloads", (_, value) => {
     for (const { event, env, payload } of payloadsOf(source)) {
       for (const name of Object.keys(Object(payload))) {
         const odd = { ...Object(payload), [name]: value };
@@ -163,10 +166,10 @@ describe.each(agents.map((a) => [a.source, a] as const))("%s", (source, agent) =
     }
   });
 
-  test("takes every recorded payload, its own and those of others, whole and with a part missing", () => {
+  test("accepts every agent's recorded payloads, whole and with a member missing", () => {
     for (const { source: from, event, env, payload } of walked) {
       check(agent, payload, intake({ source, event, env }));
-      // Of others' one kind each is enough: what matters is the set of fields
+      // One payload of each kind is enough for other agents: only the set of fields matters
       if (from !== source && !kinds.has(payload)) continue;
       for (const name of Object.keys(Object(payload))) {
         const { [name]: _, ...rest } = payload as Record<string, unknown>;
@@ -175,7 +178,7 @@ describe.each(agents.map((a) => [a.source, a] as const))("%s", (source, agent) =
     }
   });
 
-  test("knows its own payloads for sure, and is sure of nobody else's", () => {
+  test("recognises its own payloads as certain, and no other agent's", () => {
     for (const { source: from, event, env, payload } of recorded) {
       const recognition = agent.recognises(payload, intake({ source: from, event, env }));
       if (from === source) expect(recognition).not.toBe("no");
@@ -184,7 +187,7 @@ describe.each(agents.map((a) => [a.source, a] as const))("%s", (source, agent) =
   });
 });
 
-/** One payload of each event: as recorded, else as documented, else of Claude Code, whose contract many others took over. */
+/** One payload per event: recorded, else documented, else Claude Code's, since many agents use its contract. */
 function payloadsOf(source: string): readonly Pick<RecordedPayload, "event" | "env" | "payload">[] {
   const ofAgent = (name: string) => recorded.filter((one) => one.source === name && kinds.has(one.payload));
   const own = ofAgent(source);
@@ -206,7 +209,7 @@ function documentedCalls(source: string): readonly DocumentedCall[] {
     .flatMap((path) => linesOf<DocumentedCall>(path));
 }
 
-/** No throw, valid events, ids that depend on the payload alone. */
+/** Expects no throw, valid events, and ids that depend only on the payload. */
 function check(agent: Agent, payload: unknown, facts: IntakeFacts): void {
   expect(["certain", "likely", "possible", "no"]).toContain(agent.recognises(payload, facts));
   const events = agent.toEvents(payload, facts);
@@ -214,7 +217,7 @@ function check(agent: Agent, payload: unknown, facts: IntakeFacts): void {
     const parsed = Event.safeParse(event);
     expect(parsed.error, JSON.stringify(payload)?.slice(0, 400)).toBeUndefined();
     expect(Number.isFinite(Date.parse(event.time))).toBe(true);
-    // An own card's extras are ours; foreign envelopes carry what they like
+    // Adapters set only known extras; envelopes of other senders may have any
     if (agent.source === event.source && event.extensions !== undefined && agent.source !== "openhook") {
       expect(Extras.strict().safeParse(event.extensions).error).toBeUndefined();
     }

@@ -1,4 +1,4 @@
-// Some servers count their tool calls in every conversation or answer: whoever draws ids by lot and whoever counts has the same told.
+// Some servers number tool calls anew in every conversation or answer. The result equals that of random ids.
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -32,13 +32,13 @@ describe.each(IS_WHOLE ? RECORDED : ([["claude-code", "nested-subagents"]] as co
     answer: countedIn(source, name, "answer"),
   };
 
-  test("the ids come again", () => {
+  test("the ids repeat", () => {
     const ids = [...renamed.answer.values()];
     expect(new Set(ids).size).toBeLessThan(ids.length);
   });
 
   describe.each(IS_WHOLE ? (["conversation", "answer"] as const) : (["answer"] as const))(
-    "counted in every %s",
+    "numbered anew in every %s",
     (within) => {
       const edit = (text: string): string =>
         text.replaceAll(/"([\w-]+)"/g, (quoted, id: string) => {
@@ -46,19 +46,19 @@ describe.each(IS_WHOLE ? RECORDED : ([["claude-code", "nested-subagents"]] as co
           return counted === undefined ? quoted : `"${counted}"`;
         });
       const same = async (play: (replay: Replay) => Promise<void>, options: ReplayOptions = {}) => {
-        const told = async (more: ReplayOptions) => {
+        const pathsWith = async (more: ReplayOptions) => {
           replay = new Replay(source, name, { ...options, ...more });
           await play(replay);
           const paths = pathsOf(replay.places.storePath);
           replay.remove();
           return paths;
         };
-        const drawn = await told({});
-        expect(drawn.length).toBeGreaterThan(2);
-        expect(await told({ edit })).toEqual(drawn);
+        const random = await pathsWith({});
+        expect(random.length).toBeGreaterThan(2);
+        expect(await pathsWith({ edit })).toEqual(random);
       };
 
-      test("told by hooks alone, a drain after every one of them", { timeout: 60_000 }, () =>
+      test("from hooks only, with a drain after every hook", { timeout: 60_000 }, () =>
         same(
           async (there) => {
             for (const call of there.calls) {
@@ -71,7 +71,7 @@ describe.each(IS_WHOLE ? RECORDED : ([["claude-code", "nested-subagents"]] as co
         ),
       );
 
-      test("told by the transcript alone", { timeout: 60_000 }, () =>
+      test("from the transcript only", { timeout: 60_000 }, () =>
         same(async (there) => {
           const end = there.calls.findLast((call) => call.stdin?.["session_id"] !== undefined);
           if (end?.event === "SessionEnd") there.put(end);
@@ -80,14 +80,14 @@ describe.each(IS_WHOLE ? RECORDED : ([["claude-code", "nested-subagents"]] as co
         }),
       );
 
-      test("told by both, twice and backwards", { timeout: 60_000 }, () =>
+      test("from both, with hooks duplicated and reversed", { timeout: 60_000 }, () =>
         same(async (there) => {
           for (const call of [...there.calls, ...there.calls].reverse()) there.put(call);
           await there.drain({ endIdle: true });
         }),
       );
 
-      test("as it happened: a drain at each hook, the transcript as long as it was", { timeout: 60_000 }, () =>
+      test("in real order: a drain at each hook, with the transcript as far as written then", { timeout: 60_000 }, () =>
         same(
           async (there) => {
             for (const call of there.calls) {
@@ -102,7 +102,7 @@ describe.each(IS_WHOLE ? RECORDED : ([["claude-code", "nested-subagents"]] as co
         ),
       );
 
-      test("with what was asked and answered", { timeout: 60_000 }, async () => {
+      test("with arguments and results", { timeout: 60_000 }, async () => {
         const content = async (more: ReplayOptions) => {
           replay = new Replay(source, name, more);
           replay.env = { OPENHOOK_OTEL_CAPTURE: "full" };
@@ -120,9 +120,9 @@ describe.each(IS_WHOLE ? RECORDED : ([["claude-code", "nested-subagents"]] as co
           replay.remove();
           return tools.map((tool) => JSON.stringify(tool).replaceAll(home, "")).sort();
         };
-        const drawn = await content({});
-        expect(drawn.some((text) => !text.includes("null"))).toBe(true);
-        expect(await content({ edit })).toEqual(drawn);
+        const random = await content({});
+        expect(random.some((text) => !text.includes("null"))).toBe(true);
+        expect(await content({ edit })).toEqual(random);
       });
 
       test("imported", { timeout: 60_000 }, () => {
@@ -152,7 +152,7 @@ describe.each(IS_WHOLE ? RECORDED : ([["claude-code", "nested-subagents"]] as co
 
 const msOf = (call: RecordedCall | undefined): number => Date.parse(call?.received_at ?? "");
 
-/** What stands above each span, up to its root. */
+/** The ancestors of each span, up to its root. */
 function pathsOf(storePath: string): readonly string[] {
   const db = openDatabase(storePath);
   try {
@@ -183,7 +183,7 @@ function pathsOf(storePath: string): readonly string[] {
   }
 }
 
-/** By the ids of a recording's calls those that a server would have given that counts. */
+/** Maps a recording's call ids to the ids of a server that numbers calls. */
 function countedIn(source: string, name: string, within: "conversation" | "answer"): ReadonlyMap<string, string> {
   const counted = new Map<string, string>();
   const folder = join(CASES, source, name, "transcripts");
@@ -193,9 +193,9 @@ function countedIn(source: string, name: string, within: "conversation" | "answe
     const lines = readFileSync(join(folder, path), "utf8").split("\n");
     for (const line of lines.filter((text) => text !== "")) {
       if (/"type":\s*"\w+_output"/.test(line)) outputs++;
-      for (const [id, asked = String(outputs)] of callsIn(JSON.parse(line))) {
-        if (within === "answer" && asked !== answer) next = 0;
-        answer = asked;
+      for (const [id, answerOf = String(outputs)] of callsIn(JSON.parse(line))) {
+        if (within === "answer" && answerOf !== answer) next = 0;
+        answer = answerOf;
         if (!counted.has(id)) counted.set(id, `call_${next++}`);
       }
     }
@@ -203,7 +203,7 @@ function countedIn(source: string, name: string, within: "conversation" | "answe
   return counted;
 }
 
-/** Ids of the calls that a line tells, each with that of its answer where there is one. */
+/** Ids of the calls in a line, each with the id of its answer if there is one. */
 function callsIn(value: unknown, answer?: string): readonly (readonly [string, string | undefined])[] {
   if (typeof value !== "object" || value === null) return [];
   const o = value as Readonly<Record<string, unknown>>;

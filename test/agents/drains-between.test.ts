@@ -1,4 +1,4 @@
-// Whenever drains run, and however long somebody waits in between: the books are those of one drain at the end.
+// The result does not depend on when drains run: it equals that of one drain at the end.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
@@ -23,32 +23,34 @@ let replay: Replay | undefined;
 afterEach(() => replay?.remove());
 
 describe.each(firstRecordings(cases))("$source $name", ({ agent, source, name, calls }) => {
-  // What a transcript says would mend what was settled too early
-  test("hooks alone, a drain after every one of them", { timeout: 60_000 }, async () => {
-    const books = async (isEach: boolean) => {
+  // Without transcripts, which would correct calls that were settled too early
+  test("hooks only: a drain after every hook gives the result of one drain at the end", {
+    timeout: 60_000,
+  }, async () => {
+    const totals = async (isEach: boolean) => {
       replay = new Replay(source, name, { withTranscripts: false });
       for (const call of replay.calls) {
         replay.put(call);
         if (isEach) await replay.drain({}, clockAt(msOf(call)));
       }
       await replay.drain({ endIdle: true });
-      return takeBooks(replay);
+      return takeTotals(replay);
     };
-    expect(await books(true)).toEqual(await books(false));
+    expect(await totals(true)).toEqual(await totals(false));
   });
 
   const ends = calls.flatMap((call, index) => (index > 0 && isToolEnd(agent, call) ? [index] : []));
   const isWritten = existsSync(join(CASES, source, name, "transcripts"));
   test.each([...new Set([ends.slice(0, 1), ends.slice(-1)].flat())])(
-    "given up before call %i ended and gone on with an hour later: no call is told twice",
+    "timed out before call %i ended and resumed an hour later: no call is reported twice",
     { timeout: 60_000 },
     async (at) => {
       const beforeMs = msOf(calls[at - 1]);
-      const books = async (isGivenUp: boolean) => {
+      const totals = async (isTimedOut: boolean) => {
         const edit = laterFrom(Math.min(beforeMs + 1, msOf(calls[at])));
         replay = new Replay(source, name, { withTranscripts: false, edit });
         for (const [index, call] of replay.calls.entries()) {
-          if (index === at && isGivenUp) {
+          if (index === at && isTimedOut) {
             if (isWritten) replay.writeTranscripts({ untilMs: beforeMs });
             await replay.drain({}, clockAt(beforeMs));
             await replay.drain({}, clockAt(beforeMs + HOUR_MS - 60_000));
@@ -57,9 +59,9 @@ describe.each(firstRecordings(cases))("$source $name", ({ agent, source, name, c
         }
         if (isWritten) replay.writeTranscripts();
         await replay.drain({ endIdle: true }, clockAt(msOf(replay.calls.at(-1)) + 1_000));
-        return takeBooks(replay).map(withoutStates);
+        return takeTotals(replay).map(withoutStates);
       };
-      expect(await books(true)).toEqual(await books(false));
+      expect(await totals(true)).toEqual(await totals(false));
     },
   );
 });
@@ -80,24 +82,24 @@ function isToolEnd(agent: Agent, { stdin, event, env }: RecordedCall): boolean {
     .some(({ type }) => type === "tool.end");
 }
 
-type Books = readonly (readonly [string, { readonly tools: readonly string[] }])[];
+type Totals = readonly (readonly [string, { readonly tools: readonly string[] }])[];
 
-function takeBooks(from: Replay): Books {
-  const books = [...booksOfAll(from.places.storePath)] as Books;
+function takeTotals(from: Replay): Totals {
+  const totals = [...booksOfAll(from.places.storePath)] as Totals;
   from.remove();
-  return books;
+  return totals;
 }
 
-/** What was told once stays as it was told: one that was given up is unfinished for ever. */
-function withoutStates([session, books]: Books[number]) {
-  const tools = books.tools.map((text) => {
+/** Ignores the state of tool calls: a call reported as unfinished after a timeout stays unfinished. */
+function withoutStates([session, totals]: Totals[number]) {
+  const tools = totals.tools.map((text) => {
     const { name, subagent } = JSON.parse(text) as { readonly name: string; readonly subagent: boolean };
     return `${name} ${subagent}`;
   });
-  return [session, { ...books, tools: tools.sort() }];
+  return [session, { ...totals, tools: tools.sort() }];
 }
 
-/** Texts with all times of the day from one on an hour later. */
+/** Moves all times of the day after `fromMs` by one hour. */
 const laterFrom = (fromMs: number) => (text: string) => {
   const later = (ms: number): number => (ms >= fromMs && ms - fromMs < 24 * HOUR_MS ? ms + HOUR_MS : ms);
   return text

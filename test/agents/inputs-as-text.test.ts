@@ -1,4 +1,4 @@
-// Tools' inputs as the JSON texts that some versions are documented to write, where the recording has objects
+// Some versions are documented to write tool inputs as JSON text instead of objects
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -27,7 +27,7 @@ test.each([
   ["gemini-cli", "basic"],
   ["gemini-cli", "subagent"],
   ["copilot", "parallel-tools"],
-])("%s %s: each call is one, in its hooks and in the session file", async (source, name) => {
+])("%s %s: hooks and session file give one record per call", async (source, name) => {
   inputs = 0;
   replay = new Replay(source, name, { edit: asText });
   for (const call of replay.calls) replay.put(call);

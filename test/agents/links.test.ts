@@ -10,7 +10,7 @@ import { clockAt } from "../support/clock.ts";
 import { removeFolder } from "../support/remove.ts";
 import { Replay } from "../support/replay.ts";
 
-// Whoever can write into an agent's folder could have us read any file of the user's, and send what it says.
+// A process that can write into an agent's folder could otherwise make the drain read and send any file of the user.
 
 const agents = await allAgents();
 const sources = agents.filter(({ tokens }) => tokens === "transcript").map(({ source }) => source);
@@ -23,15 +23,15 @@ afterEach(() => {
   if (elsewhere !== undefined) removeFolder(elsewhere);
 });
 
-test("these are the agents that are read from recorded transcripts", () => {
+test("the list has every agent with recorded transcripts", () => {
   expect(sources).toEqual(expect.arrayContaining(RECORDED));
 });
 
 describe.each(RECORDED)("%s", (source) => {
   test.each([
-    ["lie where they belong", () => {}, true],
+    ["are in their usual place", () => {}, true],
     ["are links to files elsewhere", moveFiles, false],
-    ["lie in a folder that is a link to one elsewhere", moveFolder, false],
+    ["are in a folder that links elsewhere", moveFolder, false],
   ] as const)("transcripts that %s", async (_, move, canBeRead) => {
     replay = new Replay(source, "basic");
     elsewhere = mkdtempSync(join(tmpdir(), "openhook-elsewhere-"));
@@ -42,7 +42,7 @@ describe.each(RECORDED)("%s", (source) => {
     const isRead = canBeRead || (source === "opencode" && move === moveFolder);
     const db = openDatabase(replay.places.storePath);
     try {
-      // Hooks alone tell of turns, some of model calls, and none of what was read
+      // Without transcripts, hooks still report turns and some model calls
       const rows = (table: string): number => Number(db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.["n"]);
       expect(rows("turns")).toBeGreaterThan(0);
       expect(rows("positions") > 0).toBe(isRead);
@@ -52,8 +52,8 @@ describe.each(RECORDED)("%s", (source) => {
   });
 });
 
-/** Between a look and the reading anybody can put a link there. */
-test.each(RECORDED)("%s: a transcript that becomes a link when it was found is not read", async (source) => {
+/** A link can replace the file between the lookup and the read. */
+test.each(RECORDED)("%s: a transcript that becomes a link after it was located is not read", async (source) => {
   replay = new Replay(source, "basic");
   elsewhere = mkdtempSync(join(tmpdir(), "openhook-elsewhere-"));
   const { home } = replay;
@@ -86,7 +86,7 @@ function moveFiles(home: string, to: string): void {
   }
 }
 
-/** The folder that a transcript lies in. That of the agent as a whole may well be a link: OpenCode's is no other. */
+/** The folder of the transcript. The agent's root folder may be a link; for OpenCode, both are the same folder. */
 function moveFolder(home: string, to: string): void {
   const files = readdirSync(home, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const folders = files.map((entry) => entry.parentPath).filter((path) => !path.endsWith("/opencode"));

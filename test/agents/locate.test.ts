@@ -1,4 +1,4 @@
-// Past sessions in folders as they are after years: parts gone, moved, copied, linked, or not to be read.
+// Past sessions in folders as they look after years: parts missing, moved, copied, linked or unreadable.
 import {
   chmodSync,
   cpSync,
@@ -34,7 +34,7 @@ async function recorded(source: string, name: string): Promise<RecordedHome> {
   return at;
 }
 
-/** The same home with the transcripts of a second recording. */
+/** Adds the transcripts of a second recording to the home. */
 async function withRecorded(at: RecordedHome, name: string): Promise<readonly string[]> {
   const other = await recorded(at.replay.source, name);
   cpSync(other.replay.transcriptRoot, at.replay.transcriptRoot, { recursive: true, preserveTimestamps: true });
@@ -63,7 +63,7 @@ async function callsOf(at: RecordedHome, sessionId: string, path: string): Promi
 const figures = (calls: readonly { readonly input?: unknown; readonly output?: unknown }[]): readonly string[] =>
   calls.map(({ input, output }) => `${input}/${output}`).sort();
 
-describe("a session whose own file is gone leaves its subagents, with every token", () => {
+describe("a session whose main file is gone keeps its subagents and all their tokens", () => {
   test.each([
     ["claude-code", "subagent"],
     ["claude-code", "nested-subagents"],
@@ -113,7 +113,7 @@ describe("Claude Code", () => {
   const filesOf = async (path: string): Promise<readonly string[]> =>
     (await at.reader.files({ sessionId: id, path, home: at.home, roots: at.roots })).map((file) => file.path);
 
-  test("subagents of a workflow, in a folder of its own below theirs", async () => {
+  test("finds a workflow's subagents in a nested folder", async () => {
     const below = join(project, id, "subagents");
     const before = await filesOf(join(project, `${id}.jsonl`));
     const [first = ""] = readdirSync(below).filter((name) => name.endsWith(".jsonl"));
@@ -126,7 +126,7 @@ describe("Claude Code", () => {
     expect(after).toContain(join(run, first));
   });
 
-  test("a file that was moved to another project without its subagents is one session with them", async () => {
+  test("a main file moved to another project is still one session with its subagents", async () => {
     const wanted = (await filesOf(join(project, `${id}.jsonl`))).map((path) => basename(path)).sort();
     const other = join(dirname(project), "-home-dev-acme-shop--claude-worktrees-wt1");
     mkdirSync(other);
@@ -137,7 +137,7 @@ describe("Claude Code", () => {
     expect((await filesOf(sessions[0]?.path ?? "")).map((path) => basename(path)).sort()).toEqual(wanted);
   });
 
-  test("of a project that was copied each session is one, the file that was last written", async () => {
+  test("a copied project's sessions are found once, by the file written last", async () => {
     const copy = join(dirname(project), "-home-dev-acme-shop-old");
     cpSync(project, copy, { recursive: true });
     utimesSync(join(copy, `${id}.jsonl`), new Date("2026-11-20"), new Date("2026-11-20"));
@@ -145,7 +145,7 @@ describe("Claude Code", () => {
     expect(sessions.map(({ path }) => path)).toEqual([join(project, `${id}.jsonl`)]);
   });
 
-  test("in both usual folders and one more, each session once, also where the folders are one by a link", async () => {
+  test("finds each session once in both default folders and a third, also if the folders are links to each other", async () => {
     const config = join(at.home, ".config", "claude");
     mkdirSync(dirname(config), { recursive: true });
     symlinkSync(join(at.home, ".claude"), config);
@@ -159,7 +159,7 @@ describe("Claude Code", () => {
     expect([...(await idsIn(at, [...at.roots, third.home]))].sort()).toEqual(all);
   });
 
-  test("a variable with several folders, as readers of usage take it", async () => {
+  test("reads a variable with several folders, as usage tools do", async () => {
     const env = { CLAUDE_CONFIG_DIR: `${at.home}/.claude, /mnt/claude2` };
     const roots = at.reader.roots("/home/dev/nowhere", env);
     expect(roots).toContain("/mnt/claude2/projects");
@@ -167,7 +167,7 @@ describe("Claude Code", () => {
     expect(at.reader.roots("/home/dev", { CLAUDE_CONFIG_DIR: "/srv/a" })).toEqual(["/srv/a/projects"]);
   });
 
-  test("the oldest first, over all folders, as far as the files say", async () => {
+  test("sorts sessions of all folders by start time, oldest first, if files have one", async () => {
     const forked = await recorded("claude-code", "fork");
     const [fork, origin] = await idsIn(forked);
     const both = [origin ?? "", fork ?? ""];
@@ -178,7 +178,7 @@ describe("Claude Code", () => {
     expect(await idsIn(at, [...at.roots, ...forked.roots])).toEqual([...both, id]);
   });
 
-  test("nothing where a file is empty, and nothing of what is none of a session's", async () => {
+  test("ignores empty files and files that belong to no session", async () => {
     writeFileSync(join(project, "00000000-0000-4000-8000-000000000000.jsonl"), "");
     writeFileSync(join(project, "notes.txt"), "x");
     mkdirSync(join(project, "memory"));
@@ -187,10 +187,10 @@ describe("Claude Code", () => {
     expect(await problemsIn(at)).toEqual([]);
   });
 
-  test("a folder that may not be read, and links that lead out, hide nothing else and are told", async () => {
+  test("reports unreadable folders and links that lead out, and still finds the rest", async () => {
     const closed = join(dirname(project), "-closed");
     mkdirSync(closed);
-    // A superuser reads everything
+    // Root can read every folder
     const isRoot = process.getuid?.() === 0;
     if (!isRoot) writeFileSync(join(closed, "s.jsonl"), "{}\n");
     const outside = join(at.home, "elsewhere");
@@ -218,7 +218,7 @@ describe("Claude Code", () => {
 });
 
 describe("Codex", () => {
-  test("an archived session with subagents that were not, and the other way round", async () => {
+  test("finds an archived session whose subagents are not archived, and the reverse", async () => {
     for (const which of ["root", "subagent"]) {
       const at = await recorded("codex", "subagent");
       const [session] = (await locateAll(at.reader, at.home, at.roots)).sessions;
@@ -239,7 +239,7 @@ describe("Codex", () => {
     }
   });
 
-  test("by time, whichever folder they lie in", async () => {
+  test("sorts by time across folders", async () => {
     const at = await recorded("codex", "basic");
     for (const name of ["older-version-0.131", "old-0.110", "fork"]) await withRecorded(at, name);
     const all = await idsIn(at);
@@ -252,7 +252,7 @@ describe("Codex", () => {
     expect([...all].sort()).toEqual(all);
   });
 
-  test("forms that are not read are counted and told", async () => {
+  test("reports unsupported file formats with their number", async () => {
     const at = await recorded("codex", "basic");
     const [session] = (await locateAll(at.reader, at.home, at.roots)).sessions;
     const day = dirname(session?.path ?? "");
@@ -269,7 +269,7 @@ describe("Codex", () => {
 });
 
 describe("Gemini CLI", () => {
-  test("a project's folder that was copied under a new name holds the same sessions", async () => {
+  test("a copied project folder has the same sessions", async () => {
     const at = await recorded("gemini-cli", "subagent");
     const tmp = join(at.home, ".gemini", "tmp");
     const old = join(tmp, "2273ed3494a8b6966822be265392956177247a47cfe17375f71e2dd8a6a23e50");
@@ -283,7 +283,7 @@ describe("Gemini CLI", () => {
 });
 
 describe("Copilot", () => {
-  test("one file per session, as older versions wrote them; the folder of one that was resumed counts", async () => {
+  test("reads older versions' single files; the folder wins if the session was resumed", async () => {
     const at = await recorded("copilot", "basic");
     const [session] = (await locateAll(at.reader, at.home, at.roots)).sessions;
     const { sessionId = "", path = "" } = session ?? {};
@@ -302,7 +302,7 @@ describe("Copilot", () => {
 });
 
 describe("OpenCode", () => {
-  test("a database of any name that the environment names, once", async () => {
+  test("finds a database of any name set in the environment, once", async () => {
     const at = await recorded("opencode", "fork");
     const usual = join(at.home, ".local", "share", "opencode", "opencode.db");
     const named = join(at.home, "sessions.sqlite");
@@ -314,7 +314,7 @@ describe("OpenCode", () => {
     expect(sessions.map(({ sessionId }) => sessionId).sort()).toEqual(at.expected.map((one) => one.session_id).sort());
   });
 
-  test("sessions of a version without a database are told where nobody took them over", async () => {
+  test("reports sessions of versions without a database unless they were migrated", async () => {
     const at = await recorded("opencode", "basic");
     const folder = join(at.home, ".local", "share", "opencode");
     mkdirSync(join(folder, "storage", "session", "global"), { recursive: true });

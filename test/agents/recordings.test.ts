@@ -34,9 +34,9 @@ describe.each(chosenRecordings(cases))("$source $name", ({ agent, source, name }
   const expected = JSON.parse(readFileSync(join(CASES, source, name, "expected.json"), "utf8")) as Expected;
 
   if (isFirst(source, name)) {
-    test("every hook by hook.sh, one drain of the built program", () => {
+    test("every hook through hook.sh, then one drain of the built program", () => {
       replay = new Replay(source, name);
-      // OpenCode's plugin runs in OpenCode itself and writes the file without a program
+      // OpenCode's plugin runs inside OpenCode and writes inbox files itself
       for (const call of replay.calls) source === "opencode" ? replay.put(call) : replay.hook(call);
       replay.drainBuilt();
       compareRecorded(replay.places.storePath, expected);
@@ -44,20 +44,20 @@ describe.each(chosenRecordings(cases))("$source $name", ({ agent, source, name }
   }
 
   if (hasTranscripts) {
-    test("session ends alone: the transcript tells all", async () => {
+    test("only session.end hooks: the transcript supplies everything else", async () => {
       replay = new Replay(source, name);
-      const ends = replay.calls.filter((call) => tells(call, ["session.end"]).length > 0);
+      const ends = replay.calls.filter((call) => sessionsOf(call, ["session.end"]).length > 0);
       for (const call of ends) replay.put(call);
-      const told = new Set(ends.flatMap((call) => tells(call, ["session.end"])));
-      // Agents without an end of their own: somebody else's word has to do
-      const clean = told.size > 0 ? [] : expected.sessions.filter(isClean);
+      const sessionIds = new Set(ends.flatMap((call) => sessionsOf(call, ["session.end"])));
+      // Agents without an end event: an OpenHook envelope ends the session
+      const clean = sessionIds.size > 0 ? [] : expected.sessions.filter(isClean);
       const lastMs = Math.max(...replay.calls.map((call) => Date.parse(call.received_at)));
       for (const { session_id } of clean) {
         replay.sessionEnd(session_id, lastMs);
-        told.add(session_id);
+        sessionIds.add(session_id);
       }
       await replay.drain({ endIdle: true }, clockAt(lastMs));
-      const sessions = expected.sessions.filter((s) => told.has(s.session_id));
+      const sessions = expected.sessions.filter((s) => sessionIds.has(s.session_id));
       const { storePath } = replay.places;
       compareRecorded(storePath, {
         sessions: sessions.map((s) => (hasUnfinishedCalls(storePath, s) ? s : finishedOf(s))),
@@ -65,7 +65,7 @@ describe.each(chosenRecordings(cases))("$source $name", ({ agent, source, name }
     });
   }
 
-  test("every hook twice, shuffled, a drain in the middle", async () => {
+  test("every hook twice, shuffled, with a drain in the middle", async () => {
     replay = new Replay(source, name);
     const calls = shuffled([...replay.calls, ...replay.calls], name);
     for (const [index, call] of calls.entries()) {
@@ -78,7 +78,7 @@ describe.each(chosenRecordings(cases))("$source $name", ({ agent, source, name }
 
   test("every hook twice, shuffled, arrival times instead of event times", async () => {
     replay = new Replay(source, name);
-    // Where hooks name no calls, an end that comes before its start is another call: all come in one moment
+    // Without call ids, an end that arrives before its start is another call, so all arrive at the same time
     const apartMs = replay.calls.some(isNameless) ? 0 : 1;
     let nowMs = Date.now();
     for (const call of shuffled([...replay.calls, ...replay.calls], `${name} now`)) {
@@ -89,12 +89,12 @@ describe.each(chosenRecordings(cases))("$source $name", ({ agent, source, name }
     compareRecorded(replay.places.storePath, expected);
   });
 
-  test("as it happened: a drain at each turn's end, the transcript as long as it was", async () => {
+  test("in real order: a drain at each turn's end, with the transcript as far as written then", async () => {
     replay = new Replay(source, name, { withTranscripts: false });
     for (const call of replay.calls) {
       const ms = Date.parse(call.received_at);
       const path = call.stdin?.["transcript_path"];
-      const ends = tells(call, ["turn.end", "turn.error", "session.end"]).length > 0;
+      const ends = sessionsOf(call, ["turn.end", "turn.error", "session.end"]).length > 0;
       if (typeof call.transcript_lines === "number" && typeof path === "string") {
         replay.writeTranscripts({ path, lines: call.transcript_lines });
         if (call.event === "SubagentStop") replay.writeTranscripts({ subagents: true });
@@ -108,8 +108,8 @@ describe.each(chosenRecordings(cases))("$source $name", ({ agent, source, name }
     compareRecorded(replay.places.storePath, expected);
   });
 
-  /** Ids of the sessions of which a call tells one of these. */
-  function tells(call: RecordedCall, types: readonly EventType[]): readonly string[] {
+  /** Session ids of the call's events of these types. */
+  function sessionsOf(call: RecordedCall, types: readonly EventType[]): readonly string[] {
     return eventsOf(call)
       .filter((event) => types.includes(event.type))
       .map((event) => event.session_id);
@@ -129,7 +129,7 @@ describe.each(chosenRecordings(cases))("$source $name", ({ agent, source, name }
   }
 });
 
-/** The same order every time: a failure can be looked at again. */
+/** A fixed shuffle, so failures can be reproduced. */
 function shuffled(calls: readonly RecordedCall[], seed: string): readonly RecordedCall[] {
   let state = [...seed].reduce((n, c) => (n * 31 + c.charCodeAt(0)) >>> 0, 7);
   const random = (): number => {

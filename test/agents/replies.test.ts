@@ -18,7 +18,7 @@ const HOOK_SH = join(ROOT, "src", "intake", "hook.sh");
 const ALLOW = '{"decision":"allow"}\n';
 const EMPTY = "{}\n";
 
-/** Every event name that any of these agents is known to call a hook for. */
+/** Every hook event name that these agents are known to use. */
 const EVENTS = `
   SessionStart SessionEnd UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure PostToolBatch Stop StopFailure
   SubagentStart SubagentStop PreCompact PostCompact Notification PermissionRequest QueryEnd PreModelRequest PostModelRequest
@@ -33,7 +33,7 @@ const EVENTS = `
   .trim()
   .split(/\s+/);
 
-/** What may be printed, to the byte. Whoever is not in it gets nothing: `{}` refuses in Goose, and Kiro's model reads it. */
+/** Exact hook output by agent; none for all others: `{}` means a refusal in Goose, and Kiro passes it to the model. */
 const ANSWERS: Readonly<Record<string, (event: string | undefined) => string>> = {
   cursor: () => EMPTY,
   "hook-contract": (event) =>
@@ -64,13 +64,13 @@ const run = (
 };
 
 describe.each(agents.map(({ source }) => [source]))("%s", (source) => {
-  test("is answered as the table says, whatever the event", () => {
+  test("has the reply of the table for every event", () => {
     for (const event of [undefined, "", "no such event", "__proto__", ...EVENTS]) {
       expect(bytesOf(replyOf(source, event)), event).toBe(answerTo(source, event));
     }
   });
 
-  test("by the hook program, whatever comes in", () => {
+  test("the hook program prints that reply for any input", () => {
     for (const event of ["SessionStart", "preToolUse", "stop"]) {
       const reply = replyOf(source, event);
       const command = ["/bin/sh", HOOK_SH, source, event, ...(reply === undefined ? [] : [reply])] as const;
@@ -80,7 +80,7 @@ describe.each(agents.map(({ source }) => [source]))("%s", (source) => {
     }
   });
 
-  test("by the hook program's twin, which looks it up itself", async () => {
+  test("the hook program's Node twin prints that reply", async () => {
     const places = placesOf({ env: {}, home, platform: "linux" });
     for (const event of ["SessionStart", "preToolUse", "stop", undefined]) {
       let printed = "";
@@ -106,49 +106,52 @@ describe.each(agents.map(({ source }) => [source]))("%s", (source) => {
 });
 
 const installable = agents.filter((agent) => agent.installer !== undefined);
-describe.each(installable.map((agent) => [agent.source, agent] as const))("what %s registers", (source, agent) => {
-  test("prints that and nothing else, and ends with 0, installed or gone", async () => {
-    const place = join(home, source);
-    const target = { home: place, project: join(place, "project"), env: { HOME: place, PATH: "/nowhere" } };
-    // Where hooks belong to what the user made, there is one
-    const custom = join(place, ".kiro", "agents", "acme.json");
-    mkdirSync(dirname(custom), { recursive: true });
-    writeFileSync(custom, '{"name":"acme"}');
-    const places = placesOf({ env: {}, home: place, platform: "linux" });
-    const made = new Map<string, string | undefined>();
-    const lineOf = hookCommandOf(contextAt(places).context);
-    const command: HookCommand = (options) => {
-      const line = lineOf(options);
-      made.set(line, options.event);
-      return line;
-    };
-    const installer = (await agent.installer?.())?.default;
-    if (installer === undefined) throw new Error("there is no installer");
-    for (const scope of installer.scopes) {
-      const files = (await installer.paths(scope, target)).map((path) => ({
-        path,
-        text: path === custom ? '{"name":"acme"}' : undefined,
-      }));
-      installer.add(files, { scope, target, command, version: undefined });
-    }
-    const lines = [...made];
-    const input = '{"hook_event_name":"x","session_id":"s"}';
-    const shell = (line: string) =>
-      spawnSync("/bin/sh", ["-c", line], {
-        input,
-        encoding: "utf8",
-        env: { PATH: process.env["PATH"], HOME: place, OPENHOOK_OTEL_DRAIN: "off" },
-      });
-    for (const [line] of lines) {
-      const { status, stdout, stderr } = shell(line);
-      expect([status, stdout, stderr], `${line} (gone)`).toEqual([0, "", ""]);
-    }
-    mkdirSync(dirname(places.hookPath), { recursive: true });
-    copyFileSync(HOOK_SH, places.hookPath);
-    chmodSync(places.hookPath, 0o755);
-    for (const [line, event] of lines) {
-      const { status, stdout, stderr } = shell(line);
-      expect([status, stdout, stderr], line).toEqual([0, answerTo(source, event), ""]);
-    }
-  });
-});
+describe.each(installable.map((agent) => [agent.source, agent] as const))(
+  "the hooks registered for %s",
+  (source, agent) => {
+    test("print only that reply and exit with 0, with the program installed or removed", async () => {
+      const place = join(home, source);
+      const target = { home: place, project: join(place, "project"), env: { HOME: place, PATH: "/nowhere" } };
+      // Agents whose hooks live in user-made files get one such file
+      const custom = join(place, ".kiro", "agents", "acme.json");
+      mkdirSync(dirname(custom), { recursive: true });
+      writeFileSync(custom, '{"name":"acme"}');
+      const places = placesOf({ env: {}, home: place, platform: "linux" });
+      const made = new Map<string, string | undefined>();
+      const lineOf = hookCommandOf(contextAt(places).context);
+      const command: HookCommand = (options) => {
+        const line = lineOf(options);
+        made.set(line, options.event);
+        return line;
+      };
+      const installer = (await agent.installer?.())?.default;
+      if (installer === undefined) throw new Error("there is no installer");
+      for (const scope of installer.scopes) {
+        const files = (await installer.paths(scope, target)).map((path) => ({
+          path,
+          text: path === custom ? '{"name":"acme"}' : undefined,
+        }));
+        installer.add(files, { scope, target, command, version: undefined });
+      }
+      const lines = [...made];
+      const input = '{"hook_event_name":"x","session_id":"s"}';
+      const shell = (line: string) =>
+        spawnSync("/bin/sh", ["-c", line], {
+          input,
+          encoding: "utf8",
+          env: { PATH: process.env["PATH"], HOME: place, OPENHOOK_OTEL_DRAIN: "off" },
+        });
+      for (const [line] of lines) {
+        const { status, stdout, stderr } = shell(line);
+        expect([status, stdout, stderr], `${line} (gone)`).toEqual([0, "", ""]);
+      }
+      mkdirSync(dirname(places.hookPath), { recursive: true });
+      copyFileSync(HOOK_SH, places.hookPath);
+      chmodSync(places.hookPath, 0o755);
+      for (const [line, event] of lines) {
+        const { status, stdout, stderr } = shell(line);
+        expect([status, stdout, stderr], line).toEqual([0, answerTo(source, event), ""]);
+      }
+    });
+  },
+);

@@ -7,7 +7,7 @@ import { RECORDED_VARIABLES } from "../../src/agents/intake.const.ts";
 import { allAgents } from "../../src/agents/registry.ts";
 import { ROOT } from "../support/replay.ts";
 
-test("hook.sh records the variables that the cards declare", async () => {
+test("hook.sh records the variables that agents declare", async () => {
   const check = promisify(execFile)(process.execPath, ["scripts/hook-variables.mjs", "--check"], { cwd: ROOT });
   await expect(check).resolves.toMatchObject({ stderr: "" });
 });
@@ -25,13 +25,13 @@ test("every variable that an adapter reads is declared", async () => {
   }
 });
 
-test("names are those of variables, and none could hold a secret", () => {
+test("names are valid, and none looks like a secret", () => {
   for (const name of RECORDED_VARIABLES) {
     expect(name).toMatch(/^[A-Z][A-Z0-9_]*$/);
     expect(name).not.toMatch(/TOKEN|KEY|SECRET|PASSWORD|AUTH/);
   }
 });
 
-/** Names in `env["NAME"]`. */
+/** Variable names read as `env["NAME"]`. */
 const readVariables = (text: string): readonly string[] =>
   [...text.matchAll(/\benv\["([A-Z_]+)"\]/g)].map(([, name = ""]) => name);

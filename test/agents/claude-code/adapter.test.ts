@@ -24,8 +24,8 @@ const payload = (event: string, rest: Readonly<Record<string, unknown>> = {}) =>
   hook_event_name: event,
   ...rest,
 });
-/** The one event that a payload tells. */
-function told(event: string, rest: Readonly<Record<string, unknown>> = {}, facts = intake()): Event {
+/** The single event of a payload. */
+function eventOf(event: string, rest: Readonly<Record<string, unknown>> = {}, facts = intake()): Event {
   const [first, ...others] = toEvents(payload(event, rest), facts);
   expect(others).toEqual([]);
   return Event.parse(first);
@@ -39,8 +39,8 @@ describe("toEvents", () => {
     ["mcp__plugin_docs_docs_x__find", "plugin:docs:docs.x", "plugin_docs_docs_x"],
     ["mcp__claude_ai_Rovo_EU__find", "claude.ai Rovo (EU)", "claude_ai_Rovo_EU"],
     ["find", "my srv", "my srv"],
-  ])("the server of %s, told as %j, has the name that a transcript knows: %s", (tool_name, name, server) => {
-    const event = told("PreToolUse", { tool_name, tool_use_id: "t1", mcp_server: { name, source: "user" } });
+  ])("the server of %s, reported as %j, has the transcript's name: %s", (tool_name, name, server) => {
+    const event = eventOf("PreToolUse", { tool_name, tool_use_id: "t1", mcp_server: { name, source: "user" } });
     expect(extrasOf(event).mcp_server).toBe(server);
   });
 
@@ -93,7 +93,7 @@ describe("toEvents", () => {
     ["PreCompact", { trigger: "auto" }, "compaction", { trigger: "auto" }],
     ["SessionEnd", { reason: "clear" }, "session.end", { native_reason: "clear" }],
   ])("%s %j", (event, rest, type, extras) => {
-    const found = told(event, rest);
+    const found = eventOf(event, rest);
     expect(found.type).toBe(type);
     expect(extrasOf(found)).toMatchObject({
       ...extras,
@@ -109,52 +109,56 @@ describe("toEvents", () => {
     ["logout", "user_exit"],
     ["clear", "completed"],
     ["other", "completed"],
-    ["a reason of tomorrow", "completed"],
-  ])("the end's reason %s is OpenHook's %s", (reason, expected) => {
-    expect(told("SessionEnd", { reason })).toMatchObject({ data: { reason: expected, transcript_path: TRANSCRIPT } });
+    ["an unknown reason", "completed"],
+  ])("the end reason %s maps to OpenHook's %s", (reason, expected) => {
+    expect(eventOf("SessionEnd", { reason })).toMatchObject({
+      data: { reason: expected, transcript_path: TRANSCRIPT },
+    });
   });
 
-  test("a tool's end says how it ended and how long it ran", () => {
-    expect(told("PostToolUse", { tool_name: "Bash", tool_use_id: "t1", duration_ms: 12.4 })).toMatchObject({
+  test("a tool's end has status and duration", () => {
+    expect(eventOf("PostToolUse", { tool_name: "Bash", tool_use_id: "t1", duration_ms: 12.4 })).toMatchObject({
       data: { tool_name: "Bash", tool_call_id: "t1", status: "success", duration_ms: 12 },
     });
-    expect(told("PostToolUseFailure", { tool_use_id: "t1" })).toMatchObject({ data: { status: "error" } });
+    expect(eventOf("PostToolUseFailure", { tool_use_id: "t1" })).toMatchObject({ data: { status: "error" } });
   });
 
-  test("an id that a server counts names no call", () => {
+  test("a numbered id does not identify a call", () => {
     const call = { tool_name: "Bash", tool_use_id: "Bash:0", tool_input: { command: "ls" }, prompt_id: "p1" };
-    const [main, again] = [told("PreToolUse", call), told("PreToolUse", call)];
+    const [main, again] = [eventOf("PreToolUse", call), eventOf("PreToolUse", call)];
     expect(main).toMatchObject({ data: { tool_call_id: "Bash:0" }, extensions: { given_id: "Bash:0" } });
-    // A hook that is installed twice tells it twice
+    // A hook that is registered twice reports it twice
     expect(again.id).toBe(main.id);
-    const others = [{ agent_id: "a1" }, { prompt_id: "p2" }].map((rest) => told("PreToolUse", { ...call, ...rest }).id);
+    const others = [{ agent_id: "a1" }, { prompt_id: "p2" }].map(
+      (rest) => eventOf("PreToolUse", { ...call, ...rest }).id,
+    );
     expect(new Set([main.id, ...others]).size).toBe(3);
     const drawn = { ...call, tool_use_id: "toolu_01A8gqXv7Yd2Kp4Rz9Tn3Wbs" };
-    expect(extrasOf(told("PreToolUse", drawn)).given_id).toBeUndefined();
-    expect(told("PreToolUse", { ...drawn, agent_id: "a1" }).id).toBe(told("PreToolUse", drawn).id);
+    expect(extrasOf(eventOf("PreToolUse", drawn)).given_id).toBeUndefined();
+    expect(eventOf("PreToolUse", { ...drawn, agent_id: "a1" }).id).toBe(eventOf("PreToolUse", drawn).id);
   });
 
-  test("lines of an edit are counted from its patch", () => {
+  test("counts the lines of an edit from its patch", () => {
     const hunk = { lines: [" kept", "+new", "+newer", "-old"] };
-    const edited = told("PostToolUse", { tool_use_id: "t1", tool_response: { structuredPatch: [hunk] } });
+    const edited = eventOf("PostToolUse", { tool_use_id: "t1", tool_response: { structuredPatch: [hunk] } });
     expect(extrasOf(edited)).toMatchObject({ lines_added: 2, lines_removed: 1 });
     const created = { type: "create", content: "one\ntwo\n", structuredPatch: [] };
-    expect(extrasOf(told("PostToolUse", { tool_use_id: "t2", tool_response: created }))).toMatchObject({
+    expect(extrasOf(eventOf("PostToolUse", { tool_use_id: "t2", tool_response: created }))).toMatchObject({
       lines_added: 2,
       lines_removed: 0,
     });
-    const noEdit = extrasOf(told("PostToolUse", { tool_use_id: "t3", tool_response: { stdout: "+1" } }));
+    const noEdit = extrasOf(eventOf("PostToolUse", { tool_use_id: "t3", tool_response: { stdout: "+1" } }));
     expect(noEdit.lines_added).toBeUndefined();
   });
 
   test.each(["Notification", "InstructionsLoaded", "MessageDisplay", "WorktreeCreate", "SomethingNew", ""])(
-    "%j tells nothing",
+    "%j gives no event",
     (event) => {
       expect(toEvents(payload(event, { message: SECRET }), intake())).toEqual([]);
     },
   );
 
-  test("no content: neither prompt, argument, output nor error text", () => {
+  test("events have no content: no prompt, argument, output or error text", () => {
     const content = {
       prompt: SECRET,
       tool_input: { command: `echo ${SECRET}`, file_path: `/home/dev/${SECRET}` },
@@ -164,7 +168,7 @@ describe("toEvents", () => {
       custom_instructions: SECRET,
       tool_calls: [{ tool_use_id: "t1", tool_input: { command: SECRET } }],
       trigger: `on ${SECRET}`,
-      reason: `${SECRET} said so`,
+      reason: `${SECRET} is the reason`,
       permission_mode: `${SECRET}!`,
     };
     const events = [
@@ -183,13 +187,13 @@ describe("toEvents", () => {
 });
 
 describe("ids", () => {
-  const id = (event: string, rest = {}, facts = intake()) => told(event, rest, facts).id;
+  const id = (event: string, rest = {}, facts = intake()) => eventOf(event, rest, facts).id;
 
-  test("the same event told twice, at another time, is the same event", () => {
+  test("are equal for an event reported twice at different times", () => {
     const later = intake({ timeMs: NOW_MS + 5_000 });
     for (const event of ["SessionStart", "UserPromptSubmit", "PreToolUse", "Stop", "SessionEnd"]) {
-      const told = { tool_use_id: "t1", prompt_id: "p1" };
-      expect(id(event, told, later)).toBe(id(event, told));
+      const fields = { tool_use_id: "t1", prompt_id: "p1" };
+      expect(id(event, fields, later)).toBe(id(event, fields));
     }
     expect(id("SessionStart", { source: "startup" }, later)).toBe(id("SessionStart", { source: "startup" }));
     expect(id("UserPromptSubmit", { prompt: "on" }, later)).toBe(id("UserPromptSubmit", { prompt: "on" }));
@@ -202,14 +206,14 @@ describe("ids", () => {
     ["SubagentStop", { agent_id: "a1" }],
     ["SessionStart", { source: "resume" }],
     ["SessionEnd", { reason: "resume" }],
-  ])("where nothing names the prompt, %s at two moments is two events", (event, rest) => {
+  ])("differ for %s at two times if no prompt id is given", (event, rest) => {
     const facts = { env: { CLAUDE_PID: "1" }, hookPid: 41 };
     const [first, again] = [intake(facts), intake(facts)];
     expect(id(event, rest, again)).toBe(id(event, rest, first));
     expect(id(event, rest, intake({ ...facts, hookPid: 42, timeMs: NOW_MS + 5_000 }))).not.toBe(id(event, rest, first));
   });
 
-  test("start and end of one call, two calls, and two sessions are different events", () => {
+  test("differ for start and end of a call, for two calls and for two sessions", () => {
     const ids = [
       id("PreToolUse", { tool_use_id: "t1" }),
       id("PostToolUse", { tool_use_id: "t1" }),
@@ -219,22 +223,22 @@ describe("ids", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test("two processes of one session start and end it twice", () => {
+  test("differ for the starts and ends of two processes of one session", () => {
     const [first, second] = [intake({ env: { CLAUDE_PID: "1" } }), intake({ env: { CLAUDE_PID: "2" } })];
     expect(id("SessionEnd", {}, first)).not.toBe(id("SessionEnd", {}, second));
-    // A tool's call has an id of its own: whoever tells of it, it is the same
+    // A tool call has an id: every process that reports it reports the same event
     expect(id("PreToolUse", { tool_use_id: "t1" }, first)).toBe(id("PreToolUse", { tool_use_id: "t1" }, second));
   });
 });
 
 describe("recognises", () => {
-  test("its transcript's folder is certain, on every system", () => {
+  test("its transcript folder as certain, on every system", () => {
     expect(recognises(payload("Stop"), intake({ source: undefined as never }))).toBe("certain");
     const windows = { ...payload("Stop"), transcript_path: "C:\\Users\\dev\\.claude\\projects\\x\\s.jsonl" };
     expect(recognises(windows, intake())).toBe("certain");
   });
 
-  test("the shape alone is shared by many", () => {
+  test("the payload's shape alone only as possible", () => {
     const bare = { session_id: "s", hook_event_name: "Stop" };
     expect(recognises(bare, intake())).toBe("possible");
     expect(recognises(bare, intake({ env: { CLAUDE_PID: "1" } }))).toBe("certain");
@@ -244,9 +248,9 @@ describe("recognises", () => {
   test.each([
     ["no session", { hook_event_name: "Stop" }],
     ["no event", { session_id: "s" }],
-    ["event names of others", { session_id: "s", hook_event_name: "beforeShellExecution" }],
-    ["an editor that takes over the shape", { ...payload("Stop"), cursor_version: "2.0" }],
-  ])("%s: not ours", (_, other) => {
+    ["another agent's event name", { session_id: "s", hook_event_name: "beforeShellExecution" }],
+    ["an editor that uses the same shape", { ...payload("Stop"), cursor_version: "2.0" }],
+  ])("not a payload with %s", (_, other) => {
     expect(recognises(other, intake())).toBe("no");
   });
 });
@@ -255,7 +259,7 @@ test.each([
   ["Exit code 2\nno such file", 2],
   ["Error: Exit code 137", 137],
   ["Exit code 1234", undefined],
-  ["it said: Exit code 2", undefined],
+  ["the output was: Exit code 2", undefined],
   [undefined, undefined],
   [{ code: 2 }, undefined],
 ])("exitCodeOf %j", (error, code) => {

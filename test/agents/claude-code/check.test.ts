@@ -9,7 +9,7 @@ const put = async (path: string, settings: unknown): Promise<void> => {
   await mkdir(dirname(join(home, path)), { recursive: true });
   await writeFile(join(home, path), typeof settings === "string" ? settings : JSON.stringify(settings));
 };
-const said = async (env: Readonly<Record<string, string>> = {}): Promise<readonly string[]> => {
+const problems = async (env: Readonly<Record<string, string>> = {}): Promise<readonly string[]> => {
   const found = await check([], { home, project: join(home, "acme-shop"), env }, join(home, "managed"));
   return found.map(({ level, text }) => `${level}: ${text.replaceAll(home, "~")}`);
 };
@@ -19,14 +19,14 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true, force: true }));
 
-// Each of these was tried with the real 2.1.329: its hooks ran, or did not
+// Verified with the real 2.1.329
 describe("what keeps Claude Code from running hooks", () => {
-  it("nothing, where nobody says so and where files cannot be read", async () => {
-    expect(await said()).toEqual([]);
+  it("is nothing without such settings, or if files are unreadable", async () => {
+    expect(await problems()).toEqual([]);
     await put(".claude/settings.json", "{");
     await put("managed/managed-settings.json", { model: "opus", disableAllHooks: false, allowManagedHooksOnly: false });
     await put("managed/managed-settings.d/10-other.json", { strictPluginOnlyCustomization: ["skills"] });
-    expect(await said()).toEqual([]);
+    expect(await problems()).toEqual([]);
   });
 
   it.each([
@@ -34,36 +34,36 @@ describe("what keeps Claude Code from running hooks", () => {
     "acme-shop/.claude/settings.json",
     "acme-shop/.claude/settings.local.json",
     "managed/managed-settings.json",
-  ])("disableAllHooks in %s", async (path) => {
+  ])("is disableAllHooks in %s", async (path) => {
     await put(path, { disableAllHooks: true });
-    expect(await said()).toEqual([
+    expect(await problems()).toEqual([
       `broken: hooks are switched off: "disableAllHooks" is true in ~/${path}; take that out`,
     ]);
   });
 
-  it("the nearest file that has a word on disableAllHooks counts", async () => {
+  it("is the nearest file that sets disableAllHooks", async () => {
     await put(".claude/settings.json", { disableAllHooks: true });
     await put("acme-shop/.claude/settings.local.json", { disableAllHooks: false });
-    expect(await said()).toEqual([]);
+    expect(await problems()).toEqual([]);
     await put("managed/managed-settings.d/20-hooks.json", { disableAllHooks: true });
-    expect(await said()).toEqual([expect.stringContaining("~/managed/managed-settings.d/20-hooks.json")]);
+    expect(await problems()).toEqual([expect.stringContaining("~/managed/managed-settings.d/20-hooks.json")]);
   });
 
-  it("looks where CLAUDE_CONFIG_DIR has moved the user's file", async () => {
+  it("is also found in the user's file at CLAUDE_CONFIG_DIR", async () => {
     await put("moved/settings.json", { disableAllHooks: true });
-    expect(await said()).toEqual([]);
-    expect(await said({ CLAUDE_CONFIG_DIR: join(home, "moved") })).toEqual([expect.stringContaining("~/moved/")]);
+    expect(await problems()).toEqual([]);
+    expect(await problems({ CLAUDE_CONFIG_DIR: join(home, "moved") })).toEqual([expect.stringContaining("~/moved/")]);
   });
 
   it.each([
     { allowManagedHooksOnly: true },
     { strictPluginOnlyCustomization: true },
     { strictPluginOnlyCustomization: ["skills", "hooks"] },
-  ])("an administrator's %o, and nobody else's", async (settings) => {
+  ])("is %o in managed settings only", async (settings) => {
     await put(".claude/settings.json", settings);
-    expect(await said()).toEqual([]);
+    expect(await problems()).toEqual([]);
     await put("managed/managed-settings.d/10-hooks.json", settings);
-    expect(await said()).toEqual([
+    expect(await problems()).toEqual([
       `broken: users' hooks are switched off by "${Object.keys(settings)[0]}" in ~/managed/managed-settings.d/10-hooks.json; ` +
         "have whoever looks after ~/managed/managed-settings.d take that out, or copy our entries into that file",
     ]);

@@ -1,5 +1,5 @@
-// Payloads of two turns, or of two stretches of a session, can be equal to the byte. Each is an event of its own, and still
-// one where two registrations tell it.
+// Payloads of two turns, or of two segments of a session, can be equal byte for byte. Each is a separate event, but only
+// one if two registrations report it.
 import { appendFileSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
@@ -19,30 +19,30 @@ const ways = [1, 2].flatMap((registrations) =>
   ["each event", "each stop and end", "the last end"].map((drains) => ({ registrations, drains })),
 );
 
-describe.each(ways)("told by $registrations, a drain behind $drains", ({ registrations, drains }) => {
+describe.each(ways)("reported by $registrations, with a drain after $drains", ({ registrations, drains }) => {
   test("each turn of 2.0.77 ends with its own Stop", async () => {
-    const told = new Story("2.0.77", registrations, drains);
-    await told.hook("SessionStart", { source: "startup" });
+    const session = new Story("2.0.77", registrations, drains);
+    await session.hook("SessionStart", { source: "startup" });
     for (const [n, text] of ["one", "two", "three"].entries()) {
-      await told.turn(text);
+      await session.turn(text);
       if (drains !== "the last end") expect(turns()).toBe(n + 1);
     }
-    await told.hook("SessionEnd", { reason: "other" });
+    await session.hook("SessionEnd", { reason: "other" });
     expect(segments()).toEqual(["startup other"]);
     expect(turns()).toBe(3);
     expect(open()).toBe(0);
   });
 
   test.each([SECOND_MS, 20 * SECOND_MS, 120 * SECOND_MS])(
-    "a session that is left and taken up again twice, %i ms later, has three stretches",
+    "a session that is closed and resumed twice, each time %i ms later, has three segments",
     async (awayMs) => {
-      const told = new Story("2.1.329", registrations, drains);
-      await told.hook("SessionStart", { source: "startup" });
+      const session = new Story("2.1.329", registrations, drains);
+      await session.hook("SessionStart", { source: "startup" });
       for (const id of ["p1", "p2", "p3"]) {
-        await told.turn(id, id);
-        await told.hook("SessionEnd", { reason: "resume" });
-        told.wait(awayMs);
-        if (id !== "p3") await told.hook("SessionStart", { source: "resume" });
+        await session.turn(id, id);
+        await session.hook("SessionEnd", { reason: "resume" });
+        session.wait(awayMs);
+        if (id !== "p3") await session.hook("SessionStart", { source: "resume" });
       }
       expect(segments()).toEqual(["startup resume", "resume resume", "resume resume"]);
       expect(turns()).toBe(3);
@@ -53,7 +53,7 @@ describe.each(ways)("told by $registrations, a drain behind $drains", ({ registr
 
 // --- internal ---
 
-/** A session as it happens: hooks, each told by every registration, and what its transcript says. */
+/** A running session: hooks, each reported by every registration, and transcript lines. */
 class Story {
   readonly #version: string;
   readonly #registrations: number;
@@ -75,8 +75,8 @@ class Story {
   }
 
   async turn(text: string, promptId?: string): Promise<void> {
-    const told = promptId === undefined ? {} : { prompt_id: promptId };
-    await this.hook("UserPromptSubmit", { ...told, prompt: text });
+    const prompt = promptId === undefined ? {} : { prompt_id: promptId };
+    await this.hook("UserPromptSubmit", { ...prompt, prompt: text });
     this.#write({ type: "user", ...(promptId && { promptId }), message: { role: "user", content: text } });
     this.#write({
       type: "assistant",
@@ -90,7 +90,7 @@ class Story {
         usage: { input_tokens: 100, output_tokens: 10 },
       },
     });
-    await this.hook("Stop", { ...told, stop_hook_active: false });
+    await this.hook("Stop", { ...prompt, stop_hook_active: false });
     this.wait(5 * SECOND_MS);
   }
 

@@ -12,7 +12,7 @@ const command: HookCommand = ({ source, drain }) => `/opt/openhook-otel/hook --d
 const target = { home: "/home/dev", project: "/home/dev/acme", env: {} };
 const path = "/home/dev/.claude/settings.json";
 
-/** The one file's text with our registrations for a version. */
+/** The settings file with our registrations for a version. */
 function add(text: string | undefined, version: string | undefined): string {
   const [after] = installer.add([{ path, text }], { scope: "user", target, command, version });
   if (after?.text === undefined) throw new Error("no text");
@@ -45,18 +45,18 @@ describe("events by version", () => {
     ["3.0.0", SINCE_2_1_80],
     ["10.2.0-beta.1", SINCE_2_1_80],
     [undefined, BASE],
-    ["who knows", BASE],
+    ["unparsable", BASE],
   ])("%s", (version, events) => {
     expect([...registered(add(undefined, version))].sort()).toEqual([...events].sort());
   });
 
-  it("takes the hook before a compaction out again: /compact prints it to the user and the model", () => {
+  it("removes an old PreCompact hook: /compact shows its output to the user and the model", () => {
     const older = JSON.stringify({ hooks: { PreCompact: JSON.parse(add(undefined, "2.1.329")).hooks.SessionEnd } });
     expect(registered(older)).toEqual(["PreCompact"]);
     expect(registered(add(older, "2.1.329"))).not.toContain("PreCompact");
   });
 
-  it("an upgrade and a downgrade keep exactly what the version knows", () => {
+  it("upgrades and downgrades keep exactly the version's events", () => {
     const old = add(undefined, "2.0.77");
     const upgraded = add(old, "2.1.329");
     expect(registered(upgraded)).toHaveLength(SINCE_2_1_80.length);
@@ -67,7 +67,7 @@ describe("events by version", () => {
 describe("the form of a registration", () => {
   const hooks = JSON.parse(add(undefined, "2.1.329")).hooks;
 
-  it("is a plain hook with a bounded time, never async", () => {
+  it("is a plain hook with a timeout, never async", () => {
     for (const [event, groups] of Object.entries<{ hooks: Record<string, unknown>[] }[]>(hooks)) {
       expect(groups, event).toHaveLength(1);
       expect(groups[0]?.hooks).toHaveLength(1);
@@ -77,14 +77,14 @@ describe("the form of a registration", () => {
     expect(hooks.PreToolUse[0].hooks[0].timeout).toBe(5);
   });
 
-  it("has a matcher where the event takes one", () => {
+  it("has a matcher if the event takes one", () => {
     const matched = Object.keys(hooks).filter((event) => hooks[event][0].matcher === "*");
     expect(matched.sort()).toEqual(["PostToolUse", "PostToolUseFailure", "PreToolUse", "SessionEnd", "SessionStart"]);
     for (const event of ["Stop", "UserPromptSubmit", "StopFailure"])
       expect(hooks[event][0]).not.toHaveProperty("matcher");
   });
 
-  it("starts a drain at ends, and at the start only if files wait", () => {
+  it("starts a drain at ends, and at the start only if the inbox has files", () => {
     const drains = Object.fromEntries(
       Object.keys(hooks).map((event) => [event, /--drain (\S+)/.exec(hooks[event][0].hooks[0].command)?.[1]]),
     );
@@ -97,7 +97,7 @@ describe("the form of a registration", () => {
     expect(drains["PreToolUse"]).toBe("no");
   });
 
-  it("is never one of the events that harm", () => {
+  it("never uses an event that disturbs the agent", () => {
     for (const event of ["WorktreeCreate", "MessageDisplay", "Notification", "PostToolBatch"])
       expect(hooks).not.toHaveProperty(event);
   });
@@ -127,14 +127,14 @@ describe("any foreign settings", () => {
     );
   });
 
-  it("that cannot be read are refused with a place", () => {
+  it("that cannot be parsed are rejected with line and column", () => {
     expect(() => add('{\n  "hooks": 1\n}', undefined)).toThrow(SettingsError);
     expect(() => add('{\n  "hooks": 1\n}', undefined)).toThrow(/^line 2, column 12: "hooks" is a number/);
   });
 });
 
-describe("where the settings lie", () => {
-  it("user, project, moved", async () => {
+describe("the settings path", () => {
+  it("depends on the scope and CLAUDE_CONFIG_DIR", async () => {
     expect(await installer.paths("user", target)).toEqual([path]);
     expect(await installer.paths("project", target)).toEqual(["/home/dev/acme/.claude/settings.json"]);
     const moved = { ...target, env: { CLAUDE_CONFIG_DIR: "/home/dev/work-claude" } };
@@ -158,22 +158,22 @@ describe.skipIf(process.platform === "win32")("the agent on this machine", () =>
     return (await detect(`${bin}:/usr/bin:/bin`)).version;
   };
 
-  it("has the version that `claude --version` says", async () => {
+  it("has the version that `claude --version` prints", async () => {
     expect(await withProgram('[ "$1" = --version ] && echo "2.1.329 (Claude Code)"')).toBe("2.1.329");
   });
-  it("is here without a program when its settings folder is", async () => {
+  it("is detected by its settings folder without a program", async () => {
     expect(await detect(join(bin, "none"))).toEqual({ present: false });
     await mkdir(join(bin, ".claude"));
     expect(await detect(join(bin, "none"))).toEqual({ present: true });
     await withProgram("echo 2.1.329");
     expect(await detect(`${bin}:/usr/bin:/bin`)).toEqual({ present: true, version: "2.1.329" });
   });
-  it("has no known version without a program, with a failing one, with one that says nothing", async () => {
+  it("has no known version if the program is missing, fails or prints nothing", async () => {
     expect((await detect(join(bin, "none"))).version).toBeUndefined();
     expect(await withProgram("echo 2.1.329; exit 1")).toBeUndefined();
     expect(await withProgram("echo hello")).toBeUndefined();
   });
-  it("has none when the program hangs, and even when a child of it holds its output", async () => {
+  it("has no known version if the program hangs or a child keeps its output open", async () => {
     const begin = Date.now();
     expect(await withProgram("sleep 20 & wait")).toBeUndefined();
     expect(Date.now() - begin).toBeLessThan(12_000);

@@ -31,13 +31,13 @@ const assistant = (message: Json, rest: Json = {}, ms = 0) =>
 const result = (block: Json, rest: Json = {}, ms = 0) =>
   user([{ type: "tool_result", tool_use_id: "t1", ...block }], rest, ms);
 
-/** Entries of some lines, one behind the other. */
+/** Entries of consecutive lines. */
 function entriesOf(lines: readonly Json[], state: LineState = FRESH, agentId?: string): readonly TranscriptEntry[] {
   let now = state;
   return lines.flatMap((o) => {
     const text = JSON.stringify(o);
     const read = readOne(wholeLine(text), now, agentId);
-    // Long strings have no bearing, wherever they stand
+    // Cut long strings make no difference
     expect(readOne(shortLine(text), now, agentId)).toEqual(read);
     if (read === undefined) throw new Error(`unreadable: ${JSON.stringify(o)}`);
     now = read.state;
@@ -45,7 +45,7 @@ function entriesOf(lines: readonly Json[], state: LineState = FRESH, agentId?: s
   });
 }
 
-test("figures that stand beside two answers of one request are counted once", () => {
+test("counts usage once if two answers of one request repeat it", () => {
   const usage = { input_tokens: 3, output_tokens: 60, cache_read_input_tokens: 5 };
   const of = (id: string, ms: number, rest: Json = {}, more: Json = usage): Json =>
     assistant({ id: `msg_${id}`, stop_reason: "tool_use", usage: more }, rest, ms);
@@ -58,7 +58,7 @@ test("figures that stand beside two answers of one request are counted once", ()
 });
 
 describe("user lines", () => {
-  test("a prompt opens a turn that what follows belongs to", () => {
+  test("a prompt opens a turn, and later lines belong to it", () => {
     const [prompt, call] = entriesOf([
       user("Größe", { promptId: "p1" }),
       assistant({ stop_reason: "end_turn", usage: { input_tokens: 1, output_tokens: 2 } }, {}, 900),
@@ -67,7 +67,7 @@ describe("user lines", () => {
     expect(call).toMatchObject({ kind: "model_call", promptKey: "p1", startMs: AT_MS, endMs: AT_MS + 900 });
   });
 
-  test("old lines without prompt ids are told apart by their uuid, and by time and length where they have none", () => {
+  test("old lines without prompt ids are identified by uuid, else by time and length", () => {
     expect(entriesOf([user("one")])[0]?.key).toBe("prompt:uuid-0");
     const nameless = { ...user("one"), uuid: undefined };
     const [first, again] = [entriesOf([nameless]), entriesOf([nameless])];
@@ -93,21 +93,21 @@ describe("user lines", () => {
     ["<command-message>review is running…</command-message>\n<command-name>/review</command-name>", {}, "human"],
     ["<bash-stdout>main</bash-stdout><bash-stderr></bash-stderr>", { turnOrigin: "human" }, "human"],
     ["fix it", {}, "human"],
-  ])("%s %j was written by: %s", (text, rest, origin) => {
+  ])("%s %j has the origin %s", (text, rest, origin) => {
     expect(entriesOf([user(text, rest)])).toMatchObject([{ kind: "prompt", origin }]);
   });
 
   test.each([
     ["meta", { isMeta: true }],
     ["a summary", { isCompactSummary: true }],
-    ["for the screen alone", { isVisibleInTranscriptOnly: true }],
-    ["beside a prompt of the user's", { isMeta: true, promptId: "p1", origin: { kind: "human" } }],
-    ["beside one that is no prompt", { isMeta: true, origin: { kind: "peer" } }],
-  ])("what the agent wrote for itself is no prompt: %s", (_, rest) => {
+    ["only for the screen", { isVisibleInTranscriptOnly: true }],
+    ["next to a user's prompt", { isMeta: true, promptId: "p1", origin: { kind: "human" } }],
+    ["next to a line that is no prompt", { isMeta: true, origin: { kind: "peer" } }],
+  ])("a user line that the agent wrote for itself is no prompt: %s", (_, rest) => {
     expect(entriesOf([user("Caveat: …", rest)])).toEqual([]);
   });
 
-  test("what another session sends within a turn begins none", () => {
+  test("a message from another session within a turn begins no new turn", () => {
     const sent = { isMeta: true, origin: { kind: "peer" } };
     const found = entriesOf([
       user("fix it", { promptId: "p1" }),
@@ -117,7 +117,7 @@ describe("user lines", () => {
     expect(found.map(({ promptKey }) => promptKey)).toEqual(["p1", "p2"]);
   });
 
-  test("a command of the user's own begins a turn once the model is asked about it, not before", () => {
+  test("a user's shell command begins a turn only when it is sent to the model", () => {
     const printed = "<bash-stdout>main</bash-stdout><bash-stderr></bash-stderr>";
     expect(entriesOf([user("<bash-input>git branch</bash-input>"), user(printed)])).toEqual([]);
     const [prompt, call] = entriesOf([
@@ -126,7 +126,7 @@ describe("user lines", () => {
       assistant({ stop_reason: "end_turn", usage: { input_tokens: 1, output_tokens: 2 } }, {}, 900),
     ]);
     expect(prompt).toMatchObject({ kind: "prompt", promptKey: "p2", origin: "human" });
-    expect(prompt).not.toHaveProperty("length"); // of what it printed, not of what the user typed
+    expect(prompt).not.toHaveProperty("length"); // the length would be that of the output
     expect(call).toMatchObject({ kind: "model_call", promptKey: "p2" });
   });
 
@@ -137,7 +137,7 @@ describe("user lines", () => {
     [`${REVIEW}\n<command-args></command-args>`, "/review"],
     [`${REVIEW}\n<command-args>a.ts\n<b></command-args>`, "/review a.ts\n<b>"],
     ['<command-message>The "sk" skill is running</command-message>\n<command-name>sk</command-name>', undefined],
-  ])("a command that reaches the model has the length of what was typed: %j", (text, typed) => {
+  ])("a command that reaches the model has the length of the typed text: %j", (text, typed) => {
     const [prompt] = entriesOf([user(text)]);
     expect(prompt).toMatchObject({ kind: "prompt" });
     expect(prompt?.kind === "prompt" ? prompt.length : 0).toBe(typed?.length);
@@ -146,7 +146,7 @@ describe("user lines", () => {
   test.each([
     ["2.1.100", ["p1", "uuid-1", "uuid-2", "p1", "uuid-4"]],
     ["2.1.120", ["p1", "p1", "p1", "p1", "p1"]],
-  ])("before versions that give each command an id it is none of the turn before it: %s", (version, keys) => {
+  ])("a command opens a separate turn also in versions that give it the previous prompt's id: %s", (version, keys) => {
     const lines = ["fix it", REVIEW, REVIEW, "and test it", "<command-name>/exit</command-name>"].map((text, ms) =>
       user(text, { promptId: "p1", version }, ms),
     );
@@ -154,7 +154,7 @@ describe("user lines", () => {
     expect(prompts.map(({ promptKey }) => promptKey)).toEqual(keys);
   });
 
-  test("a command that the model called for is no prompt", () => {
+  test("a command that the model called is no prompt", () => {
     const launched = { toolUseResult: { success: true, commandName: "review" } };
     const found = entriesOf([
       user("fix it"),
@@ -171,12 +171,12 @@ describe("user lines", () => {
     ]);
   });
 
-  test("an interruption", () => {
+  test("an interruption is recognised by its text or its message id", () => {
     expect(entriesOf([user("[Request interrupted by user]")])).toMatchObject([{ kind: "interruption" }]);
     expect(entriesOf([user("no", { interruptedMessageId: "msg_1" })])).toMatchObject([{ kind: "interruption" }]);
   });
 
-  test("copies with ids of their own have those of what they were copied from, and begin no turn unless it is answered", () => {
+  test("a fork's copies use the original ids, and begin a turn only if they are answered", () => {
     const copy = (from: string): Json => ({ promptId: "p1", forkedFrom: { sessionId: "s", messageUuid: from } });
     expect(entriesOf([user("fix it", copy("uuid-first"))])).toMatchObject([
       { kind: "prompt", key: "prompt:uuid-first", globalKey: "prompt:uuid-first", promptKey: "p1", origin: "command" },
@@ -187,17 +187,17 @@ describe("user lines", () => {
     expect(entriesOf([line("system", { ...boundary, ...copy("uuid-first") })])).toEqual([]);
   });
 
-  test("in a subagent's file, and on a sidechain, nobody prompts", () => {
+  test("subagent files and sidechains have no prompts", () => {
     expect(entriesOf([user("look for it")], FRESH, "a1")).toEqual([]);
     expect(entriesOf([user("look for it", { isSidechain: true })])).toEqual([]);
   });
 });
 
-/** Written for a call that the user refused, and for one that was stopped at work. */
+/** The agent writes this for a call that the user refused, and for one that was interrupted. */
 const REFUSAL = { content: "The user doesn't want to proceed with this tool use.", is_error: true };
 const DENIED_FILE = "File is in a directory that is denied by your permission settings.";
 const FAILED = { status: "error" };
-/** As versions from 1.0 to 2.1 word it, of which most say it in no other way. */
+/** Wording of versions 1.0 to 2.1; most of them mark refusals in no other way. */
 const REFUSED = [
   "Permission for this action was denied by the Claude Code auto mode classifier. Reason: [x].",
   "Hook PreToolUse:Bash denied this tool",
@@ -208,7 +208,7 @@ const REFUSED = [
   "Agent type 'Explore' has been denied by permission rule 'Task(Explore)' from settings.",
   "ls in '/srv' was blocked. For security, Claude Code may only list files in the allowed working directories",
 ];
-const ASKED = { permissionDecision: { decision: "reject", source: "user_reject" } };
+const REJECTED = { permissionDecision: { decision: "reject", source: "user_reject" } };
 
 describe("tool results", () => {
   test.each([
@@ -244,7 +244,7 @@ describe("tool results", () => {
     [{ content: "no", is_error: true }, { toolDenialKind: "cancelled" }, { status: "error", errorType: "interrupted" }],
     [REFUSAL, { toolDenialKind: "user-rejected", version: "2.1.329" }, { status: "error", errorType: "interrupted" }],
     [REFUSAL, { toolDenialKind: "user-rejected", version: "2.1.300" }, { status: "denied" }],
-    [REFUSAL, { toolDenialKind: "user-rejected", version: "2.1.329", ...ASKED }, { status: "denied" }],
+    [REFUSAL, { toolDenialKind: "user-rejected", version: "2.1.329", ...REJECTED }, { status: "denied" }],
     [REFUSAL, { toolDenialKind: "user-rejected", version: "2.1.329", toolDenialBeforeRun: true }, { status: "denied" }],
     [{ content: "Permission to use Bash, said the log" }, {}, { status: "success" }],
     [{ content: "ok" }, { toolUseResult: { agentId: "a1" } }, { status: "success", spawnedAgentId: "a1" }],
@@ -263,7 +263,7 @@ describe("tool results", () => {
     expect(entriesOf([result({ content })])).toMatchObject([{ status: "success" }]);
   });
 
-  test("ids that a provider counts in every conversation do not name a call in all of them", () => {
+  test("ids that a provider numbers per conversation are not unique across sessions", () => {
     const namesOf = (id: string, answer: string, ms: number) =>
       entriesOf([
         assistant({ id: answer, content: [{ type: "tool_use", id, name: "Bash", input: {} }] }, {}, ms),
@@ -272,7 +272,7 @@ describe("tool results", () => {
     for (const id of ["Bash:0", "functions.Bash:12", "call_0", "7"]) {
       const [one, other] = [namesOf(id, "msg_1", 0), namesOf(id, "msg_2", 5)];
       expect(one.map(([key]) => key)).toEqual([`use:${id}#msg_1:req_1`, `result:${id}#msg_1:req_1`]);
-      // A fork's copy has the same
+      // A fork's copy has the same key
       expect(namesOf(id, "msg_1", 0)).toEqual(one);
       expect(one.filter(([, name]) => other.some(([, another]) => another === name))).toEqual([]);
     }
@@ -281,7 +281,7 @@ describe("tool results", () => {
     }
   });
 
-  test("of calls with one id a result is that of the last one, in its own agent", () => {
+  test("a result belongs to the last call with its id in the same agent", () => {
     const use = (answer: string, ms: number, rest: Json = {}) =>
       assistant({ id: answer, content: [{ type: "tool_use", id: "Bash:0", name: "Bash", input: {} }] }, rest, ms);
     const ok = (ms: number, rest: Json = {}) => result({ tool_use_id: "Bash:0", content: "ok" }, rest, ms);
@@ -302,14 +302,14 @@ describe("tool results", () => {
     ]);
   });
 
-  test("several in one line", () => {
+  test("several results in one line are separate entries", () => {
     const blocks = ["t1", "t2"].map((id) => ({ type: "tool_result", tool_use_id: id, content: "ok" }));
     expect(entriesOf([user(blocks)]).map((e) => e.key)).toEqual(["result:t1", "result:t2"]);
   });
 });
 
 describe("assistant lines", () => {
-  test("of an answer that took nothing nobody told what it took", () => {
+  test("an answer whose counts are all zero has unknown usage", () => {
     const nothing = { input_tokens: 0, output_tokens: 0, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 };
     const [call] = limitEntries(
       entriesOf([assistant({ stop_reason: "end_turn", stop_details: null, usage: nothing })]),
@@ -322,7 +322,7 @@ describe("assistant lines", () => {
     expect(cached).toMatchObject({ usage: { input: 9, output: 0, cacheRead: 9 } });
   });
 
-  test("an answer in fast mode is not charged by the list", () => {
+  test("an answer in fast mode has no list price", () => {
     const priceless = (speed?: unknown) => {
       const usage = { input_tokens: 3, output_tokens: 9, ...(speed !== undefined && { speed }) };
       const [call] = entriesOf([assistant({ stop_reason: "end_turn", usage })]);
@@ -336,7 +336,7 @@ describe("assistant lines", () => {
     ]);
   });
 
-  test("what a stronger model was asked for, and what the server compacted, counts beside the answer", () => {
+  test("advisor calls and server-side compactions count as separate model calls", () => {
     const pass = (type: string, input: number, output: number, rest: Json = {}) => ({
       type,
       input_tokens: input,
@@ -355,10 +355,10 @@ describe("assistant lines", () => {
         pass("message", 0, 442),
       ],
     };
-    const said = { stop_reason: "tool_use", stop_details: null, usage };
+    const message = { stop_reason: "tool_use", stop_details: null, usage };
     const calls = entriesOf([
-      assistant({ ...said, content: [{ type: "text", text: "one" }] }),
-      assistant({ ...said, content: [{ type: "text", text: "two" }] }, {}, 5),
+      assistant({ ...message, content: [{ type: "text", text: "one" }] }),
+      assistant({ ...message, content: [{ type: "text", text: "two" }] }, {}, 5),
     ]).filter(({ kind }) => kind === "model_call");
     const merged = [...new Set(calls.map(({ key }) => key))];
     expect(merged).toEqual(["response:msg_1:req_1", "response:msg_1:req_1:1", "response:msg_1:req_1:2"]);
@@ -374,7 +374,7 @@ describe("assistant lines", () => {
     ]);
   });
 
-  test("what a model gave before it refused counts beside the answer of the one that was asked instead", () => {
+  test("a model's output before it refused counts separately from the fallback model's answer", () => {
     const pass = (type: string, model: string, output: number, rest: Json = {}) => ({
       type,
       model,
@@ -402,13 +402,13 @@ describe("assistant lines", () => {
         complete: true,
       },
     ]);
-    // Refused at once; asked for at once, since the one before was; several passes of one model
+    // Refused without output; the fallback model called first; several passes of one model
     expect(answered(pass("message", "claude-fable-5", 0), last)).toHaveLength(1);
     expect(answered(last)).toHaveLength(1);
     expect(answered(pass("message", "claude-opus-4-8", 900), pass("message", "claude-opus-4-8", 465))).toHaveLength(1);
   });
 
-  test("input includes what was read from and written to the cache; lifetimes and thinking are parts", () => {
+  test("input includes cache reads and writes; cache lifetimes and thinking are parts of the counts", () => {
     const usage = {
       input_tokens: 12,
       output_tokens: 96,
@@ -443,16 +443,13 @@ describe("assistant lines", () => {
     [{ version: "2.1.120" }, { iterations: [] }, {}, true],
     [{ version: "2.1.329" }, {}, {}, true],
     [{}, { iterations: [] }, {}, true],
-  ])(
-    "a reason that stands there for an answer whose stream broke off is none: %j %j %j",
-    (rest, more, message, complete) => {
-      const usage = { input_tokens: 12, output_tokens: 3, ...more };
-      const entries = entriesOf([assistant({ usage, stop_reason: "end_turn", ...message }, rest)]);
-      expect(entries.find(({ kind }) => kind === "model_call")).toMatchObject({ complete });
-    },
-  );
+  ])("the stop reason of an answer whose stream broke off is ignored: %j %j %j", (rest, more, message, complete) => {
+    const usage = { input_tokens: 12, output_tokens: 3, ...more };
+    const entries = entriesOf([assistant({ usage, stop_reason: "end_turn", ...message }, rest)]);
+    expect(entries.find(({ kind }) => kind === "model_call")).toMatchObject({ complete });
+  });
 
-  test("calls of versions whose hooks tell no id are known by their input, long as it may be", () => {
+  test("versions whose hooks have no call ids get an input digest, however long the input", () => {
     const input = { file_path: "/home/dev/shop/a.txt", content: "pears\n".repeat(5_000) };
     const digests = ["2.0.42", "2.0.44"].map((version) => {
       const content = [{ type: "tool_use", id: "t1", name: "Write", input }];
@@ -462,7 +459,7 @@ describe("assistant lines", () => {
     expect(digests).toEqual([inputDigest(input), undefined]);
   });
 
-  test("an answer that was not streamed has a true reason, also where its server gives no details", () => {
+  test("an answer that was not streamed keeps its stop reason, also without stop details", () => {
     const usage = { input_tokens: 12, output_tokens: 30, iterations: [] };
     const content = [
       { type: "text", text: "Listing." },
@@ -472,14 +469,14 @@ describe("assistant lines", () => {
     expect(entries.find(({ kind }) => kind === "model_call")).toMatchObject({ complete: true });
   });
 
-  test("what the agent does not say is unknown, not zero", () => {
+  test("missing counts are unknown, not zero", () => {
     const [bare] = entriesOf([assistant({ usage: { input_tokens: 12, output_tokens: 3 } })]);
     expect(bare).toMatchObject({ usage: { input: 12, output: 3 }, complete: false });
     const [none] = entriesOf([assistant({})]);
     expect(none?.kind === "model_call" && none.usage).toBeUndefined();
   });
 
-  test("tool uses, with a program's name where it is a known one", () => {
+  test("tool uses name the executable if it is a known one", () => {
     const content = [
       { type: "text", text: SECRET },
       { type: "tool_use", id: "t1", name: "Bash", input: { command: `git log --author ${SECRET}` } },
@@ -490,7 +487,7 @@ describe("assistant lines", () => {
     expect(second).not.toHaveProperty("executable");
   });
 
-  test("the request's own time is when the call began", () => {
+  test("a model call starts at the time of its request", () => {
     const [call] = entriesOf([
       line("api-request", { id: "r1" }, 50),
       assistant({ usage: { input_tokens: 1, output_tokens: 1 } }, { requestRef: "r1" }, 900),
@@ -498,7 +495,7 @@ describe("assistant lines", () => {
     expect(call).toMatchObject({ startMs: AT_MS + 50, endMs: AT_MS + 900 });
   });
 
-  test("a synthetic answer is no model call; with an API error it is the turn's failure", () => {
+  test("a synthetic answer is no model call; with an API error it fails the turn", () => {
     expect(entriesOf([assistant({ model: "<synthetic>" })])).toEqual([]);
     const failed = assistant(
       { model: "<synthetic>" },
@@ -511,14 +508,14 @@ describe("assistant lines", () => {
 });
 
 describe("other lines", () => {
-  test("what was asked for in a form ends the turn, for nothing is said after it", () => {
+  test("structured output ends the turn, since no answer follows it", () => {
     const attached = (type: string) => line("attachment", { attachment: { type, data: { plums: 5 } } }, 5);
-    const told = (type: string, agentId?: string) =>
+    const turnEnds = (type: string, agentId?: string) =>
       entriesOf([user("Count", { promptId: "p1" }), attached(type)], FRESH, agentId).filter(
         ({ kind }) => kind === "turn_end",
       );
-    expect(told("structured_output")).toMatchObject([{ promptKey: "p1", timeMs: AT_MS + 5 }]);
-    expect([told("todo_reminder"), told("structured_output", "a1")]).toEqual([[], []]);
+    expect(turnEnds("structured_output")).toMatchObject([{ promptKey: "p1", timeMs: AT_MS + 5 }]);
+    expect([turnEnds("todo_reminder"), turnEnds("structured_output", "a1")]).toEqual([[], []]);
   });
 
   test.each([
@@ -538,7 +535,7 @@ describe("other lines", () => {
     expect(entriesOf([line("system", rest)])).toMatchObject([expected]);
   });
 
-  test("the agent's own sums are reported apart", () => {
+  test("sums reported by the agent are separate entries", () => {
     const modelUsage = {
       opus: { inputTokens: 1, cacheReadInputTokens: 2, cacheCreationInputTokens: 3, outputTokens: 4, costUSD: 0.5 },
     };
@@ -547,14 +544,14 @@ describe("other lines", () => {
     ]);
   });
 
-  test("facts of the session are told once, and again when they change", () => {
+  test("session facts are recorded once, and again when they change", () => {
     const facts = { version: "2.1.329", cwd: "/home/dev/acme-shop", gitBranch: "main" };
     const lines = [user("one", facts), user("two", facts, 1), user("three", { ...facts, gitBranch: "fix" }, 2)];
-    const told = entriesOf(lines, lineState(0)).filter((e) => e.kind === "session");
-    expect(told).toMatchObject([{ gitBranch: "main", agentVersion: "2.1.329" }, { gitBranch: "fix" }]);
+    const found = entriesOf(lines, lineState(0)).filter((e) => e.kind === "session");
+    expect(found).toMatchObject([{ gitBranch: "main", agentVersion: "2.1.329" }, { gitBranch: "fix" }]);
   });
 
-  test("kinds that tell nothing, and lines without a time", () => {
+  test("ignored kinds and lines without a time give no entries", () => {
     expect(
       entriesOf([line("attachment"), line("summary"), line("file-history-snapshot"), { type: "user-like" }]),
     ).toEqual([]);
@@ -563,7 +560,7 @@ describe("other lines", () => {
 });
 
 describe("long strings", () => {
-  // What they begin with decides in places, their length in others
+  // Readers check the beginning of some strings and the length of others
   const beginnings = [
     "",
     "<task-notification>",
@@ -631,7 +628,7 @@ describe("long strings", () => {
     { requiredKeys: ["type"] },
   );
 
-  test("a line without them tells what the whole line tells", () => {
+  test("a line with them cut gives the entries of the whole line", () => {
     fc.assert(
       fc.property(any, (o) => {
         const text = JSON.stringify(o);
@@ -648,22 +645,22 @@ describe("robustness", () => {
     expect(read === undefined || read.entries.length === 0).toBe(true);
   });
 
-  test("zeros before a line, as a crash of the machine leaves them, are no part of it", () => {
+  test("NUL bytes before a line, as after a machine crash, are ignored", () => {
     const text = JSON.stringify(user(`look at this: ${"x".repeat(4_000)}`));
-    const told = readOne(wholeLine(text), FRESH, undefined);
-    expect(told?.entries).toHaveLength(1);
+    const read = readOne(wholeLine(text), FRESH, undefined);
+    expect(read?.entries).toHaveLength(1);
     for (const zeros of ["\0", "\0".repeat(4_096)]) {
-      expect(readOne(wholeLine(zeros + text), FRESH, undefined)).toEqual(told);
-      expect(readOne(shortLine(zeros + text), FRESH, undefined)).toEqual(told);
+      expect(readOne(wholeLine(zeros + text), FRESH, undefined)).toEqual(read);
+      expect(readOne(shortLine(zeros + text), FRESH, undefined)).toEqual(read);
     }
     expect(readOne(wholeLine("\0".repeat(99)), FRESH, undefined)).toBeUndefined();
   });
 
-  test("a line of the right type that is torn is unreadable", () => {
+  test("a torn line of a known type is unreadable", () => {
     expect(readOne(wholeLine('{"type":"user","mess'), FRESH, undefined)).toBeUndefined();
   });
 
-  test("any JSON in the fields gives valid entries", () => {
+  test("any JSON in the members gives valid entries", () => {
     const type = fc.constantFrom("user", "assistant", "system", "api-request", "cost-state");
     const names = [
       "message",
@@ -685,13 +682,13 @@ describe("robustness", () => {
     );
   });
 
-  test("nesting as deep as JSON takes is no stack overflow", () => {
+  test("nesting as deep as JSON allows causes no stack overflow", () => {
     const nest = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
     const text = `{"type":"user","message":{"content":"hello","deep":${nest}},"toolUseResult":${nest}}`;
     expect(readOne(wholeLine(text), FRESH, undefined)?.entries).toMatchObject([{ kind: "prompt" }]);
   });
 
-  test("no content: neither text, argument nor result", () => {
+  test("entries have no content: no text, argument or result", () => {
     const content = [
       { type: "text", text: SECRET },
       { type: "thinking", thinking: SECRET },

@@ -8,14 +8,14 @@ import { readWith, wholeLine } from "../shared/line.ts";
 type Json = Readonly<Record<string, unknown>>;
 const START_MS = Date.UTC(2026, 10, 23, 1);
 
-/** As versions write them whose server gives messages no id: two answers of five blocks with three calls each, and a last one. */
+/** What versions write if the server gives no message ids: two answers of five blocks with three calls each, and a last one. */
 const SHAPES: Readonly<Record<string, () => readonly Json[]>> = {
-  "2.0.14 to 2.1.61: only the last block tells how the answer ended": () =>
+  "2.0.14 to 2.1.61: only the last block has a stop reason": () =>
     conversation({
       usageOf: (n, isLast) => ({ input_tokens: 11 + n, output_tokens: isLast ? 101 + n : 1 }),
       isTold: "at the end",
     }),
-  "2.0.37, 2.1.120: each block tells it": () => conversation({}),
+  "2.0.37, 2.1.120: each block has it": () => conversation({}),
   "2.1.175: results stand between the blocks": () => conversation({ isInterleaved: true }),
   "2.1.275: blocks are counted, too": () => conversation({ isInterleaved: true, isCounted: true }),
   "2.1.275, a server that counts no tokens": () =>
@@ -89,7 +89,7 @@ function conversation(shape: Shape): readonly Json[] {
   return lines;
 }
 
-/** Each line by a reader that knows of those before it what is kept between two drains. */
+/** Reads each line with the state that is stored between two drains. */
 function entriesOf(lines: readonly Json[]): readonly TranscriptEntry[] {
   let state: LineState = lineState(START_MS, { facts: "{}" });
   return lines.flatMap((o) => {
@@ -104,7 +104,7 @@ const callsOf = (entries: readonly TranscriptEntry[]) => {
   return new Map(calls.map((call) => [call.globalKey, call]));
 };
 
-describe("answers that their server gave no id", () => {
+describe("answers without a message id", () => {
   test.each(Object.entries(SHAPES))("%s", (_, lines) => {
     const entries = entriesOf(lines());
     const calls = [...callsOf(entries).values()];
@@ -117,7 +117,7 @@ describe("answers that their server gave no id", () => {
   });
 
   test.each(Object.entries(SHAPES).filter(([name]) => !name.includes("no tokens")))(
-    "their tokens count once: %s",
+    "count their tokens once: %s",
     (_, lines) => {
       const usage = [...callsOf(entriesOf(lines())).values()].map((call) => [call.usage?.input, call.usage?.output]);
       expect(usage).toEqual([
@@ -128,15 +128,15 @@ describe("answers that their server gave no id", () => {
     },
   );
 
-  test.each(Object.entries(SHAPES))("one id for all says as little: %s", (_, lines) => {
-    const told = lines();
-    const same = told.map((o) =>
+  test.each(Object.entries(SHAPES))("are separated the same way if all have one id: %s", (_, lines) => {
+    const all = lines();
+    const same = all.map((o) =>
       o["type"] === "assistant" ? { ...o, message: { ...(o["message"] as Json), id: "ocgo" } } : o,
     );
     expect(callsOf(entriesOf(same)).size).toBe(3);
   });
 
-  test("ids that a server counts tell its answers apart, but not from those of another session", () => {
+  test("numbered ids separate answers within a session, but not across sessions", () => {
     const message = { content: [], stop_reason: null, usage: { input_tokens: 11, output_tokens: 5 } };
     const answers = (session: string) =>
       [0, 1].map((n) => ({
@@ -149,7 +149,7 @@ describe("answers that their server gave no id", () => {
     expect([...callsOf(entriesOf(answers("b"))).keys()]).toEqual(["answer:b-0", "answer:b-1"]);
   });
 
-  test("an answer that goes on where the one before it paused is another one", () => {
+  test("an answer that continues a paused one is separate", () => {
     const paused = {
       message: {
         content: [{ type: "text", text: "so" }],
@@ -174,7 +174,7 @@ describe("answers that their server gave no id", () => {
     expect(callsOf(entriesOf(lines.map((o) => ({ ...o, apiBlockIndex: 0 })))).size).toBe(2);
   });
 
-  test("subagents that answer at once in one file are told apart", () => {
+  test("answers of parallel subagents in one file are separate", () => {
     const lines = ["a", "b"].flatMap((agentId) =>
       conversation({})
         .slice(1, 6)
@@ -197,7 +197,7 @@ describe("answers that their server gave no id", () => {
     expect([...callsOf(entriesOf(copies)).keys()]).toEqual([...callsOf(entriesOf(lines)).keys()]);
   });
 
-  test("copies with ids of their own go by the lines that they are from", () => {
+  test("copies with new ids use the keys of the original lines", () => {
     const lines = conversation({});
     const copies = lines.map((o) => ({
       ...o,
@@ -208,19 +208,19 @@ describe("answers that their server gave no id", () => {
     expect([...callsOf(entriesOf(copies)).keys()]).toEqual([...callsOf(entriesOf(lines)).keys()]);
   });
 
-  test("the ids that a fork makes up for its copies are none", () => {
+  test("ids that a fork invents for its copies are ignored", () => {
     const lines = conversation({ isInterleaved: true, isCounted: true, refers: "requestRef" });
     const ids = lines.map((_, n) => `b40147c1-4b30-4e08-862f-8be3cc4e0${100 + n}`);
     const copies = lines.map((o, n) =>
       o["type"] === "assistant" ? { ...o, message: { ...(o["message"] as Json), id: ids[n] } } : o,
     );
     expect([...callsOf(entriesOf(copies)).keys()]).toEqual([...callsOf(entriesOf(lines)).keys()]);
-    // Those of a server that gives such ids, and some to requests, too, stay what they are
-    const told = copies.map((o) => ({ ...o, requestId: "req_1" }));
-    expect([...callsOf(entriesOf(told)).keys()][0]).toBe(`response:${ids[1]}:req_1`);
+    // Ids of a server that uses this form, and also has request ids, are kept
+    const withRequests = copies.map((o) => ({ ...o, requestId: "req_1" }));
+    expect([...callsOf(entriesOf(withRequests)).keys()][0]).toBe(`response:${ids[1]}:req_1`);
   });
 
-  test("what the agent made up in the model's place is an error, id or not", () => {
+  test("an answer that the agent made up is an error, with or without an id", () => {
     const lines = [
       {
         type: "assistant",

@@ -46,14 +46,14 @@ async function read(file: TranscriptFile, from: Offset = INITIAL_OFFSET) {
     next = batch.next;
     unreadable += batch.unreadable;
   }
-  // The memo is kept as JSON between two drains
+  // The memo is stored as JSON between two drains
   return { entries, next: JSON.parse(JSON.stringify(next)) as Offset, unreadable };
 }
 
 const located = async (): Promise<string[]> => (await locateAll(reader, home)).sessions.map(({ path }) => path).sort();
 
 describe("locate", () => {
-  test("every main file of every project, no subagent's", async () => {
+  test("finds every project's main files, and no subagent's", async () => {
     const main = put(join(project, `${SESSION}.jsonl`));
     const other = put(join(home, ".claude", "projects", "-home-dev-zoo", "s2.jsonl"));
     put(join(project, "agent-a1.jsonl"));
@@ -62,14 +62,14 @@ describe("locate", () => {
     expect(await located()).toEqual([main, other]);
   });
 
-  test("nothing where the agent was never run", async () => {
+  test("finds nothing if the agent was never run", async () => {
     rmSync(join(home, ".claude"), { recursive: true });
     expect(await located()).toEqual([]);
   });
 });
 
 describe("files", () => {
-  test("main file first, then subagents of both layouts, those of other sessions left out", async () => {
+  test("lists the main file, then subagents of both layouts, without those of other sessions", async () => {
     const main = put(join(project, `${SESSION}.jsonl`));
     const below = put(join(project, SESSION, "subagents", "agent-a2.jsonl"));
     put(join(project, SESSION, "subagents", "agent-a2.meta.json"), "{}");
@@ -83,19 +83,19 @@ describe("files", () => {
     ]);
   });
 
-  test("a folder of subagents that cannot be looked into is told of, and the rest is given", async () => {
+  test("reports an unreadable subagent folder and returns the rest", async () => {
     const main = put(join(project, `${SESSION}.jsonl`));
     const folder = join(project, SESSION, "subagents");
     mkdirSync(dirname(folder));
-    // leads to itself, so that not even root gets in
+    // A link to itself, which not even root can open
     symlinkSync("subagents", folder);
-    const told: [string, string][] = [];
-    const onProblem = (path: string, error: Error) => told.push([path, error.message]);
+    const problems: [string, string][] = [];
+    const onProblem = (path: string, error: Error) => problems.push([path, error.message]);
     expect(await reader.files({ path: main, sessionId: SESSION, home, onProblem })).toEqual([{ path: main }]);
-    expect(told).toEqual([[folder, expect.stringContaining("ELOOP")]]);
+    expect(problems).toEqual([[folder, expect.stringContaining("ELOOP")]]);
   });
 
-  test("found again where it moved to another project's folder", async () => {
+  test("finds a file that moved to another project's folder", async () => {
     const main = put(join(project, `${SESSION}.jsonl`));
     const moved = join(home, ".claude", "projects", "-home-dev-worktree", `${SESSION}.jsonl`);
     mkdirSync(dirname(moved));
@@ -103,7 +103,7 @@ describe("files", () => {
     expect(await reader.files({ path: main, sessionId: SESSION, home })).toEqual([{ path: moved }]);
   });
 
-  test("nothing where there is none", async () => {
+  test("returns nothing if there is no file", async () => {
     expect(await reader.files({ path: join(project, `${SESSION}.jsonl`), sessionId: SESSION, home })).toEqual([]);
     expect(await reader.files({ path: "/home/dev/nowhere/at/all.jsonl", sessionId: "../../etc/passwd", home })).toEqual(
       [],
@@ -114,7 +114,7 @@ describe("files", () => {
 describe("read", () => {
   const recorded = readFileSync(join(RECORDED, `${SESSION}.jsonl`));
 
-  test("in pieces it tells the same as in one, wherever the pieces end", async () => {
+  test("gives the same entries in pieces as in one pass, wherever the pieces end", async () => {
     const path = put(join(project, "s.jsonl"), recorded.toString("utf8"));
     const whole = joined((await read({ path })).entries);
     expect(whole.length).toBeGreaterThan(5);
@@ -130,7 +130,7 @@ describe("read", () => {
           from = reading.next;
           expect(reading.unreadable).toBe(0);
         }
-        // Each line once: not only after joining
+        // No entry is repeated, even before merging
         expect(entries.length).toBe((await read({ path })).entries.length);
         expect(joined(entries)).toEqual(whole);
       }),
@@ -138,7 +138,7 @@ describe("read", () => {
     );
   });
 
-  test("where it was left nothing is told again", async () => {
+  test("repeats nothing after the last offset", async () => {
     const path = put(join(project, "s.jsonl"), recorded.toString("utf8"));
     const { next } = await read({ path });
     expect(next.bytes).toBe(recorded.length);
@@ -147,7 +147,7 @@ describe("read", () => {
     expect(prompts((await read({ path }, next)).entries)).toEqual(["p9"]);
   });
 
-  test("an answer that was asked for again is known as that, though the one before it was read earlier", async () => {
+  test("recognises a repeated request whose first answer an earlier read returned", async () => {
     const answer = (id: string) =>
       `${JSON.stringify({
         type: "assistant",
@@ -158,18 +158,18 @@ describe("read", () => {
     const first = await read({ path });
     appendFileSync(path, answer("msg_whole"));
     const second = await read({ path }, first.next);
-    const told = [...first.entries, ...second.entries].filter((entry) => entry.kind === "model_call");
-    expect(told.map(({ usage }) => usage?.output)).toEqual([77, undefined]);
+    const calls = [...first.entries, ...second.entries].filter((entry) => entry.kind === "model_call");
+    expect(calls.map(({ usage }) => usage?.output)).toEqual([77, undefined]);
   });
 
-  test("another file under the same name is read from its start", async () => {
+  test("starts over if another file has the same name", async () => {
     const path = put(join(project, "s.jsonl"), recorded.toString("utf8"));
     const { next } = await read({ path });
     put(path, `${'{"type":"user","uuid":"u1","promptId":"p1","message":{"content":"new"}}'.padEnd(600)}\n`);
     expect(prompts((await read({ path }, next)).entries)).toEqual(["p1"]);
   });
 
-  test("a subagent's file says once whose it is, and which call started it", async () => {
+  test("gives a subagent's type and parent call once", async () => {
     const path = put(
       join(project, SESSION, "subagents", "agent-a2.jsonl"),
       '{"type":"user","message":{"content":"go"}}\n',
@@ -184,7 +184,7 @@ describe("read", () => {
     ["is missing", undefined],
     ["is torn", '{"agentType":"Ex'],
     ["holds something else", "[1,2]"],
-  ])("whose meta file %s: a subagent all the same", async (_, meta) => {
+  ])("gives a subagent also if its meta file %s", async (_, meta) => {
     const path = put(
       join(project, SESSION, "subagents", "agent-a2.jsonl"),
       '{"type":"user","message":{"content":"go"}}\n',
@@ -195,7 +195,7 @@ describe("read", () => {
     expect(subagent).not.toHaveProperty("agentType");
   });
 
-  test("lines that are no JSON are counted, the others are read", async () => {
+  test("counts lines that are not JSON and reads the others", async () => {
     const prompt = '{"type":"user","uuid":"u1","promptId":"p1","message":{"content":"hello"}}';
     const path = put(join(project, "s.jsonl"), `\u0000\u0000\u0000\n${prompt}\n{"type":"user", torn\nnot json\n`);
     const { entries, unreadable } = await read({ path });
@@ -203,7 +203,7 @@ describe("read", () => {
     expect(prompts(entries)).toEqual(["p1"]);
   });
 
-  test("a file that is gone says so", async () => {
+  test("fails for a missing file", async () => {
     await expect(read({ path: join(project, "gone.jsonl") })).rejects.toThrow("ENOENT");
   });
 });
@@ -211,7 +211,7 @@ describe("read", () => {
 const prompts = (entries: readonly TranscriptEntry[]) =>
   entries.filter((e) => e.kind === "prompt").map((e) => e.promptKey);
 
-/** As the store keeps them. */
+/** Merged as in the store. */
 function joined(entries: readonly TranscriptEntry[]): readonly TranscriptEntry[] {
   const byKey = new Map<string, TranscriptEntry>();
   for (const entry of entries) {

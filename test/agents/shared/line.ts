@@ -5,13 +5,13 @@ import { EntrySink } from "../../../src/model/entry-sink.ts";
 import type { FactSink } from "../../../src/model/fact-sink.ts";
 import type { TranscriptEntry } from "../../../src/model/transcript.ts";
 
-/** A line as it stands in the file. */
+/** A line as in the file. */
 export function wholeLine(text: string): JsonLine {
   const bytes = Buffer.from(text);
   return { bytes, isCut: false, text: () => text, head: (length) => bytes.toString("latin1", 0, length) };
 }
 
-/** The same line without its long strings, as readers see it. */
+/** The line with long strings cut, as readers get it. */
 export function shortLine(text: string): JsonLine {
   const bytes = Buffer.from(text);
   const shortener = makeShortener(bytes.length + 1);
@@ -26,8 +26,8 @@ export function shortLine(text: string): JsonLine {
 /**
  * Reads one line as a drain does.
  *
- * @param state as it is before the line; it stays as it is
- * @returns the line's entries and the state behind it; `undefined` for a line that is unreadable
+ * @param state the state before the line; not changed
+ * @returns the line's entries and the state after it; `undefined` for an unreadable line
  */
 export function readWith<State extends object>(
   state: State,

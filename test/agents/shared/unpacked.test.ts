@@ -9,7 +9,7 @@ import { runs } from "../../support/whole.ts";
 
 const PACKED = join(CASES, "codex", "packed");
 const MANY = readFileSync(join(PACKED, "many-blocks.zst"));
-/** What is in it. */
+/** The unpacked contents. */
 const LINES = Buffer.from(
   Array.from({ length: 3000 }, (_, n) => `{"n":${n},"text":"${`${(n * n) % 997} `.repeat(200 + (n % 700))}"}\n`).join(
     "",
@@ -19,7 +19,7 @@ const LINES = Buffer.from(
 const at = (bytes: Buffer) => (into: Buffer, length: number, position: number) =>
   bytes.copy(into, 0, position, position + length);
 
-/** All of it, as a reader of lines asks for it. */
+/** Reads all of it, in the pieces that a line reader requests. */
 function whole(packed: Buffer): Buffer {
   const read = unpacked(at(packed));
   const parts: Buffer[] = [];
@@ -40,15 +40,15 @@ describe("a packed file", () => {
     }),
   );
 
-  test.each([...recorded])("%s, packed by Codex itself, holds what was recorded", (name, plain) => {
+  test.each([...recorded])("%s, packed by Codex, contains the recorded bytes", (name, plain) => {
     expect(whole(readFileSync(join(PACKED, name))).equals(readFileSync(plain))).toBe(true);
   });
 
-  test("of many blocks", () => {
+  test("may have many blocks", () => {
     expect(whole(MANY).equals(LINES)).toBe(true);
   });
 
-  test("is read anywhere, forwards and backwards", () => {
+  test("is readable at any offset, forwards and backwards", () => {
     const place = fc.record({ position: fc.nat(LINES.length + 1000), length: fc.integer({ min: 1, max: 1 << 21 }) });
     const near = fc.record({ position: fc.nat(4096), length: fc.integer({ min: 1, max: 2048 }) });
     fc.assert(
@@ -64,18 +64,18 @@ describe("a packed file", () => {
     );
   });
 
-  test("of several frames, and with some that are to be passed over", () => {
+  test("may have several frames, and skippable ones", () => {
     const [one, two] = [Buffer.from("one\n"), Buffer.from("two\n".repeat(100_000))];
     const packed = Buffer.concat([SKIPPED, packedUncompressed(one), SKIPPED, packedUncompressed(two), MANY]);
     expect(whole(packed).equals(Buffer.concat([one, two, LINES]))).toBe(true);
   });
 
-  test("with nothing in it", () => {
+  test("may be empty", () => {
     expect(whole(Buffer.alloc(0))).toHaveLength(0);
     expect(whole(packedUncompressed(Buffer.alloc(0)))).toHaveLength(0);
   });
 
-  test("that ends too early is said to be torn, wherever that is", () => {
+  test("is reported as torn wherever it ends too early", () => {
     const [name = ""] = recorded.keys();
     const packed = readFileSync(join(PACKED, name));
     for (let length = 1; length < packed.length; length++) {
@@ -83,7 +83,7 @@ describe("a packed file", () => {
     }
   });
 
-  test("that is torn gives what stands before", () => {
+  test("yields the bytes before a torn end", () => {
     const read = unpacked(at(MANY.subarray(0, MANY.length - 1000)));
     const into = Buffer.alloc(LINES.length);
     const length = read(into, into.length, 0);
@@ -93,12 +93,12 @@ describe("a packed file", () => {
     expect(read(into, 10, 0)).toBe(10);
   });
 
-  test("what is none is said to be none", () => {
+  test("is reported as not packed if it is another format", () => {
     expect(() => whole(Buffer.from("x"))).toThrow("it cannot be unpacked (Zstandard): ");
     expect(() => whole(Buffer.from('{"type":"session_meta"}\n'.repeat(100)))).toThrow("it cannot be unpacked");
   });
 
-  test("that would fill the memory from a few bytes is not unpacked", () => {
+  test("is not unpacked if a few bytes would fill the memory", () => {
     expect(whole(packedZeros(32 << 20))).toHaveLength(32 << 20);
     expect(() => whole(packedZeros(2 ** 31))).toThrow("it holds more than a file of its size can");
   });

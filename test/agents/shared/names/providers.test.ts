@@ -8,12 +8,12 @@ test.each([
   ["moonshot", "moonshot_ai", "kimi-k2-thinking"],
   ["moonshotai", "moonshot_ai", "kimi-k2-thinking"],
   ["xai", "x_ai", "grok-4"],
-])("%s has its name in the convention, and its list price", (id, name, model) => {
+])("%s maps to its name in the convention, and to its list price", (id, name, model) => {
   expect(providerName(id)).toBe(name);
   expect(costsOfTokens(model, name)({ input: 1_000, output: 10 }, Date.UTC(2026, 9, 1))).toBeGreaterThan(0);
 });
 
-test("ids that the convention has no name for stay, and what is no id is none", () => {
+test("keeps ids that the convention does not name, and drops invalid ids", () => {
   expect(providerName("github-copilot")).toBe("github-copilot");
   expect(providerName("a proxy of ours")).toBeUndefined();
   expect(knownProvider("our-proxy")).toBeUndefined();

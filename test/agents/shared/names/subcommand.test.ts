@@ -8,7 +8,7 @@ import { setups } from "../../cli-wrapper/wrapped.ts";
 
 const PROGRAMS = ["gh", "kubectl", "docker", "podman", "aws", "git", "npm", "terraform", "ssh", "mysql", "unknown"];
 
-/** Runs the wrapper's own functions for many command lines at once. */
+/** Runs the wrapper's functions for many command lines in one process. */
 function byWrapper(interpreter: string, lines: readonly (readonly [string, readonly string[]])[]): readonly string[][] {
   const source = readFileSync("src/intake/wrapper.sh", "utf8");
   const functions = source.slice(source.indexOf("find_words() {"), source.indexOf("# The terminal's first process"));
@@ -18,11 +18,11 @@ function byWrapper(interpreter: string, lines: readonly (readonly [string, reado
   );
   const [program = "", ...flags] = interpreter.split(" ");
   const input = `LC_ALL=C\nunset IFS\n${functions}\n${calls.join("")}`;
-  const said = execFileSync(program, flags, { input, encoding: "utf8" }).split("\n");
-  return said.filter((line) => line !== "").map((line) => JSON.parse(line));
+  const output = execFileSync(program, flags, { input, encoding: "utf8" }).split("\n");
+  return output.filter((line) => line !== "").map((line) => JSON.parse(line));
 }
 
-/** A command line and what its sub-command is. */
+/** A command line and its sub-command. */
 const KNOWN: readonly (readonly [string, string])[] = [
   ["gh pr create --title planted --body planted", "pr create"],
   ["gh -R planted/planted pr view 12", "pr view"],
@@ -70,7 +70,7 @@ describe("the words of a sub-command", () => {
   });
   const expected = KNOWN.map(([, words]) => words.split(" ").filter((word) => word !== ""));
 
-  test("are known", () => {
+  test("are recognised", () => {
     expect(lines.map(([name, args]) => subcommandOf(name, args))).toEqual(expected);
   });
 
@@ -78,14 +78,14 @@ describe("the words of a sub-command", () => {
     expect(byWrapper(interpreter, lines)).toEqual(expected);
   });
 
-  test("end at what is no text", () => {
+  test("end at an argument that is not a string", () => {
     expect(subcommandOf("gh", ["pr", 7, "create"])).toEqual(["pr"]);
     expect(subcommandOf("gh", [null, "pr"])).toEqual([]);
   });
 });
 
 describe("any command line", () => {
-  // what users write: with a sign that no sub-command has
+  // User input, marked with a character that no sub-command has
   const secret = fc.oneof(
     fc.string().map((text) => `${text}S3CRET${text}`),
     fc.constantFrom(
@@ -166,12 +166,12 @@ describe("any command line", () => {
   const line = fc.tuple(
     fc.constantFrom(...PROGRAMS),
     fc.array(fc.oneof(word, option, secret, fc.string()), { maxLength: 7 }).map((args) =>
-      // an argument holds no NUL
+      // Arguments cannot contain NUL
       args.map((text) => text.replaceAll("\0", "")),
     ),
   );
 
-  test("never shows what a user has written", () => {
+  test("never yields user input", () => {
     fc.assert(
       fc.property(line, ([name, args]) => {
         const words = subcommandOf(name, args);
@@ -185,7 +185,7 @@ describe("any command line", () => {
     );
   });
 
-  test("a value is none of the words, wherever its option stands", () => {
+  test("an option's value is never a word of the sub-command, wherever the option is", () => {
     const valued = { gh: ["-R", "--repo"], kubectl: ["-n", "--token"], docker: ["-H", "--config"], aws: ["--profile"] };
     fc.assert(
       fc.property(
@@ -201,7 +201,7 @@ describe("any command line", () => {
     );
   });
 
-  test.each(setups)("the wrapper under $title reads it as the adapter does", ({ interpreter }) => {
+  test.each(setups)("the wrapper under $title parses it as the adapter does", ({ interpreter }) => {
     fc.assert(
       fc.property(fc.array(line, { minLength: 60, maxLength: 60 }), (lines) => {
         expect(byWrapper(interpreter, lines)).toEqual(lines.map(([name, args]) => subcommandOf(name, args)));

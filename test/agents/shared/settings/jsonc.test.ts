@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { appendTo, parseDocument, plainOf, removeAt } from "../../../../src/agents/shared/settings/jsonc.ts";
 import { runs } from "../../../support/whole.ts";
 
-/** A list on several lines: each element with what may stand around it. */
+/** A list on several lines: elements with optional comments around them. */
 const layout = fc.record({
   eol: fc.constantFrom("\n", "\r\n"),
   indent: fc.constantFrom("  ", "\t"),
@@ -11,7 +11,7 @@ const layout = fc.record({
     fc.record({
       above: fc.option(fc.constantFrom("// above", "/* above */"), { nil: undefined }),
       behind: fc.option(fc.constantFrom("// behind", "/* behind */"), { nil: undefined }),
-      /** The comment stands before the comma. */
+      /** The comment comes before the comma. */
       beforeComma: fc.boolean(),
     }),
     { minLength: 1, maxLength: 3 },
@@ -36,7 +36,7 @@ const textOf = ({ eol, indent, items, trailingComma, last }: Layout): string => 
   return ["[", ...lines, ...(last === undefined ? [] : [`${indent}${last}`]), "]", ""].join(eol);
 };
 
-test("what was put at the end of a list and taken out again leaves every byte as it was", () => {
+test("adding an element at the end of a list and removing it restores every byte", () => {
   fc.assert(
     fc.property(layout, (value) => {
       const text = textOf(value);

@@ -45,14 +45,14 @@ const PRETTY = `{
 `;
 
 describe("adding", () => {
-  it("makes a file of two spaces with a line feed at the end", () => {
+  it("creates a file with two-space indent and a final line feed", () => {
     const made = add(undefined);
     expect(made).toBe(`${JSON.stringify(JSON.parse(made), null, 2)}\n`);
     expect(registeredEvents(made)).toEqual(["PreToolUse", "Stop"]);
     expect(remove(made)).toBeUndefined();
   });
 
-  it("appends behind foreign groups and keeps plain pretty JSON pretty", () => {
+  it("appends after other hooks' groups and keeps pretty-printed JSON pretty", () => {
     const added = add(PRETTY);
     expect(added).toBe(`${JSON.stringify(JSON.parse(added), null, 2)}\n`);
     expect(JSON.parse(added).hooks.PreToolUse[0]).toEqual(JSON.parse(PRETTY).hooks.PreToolUse[0]);
@@ -80,8 +80,8 @@ describe("adding", () => {
     ["a block comment in hooks", '{ "hooks": { /* none */ } }'],
     ["only a comment in an event", '{\n  "hooks": {\n    "Stop": [ // later\n    ]\n  }\n}\n'],
     ["closing on the same line", '{\n  "a": 1 }'],
-    ["a comment around it all", '// top\n{\n  "a": 1\n}\n// end'],
-  ])("keeps every foreign byte: %s", (_name, text) => {
+    ["comments around the whole", '// top\n{\n  "a": 1\n}\n// end'],
+  ])("keeps every other byte: %s", (_name, text) => {
     const added = add(text);
     expect(registeredEvents(added)).toEqual(expect.arrayContaining(["PreToolUse", "Stop"]));
     expect(add(added)).toBe(added);
@@ -90,11 +90,11 @@ describe("adding", () => {
     expect(added).not.toMatch(eol);
   });
 
-  it("leaves a trailing comment with the value it belongs to", () => {
+  it("keeps a trailing comment with its value", () => {
     expect(add('{\n  "a": 1 // one\n}')).toMatch(/^\{\n {2}"a": 1, \/\/ one\n {2}"hooks": \{\n/);
   });
 
-  it("replaces an older registration of ours in its place and drops what is no longer wanted", () => {
+  it("replaces our older registration in place and drops events no longer registered", () => {
     const user = PRETTY.replace("PreToolUse", "Stop");
     const old = addRegistrations(user, OLDER);
     const withLater = old.replace('"Notification": [', '"Notification": [ { "hooks": [] },');
@@ -106,7 +106,7 @@ describe("adding", () => {
     expect(added).not.toContain("/opt/openhook-otel");
   });
 
-  it("pulls ours out of a foreign group and keeps one of two", () => {
+  it("moves our hook out of another hook's group and keeps only one of two", () => {
     const both = JSON.stringify({
       hooks: { Stop: [{ hooks: [{ type: "command", command: "say" }, OURS[1]?.entry] }, { hooks: [OURS[1]?.entry] }] },
     });
@@ -119,13 +119,13 @@ describe("adding", () => {
   it.each([
     ["", "the empty file"],
     [" \n", "a blank file"],
-  ])("takes %j for no settings yet", (text) => {
+  ])("treats %j as empty settings", (text) => {
     expect(add(text)).toBe(add(undefined));
     expect(remove(text)).toBe(text);
   });
 });
 
-describe("what it does not touch", () => {
+describe("settings that stay unchanged", () => {
   it.each([
     ['{\n  "a": 1,\n  "b" 2\n}', 3, 7, "a colon is expected"],
     ['{ "a": 1', 1, 9, "a closing } is missing"],
@@ -150,12 +150,12 @@ describe("what it does not touch", () => {
     expect(registeredEvents(text)).toEqual([]);
   });
 
-  it("a file without ours", () => {
+  it("include a file without our hooks", () => {
     expect(remove(PRETTY)).toBe(PRETTY);
     expect(remove("{}\n")).toBe("{}\n");
   });
 
-  it("commands that only speak of us", () => {
+  it("include commands that only mention openhook-otel", () => {
     for (const command of [
       "grep -r openhook-otel .",
       "node ~/src/openhook-otel/hooks/lint.js",
@@ -178,7 +178,7 @@ describe("what it does not touch", () => {
 });
 
 describe("any settings file", () => {
-  it("plain pretty JSON comes back byte for byte", () => {
+  it("with pretty-printed JSON is restored byte for byte", () => {
     fc.assert(
       fc.property(
         settings(),
@@ -200,7 +200,7 @@ describe("any settings file", () => {
     );
   });
 
-  it("odd layouts keep their meaning and every comment", () => {
+  it("with an odd layout keeps its meaning and every comment", () => {
     fc.assert(
       fc.property(settings(), fc.infiniteStream(fc.nat({ max: 99 })), (value, random) => {
         const text = oddly(value, random);
@@ -230,7 +230,7 @@ function thrownBy(run: () => unknown): unknown {
   return undefined;
 }
 
-/** Foreign settings: hooks with content, and anything else beside them. Keys may be hostile. */
+/** Other settings: hooks with content, and any other members. Keys may be hostile. */
 function settings(): fc.Arbitrary<Record<string, unknown>> {
   const command = fc.record(
     { type: fc.constant("command"), command: fc.string(), timeout: fc.nat() },
@@ -289,7 +289,7 @@ function oddly(value: unknown, random: Iterator<number>): string {
 const commentsOf = (text: string): readonly string[] =>
   (text.match(/"(?:[^"\\]|\\.)*"|\/\/[^\r\n]*|\/\*[\s\S]*?\*\//g) ?? []).filter((part) => part.startsWith("/"));
 
-/** The meaning of a text, by a reader that is not ours. */
+/** The parsed text, by an independent parser. */
 const read = (text: string): unknown => {
   const value: unknown = parse(text, [], { allowTrailingComma: true });
   return value;

@@ -18,7 +18,7 @@ afterEach(() => rmSync(dir, { recursive: true, force: true, maxRetries: 10 }));
 interface Reading {
   readonly lines: readonly string[];
   readonly fromBytes: number;
-  /** Where to go on. */
+  /** Where the next read continues. */
   readonly endBytes: number;
   readonly tooLong: number;
   readonly fingerprint: string;
@@ -41,7 +41,7 @@ async function read(options: Partial<JsonlOptions> = {}): Promise<Reading> {
 }
 
 describe("complete lines", () => {
-  test("however the chunks fall, also in the middle of a letter", async () => {
+  test("do not depend on chunk boundaries, even within a character", async () => {
     const line = fc.string({ unit: "grapheme", maxLength: 20 }).map((text) => text.replaceAll("\n", ""));
     await fc.assert(
       fc.asyncProperty(
@@ -58,7 +58,7 @@ describe("complete lines", () => {
     );
   });
 
-  test("read piece by piece they are the same, whatever was on disk at each time", async () => {
+  test("are the same if read in pieces while the file grows", async () => {
     const whole = Buffer.from(
       Array.from({ length: 9 }, (_, i) => `{"n":${i},"text":"größer ${"x".repeat(i)}"}\n`).join(""),
     );
@@ -84,7 +84,7 @@ describe("complete lines", () => {
     );
   });
 
-  test("a torn last line stays for the next time", async () => {
+  test("leave an incomplete last line for the next read", async () => {
     writeFileSync(path, '{"n":1}\n{"n":');
     const first = await read();
     expect(first).toMatchObject({ lines: ['{"n":1}'], endBytes: 8 });
@@ -95,25 +95,25 @@ describe("complete lines", () => {
     });
   });
 
-  test("a carriage return is space, as JSON has it", async () => {
+  test("may end with a carriage return, which JSON treats as space", async () => {
     writeFileSync(path, '{"n":1}\r\n{"n":2}\r\n');
     expect((await read()).lines.map((line) => JSON.parse(line))).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
-  test("only a line feed ends a line: U+2028, U+2029 and U+0085 stand inside", async () => {
+  test("end only at a line feed, not at U+2028, U+2029 or U+0085", async () => {
     const text = '{"text":"a\u2028b\u2029c\u0085d"}';
     writeFileSync(path, `${text}\n`);
     expect((await read({ chunkBytes: 3 })).lines).toEqual([text]);
   });
 
-  test("empty lines are nothing, an empty file has none", async () => {
+  test("exclude empty lines, also in an empty file", async () => {
     writeFileSync(path, '\n\n{"n":1}\n\n');
     expect(await read()).toMatchObject({ lines: ['{"n":1}'], endBytes: 11 });
     writeFileSync(path, "");
     expect(await read()).toMatchObject({ lines: [], endBytes: 0 });
   });
 
-  test("one longer than the limit is passed over and counted; the others are there", async () => {
+  test("exclude a line longer than the limit, which is counted", async () => {
     writeFileSync(path, `{"n":1}\n${"x".repeat(1000)}\n{"n":2}\n${"y".repeat(101)}\n${"z".repeat(100)}\n`);
     for (const chunkBytes of [7, 64, 4096]) {
       const reading = await read({ chunkBytes, maxLineBytes: 100 });
@@ -122,8 +122,8 @@ describe("complete lines", () => {
   });
 });
 
-describe("another file under the same name", () => {
-  test("cut back and grown beyond where it was left: read from the start", async () => {
+describe("a file that was replaced or changed", () => {
+  test("is read from the start if truncated and grown beyond the last offset", async () => {
     const kept = `${JSON.stringify({ text: "x".repeat(2_000) })}\n`;
     writeFileSync(path, `${kept}{"taken":"back"}\n`);
     const { endBytes, fingerprint } = await read();
@@ -132,7 +132,7 @@ describe("another file under the same name", () => {
     expect(again.fromBytes).toBe(0);
     expect(again.lines.slice(1).map((text) => JSON.parse(text).n)).toEqual([1, 2, 3]);
   });
-  test("a fingerprint of an earlier version, of the first bytes alone, is of this file all the same", async () => {
+  test("is recognised by an earlier version's fingerprint, which covers only the first bytes", async () => {
     writeFileSync(path, '{"n":1}\n{"n":2}\n');
     const { endBytes, fingerprint } = await read();
     appendFileSync(path, '{"n":3}\n');
@@ -140,14 +140,14 @@ describe("another file under the same name", () => {
     expect(earlier).toHaveLength(16);
     expect(await read({ fromBytes: endBytes, fingerprint: earlier })).toMatchObject({ lines: ['{"n":3}'] });
   });
-  test("truncated: read from the start", async () => {
+  test("is read from the start if truncated", async () => {
     writeFileSync(path, '{"n":1}\n{"n":2}\n');
     const { endBytes, fingerprint } = await read();
     truncateSync(path, 8);
     expect(await read({ fromBytes: endBytes, fingerprint })).toMatchObject({ fromBytes: 0, lines: ['{"n":1}'] });
   });
 
-  test("replaced by one as long or longer: read from the start", async () => {
+  test("is read from the start if replaced by a file of the same or greater length", async () => {
     writeFileSync(path, '{"n":1}\n{"n":2}\n');
     const { endBytes, fingerprint } = await read();
     writeFileSync(path, '{"n":7}\n{"n":8}\n{"n":9}\n');
@@ -155,7 +155,7 @@ describe("another file under the same name", () => {
     expect(reading).toMatchObject({ fromBytes: 0, lines: ['{"n":7}', '{"n":8}', '{"n":9}'] });
   });
 
-  test("the same one, grown: read on", async () => {
+  test("is read from the last offset if it only grew", async () => {
     writeFileSync(path, `{"text":"${"x".repeat(2000)}"}\n`);
     const { endBytes, fingerprint } = await read();
     appendFileSync(path, '{"n":2}\n');
@@ -163,8 +163,8 @@ describe("another file under the same name", () => {
   });
 });
 
-describe("what is no file", () => {
-  test("a directory and a name that is not there say so", async () => {
+describe("paths that are not regular files", () => {
+  test("a directory and a missing file are errors", async () => {
     mkdirSync(path);
     await expect(read()).rejects.toThrow(/is not a regular file|EISDIR/);
     rmSync(path, { recursive: true });
@@ -172,7 +172,7 @@ describe("what is no file", () => {
   });
 
   test.skipIf(process.platform === "win32")(
-    "a FIFO is refused at once, with its name: nobody is waited for",
+    "a FIFO is rejected immediately, with its path, without waiting for a writer",
     async () => {
       execFileSync("mkfifo", [path]);
       await expect(read()).rejects.toThrow(`${JSON.stringify(path)} is not a regular file`);

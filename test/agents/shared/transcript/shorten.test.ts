@@ -8,7 +8,7 @@ import { runs } from "../../../support/whole.ts";
 const CAPACITY = 1 << 16;
 const shortener = makeShortener(CAPACITY);
 
-/** Lines as they were found in a text, each with its place and its short text. */
+/** The lines found in a text, each with its position and shortened text. */
 function linesOf(text: string | Buffer) {
   if (shortener === undefined) throw new Error("this engine cannot run the shortener");
   const size = Buffer.from(text).copy(shortener.bytes);
@@ -27,7 +27,7 @@ const long = fc.array(letter, { maxLength: 700 }).map((letters) => letters.join(
 const json = fc.oneof(fc.jsonValue(), fc.dictionary(fc.oneof(long, fc.string()), fc.oneof(long, fc.jsonValue())));
 
 describe("lines", () => {
-  test("are those between line feeds, whatever they hold", () => {
+  test("are split at line feeds only, whatever they contain", () => {
     const bytes = fc.uint8Array({ maxLength: 300 });
     const marks = fc.array(fc.constantFrom('"', "\\", "\n", "a", '\\"', "\\\n", '"\n', "{}"), { maxLength: 60 });
     fc.assert(
@@ -49,24 +49,24 @@ describe("lines", () => {
     );
   });
 
-  test("more than fit into one table, with their texts", () => {
+  test("are all found if there are more than fit into one table", () => {
     const all = Array.from({ length: 5_000 }, (_, i) => `{"n":${i}}`);
     expect(linesOf(all.map((line) => `${line}\n`).join("")).map(({ short }) => short)).toEqual(all);
   });
 
-  test("a torn last one is not there, nor what it has already", () => {
+  test("exclude an incomplete last line", () => {
     expect(linesOf('{"a":1}\n{"b":"').map(({ whole }) => whole)).toEqual(['{"a":1}']);
     expect(linesOf('{"b":"\\')).toEqual([]);
   });
 });
 
 describe("texts", () => {
-  test("are JSON of the same shape; strings are whole, or the beginning of what they were", () => {
+  test("are JSON of the same shape; strings are whole or cut to their beginning", () => {
     const compare = (short: unknown, whole: unknown): void => {
       if (typeof whole === "string" && short !== whole) {
         expect(typeof short === "string" && isCut(short)).toBe(true);
         const kept = String(short).slice(0, -1);
-        // Half of a letter that JSON wrote as two escapes can be its end
+        // A cut can separate a surrogate pair that JSON wrote as two escapes
         expect(whole.startsWith(kept)).toBe(true);
         expect(Buffer.byteLength(JSON.stringify(whole))).toBeGreaterThan(384);
         return;
@@ -78,7 +78,7 @@ describe("texts", () => {
       expect(Array.isArray(short)).toBe(Array.isArray(whole));
       const [shortMembers, members] = [Object.entries(short as object), Object.entries(whole)];
       expect(shortMembers.length <= members.length).toBe(true);
-      if (shortMembers.length < members.length) return; // two long keys with one beginning
+      if (shortMembers.length < members.length) return; // two long keys with the same beginning
       members.forEach(([key, value], i) => {
         const [shortKey = "", shortValue] = shortMembers[i] ?? [];
         if (shortKey !== key) expect(isCut(shortKey) && key.startsWith(shortKey.slice(0, -1))).toBe(true);
@@ -101,13 +101,13 @@ describe("texts", () => {
     );
   });
 
-  test("a long text leaves its beginning", () => {
+  test("keep the beginning of a long string", () => {
     const [line] = linesOf(`{"a":"${"x".repeat(400)}","b":"${"y".repeat(384)}"}\n`);
     expect(line?.isCut).toBe(true);
     expect(JSON.parse(line?.short ?? "")).toEqual({ a: `${"x".repeat(96)}\0`, b: "y".repeat(384) });
   });
 });
 
-test.each(MODULES)("what is in the program was made from its source: $path", async ({ path, text }) => {
+test.each(MODULES)("the WebAssembly in the program is compiled from its source: $path", async ({ path, text }) => {
   expect(readFileSync(path, "utf8")).toBe(await text());
 });
