@@ -59,8 +59,8 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
 // --- internal ---
 
 /**
- * Variables in which agents pass their session's id to the commands they run. Only those whose id equals the one in the agent's
- * hooks and transcripts.
+ * Variables with which agents pass their session id to the commands they run. Only those that equal the id in the agent's hooks and
+ * transcripts.
  */
 const AGENT_OF: Readonly<Record<string, string>> = {
   CLAUDE_CODE_SESSION_ID: "claude-code",
@@ -81,17 +81,17 @@ function ownerOf(p: Readonly<Record<string, unknown>>, intake: IntakeFacts, cwd:
     return id === undefined ? [] : [{ source, session: { id, origin: "environment" } }];
   });
   const [agent] = agents;
-  // An agent that another one started inherits its variable, so the inner one cannot be determined
+  // A nested agent inherits the outer agent's variable, so the inner agent is unknown
   if (agent !== undefined && agents.length === 1) return agent;
   const inherited = asString(intake.env["OPENHOOK_SESSION_ID"]);
   if (inherited !== undefined) return { source: SOURCE, session: { id: inherited, origin: "environment" } };
   const shell = asString(p["shell"]);
-  // Other wrappers do not report their shell, and the hook's parent is the wrapper: use the folder
+  // Hand-written wrappers do not send their shell, and the hook's parent is the wrapper: use the folder
   const id = shell === undefined ? eventId("session", SOURCE, cwd ?? "") : eventId("session", SOURCE, "shell", shell);
   return { source: SOURCE, session: { id, origin: "minted" } };
 }
 
-/** One per run of the wrapper: the id it sends, otherwise its process, which started both hooks. */
+/** One per run of the wrapper: the id it sends, otherwise the wrapper's process, which started both hooks. */
 function callIdOf(p: Readonly<Record<string, unknown>>, intake: IntakeFacts): string | undefined {
   const own = asString(p["call"]);
   if (own !== undefined) return eventId("call", SOURCE, own);
@@ -100,7 +100,7 @@ function callIdOf(p: Readonly<Record<string, unknown>>, intake: IntakeFacts): st
   return eventId("call", SOURCE, String(intake.parentPid), intake.parentStart ?? "", digest);
 }
 
-/** A program's name without path, with few distinct values; anything else is not a program's name. */
+/** A program's name without path; `unknown` for anything that is not a program's name, to limit the number of distinct values. */
 function programOf(cli: unknown): string {
   const name = asString(cli)?.replace(/^.*[/\\]/, "") ?? "";
   return /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/.test(name) ? name : "unknown";

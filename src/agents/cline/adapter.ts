@@ -10,8 +10,8 @@ import { inputDigest } from "../shared/payload/digest.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
 import { asArray, asCode, asCount, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
 import { eventOf, type PayloadEvent } from "../shared/payload/payload-event.ts";
-import { type Outcome, outcomeOf } from "./outcome.ts";
 import { messagesPath, sessionsFolder } from "./places.ts";
+import { type CallResult, callResultOf } from "./tool-result.ts";
 
 export const SOURCE = "cline";
 
@@ -27,35 +27,35 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   const run = runOf(payload, intake);
   if (run === undefined) return [];
   const { p, native, isMain } = run;
-  const tell = (type: EventType, more: Partial<PayloadEvent> = {}): Event =>
-    eventOf({ ...told(run, type), ...more }, intake);
+  const event = (type: EventType, more: Partial<PayloadEvent> = {}): Event =>
+    eventOf({ ...baseEvent(run, type), ...more }, intake);
   const close = (end: EventType, reason: SessionEndReason, extras: Extras = {}): readonly Event[] =>
     isMain
       ? [
-          tell(end, { extras: { ...run.extras, ...extras } }),
-          tell("session.end", { reason, extras: { ...run.extras, native_reason: native } }),
+          event(end, { extras: { ...run.extras, ...extras } }),
+          event("session.end", { reason, extras: { ...run.extras, native_reason: native } }),
         ]
-      : [tell("subagent.end")];
+      : [event("subagent.end")];
 
   switch (native) {
     case "agent_start":
     case "TaskStart":
-      return [isMain ? tell("session.start", startOf(run, "task_start")) : tell("subagent.start")];
+      return [isMain ? event("session.start", startOf(run, "task_start")) : event("subagent.start")];
     case "agent_resume":
     case "TaskResume":
-      return [isMain ? tell("session.start", startOf(run, "resume")) : tell("subagent.start")];
+      return [isMain ? event("session.start", startOf(run, "resume")) : event("subagent.start")];
     case "prompt_submit":
     case "UserPromptSubmit": {
       const prompt = asObject(p["userPromptSubmit"])?.["prompt"];
       const length = typeof prompt === "string" ? prompt.length : undefined;
-      return isMain ? [tell("prompt.submit", { promptLength: length })] : [];
+      return isMain ? [event("prompt.submit", { promptLength: length })] : [];
     }
     case "tool_call":
     case "PreToolUse":
-      return [tell("tool.start", callOf(run, asObject(p["tool_call"]), asObject(p["preToolUse"])))];
+      return [event("tool.start", callOf(run, asObject(p["tool_call"]), asObject(p["preToolUse"])))];
     case "tool_result":
     case "PostToolUse":
-      return [tell("tool.end", endOf(run))];
+      return [event("tool.end", endOf(run))];
     case "agent_end":
     case "TaskComplete":
       return close("turn.end", "completed");
@@ -69,7 +69,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
       return close("turn.end", "user_exit");
     case "pre_compact":
     case "PreCompact":
-      return [tell("compaction")];
+      return [event("compaction")];
     default:
       return [];
   }
@@ -92,7 +92,7 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
 
 // --- internal ---
 
-/** What all payloads have. */
+/** The common members of all payloads. */
 interface Run {
   readonly p: Readonly<Record<string, unknown>>;
   readonly native: string;
@@ -133,7 +133,7 @@ function runOf(payload: unknown, intake: IntakeFacts): Run | undefined {
   };
 }
 
-const told = (run: Run, type: EventType): PayloadEvent => ({
+const baseEvent = (run: Run, type: EventType): PayloadEvent => ({
   source: SOURCE,
   type,
   native: run.native,
@@ -181,33 +181,33 @@ function endOf(run: Run): Partial<PayloadEvent> {
   const result = asObject(run.p["tool_result"]);
   const plain = asObject(run.p["postToolUse"]);
   const call = callOf(run, result, plain);
-  const outcome: Outcome =
+  const callResult: CallResult =
     result === undefined
-      ? plainOutcomeOf(plain)
-      : outcomeOf(result["output"], isError(result["error"]) || plain?.["success"] === false);
+      ? extensionResult(plain)
+      : callResultOf(result["output"], isError(result["error"]) || plain?.["success"] === false);
   return {
     ...call,
     timeMs: asTimeMs(result?.["endedAt"]) ?? run.timeMs,
     tool: {
       name: call.tool?.name,
       callId: call.tool?.callId,
-      status: outcome.status === "success" ? "success" : "error",
+      status: callResult.status === "success" ? "success" : "error",
       durationMs: asCount(result?.["durationMs"]) ?? asCount(plain?.["executionTimeMs"]),
     },
     extras: defined<Extras>({
       ...call.extras,
-      denied: outcome.status === "denied" ? true : undefined,
-      error_type: outcome.errorType,
-      exit_code: outcome.exitCode,
+      denied: callResult.status === "denied" ? true : undefined,
+      error_type: callResult.errorType,
+      exit_code: callResult.exitCode,
     }),
   };
 }
 
-/** A text, or what was thrown, which as JSON may be an empty object. */
+/** A text, or the thrown value, which can be an empty object as JSON. */
 const isError = (error: unknown): boolean => Boolean(error);
 
 /** The extension writes proto3 JSON, which omits false: a failed call has no `success` member. */
-const plainOutcomeOf = (plain: Fields | undefined): Outcome => ({
+const extensionResult = (plain: Fields | undefined): CallResult => ({
   status: plain === undefined || plain["success"] === true ? "success" : "error",
 });
 

@@ -33,7 +33,7 @@ export function messageContent(message: Message, entries: readonly TranscriptEnt
       case "model_call":
         return typeof message["content"] === "string"
           ? answerPiece(entry.key, message["content"])
-          : blocks.flatMap((block) => spoken(entry.key, block));
+          : blocks.flatMap((block) => answerPieces(entry.key, block));
       case "tool_use": {
         const block = blocks.find((one) => one["type"] === "tool_use" && goesBy(entry.callId, String(one["id"])));
         return contentOf(entry.key, "arguments", (block ?? activityOf(entry.callId))?.["input"]);
@@ -53,7 +53,7 @@ export function messageContent(message: Message, entries: readonly TranscriptEnt
 
 // --- internal ---
 
-function spoken(key: string, block: Message): readonly Content[] {
+function answerPieces(key: string, block: Message): readonly Content[] {
   if (block["type"] === "text") return answerPiece(key, asString(block["text"]));
   const [id, name] = [asString(block["id"]), asString(block["name"])];
   if (block["type"] !== "tool_use" || id === undefined || name === undefined) return [];

@@ -120,8 +120,8 @@ const KNOWN_ENDINGS = new Set([
 
 const foreign = (path: string): SettingsError =>
   new SettingsError(
-    `${JSON.stringify(basename(path))} is a hook of somebody else's, and every other name for it is taken`,
-    "rename it, for example by the ending .py or .js, and run the command again",
+    `${JSON.stringify(basename(path))} is another program's hook, and every other name for this event is taken`,
+    "rename it, for example to .py or .js, and run the command again",
     1,
     1,
   );
@@ -135,12 +135,12 @@ async function notLookedInto(files: readonly SettingsText[], target: InstallTarg
   return [
     {
       level: "broken",
-      text: `Cline ${version} does not look for hooks in ${folder}; update it to 3, or enable it with --scope project, which tells no tokens of this version`,
+      text: `Cline ${version} does not look for hooks in ${folder}; update it to 3, or enable it with --scope project (without tokens for this version)`,
     },
   ];
 }
 
-/** Files of ours that the user has added to are left alone. */
+/** Reports hook files of ours that the user has added to; they are not changed. */
 async function findings(target: InstallTarget): Promise<readonly Finding[]> {
   const found: Finding[] = [];
   for (const folder of [hooksFolder("user", target), hooksFolder("project", target)]) {
@@ -148,9 +148,8 @@ async function findings(target: InstallTarget): Promise<readonly Finding[]> {
       const path = join(folder, name);
       const text = eventOf(name) === undefined ? undefined : await readFile(path, "utf8").catch(() => undefined);
       if (text === undefined || !isMixed(text)) continue;
-      const todo =
-        "move what was added into a file of its own (Cline runs all), delete this one and enable cline again";
-      found.push({ level: "remark", text: `${path} was changed by somebody and is no longer ours to update: ${todo}` });
+      const todo = "move the addition to a separate file (Cline runs all), delete this one and enable cline again";
+      found.push({ level: "remark", text: `${path} contains additions, so it is not updated: ${todo}` });
     }
   }
   return found;

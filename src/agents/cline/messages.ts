@@ -4,7 +4,7 @@ import { providerName } from "../shared/names/providers.ts";
 import { laterId } from "../shared/payload/call-ids.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 import { executableIn, mcpServerOf } from "./adapter.ts";
-import { outcomeOf } from "./outcome.ts";
+import { callResultOf } from "./tool-result.ts";
 
 /** The meaning of a message depends on those before it. */
 export interface State {
@@ -14,20 +14,20 @@ export interface State {
   /** When the model last received input. */
   readonly inputMs?: number;
   /** Call id → the message that contains the call. */
-  readonly askedIn: ReadonlyMap<string, string>;
+  readonly messageOfCall: ReadonlyMap<string, string>;
   /** Given id → the last call with it: some providers restart their ids at 0 in each answer. */
   readonly lastOf: ReadonlyMap<string, string>;
   /** The last answer's calls without a result, in order; all of them while none has run. */
-  readonly unanswered: readonly string[];
-  readonly isUntouched: boolean;
+  readonly openCalls: readonly string[];
+  readonly hasNoResult: boolean;
 }
 
 export const firstState = (timeMs: number): State => ({
   timeMs,
-  askedIn: new Map(),
+  messageOfCall: new Map(),
   lastOf: new Map(),
-  unanswered: [],
-  isUntouched: false,
+  openCalls: [],
+  hasNoResult: false,
 });
 
 /**
@@ -120,8 +120,8 @@ function userMessage(here: Here) {
       state: {
         ...state,
         inputMs: here.timeMs,
-        unanswered: state.unanswered.filter((callId) => !answered.has(callId)),
-        isUntouched: false,
+        openCalls: state.openCalls.filter((callId) => !answered.has(callId)),
+        hasNoResult: false,
       },
     };
   }
@@ -130,7 +130,7 @@ function userMessage(here: Here) {
     return { entries: [], state: { ...state, inputMs: here.timeMs } };
   }
   const promptKey = `prompt:${here.id}`;
-  const next = { ...state, promptKey, inputMs: here.timeMs, unanswered: [], isUntouched: false };
+  const next = { ...state, promptKey, inputMs: here.timeMs, openCalls: [], hasNoResult: false };
   const prompt: TranscriptEntry = {
     kind: "prompt",
     ...at({ ...here, state: next }, promptKey, promptKey),
@@ -147,11 +147,11 @@ function toolResult(here: Here, block: Message): EntryOf<"tool_result"> | undefi
 }
 
 function resultOf(here: Here, callId: string, output: unknown, failed: boolean): EntryOf<"tool_result"> {
-  const { status, errorType, exitCode } = outcomeOf(output, failed);
+  const { status, errorType, exitCode } = callResultOf(output, failed);
   return {
     kind: "tool_result",
     // A resumed session gives the message a new id; the message with the call keeps its id
-    ...at(here, `result:${callId}`, `result:${here.state.askedIn.get(callId) ?? here.id}:${callId}`),
+    ...at(here, `result:${callId}`, `result:${here.state.messageOfCall.get(callId) ?? here.id}:${callId}`),
     callId,
     status,
     ...defined<{ errorType: string; exitCode: number }>({ errorType, exitCode }),
@@ -190,20 +190,20 @@ function assistantMessage(here: Here) {
       asksForTools: uses.length > 0 ? true : undefined,
     }),
   };
-  const asked = uses.map((use) => use.callId);
+  const callIds = uses.map((use) => use.callId);
   const given = blocks.flatMap((block) => (block["type"] === "tool_use" ? (asString(block["id"]) ?? []) : []));
   const later = given.filter((callId) => uniqueId(here, callId) !== callId);
   return {
     entries: [call, ...uses, ...modelToolActivities(here)],
     state: {
       ...state,
-      askedIn: new Map([...state.askedIn, ...asked.map((callId) => [callId, id] as const)]),
+      messageOfCall: new Map([...state.messageOfCall, ...callIds.map((callId) => [callId, id] as const)]),
       lastOf:
         later.length === 0
           ? state.lastOf
           : new Map([...state.lastOf, ...later.map((callId) => [callId, uniqueId(here, callId)] as const)]),
-      unanswered: asked,
-      isUntouched: asked.length > 0,
+      openCalls: callIds,
+      hasNoResult: callIds.length > 0,
     },
   };
 }
@@ -213,7 +213,7 @@ const toolUse = (here: Here, block: Message): EntryOf<"tool_use"> | undefined =>
 
 /** Another answer of this conversation has the same id. */
 function uniqueId({ id, state }: Here, given: string): string {
-  const first = state.askedIn.get(given);
+  const first = state.messageOfCall.get(given);
   return first === undefined || first === id ? given : laterId(given, id);
 }
 
@@ -234,8 +234,8 @@ function useOf(here: Here, given: string | undefined, name: string | undefined, 
 
 /** Tools that ran at the provider within one answer; hooks do not report them. */
 function modelToolActivities(here: Here): readonly TranscriptEntry[] {
-  const told = asArray(asObject(here.message["metadata"])?.["modelToolActivities"]);
-  return told.flatMap((value): TranscriptEntry[] => {
+  const activities = asArray(asObject(here.message["metadata"])?.["modelToolActivities"]);
+  return activities.flatMap((value): TranscriptEntry[] => {
     const activity = asObject(value) ?? {};
     const use = useOf(here, asString(activity["toolCallId"]), asString(activity["toolName"]), activity["input"]);
     if (use === undefined) return [];

@@ -1,4 +1,4 @@
-// Where the program keeps its files: github.com/cline/cline, sdk/packages/shared/src/storage/paths.ts, read 2026-11-21
+// The program's files, from github.com/cline/cline, sdk/packages/shared/src/storage/paths.ts, read 2026-11-21
 import { join } from "node:path";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -7,12 +7,13 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export const MESSAGES = ".messages.json";
 
 /** `~/.cline`, or where the environment moved it. */
-export const clineFolder = (env: Environment, home: string): string => said(env["CLINE_DIR"]) ?? join(home, ".cline");
+export const clineFolder = (env: Environment, home: string): string =>
+  nonEmpty(env["CLINE_DIR"]) ?? join(home, ".cline");
 
 /** The folder with one folder per session. */
 export function sessionsFolder(env: Environment, home: string): string {
-  const data = said(env["CLINE_DATA_DIR"]) ?? join(clineFolder(env, home), "data");
-  return said(env["CLINE_SESSION_DATA_DIR"]) ?? join(data, "sessions");
+  const data = nonEmpty(env["CLINE_DATA_DIR"]) ?? join(clineFolder(env, home), "data");
+  return nonEmpty(env["CLINE_SESSION_DATA_DIR"]) ?? join(data, "sessions");
 }
 
 /** The main agent's messages; `undefined` for an id that is no plain file name. */
@@ -24,4 +25,4 @@ export const isFileName = (name: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._-]
 
 // --- internal ---
 
-const said = (value: string | undefined): string | undefined => (value?.trim() ? value.trim() : undefined);
+const nonEmpty = (value: string | undefined): string | undefined => (value?.trim() ? value.trim() : undefined);

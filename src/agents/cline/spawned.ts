@@ -16,7 +16,7 @@ import { MESSAGES } from "./places.ts";
 export async function parentCallOf(path: string, roots: readonly string[] | undefined): Promise<string | undefined> {
   const folder = dirname(path);
   const names = (await readdir(folder)).filter((name) => name.endsWith(MESSAGES)).sort();
-  const parts = await Promise.all(names.map((name) => look(join(folder, name), roots)));
+  const parts = await Promise.all(names.map((name) => tasksIn(join(folder, name), roots)));
   const own = parts.find((part) => part.name === basename(path));
   if (own?.task === undefined) return undefined;
   const calls = parts.flatMap((part) => part.calls).filter((call) => call.task === own.task);
@@ -49,7 +49,7 @@ interface Spawn {
 }
 
 /** The tasks that one agent received and gave. */
-async function look(path: string, roots: readonly string[] | undefined): Promise<Part> {
+async function tasksIn(path: string, roots: readonly string[] | undefined): Promise<Part> {
   const name = basename(path);
   const calls: Spawn[] = [];
   let first: { readonly task: string | undefined; readonly timeMs: number } | undefined;

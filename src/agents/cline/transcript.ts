@@ -103,9 +103,9 @@ async function* read(
   if (endedMs !== undefined && state.promptKey !== undefined && state.timeMs <= endedMs) {
     entries.push(turnEnd(state.promptKey, state.timeMs));
   }
-  const [refused] = state.unanswered;
-  if (manifest?.["status"] === "cancelled" && state.isUntouched && refused !== undefined) {
-    entries.push(refusal(refused, state.timeMs, state.promptKey, state.askedIn.get(refused)));
+  const [refused] = state.openCalls;
+  if (manifest?.["status"] === "cancelled" && state.hasNoResult && refused !== undefined) {
+    entries.push(refusal(refused, state.timeMs, state.promptKey, state.messageOfCall.get(refused)));
   }
   yield { entries, content, next: INITIAL_OFFSET, unreadable, records };
 }
@@ -129,7 +129,7 @@ const manifestOf = (main: string): string => `${main.slice(0, -MESSAGES.length)}
 /** `<agent>`, or `<agent>__<task>` for a team's member. */
 const agentIdOf = (name: string): string => name.slice(0, -MESSAGES.length).split("__")[0] ?? name;
 
-/** What is known of a session beside its messages; `undefined` while the file is missing or being written. */
+/** A session's manifest: everything except its messages. `undefined` while the file is missing or being written. */
 async function readManifest(path: string, roots: TranscriptFile["roots"]): Promise<Message | undefined> {
   const found = await readSmall(path, MAX_MANIFEST_BYTES, roots);
   return found === undefined ? undefined : parsedObject(found.bytes);
@@ -177,11 +177,11 @@ const refusal = (
   callId: string,
   timeMs: number,
   promptKey: string | undefined,
-  askedIn: string | undefined,
+  messageOfCall: string | undefined,
 ): EntryOf<"tool_result"> => ({
   kind: "tool_result",
   key: `result:${callId}`,
-  globalKey: `result:${askedIn ?? ""}:${callId}`,
+  globalKey: `result:${messageOfCall ?? ""}:${callId}`,
   timeMs,
   ...(promptKey !== undefined && { promptKey }),
   callId,

@@ -27,8 +27,8 @@ export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const isTimed = asTimeMs(p["timestamp"]) !== undefined;
   const callId = asString(p["tool_use_id"]) ?? "";
   const isOwnTool = OWN_CALL.test(callId) || (OWN_TOOLS.has(asString(p["tool_name"]) ?? "") && callId !== "");
-  const isOfNobodyElse = isOwnTool || path === null || (path === undefined && isLent(intake));
-  if (isTimed && isOfNobodyElse && p["permission_mode"] === undefined) return "certain";
+  const isVsCodeOnly = isOwnTool || path === null || (path === undefined && isFromOtherRegistration(intake));
+  if (isTimed && isVsCodeOnly && p["permission_mode"] === undefined) return "certain";
   if (isTimed && path !== undefined && p["permission_mode"] === undefined) return "likely";
   return intake.source === SOURCE ? "possible" : "no";
 }
@@ -59,18 +59,18 @@ const FOREIGN_MARKS = ["openhook", "cursor_version", "clineVersion", "conversati
 const isTask = (event: Event, payload: unknown): event is Extract<Event, { type: "prompt.submit" }> =>
   event.type === "prompt.submit" && asObject(payload)?.["transcript_path"] === undefined;
 
-/** A hook registered for Copilot CLI or Claude Code that Copilot CLI did not run. */
-const isLent = ({ source, env }: IntakeFacts): boolean =>
+/** True if the hook is registered for Copilot CLI or Claude Code but was not run by Copilot CLI. */
+const isFromOtherRegistration = ({ source, env }: IntakeFacts): boolean =>
   (source === "copilot" || source === "claude-code") && env["COPILOT_CLI"] === undefined;
 
-/** Suffix that VS Code appends to call ids, because some models reuse theirs. */
+/** VS Code appends this to call ids, because some models repeat theirs. */
 const OWN_CALL = /__vscode-\d+$/;
 
-/** Inside VS Code's own storage, of any build. */
+/** VS Code's own storage, in any build. */
 const OWN_PATH = /[/\\](?:workspaceStorage|GitHub\.copilot-chat|github\.copilot-chat)[/\\]/;
 const OTHERS_PATH = /[/\\]\.(?:claude|codex|gemini|qwen|factory|cursor|continue|copilot|kiro)[/\\]/;
 
-/** From documentation and public handlers; later builds have more. */
+/** From documentation and public handlers; later versions have more. */
 const OWN_TOOLS = new Set(
   `editFiles edit_files createFile create_file createDirectory create_directory readFile read_file listDirectory list_dir
   insert_edit_into_file replace_string_in_file multi_replace_string_in_file applyPatch apply_patch runInTerminal

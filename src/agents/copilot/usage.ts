@@ -41,13 +41,13 @@ export function reportedSums(data: Readonly<Record<string, unknown>>): Sums | un
  *
  * @param answers since the line before
  */
-export function nextSums(data: Fields, told: Sums, last: RecordedSums | undefined, answers: number): RecordedSums {
+export function nextSums(data: Fields, lineSums: Sums, last: RecordedSums | undefined, answers: number): RecordedSums {
   const at = data["sessionStartTime"] ?? asObject(data["accountingSnapshot"])?.["sessionStartTime"];
   const startMs = asCount(at) ?? asTimeMs(at) ?? 0;
   const requests = requestsIn(data);
-  if (last?.startMs !== startMs) return { startMs, told, before: {}, requests };
-  const hasRestarted = hasFallen(last.told, told) || (requests > 0 && requests < answers + last.requests / 2);
-  return { startMs, told, before: hasRestarted ? plus(last.before, last.told) : last.before, requests };
+  if (last?.startMs !== startMs) return { startMs, told: lineSums, before: {}, requests };
+  const hasRestarted = hasFallen(last.told, lineSums) || (requests > 0 && requests < answers + last.requests / 2);
+  return { startMs, told: lineSums, before: hasRestarted ? plus(last.before, last.told) : last.before, requests };
 }
 
 /**

@@ -14,8 +14,8 @@ import { isShaped, isShell, modelOf, type Payload, payloadOf, SOURCE } from "./p
 export { SOURCE };
 
 /**
- * Every payload contains the version, also when Cursor runs hooks from Claude's settings. The environment proves nothing,
- * because other programs run in Cursor's terminal.
+ * Every payload contains the version, even if Cursor runs hooks from Claude's settings. The environment proves nothing, because
+ * other programs run in Cursor's terminal.
  */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);
@@ -34,46 +34,46 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   const read = payloadOf(payload, intake);
   if (read === undefined) return [];
   const { p, native } = read;
-  const tell = (type: EventType, more: Partial<PayloadEvent> = {}): readonly Event[] => [
-    eventOf({ ...told(read, type, payload, intake), ...more }, intake),
+  const event = (type: EventType, more: Partial<PayloadEvent> = {}): readonly Event[] => [
+    eventOf({ ...baseEvent(read, type, payload, intake), ...more }, intake),
   ];
   const extras = extrasOf(read);
 
   switch (native) {
     case "sessionStart":
-      return tell("session.start", {
+      return event("session.start", {
         key: startKey(payload, intake),
         model: modelOf(p),
         extras: { ...extras, start_origin: p["is_background_agent"] === true ? "background" : "startup" },
       });
     case "sessionEnd":
-      return tell("session.end", sessionEnd(read)).map((event) => withSums(event, p));
+      return event("session.end", sessionEnd(read)).map((event) => withSums(event, p));
     case "beforeSubmitPrompt": {
       const prompt = p["prompt"];
-      return tell("prompt.submit", { promptLength: typeof prompt === "string" ? prompt.length : undefined });
+      return event("prompt.submit", { promptLength: typeof prompt === "string" ? prompt.length : undefined });
     }
     case "preToolUse":
-      return tell("tool.start", callOf(read));
+      return event("tool.start", callOf(read));
     case "postToolUse":
-      return tell("tool.end", endOf(read));
+      return event("tool.end", endOf(read));
     case "postToolUseFailure":
-      return tell("tool.end", failureOf(read));
+      return event("tool.end", failureOf(read));
     case "beforeShellExecution":
-      // The tool call itself has an event too; a contract that uses only this name has no other
-      return read.isNative ? [] : tell("tool.start", shellOf(read));
+      // Cursor also sends an event for the tool call; another contract may only send this name
+      return read.isNative ? [] : event("tool.start", shellOf(read));
     case "afterAgentResponse":
-      // Not an event, but it carries the turn's tokens
-      return read.isNative && p["input_tokens"] !== undefined ? tell("notice") : [];
+      // Keeps the turn's tokens
+      return read.isNative && p["input_tokens"] !== undefined ? event("notice") : [];
     case "stop":
       return p["status"] === "error"
-        ? tell("turn.error", { extras: { ...extras, error_type: "_OTHER" } })
-        : tell("turn.end", { extras: defined<Extras>({ ...extras, native_reason: asCode(p["status"]) }) });
+        ? event("turn.error", { extras: { ...extras, error_type: "_OTHER" } })
+        : event("turn.end", { extras: defined<Extras>({ ...extras, native_reason: asCode(p["status"]) }) });
     case "subagentStart":
-      return tell("subagent.start", subagentOf(read));
+      return event("subagent.start", subagentOf(read));
     case "subagentStop":
-      return tell("subagent.end", subagentOf(read));
+      return event("subagent.end", subagentOf(read));
     case "preCompact":
-      return tell("compaction", { extras: defined<Extras>({ ...extras, trigger: asCode(p["trigger"]) }) });
+      return event("compaction", { extras: defined<Extras>({ ...extras, trigger: asCode(p["trigger"]) }) });
     default:
       return [];
   }
@@ -112,10 +112,10 @@ const KNOWN = new Set([
 ]);
 
 /**
- * Payloads have no time. The same event from two registrations is the same payload; contracts with nothing but the command
- * distinguish equal payloads by process.
+ * Payloads have no time. An event sent by two registrations has the same payload; payloads that only contain a command are
+ * distinguished by process.
  */
-function told(read: Payload, type: EventType, payload: unknown, intake: IntakeFacts): PayloadEvent {
+function baseEvent(read: Payload, type: EventType, payload: unknown, intake: IntakeFacts): PayloadEvent {
   const isPrompt = type === "prompt.submit" || type === "turn.end" || type === "turn.error";
   const digest = payloadDigest(payload);
   return {
@@ -129,7 +129,7 @@ function told(read: Payload, type: EventType, payload: unknown, intake: IntakeFa
   };
 }
 
-/** A resumed session sends the same start payload; only the process differs. */
+/** A resumed session sends an identical start payload from another process. */
 const startKey = (payload: unknown, { parentPid, parentStart }: IntakeFacts): string =>
   [payloadDigest(payload), parentPid ?? "", parentStart ?? ""].join(":");
 
@@ -184,7 +184,7 @@ function callOf(read: Payload): Partial<PayloadEvent> & Required<Pick<PayloadEve
   };
 }
 
-/** A shell's exit code, inside a JSON text, is the only sign of failure. */
+/** The exit code in the JSON text is often the only sign of a shell's failure. */
 function endOf(read: Payload): Partial<PayloadEvent> {
   const call = callOf(read);
   const output = asObject(jsonIn(read.p["tool_output"]));

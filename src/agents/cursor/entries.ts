@@ -7,22 +7,22 @@ import { subagentIdOf } from "./adapter.ts";
 import { modelOf, type Payload, payloadOf } from "./payload.ts";
 
 /**
- * What only hooks report: a turn's tokens, interruptions, and the call that started a subagent. Transcripts have no ids, times or
- * tokens.
+ * Facts that only hooks report: a turn's tokens, interruptions, and the call that started a subagent. Transcripts have no ids,
+ * times or tokens.
  */
 export function toEntries(payload: unknown, intake: IntakeFacts): readonly TranscriptEntry[] {
   const read = payloadOf(payload, intake);
   if (read === undefined || !read.isNative) return [];
   switch (read.native) {
     case "stop": {
-      const usage = [turnUsage(read, intake) ?? untoldUsage(read, payload, intake)];
+      const usage = [turnUsage(read, intake) ?? unknownUsage(read, payload, intake)];
       const cut = read.p["status"] === "aborted" ? [interruption(read, payload, intake)] : [];
       return [...usage, ...cut];
     }
     case "beforeSubmitPrompt":
       return turnModel(read, intake);
     case "afterAgentResponse":
-      // Only the generation id says which turn it belongs to
+      // Only the generation id assigns it to a turn
       if (read.promptId === undefined) return [];
       return [turnUsage(read, intake)].filter((sum) => sum !== undefined);
     case "subagentStart":
@@ -36,7 +36,7 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
 export function remarks(payload: unknown): readonly string[] {
   const p = asObject(payload);
   if (p === undefined || p["hook_event_name"] !== "stop" || !isExclusive(p)) return [];
-  return ["the cache counters of a turn are larger than its input: input is taken as what was not cached"];
+  return ["the cache counters of a turn are larger than its input: input is read as uncached input"];
 }
 
 // --- internal ---
@@ -53,11 +53,11 @@ function turnUsage(read: Payload, intake: IntakeFacts): EntryOf<"model_call"> | 
   return usage && { ...sumOf(read, read.promptId ?? payloadDigest(usage), intake), usage };
 }
 
-/** A turn that ended without usage, as cancelled ones do: its usage is unknown. */
-const untoldUsage = (read: Payload, payload: unknown, intake: IntakeFacts): EntryOf<"model_call"> =>
+/** A turn that ended without usage, e.g. a cancelled one: its usage is unknown. */
+const unknownUsage = (read: Payload, payload: unknown, intake: IntakeFacts): EntryOf<"model_call"> =>
   sumOf(read, read.promptId ?? payloadDigest(payload), intake);
 
-/** A turn's end may lack the model that its prompt has: both belong to one sum. */
+/** A turn's end may lack the model that its prompt has; both share one sum. */
 function turnModel(read: Payload, intake: IntakeFacts): readonly EntryOf<"model_call">[] {
   if (read.promptId === undefined || modelOf(read.p) === undefined) return [];
   return [{ ...sumOf(read, read.promptId, intake), complete: false }];
@@ -97,7 +97,7 @@ const interruption = (read: Payload, payload: unknown, intake: IntakeFacts): Ent
   ...at(`interruption:${read.promptId ?? payloadDigest(payload)}`, read, intake),
 });
 
-/** Only the call distinguishes the parents of two subagents. */
+/** Two subagents' parents differ only in the call. */
 function subagent({ p }: Payload, { timeMs }: IntakeFacts): readonly EntryOf<"subagent">[] {
   const agentId = subagentIdOf(p);
   if (agentId === undefined) return [];

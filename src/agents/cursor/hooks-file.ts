@@ -74,7 +74,7 @@ export function hookedEvents(text: string): readonly string[] {
   }
 }
 
-/** The other hooks of a file, to find what would make Cursor refuse it. `undefined`: it cannot be read. */
+/** The other hooks of a file, to find what would make Cursor refuse it. `undefined` if the file cannot be read. */
 export function foreignHooks(text: string): readonly { event: string; command: string | undefined }[] | undefined {
   try {
     const hooks = plainOf(parseDocument(withoutBom(text)));
@@ -135,10 +135,10 @@ function readFile(body: string): Json {
   return plainOf(root);
 }
 
-/** Readers take the last of two equal keys; an edit of one could activate the other. */
+/** Readers use the last of two equal keys, so removing one would activate the other. */
 function once(body: string, object: Node, key: string, prefix: string): void {
   const second = propertiesOf(object).filter((property) => property.key === key)[1];
-  if (second !== undefined) throw wrong(body, second.value, `"${prefix}${key}" stands here a second time`);
+  if (second !== undefined) throw wrong(body, second.value, `duplicate key "${prefix}${key}"`);
 }
 
 function wrong(body: string, node: Node, what: string): SettingsError {

@@ -35,10 +35,10 @@ const isDirectory = (path: string): Promise<boolean> =>
 const TIMEOUT_S = 5;
 
 /**
- * Names that 3.12 and 2026.07 sent or documented, and no others: one name that Cursor does not know makes it silently skip the whole
- * file, foreign hooks included (measured by others with 2026.09.10).
+ * Only names that 3.12 and 2026.07 sent or documented: a single unknown name makes Cursor silently skip the whole file, including
+ * other programs' hooks (measured by others with 2026.09.10).
  *
- * Left out: duplicates of tool calls, and events with whole files, edits or thoughts.
+ * Not registered: duplicates of tool calls, and events with whole files, edits or thoughts.
  */
 const DRAINS = {
   sessionStart: "if-waiting",
@@ -60,7 +60,7 @@ function hooksFor(command: HookCommand): readonly Hook[] {
   });
 }
 
-/** Every name that any version knows. */
+/** Every documented event name, of any version. */
 const KNOWN = new Set([
   ...Object.keys(DRAINS),
   ...["beforeShellExecution", "afterShellExecution", "beforeMCPExecution", "afterMCPExecution"],
@@ -68,7 +68,7 @@ const KNOWN = new Set([
   ...["beforeTabFileRead", "afterTabFileEdit", "workspaceOpen"],
 ]);
 
-/** What makes Cursor skip the file with our hooks. */
+/** Hooks that make Cursor skip the file, and ours with it. */
 function findings({ path, text }: SettingsText): readonly Finding[] {
   if (text === undefined || hookedEvents(text).length === 0) return [];
   return [
@@ -77,14 +77,14 @@ function findings({ path, text }: SettingsText): readonly Finding[] {
 }
 
 function complaintOf(path: string, hook: { readonly event: string; readonly command: string | undefined }): Finding[] {
-  const consequence = "Cursor then passes over the whole file, ours included";
+  const consequence = "Cursor therefore skips the whole file, including our hooks";
   if (!KNOWN.has(hook.event)) {
-    const what = `${path} has hooks for ${JSON.stringify(hook.event)}, an event that is not documented`;
-    return [{ level: "broken", text: `${what}; ${consequence}: remove it unless your version knows it` }];
+    const what = `${path} has hooks for ${JSON.stringify(hook.event)}, an undocumented event`;
+    return [{ level: "broken", text: `${what}; ${consequence}; remove it unless your version supports it` }];
   }
   if (/\bhttps?:\/\//.test(hook.command ?? "")) {
-    const what = `${path} has a command with an address in it, for ${hook.event}`;
-    return [{ level: "broken", text: `${what}; ${consequence}: put the address into a file or a variable` }];
+    const what = `${path} has a command that contains a URL, for ${hook.event}`;
+    return [{ level: "broken", text: `${what}; ${consequence}; put the URL into a file or a variable` }];
   }
   return [];
 }

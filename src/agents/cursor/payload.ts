@@ -4,17 +4,17 @@ import { type PayloadSession, sessionOf } from "../shared/payload/payload-event.
 
 export const SOURCE = "cursor";
 
-/** The stdout that Cursor expects. Decides nothing, for any event. */
+/** The stdout that Cursor expects. For every event it leaves the decision to Cursor. */
 export const REPLY = "{}";
 
-/** What all of Cursor's payloads have. */
+/** The common members of Cursor's payloads. */
 export interface Payload {
   readonly p: Readonly<Record<string, unknown>>;
   readonly native: string;
   readonly session: PayloadSession;
   /** The user message this belongs to; absent if the payload repeats the conversation's id instead. */
   readonly promptId: string | undefined;
-  /** A payload of the real program, not of a contract that shares its event names. */
+  /** Sent by Cursor itself, not under a hook contract with the same event names. */
   readonly isNative: boolean;
   readonly cwd: string | undefined;
 }
@@ -27,7 +27,7 @@ export function payloadOf(payload: unknown, intake: IntakeFacts): Payload | unde
   if (p === undefined || native === undefined) return undefined;
   const cwd = asString(p["cwd"]) ?? folderOf(asArray(p["workspace_roots"])[0]);
   const conversation = asString(p["conversation_id"]) ?? asString(p["session_id"]);
-  // Cursor opened without a conversation, so there is no session
+  // Cursor was opened without a conversation
   if (isNative && conversation === undefined) return undefined;
   return {
     p,
@@ -39,20 +39,20 @@ export function payloadOf(payload: unknown, intake: IntakeFacts): Payload | unde
   };
 }
 
-/** The three fields that every payload had before it contained the version. */
+/** The three fields that all payloads had before Cursor added the version. */
 export const isShaped = (p: Readonly<Record<string, unknown>> | undefined): boolean =>
   asString(p?.["conversation_id"]) !== undefined &&
   typeof p?.["generation_id"] === "string" &&
   Array.isArray(p["workspace_roots"]);
 
-/** A shell command and its folder, and nothing else. */
+/** Only a shell command and its folder. */
 export const isShell = (p: Readonly<Record<string, unknown>> | undefined): boolean =>
   p !== undefined &&
   Object.keys(p).sort().join() === "command,cwd" &&
   typeof p["command"] === "string" &&
   typeof p["cwd"] === "string";
 
-/** The model that answered; names for automatic choices do not count. */
+/** The model that answered; `default` means an automatic choice. */
 export function modelOf(p: Readonly<Record<string, unknown>>): string | undefined {
   const names = [asString(p["model_id"]), asString(p["model"])];
   return names.find((name) => name !== undefined && name !== "default");
@@ -60,7 +60,7 @@ export function modelOf(p: Readonly<Record<string, unknown>>): string | undefine
 
 // --- internal ---
 
-/** For thoughts, a number and four characters follow the id. */
+/** For thoughts, Cursor appends a number and four characters to the id. */
 function promptIdOf(generation: unknown, conversation: string | undefined): string | undefined {
   const id = asString(generation)?.replace(/-\d+-[0-9a-z]{4}$/i, "");
   return id === conversation ? undefined : id;

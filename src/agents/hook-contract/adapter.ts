@@ -29,7 +29,7 @@ export const EVENTS = {
 
 export const EMITS = [...new Set([...emitsOf(EVENTS), ...emitsOf(CLAUDE_EVENTS)])];
 
-/** These payloads do not name their agent: the command line is the only reliable source, the exact set of fields the next best. */
+/** These payloads do not name their agent: the command line is the only reliable source, otherwise the exact set of fields. */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);
   if (p === undefined || FOREIGN.some((name) => p[name] !== undefined)) return "no";
@@ -40,12 +40,12 @@ export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const p = asObject(payload);
   if (p === undefined) return [];
-  // Payloads like Claude Code's name their event and session themselves
+  // Payloads like Claude Code's contain their event and session
   if (asString(p["hook_event_name"]) !== undefined) {
     return claudeLikeEvents({ source: SOURCE, events: CLAUDE_EVENTS }, payload, intake);
   }
-  const told = envelopeOf(p, intake) ?? lifecycleOf(p, intake);
-  return told === undefined ? [] : [eventOf(told, intake)];
+  const event = envelopeOf(p, intake) ?? lifecycleOf(p, intake);
+  return event === undefined ? [] : [eventOf(event, intake)];
 }
 
 // --- internal ---
@@ -55,7 +55,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Fields of payloads that name their own agent. */
 const FOREIGN = ["cursor_version", "openhook", "clineVersion", "agent_action_name", "sessionId"];
 
-/** The contract whose fields these are, exactly. */
+/** The contract with exactly these fields. */
 function shapeOf(p: Fields): "envelope" | "lifecycle" | undefined {
   const names = Object.keys(p).sort().join(" ");
   const holds = (name: string): boolean => typeof p[name] === "string";
@@ -68,7 +68,7 @@ function shapeOf(p: Fields): "envelope" | "lifecycle" | undefined {
   return isLifecycle ? "lifecycle" : undefined;
 }
 
-/** `{"tool_name", "tool_input"}` for everything: lifecycle events are tool names, and tool events do not say whether they are the start or the end. */
+/** `{"tool_name", "tool_input"}` for every event: a lifecycle event is a tool name, and a tool event may be a start or an end. */
 function envelopeOf(p: Fields, intake: IntakeFacts): PayloadEvent | undefined {
   const name = asString(p["tool_name"]);
   if (name === undefined) return undefined;
@@ -93,7 +93,7 @@ function envelopeOf(p: Fields, intake: IntakeFacts): PayloadEvent | undefined {
   };
   const extras = defined<Extras>({ executable: executableOf(input["command"]) });
   if (phase !== "tool.start" && phase !== "tool.end") {
-    // Start or end is unknown: report an instant, with a digest that pairs with nothing
+    // Start or end is unknown: report an end that cannot be paired
     return { ...tool, type: "tool.end", tool: { name }, extras: { ...extras, input_digest: UNPAIRED } };
   }
   const digest = defined<Extras>({ input_digest: inputDigest(p["tool_input"]) });
@@ -113,27 +113,27 @@ const LIFECYCLE = new Set(
   ),
 );
 
-/** No input has this digest, so such an end finds no start. */
+/** No input has this digest, so such an end is never paired. */
 const UNPAIRED = "unpaired";
 
-/** Bare fields, with the event on the command line; otherwise the fields decide, and an empty object has no event. */
+/** Bare fields. The event is on the command line; otherwise the fields decide, and an empty object has no event. */
 function lifecycleOf(p: Fields, intake: IntakeFacts): PayloadEvent | undefined {
   const native = intake.event ?? nameByFields(p);
   const type = native === undefined ? undefined : typeOf(EVENTS, native);
   if (native === undefined || type === undefined) return undefined;
-  const told = { ...common(native, intake), session: sessionOf(SOURCE, intake, { payload: p["session_id"] }) };
+  const base = { ...common(native, intake), session: sessionOf(SOURCE, intake, { payload: p["session_id"] }) };
   const agent = asString(p["agent"]);
   const name = agent === undefined ? undefined : `agent:${agent}`;
   switch (type) {
     case "tool.start":
-      return { ...told, type, tool: { name } };
+      return { ...base, type, tool: { name } };
     case "tool.end":
-      return { ...told, type, tool: { name, status: "success" }, extras: { status_origin: "assumed" } };
+      return { ...base, type, tool: { name, status: "success" }, extras: { status_origin: "assumed" } };
     case "turn.end":
-      // A transcript is a path or the whole text; the text is never kept
-      return { ...told, type, extras: defined<Extras>({ transcript_path: absolutePath(p["transcript"], intake) }) };
+      // The transcript is a path or the whole text; the text is dropped
+      return { ...base, type, extras: defined<Extras>({ transcript_path: absolutePath(p["transcript"], intake) }) };
     default:
-      return { ...told, type, promptLength: lengthOf(p["prompt"]) };
+      return { ...base, type, promptLength: lengthOf(p["prompt"]) };
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The replies that these programs expect, by event. UserPromptSubmit belongs to both contracts, one of which has no decision; `{}` is
- * neutral in both. Every other event asks whether the agent may continue.
+ * The replies that these programs expect, by event. Both contracts have UserPromptSubmit, but only one has a decision for it; `{}`
+ * is neutral in both. For all other events the program expects a decision whether the agent may continue.
  */
 export const REPLIES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(

@@ -24,7 +24,7 @@ export const EMITS = [
   "turn.end",
 ] as const satisfies readonly EventType[];
 
-/** Certain: an own event name, the id of v3's sessions, or Kiro's variable. Likely: its tools' names. */
+/** Certain: an event name only Kiro has, a v3 session id, or Kiro's variable. Likely: its tools' names. */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);
   if (p === undefined || FOREIGN.some((name) => p[name] !== undefined)) return "no";
@@ -46,15 +46,15 @@ export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   return (isOwnTool || isOwnResult) && p["permission_mode"] === undefined ? "likely" : "possible";
 }
 
-/** One payload of any of the four hook systems → its event. None has a call id, a duration or a time. */
+/** One payload of any of the four hook systems → its event. No payload has a call id, a duration or a time. */
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const p = asObject(payload);
   const native = asString(p?.["hook_event_name"]) ?? intake.event;
   const type = typeOf(native);
   if (p === undefined || native === undefined || type === undefined) return [];
-  const told = asString(p["session_id"]);
-  const isV3 = V3_SESSION.test(told ?? "") || /^[A-Z]/.test(native);
-  // v3's own hook file reports the same
+  const reportedId = asString(p["session_id"]);
+  const isV3 = V3_SESSION.test(reportedId ?? "") || /^[A-Z]/.test(native);
+  // v3 has the same event in its own hook file
   if (isV3 && intake.event === FROM_AGENT_FILE) return [];
 
   const cwd = asString(p["cwd"]);
@@ -69,10 +69,10 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
         source: SOURCE,
         type,
         native,
-        session: sessionOf(SOURCE, intake, { payload: told, environment: intake.env["KIRO_SESSION_ID"], cwd }),
+        session: sessionOf(SOURCE, intake, { payload: reportedId, environment: intake.env["KIRO_SESSION_ID"], cwd }),
         cwd,
         key: startKey(type, intake) ?? arrivalKey(intake),
-        // v3 was seen to send an empty text for any prompt, which is no length
+        // v3 can send an empty text for any prompt, so an empty text has no length
         promptLength: prompt?.length,
         reason: type === "session.end" ? "completed" : undefined,
         tool: { name, status: ended?.status },
@@ -124,8 +124,7 @@ function typeOf(native: string | undefined): (typeof EMITS)[number] | undefined 
 }
 
 /**
- * The first start per process counts: choosing another agent repeats it, and IDE 1.0.52 was seen to send it before every
- * prompt.
+ * The first start per process counts: choosing another agent repeats it, and IDE 1.0.52 sends it before every prompt.
  */
 const startKey = (type: EventType, { parentPid, parentStart }: IntakeFacts): string | undefined =>
   type !== "session.start" || parentPid === undefined ? undefined : `${parentPid}:${parentStart ?? ""}`;
@@ -142,7 +141,7 @@ function endOf(p: Readonly<Record<string, unknown>>): Outcome {
   return { status: exitCode === 0 ? "success" : "error", exitCode, origin: "native" };
 }
 
-/** `{items: [{Json: …} | {Text: …}]}` in the CLI's TUI, from its source; a shell's status is in the system's words. */
+/** `{items: [{Json: …} | {Text: …}]}` in the CLI's TUI, from its source; a shell's exit status is a text. */
 function partsOf(response: unknown): readonly unknown[] | undefined {
   const items = asObject(response)?.["items"];
   if (!Array.isArray(items)) return undefined;
@@ -151,7 +150,7 @@ function partsOf(response: unknown): readonly unknown[] | undefined {
     const words = asString(part?.["exit_status"]);
     if (words === undefined || asExitCode(words) !== undefined) return part;
     const code = /^exit (?:status|code): (-?\d{1,10})$/.exec(words)?.[1];
-    // Ended by a signal, or a code in Windows' notation: not 0 in any case
+    // A signal, or a code in Windows' notation: never 0
     return code === undefined ? { ...part, is_error: true } : { ...part, exit_status: code };
   });
 }

@@ -100,7 +100,7 @@ const AGENT_EVENTS: Readonly<Record<string, Drain>> = {
   stop: "yes",
 };
 
-/** CLI 2.x keeps everything of a user below `KIRO_HOME` if it is set; v3 and the IDE were seen to ignore it, so both are used. */
+/** CLI 2.x keeps all of a user's files below `KIRO_HOME` if it is set; v3 and the IDE ignore it, so both folders are used. */
 function foldersOf(scope: "user" | "project", { home, project, env }: InstallTarget): readonly string[] {
   if (scope === "project") return [join(project, ".kiro")];
   const moved = env["KIRO_HOME"];
@@ -159,7 +159,7 @@ const listed = (trigger: string, command: string): JsonObject => ({
 const readsLists = ({ version }: Registration): boolean =>
   version !== undefined && compareVersions(version, LISTS_SINCE) >= 0;
 
-/** An object that contains only our hooks, from before an update of Kiro, would make it refuse the agent: it is rewritten. */
+/** Kiro refuses the agent after an update if its hooks are still an object. If that has only our hooks, it is rewritten. */
 function readable(text: string, registration: Registration): string {
   if (!readsLists(registration) || formIn(text) !== "object") return text;
   const bare = takeEntries(text, AGENT_FILE) ?? text;
@@ -171,17 +171,17 @@ function agentEntries(text: string, registration: Registration): readonly OwnEnt
   const { command } = registration;
   const form = formIn(text);
   const isList = form === "list" || (form === "none" && readsLists(registration));
-  const told = Object.entries(AGENT_EVENTS).map(
+  const commands = Object.entries(AGENT_EVENTS).map(
     ([event, drain]) => [event, command({ source: SOURCE, event: FROM_AGENT_FILE, drain, shell: "user" })] as const,
   );
-  if (isList) return [{ path: ["hooks"], entries: told.map(([event, line]) => listed(event, line)) }];
-  return told.map(([event, line]) => ({
+  if (isList) return [{ path: ["hooks"], entries: commands.map(([event, line]) => listed(event, line)) }];
+  return commands.map(([event, line]) => ({
     path: ["hooks", event],
     entries: [{ command: line, timeout_ms: TIMEOUT_S * 1000 }],
   }));
 }
 
-/** The form of an agent file's hooks; unreadable files are reported where they are edited. */
+/** The form of an agent file's hooks. Invalid files count as an object; editing them reports the error. */
 function formIn(text: string): "list" | "object" | "none" {
   try {
     const hooks = nodeAt(parseDocument(text.replace(/^\uFEFF/, "")), ["hooks"]);
@@ -209,12 +209,12 @@ async function check(files: readonly SettingsText[], target: InstallTarget): Pro
     ...defaultAgent(version, inAgents.length, await chosenAgent(target)),
     ...agents
       .filter((file) => inAgents.length < agents.length && triggersIn(file).length === 0)
-      .map(({ path }) => remark(`the agent in ${path} has no hooks of ours: run enable again`)),
+      .map(({ path }) => remark(`the agent in ${path} has no openhook-otel hooks; run enable again`)),
     ...(ours.some((entry: JsonObject) => entry["enabled"] === false)
       ? [
           {
             level: "broken",
-            text: 'hooks of ours are switched off ("enabled": false): switch them on in Kiro',
+            text: 'our hooks are switched off ("enabled": false); switch them on in Kiro',
           } as const,
         ]
       : []),
@@ -226,15 +226,15 @@ async function check(files: readonly SettingsText[], target: InstallTarget): Pro
 function defaultAgent(version: string | undefined, withHooks: number, chosen: string | undefined): readonly Finding[] {
   if (version === undefined || compareVersions(version, "3.0.0") >= 0) return [];
   const how =
-    "make an agent (kiro-cli agent create NAME), choose it (kiro-cli agent set-default NAME) and run enable again";
+    "create an agent (kiro-cli agent create NAME), choose it (kiro-cli agent set-default NAME) and run enable again";
   if (withHooks === 0) {
-    const text = `Kiro CLI ${version} has hooks in agent files alone, and there is none: ${how}`;
+    const text = `Kiro CLI ${version} reads hooks only from agent files, and there is none: ${how}`;
     return [{ level: compareVersions(version, "2.13.0") < 0 ? "broken" : "remark", text }];
   }
   if (chosen !== undefined && chosen !== "kiro_default") return [];
   return [
     remark(
-      `Kiro CLI ${version} starts its built-in agent, which cannot have hooks: choose one that has (kiro-cli agent set-default NAME)`,
+      `Kiro CLI ${version} starts its built-in agent, which cannot have hooks; choose one that can (kiro-cli agent set-default NAME)`,
     ),
   ];
 }
@@ -250,7 +250,7 @@ async function chosenAgent(target: InstallTarget): Promise<string | undefined> {
   }
 }
 
-/** Kiro's events have no ids: registered in both scopes, each would be counted twice. */
+/** Kiro's events have no ids: if both scopes are registered, each event counts twice. */
 async function twice(files: readonly SettingsText[], target: InstallTarget): Promise<readonly Finding[]> {
   const hookFile = files.find((file) => basename(file.path) === HOOK_FILE && triggersIn(file).length > 0);
   if (hookFile === undefined) return [];
@@ -260,7 +260,9 @@ async function twice(files: readonly SettingsText[], target: InstallTarget): Pro
     const text = await readFile(path, "utf8").catch(() => undefined);
     if (text !== undefined && triggersIn({ path, text }).length > 0) {
       const both = `${hookFile.path} and ${path}`;
-      return [{ level: "broken", text: `${both} both register us, and every event counts twice: disable one scope` }];
+      return [
+        { level: "broken", text: `${both} both contain our hooks, so every event counts twice; disable one scope` },
+      ];
     }
   }
   return [];

@@ -32,7 +32,7 @@ function roots(home: string, env: Readonly<Record<string, string | undefined>>):
 }
 
 /**
- * Sessions of the CLI's TUI, the only ones in files that we can read. Only the contents name a subagent's parent, so each file is
+ * Sessions of the CLI's TUI, the only ones in readable files. A subagent's parent is only named inside its file, so each file is
  * read, once for this function and `files` together.
  */
 async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
@@ -41,26 +41,26 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
     const entries = (await entriesIn(folder, query)).filter(({ name, isFolder }) => !isFolder && isSession(name));
     const heads = await mapSome(entries, async ({ name, path }) => {
       const head = await headOf(path, query.roots);
-      if (head === undefined) await tellUnreadable(path, query, "it is no session of Kiro, or too large to be one");
+      if (head === undefined) await tellUnreadable(path, query, "not a Kiro session, or too large");
       const sessionId = basename(name, ".json");
       return head === undefined ? [] : [{ sessionId, path, parent: head.parent, beganMs: head.createdMs }];
     });
     for (const one of heads.flat()) if (!sessions.has(one.sessionId)) sessions.set(one.sessionId, one);
   }
   const parents = new Map([...sessions].map(([id, { parent }]) => [id, parent]));
-  const told = new Set<string>();
+  const yielded = new Set<string>();
   for (const session of oldestFirst(sessions.values())) {
     const sessionId = topOf(parents, session.sessionId);
-    // The root leads to its subagents; if it is gone, the first subagent stands for it
-    if (told.has(sessionId) || (session.sessionId !== sessionId && sessions.has(sessionId))) continue;
-    told.add(sessionId);
+    // The root session includes its subagents; if its file is gone, the first subagent represents it
+    if (yielded.has(sessionId) || (session.sessionId !== sessionId && sessions.has(sessionId))) continue;
+    yielded.add(sessionId);
     yield located({ sessionId, path: session.path }, query);
   }
 }
 
 /**
  * The session's file, then those of its subagents, which are sessions that name their parent. If the session's file is gone,
- * the subagents in the path's folder are left.
+ * the subagents in the path's folder remain.
  */
 async function files({ sessionId, path, home, roots }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
   if (!SAFE_ID.test(sessionId)) return [];
@@ -108,7 +108,7 @@ interface SessionFile {
 }
 
 const SAFE_ID = /^[A-Za-z0-9_-]+$/;
-// Metadata and one record per turn; a larger file is something else, and would have to be held in memory
+// Metadata and one record per turn; a larger file is something else and would not fit into memory
 const MAX_BYTES = 16 << 20;
 
 const SESSIONS = join("sessions", "cli");
@@ -185,7 +185,7 @@ const MAX_DEPTH = 32;
 type Head = Pick<SessionFile, "id" | "parent" | "createdMs">;
 
 /**
- * Head of a session file. Every session needs it from all others, so each file is read once until it changes.
+ * Head of a session file. Every session needs the heads of all others, so each file is read once until it changes.
  *
  * @param sinceMs files last written before this are not read
  */
@@ -234,8 +234,8 @@ function entriesOf(session: SessionFile, agentId: string | undefined): readonly 
 }
 
 /**
- * Turns with real counts. Zeros beside credits are placeholders: unknown, never 0. A session with nothing else reports no usage;
- * beside real counts they mean that those are incomplete.
+ * Turns with real counts. Zeros beside credits are placeholders: unknown, never 0. If a session only has placeholders, it reports
+ * no usage. Beside real counts, placeholders mark the usage as incomplete.
  */
 function usageOf(session: SessionFile, agentId?: string): readonly TranscriptEntry[] {
   const turns = session.turns.map((value) => asObject(value) ?? {});
@@ -272,14 +272,14 @@ const isBilled = (turn: Fields): boolean =>
   asArray(turn["metering_usage"]).some((use) => Number(asObject(use)?.["value"]) > 0);
 
 function countsOf(turn: Fields): TokenUsage | undefined {
-  const told = asCount(turn["input_token_count"]);
+  const reportedInput = asCount(turn["input_token_count"]);
   const output = asCount(turn["output_token_count"]);
   const cacheRead = asCount(turn["cache_read_input_token_count"]);
   const cacheWrite = asCount(turn["cache_write_input_token_count"]);
-  if (told === undefined || output === undefined || told + output === 0) return undefined;
-  // Whether input includes the cache is unknown; where it cannot, it does not
+  if (reportedInput === undefined || output === undefined || reportedInput + output === 0) return undefined;
+  // Not documented whether input includes the cache: assume so, unless the cache is larger
   const cached = (cacheRead ?? 0) + (cacheWrite ?? 0);
-  const input = cached > told ? told + cached : told;
+  const input = cached > reportedInput ? reportedInput + cached : reportedInput;
   return defined<TokenUsage>({
     input,
     output,
@@ -291,7 +291,7 @@ function countsOf(turn: Fields): TokenUsage | undefined {
   });
 }
 
-/** A turn's record is rewritten while it grows, under the same loop id. */
+/** Identifies a turn's record, which is rewritten under the same loop id while the turn runs. */
 function loopOf(turn: Fields): string | undefined {
   const loop = asObject(turn["loop_id"]);
   const rand = loop?.["rand"];

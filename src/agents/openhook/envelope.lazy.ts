@@ -12,8 +12,8 @@ import { asObject, asString } from "../shared/payload/json.ts";
 import { versionOf } from "./version.ts";
 
 /**
- * Accepts an envelope as it is. Small errors of the sender are corrected if nothing has to be invented: a missing time becomes the
- * time of receipt, a time without zone is UTC, a missing id is derived from the content, fields that do not fit are dropped.
+ * Accepts an envelope as it is. Small errors are corrected if no value has to be invented: a missing time becomes the time of
+ * receipt, a time without zone is UTC, a missing id is derived from the content, fields that do not fit are dropped.
  *
  * @returns `[]` without a session, type or source, or for a type that version 0.1 does not define
  */
@@ -21,7 +21,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   const p = asObject(payload);
   if (p === undefined) return [];
   const version = versionOf(p) ?? "";
-  const mended = {
+  const corrected = {
     ...p,
     openhook: VERSION.test(version) ? version : OPENHOOK_VERSION,
     id: asString(p["id"]) ?? eventId("openhook", payloadDigest(payload)),
@@ -30,13 +30,13 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
     data: fitting(p["type"], p["data"]),
     extensions: storable(p["extensions"]),
   };
-  const envelope = Envelope.safeParse(defined(mended));
+  const envelope = Envelope.safeParse(defined(corrected));
   return envelope.success ? [envelope.data] : [];
 }
 
 /**
- * Sums from a session's end. All ends of a session share one key, so a later one replaces an earlier one and nothing is added up. A
- * sum of only one kind is not a usage.
+ * Sums from a session's end. All ends of a session share one key, so they are never added up. If one of the two sums is missing,
+ * there is no usage.
  */
 export function toEntries(payload: unknown, intake: IntakeFacts): readonly TranscriptEntry[] {
   const [event] = toEvents(payload, intake);
@@ -59,36 +59,37 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
   ];
 }
 
-/** What the specification wants logged, and what was corrected. Names of fields and types, never content. */
+/** Log lines that the specification requires, and corrections. They contain names of fields and types, never content. */
 export function remarks(payload: unknown): readonly string[] {
   const p = asObject(payload);
   const version = p === undefined ? undefined : versionOf(p);
   if (p === undefined || version === undefined) return [];
-  const told: string[] = [];
-  if (!VERSION.test(version)) told.push(`an envelope's version is none; it was read as ${OPENHOOK_VERSION}`);
+  const lines: string[] = [];
+  if (!VERSION.test(version)) lines.push(`an envelope's version is invalid; read as ${OPENHOOK_VERSION}`);
   else if (version !== OPENHOOK_VERSION) {
-    told.push(`an envelope of OpenHook ${version} was read as ${OPENHOOK_VERSION}, as well as that goes`);
+    lines.push(`an envelope of OpenHook ${version} was read as ${OPENHOOK_VERSION}`);
   }
   const type = asString(p["type"]);
   const option = Envelope.options.find((o) => o.shape.type.value === type);
   if (option === undefined) {
     const name = type !== undefined && TYPE_NAME.test(type) ? ` ${type}` : "";
-    told.push(`OpenHook ${OPENHOOK_VERSION} knows no event type${name}: nothing was kept`);
-    return told;
+    lines.push(`OpenHook ${OPENHOOK_VERSION} has no event type${name}; the envelope was dropped`);
+    return lines;
   }
   const missing = ["session_id", "source"].filter((name) => asString(p[name]) === undefined);
-  if (missing.length > 0) told.push(`an envelope has no ${missing.join(" and no ")}: nothing was kept`);
-  if (asString(p["id"]) === undefined) told.push("an envelope has no id: it was given one made from its content");
+  if (missing.length > 0) lines.push(`an envelope has no ${missing.join(" and no ")}; it was dropped`);
+  if (asString(p["id"]) === undefined) lines.push("an envelope has no id; its id was derived from its content");
   const time = asString(p["time"]);
-  if (time === undefined || msOf(time) === undefined) told.push("an envelope has no time: it got that of receipt");
-  else if (!ZONED.test(time)) told.push("an envelope's time has no zone: it was taken for UTC");
+  if (time === undefined || msOf(time) === undefined)
+    lines.push("an envelope has no time; the time of receipt is used");
+  else if (!ZONED.test(time)) lines.push("an envelope's time has no zone; it was read as UTC");
   const given = asObject(p["data"]) ?? {};
   for (const [name, field] of Object.entries(option.shape.data.unwrap().shape)) {
     if (given[name] !== undefined && !isWritable(field, given[name])) {
-      told.push(`data.${name} of a ${type} envelope is outside the specification: it was left out`);
+      lines.push(`data.${name} of a ${type} envelope does not match the specification; the field was dropped`);
     }
   }
-  return told;
+  return lines;
 }
 
 // --- internal ---
@@ -100,13 +101,13 @@ const ZONED = /(?:Z|:\d\d(?:[.,]\d+)? ?[+-]\d\d(?::?\d\d)?)$/i;
 const isWritable = (field: { safeParse(value: unknown): { readonly success: boolean } }, value: unknown): boolean =>
   field.safeParse(rounded(value)).success;
 
-/** The specification wants whole milliseconds and counts; some clocks send fractions. */
+/** The specification requires whole milliseconds and counts; some clocks send fractions. */
 const rounded = (value: unknown): unknown =>
   typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.round(value) : value;
 
 /**
- * Extensions have a free form; values nested too deeply are dropped. What one of our adapters added comes with the event's native
- * name; anything else belongs to the sender, even under a name of ours.
+ * Extensions have a free form; values nested too deeply are dropped. If the event has a native name, one of our adapters added the
+ * extensions. Otherwise they belong to the sender, even if a name equals one of ours.
  */
 function storable(extensions: unknown): Readonly<Record<string, unknown>> | undefined {
   try {
@@ -117,10 +118,13 @@ function storable(extensions: unknown): Readonly<Record<string, unknown>> | unde
   const given = asObject(extensions);
   if (given === undefined || typeof given["native_event"] === "string") return given;
   const entries = Object.entries(given);
-  const alike = entries.filter(([name]) => Object.hasOwn(Extras.shape, name));
-  if (alike.length === 0) return given;
+  const conflicting = entries.filter(([name]) => Object.hasOwn(Extras.shape, name));
+  if (conflicting.length === 0) return given;
   const others = entries.filter(([name]) => !Object.hasOwn(Extras.shape, name));
-  return { ...Object.fromEntries(others), sender: { ...asObject(given["sender"]), ...Object.fromEntries(alike) } };
+  return {
+    ...Object.fromEntries(others),
+    sender: { ...asObject(given["sender"]), ...Object.fromEntries(conflicting) },
+  };
 }
 
 const timeOf = (value: unknown, receivedMs: number): string =>

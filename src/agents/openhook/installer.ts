@@ -9,7 +9,7 @@ import { nodeAt, parseDocument, plainOf } from "../shared/settings/jsonc.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import { isOurCommand } from "../shared/settings/settings.ts";
 
-/** The discovery file in a project's root, the only place in the specification. */
+/** The discovery file in a project's root, the only location in the specification. */
 export default oneFile({
   scopes: ["project"],
   path: (_scope, { project }) => join(project, FILE),
@@ -24,12 +24,10 @@ export default oneFile({
     const text = files[0]?.text;
     const version = text === undefined ? undefined : versionIn(text);
     if (text === undefined || version === OPENHOOK_VERSION) return [];
-    const told = version ?? "none";
-    return [
-      { level: "remark", text: `${FILE} says version ${told}; we speak ${OPENHOOK_VERSION}, senders may not read it` },
-    ];
+    const found = version === undefined ? "no OpenHook version" : `OpenHook ${version}`;
+    return [{ level: "remark", text: `${FILE} has ${found}; senders may ignore it, we use ${OPENHOOK_VERSION}` }];
   },
-  // Not a program: present in a project that already uses it
+  // Not a program: present if the project already has the file
   detect: async ({ project }) => ({
     present: await stat(join(project, FILE)).then(
       (found) => found.isFile(),
@@ -50,7 +48,7 @@ const DISCOVERY_FILE: EntryFile = {
   forHooksAlone: true,
 };
 
-/** All events. The second entry only starts the drain; a duplicate envelope is still one, by its id. */
+/** All events. The second entry only starts the drain; duplicate envelopes are deduplicated by their id. */
 const entries = ({ command }: Registration): readonly OwnEntries[] => [
   {
     path: ["hooks"],

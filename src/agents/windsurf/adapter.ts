@@ -27,7 +27,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   if (p === undefined || native === undefined || sessionId === undefined) return [];
   const info = asObject(p["tool_info"]) ?? {};
   const timeMs = asTimeMs(p["timestamp"]);
-  const told = {
+  const base = {
     source: SOURCE,
     native,
     session: { id: sessionId },
@@ -37,32 +37,32 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
 
   if (native === "pre_user_prompt") {
     const prompt = asString(info["user_prompt"]);
-    return [eventOf({ ...told, type: "prompt.submit", promptLength: prompt?.length }, intake)];
+    return [eventOf({ ...base, type: "prompt.submit", promptLength: prompt?.length }, intake)];
   }
-  // If both are registered, the second one reports the same end again
-  if (native.startsWith("post_cascade_response")) return [eventOf({ ...told, type: "turn.end" }, intake)];
+  // If both names are registered, the second one reports the same end again
+  if (native.startsWith("post_cascade_response")) return [eventOf({ ...base, type: "turn.end" }, intake)];
   const [, phase, action] = /^(pre|post)_(read_code|write_code|run_command|mcp_tool_use)$/.exec(native) ?? [];
   if (phase === undefined || action === undefined) return [];
   const server = asString(info["mcp_server_name"]);
   const tool = asString(info["mcp_tool_name"]);
   const name = action === "mcp_tool_use" ? `mcp:${server ?? ""}/${tool ?? ""}` : action;
   const extras = defined<Extras>({
-    input_digest: inputDigest(whatBothSay(p, info)),
+    input_digest: inputDigest(sharedMembers(p, info)),
     mcp_server: server,
     executable: executableOf(info["command_line"]),
     status_origin: phase === "post" ? "assumed" : undefined,
   });
   return [
     phase === "pre"
-      ? eventOf({ ...told, type: "tool.start", tool: { name }, extras }, intake)
-      : eventOf({ ...told, type: "tool.end", tool: { name, status: "success" }, extras }, intake),
+      ? eventOf({ ...base, type: "tool.start", tool: { name }, extras }, intake)
+      : eventOf({ ...base, type: "tool.end", tool: { name, status: "success" }, extras }, intake),
   ];
 }
 
 // --- internal ---
 
 /** Members that a call's start and end share. An execution id identifies a call or a whole turn. */
-const whatBothSay = (p: Readonly<Record<string, unknown>>, info: Readonly<Record<string, unknown>>) =>
+const sharedMembers = (p: Readonly<Record<string, unknown>>, info: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(
     [
       ["execution_id", p["execution_id"]],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import cline from "../../../src/agents/cline/index.ts";
-import { outcomeOf } from "../../../src/agents/cline/outcome.ts";
+import { callResultOf } from "../../../src/agents/cline/tool-result.ts";
 import { detect } from "../../../src/agents/detect.ts";
 import { allAgents } from "../../../src/agents/registry.ts";
 import type { IntakeFacts } from "../../../src/model/agent.ts";
@@ -183,7 +183,7 @@ it.each([
     { status: "success" },
   ],
 ])("%s", (_, output, invalid, expected) => {
-  expect(outcomeOf(output, invalid)).toEqual(expected);
+  expect(callResultOf(output, invalid)).toEqual(expected);
 });
 
 describe("the editor's extension, as documented", () => {

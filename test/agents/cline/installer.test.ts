@@ -111,7 +111,7 @@ describe("registrations", () => {
   );
 });
 
-describe("somebody else's hooks", () => {
+describe("other programs' hooks", () => {
   const FOREIGN = "#!/usr/bin/env python3\nprint('{}')\n";
 
   it("keep their names: ours take another", async () => {
@@ -139,7 +139,7 @@ describe("somebody else's hooks", () => {
     for (const ending of ["", ".sh", ".bash", ".zsh"]) writeFileSync(join(folder, `TaskError${ending}`), FOREIGN);
     const files = await read();
     expect(() => add(files)).toThrow(SettingsError);
-    expect(() => add(files)).toThrow(/"TaskError" is a hook of somebody else's/);
+    expect(() => add(files)).toThrow(/"TaskError" is another program's hook/);
     expect(installer.remove(files)).toEqual(files);
   });
 

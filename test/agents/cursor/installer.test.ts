@@ -120,7 +120,7 @@ describe("any foreign file", () => {
     expect(() => add('{\n  "hooks": []\n}')).toThrow(SettingsError);
     expect(() => add('{\n  "hooks": []\n}')).toThrow(/^line 2, column 12: "hooks" is a array|an array/);
     expect(() => add('{"hooks": {"stop": {}}}')).toThrow(/"hooks.stop" is/);
-    expect(() => add('{"hooks": {}, "hooks": {}}')).toThrow(/second time/);
+    expect(() => add('{"hooks": {}, "hooks": {}}')).toThrow(/duplicate key/);
     expect(() => add("{")).toThrow(/not valid JSON/);
     expect(registered("{")).toEqual([]);
   });

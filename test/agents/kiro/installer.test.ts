@@ -287,7 +287,7 @@ describe("what keeps hooks from running", () => {
     put(join(target.home, ".kiro", "settings", "cli.json"), '{"chat.defaultAgent":"acme"}');
     expect(await texts()).toEqual([]);
     put(agentPath("new.json"), '{"name":"new"}');
-    expect(await texts()).toEqual([expect.stringMatching(/new\.json has no hooks of ours/)]);
+    expect(await texts()).toEqual([expect.stringMatching(/new\.json has no openhook-otel hooks/)]);
   });
   it("a hook that was switched off, and both scopes at once", async () => {
     await enable();

@@ -110,12 +110,12 @@ describe("remarks for the log", () => {
   it.each<[Record<string, unknown>, readonly RegExp[]]>([
     [{}, []],
     [{ openhook: "0.2" }, [/OpenHook 0\.2 was read as 0\.1/]],
-    [{ openhook: "secret words" }, [/version is none/]],
+    [{ openhook: "secret words" }, [/version is invalid/]],
     [{ type: "agent.thought" }, [/no event type agent\.thought/]],
-    [{ type: "Rm -rf /home/dev" }, [/no event type: nothing/]],
+    [{ type: "Rm -rf /home/dev" }, [/no event type; the envelope was dropped/]],
     [{ type: "tool.end", data: { status: "cancelled" } }, [/data\.status of a tool\.end envelope/]],
     [{ id: undefined, time: "2026-09-14T11:00:00" }, [/no id/, /no zone/]],
-    [{ session_id: "" }, [/no session_id: nothing/]],
+    [{ session_id: "" }, [/no session_id; it was dropped/]],
     [{ data: { duration_ms: 0.4 } }, []],
   ])("%j", (given, expected) => {
     const told = card.remarks(envelope(given));

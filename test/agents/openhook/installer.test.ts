@@ -78,11 +78,11 @@ describe("the discovery file", () => {
   });
 });
 
-it("a version that senders may not read is remarked on; a project that has the file uses it", async () => {
+it("reports a version that senders may ignore; a project that has the file counts as present", async () => {
   const check = async (text: string) => (await installer.check?.([{ path, text }], target)) ?? [];
   expect(await check(add(undefined))).toEqual([]);
   expect(await check('{"openhook":"0.7","hooks":[]}')).toMatchObject([{ level: "remark" }]);
-  expect(await check('{"hooks":[]}')).toMatchObject([{ text: expect.stringMatching(/version none/) }]);
+  expect(await check('{"hooks":[]}')).toMatchObject([{ text: expect.stringMatching(/no OpenHook version/) }]);
   expect(await installer.detect(target)).toEqual({ present: false });
   writeFileSync(path, add(undefined));
   expect(await installer.detect(target)).toEqual({ present: true });

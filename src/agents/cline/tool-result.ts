@@ -1,7 +1,7 @@
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
 
 /** How a tool call ended. */
-export interface Outcome {
+export interface CallResult {
   readonly status: "success" | "error" | "denied";
   /** `partial`: one call for several files or commands, some of which failed. */
   readonly errorType?: string;
@@ -15,7 +15,7 @@ export interface Outcome {
  * @param output from the hook, or from the message file, where objects are JSON texts
  * @param failed the call itself was invalid or threw
  */
-export function outcomeOf(output: unknown, failed: boolean): Outcome {
+export function callResultOf(output: unknown, failed: boolean): CallResult {
   const value = parsed(output);
   const parts = Array.isArray(value) ? value : [value];
   const broken = parts.filter(isFailure);
