@@ -59,7 +59,7 @@ describe("the clock steps", () => {
     ["an hour forward", HOUR_MS],
     ["three days forward, as after a suspend", 3 * DAY_MS],
     ["back to 1970", Number.NEGATIVE_INFINITY],
-  ])("%s in mid-session: nothing lost, nothing counted twice, no time runs backwards", async (_, stepMs) => {
+  ])("%s during a session: nothing lost, nothing counted twice, no negative duration", async (_, stepMs) => {
     for (const name of ["multi-turn"]) {
       receiver.clear();
       const replay = new Replay("claude-code", name);

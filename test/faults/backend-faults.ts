@@ -54,7 +54,7 @@ export const COMMON_FAULTS: readonly BackendFault[] = [
     start: () => raw((socket) => socket.once("data", () => socket.resetAndDestroy())),
     says: /connection broken by/,
   },
-  answering("takes the request, then resets", { reset: "after-reading", taken: true }, /connection broken by/, {
+  answering("accepts the request, then resets", { reset: "after-reading", taken: true }, /connection broken by/, {
     isAmbiguous: true,
   }),
 ];
@@ -110,7 +110,7 @@ export const FAULTS: readonly BackendFault[] = [
   },
 
   answering(
-    "413 whatever the size",
+    "413 at any size",
     { status: 413, body: "" },
     /answered 413; \d+ stay queued although each is too large by itself/,
   ),
@@ -134,12 +134,12 @@ export const FAULTS: readonly BackendFault[] = [
   answering("partial success without counts", { partial: { rejected: 0, message: "please upgrade" } }, undefined, ALL),
   answering("200 with garbage", { body: "\u0007\u00ff garbage" }, undefined, ALL),
   answering(
-    "200 with JSON of another kind",
+    "200 with unrelated JSON",
     { body: '{"status":"ok"}', headers: { "content-type": "application/json" } },
     undefined,
     ALL,
   ),
-  answering("200 with nothing", { body: "" }, undefined, ALL),
+  answering("200 with an empty body", { body: "" }, undefined, ALL),
   answering("200 with a wrong content type", { body: "OK", headers: { "content-type": "image/png" } }, undefined, ALL),
   answering("200 compressed", { body: gzipSync(""), headers: { "content-encoding": "gzip" } }, undefined, ALL),
   answering("200 with 3 MB", { body: "x".repeat(3 << 20) }, undefined, ALL),
@@ -166,7 +166,7 @@ export const FAULTS: readonly BackendFault[] = [
   },
   {
     // A kept connection may have been closed before: retried immediately
-    name: "takes every second request without a word",
+    name: "accepts every second request without an answer",
     start: () =>
       behaving(({ path, index }) =>
         path === "/v1/traces" && index % 2 === 1 ? { reset: "after-reading", taken: true } : undefined,

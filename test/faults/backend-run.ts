@@ -77,7 +77,7 @@ export async function undergo(fault: BackendFault): Promise<FaultResult | undefi
       // Nothing more is sent
       expect(await machine.drain([], env)).toMatchObject({ sent: 0, waiting: 0 });
       expect(isSame ? well.spans : [...before.spans, ...well.spans]).toHaveLength(spans.length);
-      const note = repeats === 0 ? {} : { note: `${repeats} sent again, the same to the last attribute` };
+      const note = repeats === 0 ? {} : { note: `${repeats} sent again, identical in every attribute` };
       return {
         area: "backend",
         fault: fault.name,

@@ -50,7 +50,7 @@ describe("100,000 spans after an outage", () => {
         expect(peakMib - empty.peakMib).toBeLessThan(MAX_GROWTH_MIB);
         record({
           area: "backend",
-          fault: "100,000 spans wait; the drain is killed at a fifth",
+          fault: "100,000 queued spans; the drain is killed after a fifth",
           runs: 1,
           eventsIn: BACKLOG,
           lost: BACKLOG - places.size,
@@ -95,12 +95,12 @@ describe("100,000 spans after an outage", () => {
           expect(slow.places).toEqual(slow.places.map((_, place) => place));
           record({
             area: "backend",
-            fault: "20,000 spans wait; 1,000 spans a second and 4 s for each drain are set",
+            fault: "20,000 queued spans; limits of 1,000 spans a second and 4 s per drain",
             runs: 1,
             eventsIn: 20_000,
             lost: 0,
             duplicates: 0,
-            note: "each drain goes on where the one before stopped",
+            note: "each drain continues where the previous one stopped",
             figures: { sentByOneDrain: sent, drainMs: tookMs, peakMib },
           });
         } finally {
@@ -138,11 +138,11 @@ describe("limits of the queue", () => {
           expect(await machine.drain([], { ...env, ...limits })).toMatchObject({ dropped: 0, problems: [] });
           record({
             area: "backend",
-            fault: "3,000 spans wait, beyond the limits of age and size",
+            fault: "3,000 queued spans beyond the limits of age and size",
             runs: 1,
             eventsIn: 3_000,
             duplicates: 0,
-            note: `the ${dropped} oldest are not sent: counted, logged, told, kept in the store`,
+            note: `the ${dropped} oldest are dropped from the queue: counted, logged, reported, kept in the store`,
           });
         } finally {
           await backend.close();

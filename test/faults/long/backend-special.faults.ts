@@ -57,7 +57,7 @@ describe.concurrent("TLS", { timeout: LONG }, () => {
   const cases: readonly (readonly [string, (c: Certificates) => Pair, RegExp])[] = [
     ["certificate has expired", () => expired, /the certificate of .* has expired/],
     ["certificate is for another host", (c) => c.otherHost, /is for another host name/],
-    ["certificate is of an unknown authority", (c) => c.stranger, /not signed by an authority known here/],
+    ["certificate of an unknown authority", (c) => c.stranger, /not signed by an authority known here/],
   ];
   test.each(cases)("%s", async (name, pairOf, says) => {
     const trusted = { OPENHOOK_OTEL_OTLP_CERTIFICATE: certificates.ca.certPath };
@@ -176,7 +176,7 @@ describe.concurrent("retries", { timeout: LONG }, () => {
           const other = { ...env, OPENHOOK_OTEL_OTLP_HEADERS: "authorization=Bearer another" };
           expect(await machine.drain([], other)).toMatchObject({ sent: SPANS, waiting: 0 });
           expectAllById(receiver.spans, false);
-          passed("Retry-After of a day, of ages, of the year 9999: an hour");
+          passed("Retry-After of a day, of centuries, of the year 9999: treated as an hour");
         }),
       ),
   );
@@ -189,7 +189,7 @@ describe.concurrent("retries", { timeout: LONG }, () => {
         expect(await machine.drain([], env)).toMatchObject({ sent: 0, waiting: SPANS });
         receiver.setBehaviour(undefined);
         expect(await machine.drain([], env)).toMatchObject({ sent: SPANS, waiting: 0 });
-        passed("Retry-After that is past, negative, zero or no time");
+        passed("Retry-After that is past, negative, zero or invalid");
       }),
     ),
   );
@@ -212,7 +212,7 @@ describe.concurrent("retries", { timeout: LONG }, () => {
         expect(receiver.spans).toHaveLength(0);
         expect(await machine.drain([], env)).toMatchObject({ sent: SPANS, waiting: 0 });
         expectAllById(receiver.spans, false);
-        passed("dead for long: the drains of hooks leave it alone");
+        passed("unreachable for long: drains that hooks start skip it");
       }),
     ));
 });
@@ -257,7 +257,7 @@ describe.concurrent("spans that a backend never accepts", { timeout: LONG }, () 
             eventsIn: BACKLOG,
             lost: 0,
             duplicates: 0,
-            note: "what it refuses waits behind all others and is told; all others arrive",
+            note: "refused spans stay queued behind all others and are reported; all others arrive",
           });
         } finally {
           await counter.close();

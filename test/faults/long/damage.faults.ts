@@ -87,7 +87,7 @@ describe("store.db", () => {
     report(
       "store.db: one page zeroed or garbage",
       done,
-      "lost: what hooks alone had told, of the session that was open, on that page",
+      "lost: data on that page of the open session that only hooks had reported",
     );
   });
 
@@ -103,7 +103,7 @@ describe("store.db", () => {
     report(
       "store.db: header gone, empty, deleted, or a directory",
       done,
-      "nothing of it can be read; lost: the session that was open, as far as hooks alone had told it",
+      "nothing can be read; lost: data of the open session that only hooks had reported",
     );
   });
 
@@ -116,7 +116,11 @@ describe("store.db", () => {
     // What is still in the file is salvaged
     expect(done.filter(({ damage }) => /(80|90|97) %$/.test(damage)).map(({ lost }) => lost)).toEqual([0, 0, 0]);
     expect(done.every((one) => one.wasSetAside)).toBe(true);
-    report("store.db: truncated, at a page's end and within", done, "lost: as above, as far as it was cut off");
+    report(
+      "store.db: truncated, at the end of a page and within one",
+      done,
+      "lost: the same, as far as it was truncated",
+    );
   });
 });
 
@@ -144,7 +148,7 @@ describe("store.db-wal, after a kill", () => {
     report(
       `store.db-wal: deleted, truncated, garbage, after SIGKILL ${kill.when} ${kill.step}`,
       done,
-      "made again from what the main file holds",
+      "rebuilt from the main file",
     );
   });
 });

@@ -189,7 +189,7 @@ describe("the state directory cannot be written", () => {
 test("is in the report", () => {
   record({
     area: "drain",
-    fault: "disk really full (tmpfs, limit on file sizes), read-only, no permission",
+    fault: "full disk (tmpfs, limit on file sizes), read-only, no permission",
     runs: recoveryMs.length,
     eventsIn: recoveryMs.length * world.events,
     lost: 0,

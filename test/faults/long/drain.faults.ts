@@ -37,7 +37,7 @@ describe.each(FAULT_POINTS)("%s", (step) => {
 
 const IN_WORDS: Readonly<Record<FaultKind, string>> = {
   kill: "SIGKILL",
-  throw: "an error nobody expected",
+  throw: "an unexpected error",
   ENOSPC: "disk full (ENOSPC, SQLITE_FULL)",
   EIO: "input/output error (EIO, SQLITE_IOERR)",
   EACCES: "permission denied (EACCES, SQLITE_CANTOPEN)",

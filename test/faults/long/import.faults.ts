@@ -148,12 +148,12 @@ describe("an import that is killed", () => {
     }
     record({
       area: "drain",
-      fault: "import: SIGKILL at moments spread over it",
+      fault: "import: SIGKILL at times spread over it",
       runs,
       eventsIn: runs * LARGE,
       lost: 0,
       duplicates: 0,
-      note: `sessions that were in by then: ${[...seen].sort((a, b) => a - b).join(", ")}`,
+      note: `sessions stored by then: ${[...seen].sort((a, b) => a - b).join(", ")}`,
     });
   }, 300_000);
 });

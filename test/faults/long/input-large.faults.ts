@@ -88,7 +88,7 @@ test("1 GB in one session, killed on the way: continued, not restarted", async (
   expect(counted()).toBe(7 * turns);
   record({
     area: "input",
-    fault: "a transcript of 1 GB, SIGKILL on the way",
+    fault: "a transcript of 1 GB, SIGKILL while it is read",
     runs: 1,
     eventsIn: turns,
     lost: 0,

@@ -10,7 +10,7 @@ test("odd values in every kind of payload of every agent", async () => {
     runs: inputs,
     eventsIn: inputs,
     lost: 0,
-    note: "taken within bounds, or set aside with a reason; every later session whole, every span accepted",
+    note: "converted within limits, or quarantined with a reason; every later session complete, every span accepted",
     figures: { families, quarantined, spans },
   });
 });

@@ -49,7 +49,7 @@ test("10,000 payloads at once", () =>
     }
     const took = await at.run(["drain", "--json"]);
     expect(JSON.parse(took.stdout)).toMatchObject({ files: 10_000, events: 10_000, left: 0 });
-    keep("10,000 payloads waiting at once", took);
+    keep("10,000 queued payloads", took);
   }));
 
 test("a session of 100,000 transcript lines", () =>
@@ -85,5 +85,12 @@ test.each([
 ] as const)("%s %s: pruned at any time, read and told again", async (source, name) => {
   const runs = 3;
   const eventsIn = await prunedAnywhere(source, name, runs);
-  record({ area: "load", fault: "a session pruned, then read and told again", runs, eventsIn, lost: 0, duplicates: 0 });
+  record({
+    area: "load",
+    fault: "a session pruned, then read and reported again",
+    runs,
+    eventsIn,
+    lost: 0,
+    duplicates: 0,
+  });
 });

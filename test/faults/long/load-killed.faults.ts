@@ -27,7 +27,7 @@ test.each([
     eventsIn: returned.length,
     lost,
     duplicates,
-    note: "events in: of hooks that came to their end; of those killed, whole ones are taken, torn ones set aside",
-    figures: { killed: runs - returned.length, takenOfKilled: there.size - returned.length, setAside: quarantined },
+    note: "events in: of hooks that completed; of the killed ones, complete payloads are collected, torn ones quarantined",
+    figures: { killed: runs - returned.length, takenOfKilled: there.size - returned.length, quarantined },
   });
 });

@@ -58,7 +58,7 @@ test(`${CALLS} hook calls from ${LANES} agents at once, drains without a pause`,
     const lagsMs = [...drains.lagsMs].sort((a, b) => a - b);
     record({
       area: "load",
-      fault: `${LANES} agents at once, drains without a pause beside them`,
+      fault: `${LANES} concurrent agents, with drains running continuously`,
       runs: 1,
       eventsIn: CALLS,
       lost,

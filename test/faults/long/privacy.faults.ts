@@ -53,7 +53,7 @@ describe("planted in every text of every recorded session", () => {
         fault: `a secret and a word in every text of every recorded session, capture ${level}`,
         runs: cases.length,
         lost: 0,
-        note: `${planted} planted; none of them in what was sent, kept, logged or shown${level === "redacted" ? ", but for the words that redacted lets through" : ""}`,
+        note: `${planted} planted; none of them was sent, stored, logged or shown${level === "redacted" ? ", except the words that redacted allows" : ""}`,
         figures: { planted, spans },
       });
     },
@@ -116,7 +116,7 @@ describe("the redactor", () => {
     expect(left).toEqual([]);
     record({
       area: "privacy",
-      fault: "secrets of every family in prose, JSON, shell, addresses, escapes, base64",
+      fault: "secrets of every family in prose, JSON, shell, URLs, escapes, base64",
       runs,
       lost: 0,
     });
@@ -144,7 +144,7 @@ describe("the redactor", () => {
     expect(worst).toBeLessThan(32);
     record({
       area: "privacy",
-      fault: "texts made to slow the redactor down, eight times as long",
+      fault: "texts that try to slow down the redactor, at eight times the length",
       runs: Object.keys(ADVERSARIES).length,
       figures: {
         timesTheTime: Math.round(worst * 10) / 10,
@@ -200,7 +200,7 @@ describe("the redactor", () => {
       const ours = texts.map((text) => [...text.matchAll(pattern)].map(([match]) => match));
       expect(theirs[i], `${rule.id}: ${re2(rule)}`).toEqual(ours);
     }
-    record({ area: "privacy", fault: "rules as Go's RE2 reads them", runs: rules.length * texts.length });
+    record({ area: "privacy", fault: "rules compared with Go's RE2", runs: rules.length * texts.length });
   }, 120_000);
 });
 

@@ -183,6 +183,6 @@ test("is in the report", () => {
     eventsIn: events,
     lost: 0,
     duplicates: 0,
-    note: "tokens of what was cut off come when the file is whole again",
+    note: "tokens of the truncated part are counted when the file is complete again",
   });
 });
