@@ -53,7 +53,7 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
       expectsTranscript: expectsTranscript(drain, stored),
       ...(options.endIdle !== undefined && { endIdle: options.endIdle }),
     });
-    if (session.awaiting > 0 && options.patient) return true;
+    if (session.expectedLines > 0 && options.patient) return true;
 
     const turns = session.turns.filter((turn) => turn.closed);
     const subagents = session.subagents.filter((subagent) => subagent.closed);

@@ -7,7 +7,7 @@ import { unknownRecordKinds } from "../drain/drift.ts";
 import { lineIncrements, recordSelf, recordUnknownNames } from "../drain/self-counters.ts";
 import { keepsNames } from "../model/capture.ts";
 import { cardOf } from "../model/card-of.ts";
-import { factsOf } from "../model/fact-columns.ts";
+import { decodePackedFacts } from "../model/fact-columns.ts";
 import { mergeEntries } from "../model/merge.ts";
 import { digestOf } from "../model/packed.ts";
 import type { Repository } from "../model/session.ts";
@@ -232,7 +232,7 @@ export class ImportWriter {
     const card = cardOf(this.#drain, stored.source);
     if (card === undefined) throw new Error(`no card of ${JSON.stringify(stored.source)}`);
     const entries = new Map(before.map((entry) => [entry.key, entry]));
-    for (const read of factsOf(facts)) {
+    for (const read of decodePackedFacts(facts)) {
       const entry = withoutNames ? stripEntryNames(read, card.own) : read;
       const before = entries.get(entry.key);
       entries.set(entry.key, before === undefined ? entry : mergeEntries(before, entry));

@@ -91,8 +91,8 @@ export class PackedSums {
         if (sum !== undefined) tokens[kind] = sum;
       }
     }
-    const [modelCalls, sumsTold, callsWithoutUsage, unpricedCalls, incompleteCalls] = all;
-    return { modelCalls, sumsTold, callsWithoutUsage, unpricedCalls, incompleteCalls, ...tokens };
+    const [modelCalls, aggregateRecords, callsWithoutUsage, unpricedCalls, incompleteCalls] = all;
+    return { modelCalls, aggregateRecords, callsWithoutUsage, unpricedCalls, incompleteCalls, ...tokens };
   }
 }
 

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { refusalOf } from "../agents/shared/transcript/open.ts";
-import { isPacked } from "../agents/shared/transcript/packed.ts";
+import { isCompressed } from "../agents/shared/transcript/packed.ts";
 import { limitMemo } from "../capture/limit-fields.ts";
 import type { Agent, PartSize, TranscriptBatch, TranscriptFile, TranscriptReader } from "../model/agent.ts";
 import { messageOf } from "../model/error-message.ts";
@@ -131,7 +131,7 @@ class SessionReading {
   ): void {
     const offset = { ...next, memo: limitMemo(next.memo) };
     // A file that is read as one document has no lines, and a compressed one is smaller than its content
-    const endsInLine = next.bytes > 0 && next.bytes < before.sizeBytes && !isPacked(path);
+    const endsInLine = next.bytes > 0 && next.bytes < before.sizeBytes && !isCompressed(path);
     this.files.push({ key: key ?? path, offset, ...before, records, unreadable, endsInLine });
   }
 

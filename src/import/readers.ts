@@ -34,7 +34,7 @@ export type ReaderData = ReaderSettings & { readonly begun: Int32Array };
 
 /** Claims a request, so that only one of two threads reads it. @returns whether this thread has it */
 export function claim(begun: Int32Array, number: number): boolean {
-  const place = number % MAX_ASKED;
+  const place = number % MAX_REQUESTS;
   const known = Atomics.load(begun, place);
   return known <= number && Atomics.compareExchange(begun, place, known, number + 1) === known;
 }
@@ -79,7 +79,7 @@ export class Threads {
   readers(last: Readers): Readers {
     const all = this.#all;
     return {
-      concurrency: all.length * ASKED_PER_THREAD,
+      concurrency: all.length * REQUESTS_PER_THREAD,
       help: () => all.reduce((most, one) => (one.waiting > most.waiting ? one : most)).help(last),
       // Never start a thread after `close`: it would keep the process alive
       read: async (tasks) => {
@@ -100,20 +100,20 @@ export class Threads {
 export const readersInThreads = (path: string, threads: number, settings: ReaderSettings, last: Readers): Readers =>
   new Threads(path, threads, settings).readers(last);
 
-export interface Question {
+export interface ReadRequest {
   readonly number: number;
   readonly tasks: readonly ReadTask[];
 }
-export type Answer =
+export type ReadResponse =
   | { readonly number: number; readonly results: readonly ReadResult[] }
   | { readonly number: number; readonly error: string };
 
 // --- internal ---
 
 /** Enough that no thread idles while the main thread writes to disk. */
-const ASKED_PER_THREAD = 64;
+const REQUESTS_PER_THREAD = 64;
 /** More than the requests of one thread at a time. */
-const MAX_ASKED = 1_024;
+const MAX_REQUESTS = 1_024;
 
 /** In megabytes: enough for all but the largest sessions; without limits V8 takes more than it needs. */
 const MEMORY = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 64 };
@@ -128,7 +128,7 @@ interface Waiting {
 class Thread {
   readonly #path: string;
   readonly #settings: ReaderSettings;
-  readonly #begun = new Int32Array(new SharedArrayBuffer(MAX_ASKED * Int32Array.BYTES_PER_ELEMENT));
+  readonly #begun = new Int32Array(new SharedArrayBuffer(MAX_REQUESTS * Int32Array.BYTES_PER_ELEMENT));
   #worker: Worker | undefined;
   #asked = 0;
   /** In the order of reading. */
@@ -171,7 +171,7 @@ class Thread {
     this.#worker ??= this.#start();
     const number = this.#asked++;
     this.#waiting.set(number, waiting);
-    this.#worker.postMessage({ number, tasks: waiting.tasks } satisfies Question);
+    this.#worker.postMessage({ number, tasks: waiting.tasks } satisfies ReadRequest);
   }
 
   #start(): Worker {
@@ -179,7 +179,7 @@ class Thread {
       workerData: { ...this.#settings, begun: this.#begun } satisfies ReaderData,
       resourceLimits: MEMORY,
     });
-    worker.on("message", (answer: Answer) => {
+    worker.on("message", (answer: ReadResponse) => {
       const waiting = this.#waiting.get(answer.number);
       this.#waiting.delete(answer.number);
       if ("results" in answer) waiting?.done(answer.results);

@@ -101,7 +101,7 @@ class Runs {
       const began = data[at + CALL.startMs] ?? Number.NaN;
       const beganMs = Number.isNaN(began) ? timeMs : began;
       const startMs = Math.min(beganMs, endMs);
-      see(run, Math.min(beganMs, timeMs), startMs, endMs);
+      extendRun(run, Math.min(beganMs, timeMs), startMs, endMs);
       const last = run.lastCall;
       if (last === undefined || endMs >= last.endMs) run.lastCall = { startMs, endMs, isTied: endMs === last?.endMs };
     }
@@ -147,7 +147,7 @@ class Runs {
     const prompt = either(ofUse(USE.promptKey), ofResult(RESULT.promptKey));
     const agent = either(ofUse(USE.agentId), ofResult(RESULT.agentId));
     const run = this.#runOf(prompt, agent);
-    see(run, startMs, startMs, endMs);
+    extendRun(run, startMs, startMs, endMs);
     return {
       name: ofUse(USE.name),
       mcpServer: ofUse(USE.mcpServer),
@@ -165,7 +165,7 @@ class Runs {
     for (const entry of others) {
       if (entry.kind !== "model_error") continue;
       const run = this.#runOf(this.#number(entry.promptKey), this.#number(entry.agentId));
-      seeEntry(run, entry.timeMs);
+      extendRunTo(run, entry.timeMs);
       if (entry.final) run.finalErrorMs = Math.max(run.finalErrorMs ?? 0, entry.timeMs);
     }
     for (const { kind, agentId, promptKey, timeMs } of others) {
@@ -183,7 +183,7 @@ class Runs {
           ? this.#turns.get(this.#number(promptKey))
           : this.#runOf(Number.NaN, this.#number(agentId));
       if (run === undefined) continue;
-      seeEntry(run, timeMs);
+      extendRunTo(run, timeMs);
       if (kind === "interruption") run.interruptionMs = timeMs;
     }
   }
@@ -239,14 +239,14 @@ class Runs {
 const either = (a: number, b: number): number => (Number.isNaN(a) ? b : a);
 
 /** A call or tool in its run. @param firstMs when it first was seen */
-function see(run: RowRun, firstMs: number, startMs: number, endMs: number): void {
+function extendRun(run: RowRun, firstMs: number, startMs: number, endMs: number): void {
   if (!run.hasPrompt && firstMs < run.markMs) run.markMs = firstMs;
   if (startMs < run.startMs) run.startMs = startMs;
   if (endMs > run.endMs) run.endMs = endMs;
 }
 
 /** An end, interruption or error. */
-function seeEntry(run: RowRun, timeMs: number): void {
+function extendRunTo(run: RowRun, timeMs: number): void {
   if (!run.hasPrompt && timeMs < run.markMs) run.markMs = timeMs;
   if (!run.isSubagent && timeMs > run.endMs) run.endMs = timeMs;
 }

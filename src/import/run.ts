@@ -300,20 +300,20 @@ async function* inOrder(tasks: readonly Found[], readers: Readers, signal: Abort
   const queue = new PQueue({ concurrency: readers.concurrency });
   const groups = groupsOf(tasks);
   const waiting: Requested[] = [];
-  let askedBytes = 0;
+  let requestedBytes = 0;
   const ask = (): void => {
-    while (waiting.length < readers.concurrency && (waiting.length < 2 || askedBytes < BYTES_AHEAD)) {
+    while (waiting.length < readers.concurrency && (waiting.length < 2 || requestedBytes < BYTES_AHEAD)) {
       const group = groups.next().value;
       if (group === undefined) return;
       const answer = queue
         .add(() => readers.read(group.tasks))
         .catch((error: unknown) => group.tasks.map(() => (error instanceof Error ? error : new Error(String(error)))));
-      const asked: Requested = { group, answer, isThere: false };
+      const requested: Requested = { group, answer, isThere: false };
       answer.finally(() => {
-        asked.isThere = true;
+        requested.isThere = true;
       });
-      waiting.push(asked);
-      askedBytes += group.bytes;
+      waiting.push(requested);
+      requestedBytes += group.bytes;
     }
   };
   // A large session delays those behind it; they may be read ahead up to a limit
@@ -324,7 +324,7 @@ async function* inOrder(tasks: readonly Found[], readers: Readers, signal: Abort
       // Instead of waiting, read what no thread has started; messages are handled in between
       while (!first.isThere && !signal.aborted && (await readers.help?.()) === true) await setImmediate();
       const results = await answer;
-      askedBytes -= group.bytes;
+      requestedBytes -= group.bytes;
       ask();
       for (const [i, result] of results.entries()) {
         const item = group.tasks[i];

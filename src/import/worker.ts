@@ -3,7 +3,7 @@ import { allAgents } from "../agents/registry.ts";
 import { messageOf } from "../model/error-message.ts";
 import { protectionOf } from "../privacy/protection.ts";
 import type { ReadResult } from "./read.ts";
-import { type Answer, claim, type Question, type ReaderData, readSessions } from "./readers.ts";
+import { claim, type ReaderData, type ReadRequest, type ReadResponse, readSessions } from "./readers.ts";
 
 // A thread that reads sessions one after the other.
 
@@ -12,13 +12,13 @@ const protection = protectionOf(redaction, home);
 const cards = allAgents();
 let last: Promise<void> = Promise.resolve();
 
-parentPort?.on("message", (question: Question) => {
+parentPort?.on("message", (question: ReadRequest) => {
   last = last.then(() => answer(question));
 });
 
 // --- internal ---
 
-async function answer({ number, tasks }: Question): Promise<void> {
+async function answer({ number, tasks }: ReadRequest): Promise<void> {
   if (!claim(begun, number)) return;
   try {
     const known = await cards;
@@ -30,7 +30,8 @@ async function answer({ number, tasks }: Question): Promise<void> {
   }
 }
 
-const send = (answer: Answer, moved: readonly ArrayBuffer[] = []): void => parentPort?.postMessage(answer, [...moved]);
+const send = (answer: ReadResponse, moved: readonly ArrayBuffer[] = []): void =>
+  parentPort?.postMessage(answer, [...moved]);
 
 /** Memory blocks that can be transferred without a copy. */
 const ownBuffers = ({ session }: ReadResult): readonly ArrayBuffer[] =>

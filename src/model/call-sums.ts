@@ -8,7 +8,7 @@ import type { Writable } from "./writable.ts";
 export interface CallSums {
   readonly modelCalls: number;
   /** Usage records that cover a turn or session instead of one call; the number of calls behind them is unknown. */
-  readonly sumsTold: number;
+  readonly aggregateRecords: number;
   readonly input?: number | undefined;
   readonly output?: number | undefined;
   readonly cacheRead?: number | undefined;
@@ -27,7 +27,7 @@ export interface CallSums {
 
 export const NO_CALLS: CallSums = {
   modelCalls: 0,
-  sumsTold: 0,
+  aggregateRecords: 0,
   callsWithoutUsage: 0,
   incompleteCalls: 0,
   unpricedCalls: 0,
@@ -38,7 +38,7 @@ export function sumOfCalls(calls: Iterable<PricedCall>): CallSums {
   const sums: Writable<CallSums> = { ...NO_CALLS };
   for (const { call, costNanoUsd } of calls) {
     if (call.covers === undefined) sums.modelCalls++;
-    else sums.sumsTold++;
+    else sums.aggregateRecords++;
     if (call.usage === undefined) sums.callsWithoutUsage++;
     if (!call.complete) sums.incompleteCalls++;
     if (costNanoUsd === undefined) sums.unpricedCalls++;
@@ -58,7 +58,7 @@ export function addSums(a: CallSums, b: CallSums): CallSums {
 // --- internal ---
 
 const COUNTS = Object.keys(NO_CALLS) as readonly (keyof typeof NO_CALLS &
-  ("modelCalls" | "sumsTold" | "callsWithoutUsage" | "incompleteCalls" | "unpricedCalls"))[];
+  ("modelCalls" | "aggregateRecords" | "callsWithoutUsage" | "incompleteCalls" | "unpricedCalls"))[];
 
 type Known = { readonly [K in keyof TokenUsage | "costNanoUsd"]?: number | undefined };
 

@@ -24,8 +24,8 @@ export function decodeTablesV2(bytes: Buffer): readonly TranscriptEntry[] {
       return (row: number) => numberAt(bytes, from + row * width, width, base);
     });
     const rowsOf = Array.from({ length: count }, (_, row) => {
-      const told: Row = Object.fromEntries(names.map((name, n) => [name, columns[n]?.(row) ?? Number.NaN]));
-      return entryOf(kind as keyof typeof COLUMNS, told, texts, head.programs);
+      const fields: Row = Object.fromEntries(names.map((name, n) => [name, columns[n]?.(row) ?? Number.NaN]));
+      return entryOf(kind as keyof typeof COLUMNS, fields, texts, head.programs);
     });
     entries.set(kind, rowsOf);
   }

@@ -74,7 +74,7 @@ export function decodeTables(value: Uint8Array): readonly TranscriptEntry[] {
 }
 
 /** Facts of a packed session, in whichever form they are. @throws Error when they are in none */
-export const factsOf = (facts: string | Uint8Array): readonly TranscriptEntry[] =>
+export const decodePackedFacts = (facts: string | Uint8Array): readonly TranscriptEntry[] =>
   typeof facts === "string" ? decodeFacts(facts) : decodeTables(facts);
 
 // --- internal ---

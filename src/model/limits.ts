@@ -43,13 +43,13 @@ export function limitEvent(event: Event, receivedMs: number, digest: Digest): Ev
 /** `boundEvent` for a transcript entry; also corrects impossible usage, see `meantUsage`. */
 export function limitEntry(entry: TranscriptEntry, digest: Digest): TranscriptEntry {
   if (entry.kind === "model_call" && entry.usage !== undefined) {
-    const { usage: told, ...rest } = entry;
-    const usage = correctedUsage(told);
+    const { usage: reported, ...rest } = entry;
+    const usage = correctedUsage(reported);
     return bound(usage === undefined ? rest : { ...entry, usage }, "", 0, digest) as TranscriptEntry;
   }
   if (entry.kind === "reported_usage") {
-    const byModel = Object.entries(entry.byModel).flatMap(([model, told]) => {
-      const usage = correctedUsage(told);
+    const byModel = Object.entries(entry.byModel).flatMap(([model, reported]) => {
+      const usage = correctedUsage(reported);
       return usage === undefined ? [] : [[model, usage]];
     });
     return bound({ ...entry, byModel: Object.fromEntries(byModel) }, "", 0, digest) as TranscriptEntry;
@@ -129,13 +129,13 @@ const cachedIn = ({ cacheRead = 0, cacheWrite = 0 }: TokenUsage): number => cach
  *
  * @returns `undefined` if nothing was reported (no answer uses zero tokens) or the numbers make no sense: never a guess
  */
-export function correctedUsage<T extends TokenUsage>(told: T): T | undefined {
-  if (!isUsage(told) || told.input + told.output === 0) return undefined;
-  if (isPlausible(told)) return told;
-  const { input, output, reasoning = 0 } = told;
-  const cached = cachedIn(told);
+export function correctedUsage<T extends TokenUsage>(reported: T): T | undefined {
+  if (!isUsage(reported) || reported.input + reported.output === 0) return undefined;
+  if (isPlausible(reported)) return reported;
+  const { input, output, reasoning = 0 } = reported;
+  const cached = cachedIn(reported);
   const meant = {
-    ...told,
+    ...reported,
     input: cached > input ? input + cached : input,
     output: reasoning > output ? output + reasoning : output,
   };

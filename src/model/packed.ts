@@ -8,7 +8,7 @@ export type PackedUsage = readonly [
   model: string | null,
   subagent: 0 | 1,
   calls: number,
-  sumsTold: number,
+  aggregateRecords: number,
   withoutUsage: number,
   unpriced: number,
   incomplete: number,

@@ -95,7 +95,7 @@ export interface Turn extends Run {
   readonly errorType?: string;
   readonly promptLength?: number;
   /** A hook reported the prompt, not only the transcript. */
-  readonly promptTold: boolean;
+  readonly hasHookPrompt: boolean;
   /** Tasks left in the background when the turn ended. */
   readonly backgroundCount: number;
 }
@@ -135,7 +135,7 @@ export interface SessionFacts {
   /** The agent reports no tokens, or we cannot know whether it does: no tokens seen does not mean none used. */
   readonly usageUnknown?: true;
   /** The agent reports no turn ends: the next prompt or the session's end closes a turn. */
-  readonly turnEndsUntold?: true;
+  readonly reportsNoTurnEnds?: true;
   /** The session can be complete while its subagents still work. */
   readonly endsBeforeSubagents?: true;
   /** The agent reports no end: an ordinary session ends by going idle. */
@@ -175,7 +175,7 @@ export interface Session {
   /** Events and entries without effect: duplicates, or facts about parts settled long ago. */
   readonly spent: readonly string[];
   /** Number of transcript lines expected soon: the closing line of a turn, the result of a call. */
-  readonly awaiting: number;
+  readonly expectedLines: number;
 }
 
 /** What is already settled and matters to the facts that are still open. */

@@ -47,8 +47,8 @@ export const replaced: OnInvalidText = (bytes) => bytes.toString("utf8");
  * `undefined` for any other invalid UTF-8.
  */
 export function withoutHalves(bytes: Uint8Array): string | undefined {
-  const mended = Buffer.from(Buffer.from(bytes).toString("latin1").replace(HALF, REPLACEMENT), "latin1");
-  return textOf(mended);
+  const repaired = Buffer.from(Buffer.from(bytes).toString("latin1").replace(HALF, REPLACEMENT), "latin1");
+  return textOf(repaired);
 }
 
 // --- internal ---

@@ -4,7 +4,7 @@ import type { StoredModelCall } from "../store/queries.ts";
 import { costNanoUsd } from "../telemetry/cost.ts";
 
 /** Whether tokens are known. If not, they are unknown for agents that never report them, and zero for all others. */
-export const hasUsage = ({ modelCalls, sumsTold }: CallSums): boolean => modelCalls + sumsTold > 0;
+export const hasUsage = ({ modelCalls, aggregateRecords }: CallSums): boolean => modelCalls + aggregateRecords > 0;
 
 /**
  * Sums as they are shown: unknown is `null`, never 0. Zero means that no call was made, which is known only of agents that
@@ -13,7 +13,7 @@ export const hasUsage = ({ modelCalls, sumsTold }: CallSums): boolean => modelCa
 export function knownAmounts(sums: CallSums, isUsageUnknown: boolean) {
   const none = hasUsage(sums) || isUsageUnknown ? null : 0;
   return {
-    modelCalls: sums.modelCalls === 0 && (sums.sumsTold > 0 || isUsageUnknown) ? null : sums.modelCalls,
+    modelCalls: sums.modelCalls === 0 && (sums.aggregateRecords > 0 || isUsageUnknown) ? null : sums.modelCalls,
     input: sums.input ?? none,
     output: sums.output ?? none,
     cacheRead: sums.cacheRead ?? none,

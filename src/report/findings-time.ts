@@ -11,7 +11,7 @@ export function timeFindings({ time, money, habits, view }: Explanation): readon
   const workMs = model + tool + held + agent;
   const findings: Finding[] = [];
   const calls = money.total.modelCalls;
-  if (money.total.modelCalls + money.total.sumsTold + view.toolCalls.length === 0) {
+  if (money.total.modelCalls + money.total.aggregateRecords + view.toolCalls.length === 0) {
     return view.facts.usageUnknown === true ? [] : [{ weight: 1, text: "No model was called and no tool was used." }];
   }
   if (workMs > 0) {

@@ -24,9 +24,9 @@ function moneyFindings({ money, view }: Explanation): readonly Finding[] {
   if (cost === undefined || cost === 0) return [];
   const share = (part: number | undefined): number => (part ?? 0) / cost;
   const findings: Finding[] = [];
-  const asked = turns.filter(({ of }) => of > 0);
-  const top = asked.toSorted((a, b) => (b.sums.costNanoUsd ?? 0) - (a.sums.costNanoUsd ?? 0))[0];
-  if (top !== undefined && asked.length > 1 && share(top.sums.costNanoUsd) * asked.length > 1.5) {
+  const counted = turns.filter(({ of }) => of > 0);
+  const top = counted.toSorted((a, b) => (b.sums.costNanoUsd ?? 0) - (a.sums.costNanoUsd ?? 0))[0];
+  if (top !== undefined && counted.length > 1 && share(top.sums.costNanoUsd) * counted.length > 1.5) {
     findings.push({
       weight: share(top.sums.costNanoUsd) * 0.9,
       text: `Turn ${top.of} cost ${costText(top.sums)}, ${percent(share(top.sums.costNanoUsd))} of ${costText(total)}, in ${plural(top.sums.modelCalls, "call")}.`,

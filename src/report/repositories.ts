@@ -4,8 +4,8 @@ import type { Repository } from "../model/session.ts";
 export interface RepositoryNames {
   /** The name, e.g. `api`; if others share it, with as much of the address as makes it unique: `acme/api`. */
   nameOf(repository: Repository): string;
-  /** Whether `asked` is its name or the end of its address. */
-  isMeant(repository: Repository, asked: string): boolean;
+  /** Whether `wanted` is its name or the end of its address. */
+  isMeant(repository: Repository, wanted: string): boolean;
 }
 
 /** @param all every repository; duplicates are allowed */
@@ -28,10 +28,10 @@ export function repositoryNames(all: Iterable<Repository>): RepositoryNames {
       if (parts === undefined) return name;
       return (byName.get(name)?.get(keyOf(parts)) ?? parts).slice(-length).join("/");
     },
-    isMeant({ name, url }, asked) {
-      if (name === asked) return true;
+    isMeant({ name, url }, wanted) {
+      if (name === wanted) return true;
       const parts = addressOf(url);
-      return parts !== undefined && `/${keyOf(parts)}`.endsWith(`/${asked.toLowerCase()}`);
+      return parts !== undefined && `/${keyOf(parts)}`.endsWith(`/${wanted.toLowerCase()}`);
     },
   };
 }

@@ -210,7 +210,7 @@ function callFigures(row: Row): CallFigures {
   };
   return {
     modelCalls: Number(row["calls"]),
-    sumsTold: Number(row["sums_told"]),
+    aggregateRecords: Number(row["sums_told"]),
     ...known("input", "input"),
     ...known("output", "output"),
     ...known("cacheRead", "cache_read"),

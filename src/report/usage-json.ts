@@ -40,7 +40,7 @@ export const rowJson = ({ key, sessions, calls, turns, tools, agentsWithoutUsage
     ...(calls !== undefined &&
       known !== undefined && {
         model_calls: known.modelCalls,
-        sums_told: calls.sumsTold,
+        sums_told: calls.aggregateRecords,
         input: known.input,
         output: known.output,
         cache_read: known.cacheRead,

@@ -21,7 +21,7 @@ export const groupsBy = ({ by }: UsageQuery, dimension: Dimension): boolean => b
 /** Figures without any call. */
 export const NOTHING: CallFigures = {
   modelCalls: 0,
-  sumsTold: 0,
+  aggregateRecords: 0,
   callsWithoutUsage: 0,
   incompleteCalls: 0,
   unpricedCalls: 0,
@@ -144,7 +144,7 @@ class Row {
 
 const CALL_FIGURES = [
   "modelCalls",
-  "sumsTold",
+  "aggregateRecords",
   ...TOKEN_KINDS,
   "callsWithoutUsage",
   "incompleteCalls",

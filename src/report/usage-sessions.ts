@@ -65,14 +65,14 @@ export function countedSessions(
     if (repository !== undefined && (of === undefined || !names.isMeant(of, repository))) continue;
     if (session !== undefined && root !== session) continue;
     const card = cardOf(deps, source);
-    const canBeUntold = card?.callsModels !== false && owner["used"] === 1;
+    const canLackUsage = card?.callsModels !== false && owner["used"] === 1;
     counted.set(number, {
       root,
       agent: source,
       name: `${source}/${String(owner["session_id"])}`,
       ...(of !== undefined && { repository: names.nameOf(of) }),
       firstMs: Number(row["first_ms"]),
-      isUsageUnknown: canBeUntold && owner["told"] !== 1 && (card?.tokens !== "transcript" || owner["read"] !== 1),
+      isUsageUnknown: canLackUsage && owner["told"] !== 1 && (card?.tokens !== "transcript" || owner["read"] !== 1),
     });
   }
   return counted;

@@ -95,7 +95,7 @@ export function buildSession(input: SessionInput): Session {
     compactions: compactionsOf(input),
     reportedUsage: reported?.byModel,
     spent: [...spent],
-    awaiting: [...turns, ...subagents].filter((run) => isAwaiting(run, placed.get(run.segment), input)).length,
+    expectedLines: [...turns, ...subagents].filter((run) => expectsLines(run, placed.get(run.segment), input)).length,
   });
 }
 
@@ -162,7 +162,7 @@ function toTurn(draft: Draft, lastTakenUpMs: number, segment: Segment | undefine
   const closed = segmentEnded || superseded || ((ended || failed) && finished);
 
   const isWell = superseded || segment?.reason === "completed" || segment?.reason === "user_exit";
-  const over = closed && isWell && !isWorking && input.facts.turnEndsUntold === true;
+  const over = closed && isWell && !isWorking && input.facts.reportsNoTurnEnds === true;
 
   const boundMs = segmentEnded ? segment.endMs : undefined;
   const toolCalls = draft.toolCalls.map((tool) => finishTool(tool, closed, boundMs));
@@ -186,7 +186,7 @@ function toTurn(draft: Draft, lastTakenUpMs: number, segment: Segment | undefine
           ? "interrupted"
           : undefined,
     promptLength: draft.promptLength,
-    promptTold: draft.hasHookPrompt,
+    hasHookPrompt: draft.hasHookPrompt,
     backgroundCount: draft.events.reduce((n, e) => Math.max(n, extrasOf(e).background_count ?? 0), 0),
     startMs: minOf(
       [...toolCalls, ...draft.modelCalls].map(({ startMs }) => startMs),
@@ -304,7 +304,7 @@ function finishTool(
 }
 
 /** Whether transcript lines are still missing: the last answer of an ended turn, the error of a failed one, the result of a call. */
-function isAwaiting(run: Turn | Subagent, segment: Segment | undefined, input: SessionInput): boolean {
+function expectsLines(run: Turn | Subagent, segment: Segment | undefined, input: SessionInput): boolean {
   if (!input.expectsTranscript || input.endIdle !== undefined) return false;
   // The hook reported the failure; the line with the details is written after it
   if ("state" in run && run.state === "failed" && run.errors.length === 0) return true;

@@ -56,7 +56,7 @@ export function sessionFactsOf(deps: Pick<SessionSource, "agents">, stored: Stor
     ...(provider !== undefined && { provider }),
     ...(card?.tokens !== "transcript" && card?.callsModels !== false && { usageUnknown: true as const }),
     // Sources without a card send OpenHook envelopes, which have no such event
-    ...(card?.emits.includes("turn.end") !== true && { turnEndsUntold: true as const }),
+    ...(card?.emits.includes("turn.end") !== true && { reportsNoTurnEnds: true as const }),
     ...(card?.endsBeforeSubagents === true && { endsBeforeSubagents: true as const }),
     ...(card !== undefined && endsSilently(card) && { endsSilently: true as const }),
     ...(stored.agentVersion !== undefined && { agentVersion: stored.agentVersion }),

@@ -1,4 +1,4 @@
-import { factsOf } from "../model/fact-columns.ts";
+import { decodePackedFacts } from "../model/fact-columns.ts";
 import { digestOf, type Packed } from "../model/packed.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import type { Database, Row, Value } from "./database.ts";
@@ -18,7 +18,7 @@ export const isPacked = (db: Database, session: number): boolean =>
 /** The facts of a packed session; `undefined` for any other. */
 export function packedFacts(db: Database, session: number): readonly TranscriptEntry[] | undefined {
   const body = packedBody(db, session);
-  return body === undefined ? undefined : factsOf(body);
+  return body === undefined ? undefined : decodePackedFacts(body);
 }
 
 /** The same, as they are kept. */

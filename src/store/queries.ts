@@ -42,7 +42,7 @@ export function settledSums(db: Database, session: number): CallSums {
   };
   return {
     modelCalls: Number(row?.["calls"] ?? 0),
-    sumsTold: Number(row?.["sums_told"] ?? 0),
+    aggregateRecords: Number(row?.["sums_told"] ?? 0),
     ...known("input", "input"),
     ...known("output", "output"),
     ...known("cacheRead", "cache_read"),

@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
-import { factsOf } from "../model/fact-columns.ts";
+import { decodePackedFacts } from "../model/fact-columns.ts";
 import { withoutHalves } from "../model/texts-as-bytes.ts";
 import { checkNames, codeAndText, type Database, preparerOf, type Row, StoreError, type Value } from "./connection.ts";
 import { columnsOf, problemsOf, tablesOf } from "./health.ts";
@@ -187,7 +187,7 @@ const isSound = (row: Row): boolean =>
   Object.entries(row).every(([name, value]) => {
     if (!JSON_COLUMNS.has(name) || value === null) return true;
     try {
-      if (value instanceof Uint8Array) factsOf(value);
+      if (value instanceof Uint8Array) decodePackedFacts(value);
       else JSON.parse(String(value));
       return true;
     } catch {

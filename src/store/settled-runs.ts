@@ -19,7 +19,7 @@ export function putTurn(db: Database, sessionNumber: number, turn: Turn): void {
     turn.startMs,
     turn.endMs,
     turn.promptLength ?? null,
-    turn.promptTold ? 1 : 0,
+    turn.hasHookPrompt ? 1 : 0,
     partsUpTo(turn.key),
   );
 }

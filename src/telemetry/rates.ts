@@ -114,8 +114,8 @@ function isRight(providerId: string | undefined, model: string, rates: Rates, in
     const cacheWrite = Math.floor(input / (part + 1));
     const cacheWrite1h = Math.floor(cacheWrite / part);
     const tokens: Tokens = { input, output: Math.floor(input / (part + 2)), cacheRead, cacheWrite, cacheWrite1h };
-    const asked = ask(providerId, model, tokens, timeMs);
-    return asked !== undefined && Math.abs(asked - product(rates, tokens)) < SAME_USD;
+    const answer = ask(providerId, model, tokens, timeMs);
+    return answer !== undefined && Math.abs(answer - product(rates, tokens)) < SAME_USD;
   });
 }
 /** A tenth of the unit in which costs are counted. */

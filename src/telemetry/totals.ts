@@ -60,7 +60,7 @@ export function totalOf(runs: readonly Run[], cost: Cost): Totals {
 
 /** Sums over calls in the words of totals. */
 export function totalsOf(sums: CallSums): Totals {
-  const all = sums.modelCalls + sums.sumsTold;
+  const all = sums.modelCalls + sums.aggregateRecords;
   return {
     ...NO_TOTALS,
     modelCalls: sums.modelCalls,

@@ -119,7 +119,7 @@ const figuresOf = ({ sessions, calls, turns, tools, sessionsWithoutUsage }: Usag
   sessionsWithoutUsage,
 });
 
-const NO_CALLS = { modelCalls: 0, sumsTold: 0, callsWithoutUsage: 0, incompleteCalls: 0, unpricedCalls: 0 };
+const NO_CALLS = { modelCalls: 0, aggregateRecords: 0, callsWithoutUsage: 0, incompleteCalls: 0, unpricedCalls: 0 };
 
 /** MCP servers by tool name, for tools whose names do not contain the server. */
 const serversOf = (db: Database): ReadonlyMap<string, string> =>

@@ -205,11 +205,15 @@ describe("Claude Code", () => {
       const { sessions } = await locateAll(at.reader, at.home, at.roots);
       expect(sessions.map(({ path }) => path)).toEqual([join(project, `${id}.jsonl`)]);
       expect([...(await problemsIn(at))].sort()).toEqual([
-        expect.stringMatching(/-again.22222222-0000-4000-8000-000000000000\.jsonl: .*is a link that leads out/),
+        expect.stringMatching(
+          /-again.22222222-0000-4000-8000-000000000000\.jsonl: .*is a link, and its target is outside/,
+        ),
         ...(isRoot ? [] : [expect.stringMatching(/-closed: EACCES/)]),
         expect.stringMatching(/-loop: ELOOP/),
-        expect.stringMatching(/-outside: .*is a link that leads out/),
-        expect.stringMatching(/shop.22222222-0000-4000-8000-000000000000\.jsonl: .*is a link that leads out/),
+        expect.stringMatching(/-outside: .*is a link, and its target is outside/),
+        expect.stringMatching(
+          /shop.22222222-0000-4000-8000-000000000000\.jsonl: .*is a link, and its target is outside/,
+        ),
       ]);
     } finally {
       chmodSync(closed, 0o700);
@@ -263,7 +267,7 @@ describe("Codex", () => {
     expect(await idsIn(at)).toEqual([session?.sessionId]);
     expect(await problemsIn(at)).toEqual([
       expect.stringMatching(/: 1 session is of a version/),
-      expect.stringMatching(/0300-7000-8000-000000000000\.jsonl: its first line does not say/),
+      expect.stringMatching(/0300-7000-8000-000000000000\.jsonl: its first line has no thread id/),
     ]);
   });
 });

@@ -66,7 +66,10 @@ test("without any call nothing was used where the agent tells its calls, and not
   expect(sumsJson(NO_CALLS, { usageUnknown: true })).toMatchObject({ model_calls: null, input: null, output: null });
   const untold = { ...NO_CALLS, modelCalls: 1, callsWithoutUsage: 1 };
   expect(sumsJson(untold)).toMatchObject({ model_calls: 1, input: null, output: null });
-  expect(sumsJson({ ...NO_CALLS, sumsTold: 1, input: 7, output: 0 })).toMatchObject({ model_calls: null, input: 7 });
+  expect(sumsJson({ ...NO_CALLS, aggregateRecords: 1, input: 7, output: 0 })).toMatchObject({
+    model_calls: null,
+    input: 7,
+  });
 });
 
 describe.each(cases)("%s %s", (source, name) => {

@@ -60,21 +60,21 @@ const tokensOf = (sessionId: string): number =>
 
 /** The target of a path reported for session `s`, and the reason for refusing it. `undefined`: no file. */
 const LED: Readonly<Record<string, (path: string) => readonly [string, RegExp]>> = {
-  "the system's passwords": () => ["/etc/shadow", /outside of the folders/],
+  "the system's passwords": () => ["/etc/shadow", /outside this agent's session folders/],
   "a private key": () => {
     const path = join(world.home, ".ssh", "id_rsa");
     mkdirSync(dirname(path));
     writeFileSync(path, turn("s"));
-    return [path, /outside of the folders/];
+    return [path, /outside this agent's session folders/];
   },
   "a way up out of the folder": (path) => {
     writeFileSync(join(world.home, ".claude", "s.jsonl"), turn("s"));
     return [`${dirname(path)}/../../s.jsonl`, /outside/];
   },
-  "a device without an end": () => ["/dev/zero", /system's own things/],
-  "our own standard input": () => ["/dev/stdin", /system's own things|is not read/],
-  "our own memory": () => ["/proc/self/mem", /system's own things/],
-  "the kernel's messages": () => ["/proc/kmsg", /system's own things/],
+  "a device without an end": () => ["/dev/zero", /a system folder/],
+  "our own standard input": () => ["/dev/stdin", /a system folder|is not read/],
+  "our own memory": () => ["/proc/self/mem", /a system folder/],
+  "the kernel's messages": () => ["/proc/kmsg", /a system folder/],
   "a directory": (path) => {
     mkdirSync(path);
     return [path, /not a regular file but a directory/];
@@ -87,25 +87,25 @@ const LED: Readonly<Record<string, (path: string) => readonly [string, RegExp]>>
     const elsewhere = join(world.home, "elsewhere.jsonl");
     writeFileSync(elsewhere, turn("s"));
     symlinkSync(elsewhere, path);
-    return [path, /a link that leads elsewhere/];
+    return [path, /a link, and its target is outside/];
   },
   "a link to a device": (path) => {
     symlinkSync("/dev/zero", path);
-    return [path, /system's own things/];
+    return [path, /a system folder/];
   },
   "a folder that is a link out": (path) => {
     const elsewhere = join(world.home, "elsewhere");
     mkdirSync(elsewhere);
     writeFileSync(join(elsewhere, "s.jsonl"), turn("s"));
     symlinkSync(elsewhere, join(dirname(path), "linked"));
-    return [join(dirname(path), "linked", "s.jsonl"), /a link that leads elsewhere/];
+    return [join(dirname(path), "linked", "s.jsonl"), /a link, and its target is outside/];
   },
   "links in a circle": (path) => {
     symlinkSync(path, `${path}.2`);
     symlinkSync(`${path}.2`, path);
-    return [path, /lead in a circle/];
+    return [path, /form a cycle/];
   },
-  "a relative path": () => ["s.jsonl", /no absolute path/],
+  "a relative path": () => ["s.jsonl", /not an absolute path/],
 };
 
 test("paths that lead elsewhere are refused with a reason, and affect no other session", {
@@ -212,7 +212,7 @@ describe("folders that were moved", () => {
   test.each(["/", "", ".", ".."])("a variable with the value %j moves nothing", async (value) => {
     writeFileSync(join(world.home, "s.jsonl"), turn("s"));
     tell("s", join(world.home, "s.jsonl"), { CLAUDE_CONFIG_DIR: value, CLINE_SESSION_DATA_DIR: value });
-    expect((await world.drain()).problems.join()).toMatch(/outside of the folders/);
+    expect((await world.drain()).problems.join()).toMatch(/outside this agent's session folders/);
     expect(tokensOf("s")).toBe(0);
   });
 
@@ -221,7 +221,7 @@ describe("folders that were moved", () => {
     try {
       writeFileSync(join(disk, "s.jsonl"), turn("s"));
       tell("s", join(disk, "s.jsonl"));
-      expect((await world.drain()).problems.join()).toMatch(/outside of the folders/);
+      expect((await world.drain()).problems.join()).toMatch(/outside this agent's session folders/);
       await world.drain({}, { OPENHOOK_OTEL_TRANSCRIPTS_FOLDERS: `/nowhere:${disk}` });
       expect(tokensOf("s")).toBe(7);
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import reader from "../../src/agents/claude-code/transcript.ts";
-import { decodeTables, encodeTables, factsOf } from "../../src/model/fact-columns.ts";
+import { decodePackedFacts, decodeTables, encodeTables } from "../../src/model/fact-columns.ts";
 import { encodeFacts } from "../../src/model/facts.ts";
 import type { TranscriptEntry } from "../../src/model/transcript.ts";
 import { MadeFiles, readAsRows, same } from "../support/both-sinks.ts";
@@ -39,7 +39,7 @@ describe("tables as one value", () => {
           const { rows } = await readAsRows(reader, "claude-code", files);
           const value = encodeTables(rows.tables());
           const moved = Buffer.concat([Buffer.alloc(before, 0xff), value, Buffer.alloc(3, 0xff)]);
-          const entries = factsOf(moved.subarray(before, before + value.length));
+          const entries = decodePackedFacts(moved.subarray(before, before + value.length));
           found += entries.length;
           same(decodeTables(encoded(...entries)), entries);
         }),
@@ -89,17 +89,17 @@ describe("tables as one value", () => {
 
 describe("forms that earlier versions wrote", () => {
   test("JSON", () => {
-    expect(factsOf(encodeFacts([PROMPT, CALL, END]))).toEqual([PROMPT, CALL, END]);
+    expect(decodePackedFacts(encodeFacts([PROMPT, CALL, END]))).toEqual([PROMPT, CALL, END]);
   });
 
   test("tables without names of columns", () => {
-    expect(factsOf(Buffer.from(SECOND_FORM, "base64"))).toEqual(SECOND_FORM_FACTS);
+    expect(decodePackedFacts(Buffer.from(SECOND_FORM, "base64"))).toEqual(SECOND_FORM_FACTS);
   });
 
   test("such tables, cut short or with more behind", () => {
     const value = Buffer.from(SECOND_FORM, "base64");
-    expect(() => factsOf(value.subarray(0, value.length - 4))).toThrow("end before");
-    expect(() => factsOf(Buffer.concat([value, Buffer.alloc(1)]))).toThrow("bytes long");
+    expect(() => decodePackedFacts(value.subarray(0, value.length - 4))).toThrow("end before");
+    expect(() => decodePackedFacts(Buffer.concat([value, Buffer.alloc(1)]))).toThrow("bytes long");
   });
 });
 

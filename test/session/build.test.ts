@@ -49,7 +49,7 @@ describe.each(sessions.map((s) => [s.name, s] as const))("%s", (_, recorded) => 
     expect(left).toEqual([]);
     expect([...whole.turns, ...whole.subagents].filter((run) => !run.closed)).toEqual([]);
     expect(whole.segments.filter((s) => s.endMs === undefined)).toEqual([]);
-    expect(whole.awaiting).toBe(0);
+    expect(whole.expectedLines).toBe(0);
   });
 
   test("no time runs backwards, and turns and subagents are in an existing segment", () => {
@@ -510,9 +510,9 @@ describe("buildSession", () => {
 
     test("waits for the transcript's error, and takes its type", () => {
       const events = [prompted("p", 0, "p1"), failed];
-      expect(buildSession(input(events, [])).awaiting).toBe(1);
+      expect(buildSession(input(events, [])).expectedLines).toBe(1);
       const session = buildSession(input(events, [error]));
-      expect(session.awaiting).toBe(0);
+      expect(session.expectedLines).toBe(0);
       expect(session.turns).toMatchObject([{ state: "failed", errorType: "authentication_error", errors: [{}] }]);
     });
 

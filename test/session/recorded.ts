@@ -137,7 +137,7 @@ export class Ledger {
         startMs: before?.startMs ?? turn.startMs,
         endMs: Math.max(before?.endMs ?? 0, turn.endMs),
         parts: (before?.parts ?? 0) + 1,
-        hookSeen: turn.promptTold || before?.hookSeen === true,
+        hookSeen: turn.hasHookPrompt || before?.hookSeen === true,
         ...(turn.promptLength !== undefined && { promptLength: turn.promptLength }),
       });
     }

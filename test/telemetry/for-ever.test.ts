@@ -19,7 +19,7 @@ import { temporaryStores } from "../store/temporary.ts";
 const stores = temporaryStores();
 const facts = { source: "claude-code", sessionId: "session-1" };
 const turn: Turn = {
-  ...{ key: "p1", origin: "human", segment: 0, state: "ended", promptTold: true, backgroundCount: 0 },
+  ...{ key: "p1", origin: "human", segment: 0, state: "ended", hasHookPrompt: true, backgroundCount: 0 },
   ...{ startMs: 0, endMs: 9, errors: [], closed: true, uses: [] },
   modelCalls: [{ key: "response:msg_1", startMs: 1, endMs: 2, complete: true }],
   toolCalls: [{ callId: "toolu_1", name: "Bash", startMs: 3, endMs: 4, status: "success" }],

@@ -36,7 +36,7 @@ describe("providerOf", () => {
       origin: "human",
       segment: 0,
       state: "ended",
-      promptTold: true,
+      hasHookPrompt: true,
       backgroundCount: 0,
     } as const;
     const turn = { ...run, startMs: 0, endMs: 1, toolCalls: [], errors: [], closed: true, uses: [] };

@@ -5,7 +5,7 @@ import type { TokenUsage } from "../../src/model/transcript.ts";
 import { addTotals, NO_TOTALS, reviseTotals, totalOf } from "../../src/telemetry/totals.ts";
 
 const turn = (startMs: number, endMs: number, ...usages: readonly (TokenUsage | undefined)[]): Turn => ({
-  ...{ key: `p${startMs}`, origin: "human", segment: 0, state: "ended", promptTold: true, backgroundCount: 0 },
+  ...{ key: `p${startMs}`, origin: "human", segment: 0, state: "ended", hasHookPrompt: true, backgroundCount: 0 },
   ...{ startMs, endMs, toolCalls: [], errors: [], closed: true, uses: [] },
   modelCalls: usages.map(
     (usage, i): ModelCall => ({

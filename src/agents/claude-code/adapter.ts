@@ -34,9 +34,9 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   const p = asObject(payload);
   const native = p === undefined ? undefined : nativeOf(p, intake);
   if (p === undefined || native === undefined) return [];
-  const told = asString(p["session_id"]);
-  if (told === undefined && asString(p["tool_name"]) === undefined) return [];
-  const sessionId = told ?? mintedSessionId(SOURCE, intake, asString(p["cwd"]));
+  const payloadSessionId = asString(p["session_id"]);
+  if (payloadSessionId === undefined && asString(p["tool_name"]) === undefined) return [];
+  const sessionId = payloadSessionId ?? mintedSessionId(SOURCE, intake, asString(p["cwd"]));
 
   const process = intake.env["CLAUDE_PID"] ?? (intake.parentPid === undefined ? undefined : String(intake.parentPid));
   const cwd = asString(p["cwd"]) ?? intake.cwd;
@@ -50,7 +50,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
     mcp_server: mcpServerOf(asString(asObject(p["mcp_server"])?.["name"]), asString(p["tool_name"]) ?? ""),
     payload_bytes: intake.payloadBytes,
     truncated: intake.truncated ? true : undefined,
-    session_id_origin: told === undefined ? "minted" : undefined,
+    session_id_origin: payloadSessionId === undefined ? "minted" : undefined,
     process,
   });
   const base = (key: string | undefined) => ({

@@ -69,9 +69,9 @@ const lastWith = (layers: readonly Layer[], key: string): Layer | undefined =>
 
 /** One file disables all hooks, including those of the user's settings: the strongest file with the setting counts. */
 function switchedOff(layers: readonly Layer[]): readonly Finding[] {
-  const told = lastWith(layers, "disableAllHooks");
-  if (told?.settings["disableAllHooks"] !== true) return [];
-  return [broken(`hooks are switched off: "disableAllHooks" is true in ${told.path}; take that out`)];
+  const layer = lastWith(layers, "disableAllHooks");
+  if (layer?.settings["disableAllHooks"] !== true) return [];
+  return [broken(`hooks are switched off: "disableAllHooks" is true in ${layer.path}; remove it`)];
 }
 
 /** An administrator can restrict hooks to those in the administrator's settings. */
@@ -80,7 +80,7 @@ function managedAlone(layers: readonly Layer[]): readonly Finding[] {
     const layer = lastWith(layers, key);
     const value = layer?.settings[key];
     if (layer === undefined || !(value === true || asArray(value).includes("hooks"))) return [];
-    const todo = `have whoever looks after ${dirname(layer.path)} take that out, or copy our entries into that file`;
+    const todo = `ask the administrator of ${dirname(layer.path)} to remove it, or copy our entries into that file`;
     return [broken(`users' hooks are switched off by "${key}" in ${layer.path}; ${todo}`)];
   });
 }

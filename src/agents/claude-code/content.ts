@@ -8,7 +8,7 @@ import { parsedLine } from "./lines.ts";
 
 /** The content of a transcript line, for the entries that were read from it. Thinking is not part of an answer. */
 export function lineContent(line: Buffer, entries: readonly TranscriptEntry[]): readonly Content[] {
-  if (!entries.some(({ kind }) => TELLING.has(kind))) return [];
+  if (!entries.some(({ kind }) => KINDS_WITH_CONTENT.has(kind))) return [];
   const o = parsedLine(line);
   const blocks = asObject(o?.["message"])?.["content"];
   const blockOf = (name: string, callId: string) =>
@@ -35,7 +35,7 @@ export function lineContent(line: Buffer, entries: readonly TranscriptEntry[]): 
 
 // --- internal ---
 
-const TELLING: ReadonlySet<string> = new Set(["prompt", "tool_use", "tool_result", "model_call"]);
+const KINDS_WITH_CONTENT: ReadonlySet<string> = new Set(["prompt", "tool_use", "tool_result", "model_call"]);
 
 function spoken(key: string, block: unknown): readonly Content[] {
   const b = asObject(block);

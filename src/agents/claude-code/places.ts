@@ -10,8 +10,8 @@ import {
   foldersBelow,
   located,
   oldestFirst,
-  seen,
-  tell,
+  reportProblem,
+  statFile,
 } from "../shared/transcript/past.ts";
 
 /**
@@ -93,7 +93,7 @@ async function lookInto(project: string, query: LocateQuery): Promise<{ mains: C
   const shared = new Set(entries.filter(({ isFolder }) => isFolder).map(({ name }) => name));
   const areAlone = !entries.some(({ name, isFolder }) => !isFolder && agentIdOf(name) !== undefined);
   const mains = entries.filter(isMain).flatMap(({ name, path }): readonly Candidate[] => {
-    const file = seen(path, query);
+    const file = statFile(path, query);
     if (file === undefined || file.sizeBytes === 0) return [];
     const { sizeBytes, writtenMs } = file;
     const sessionId = basename(name, LINES);
@@ -103,7 +103,7 @@ async function lookInto(project: string, query: LocateQuery): Promise<{ mains: C
   const known = new Set(mains.map(({ sessionId }) => sessionId));
   const left = new Map<string, Candidate>();
   const add = async (sessionId: string, part: string): Promise<void> => {
-    const file = known.has(sessionId) || left.has(sessionId) ? undefined : seen(part, query);
+    const file = known.has(sessionId) || left.has(sessionId) ? undefined : statFile(part, query);
     if (file !== undefined && file.sizeBytes > 0) {
       left.set(sessionId, { sessionId, path: join(project, `${sessionId}${LINES}`), ...file });
     }
@@ -132,7 +132,7 @@ function findMain(mainPath: string, { sessionId, ...query }: TranscriptQuery): s
 }
 
 /** Files in the folder, then those in its subfolders (`workflows/<run>/`). Links are not followed. */
-function subagentsBelow(folder: string, query: Teller, depth = 0): readonly TranscriptFile[] {
+function subagentsBelow(folder: string, query: ProblemQuery, depth = 0): readonly TranscriptFile[] {
   const sorted = [...entriesOf(folder, query)].sort((a, b) => (a.name < b.name ? -1 : 1));
   const names = sorted.map(({ name }) => name);
   const found = [...subagentsAmong(folder, names)];
@@ -158,11 +158,11 @@ async function parentOf(path: string, roots: TranscriptQuery["roots"]): Promise<
   if (jsonl === undefined) return undefined;
   try {
     for await (const { lines } of jsonl.batches) {
-      const told = lines.map((line) => SESSION_ID.exec(line.text())?.[1]).find((id) => id !== undefined);
-      if (told === undefined) return undefined;
+      const parentId = lines.map((line) => SESSION_ID.exec(line.text())?.[1]).find((id) => id !== undefined);
+      if (parentId === undefined) return undefined;
       if (parents.size >= MAX_PARENTS) parents.clear();
-      parents.set(path, told);
-      return told;
+      parents.set(path, parentId);
+      return parentId;
     }
     return undefined;
   } finally {
@@ -182,13 +182,13 @@ function exists(path: string): boolean {
 }
 
 /** Empty if the folder does not exist, as for most sessions' subagents. */
-function entriesOf(folder: string, query: Teller): readonly Dirent[] {
+function entriesOf(folder: string, query: ProblemQuery): readonly Dirent[] {
   try {
     const isThere = statSync(folder, { throwIfNoEntry: false }) !== undefined;
     return isThere ? readdirSync(folder, { withFileTypes: true }) : [];
   } catch (error) {
-    return tell(query, folder, error) ?? [];
+    return reportProblem(query, folder, error) ?? [];
   }
 }
 
-type Teller = Pick<TranscriptQuery, "onProblem">;
+type ProblemQuery = Pick<TranscriptQuery, "onProblem">;

@@ -17,7 +17,7 @@ import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts
 import { asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { elementsOf } from "../shared/transcript/elements.ts";
 import { firstBytes, readSmall } from "../shared/transcript/open.ts";
-import { type Entry, entriesIn, foldersBelow, located, namesIn, seen } from "../shared/transcript/past.ts";
+import { type Entry, entriesIn, foldersBelow, located, namesIn, statFile } from "../shared/transcript/past.ts";
 import { messageContent } from "./content.ts";
 import { firstState, type Message, readMessage } from "./messages.ts";
 import { isFileName, MESSAGES, messagesPath, sessionsFolder } from "./places.ts";
@@ -38,7 +38,7 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
       const main = isFolder && !sessions.has(name) ? messagesPath(folder, name) : undefined;
       if (main === undefined) continue;
       const parts = (await entriesIn(path, query)).filter((entry) => isMessages(entry));
-      const sizes = parts.map((part) => seen(part.path, query));
+      const sizes = parts.map((part) => statFile(part.path, query));
       if (sizes.some((size) => size !== undefined && size.sizeBytes > 0)) sessions.set(name, main);
     }
   }

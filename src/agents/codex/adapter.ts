@@ -221,7 +221,7 @@ interface Tools extends ReturnType<typeof formsOf> {
 
 function toolEvents(p: Payload, { native, envelope, signal, arrival, hasTranscript }: Tools): readonly Event[] {
   const callId = asString(p["tool_use_id"]);
-  const told = asString(p["tool_name"]);
+  const hookToolName = asString(p["tool_name"]);
   const input = asObject(p["tool_input"]);
   const isCounted = callId !== undefined && isBareCount(callId);
   const key = isCounted ? `${callId}:${payloadDigest(p)}` : (callId ?? arrival);
@@ -229,17 +229,17 @@ function toolEvents(p: Payload, { native, envelope, signal, arrival, hasTranscri
   if (isInnerCall(callId) && hasTranscript) return [{ type: "notice", ...signal(key) }];
   const extras = defined<Extras>({
     executable: executableOf(shellCommandOf(input)),
-    mcp_server: mcpServerOf(told),
+    mcp_server: mcpServerOf(hookToolName),
     input_digest: callId === undefined ? inputDigest(p["tool_input"]) : undefined,
     given_id: isCounted ? callId : undefined,
   });
   const tool = defined<{ tool_name: string; tool_call_id: string }>({
-    tool_name: callId === undefined ? told : modelToolName(told),
+    tool_name: callId === undefined ? hookToolName : modelToolName(hookToolName),
     tool_call_id: callId,
   });
   if (native === "PreToolUse") return [{ type: "tool.start", ...envelope(key, extras), data: tool }];
 
-  const outcome = responseOutcome(told, p["tool_response"] ?? p["tool_output"]);
+  const outcome = responseOutcome(hookToolName, p["tool_response"] ?? p["tool_output"]);
   const ended = defined<Extras>({ ...extras, exit_code: outcome.exitCode });
   if (outcome.status !== "success") {
     return [{ type: "tool.end", ...envelope(key, ended), data: { ...tool, status: "error" } }];

@@ -42,7 +42,7 @@ export async function check(files: readonly SettingsText[], target: InstallTarge
 // --- internal ---
 
 const broken = (text: string): Finding => ({ level: "broken", text });
-const REVIEW = "enable it again, or look at it in Codex with /hooks and trust it";
+const REVIEW = "enable it again, or review and trust it with /hooks in Codex";
 
 const switchedOff = (statements: readonly Statement[]): readonly Finding[] =>
   ["hooks", "codex_hooks"]
@@ -98,9 +98,7 @@ async function checkoutOf(folder: string): Promise<{ readonly root: string; read
 /** Both forms run, but Codex warns at every start. */
 function twoForms(statements: readonly Statement[], config: SettingsText, hooks: SettingsText): readonly Finding[] {
   if (dirname(config.path) !== dirname(hooks.path) || !statements.some(isHookTable)) return [];
-  return [
-    { level: "remark", text: `${CONFIG} has hooks beside ${HOOKS}: both run, and Codex warns of it at each start` },
-  ];
+  return [{ level: "remark", text: `${CONFIG} has hooks beside ${HOOKS}: both run, and Codex warns at each start` }];
 }
 
 const isHookTable = (statement: Statement): boolean =>

@@ -199,8 +199,8 @@ function trusted({ header, pairs }: Unit, hash: string, text: string): readonly 
 /** An inline table with the hash added. */
 function withHash(table: string, hash: string): string {
   const pair = `trusted_hash = ${tomlString(hash)}`;
-  const told = /(?<=[{,]\s*)["']?trusted_hash["']?\s*=\s*(?:"[^"\\]*"|'[^']*')/;
-  if (told.test(table)) return table.replace(told, () => pair);
+  const hashPattern = /(?<=[{,]\s*)["']?trusted_hash["']?\s*=\s*(?:"[^"\\]*"|'[^']*')/;
+  if (hashPattern.test(table)) return table.replace(hashPattern, () => pair);
   const held = table.slice(1, -1).trim();
   return held === "" ? `{ ${pair} }` : `{ ${held}, ${pair} }`;
 }

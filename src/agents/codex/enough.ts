@@ -1,7 +1,7 @@
 import { asObject } from "../shared/payload/json.ts";
 import { isCut } from "../shared/transcript/shorten.ts";
 import type { Line } from "./line-context.ts";
-import { tellsExit } from "./outcome.ts";
+import { reportsExit } from "./outcome.ts";
 
 /**
  * Whether a line without the rest of its long strings has all facts of the whole line. Most bytes of a rollout are printed by
@@ -12,9 +12,14 @@ export function isEnough(line: Line): boolean {
   if (p === undefined || !isWhole(line)) return false;
   const { output, item, ...rest } = p;
   if (!isWhole(rest)) return false;
-  if (typeof output === "string") return item === undefined && tellsExit(output);
-  const told = asObject(item);
-  return told !== undefined && output === undefined && PRINTED.has(String(told["type"])) && isWhole(named(told));
+  if (typeof output === "string") return item === undefined && reportsExit(output);
+  const itemFields = asObject(item);
+  return (
+    itemFields !== undefined &&
+    output === undefined &&
+    PRINTED.has(String(itemFields["type"])) &&
+    isWhole(named(itemFields))
+  );
 }
 
 // --- internal ---

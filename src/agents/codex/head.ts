@@ -22,11 +22,16 @@ export function headOf(meta: Readonly<Record<string, unknown>>): Head | undefine
 /** The same from a line's first bytes: these members come before the long instructions. */
 export function headOfBytes(bytes: string): Head | undefined {
   if (!/"type":\s*"session_meta"/.test(bytes)) return undefined;
-  const told = (name: string): string | undefined => new RegExp(`[{,]\\s*"${name}":\\s*"([^"\\\\]+)"`).exec(bytes)?.[1];
-  const threadId = told("id");
+  const memberOf = (name: string): string | undefined =>
+    new RegExp(`[{,]\\s*"${name}":\\s*"([^"\\\\]+)"`).exec(bytes)?.[1];
+  const threadId = memberOf("id");
   if (threadId === undefined) return undefined;
-  const parentId = told("parent_thread_id");
-  return { threadId, rootId: told("session_id") ?? parentId ?? threadId, ...(parentId !== undefined && { parentId }) };
+  const parentId = memberOf("parent_thread_id");
+  return {
+    threadId,
+    rootId: memberOf("session_id") ?? parentId ?? threadId,
+    ...(parentId !== undefined && { parentId }),
+  };
 }
 
 /** Type of a subagent: the requested role, or the program's own use (`review`, `compact`). */

@@ -35,7 +35,7 @@ export interface LineState {
   /** When the model last got input. */
   inputMs: number | undefined;
   /** The current answer: when its request was sent, its last part so far, whether it requested tools. */
-  answer: Answer | undefined;
+  answer: OpenAnswer | undefined;
   /** The model got input in this turn and has not begun to answer. */
   isWaiting: true | undefined;
   /** Tool calls without an output so far. */
@@ -53,7 +53,7 @@ export interface LineState {
   totals: TokenUsage | undefined;
 }
 
-export interface Answer {
+export interface OpenAnswer {
   readonly startMs: number;
   readonly endMs: number;
   readonly asksForTools?: true | undefined;
@@ -131,13 +131,13 @@ export function enterTurn(state: LineState, p: Line): void {
 }
 
 /** The model got input. */
-export function asking(state: LineState, timeMs: number): void {
+export function noteInput(state: LineState, timeMs: number): void {
   state.inputMs = timeMs;
   state.isWaiting = true;
 }
 
 /** A part of the model's answer arrived. */
-export function answering(state: LineState, asksForTools?: true): void {
+export function noteAnswerPart(state: LineState, asksForTools?: true): void {
   const { answer, inputMs, timeMs } = state;
   state.isWaiting = undefined;
   state.answer = {

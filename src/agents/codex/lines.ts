@@ -8,7 +8,15 @@ import { UNREADABLE } from "../shared/transcript/read-lines.ts";
 import { isEnough } from "./enough.ts";
 import { agentTypeOf, headOf } from "./head.ts";
 import { item } from "./items.ts";
-import { answering, asking, enterTurn, type Line, type LineContext, type LineState, placeOf } from "./line-context.ts";
+import {
+  enterTurn,
+  type Line,
+  type LineContext,
+  type LineState,
+  noteAnswerPart,
+  noteInput,
+  placeOf,
+} from "./line-context.ts";
 import { tokenCount, usageRecord } from "./model-calls.ts";
 import { toolCall, toolOutput } from "./tool-calls.ts";
 import { modelError, prompt, turnAborted, turnEnd } from "./turns.ts";
@@ -72,7 +80,7 @@ function skip(head: string, state: LineState): string | undefined {
   const role = isReasoning ? undefined : MESSAGE.exec(rest)?.[1];
   if (!isReasoning && role === undefined) return undefined;
   state.timeMs = asTimeMs(opening[1]) ?? state.timeMs;
-  if (isReasoning || role === "assistant") answering(state);
+  if (isReasoning || role === "assistant") noteAnswerPart(state);
   else state.inputMs = state.timeMs;
   return kind;
 }
@@ -164,12 +172,12 @@ function responseItem(context: LineContext): void {
     case "custom_tool_call":
     case "tool_search_call":
     case "local_shell_call":
-      toolCall(context, "asked");
+      toolCall(context, "agent");
       return;
     // The provider ran it during the answer
     case "web_search_call":
     case "image_generation_call":
-      toolCall(context, "hosted");
+      toolCall(context, "provider");
       return;
     case "function_call_output":
     case "custom_tool_call_output":
@@ -178,14 +186,14 @@ function responseItem(context: LineContext): void {
       toolOutput(context);
       return;
     case "reasoning":
-      answering(state);
+      noteAnswerPart(state);
       return;
     case "message":
-      if (p["role"] === "assistant") answering(state);
+      if (p["role"] === "assistant") noteAnswerPart(state);
       else state.inputMs = timeMs;
       return;
     case "agent_message":
-      asking(state, timeMs);
+      noteInput(state, timeMs);
       return;
     default:
   }

@@ -2,7 +2,7 @@ import type { ToolStatus } from "../../model/transcript.ts";
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
 
 /** How a tool call ended. */
-export interface Outcome {
+export interface ToolOutcome {
   readonly status: ToolStatus;
   readonly exitCode?: number;
   readonly errorType?: string;
@@ -12,7 +12,7 @@ export interface Outcome {
  * Reads the outcome from the output that the model got. For failed patches, unknown tools and refusals, and in versions
  * before items, this is the only source. Only the head counts, which Codex wrote; the program's output follows it.
  */
-export function outcomeOf(output: string): Outcome {
+export function outcomeOf(output: string): ToolOutcome {
   const head = output.slice(0, HEAD_CHARS);
   const exit =
     EXIT.exec(head)
@@ -25,10 +25,10 @@ export function outcomeOf(output: string): Outcome {
 }
 
 /** Whether an output, or its beginning, has the exit of a process: the rest is then ignored. */
-export const tellsExit = (output: string): boolean => EXIT.test(output.slice(0, HEAD_CHARS));
+export const reportsExit = (output: string): boolean => EXIT.test(output.slice(0, HEAD_CHARS));
 
 /** A process that ended. A negative code is not an exit code: the process was killed. */
-export const ofExit = (code: number): Outcome => ({
+export const ofExit = (code: number): ToolOutcome => ({
   status: code === 0 ? "success" : "error",
   ...(code >= 0 && { exitCode: code }),
 });

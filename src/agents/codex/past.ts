@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { LocatedSession, LocateQuery } from "../../model/agent.ts";
-import { entriesIn, foldersBelow, located, tellUnreadable } from "../shared/transcript/past.ts";
+import { entriesIn, foldersBelow, located, reportUnreadable } from "../shared/transcript/past.ts";
 import { FOLDERS, nameOf, type Rollout, readHead, rolloutAt, rolloutNames, topOf } from "./rollouts.ts";
 
 /**
@@ -24,7 +24,7 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
   const subagents: Rollout[] = [];
   for (const { last: rollout } of [...threads.values()].sort((a, b) => byName(a.first, b.first))) {
     const head = readHead(rollout.path, query.roots);
-    if (head === undefined) await tellUnreadable(rollout.path, query, NO_HEAD);
+    if (head === undefined) await reportUnreadable(rollout.path, query, NO_HEAD);
     else if (head.rootId !== head.threadId) {
       parents.set(head.threadId, head.rootId);
       subagents.push(rollout);
@@ -46,7 +46,8 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
 /** Below a root that is not the sessions folder itself. */
 const LAYOUTS = ["", ".codex"].flatMap((home) => FOLDERS.map((folder) => join(home, folder)));
 
-const NO_HEAD = "its first line does not say whose it is: no session, or one of an early version, which told no tokens";
+const NO_HEAD =
+  "its first line has no thread id: not a session, or written by an early version, which recorded no tokens";
 const DIGITS = [4, 2, 2];
 
 /** Names begin with the time. */
@@ -74,7 +75,7 @@ async function rolloutsBelow(folder: string, query: LocateQuery, depth = 0): Pro
   if (old > 0)
     query.onProblem(
       folder,
-      new Error(`${sessions(old)} of a version before Codex was written in Rust, which told no tokens`),
+      new Error(`${sessions(old)} of a version before Codex was written in Rust, which recorded no tokens`),
     );
   return found;
 }

@@ -2,7 +2,7 @@ import { type Stats, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { FolderMemory } from "../shared/transcript/folder-memory.ts";
 import { firstBytes } from "../shared/transcript/open.ts";
-import { firstUnpacked, isPacked, packedPath, plainPath } from "../shared/transcript/packed.ts";
+import { compressedPath, firstUnpacked, isCompressed, plainPath } from "../shared/transcript/packed.ts";
 import { type Head, headOfBytes } from "./head.ts";
 
 /** A session file, as described by its name. */
@@ -29,12 +29,12 @@ export const nameOf = (path: string): string => basename(plainPath(path));
 /** Names of the rollouts in a folder. While Codex compresses or unpacks a file, both forms exist: the plain one counts. */
 export function rolloutNames(names: readonly string[]): readonly string[] {
   const all = new Set(names);
-  return names.filter((name) => NAME.test(plainPath(name)) && !(isPacked(name) && all.has(plainPath(name))));
+  return names.filter((name) => NAME.test(plainPath(name)) && !(isCompressed(name) && all.has(plainPath(name))));
 }
 
 /** Path of the form that exists, compressed or plain; `undefined` if neither exists. */
 export function formThere(path: string): string | undefined {
-  return [plainPath(path), packedPath(path)].find((form) => statsOf(form)?.isFile() === true);
+  return [plainPath(path), compressedPath(path)].find((form) => statsOf(form)?.isFile() === true);
 }
 
 /** The folders that can contain threads of the same Codex home: archiving moves each file separately. */
@@ -127,7 +127,7 @@ export function topOf(parents: ReadonlyMap<string, string>, threadId: string, de
 export function readHead(path: string, roots: readonly string[] | undefined): Head | undefined {
   const known = heads.get(path);
   if (known !== undefined) return known;
-  const first = isPacked(path) ? firstUnpacked : firstBytes;
+  const first = isCompressed(path) ? firstUnpacked : firstBytes;
   const head = headOfBytes(first(path, HEAD_BYTES, roots).toString("utf8"));
   if (head !== undefined) {
     if (heads.size >= MAX_HEADS) heads.clear();

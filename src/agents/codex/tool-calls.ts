@@ -2,20 +2,20 @@ import { executableOf } from "../shared/names/executables.ts";
 import { isBareCount } from "../shared/payload/call-ids.ts";
 import { asObject, asString, parsedObject } from "../shared/payload/json.ts";
 import { openCall, uniqueCallId } from "./call-ids.ts";
-import { answering, asking, callKey, type Line, type LineContext, placeOf } from "./line-context.ts";
+import { callKey, type Line, type LineContext, noteAnswerPart, noteInput, placeOf } from "./line-context.ts";
 import { outcomeOf, outputText } from "./outcome.ts";
 import { mcpServerOf, shellCommandOf } from "./tools.ts";
 
 /**
  * A call of the model. In code mode that is the script; calls made by the script do not count.
  *
- * @param by who runs it: the program (`asked`) or the provider (`hosted`)
+ * @param by who runs it: the agent or the provider
  */
-export function toolCall(context: LineContext, by: "asked" | "hosted"): void {
+export function toolCall(context: LineContext, by: "agent" | "provider"): void {
   const { p, state, timeMs, sink } = context;
   const type = String(p["type"]);
   const written = asString(p["call_id"]) ?? asString(p["id"]);
-  const given = written ?? (by === "hosted" ? `${type}@${timeMs}` : undefined);
+  const given = written ?? (by === "provider" ? `${type}@${timeMs}` : undefined);
   if (given === undefined) return;
   const callId = uniqueCallId(context, given);
   const namespace = asString(p["namespace"]);
@@ -27,13 +27,13 @@ export function toolCall(context: LineContext, by: "asked" | "hosted"): void {
     executable: executableOf(shellCommandOf(argumentsOf(p))),
     mcpServer: mcpServerOf(namespace ?? name),
   });
-  if (by === "hosted") {
+  if (by === "provider") {
     const status = p["status"] === "failed" ? "error" : "success";
     sink.toolResult(placeOf(context, callKey("result", context, callId)), { callId, status });
-    answering(state);
+    noteAnswerPart(state);
     return;
   }
-  answering(state, true);
+  noteAnswerPart(state, true);
   state.open = [...(state.open ?? []), callId].slice(-REMEMBERED_CALLS);
 }
 
@@ -53,7 +53,7 @@ export function toolOutput(context: LineContext): void {
     // The first form of subagents has the thread id only in the call's result
     spawnedAgentId: /^\{\s*"agent_id":\s*"([0-9a-f-]{36})"/.exec(text)?.[1],
   });
-  asking(state, timeMs);
+  noteInput(state, timeMs);
   state.open = (state.open ?? []).filter((id) => id !== callId);
 }
 

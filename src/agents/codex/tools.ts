@@ -4,12 +4,12 @@ import { asArray, asString } from "../shared/payload/json.ts";
  * Converts a hook's tool name to the name that the model used: hooks report `exec_command` as `Bash`, and prefix a tool's
  * name with its namespace without a separator. Used for sessions without a file; session files have the model's own name.
  */
-export function modelToolName(told: string | undefined): string | undefined {
-  if (told === "Bash") return "exec_command";
-  const mcp = /^(mcp__.+?)__(.+)$/s.exec(told ?? "");
+export function modelToolName(hookToolName: string | undefined): string | undefined {
+  if (hookToolName === "Bash") return "exec_command";
+  const mcp = /^(mcp__.+?)__(.+)$/s.exec(hookToolName ?? "");
   if (mcp !== null) return `${mcp[1]}.${mcp[2]}`;
-  const collaboration = /^collaboration([a-z]\w*)$/.exec(told ?? "");
-  return collaboration === null ? told : `collaboration.${collaboration[1]}`;
+  const collaboration = /^collaboration([a-z]\w*)$/.exec(hookToolName ?? "");
+  return collaboration === null ? hookToolName : `collaboration.${collaboration[1]}`;
 }
 
 /** Server of an MCP tool, from a hook's `mcp__server__tool` or a session file's namespace `mcp__server`. */

@@ -10,7 +10,7 @@ import type {
 import { EntrySink } from "../../model/entry-sink.ts";
 import type { Offset, TranscriptEntry } from "../../model/transcript.ts";
 import { asString } from "../shared/payload/json.ts";
-import { isPacked, plainPath } from "../shared/transcript/packed.ts";
+import { isCompressed, plainPath } from "../shared/transcript/packed.ts";
 import { type LineRules, readLines } from "../shared/transcript/read-lines.ts";
 import { lineContent } from "./content.ts";
 import { type LineState, lineState } from "./line-context.ts";
@@ -73,7 +73,7 @@ const RULES: LineRules<LineState> = {
 };
 
 /** A compressed file keeps its key: offsets refer to its content. */
-const fileAt = (path: string): TranscriptFile => ({ path, ...(isPacked(path) && { key: plainPath(path) }) });
+const fileAt = (path: string): TranscriptFile => ({ path, ...(isCompressed(path) && { key: plainPath(path) }) });
 
 /** A subagent's file is read for its own session id and for its root's session; each reading has a separate offset. */
 const PARENT_OF = "parent of ";

@@ -61,8 +61,8 @@ const DEFAULT_TIMEOUT_S = 600;
 
 function timeoutOf(event: string, value: unknown): number {
   const isShort = event === "SessionEnd" || event === "Interrupt";
-  const told = typeof value === "number" ? value : isShort ? 1 : DEFAULT_TIMEOUT_S;
-  return Math.max(1, isShort ? Math.min(told, 3) : told);
+  const timeoutS = typeof value === "number" ? value : isShort ? 1 : DEFAULT_TIMEOUT_S;
+  return Math.max(1, isShort ? Math.min(timeoutS, 3) : timeoutS);
 }
 
 function parse(text: string | undefined): unknown {

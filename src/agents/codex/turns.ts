@@ -1,5 +1,5 @@
 import { asCode, asCount, asObject, asString } from "../shared/payload/json.ts";
-import { asking, enterTurn, isSubagent, type Line, type LineContext, placeOf } from "./line-context.ts";
+import { enterTurn, isSubagent, type Line, type LineContext, noteInput, placeOf } from "./line-context.ts";
 import { outputText } from "./outcome.ts";
 
 /** A user message; the first one is the turn's prompt. A subagent's task comes from another agent and is no prompt. */
@@ -16,7 +16,7 @@ export function prompt(context: LineContext, content: unknown): void {
   const isFirst = state.prompted !== turnId;
   state.turnId = turnId;
   state.prompted = turnId;
-  asking(state, timeMs);
+  noteInput(state, timeMs);
   if (!isFirst) return;
   const text = outputText(content);
   sink.prompt(placeOf(context, `prompt:${turnId}:${timeMs}`), {

@@ -19,9 +19,9 @@ import {
   entriesIn,
   foldersBelow,
   located,
-  mapSome,
+  mapInBatches,
   oldestFirst,
-  seen,
+  statFile,
 } from "../shared/transcript/past.ts";
 import { type LineRules, readLines, replaceState, UNREADABLE } from "../shared/transcript/read-lines.ts";
 import { isFolderName } from "./adapter.ts";
@@ -47,8 +47,8 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
       ...entries.filter((entry) => entry.isFolder).map(({ name, path }) => [name, join(path, FILE)] as const),
       ...entries.filter(isBare).map(({ name, path }) => [basename(name, LINES), path] as const),
     ];
-    const dated = await mapSome(places, async ([sessionId, path]) => {
-      const file = isFolderName(sessionId) ? seen(path, query) : undefined;
+    const dated = await mapInBatches(places, async ([sessionId, path]) => {
+      const file = isFolderName(sessionId) ? statFile(path, query) : undefined;
       return file === undefined || file.sizeBytes === 0 ? [] : [{ sessionId, path, beganMs: file.beganMs }];
     });
     for (const one of dated.flat()) if (!sessions.has(one.sessionId)) sessions.set(one.sessionId, one);

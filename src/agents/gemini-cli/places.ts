@@ -7,14 +7,14 @@ import {
   type Dated,
   type Entry,
   entriesIn,
+  type FileStat,
   foldersBelow,
   located,
-  mapSome,
+  mapInBatches,
   namesIn,
   oldestFirst,
-  type Seen,
-  seen,
-  tellUnreadable,
+  reportUnreadable,
+  statFile,
 } from "../shared/transcript/past.ts";
 
 /**
@@ -64,7 +64,7 @@ const CHATS = "chats";
 const SHORT_ID = /-([^-]{1,8})\.jsonl?$/;
 const SESSION_FILE = /^session-.*\.jsonl?$/;
 
-interface Candidate extends Dated, Seen {}
+interface Candidate extends Dated, FileStat {}
 
 const tmpOf = (home: string): string => join(home, ".gemini", "tmp");
 
@@ -76,11 +76,11 @@ const later = (known: Candidate | undefined, one: Candidate): Candidate =>
 async function lookInto(chats: string, query: LocateQuery): Promise<{ mains: Candidate[]; left: Candidate[] }> {
   const entries = await entriesIn(chats, query);
   const isMain = ({ name, isFolder }: Entry): boolean => !isFolder && SESSION_FILE.test(name);
-  const heads = await mapSome(entries.filter(isMain), async ({ name, path }): Promise<readonly Candidate[]> => {
+  const heads = await mapInBatches(entries.filter(isMain), async ({ name, path }): Promise<readonly Candidate[]> => {
     const head = headOf(path, query.roots);
     const sessionId = sessionIdIn(head) ?? (await typedIn(path, query.roots));
-    const file = sessionId === undefined ? undefined : seen(path, query);
-    if (sessionId === undefined) await tellUnreadable(path, query, "its first bytes contain no session id");
+    const file = sessionId === undefined ? undefined : statFile(path, query);
+    if (sessionId === undefined) await reportUnreadable(path, query, "its first bytes contain no session id");
     if (sessionId === undefined || file === undefined) return [];
     return [{ sessionId, path, ...file, beganMs: startIn(head) ?? timeIn(name) ?? file.beganMs }];
   });
@@ -89,7 +89,7 @@ async function lookInto(chats: string, query: LocateQuery): Promise<{ mains: Can
   const left: Candidate[] = [];
   for (const { name, path, isFolder } of entries) {
     const [part] = isFolder && !known.has(name) ? await subagentsAt(path, query) : [];
-    const file = part === undefined ? undefined : seen(part.path, query);
+    const file = part === undefined ? undefined : statFile(part.path, query);
     if (file !== undefined && file.sizeBytes > 0) {
       left.push({ sessionId: name, path: join(chats, `session-${name.slice(0, 8)}.jsonl`), ...file });
     }

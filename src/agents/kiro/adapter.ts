@@ -7,7 +7,7 @@ import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asCode, asExitCode, asObject, asString, parsedJson } from "../shared/payload/json.ts";
 import { arrivalKey } from "../shared/payload/minted.ts";
-import { type Outcome, outcomeOf } from "../shared/payload/outcome.ts";
+import { outcomeOf, type ToolOutcome } from "../shared/payload/outcome.ts";
 import { eventOf, sessionOf } from "../shared/payload/payload-event.ts";
 
 export const SOURCE = "kiro";
@@ -130,7 +130,7 @@ const startKey = (type: EventType, { parentPid, parentStart }: IntakeFacts): str
   type !== "session.start" || parentPid === undefined ? undefined : `${parentPid}:${parentStart ?? ""}`;
 
 /** IDE 0.x has a flag, the CLI an object or a list of typed parts, IDE 1.x the text that the model gets. */
-function endOf(p: Readonly<Record<string, unknown>>): Outcome {
+function endOf(p: Readonly<Record<string, unknown>>): ToolOutcome {
   if (typeof p["toolSuccess"] === "boolean") {
     return { status: p["toolSuccess"] ? "success" : "error", origin: "native" };
   }

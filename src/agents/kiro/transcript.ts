@@ -19,9 +19,9 @@ import {
   entriesIn,
   foldersBelow,
   located,
-  mapSome,
+  mapInBatches,
   oldestFirst,
-  tellUnreadable,
+  reportUnreadable,
 } from "../shared/transcript/past.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
@@ -39,9 +39,9 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
   const sessions = new Map<string, Dated & { readonly parent: string | undefined }>();
   for (const folder of await foldersBelow(query, LAYOUTS)) {
     const entries = (await entriesIn(folder, query)).filter(({ name, isFolder }) => !isFolder && isSession(name));
-    const heads = await mapSome(entries, async ({ name, path }) => {
+    const heads = await mapInBatches(entries, async ({ name, path }) => {
       const head = await headOf(path, query.roots);
-      if (head === undefined) await tellUnreadable(path, query, "not a Kiro session, or too large");
+      if (head === undefined) await reportUnreadable(path, query, "not a Kiro session, or too large");
       const sessionId = basename(name, ".json");
       return head === undefined ? [] : [{ sessionId, path, parent: head.parent, beganMs: head.createdMs }];
     });

@@ -29,8 +29,8 @@ export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
 
 /** One hook or bus event → its events. Most bus events add nothing to the others. */
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
-  const told = toldOf(payload, intake);
-  return told === undefined ? [] : [eventOf(told, intake)];
+  const payloadEvent = payloadEventOf(payload, intake);
+  return payloadEvent === undefined ? [] : [eventOf(payloadEvent, intake)];
 }
 
 /**
@@ -64,17 +64,17 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The parts of an event beside its sender. */
-type News = Pick<PayloadEvent, "type"> & Partial<PayloadEvent>;
+/** The members of an event besides those of its envelope. */
+type EventParts = Pick<PayloadEvent, "type"> & Partial<PayloadEvent>;
 
-function toldOf(payload: unknown, intake: IntakeFacts): PayloadEvent | undefined {
+function payloadEventOf(payload: unknown, intake: IntakeFacts): PayloadEvent | undefined {
   const p = asObject(payload);
   const native = p === undefined ? undefined : nativeOf(p, intake);
   const sessionId = p === undefined ? undefined : sessionIdOf(p);
   if (p === undefined || native === undefined || sessionId === undefined) return undefined;
   const bus = busOf(p);
-  const news = bus === undefined ? hookNews(native, p) : busNews(native, bus.properties, p);
-  if (news === undefined) return undefined;
+  const parts = bus === undefined ? hookEvent(native, p) : busEvent(native, bus.properties, p);
+  if (parts === undefined) return undefined;
   const plugin = asObject(p["plugin"]);
   return {
     source: SOURCE,
@@ -83,18 +83,18 @@ function toldOf(payload: unknown, intake: IntakeFacts): PayloadEvent | undefined
     cwd: asString(p["directory"]),
     timeMs: asCount(plugin?.["at"]),
     key: keyOf(p),
-    ...news,
+    ...parts,
     extras: defined<Extras>({
       transcript_path: databaseOf(intake),
       prompt_id: asString(plugin?.["promptID"]),
       parent_session_id: asString(plugin?.["parentID"]),
-      ...news.extras,
+      ...parts.extras,
     }),
   };
 }
 
 /** Hooks, called with an input and an output. */
-function hookNews(native: string, p: Fields): News | undefined {
+function hookEvent(native: string, p: Fields): EventParts | undefined {
   const input = asObject(p["input"]) ?? {};
   const output = asObject(p["output"]);
   const tool = asString(input["tool"]);
@@ -120,7 +120,7 @@ function hookNews(native: string, p: Fields): News | undefined {
       const outcome = completedOutcome(tool, output["metadata"], output["isError"]);
       return { type: "tool.end", ...keyed(callId), ...endOf(name, callId, outcome) };
     }
-    // Ours: the plugin sends it for each session that its process leaves behind or resumes
+    // Our own event: the plugin sends it for each session that its process leaves or resumes
     case "dispose":
       return { type: "session.end", reason: "completed", extras: { native_reason: "dispose" } };
     case "session.resumed":
@@ -131,11 +131,11 @@ function hookNews(native: string, p: Fields): News | undefined {
 }
 
 /** Events of OpenCode's bus. */
-function busNews(native: string, properties: Fields, p: Fields): News | undefined {
+function busEvent(native: string, properties: Fields, p: Fields): EventParts | undefined {
   switch (native) {
     case "event:session.created":
     case "event:session.updated":
-      return sessionNews(native, asObject(properties["info"]));
+      return sessionEvent(native, asObject(properties["info"]));
     case "event:session.idle":
       return { type: isChild(p) ? "subagent.end" : "turn.end" };
     case "event:session.error":
@@ -161,7 +161,7 @@ function busNews(native: string, properties: Fields, p: Fields): News | undefine
 }
 
 /** A session begins; one that the task tool made is a subagent of the session that called it. */
-function sessionNews(native: string, info: Fields | undefined): News | undefined {
+function sessionEvent(native: string, info: Fields | undefined): EventParts | undefined {
   const id = asString(info?.["id"]);
   const parentId = asString(info?.["parentID"]);
   if (info === undefined || id === undefined) return undefined;
@@ -190,7 +190,7 @@ function sessionNews(native: string, info: Fields | undefined): News | undefined
   };
 }
 
-function promptNews(output: Fields | undefined): News | undefined {
+function promptNews(output: Fields | undefined): EventParts | undefined {
   const message = asObject(output?.["message"]);
   const id = asString(message?.["id"]);
   const prompt = promptOf(asArray(output?.["parts"]).map(partOf));
@@ -215,7 +215,7 @@ function partOf(part: unknown): PromptPart {
 }
 
 /** `tool.execute.after` is not called for a tool that fails, is refused or stopped: only its part reports it. */
-function failedTool(part: Fields | undefined): News | undefined {
+function failedTool(part: Fields | undefined): EventParts | undefined {
   const state = asObject(part?.["state"]);
   const tool = asString(part?.["tool"]);
   const partId = asString(part?.["id"]);
@@ -265,7 +265,7 @@ const errorExtras = (error: unknown): Extras => {
 
 const isRetry = (properties: Fields): boolean => asObject(properties["status"])?.["type"] === "retry";
 
-/** Only the provider's text says why; nothing of it is kept. */
+/** Only the provider's text has the reason; the text is not kept. */
 function retryReason(message: unknown): string {
   const text = asString(message) ?? "";
   if (/rate.?limit|too many requests|\b429\b/i.test(text)) return "rate_limit";
@@ -314,7 +314,7 @@ const keyOf = (p: Fields): string => asString(asObject(asObject(p["input"])?.["e
 
 const keyed = (callId: string | undefined): { key?: string } => (callId === undefined ? {} : { key: callId });
 
-/** Where this process keeps its sessions, by its own rules; the reader searches elsewhere if they are not there. */
+/** Where this process keeps its sessions, by OpenCode's rules; the reader searches elsewhere if they are not there. */
 function databaseOf({ env }: IntakeFacts): string | undefined {
   const home = asString(env["HOME"]);
   const dataHome = asString(env["XDG_DATA_HOME"]) ?? (home === undefined ? undefined : join(home, ".local", "share"));

@@ -33,8 +33,8 @@ export function messagesContent(
   rows: readonly MessageRow[],
   entries: readonly TranscriptEntry[],
 ): readonly Content[] {
-  const told = new Map(entries.map((entry) => [entry.key, entry]));
-  return rows.flatMap(({ id }) => db.all(SELECT_PARTS, id).flatMap((part) => partContent(id, part, told)));
+  const byKey = new Map(entries.map((entry) => [entry.key, entry]));
+  return rows.flatMap(({ id }) => db.all(SELECT_PARTS, id).flatMap((part) => partContent(id, part, byKey)));
 }
 
 // --- internal ---
@@ -46,22 +46,22 @@ const SELECT_PARTS = `SELECT id, ${field("$.type")} AS type, ${field("$.text")} 
     ${field("$.synthetic")} AS synthetic, ${field("$.ignored")} AS ignored
   FROM part WHERE message_id = ? ORDER BY id`;
 
-function partContent(messageId: string, part: Row, told: ReadonlyMap<string, TranscriptEntry>): readonly Content[] {
+function partContent(messageId: string, part: Row, byKey: ReadonlyMap<string, TranscriptEntry>): readonly Content[] {
   const answer = `message:${messageId}`;
   const text = asString(part["text"]);
   if (part["type"] === "text" && text !== undefined) {
     if (part["synthetic"] === 1 || part["ignored"] === 1) return [];
     const prompt = `prompt:${messageId}`;
-    if (told.has(prompt)) return [{ fact: prompt, part: "prompt", piece: String(part["id"]), value: text }];
-    return told.has(answer) ? answerPiece(answer, text) : [];
+    if (byKey.has(prompt)) return [{ fact: prompt, part: "prompt", piece: String(part["id"]), value: text }];
+    return byKey.has(answer) ? answerPiece(answer, text) : [];
   }
-  const use = told.get(`use:${String(part["id"])}`);
+  const use = byKey.get(`use:${String(part["id"])}`);
   if (use?.kind !== "tool_use") return [];
   const result = `result:${String(part["id"])}`;
   return [
     ...contentOf(use.key, "arguments", objectIn(part["input"])),
-    ...(told.has(result) ? contentOf(result, "result", part["output"] ?? part["error"]) : []),
-    ...(told.has(answer) ? answerPiece(answer, toolCallPart(use.callId, use.name)) : []),
+    ...(byKey.has(result) ? contentOf(result, "result", part["output"] ?? part["error"]) : []),
+    ...(byKey.has(answer) ? answerPiece(answer, toolCallPart(use.callId, use.name)) : []),
   ];
 }
 

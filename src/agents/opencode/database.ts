@@ -38,9 +38,9 @@ export async function openDatabase(path: string, roots?: readonly string[]): Pro
   }
   // libsql ignores `readonly`; SQLite's URI does it
   const raw = new Libsql(`${pathToFileURL(real).href}?mode=ro`, {});
-  const statements = new Map<string, Asked>();
-  const prepared = (sql: string): Asked => {
-    const statement = statements.get(sql) ?? askSafely(raw, sql);
+  const statements = new Map<string, SafeStatement>();
+  const prepared = (sql: string): SafeStatement => {
+    const statement = statements.get(sql) ?? prepareSafely(raw, sql);
     statements.set(sql, statement);
     return statement;
   };
@@ -51,13 +51,13 @@ export async function openDatabase(path: string, roots?: readonly string[]): Pro
     if (after.ino !== before.ino || after.dev !== before.dev) throw notRegular(path);
     refuseForeign(path, prepared(SCHEMA).all());
   } catch (error) {
-    letGo(raw);
+    closeFully(raw);
     throw error;
   }
   return {
     all: (sql, ...values) => prepared(sql).all(...values),
     get: (sql, ...values) => prepared(sql).get(...values),
-    close: () => letGo(raw),
+    close: () => closeFully(raw),
   };
 }
 
@@ -67,11 +67,11 @@ export async function openDatabase(path: string, roots?: readonly string[]): Pro
  *
  * @returns existing paths, the most likely first
  */
-export function databasesFor(home: string, told?: string): readonly string[] {
+export function databasesFor(home: string, reportedPath?: string): readonly string[] {
   const usual = join(home, ".local", "share", "opencode");
-  const folders = told === undefined ? [usual] : [dirname(told), usual];
+  const folders = reportedPath === undefined ? [usual] : [dirname(reportedPath), usual];
   const found = folders.flatMap((folder) => namesIn(folder).map((name) => join(folder, name)));
-  const all = told !== undefined && existsSync(told) ? [told, ...found] : found;
+  const all = reportedPath !== undefined && existsSync(reportedPath) ? [reportedPath, ...found] : found;
   return [...new Set(all)];
 }
 
@@ -83,13 +83,13 @@ export const databasesAmong = (names: readonly string[]): readonly string[] =>
 
 // --- internal ---
 
-interface Asked {
+interface SafeStatement {
   all(...values: readonly Value[]): readonly Row[];
   get(...values: readonly Value[]): Row | undefined;
 }
 
 /** OpenCode itself writes texts that are not valid UTF-8, by cutting a surrogate pair in half. */
-function askSafely(raw: Libsql.Database, sql: string): Asked {
+function prepareSafely(raw: Libsql.Database, sql: string): SafeStatement {
   const names = raw
     .prepare(sql)
     .columns()
@@ -110,7 +110,7 @@ function askSafely(raw: Libsql.Database, sql: string): Asked {
 }
 
 /** Closing alone keeps the snapshot open until garbage collection, and OpenCode could not shorten its -wal. */
-function letGo(raw: Libsql.Database): void {
+function closeFully(raw: Libsql.Database): void {
   try {
     if (raw.inTransaction) raw.exec("ROLLBACK");
   } finally {

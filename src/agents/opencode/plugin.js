@@ -1,13 +1,13 @@
 // openhook-otel plugin for OpenCode
 //
-// Written by `openhook-otel enable opencode`, taken away by `openhook-otel disable opencode`; changes to it are lost.
+// Written by `openhook-otel enable opencode`, removed by `openhook-otel disable opencode`; changes to it are lost.
 //
-// Hands what OpenCode tells its plugins to openhook-otel: one small file per event, and a program that is started when a turn
-// or the process ends. OpenCode waits for its plugins, and a plugin that throws breaks tools and whole runs. So nothing here
-// waits, nothing throws, and where openhook-otel is not installed nothing happens at all. Only names, ids, times, counts and
-// the beginnings of error messages are written: no prompt, no argument, no output.
+// Passes OpenCode's plugin events to openhook-otel: writes one small file per event, and starts a drain when a turn or the
+// process ends. OpenCode waits for its plugins, and a plugin that throws breaks tools and whole runs. So this file awaits
+// nothing, catches every error, and does nothing if openhook-otel is not installed. It writes only names, ids, times, counts
+// and the beginnings of error messages: no prompt, no argument, no output.
 //
-// The rules for places and files are those of hook.sh in the openhook-otel package.
+// Paths and files follow the rules of hook.sh in the openhook-otel package.
 import { spawn } from "node:child_process";
 import {
   closeSync,
@@ -25,37 +25,37 @@ import {
 import { homedir } from "node:os";
 import { join, parse, sep } from "node:path";
 
-/** Where `enable` put the hook program, if not at the usual place. */
+/** Where `enable` put the hook program, if not in the default folder. */
 const INSTALLED_IN = "";
 
 const SOURCE = "opencode";
 const KEPT_ENV = ["HOME", "XDG_DATA_HOME", "OPENCODE_DB"];
-/** No string of a payload is longer, no list, and no payload. */
+/** Limits for strings, lists and whole payloads. */
 const MAX_TEXT = 300;
 const MAX_PARTS = 200;
 const MAX_BYTES = 64 * 1024;
-/** A fork tells all its history again as events; what ended longer ago than this is history. */
-const NEWS_MS = 60_000;
-/** What ended later than now was copied after the clock had been set back. */
+/** A fork sends its whole history again as events; whatever ended longer ago than this is history. */
+const RECENT_MS = 60_000;
+/** Whatever ended later than now was copied after the clock was set back. */
 const SAME_SECOND_MS = 1_000;
-/** Sessions a long-lived server remembers. */
+/** Limit for a long-lived server. */
 const MAX_REMEMBERED = 2_000;
 
-/** Loaded from two folders, or once more without being let go of, the last one speaks. By directory. */
-const SPEAKERS = Symbol.for("openhook-otel.opencode");
+/** By directory. If the plugin is loaded from two folders, or again without `dispose`, only the last instance reports events. */
+const ACTIVE_INSTANCES = Symbol.for("openhook-otel.opencode");
 
 /** The plugin: OpenCode calls every exported function. */
 export const OpenhookOtel = async (given) => quietly(() => hooksFor(pathOf(given?.directory) ?? ""), {});
 
 /** All hooks of one instance of OpenCode: one working directory. */
 function hooksFor(directory) {
-  const me = {};
-  globalThis[SPEAKERS] ??= new Map();
-  const speakers = globalThis[SPEAKERS];
-  speakers.set(directory, me);
-  const state = { directory, parents: new Map(), prompts: new Map(), asked: new Map(), sequence: 0 };
-  const hook = (tell) => async (input, output) => {
-    if (speakers.get(directory) === me) quietly(() => tell(state, input, output));
+  const instance = {};
+  globalThis[ACTIVE_INSTANCES] ??= new Map();
+  const activeInstances = globalThis[ACTIVE_INSTANCES];
+  activeInstances.set(directory, instance);
+  const state = { directory, parents: new Map(), prompts: new Map(), requested: new Map(), sequence: 0 };
+  const hook = (handle) => async (input, output) => {
+    if (activeInstances.get(directory) === instance) quietly(() => handle(state, input, output));
   };
   return {
     "chat.message": hook(chatMessage),
@@ -63,13 +63,13 @@ function hooksFor(directory) {
     "tool.execute.after": hook(toolAfter),
     event: hook(busEvent),
     dispose: hook((...args) => {
-      speakers.delete(directory);
+      activeInstances.delete(directory);
       dispose(...args);
     }),
   };
 }
 
-// --- what is told ---
+// --- events ---
 
 function chatMessage(state, input, output) {
   const sessionID = textOf(input?.sessionID);
@@ -84,7 +84,7 @@ function chatMessage(state, input, output) {
     length: typeof part?.text === "string" ? part.text.length : undefined,
   }));
   if (!state.parents.has(sessionID)) {
-    // A session that is taken up again is not created; nothing else tells that it begins
+    // No event reports that a session was resumed, so its first prompt does
     if (!state.prompts.has(sessionID)) {
       write(state, "session.resumed", { sessionID }, null, sessionID, created);
       startDrainIfWaiting();
@@ -92,8 +92,8 @@ function chatMessage(state, input, output) {
     const isPrompt = parts.some((part) => part.type !== undefined && !part.synthetic && !part.ignored);
     remember(state.prompts, sessionID, isPrompt ? id : (state.prompts.get(sessionID) ?? ""));
   }
-  const told = { id, role: "user", sessionID, time: { created }, agent: textOf(message.agent) };
-  write(state, "chat.message", { sessionID }, { message: told, parts }, sessionID);
+  const reported = { id, role: "user", sessionID, time: { created }, agent: textOf(message.agent) };
+  write(state, "chat.message", { sessionID }, { message: reported, parts }, sessionID);
 }
 
 function toolBefore(state, input, output) {
@@ -105,12 +105,12 @@ function toolBefore(state, input, output) {
 function toolAfter(state, input, output) {
   const called = callOf(input);
   if (called === undefined) return;
-  const told =
+  const result =
     output === undefined || output === null
       ? null
       : { isError: output.isError === true, metadata: metadataOf(output.metadata) };
   const args = argumentsOf(called.tool, input.args);
-  write(state, "tool.execute.after", { ...called, args }, told, called.sessionID);
+  write(state, "tool.execute.after", { ...called, args }, result, called.sessionID);
 }
 
 const callOf = (input) => {
@@ -118,7 +118,7 @@ const callOf = (input) => {
   return tool === undefined || sessionID === undefined ? undefined : { tool, sessionID, callID };
 };
 
-/** What a model got wrong is run as a tool named `invalid`; its arguments have the name that was wanted. */
+/** A call that the model got wrong runs as a tool named `invalid`, with the wanted name in its arguments. */
 const argumentsOf = (tool, args) => (tool === "invalid" ? { tool: textOf(args?.tool) } : {});
 
 function metadataOf(metadata) {
@@ -137,16 +137,16 @@ function busEvent(state, input) {
   const event = input?.event;
   const type = textOf(event?.type);
   if (type === undefined || !Object.hasOwn(BUS, type)) return;
-  const told = BUS[type](state, event.properties ?? {});
-  if (told === undefined) return;
-  const { properties, sessionID, drain } = told;
+  const record = BUS[type](state, event.properties ?? {});
+  if (record === undefined) return;
+  const { properties, sessionID, drain } = record;
   write(state, `event:${type}`, { event: { id: textOf(event.id), type, properties } }, null, sessionID);
   if (type === "session.deleted") forget(state, sessionID);
   if (drain === "yes") startDrain();
   if (drain === "if-waiting") startDrainIfWaiting();
 }
 
-/** The events of the bus that tell something; each gives what of it is written, or `undefined`. */
+/** Handlers for bus events; each returns what to write, or `undefined`. */
 const BUS = {
   "session.created": (state, { info }) => {
     const session = sessionOf(info);
@@ -156,7 +156,7 @@ const BUS = {
     const drain = session.parentID === undefined ? "if-waiting" : "no";
     return { properties: { sessionID: session.id, info: session }, sessionID: session.id, drain };
   },
-  // Comes many times; a subagent's session that an earlier process made is told of by nothing else
+  // Sent often; for a subagent's session that an earlier process created, this is the only event
   "session.updated": (state, { info }) => {
     const session = sessionOf(info);
     if (session?.parentID === undefined || state.parents.has(session.id)) return undefined;
@@ -191,16 +191,16 @@ const BUS = {
   "message.updated": (state, { info }) => {
     const completed = numberOf(info?.time?.completed);
     const sessionID = textOf(info?.sessionID);
-    if (info?.role !== "assistant" || sessionID === undefined || !isNews(completed)) return undefined;
+    if (info?.role !== "assistant" || sessionID === undefined || !isRecent(completed)) return undefined;
     const { tokens } = info;
-    const told = {
+    const answer = {
       id: textOf(info.id),
       sessionID,
       role: "assistant",
       modelID: textOf(info.modelID),
       providerID: textOf(info.providerID),
       finish: textOf(info.finish),
-      isAsked: state.asked.has(info.id),
+      isAsked: state.requested.has(info.id),
       error: errorOf(info.error),
       time: { created: numberOf(info.time.created), completed },
       tokens: {
@@ -211,19 +211,19 @@ const BUS = {
         cache: { read: numberOf(tokens?.cache?.read), write: numberOf(tokens?.cache?.write) },
       },
     };
-    return { properties: { sessionID, info: told }, sessionID };
+    return { properties: { sessionID, info: answer }, sessionID };
   },
   // `tool.execute.after` is not called for a tool that fails
   "message.part.updated": (state, { part }) => {
     const sessionID = textOf(part?.sessionID);
-    // An answer without one stands for what the user had run: a slash command's subtask
-    if (part?.type === "step-start") remember(state.asked, part.messageID, true);
+    // An answer without this part represents something the user ran: a slash command's subtask
+    if (part?.type === "step-start") remember(state.requested, part.messageID, true);
     const call = part?.state;
     if (part?.type !== "tool" || call?.status !== "error" || sessionID === undefined) return undefined;
     const end = numberOf(call.time?.end);
-    if (!isNews(end)) return undefined;
+    if (!isRecent(end)) return undefined;
     const tool = textOf(part.tool);
-    const told = {
+    const failed = {
       id: textOf(part.id),
       sessionID,
       messageID: textOf(part.messageID),
@@ -238,11 +238,11 @@ const BUS = {
         time: { start: numberOf(call.time?.start), end },
       },
     };
-    return { properties: { sessionID, part: told }, sessionID };
+    return { properties: { sessionID, part: failed }, sessionID };
   },
 };
 
-/** The process lets go of this directory: what it worked on ends. There is no other end of a session. */
+/** The process closes this directory, which ends its sessions. OpenCode has no other event for the end of a session. */
 function dispose(state) {
   for (const sessionID of state.prompts.keys()) write(state, "dispose", { sessionID }, null, sessionID);
   state.prompts.clear();
@@ -269,12 +269,12 @@ const errorOf = (error) =>
     ? { name: textOf(error.name), data: { statusCode: numberOf(error.data?.statusCode) } }
     : undefined;
 
-function isNews(endMs) {
+function isRecent(endMs) {
   const ageMs = Date.now() - (endMs ?? 0);
-  return ageMs > -SAME_SECOND_MS && ageMs < NEWS_MS;
+  return ageMs > -SAME_SECOND_MS && ageMs < RECENT_MS;
 }
 
-// --- how it is written ---
+// --- inbox files ---
 
 function write(state, event, input, output, sessionID, at = Date.now()) {
   const { installed, inboxDir } = places();
@@ -306,7 +306,7 @@ function write(state, event, input, output, sessionID, at = Date.now()) {
   writeFile(inboxDir, `${process.pid}-${process.pid}`, `openhook-inbox 1\n${head.join("")}\n${payload}\nend=whole\n`);
 }
 
-/** Under its last name at once: the end line makes it complete, and nobody else's file is ever overwritten. */
+/** Written under its final name: the end line marks it as complete, and no existing file is ever overwritten. */
 function writeFile(inboxDir, stem, text) {
   const { path, fd } = reserve(inboxDir, stem);
   try {
@@ -314,7 +314,7 @@ function writeFile(inboxDir, stem, text) {
       const bytes = Buffer.from(text);
       for (let offset = 0; offset < bytes.length; ) offset += writeSync(fd, bytes, offset);
     } finally {
-      // Over a network this is where it can say that there is no room
+      // Network file systems can report a full disk only here
       closeSync(fd);
     }
   } catch {
@@ -322,7 +322,7 @@ function writeFile(inboxDir, stem, text) {
   }
 }
 
-/** No room on the disk: what is left has no bytes, and says that there was an event. A pid comes back before a drain has. */
+/** The disk is full: an empty file records that there was an event. Pids can be reused before the next drain. */
 function leaveMark(path) {
   let mark = path.replace(/\.evt$/, "");
   while (existsSync(`${mark}.lost`)) mark += "-";
@@ -345,7 +345,7 @@ function reserve(inboxDir, stem) {
       nextNumber++;
       return { path, fd };
     } catch (error) {
-      // A pid comes back, and two containers can share the folder
+      // Pids are reused, and two containers can share the folder
       if (error?.code === "EEXIST" && tries++ < 1_000) nextNumber++;
       else if (error?.code === "ENOENT" && !isMade) {
         isMade = true;
@@ -355,17 +355,17 @@ function reserve(inboxDir, stem) {
   }
 }
 
-/** Starts `openhook-otel drain` in a session of its own and does not wait. It outlives us. */
+/** Starts `openhook-otel drain` in a separate process group and does not wait. It outlives this process. */
 function startDrain() {
   const { installed, stateDir, node, program } = places();
   if (!installed || process.env.OPENHOOK_OTEL_DRAIN === "off") return;
   if (program === undefined || !existsSync(program)) return;
-  // In the background memory counts more than time; the other intakes do the same
+  // Memory matters more than time in the background; the other intakes use the same flags
   const lean = ["--max-semi-space-size=2", "--optimize-for-size"];
   const child = spawn(node !== undefined && existsSync(node) ? node : "node", [...lean, program, "drain", "--quiet"], {
     cwd: existsSync(stateDir) ? stateDir : parse(program).root,
     detached: true,
-    // Part of this environment can be the repository's: the drain looks, and loads nothing first that it names
+    // A repository can set part of this environment: remove options that load code; the drain checks the rest
     env: {
       ...process.env,
       NODE_OPTIONS: harmlessOptions(process.env.NODE_OPTIONS),
@@ -389,17 +389,17 @@ const harmlessOptions = (options = "") =>
     )
     .join(" ");
 
-/** Something of an earlier process may wait; ours is one of two files at the least. */
+/** Starts a drain if an earlier process left files; at least one of two files is ours. */
 function startDrainIfWaiting() {
   const { inboxDir } = places();
   if (readdirSync(inboxDir).filter((name) => name.endsWith(".evt")).length > 2) startDrain();
 }
 
-// --- where things lie ---
+// --- paths ---
 
 let known;
 
-/** Asked before every event, since `disable` can take the program away while OpenCode runs; read when it has changed. */
+/** Checked before every event, because `disable` can remove the program while OpenCode runs; read again when it has changed. */
 function places() {
   const moved = absolute(process.env.OPENHOOK_OTEL_HOME);
   const confPath = [absolute(INSTALLED_IN), usualHookDir(), moved]
@@ -411,8 +411,8 @@ function places() {
   const stamp = `${confPath} ${moved} ${mtimeMs} ${size}`;
   if (known?.stamp === stamp) return known;
   const conf = settingsIn(readFileSync(confPath, "utf8"));
-  const isHeard = moved !== undefined && !(conf.state && isDoubtful(moved));
-  const stateDir = isHeard ? moved : conf.state || join(stateRoot(), "openhook-otel");
+  const isHomeTrusted = moved !== undefined && !(conf.state && isDoubtful(moved));
+  const stateDir = isHomeTrusted ? moved : conf.state || join(stateRoot(), "openhook-otel");
   known = {
     stamp,
     installed: true,
@@ -424,7 +424,7 @@ function places() {
   return known;
 }
 
-/** A folder of the repository's: the variable can be the word of its .env. */
+/** A folder in the repository: the variable may come from its .env. */
 const isDoubtful = (folder) =>
   [process.cwd(), "/proc"].some((parent) => `${folder}${sep}`.startsWith(`${parent}${sep}`)) ||
   folder.split(/[\\/]/).includes("..");
@@ -456,9 +456,9 @@ function stateRoot() {
 const absolute = (path) =>
   path !== undefined && (path.startsWith("/") || /^[A-Za-z]:[\\/]/.test(path)) ? path : undefined;
 
-// --- small things ---
+// --- helpers ---
 
-/** Whatever goes wrong, OpenCode does not hear of it. */
+/** Swallows every error, so that OpenCode never sees one. */
 function quietly(work, otherwise) {
   try {
     return work();
@@ -469,14 +469,14 @@ function quietly(work, otherwise) {
 
 const textOf = (value) => (typeof value === "string" && value !== "" ? value.slice(0, MAX_TEXT) : undefined);
 
-/** Cut off, a path would be another one. */
+/** Never cut: a cut path would be another path. */
 const pathOf = (value) => (typeof value === "string" && value !== "" && value.length <= 4_096 ? value : undefined);
 
 const numberOf = (value) => (typeof value === "number" && Number.isFinite(value) ? value : undefined);
 
 const list = (value) => (Array.isArray(value) ? value.slice(0, MAX_PARTS) : []);
 
-/** The oldest is forgotten first. */
+/** Drops the oldest entry beyond the limit. */
 function remember(map, key, value) {
   map.delete(key);
   map.set(key, value);

@@ -13,7 +13,7 @@ import type {
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
 import { asString } from "../shared/payload/json.ts";
-import { type Dated, entriesIn, foldersBelow, located, oldestFirst, tell } from "../shared/transcript/past.ts";
+import { type Dated, entriesIn, foldersBelow, located, oldestFirst, reportProblem } from "../shared/transcript/past.ts";
 import { uniqueCallIds } from "./calls.ts";
 import { messagesContent } from "./content.ts";
 import { databasesAmong, databasesFor, openDatabase, type View } from "./database.ts";
@@ -45,14 +45,14 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
         if (unread > 0)
           query.onProblem(path, new Error(`tables of OpenCode 2 are not read yet; sessions in them: ${unread}`));
       } catch (error) {
-        tell(query, path, error);
+        reportProblem(query, path, error);
       }
     }
     const older = join(folder, "storage", "session");
     if (databases.length > 0 || (await entriesIn(older, query)).length === 0) continue;
     query.onProblem(
       older,
-      new Error("sessions of a version without a database; a newer OpenCode takes them over when it is started"),
+      new Error("sessions of a version without a database; a newer OpenCode imports them at its first start"),
     );
   }
   for (const session of oldestFirst(sessions.values())) yield located(session, query);
@@ -124,9 +124,9 @@ const LAYOUTS = ["opencode", join(".local", "share", "opencode")];
 
 /** A root can be a database itself, under any name. */
 async function databasesIn(root: string, query: LocateQuery): Promise<readonly string[]> {
-  const found = await stat(root).catch((error: unknown) => tell(query, root, error));
+  const found = await stat(root).catch((error: unknown) => reportProblem(query, root, error));
   if (found?.isFile() === true) return [root];
-  const names = (await readdir(root).catch((error: unknown) => tell(query, root, error))) ?? [];
+  const names = (await readdir(root).catch((error: unknown) => reportProblem(query, root, error))) ?? [];
   // Opening it reports if it may not be opened
   return databasesAmong(names).map((name) => join(root, name));
 }

@@ -142,10 +142,10 @@ function answer(row: MessageRow, info: MessageInfo, createdMs: number, state: Wa
   const failure = failureOf(row.id, info);
   const spoken = spokenMs(row.parts);
   const isCut = hasSteps && spoken !== undefined && (failure === undefined || failure.kind === "interruption");
-  const told = modelCallOf(row.id, info, spoken);
-  // The answer that stands for a slash command's subtask: no model was called for it
-  const isCall = hasSteps || told?.usage !== undefined;
-  const call = isCall ? (told ?? (isCut ? cutCall(row, info, createdMs, spoken) : undefined)) : undefined;
+  const recorded = modelCallOf(row.id, info, spoken);
+  // The answer that represents a slash command's subtask: no model was called for it
+  const isCall = hasSteps || recorded?.usage !== undefined;
+  const call = isCall ? (recorded ?? (isCut ? cutCall(row, info, createdMs, spoken) : undefined)) : undefined;
   const compaction = info["summary"] === true && failure === undefined ? compactionOf(row, info, state) : undefined;
   const entries: TranscriptEntry[] = [];
   if (call !== undefined) {
@@ -186,7 +186,7 @@ const cutCall = (
     complete: false,
   } as EntryOf<"model_call">);
 
-/** When the model had finished: it starts a tool when the call is complete, and its texts have an end. */
+/** When the model had finished: it starts a tool when the call is complete, and its texts have end times. */
 function spokenMs(parts: readonly PartRow[]): number | undefined {
   const tools = parts.flatMap(({ tool }) => tool?.startMs ?? []);
   if (tools.length === 0) return undefined;
@@ -201,10 +201,10 @@ const isRefused = (parts: readonly PartRow[]): boolean =>
 function compactionOf(row: MessageRow, info: MessageInfo, state: WalkState) {
   const timeMs = completedMsOf(info);
   if (timeMs === undefined || asString(info["finish"]) === undefined) return undefined;
-  const asked = state.compactions[asString(info["parentID"]) ?? ""];
-  const trigger = asked === undefined ? {} : { trigger: asked.isAuto ? "auto" : "manual" };
+  const request = state.compactions[asString(info["parentID"]) ?? ""];
+  const trigger = request === undefined ? {} : { trigger: request.isAuto ? "auto" : "manual" };
   const entry: EntryOf<"compaction"> = { kind: "compaction", key: `compaction:${row.id}`, timeMs, ...trigger };
-  return { entry, isOverflow: asked?.isOverflow === true };
+  return { entry, isOverflow: request?.isOverflow === true };
 }
 
 function toolEntries(
@@ -219,8 +219,11 @@ function toolEntries(
   const given = isModels ? part.callId : callIdOf(part.tool, part.callId, partId);
   const callId = session.callIdOf(given ?? partId, partId);
   // The task tool rewrites its start when its subagent exists
-  const toldMs = part.startMs ?? createdMs;
-  const startMs = part.tool === "task" ? Math.min(toldMs, bornMs(partId, toldMs) ?? toldMs) : toldMs;
+  const reportedStartMs = part.startMs ?? createdMs;
+  const startMs =
+    part.tool === "task"
+      ? Math.min(reportedStartMs, bornMs(partId, reportedStartMs) ?? reportedStartMs)
+      : reportedStartMs;
   const use = defined<EntryOf<"tool_use">>({
     kind: "tool_use",
     key: `use:${partId}`,
@@ -233,7 +236,7 @@ function toolEntries(
   const isFailed = part.status === "error";
   if (part.status !== "completed" && !isFailed) return [use];
   const outcome = isFailed ? failedOutcome(part.error, part.metadata) : completedOutcome(part.tool, part.metadata);
-  const endMs = part.endMs ?? toldMs;
+  const endMs = part.endMs ?? reportedStartMs;
   return [
     use,
     defined<EntryOf<"tool_result">>({

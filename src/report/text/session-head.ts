@@ -39,7 +39,7 @@ export function totals({ turns, subagents, sums, tools, facts }: SessionView): r
   });
   return [
     plain(plural(turns, "turn")),
-    ...(sums.modelCalls === 0 && (sums.sumsTold > 0 || facts.usageUnknown === true)
+    ...(sums.modelCalls === 0 && (sums.aggregateRecords > 0 || facts.usageUnknown === true)
       ? []
       : [plain(plural(sums.modelCalls, "model call"))]),
     plain(`${plural(toolCalls, "tool call")}${marked.length === 0 ? "" : ` (${marked.join(", ")})`}`),

@@ -61,7 +61,7 @@ function repository({ facts }: SessionSummary): string {
 }
 
 const modelCalls = (sums: SessionSummary["sums"], facts: SessionSummary["facts"]): string =>
-  sums.modelCalls === 0 && (sums.sumsTold > 0 || facts.usageUnknown === true) ? "?" : String(sums.modelCalls);
+  sums.modelCalls === 0 && (sums.aggregateRecords > 0 || facts.usageUnknown === true) ? "?" : String(sums.modelCalls);
 
 function tokens({ sums, facts }: SessionSummary): string {
   if (!hasUsage(sums)) return facts.usageUnknown === true ? "?" : "";

@@ -90,7 +90,7 @@ function cachedText(row: UsageRow): string {
 function callsText(row: UsageRow): string {
   const { calls } = row;
   if (calls === undefined) return "";
-  const isLeast = calls.sumsTold > 0 || row.sessionsWithoutUsage > 0;
+  const isLeast = calls.aggregateRecords > 0 || row.sessionsWithoutUsage > 0;
   if (calls.modelCalls > 0) return `${least(isLeast)}${count(calls.modelCalls)}`;
   return isLeast ? "?" : "";
 }

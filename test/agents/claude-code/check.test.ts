@@ -37,7 +37,7 @@ describe("what keeps Claude Code from running hooks", () => {
   ])("is disableAllHooks in %s", async (path) => {
     await put(path, { disableAllHooks: true });
     expect(await problems()).toEqual([
-      `broken: hooks are switched off: "disableAllHooks" is true in ~/${path}; take that out`,
+      `broken: hooks are switched off: "disableAllHooks" is true in ~/${path}; remove it`,
     ]);
   });
 
@@ -65,7 +65,7 @@ describe("what keeps Claude Code from running hooks", () => {
     await put("managed/managed-settings.d/10-hooks.json", settings);
     expect(await problems()).toEqual([
       `broken: users' hooks are switched off by "${Object.keys(settings)[0]}" in ~/managed/managed-settings.d/10-hooks.json; ` +
-        "have whoever looks after ~/managed/managed-settings.d take that out, or copy our entries into that file",
+        "ask the administrator of ~/managed/managed-settings.d to remove it, or copy our entries into that file",
     ]);
   });
 });

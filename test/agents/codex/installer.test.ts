@@ -340,7 +340,7 @@ describe("where the files are", () => {
       ["hooks switched off", (config) => `${config}[features]\nhooks = false\n`, /^broken: hooks are switched off/],
       ["the same by its former name", (config) => `features.codex_hooks = false\n${config}`, /codex_hooks = false/],
       ["a configuration that is none", () => "a = [", /^broken: .*config.toml cannot be read/],
-      ["hooks in both forms", (config) => `${config}[[hooks.Stop]]\n`, /^remark: .* warns of it/],
+      ["hooks in both forms", (config) => `${config}[[hooks.Stop]]\n`, /^remark: .* warns at each start/],
     ])("%s", async (_, edit, expected) => {
       const found = await edited(edit);
       expect(found).toHaveLength(1);

@@ -6,7 +6,7 @@ import { executableOf } from "../names/executables.ts";
 import { inputDigest } from "./digest.ts";
 import { asCode, asObject, asString, ownOf } from "./json.ts";
 import { arrivalKey } from "./minted.ts";
-import { type Outcome, outcomeOf } from "./outcome.ts";
+import { outcomeOf, type ToolOutcome } from "./outcome.ts";
 import { eventOf, sessionOf } from "./payload-event.ts";
 
 /** An agent whose payloads have the shape of Claude Code's, under any field names. */
@@ -156,7 +156,7 @@ function extrasIn(p: Fields, intake: IntakeFacts): Extras {
 const promptLengthOf = (prompt: unknown): number | undefined =>
   typeof prompt === "string" && prompt !== "" ? prompt.length : undefined;
 
-function endOf(native: string, p: Fields): Outcome {
+function endOf(native: string, p: Fields): ToolOutcome {
   if (/failure/i.test(native)) return { status: "error", origin: "native" };
   return outcomeOf(p["tool_response"] ?? p["toolResponse"] ?? p["tool_output"]);
 }

@@ -5,10 +5,10 @@ import { inputDigest } from "./digest.ts";
 import { asArray, asObject, asString, parsedJson } from "./json.ts";
 
 /** Content of one payload, by part; its event decides which parts count. */
-export type Said = { readonly [P in ContentPart]?: unknown };
+export type PayloadContent = { readonly [P in ContentPart]?: unknown };
 
 /** Content for the events of a payload: the prompt of a prompt, the arguments of a call, and so on. */
-export function contentOfEvents(events: readonly Event[], said: Said): readonly Content[] {
+export function contentOfEvents(events: readonly Event[], said: PayloadContent): readonly Content[] {
   return events.flatMap(({ id, type }) =>
     (PARTS[type] ?? []).flatMap((part): Content[] => {
       const value = part === "prompt" || part === "answer" ? plainText(said[part]) : said[part];

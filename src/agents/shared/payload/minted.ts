@@ -12,8 +12,8 @@ import { eventId } from "./identity.ts";
 export const mintedSessionId = (
   source: string,
   { parentPid, parentStart, cwd }: IntakeFacts,
-  cwdTold?: string,
-): string => eventId("session", source, String(parentPid ?? ""), parentStart ?? "", cwdTold ?? cwd ?? "");
+  payloadCwd?: string,
+): string => eventId("session", source, String(parentPid ?? ""), parentStart ?? "", payloadCwd ?? cwd ?? "");
 
 /** Distinguishes two equal payloads without id and time: by arrival time and hook process. */
 export const arrivalKey = ({ timeMs, hookPid }: IntakeFacts): string => `${timeMs}:${hookPid ?? ""}`;

@@ -1,7 +1,7 @@
 import { asArray, asExitCode, asObject, asString } from "./json.ts";
 
 /** How a tool call ended, as far as its result says. */
-export interface Outcome {
+export interface ToolOutcome {
   readonly status: "success" | "error";
   readonly exitCode?: number;
   /** `assumed`: no failure was reported, and no success either. */
@@ -14,7 +14,7 @@ export interface Outcome {
  *
  * @param result of any shape; a text may be JSON
  */
-export function outcomeOf(result: unknown): Outcome {
+export function outcomeOf(result: unknown): ToolOutcome {
   const whole = jsonIn(result);
   const parts = [whole, ...asArray(whole), ...partsOf(asObject(whole))].flatMap((part): readonly Fields[] => {
     const fields = asObject(part);

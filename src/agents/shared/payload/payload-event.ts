@@ -54,21 +54,21 @@ export function sessionOf(
 }
 
 /** Makes an event: an envelope for the five OpenHook types, a signal for the others. */
-export function eventOf(told: PayloadEvent, intake: IntakeFacts): Event {
-  const { source, session, native, tool } = told;
+export function eventOf(payloadEvent: PayloadEvent, intake: IntakeFacts): Event {
+  const { source, session, native, tool } = payloadEvent;
   const shared = {
-    id: eventId(source, session.id, native, told.key),
+    id: eventId(source, session.id, native, payloadEvent.key),
     source,
-    time: new Date(told.timeMs ?? intake.timeMs).toISOString(),
+    time: new Date(payloadEvent.timeMs ?? intake.timeMs).toISOString(),
     session_id: session.id,
-    ...defined<{ cwd: string }>({ cwd: told.cwd ?? intake.cwd }),
+    ...defined<{ cwd: string }>({ cwd: payloadEvent.cwd ?? intake.cwd }),
     extensions: defined<Extras>({
       native_event: native,
       session_id_origin: session.origin,
       process: intake.parentPid === undefined ? undefined : `${intake.parentPid}`,
       payload_bytes: intake.payloadBytes,
       truncated: intake.truncated ? true : undefined,
-      ...told.extras,
+      ...payloadEvent.extras,
     }),
   };
   const envelope = { openhook: OPENHOOK_VERSION, ...shared };
@@ -76,29 +76,29 @@ export function eventOf(told: PayloadEvent, intake: IntakeFacts): Event {
     tool_name: tool?.name,
     tool_call_id: tool?.callId,
   });
-  switch (told.type) {
+  switch (payloadEvent.type) {
     case "session.start":
-      return { type: told.type, ...envelope, data: defined<{ model: string }>({ model: told.model }) };
+      return { type: payloadEvent.type, ...envelope, data: defined<{ model: string }>({ model: payloadEvent.model }) };
     case "session.end":
       return {
-        type: told.type,
+        type: payloadEvent.type,
         ...envelope,
         data: defined<{ reason: SessionEndReason; transcript_path: string }>({
-          reason: told.reason,
-          transcript_path: told.extras?.transcript_path,
+          reason: payloadEvent.reason,
+          transcript_path: payloadEvent.extras?.transcript_path,
         }),
       };
     case "prompt.submit":
       return {
-        type: told.type,
+        type: payloadEvent.type,
         ...envelope,
-        data: defined<{ prompt_length: number }>({ prompt_length: told.promptLength }),
+        data: defined<{ prompt_length: number }>({ prompt_length: payloadEvent.promptLength }),
       };
     case "tool.start":
-      return { type: told.type, ...envelope, data: called };
+      return { type: payloadEvent.type, ...envelope, data: called };
     case "tool.end":
       return {
-        type: told.type,
+        type: payloadEvent.type,
         ...envelope,
         data: {
           ...called,
@@ -109,6 +109,6 @@ export function eventOf(told: PayloadEvent, intake: IntakeFacts): Event {
         },
       };
     default:
-      return { type: told.type, ...shared };
+      return { type: payloadEvent.type, ...shared };
   }
 }

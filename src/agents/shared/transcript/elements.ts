@@ -1,22 +1,22 @@
 import { openRegular } from "./open.ts";
 
-/** One element of an array in a JSON file; `undefined`: longer than the limit, passed over. */
+/** One element of an array in a JSON file; `undefined`: longer than the limit, skipped. */
 export type Element = Buffer | undefined;
 
 export interface ElementOptions {
   /** Longest element that is held in memory. @default 32 MiB */
   readonly maxBytes?: number;
-  /** Folders the file must really lie in. */
+  /** Folders that must contain the file, after links are resolved. */
   readonly roots?: readonly string[] | undefined;
 }
 
 /**
- * The elements of an array that stands in a JSON file's top object, one after the other, without holding the file. A file
- * that ends before its array does, because it is being written, gives the elements that are complete.
+ * The elements of an array that is a member of a JSON file's top object, one after the other, without loading the file. If the
+ * file ends inside the array, because it is being written, the complete elements are returned.
  *
  * @param member the array's name
- * @returns `{`…`}` texts; nothing for elements that are no objects, and for files of another shape
- * @throws for a file that is too large to be read anew each time it changes; RefusedError; what the file system throws
+ * @returns `{`…`}` texts; nothing for elements that are not objects, and for files of another shape
+ * @throws if the file is too large to be read again at each change; RefusedError; the file system's errors
  */
 export async function* elementsOf(
   path: string,
@@ -45,7 +45,7 @@ export async function* elementsOf(
 
 const CHUNK_BYTES = 1 << 18;
 const MAX_ELEMENT_BYTES = 32 << 20;
-/** All of it is read again with every change: some seconds. Sessions end where a context window does, far below. */
+/** The whole file is read at each change, which takes seconds at this size. Sessions are limited by the context window, far below. */
 const MAX_FILE_BYTES = 256 << 20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -55,17 +55,17 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
-// A member's name is short; a longer text is a value
+// Names of members are short; a longer text is a value
 const MAX_NAME_BYTES = 256;
 
-/** Knows no more of JSON than where texts, objects and arrays begin and end. */
+/** Finds where texts, objects and arrays begin and end; ignores the rest of JSON. */
 class Scan {
   readonly #member: string;
   readonly #maxBytes: number;
   #depth = 0;
   #inText = false;
   #escaped = false;
-  /** The text that was read last in the top object: a member's name, if a colon follows. */
+  /** The last text in the top object: a member's name, if a colon follows. */
   #text: number[] = [];
   #name: string | undefined;
   #inArray = false;
@@ -117,7 +117,7 @@ class Scan {
 
   #keep(piece: Buffer): void {
     this.#bytes += piece.length;
-    // The chunk is used again: what is kept must be a copy
+    // The chunk is reused: copy what is kept
     if (this.#bytes <= this.#maxBytes) this.#pieces.push(Buffer.from(piece));
     else this.#pieces = [];
   }

@@ -1,14 +1,14 @@
 import { readdirSync, statSync } from "node:fs";
 
 /**
- * What is made of the names in a folder, remembered while the folder stays as it is: thousands of sessions lie in one, and
- * each asks what lies beside it.
+ * Caches a value made from the names in a folder until the folder changes: one folder can have thousands of sessions, and
+ * each needs the names of the files beside it.
  */
 export class FolderMemory<T> {
   readonly #make: (folder: string, names: readonly string[]) => T;
   readonly #known = new Map<string, { readonly changedMs: number; readonly made: T }>();
 
-  /** @param make gets the names sorted; of a folder that cannot be read, none */
+  /** @param make gets the names, sorted; empty if the folder cannot be read */
   constructor(make: (folder: string, names: readonly string[]) => T) {
     this.#make = make;
   }
@@ -20,7 +20,7 @@ export class FolderMemory<T> {
     const startMs = Date.now();
     const names = changedMs === undefined ? [] : (tried(() => readdirSync(folder)) ?? []);
     const made = this.#make(folder, [...names].sort());
-    // A folder that changed just now can change again within the same tick of its file system's clock
+    // A folder that has just changed can change again within the same tick of its file system's clock
     if (changedMs === undefined || changedMs > startMs - COARSEST_TICK_MS) this.#known.delete(folder);
     else {
       if (this.#known.size >= MAX_FOLDERS) this.#known.clear();
@@ -40,6 +40,6 @@ function tried<T>(look: () => T): T | undefined {
   }
 }
 
-/** FAT's */
+/** FAT's. */
 const COARSEST_TICK_MS = 2_000;
 const MAX_FOLDERS = 1_000;

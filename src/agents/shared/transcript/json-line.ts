@@ -1,7 +1,7 @@
 /** A line of a JSON lines file. Valid until the next batch of lines is read: its bytes are reused. */
 export interface JsonLine {
   readonly bytes: Buffer;
-  /** As it stands in the file; without its long strings where `isCut`. */
+  /** As in the file; without its long strings if `isCut`. */
   text(): string;
   /** Its first bytes, one character each. */
   head(bytes: number): string;

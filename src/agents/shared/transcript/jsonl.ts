@@ -2,8 +2,8 @@ import { createHash, hash } from "node:crypto";
 import { closeSync, readSync } from "node:fs";
 import { shrinkJson } from "../../../model/shrink.ts";
 import type { JsonLine } from "./json-line.ts";
-import { openRegular, openRegularNow } from "./open.ts";
-import { isPacked } from "./packed.ts";
+import { openRegular, openRegularSync } from "./open.ts";
+import { isCompressed } from "./packed.ts";
 import { makeShortener, type PlacedLine, type Shortener } from "./shorten.ts";
 import { unpacked } from "./unpacked.lazy.ts";
 
@@ -57,8 +57,8 @@ export async function openJsonl(path: string, options: JsonlOptions): Promise<Js
   const heads = new Heads(read);
   try {
     const isInside = options.fingerprint?.endsWith(INSIDE) === true;
-    const told = isInside ? options.fingerprint?.slice(0, -INSIDE.length) : options.fingerprint;
-    const same = options.fromBytes <= size && (await heads.isFrom(told, options.fromBytes));
+    const fingerprint = isInside ? options.fingerprint?.slice(0, -INSIDE.length) : options.fingerprint;
+    const same = options.fromBytes <= size && (await heads.isFrom(fingerprint, options.fromBytes));
     const fromBytes = same ? options.fromBytes : 0;
     const place: Place = { fromBytes, chunkBytes, maxLineBytes, insideAt: same && isInside ? fromBytes : -1 };
     const shortener = options.shortens === true ? taken(chunkBytes) : undefined;
@@ -123,9 +123,9 @@ interface Open {
 }
 
 async function openedFor(path: string, { roots, blocks = false }: JsonlOptions): Promise<Open> {
-  const isUnpacked = isPacked(path);
+  const isUnpacked = isCompressed(path);
   if (blocks || isUnpacked) {
-    const { fd, stats } = openRegularNow(path, roots);
+    const { fd, stats } = openRegularSync(path, roots);
     const readAt = (into: Buffer, length: number, position: number) => readSync(fd, into, 0, length, position);
     return {
       read: isUnpacked ? unpacked(readAt) : readAt,
@@ -150,11 +150,11 @@ async function* readBatches(read: Read, place: Place, shortener: Shortener | und
   // The incomplete line so far, and its length; nothing is kept of a line that is too long
   const open = new OpenLine();
   let openBytes = place.insideAt === -1 ? 0 : maxLineBytes + 1;
-  let toldBytes = position;
+  let reportedBytes = position;
   for (;;) {
-    const told = read(chunk, chunkBytes, position);
+    const readResult = read(chunk, chunkBytes, position);
     // Awaiting an available result would yield to other tasks
-    const bytesRead = typeof told === "number" ? told : await told;
+    const bytesRead = typeof readResult === "number" ? readResult : await readResult;
     if (bytesRead === 0) return;
     const lines: JsonLine[] = [];
     let tooLong = 0;
@@ -186,12 +186,12 @@ async function* readBatches(read: Read, place: Place, shortener: Shortener | und
     }
     position += bytesRead;
     if (endBytes !== -1) {
-      toldBytes = endBytes;
+      reportedBytes = endBytes;
       yield { lines, endBytes, tooLong };
     }
-    if (openBytes > maxLineBytes && position - toldBytes >= PASS_BYTES) {
+    if (openBytes > maxLineBytes && position - reportedBytes >= PASS_BYTES) {
       place.insideAt = position;
-      toldBytes = position;
+      reportedBytes = position;
       yield { lines: [], endBytes: position, tooLong: 0 };
     }
   }

@@ -6,19 +6,19 @@ export class Kinds {
   readonly #known: ReadonlySet<string>;
   #unknown = new Map<string, number>();
 
-  /** @param known all kinds that were ever seen, with or without facts */
+  /** @param known all known kinds, with or without facts */
   constructor(known: readonly string[]) {
     this.#known = new Set(known);
   }
 
-  /** @param kind as the record has it; other values than texts are ignored */
+  /** @param kind as in the record; values other than texts are ignored */
   saw(kind: unknown): void {
     if (typeof kind !== "string" || kind === "" || this.#known.has(kind)) return;
     if (this.#unknown.size >= MAX_KINDS && !this.#unknown.has(kind)) return;
     this.#unknown.set(kind, (this.#unknown.get(kind) ?? 0) + 1);
   }
 
-  /** Returns the counts so far and starts anew. */
+  /** Returns the counts so far and resets them. */
   take(): ReadonlyMap<string, number> {
     const taken = this.#unknown;
     this.#unknown = new Map();

@@ -13,7 +13,7 @@ import {
 import { type FileHandle, open } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 
-/** A file that must not be read: what a path leads to is not what an agent writes. The message says which and why. */
+/** A file that must not be read, because its path leads to something that no agent writes. The message has the path and reason. */
 export class RefusedError extends Error {
   readonly code = "E_REFUSED";
 }
@@ -24,18 +24,18 @@ export interface Opened {
 }
 
 /**
- * Opens a file that somebody named to us, for reading: a regular file, in one of the agent's folders, of this user. Links
- * are resolved first and must stay inside; nothing else is ever opened, so that no device is touched and no FIFO waited for.
+ * Opens a file for reading whose path comes from a payload or setting: a regular file of this user, in one of the agent's
+ * folders. Links are resolved first and must stay inside. Nothing else is ever opened, so no device is touched and no FIFO blocks.
  *
- * @param roots folders the file must lie in, links in their own paths resolved; without them it can lie anywhere
- * @throws RefusedError with the reason; else what the file system throws
+ * @param roots folders that must contain the file, with links in their own paths resolved; absent: anywhere
+ * @throws RefusedError with the reason; else the file system's error
  */
 export async function openRegular(path: string, roots?: readonly string[]): Promise<Opened> {
-  // Agents replace files while we look: what was opened must be what was looked at
+  // Agents replace files at any time: what was opened must be what was checked
   for (let attempt = 1; ; attempt++) {
-    const { real, before } = looked(path, roots);
+    const { real, before } = checkPath(path, roots);
     const file = await open(real, READ).catch((error: unknown) => {
-      if (isNowALink(error)) return undefined;
+      if (isLinkError(error)) return undefined;
       throw error;
     });
     try {
@@ -52,14 +52,14 @@ export async function openRegular(path: string, roots?: readonly string[]): Prom
   }
 }
 
-/** The same for threads that have nothing else to do: a file of a few kilobytes is read before a promise comes back. */
-export function openRegularNow(
+/** The same, synchronously, for threads that do nothing else: a small file is read faster than a promise resolves. */
+export function openRegularSync(
   path: string,
   roots?: readonly string[],
 ): { readonly fd: number; readonly stats: Stats } {
   for (let attempt = 1; ; attempt++) {
-    const { real, before } = looked(path, roots);
-    const fd = opened(real);
+    const { real, before } = checkPath(path, roots);
+    const fd = openUnlessLink(real);
     try {
       const stats = fd === undefined ? undefined : fstatSync(fd);
       if (fd !== undefined && stats !== undefined && isSame(fd, stats, { path, real, before })) return { fd, stats };
@@ -73,7 +73,7 @@ export function openRegularNow(
 }
 
 /**
- * The whole of a small file; `undefined` where there is none, and for one that is larger, or must not be read.
+ * The content of a small file; `undefined` if it does not exist, is larger, or must not be read.
  *
  * @throws never
  */
@@ -85,7 +85,7 @@ export async function readSmall(
   try {
     const { file, stats } = await openRegular(path, roots);
     try {
-      return stats.size > maxBytes ? undefined : { bytes: await upTo(file, maxBytes), stats };
+      return stats.size > maxBytes ? undefined : { bytes: await readUpTo(file, maxBytes), stats };
     } finally {
       await file.close();
     }
@@ -94,13 +94,17 @@ export async function readSmall(
   }
 }
 
-/** The same, for threads that have nothing else to do. */
-export function readSmallNow(path: string, maxBytes: number, roots: readonly string[] | undefined): Buffer | undefined {
+/** The same, synchronously, for threads that do nothing else. */
+export function readSmallSync(
+  path: string,
+  maxBytes: number,
+  roots: readonly string[] | undefined,
+): Buffer | undefined {
   try {
-    const { fd, stats } = openRegularNow(path, roots);
+    const { fd, stats } = openRegularSync(path, roots);
     try {
       if (stats.size > maxBytes) return undefined;
-      return begins(fd, stats.size);
+      return readStart(fd, stats.size);
     } finally {
       closeSync(fd);
     }
@@ -109,13 +113,13 @@ export function readSmallNow(path: string, maxBytes: number, roots: readonly str
   }
 }
 
-/** The first bytes of a file, as many as there are; nothing of one that is not there or must not be read. Never throws. */
+/** The first bytes of a file, fewer if it is shorter; empty if it does not exist or must not be read. Never throws. */
 export function firstBytes(path: string, bytes: number, roots: readonly string[] | undefined): Buffer {
   try {
-    // Thousands of files are looked at so: each is read before a promise comes back
-    const { fd, stats } = openRegularNow(path, roots);
+    // Called for thousands of files: reading is faster than a promise resolves
+    const { fd, stats } = openRegularSync(path, roots);
     try {
-      return begins(fd, Math.min(stats.size, bytes));
+      return readStart(fd, Math.min(stats.size, bytes));
     } finally {
       closeSync(fd);
     }
@@ -125,80 +129,80 @@ export function firstBytes(path: string, bytes: number, roots: readonly string[]
 }
 
 /**
- * Why a path must not be read; `undefined` for one that may be, and for one where there is nothing. Opens nothing.
+ * Why a path must not be read; `undefined` if it may be, and if nothing exists there. Opens nothing.
  *
  * @throws never
  */
 export async function refusalOf(path: string, roots: readonly string[] | undefined): Promise<string | undefined> {
   try {
-    looked(path, roots);
+    checkPath(path, roots);
     return undefined;
   } catch (error) {
     if (error instanceof RefusedError) return error.message;
-    return codeOf(error) === "ENOENT" ? outside(path, roots) : undefined;
+    return codeOf(error) === "ENOENT" ? outsideReason(path, roots) : undefined;
   }
 }
 
-/** Where a path really leads, checked as `openRegular` does, for those who must open it by themselves. */
+/** The resolved path, checked as `openRegular` does, for libraries that open files themselves. */
 export async function checkedPath(path: string, roots: readonly string[] | undefined): Promise<string> {
-  return looked(path, roots).real;
+  return checkPath(path, roots).real;
 }
 
 // --- internal ---
 
 const ATTEMPTS = 5;
-// Where the system knows them: not through a link, and not waiting for anybody
+// As far as the system supports it: do not follow a link, do not block
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0) | (constants.O_NOCTTY ?? 0);
-/** Files there look regular and are not: reading one can wait, take what is another's, or never end. */
-const SPECIAL = ["/proc", "/sys", "/dev"];
+/** Files there look regular, but reading one can block, consume data of another process, or never end. */
+const SYSTEM_FOLDERS = ["/proc", "/sys", "/dev"];
 
-interface Looked {
+interface CheckedPath {
   readonly path: string;
-  /** Without symbolic links. */
+  /** With symbolic links resolved. */
   readonly real: string;
   readonly before: Stats;
 }
 
-// Looked at without promises: each would take longer than what it asks for
-function looked(path: string, roots: readonly string[] | undefined): Looked {
+// Synchronous: promises would take longer than these calls
+function checkPath(path: string, roots: readonly string[] | undefined): CheckedPath {
   const real = realOf(path);
-  return { path, real, before: checked(path, real, roots) };
+  return { path, real, before: checkedStats(path, real, roots) };
 }
 
-/** `undefined`: it became a symbolic link in this moment. */
-function opened(real: string): number | undefined {
+/** `undefined`: a symbolic link replaced it since the check. */
+function openUnlessLink(real: string): number | undefined {
   try {
     return openSync(real, READ);
   } catch (error) {
-    if (isNowALink(error)) return undefined;
+    if (isLinkError(error)) return undefined;
     throw error;
   }
 }
 
-const isNowALink = (error: unknown): boolean => codeOf(error) === "ELOOP";
+const isLinkError = (error: unknown): boolean => codeOf(error) === "ELOOP";
 
-const isSame = (fd: number, stats: Stats, { path, real, before }: Looked): boolean =>
-  stats.isFile() && stats.ino === before.ino && stats.dev === before.dev && liesAt(fd, path, real);
+const isSame = (fd: number, stats: Stats, { path, real, before }: CheckedPath): boolean =>
+  stats.isFile() && stats.ino === before.ino && stats.dev === before.dev && isStillAt(fd, path, real);
 
-const replaced = (path: string): RefusedError => refused(path, "it was replaced again and again while it was opened");
+const replaced = (path: string): RefusedError => refused(path, "it was replaced repeatedly while it was being opened");
 
 function realOf(path: string): string {
-  if (!isAbsolute(path)) throw refused(path, "it is no absolute path");
+  if (!isAbsolute(path)) throw refused(path, "it is not an absolute path");
   try {
     return realpathSync.native(path);
   } catch (error) {
-    if (codeOf(error) === "ELOOP") throw refused(path, "its symbolic links lead in a circle");
+    if (codeOf(error) === "ELOOP") throw refused(path, "its symbolic links form a cycle");
     throw error;
   }
 }
 
-/** @returns what is there: a regular file of ours, in one of the roots */
-function checked(path: string, real: string, roots: readonly string[] | undefined): Stats {
-  const special = specialOf(real);
-  if (special !== undefined) throw refused(path, `it leads to ${special}, where the system's own things are`);
+/** @returns its stats, if it is a regular file of ours in one of the roots */
+function checkedStats(path: string, real: string, roots: readonly string[] | undefined): Stats {
+  const systemFolder = systemFolderOf(real);
+  if (systemFolder !== undefined) throw refused(path, `it leads to ${systemFolder}, a system folder`);
   const root = roots === undefined ? undefined : rootOf(real, roots);
   if (roots !== undefined && root === undefined) {
-    throw refused(path, real === resolve(path) ? OUTSIDE : `it is a link that leads elsewhere: ${OUTSIDE}`);
+    throw refused(path, real === resolve(path) ? `it is ${OUTSIDE}` : `it is a link, and its target is ${OUTSIDE}`);
   }
   const stats = lstatSync(real);
   if (!stats.isFile()) throw new RefusedError(`${JSON.stringify(path)} is not a regular file but ${kindOf(stats)}`);
@@ -206,30 +210,30 @@ function checked(path: string, real: string, roots: readonly string[] | undefine
   return stats;
 }
 
-const OUTSIDE = "it lies outside of the folders that this agent keeps its sessions in";
+const OUTSIDE = "outside this agent's session folders";
 
-/** Of a path where nothing is: by the folder that is there. */
-function outside(path: string, roots: readonly string[] | undefined): string | undefined {
+/** The reason for a path where nothing exists, by its closest existing folder. */
+function outsideReason(path: string, roots: readonly string[] | undefined): string | undefined {
   if (roots === undefined) return undefined;
   let [folder, rest] = [dirname(resolve(path)), ""];
   for (let depth = 0; depth < MAX_PARENTS; depth++) {
     const real = realIfThere(folder);
     if (real !== undefined) {
-      // A folder that is not there yet can be the root itself
+      // A missing folder can be the root itself
       const at = join(real, rest, "x");
-      return rootOf(at, roots) === undefined ? refused(path, OUTSIDE).message : undefined;
+      return rootOf(at, roots) === undefined ? refused(path, `it is ${OUTSIDE}`).message : undefined;
     }
     rest = join(folder.slice(dirname(folder).length).replace(/^[/\\]+/, ""), rest);
     folder = dirname(folder);
   }
-  return refused(path, OUTSIDE).message;
+  return refused(path, `it is ${OUTSIDE}`).message;
 }
 const MAX_PARENTS = 256;
 
-/** The root, links resolved, that a resolved path lies in. */
+/** The root, resolved, that contains a resolved path. */
 function rootOf(real: string, roots: readonly string[]): string | undefined {
   for (const root of roots) {
-    // What the beginning of a path without links is has none either
+    // A prefix of a path without links contains no links either
     if (root === resolve(root) && real.startsWith(root + sep)) return root;
     const resolved = realIfThere(root) ?? resolve(root);
     if (isIn(real, resolved)) return resolved;
@@ -246,23 +250,23 @@ function realIfThere(path: string): string | undefined {
 }
 
 function isIn(path: string, folder: string): boolean {
-  // The usual case, without taking the paths apart
+  // The usual case, without parsing the paths
   if (path.startsWith(folder) && path.charAt(folder.length) === sep && !path.includes("..")) return true;
   const rest = relative(folder, path);
   return rest === "" || (rest !== ".." && !rest.startsWith(`..${sep}`) && !isAbsolute(rest));
 }
 
-/** Of the user we run as, or of whoever the agent's folder belongs to: in containers that can be another one. */
+/** Owned by our user, or by the owner of the agent's folder: in containers that can be another user. */
 function isOurs(stats: Stats, root: string): boolean {
   const uid = process.getuid?.();
   if (uid === undefined || stats.uid === uid) return true;
   return stats.uid === statSync(root, { throwIfNoEntry: false })?.uid;
 }
 
-/** Whether an open file lies where its path led, also when folders above it were exchanged meanwhile. */
-function liesAt(fd: number, path: string, real: string): boolean {
-  const said = process.platform === "linux" ? linkIfThere(`/proc/self/fd/${fd}`) : undefined;
-  if (said !== undefined) return said === real || said === `${real} (deleted)`;
+/** Whether an open file is still at its resolved path: folders above it can be replaced after the check. */
+function isStillAt(fd: number, path: string, real: string): boolean {
+  const openPath = process.platform === "linux" ? linkIfThere(`/proc/self/fd/${fd}`) : undefined;
+  if (openPath !== undefined) return openPath === real || openPath === `${real} (deleted)`;
   return realIfThere(path) === real;
 }
 
@@ -274,8 +278,8 @@ function linkIfThere(path: string): string | undefined {
   }
 }
 
-/** Up to so many bytes of a file, of one that was cut off meanwhile less. */
-function begins(fd: number, length: number): Buffer {
+/** Up to `length` bytes from the start; fewer if the file was truncated since. */
+function readStart(fd: number, length: number): Buffer {
   const bytes = Buffer.alloc(length);
   let read = 0;
   while (read < length) {
@@ -286,8 +290,8 @@ function begins(fd: number, length: number): Buffer {
   return bytes.subarray(0, read);
 }
 
-/** A file can grow while it is read; it is not read further than it was to be. */
-async function upTo(file: FileHandle, maxBytes: number): Promise<Buffer> {
+/** Reads at most the size at opening: the file can grow while it is read. */
+async function readUpTo(file: FileHandle, maxBytes: number): Promise<Buffer> {
   const { size } = await file.stat();
   const bytes = Buffer.alloc(Math.min(size, maxBytes));
   let read = 0;
@@ -302,11 +306,11 @@ async function upTo(file: FileHandle, maxBytes: number): Promise<Buffer> {
 const refused = (path: string, why: string): RefusedError =>
   new RefusedError(`${JSON.stringify(path)} is not read: ${why}`);
 
-/** The folder of the system's own that a resolved path lies in. */
-const specialOf = (real: string): string | undefined =>
+/** The system folder that contains a resolved path. */
+const systemFolderOf = (real: string): string | undefined =>
   process.platform === "win32"
     ? undefined
-    : SPECIAL.find((folder) => real.startsWith(folder) && [undefined, "/"].includes(real[folder.length]));
+    : SYSTEM_FOLDERS.find((folder) => real.startsWith(folder) && [undefined, "/"].includes(real[folder.length]));
 
 function kindOf(stats: Stats): string {
   if (stats.isDirectory()) return "a directory";

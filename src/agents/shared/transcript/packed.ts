@@ -1,23 +1,22 @@
 import { closeSync, readSync } from "node:fs";
-import { openRegularNow } from "./open.ts";
+import { openRegularSync } from "./open.ts";
 import { unpacked } from "./unpacked.lazy.ts";
 
-// Files that an agent packs (Zstandard) when they have lain for a while, each in the place of what it holds, under its name
-// and this ending.
+// Some agents compress old files (Zstandard). The compressed file replaces the plain one, under its name with this ending.
 const ENDING = ".zst";
 
-export const isPacked = (path: string): boolean => path.endsWith(ENDING);
+export const isCompressed = (path: string): boolean => path.endsWith(ENDING);
 
-/** Where a file lies, or would, as it is. */
-export const plainPath = (path: string): string => (isPacked(path) ? path.slice(0, -ENDING.length) : path);
+/** The path of the plain form, whichever form exists. */
+export const plainPath = (path: string): string => (isCompressed(path) ? path.slice(0, -ENDING.length) : path);
 
-/** Where it lies, or would, when it is packed. */
-export const packedPath = (path: string): string => (isPacked(path) ? path : `${path}${ENDING}`);
+/** The path of the compressed form, whichever form exists. */
+export const compressedPath = (path: string): string => (isCompressed(path) ? path : `${path}${ENDING}`);
 
-/** The first bytes of what a packed file holds; nothing of one that is not there, must not be read or is torn. Never throws. */
+/** The first bytes of a compressed file's content; empty if it is missing, refused or damaged. Never throws. */
 export function firstUnpacked(path: string, bytes: number, roots: readonly string[] | undefined): Buffer {
   try {
-    const { fd } = openRegularNow(path, roots);
+    const { fd } = openRegularSync(path, roots);
     try {
       const head = Buffer.alloc(bytes);
       const read = unpacked((into, length, position) => readSync(fd, into, 0, length, position));

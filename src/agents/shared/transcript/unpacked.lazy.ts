@@ -1,14 +1,14 @@
 import { Decompress } from "fzstd";
 
-/** Reads some bytes of a file. @returns how many there were: fewer than asked for at its end, 0 behind it */
+/** Reads bytes of a file. @returns their number: fewer than requested at its end, 0 after it */
 export type ReadAt = (into: Buffer, length: number, position: number) => number;
 
 /**
- * What a Zstandard file holds, read as if it lay there as it was. Made for who reads on and now and then looks back a little:
- * further back all is unpacked again from the start.
+ * Reads the content of a Zstandard file as if it were uncompressed. Made for sequential reading with short steps back;
+ * a longer step back unpacks the file again from the start.
  *
- * @param packed reads the file itself
- * @returns gives what stands before bytes that cannot be unpacked, or end too early; asked for what is behind it throws an Error
+ * @param packed reads the compressed file
+ * @returns reads the content up to a damaged or truncated part; reading beyond that throws an Error
  */
 export function unpacked(packed: ReadAt): ReadAt {
   const source = new Unpacked(packed);
@@ -30,7 +30,7 @@ class Unpacked {
   #isAtEnd = false;
   #failed: Error | undefined;
   #endBytes = 0;
-  /** In their order, without a gap. */
+  /** In order, without gaps. */
   #pieces: Piece[] = [];
   #pushedBytes = 0;
 
@@ -53,7 +53,7 @@ class Unpacked {
       done += part.length;
       if (done === length) break;
     }
-    // What stands before it is there
+    // The content before the damage is readable
     if (done === 0 && length > 0 && this.#failed !== undefined) throw this.#failed;
     return done;
   }
@@ -64,7 +64,7 @@ class Unpacked {
     this.#isAtEnd = length === 0;
     this.#pushedBytes = 0;
     try {
-      // It keeps what it has not used yet
+      // The decoder keeps the chunk until it is used up, so it gets a copy
       this.#decompress.push(new Uint8Array(this.#chunk.subarray(0, length)), this.#isAtEnd);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
@@ -76,7 +76,7 @@ class Unpacked {
     return new Decompress((bytes) => {
       if (bytes.length === 0) return;
       this.#pushedBytes += bytes.length;
-      if (this.#pushedBytes > MAX_UNPACKED_BYTES) throw new Error("it holds more than a file of its size can");
+      if (this.#pushedBytes > MAX_UNPACKED_BYTES) throw new Error("its unpacked size is implausible");
       this.#pieces.push({ at: this.#endBytes, bytes });
       this.#endBytes += bytes.length;
     });
@@ -98,7 +98,7 @@ class Unpacked {
 }
 
 const CHUNK_BYTES = 1 << 16;
-/** Behind what is asked for: more than anybody looks back for. */
+/** Kept before the current position: more than any reader steps back. */
 const KEPT_BYTES = 2 << 20;
-/** Of one chunk: transcripts become a tenth, pictures that repeat a hundredth. */
+/** Limit per chunk: transcripts shrink to a tenth, repeated pictures to a hundredth. */
 const MAX_UNPACKED_BYTES = 128 << 20;

@@ -1,4 +1,4 @@
-// Node's own types name these and leave out how they are made.
+// Node's types name these without declaring their constructors.
 declare namespace WebAssembly {
   class Module {
     constructor(bytes: Uint8Array);
