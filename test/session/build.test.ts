@@ -302,7 +302,7 @@ describe("buildSession", () => {
 
   test("no events and no entries give an empty session", () => {
     const { facts: _, ...rest } = buildSession(input([]));
-    expect(rest).toEqual({ segments: [], turns: [], subagents: [], compactions: [], spent: [], awaiting: 0 });
+    expect(rest).toEqual({ segments: [], turns: [], subagents: [], compactions: [], spent: [], expectedLines: 0 });
   });
 
   test("a session that ends by timeout ends at its last prompt if nothing follows", () => {
