@@ -18,7 +18,7 @@ export function recognises(payload: unknown): Recognition {
   return p["phase"] === "pre" || p["phase"] === "post" ? "certain" : "no";
 }
 
-/** One payload → the start or end of one tool call, in the agent's session if it runs inside one. */
+/** One payload → the start or end of one tool call, in the session of the agent that runs it, if any. */
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const p = asObject(payload);
   if (p === undefined || recognises(payload) !== "certain") return [];

@@ -3,7 +3,7 @@ import { recognises, SOURCE, toEvents } from "./adapter.ts";
 import { toContent } from "./content.ts";
 import { KNOWN } from "./known.ts";
 
-/** Command-line programs behind our wrapper, or one with the same payload. */
+/** Command-line programs run by our wrapper, or by one with the same payload. */
 export default {
   source: SOURCE,
   title: "Wrapped command-line programs",

@@ -4,7 +4,7 @@ import { isOurCommand } from "../shared/settings/settings.ts";
  * The text of a hook file that contains only our hook: a shell script, or on Windows one for Node, which the program starts by
  * its extension.
  *
- * @param path decides which of them
+ * @param path its extension selects the form
  * @param command the command line to run
  */
 export function hookFileText(path: string, command: string): string {
@@ -13,7 +13,7 @@ export function hookFileText(path: string, command: string): string {
   return `// ${MARK}\nrequire("node:child_process").spawnSync(${JSON.stringify(command)}, ${options});\n`;
 }
 
-/** True for a text that we wrote, in this version or another, and that is unchanged. */
+/** True for an unchanged text that we wrote, in this version or another. */
 export function isOurs(text: string): boolean {
   const [first, second, third, ...rest] = text.replace(/^\uFEFF/, "").split(/\r?\n/);
   const isEnd = rest.every((line) => line === "");
@@ -22,7 +22,7 @@ export function isOurs(text: string): boolean {
   return isOurCommand(commandIn(second ?? "") ?? "");
 }
 
-/** True for a text of ours that someone added to; it is the user's now. */
+/** True if a user added to our text; it is not ours any more. */
 export const isMixed = (text: string): boolean => !isOurs(text) && text.includes(MARK);
 
 // --- internal ---

@@ -16,8 +16,8 @@ export default {
     return files.map((file) => {
       const event = eventOf(file.path);
       const mayBeOurs = file.text === undefined || isOurs(file.text);
-      if (event === undefined || !mayBeOurs) throw foreign(file.path);
-      // Cline runs every file of a name, so one of ours is enough
+      if (event === undefined || !mayBeOurs) throw nameTaken(file.path);
+      // Cline runs every file of an event, so one file of ours is enough
       if (done.has(event)) return { ...file, text: undefined };
       done.add(event);
       return { ...file, text: hookFileText(file.path, commandFor(command, event)) };
@@ -27,7 +27,7 @@ export default {
   registered: (files) => [
     ...new Set(files.flatMap(({ path, text }) => (isOurText(text) ? (eventOf(path) ?? []) : []))),
   ],
-  check: async (files, target) => [...(await notLookedInto(files, target)), ...(await findings(target))],
+  check: async (files, target) => [...(await unreadFolder(files, target)), ...(await findings(target))],
   async detect(target) {
     const version = await versionOf("cline", target.env);
     if (version !== undefined) return { present: true, version };
@@ -72,7 +72,7 @@ const commandFor = (command: HookCommand, event: HookEvent): string =>
 const hooksFolder = (scope: "user" | "project", { home, project, env }: InstallTarget): string =>
   scope === "user" ? join(clineFolder(env, home), "hooks") : join(project, ".clinerules", "hooks");
 
-/** For each event our existing files; otherwise the first free name. */
+/** For each event our existing files, otherwise the first unused name. */
 async function hookFiles(folder: string): Promise<readonly string[]> {
   const names = await readdir(folder).catch(() => []);
   const paths: string[] = [];
@@ -118,7 +118,7 @@ const KNOWN_ENDINGS = new Set([
   ".ps1",
 ]);
 
-const foreign = (path: string): SettingsError =>
+const nameTaken = (path: string): SettingsError =>
   new SettingsError(
     `${JSON.stringify(basename(path))} is another program's hook, and every other name for this event is taken`,
     "rename it, for example to .py or .js, and run the command again",
@@ -127,7 +127,7 @@ const foreign = (path: string): SettingsError =>
   );
 
 /** Cline 2 only looks in projects and in `~/Documents/Cline/Hooks` (tried with 2.18.0). */
-async function notLookedInto(files: readonly SettingsText[], target: InstallTarget): Promise<readonly Finding[]> {
+async function unreadFolder(files: readonly SettingsText[], target: InstallTarget): Promise<readonly Finding[]> {
   const folder = hooksFolder("user", target);
   if (!files.some(({ path, text }) => dirname(path) === folder && isOurText(text))) return [];
   const version = await versionOf("cline", target.env);

@@ -6,7 +6,7 @@ import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts"
 import { executableIn, mcpServerOf } from "./adapter.ts";
 import { callResultOf } from "./tool-result.ts";
 
-/** The meaning of a message depends on those before it. */
+/** What earlier messages mean for the next one. */
 export interface State {
   readonly timeMs: number;
   /** Key of the current turn's prompt. */
@@ -15,9 +15,9 @@ export interface State {
   readonly inputMs?: number;
   /** Call id → the message that contains the call. */
   readonly messageOfCall: ReadonlyMap<string, string>;
-  /** Given id → the last call with it: some providers restart their ids at 0 in each answer. */
+  /** Id in the messages → the last call with it: some providers restart their ids at 0 in each answer. */
   readonly lastOf: ReadonlyMap<string, string>;
-  /** The last answer's calls without a result, in order; all of them while none has run. */
+  /** The last answer's calls without a result, in order. */
   readonly openCalls: readonly string[];
   readonly hasNoResult: boolean;
 }

@@ -6,9 +6,8 @@ import { type Message, typedText } from "./messages.ts";
 import { MESSAGES } from "./places.ts";
 
 /**
- * The call that started a subagent. Neither the subagent's file nor the call's result names it; the task does: it is both the
- * call's input and the subagent's first message, letter for letter. Of equal tasks the earlier call started the earlier
- * subagent.
+ * The call that started a subagent. Neither the subagent's file nor the call's result names it, but the call's input and the
+ * subagent's first message are the same task. If several tasks are equal, the earlier call started the earlier subagent.
  *
  * @param path the subagent's messages
  * @returns `undefined` if no call in this session has that task
@@ -48,7 +47,7 @@ interface Spawn {
   readonly name: string;
 }
 
-/** The tasks that one agent received and gave. */
+/** The tasks that one agent received and gave to subagents. */
 async function tasksIn(path: string, roots: readonly string[] | undefined): Promise<Part> {
   const name = basename(path);
   const calls: Spawn[] = [];

@@ -30,7 +30,7 @@ function roots(home: string, env: Readonly<Record<string, string | undefined>>):
   return [sessionsFolder(env, home)];
 }
 
-/** In the order of their ids, which begin with a time. If a session's main messages are gone, its subagents are left. */
+/** In the order of their ids, which begin with a time. If a session's main messages are gone, its subagents remain. */
 async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
   const sessions = new Map<string, string>();
   for (const folder of await foldersBelow(query, LAYOUTS)) {
@@ -52,7 +52,7 @@ async function files({ path, sessionId, home, ...query }: TranscriptQuery): Prom
   if (main === undefined || !main.endsWith(MESSAGES)) return [];
   const folder = dirname(main);
   const found: TranscriptFile[] = [];
-  // The manifest says a moment later whether the run was cancelled
+  // Shortly after the messages, the manifest shows whether the run was cancelled
   if (await isFile(main)) found.push({ path: main, watch: [main, manifestOf(main)] });
   for (const name of await namesIn(folder, query)) {
     const part = join(folder, name);

@@ -2,9 +2,9 @@ import { isRandomId, laterId } from "../shared/payload/call-ids.ts";
 import type { Here, LineState } from "./line-context.ts";
 
 /**
- * Gives a call that begins a unique id: the first call with an id keeps it, later ones get their line's id added.
+ * Gives a new call a unique id: the first call with an id keeps it, later ones get their line's id added.
  *
- * @returns the id and the state that remembers it
+ * @returns the id, and the state that remembers it
  */
 export function beginCall({ state, id }: Here, given: string): { readonly callId: string; readonly state: LineState } {
   if (isRandomId(given)) return { callId: given, state };
@@ -21,11 +21,11 @@ export function beginCall({ state, id }: Here, given: string): { readonly callId
   };
 }
 
-/** The last call with that id that has not ended. */
+/** The last open call with that id. */
 export const openCall = ({ state }: Here, given: string): string =>
   state.openIds?.findLast(([one]) => one === given)?.[1] ?? given;
 
-/** Ends a call with that id: of several open ones, the first. */
+/** Ends a call with that id; if several are open, the first. */
 export function endCall({ state }: Here, given: string): { readonly callId: string; readonly state: LineState } {
   const { openIds = [], ...rest } = state;
   const ended = openIds.find(([one]) => one === given);
@@ -36,5 +36,5 @@ export function endCall({ state }: Here, given: string): { readonly callId: stri
 
 // --- internal ---
 
-/** Counted ids are short and few. */
+/** Ids that are counted are short and few. */
 const REMEMBERED_IDS = 500;

@@ -63,7 +63,7 @@ export function assistantMessage(here: Here): LineResult {
   );
 }
 
-/** Sums; only a cross-check where calls have records. */
+/** Sums; if calls have records, they are only a cross-check. */
 export function sums(here: Here): LineResult {
   const lineSums = reportedSums(here.data);
   if (lineSums === undefined) return nothing(here);
@@ -85,7 +85,7 @@ export function sums(here: Here): LineResult {
 // --- internal ---
 
 /**
- * The program's identity of a call: a number within its session, which a fork's copy keeps. The provider's id is not enough: local
+ * The program's identity of a call: a number within its session, which a fork's copy keeps. The provider's id is not unique: local
  * servers pick theirs from a few hundred.
  */
 function accountingKey(usage: Fields): string | undefined {

@@ -24,8 +24,8 @@ export function toContent(payload: unknown, { events }: PayloadFacts): readonly 
 
 /** Content of a line of the session file, for the entries that were read from it. */
 export function lineContent(line: Buffer, entries: readonly TranscriptEntry[]): readonly Content[] {
-  const mayBeSpoken = (typeBefore(line) ?? ANSWER) === ANSWER;
-  if (!mayBeSpoken && !entries.some(({ kind }) => TELLING.has(kind))) return [];
+  const mayBeAnswer = (typeBefore(line) ?? ANSWER) === ANSWER;
+  if (!mayBeAnswer && !entries.some(({ kind }) => HAS_CONTENT.has(kind))) return [];
   const o = asObject(parsedJson(line.toString("utf8")));
   const data = asObject(o?.["data"]) ?? {};
   if (o?.["type"] === ANSWER) return answerOf(data, entries);
@@ -46,7 +46,7 @@ export function lineContent(line: Buffer, entries: readonly TranscriptEntry[]): 
 // --- internal ---
 
 const ANSWER = "assistant.message";
-const TELLING: ReadonlySet<string> = new Set(["prompt", "tool_use", "tool_result"]);
+const HAS_CONTENT: ReadonlySet<string> = new Set(["prompt", "tool_use", "tool_result"]);
 
 /** Finds the model call of an answer: if calls have separate records, both only share the provider's id. */
 function answerOf(data: Readonly<Record<string, unknown>>, entries: readonly TranscriptEntry[]): readonly Content[] {

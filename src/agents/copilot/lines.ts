@@ -6,7 +6,7 @@ import { PLAN_MARK } from "./adapter.ts";
 import { assistantMessage, sums, usageRecord } from "./call-lines.ts";
 import { at, type Fields, type Here, type LineResult, type LineState, nothing, one } from "./line-context.ts";
 import { typeBefore } from "./line-type.ts";
-import { brokenOff, permission, subagent, toolResult, toolUse, userCall } from "./tool-lines.ts";
+import { endOpenCalls, permission, subagent, toolResult, toolUse, userCall } from "./tool-lines.ts";
 
 /**
  * One line of a session file → its entries.
@@ -63,14 +63,14 @@ const READERS: ReadonlyMap<string, (here: Here) => LineResult> = new Map([
 // --- the session ---
 
 function sessionFacts(here: Here): LineResult {
-  return learn(here, here.data["copilotVersion"], here.data["context"]);
+  return changedFacts(here, here.data["copilotVersion"], here.data["context"]);
 }
 
 function contextChanged(here: Here): LineResult {
-  return learn(here, undefined, here.data);
+  return changedFacts(here, undefined, here.data);
 }
 
-function learn(here: Here, version: unknown, context: unknown): LineResult {
+function changedFacts(here: Here, version: unknown, context: unknown): LineResult {
   if (here.agentId !== undefined) return nothing(here);
   const facts = defined<{ agentVersion: string; cwd: string; gitBranch: string }>({
     agentVersion: asString(version),
@@ -174,7 +174,7 @@ function sessionError(here: Here): LineResult {
 }
 
 function interruption(here: Here): LineResult {
-  const { entries, state } = brokenOff(here);
+  const { entries, state } = endOpenCalls(here);
   return { entries: [...entries, { kind: "interruption", ...at(here, `interruption:${here.id}`) }], state };
 }
 

@@ -10,7 +10,7 @@ import { at, type Fields, type Here, type LineResult, type LineState, nothing } 
 /** A call by the user (`!` and similar): remembered, so that its lines are skipped. */
 export function userCall(here: Here): LineResult {
   const callId = asString(here.data["toolCallId"]);
-  return callId === undefined ? nothing(here) : foreignCall(here, callId);
+  return callId === undefined ? nothing(here) : skippedCall(here, callId);
 }
 
 /** A tool call, with its id, which hooks do not have. */
@@ -20,10 +20,10 @@ export function toolUse(here: Here): LineResult {
   const name = asString(data["toolName"]);
   if (given === undefined || name === undefined) return nothing(here);
   const { callId, state } = beginCall(here, given);
-  if (isPassedOver(here, callId)) return nothing(here);
-  // The program reads a background agent's answer in the model's name: no model asked for it, and no hook reports it
+  if (isSkipped(here, callId)) return nothing(here);
+  // The program reads a background agent's answer in the model's name: not a call of the model, and no hook reports it
   const isOfProgram = here.state.hasRecords === true && data["model"] === undefined && data["turnId"] === undefined;
-  if (isOfProgram) return foreignCall(here, callId);
+  if (isOfProgram) return skippedCall(here, callId);
   const input = parsedJson(data["arguments"]);
   const entry = defined<EntryOf<"tool_use">>({
     kind: "tool_use",
@@ -48,21 +48,21 @@ export function permission(here: Here): LineResult {
   const { asked: _, ...answered } = state;
   const kind = asString(asObject(data["result"])?.["kind"]);
   const others = (state.asked ?? []).filter((id) => id !== callId);
-  // Left with Escape, which interrupts the turn: that line is before or after this one
+  // Cancelled with Escape, which also interrupts the turn: that line is before or after this one
   const asked = kind === undefined || kind === "cancelled" ? [...others, callId] : others;
   return { entries: [], state: asked.length === 0 ? answered : { ...answered, asked } };
 }
 
 /** Ends the open calls when the user interrupts the turn: no other line does. */
-export function brokenOff(here: Here): LineResult {
+export function endOpenCalls(here: Here): LineResult {
   if (here.agentId !== undefined) return nothing(here);
   const { openCalls = [], openIds: _, asked, ...state } = here.state;
   const entries = openCalls.map((callId) => {
     const how = asked?.includes(callId) === true ? DENIED : INTERRUPTED;
-    // One line ends several calls: with its id alone they would be one record
+    // One line ends several calls: with its id alone they would be deduplicated
     return { ...ending(here, callId, how), globalKey: `event:${here.id}:${callId}` };
   });
-  return { entries, state: passedOver(state, openCalls) };
+  return { entries, state: skipCalls(state, openCalls) };
 }
 
 /** The end of a call, including refusals. */
@@ -71,7 +71,7 @@ export function toolResult(here: Here): LineResult {
   const given = asString(data["toolCallId"]);
   if (given === undefined || data["isUserRequested"] === true) return nothing(here);
   const { callId, state } = endCall(here, given);
-  if (isPassedOver(here, callId)) return nothing(here);
+  if (isSkipped(here, callId)) return nothing(here);
   const code = asCode(asObject(data["error"])?.["code"]);
   // The next run closes calls that a killed run left open, with special values
   const isLeftOpen = code === "interrupted" && data["model"] === "resumed";
@@ -99,7 +99,7 @@ export function subagent(here: Here): LineResult {
     agentType: asString(data["agentType"]) ?? asString(data["agentName"]),
     parentCallId: callId === undefined ? undefined : openCall(here, callId),
   } as EntryOf<"subagent">);
-  // Its hooks have its id; those of 1.0.60 and 1.0.75 do not name the parent
+  // The subagent's hooks use its own id; in 1.0.60 and 1.0.75 they do not name the parent
   const own: EntryOf<"session"> = {
     kind: "session",
     ...at({ ...here, agentId: undefined }, `subagent_session:${agentId}`),
@@ -131,24 +131,24 @@ function without(state: LineState, callId: string): LineState {
   return left.length === 0 ? rest : { ...rest, openCalls: left };
 }
 
-const foreignCall = (here: Here, callId: string): LineResult => ({
+const skippedCall = (here: Here, callId: string): LineResult => ({
   entries: [],
-  state: passedOver(here.state, [callId]),
+  state: skipCalls(here.state, [callId]),
 });
 
-const passedOver = (state: LineState, callIds: readonly string[]): LineState =>
+const skipCalls = (state: LineState, callIds: readonly string[]): LineState =>
   callIds.length === 0
     ? state
     : { ...state, passedOver: [...(state.passedOver ?? []), ...callIds].slice(-REMEMBERED_CALLS) };
 
-const isPassedOver = (here: Here, callId: string): boolean => here.state.passedOver?.includes(callId) === true;
+const isSkipped = (here: Here, callId: string): boolean => here.state.passedOver?.includes(callId) === true;
 
 function statusOf(success: unknown, code: string | undefined): ToolStatus {
   if (success === true) return "success";
   return code === "denied" || code === "rejected" ? "denied" : "error";
 }
 
-/** Older versions have it only in the text. */
+/** Older versions only have the exit code in the text. */
 function exitCodeOf(data: Fields): number | undefined {
   const code = asObject(data["shellExecution"])?.["exitCode"];
   if (typeof code === "number" && Number.isSafeInteger(code)) return code;

@@ -35,11 +35,11 @@ export function reportedSums(data: Readonly<Record<string, unknown>>): Sums | un
 }
 
 /**
- * Interprets a line of sums after the one before it. Some versions (1.0.75) continue counting when a session is resumed, others
- * (1.0.60) restart with each run, without saying so: counting restarted if a figure is smaller, or if the requests are about as
- * many as the answers since.
+ * Interprets a line of sums, given the previous one. Some versions (1.0.75) continue counting when a session is resumed, others
+ * (1.0.60) restart with each run without reporting it. Counting restarted if a figure is smaller, or if there are about as many
+ * requests as answers since.
  *
- * @param answers since the line before
+ * @param answers since the previous line
  */
 export function nextSums(data: Fields, lineSums: Sums, last: RecordedSums | undefined, answers: number): RecordedSums {
   const at = data["sessionStartTime"] ?? asObject(data["accountingSnapshot"])?.["sessionStartTime"];
@@ -51,7 +51,7 @@ export function nextSums(data: Fields, lineSums: Sums, last: RecordedSums | unde
 }
 
 /**
- * Sums that replace calls without records. Later sums of the same count replace earlier ones. They cover runs, and stay when a newer
+ * Sums that replace calls without records. Later sums of the same count replace earlier ones. They cover runs, and stay if a newer
  * version continues the session with records.
  */
 export function sessionSums(
@@ -96,7 +96,7 @@ const hasFallen = (last: Sums, now: Sums): boolean =>
     FIGURES.some((figure) => (now[model]?.[figure] ?? 0) < (usage[figure] ?? 0)),
   );
 
-/** By model; a checkpoint has them one level deeper. */
+/** Figures by model; in a checkpoint they are one level deeper. */
 const metricsIn = (data: Fields): Fields | undefined =>
   asObject(data["modelMetrics"]) ?? asObject(asObject(data["accountingSnapshot"])?.["modelMetrics"]);
 

@@ -4,8 +4,8 @@ import { answerPiece, contentOfEvents, firstOf } from "../shared/payload/content
 import { asObject, asString, parsedJson } from "../shared/payload/json.ts";
 
 /**
- * Content of a payload. A response has no event that a turn keeps, so its text is attached to the turn's usage, in versions that
- * report usage.
+ * Content of a payload. A response has no event in the turn, so its text is attached to the turn's usage, in versions that report
+ * usage.
  */
 export function toContent(payload: unknown, { events, entries }: PayloadFacts): readonly Content[] {
   const p = asObject(payload) ?? {};

@@ -23,7 +23,7 @@ export interface Hook {
 }
 
 /**
- * Puts exactly these hooks of ours into a text, one per event. Existing entries stay; everything foreign keeps every byte.
+ * Makes exactly these hooks our hooks in a text, one per event. Existing entries stay; everything else keeps every byte.
  *
  * @param text the file; `undefined` or blank if there is none
  * @returns the same string if nothing had to change
@@ -146,7 +146,7 @@ function wrong(body: string, node: Node, what: string): SettingsError {
   return new SettingsError(what, TODO, line, column);
 }
 
-/** Removes all of ours except the first of each wanted event, whose place the wanted hook takes. */
+/** Removes our hooks except the first of each wanted event, which the wanted hook replaces. */
 function removeUnwanted(body: string, wanted: readonly Hook[]): string {
   let text = body;
   for (const { key: event, value } of propertiesOf(nodeAt(parseDocument(body), ["hooks"]))) {
@@ -176,7 +176,7 @@ function addOne(text: string, { event, entry }: Hook): string {
   return same ? text : replaceAt(text, ["hooks", event, at], entry);
 }
 
-/** If we added the version, it comes after the hooks; people write it first. */
+/** True if we added the version: ours comes after the hooks, users write it first. */
 function isOurVersion(body: string): boolean {
   const root = parseDocument(body);
   const keys = propertiesOf(root).map(({ key }) => key);
@@ -198,7 +198,7 @@ function verify(before: Json, edited: string, wanted: readonly Hook[]): void {
   throw new SettingsError("the edit would have changed more than our own entries", todo, 1, 1);
 }
 
-/** A file's value without our hooks, without empty containers around them, and without a version that we may add. */
+/** A file's value without our hooks, without containers that are then empty, and without a version that we may add. */
 function withoutOurs(file: Json): Json {
   if (!isObject(file)) return file;
   const { hooks, version, ...others } = file;

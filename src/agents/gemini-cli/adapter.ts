@@ -8,7 +8,7 @@ import { inputDigest } from "../shared/payload/digest.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
 import { asArray, asCode, asObject, asString, asTimeMs, ownOf, parsedJson } from "../shared/payload/json.ts";
 import { eventOf, type PayloadEvent, sessionOf } from "../shared/payload/payload-event.ts";
-import { isMachinery } from "./machinery.ts";
+import { isProgramText } from "./program-text.ts";
 import { editedLines, exitCodeIn, isCancelled, SHELL, textOf } from "./tool-result.ts";
 
 export const SOURCE = "gemini-cli";
@@ -86,7 +86,7 @@ function eventFrom(native: string, p: Payload): NativeEvent | undefined {
     }
     case "BeforeAgent":
       // The program's own text (loop detected, answer continued): the previous turn goes on
-      if (isMachinery(asString(p["prompt"]))) return undefined;
+      if (isProgramText(asString(p["prompt"]))) return undefined;
       return {
         type: "prompt.submit",
         promptLength: typeof p["prompt"] === "string" ? p["prompt"].length : undefined,

@@ -27,9 +27,9 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
   for (const tmp of await foldersBelow(query, LAYOUTS)) {
     for (const project of await entriesIn(tmp, query)) {
       if (!project.isFolder) continue;
-      const { mains, left } = await lookInto(join(project.path, CHATS), query);
-      orphans.push(...left);
-      for (const main of mains) sessions.set(main.sessionId, later(sessions.get(main.sessionId), main));
+      const found = await sessionsIn(join(project.path, CHATS), query);
+      orphans.push(...found.orphans);
+      for (const main of found.mains) sessions.set(main.sessionId, later(sessions.get(main.sessionId), main));
     }
   }
   for (const orphan of orphans) if (!sessions.has(orphan.sessionId)) sessions.set(orphan.sessionId, orphan);
@@ -73,7 +73,7 @@ const later = (known: Candidate | undefined, one: Candidate): Candidate =>
     ? { ...one, beganMs: Math.min(one.beganMs, known?.beganMs ?? one.beganMs) }
     : { ...known, beganMs: Math.min(one.beganMs, known.beganMs) };
 
-async function lookInto(chats: string, query: LocateQuery): Promise<{ mains: Candidate[]; left: Candidate[] }> {
+async function sessionsIn(chats: string, query: LocateQuery): Promise<{ mains: Candidate[]; orphans: Candidate[] }> {
   const entries = await entriesIn(chats, query);
   const isMain = ({ name, isFolder }: Entry): boolean => !isFolder && SESSION_FILE.test(name);
   const heads = await mapInBatches(entries.filter(isMain), async ({ name, path }): Promise<readonly Candidate[]> => {
@@ -86,15 +86,15 @@ async function lookInto(chats: string, query: LocateQuery): Promise<{ mains: Can
   });
   const mains = heads.flat();
   const known = new Set(mains.map(({ sessionId }) => folderName(sessionId)));
-  const left: Candidate[] = [];
+  const orphans: Candidate[] = [];
   for (const { name, path, isFolder } of entries) {
     const [part] = isFolder && !known.has(name) ? await subagentsAt(path, query) : [];
     const file = part === undefined ? undefined : statFile(part.path, query);
     if (file !== undefined && file.sizeBytes > 0) {
-      left.push({ sessionId: name, path: join(chats, `session-${name.slice(0, 8)}.jsonl`), ...file });
+      orphans.push({ sessionId: name, path: join(chats, `session-${name.slice(0, 8)}.jsonl`), ...file });
     }
   }
-  return { mains, left };
+  return { mains, orphans };
 }
 
 /** The session's start from its file name, to the minute, in UTC. */

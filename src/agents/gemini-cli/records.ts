@@ -1,8 +1,8 @@
-// Record shapes as recorded from 0.61.0 and read in its source, those of 0.21.3 in its source, 2026-11-21; rules in README.md
+// Record shapes from recordings of 0.61.0 and the source of 0.21.3 and 0.61.0, 2026-11-21; rules in README.md
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
 import { asArray, asCount, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
-import { isContext, isMachinery } from "./machinery.ts";
+import { isContext, isProgramText } from "./program-text.ts";
 import { at, type ChatState, type Fields, type Here } from "./state.ts";
 import { textOf } from "./tool-result.ts";
 import { callEntries, uniqueCalls } from "./tools.ts";
@@ -12,7 +12,7 @@ export interface Read {
   readonly state: ChatState;
 }
 
-/** Entries of one message of a session file. Kinds without facts give none. */
+/** Entries of one message of a session file. Other kinds of messages have none. */
 export function readMessage(o: Fields, state: ChatState, agentId: string | undefined): Read {
   const id = asString(o["id"]);
   if (id === undefined) return { entries: [], state };
@@ -33,8 +33,8 @@ export function readMessage(o: Fields, state: ChatState, agentId: string | undef
 }
 
 /**
- * A checkpoint of the program's history in memory: its messages have no tokens, some have the ids of others, and none is new. It ends
- * a repetition, and shows compactions.
+ * A checkpoint of the program's history in memory: its messages are all repetitions, without tokens, some with the ids of others. It
+ * ends a repetition of the history, and shows compactions.
  */
 export function readCheckpoint(messages: unknown, state: ChatState, agentId: string | undefined): Read {
   const { repeating: _, ...kept } = state;
@@ -59,10 +59,10 @@ function userMessage(here: Here): Read {
   // After the first prompt this repeats the history; a checkpoint follows
   const repeating = state.repeating === true || (isContext(text) && state.promptKey !== undefined);
   if (repeating) return { entries: [], state: { ...state, repeating: true } };
-  const fed = { ...state, inputMs: timeMs };
-  if (agentId !== undefined) return refusals({ ...here, state: fed }, parts);
-  if (isResult || isMachinery(text)) return { entries: [], state: fed };
-  const next = { ...fed, promptKey: id };
+  const withInput = { ...state, inputMs: timeMs };
+  if (agentId !== undefined) return refusals({ ...here, state: withInput }, parts);
+  if (isResult || isProgramText(text)) return { entries: [], state: withInput };
+  const next = { ...withInput, promptKey: id };
   const prompt = defined<EntryOf<"prompt">>({
     kind: "prompt",
     ...at({ ...here, state: next }, `prompt:${id}`, `prompt:${id}`),
@@ -72,7 +72,7 @@ function userMessage(here: Here): Read {
   return { entries: [prompt], state: next };
 }
 
-/** Calls of tools that a subagent does not have: no answer lists them, only the model's input mentions them. */
+/** Calls of tools that a subagent does not have: they are in no answer, only in the model's input. */
 function refusals(here: Here, parts: readonly unknown[]): Read {
   const refused = parts.flatMap((part): Fields[] => {
     const response = asObject(asObject(part)?.["functionResponse"]) ?? {};
@@ -85,7 +85,7 @@ function refusals(here: Here, parts: readonly unknown[]): Read {
 
 /**
  * An answer is written when it is complete, and again each time one of its tool calls ends. Its tokens are those of one request.
- * Without the field it was created for tool calls only; without a model too, it belongs to no request.
+ * An answer without tokens was written for tool calls only; without a model as well, it belongs to no request.
  */
 function answer(here: Here): Read {
   const { o, id, timeMs, state } = here;
@@ -118,7 +118,7 @@ function answer(here: Here): Read {
   };
 }
 
-/** `input` includes `cached`; `output` leaves `thoughts` out; `tool` is what built-in tools put into the request. */
+/** `input` includes `cached`, `output` excludes `thoughts`, `tool` is what built-in tools added to the request. */
 function usageOf(tokens: Fields): TokenUsage | undefined {
   const input = asCount(tokens["input"]);
   const output = asCount(tokens["output"]);
@@ -148,7 +148,7 @@ const interruption = (here: Here): TranscriptEntry => ({
   ...at(here, `interruption:${here.id}`, `interruption:${here.id}`),
 });
 
-/** Only errors that a user saw in a terminal; a failed `-p` run leaves no record. Other errors are not the model's. */
+/** Only errors shown in a terminal; a failed `-p` run leaves no record. Other errors are not the model's. */
 function failure(here: Here): readonly TranscriptEntry[] {
   const text = textOf(here.o["content"]) ?? "";
   if (!text.startsWith("[API Error:")) return [];

@@ -2,17 +2,17 @@ import { defined } from "../../model/defined.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** What the records so far mean for the next one. Stored between two drains as plain JSON. */
+/** What earlier records mean for the next one. Plain JSON, stored between two drains. */
 export interface ChatState {
   /** Time of the last record that had one; records without a time get it. */
   readonly timeMs: number;
   /** Key of the prompt whose turn the records belong to. */
   readonly promptKey?: string;
-  /** When the model last got input. */
+  /** When the model last received input. */
   readonly inputMs?: number;
-  /** Answers by their call ids that may be reused; a file of one object is always read from its start. */
+  /** Answers by those of their call ids that may repeat. A file that is one object is always read from its start. */
   readonly givenIn?: readonly (readonly [callId: string, answer: string])[];
-  /** The history, including prompts, is being written again with new ids. */
+  /** The history, including prompts, is being repeated with new ids. */
   readonly repeating?: true;
 }
 
@@ -27,7 +27,7 @@ export function at({ timeMs, state, agentId }: Here, key: string, globalKey?: st
   });
 }
 
-/** A message with everything its facts depend on. */
+/** A message and everything its entries depend on. */
 export interface Here {
   readonly o: Fields;
   readonly id: string;

@@ -1,4 +1,4 @@
-// Layout as recorded from 0.61.0 and read in its source and that of 0.21.3, 2026-11-21; token rule in README.md beside this file
+// Layout from recordings of 0.61.0 and the source of 0.21.3 and 0.61.0, 2026-11-21; token rule in README.md beside this file
 import { dirname, join } from "node:path";
 import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "../../model/agent.ts";
 import type { ContentUpdate } from "../../model/content.ts";
@@ -56,7 +56,7 @@ async function* readRecords(file: TranscriptFile, from: Offset, options: ReadOpt
   }
 }
 
-/** Known kinds of messages, with or without facts. */
+/** Known kinds of messages, with or without entries. */
 const KINDS: readonly string[] =
   `user gemini info error warning compression help stats model_stats tool_stats tool_group about quit`.split(/\s+/);
 
@@ -67,14 +67,14 @@ function readRecord(o: Fields, state: ChatState, agentId: string | undefined) {
   return { entries: [], state };
 }
 
-/** Every second line only reports a change, and checkpoints repeat the whole history. */
+/** Skips changes without messages, which are every second line. */
 function isWorthParsing(line: Buffer): boolean {
   if (!line.subarray(0, SET.length).equals(SET)) return true;
   return line.includes('"messages"');
 }
 const SET = Buffer.from('{"$set":');
 
-/** Up to about 0.3x: one object, rewritten with every change, so that all entries recur with the same keys. */
+/** Up to about 0.3x: one object, rewritten with every change, so all entries recur with the same keys. */
 async function* readWhole(file: TranscriptFile, wanted: ReadOptions): AsyncGenerator<TranscriptBatch> {
   const { file: handle, stats } = await openRegular(file.path, file.roots);
   await handle.close();
@@ -105,19 +105,19 @@ async function* readWhole(file: TranscriptFile, wanted: ReadOptions): AsyncGener
   yield { entries, content, next, unreadable };
 }
 
-// Enough for an efficient commit, few enough for memory
+// Enough for an efficient commit, few enough to hold in memory
 const BATCH_ENTRIES = 500;
 
-/** Texts of the top object within its first bytes. */
+/** Text members of the top object within its first bytes. */
 const headOf = (text: string): Fields =>
   Object.fromEntries(
     [...text.matchAll(/"(sessionId|startTime)":\s*"([^"\\]{1,200})"/g)].map(([, name, value]) => [name, value]),
   );
 
-/** The file contains one path. */
+/** The file contains only a path. */
 const MAX_ROOT_BYTES = 1 << 16;
 
-/** Facts of a file's beginning: the folder of a session, or the existence of a subagent. */
+/** Entries from a file's beginning: the session's folder, or the subagent. */
 async function beginning(file: TranscriptFile, o: Fields, timeMs: number): Promise<readonly TranscriptEntry[]> {
   const startMs = asTimeMs(o["startTime"]) ?? timeMs;
   if (file.agentId !== undefined)

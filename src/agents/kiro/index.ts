@@ -9,7 +9,7 @@ export default {
   title: "Kiro",
   docs: "https://kiro.dev/docs/cli/hooks/",
   emits: EMITS,
-  // Billed turns mostly have placeholder counts; where they are real, the session file has them
+  // Most billed turns only have placeholder counts; if they are real, the session file has them
   tokens: "none",
   // CLI 1.x, 2.x and the IDE have no session end
   endsSilently: true,

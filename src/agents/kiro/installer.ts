@@ -218,7 +218,7 @@ async function check(files: readonly SettingsText[], target: InstallTarget): Pro
           } as const,
         ]
       : []),
-    ...(await twice(files, target)),
+    ...(await registeredTwice(files, target)),
   ];
 }
 
@@ -251,7 +251,7 @@ async function chosenAgent(target: InstallTarget): Promise<string | undefined> {
 }
 
 /** Kiro's events have no ids: if both scopes are registered, each event counts twice. */
-async function twice(files: readonly SettingsText[], target: InstallTarget): Promise<readonly Finding[]> {
+async function registeredTwice(files: readonly SettingsText[], target: InstallTarget): Promise<readonly Finding[]> {
   const hookFile = files.find((file) => basename(file.path) === HOOK_FILE && triggersIn(file).length > 0);
   if (hookFile === undefined) return [];
   for (const folder of (["user", "project"] as const).flatMap((scope) => foldersOf(scope, target))) {
