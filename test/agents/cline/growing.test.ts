@@ -1,4 +1,4 @@
-// The messages as they grow: a drain at every hook, the file as long as it was then, sometimes caught in the middle of a write
+// The growing message file: a drain at every hook, with the file as far as written then, sometimes half-written
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
@@ -21,7 +21,7 @@ describe.each([
   const [session] = (JSON.parse(readFileSync(join(folder, "expected.json"), "utf8")) as Expected).sessions;
   if (session === undefined) throw new Error(`${name} has no session`);
 
-  test("every call, token and tool once", async () => {
+  test("counts every call, token and tool once", async () => {
     replay = new Replay("cline", name, { withTranscripts: false });
     for (const call of replay.calls) {
       const ms = Date.parse(call.received_at);
@@ -31,8 +31,8 @@ describe.each([
     }
     replay.writeTranscripts();
     await replay.drain({ endIdle: true });
-    const books = countersAndRows(replay.places.storePath);
-    expect(books.counters).toEqual(books.rows);
+    const { counters, rows } = countersAndRows(replay.places.storePath);
+    expect(counters).toEqual(rows);
     const got = summaryOf(replay.places.storePath, session.session_id);
     const sum = (field: "input" | "output" | "cache_read") =>
       got?.modelCalls.reduce((total, call) => total + Number(call[field] ?? 0), 0);
@@ -49,7 +49,7 @@ describe.each([
   });
 });
 
-/** At a run's end the file is complete: it was each time that somebody looked. */
+/** The file is complete at a run's end, as observed in all recordings. */
 const WRITTEN_WITHIN_MS = 60;
 
 function write(from: string, home: string, untilMs: number, torn: boolean): void {

@@ -49,7 +49,7 @@ function write(files: readonly SettingsText[]): void {
 }
 
 describe("registrations", () => {
-  it("are files of ours, one per event that was seen to fire", async () => {
+  it("are separate files, one per event that is known to fire", async () => {
     const files = add(await read());
     expect(files.map((file) => basename(file.path)).sort()).toEqual(EVENTS);
     for (const { path, text } of files) {
@@ -60,7 +60,7 @@ describe("registrations", () => {
     expect([...installer.registered(files)].sort()).toEqual(EVENTS);
   });
 
-  it("start a drain at ends, and at a start only if files wait", async () => {
+  it("start a drain at ends, and at a start only if the inbox has files", async () => {
     const drains = add(await read()).map(({ path, text }) => [basename(path), /cline (\S+)\n/.exec(text ?? "")?.[1]]);
     expect(Object.fromEntries(drains)).toEqual({
       TaskStart: "if-waiting",
@@ -72,7 +72,7 @@ describe("registrations", () => {
     });
   });
 
-  it("are the same when added again, another when the command is, and nothing when removed", async () => {
+  it("stay the same if added again, change with the command, and disappear if removed", async () => {
     const before = await read();
     const added = add(before);
     write(added);
@@ -84,7 +84,7 @@ describe("registrations", () => {
     expect(await read()).toEqual(before);
   });
 
-  it("lie in the project's folder too, and where the environment says", async () => {
+  it("can be in the project's folder or the folder set in the environment", async () => {
     expect((await installer.paths("project", target))[0]).toBe(
       join(home, "acme-shop", ".clinerules", "hooks", "TaskStart"),
     );
@@ -92,29 +92,26 @@ describe("registrations", () => {
     expect((await installer.paths("user", moved))[0]).toBe("/opt/cline/hooks/TaskStart");
   });
 
-  it.skipIf(process.platform === "win32")(
-    "run their command with the agent's stdin, and print nothing of their own",
-    () => {
-      const script = join(folder, "TaskStart");
-      const line = `cat > ${JSON.stringify(join(home, "seen"))}`;
-      writeFileSync(script, hookFileText(script, line));
-      const shell = spawnSync("sh", [script], { input: "payload", encoding: "utf8" });
-      expect([shell.status, shell.stdout, shell.stderr]).toEqual([0, "", ""]);
-      expect(readFileSync(join(home, "seen"), "utf8")).toBe("payload");
-      rmSync(join(home, "seen"));
-      const windows = join(folder, "TaskStart.cjs");
-      writeFileSync(windows, hookFileText(windows, line));
-      const node = spawnSync(process.execPath, [windows], { input: "payload", encoding: "utf8" });
-      expect([node.status, node.stdout, node.stderr]).toEqual([0, "", ""]);
-      expect(readFileSync(join(home, "seen"), "utf8")).toBe("payload");
-    },
-  );
+  it.skipIf(process.platform === "win32")("run their command with the agent's stdin, and print nothing", () => {
+    const script = join(folder, "TaskStart");
+    const line = `cat > ${JSON.stringify(join(home, "seen"))}`;
+    writeFileSync(script, hookFileText(script, line));
+    const shell = spawnSync("sh", [script], { input: "payload", encoding: "utf8" });
+    expect([shell.status, shell.stdout, shell.stderr]).toEqual([0, "", ""]);
+    expect(readFileSync(join(home, "seen"), "utf8")).toBe("payload");
+    rmSync(join(home, "seen"));
+    const windows = join(folder, "TaskStart.cjs");
+    writeFileSync(windows, hookFileText(windows, line));
+    const node = spawnSync(process.execPath, [windows], { input: "payload", encoding: "utf8" });
+    expect([node.status, node.stdout, node.stderr]).toEqual([0, "", ""]);
+    expect(readFileSync(join(home, "seen"), "utf8")).toBe("payload");
+  });
 });
 
 describe("other programs' hooks", () => {
   const FOREIGN = "#!/usr/bin/env python3\nprint('{}')\n";
 
-  it("keep their names: ours take another", async () => {
+  it("keep their file names; ours use others", async () => {
     writeFileSync(join(folder, "PreToolUse"), FOREIGN);
     writeFileSync(join(folder, "posttooluse"), FOREIGN);
     writeFileSync(join(folder, "TaskStart.sh"), FOREIGN);
@@ -135,7 +132,7 @@ describe("other programs' hooks", () => {
     expect(readFileSync(join(folder, "TaskStart.sh"), "utf8")).toBe(FOREIGN);
   });
 
-  it("that took every name are said, not overwritten", async () => {
+  it("that use every name cause an error and are not overwritten", async () => {
     for (const ending of ["", ".sh", ".bash", ".zsh"]) writeFileSync(join(folder, `TaskError${ending}`), FOREIGN);
     const files = await read();
     expect(() => add(files)).toThrow(SettingsError);
@@ -143,7 +140,7 @@ describe("other programs' hooks", () => {
     expect(installer.remove(files)).toEqual(files);
   });
 
-  it("that began as ours stay what they were made, and doctor says so", async () => {
+  it("edited from ours are kept, and doctor reports them", async () => {
     write(add(await read()));
     const path = join(folder, "TaskStart");
     const mixed = `${readFileSync(path, "utf8")}echo mine\n`;
@@ -156,7 +153,7 @@ describe("other programs' hooks", () => {
     expect(readFileSync(path, "utf8")).toBe(mixed);
   });
 
-  it("of any content are never taken for ours", () => {
+  it("of any content are never recognised as ours", () => {
     const ours = hookFileText("TaskStart", command({ source: "cline", drain: "no" }));
     const text = fc.oneof(
       fc.string(),
@@ -177,7 +174,7 @@ describe("other programs' hooks", () => {
   });
 });
 
-it("two of ours for one event become one", async () => {
+it("two of our hooks for one event become one", async () => {
   write(add(await read()));
   writeFileSync(join(folder, "TaskStart.sh"), readFileSync(join(folder, "TaskStart"), "utf8"));
   const files = await read();
@@ -188,7 +185,7 @@ it("two of ours for one event become one", async () => {
 });
 
 it.skipIf(process.platform === "win32")(
-  "a text that CRLF or a mark was put into is still ours; a link is nobody's",
+  "our file is recognised with CRLF or a byte order mark, but not as a link",
   async () => {
     const ours = hookFileText("TaskStart", command({ source: "cline", drain: "no" }));
     expect(isOurs(ours.replaceAll("\n", "\r\n"))).toBe(true);
@@ -198,7 +195,7 @@ it.skipIf(process.platform === "win32")(
   },
 );
 
-it.skipIf(process.platform === "win32")("is found by its program, else by its folder", async () => {
+it.skipIf(process.platform === "win32")("Cline is detected by its program, else by its folder", async () => {
   expect(await installer.detect(target)).toEqual({ present: true });
   rmSync(join(home, ".cline"), { recursive: true });
   expect(await installer.detect(target)).toEqual({ present: false });
@@ -208,16 +205,16 @@ it.skipIf(process.platform === "win32")("is found by its program, else by its fo
   expect(await installer.detect(target)).toEqual({ present: true, version: "3.0.65" });
 });
 
-it.skipIf(process.platform === "win32")("Cline 2 does not look where ours are, and doctor says so", async () => {
+it.skipIf(process.platform === "win32")("doctor reports that Cline 2 reads another folder", async () => {
   const path = join(home, "bin", "cline");
   mkdirSync(dirname(path));
-  const told = async (version: string) => {
+  const problemsOf = async (version: string) => {
     writeFileSync(path, `#!/bin/sh\necho 'Cline CLI version: ${version}'\n`);
     chmodSync(path, 0o755);
     return installer.check?.(await read(), target);
   };
-  expect(await told("2.18.0")).toEqual([]);
+  expect(await problemsOf("2.18.0")).toEqual([]);
   write(add(await read()));
-  expect(await told("2.18.0")).toMatchObject([{ level: "broken", text: expect.stringContaining(folder) }]);
-  expect(await told("3.0.57")).toEqual([]);
+  expect(await problemsOf("2.18.0")).toMatchObject([{ level: "broken", text: expect.stringContaining(folder) }]);
+  expect(await problemsOf("3.0.57")).toEqual([]);
 });

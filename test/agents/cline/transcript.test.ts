@@ -33,7 +33,7 @@ async function entriesOf(sessionId: string): Promise<readonly TranscriptEntry[]>
   return entries;
 }
 
-/** Messages of one session; others of its folder by name. */
+/** Writes the messages of one session, and other files of its folder by name. */
 function write(messages: readonly unknown[], others: Readonly<Record<string, unknown>> = {}): void {
   mkdirSync(folder(), { recursive: true });
   writeFileSync(join(folder(), `${ID}.messages.json`), JSON.stringify({ version: 1, messages }, null, 2));
@@ -65,7 +65,7 @@ const result = (callId: string, ts: number, content: unknown, more: object = {})
 });
 
 describe("recorded sessions", () => {
-  it("are found by import, and by their id alone", async () => {
+  it("are found by import, and by their id", async () => {
     cpSync(join(here, "subagent", "transcripts"), home, { recursive: true });
     const found: string[] = [];
     for (const { sessionId, path } of (await locateAll(reader, home)).sessions) {
@@ -78,7 +78,7 @@ describe("recorded sessions", () => {
     expect(files[0]?.watch).toHaveLength(2);
   });
 
-  it("tie a subagent to the call that started it", async () => {
+  it("link a subagent to the call that started it", async () => {
     cpSync(join(here, "subagent", "transcripts"), home, { recursive: true });
     const entries = await entriesOf("1795241168254_vb0a8");
     expect(entries.filter((entry) => entry.kind === "subagent")).toMatchObject([
@@ -90,7 +90,7 @@ describe("recorded sessions", () => {
     expect(entries.filter((entry) => entry.kind === "prompt")).toHaveLength(1);
   });
 
-  it("tell facts, and a prompt as long as it was typed", async () => {
+  it("have session facts, and prompts with the typed length", async () => {
     cpSync(join(here, "multi-turn", "transcripts"), home, { recursive: true });
     const entries = await entriesOf("1795241390774_18ghs");
     expect(entries[0]).toMatchObject({ kind: "session", agentVersion: "3.0.65", gitBranch: "main" });
@@ -101,19 +101,19 @@ describe("recorded sessions", () => {
     expect(new Set(calls.map((call) => call.promptKey)).size).toBe(3);
   });
 
-  it("hold no text", async () => {
+  it("give entries without content", async () => {
     for (const name of ["basic", "subagent", "tool-errors", "unicode-large", "api-error"]) {
       cpSync(join(here, name, "transcripts"), home, { recursive: true });
     }
     for (const { sessionId } of (await locateAll(reader, home)).sessions) {
-      const told = JSON.stringify(await entriesOf(sessionId));
-      expect(told).not.toMatch(/README|price\.js|Preis|shop__|echo hi|malformed|PRICE-FINDER|Where is/);
+      const entries = JSON.stringify(await entriesOf(sessionId));
+      expect(entries).not.toMatch(/README|price\.js|Preis|shop__|echo hi|malformed|PRICE-FINDER|Where is/);
     }
   });
 });
 
 describe("messages", () => {
-  it("that are no part of the conversation open no turn and count as no call", async () => {
+  it("outside the conversation open no turn and are no model calls", async () => {
     write([
       user('<user_input mode="act">do it</user_input>', 1),
       user("a reminder", 2, { metadata: { kind: "recovery_notice" } }),
@@ -127,7 +127,7 @@ describe("messages", () => {
     expect(entries[0]).toMatchObject({ length: 5 });
   });
 
-  it("of the program in the user's name carry the prompt on; what the user says meanwhile is a prompt", async () => {
+  it("that the program writes in the user's name continue the prompt; user messages sent in between are prompts", async () => {
     const ofRun = { metadata: { userRunSpan: 0 } };
     write([
       user('<user_input mode="act">do it</user_input>', 1),
@@ -146,7 +146,7 @@ describe("messages", () => {
     ]);
   });
 
-  it("without figures are the last word of a run that is completed, and of no later one", async () => {
+  it("without metrics end the turn of a completed run, but not of a later one", async () => {
     const at = (ms: number) => new Date(ms).toISOString();
     const run = (status: string) => ({ [`${ID}.json`]: { status, started_at: at(1), ended_at: at(5) } });
     const half = answer("a1", 4, [{ type: "text", text: "." }], { metrics: undefined });
@@ -159,7 +159,7 @@ describe("messages", () => {
     expect(await ends()).toEqual([]);
   });
 
-  it("that the model is given no more, since a compaction, are told, and so is the compaction", async () => {
+  it("removed by a compaction still count, and the compaction is recorded", async () => {
     const compacted = {
       version: 1,
       updated_at: "2026-11-22T19:57:08.383Z",
@@ -183,7 +183,7 @@ describe("messages", () => {
     expect(JSON.stringify(entries)).not.toContain("secret");
   });
 
-  it("name who answered: the price of a model depends on it, and of some it is not known without", async () => {
+  it("name the provider, which the model's price depends on", async () => {
     const by = (provider?: string) => ({ modelInfo: { id: "anthropic/claude-sonnet-4.5", provider } });
     const given = ["openrouter", "openai-native", "bedrock", "my-gateway", undefined];
     write([user("x", 1), ...given.map((one, n) => answer(`a${n}`, n + 2, [{ type: "text", text: "." }], by(one)))]);
@@ -191,7 +191,7 @@ describe("messages", () => {
     expect(calls).toEqual(["openrouter", "openai", "aws.bedrock", "my-gateway", undefined]);
   });
 
-  it("of a provider that counts its calls from nought in every answer tell calls of their own", async () => {
+  it("keep calls separate if the provider numbers them anew in every answer", async () => {
     write([
       user("x", 1),
       answer("a1", 2, [use("call_0")]),
@@ -215,7 +215,7 @@ describe("messages", () => {
     ]);
   });
 
-  it("that failed are the turn's error; one without figures is not complete", async () => {
+  it("that failed are the turn's error; without metrics they are incomplete", async () => {
     write([
       user("x", 1),
       answer("a1", 2, [{ type: "text", text: "half" }], { metrics: undefined }),
@@ -231,10 +231,10 @@ describe("messages", () => {
   });
 
   it("keep their keys when a resumed session gives results new ids", async () => {
-    const asked = [user("x", 1), answer("a1", 2, [use("c1")])];
-    write([...asked, result("c1", 3, "ok")]);
+    const first = [user("x", 1), answer("a1", 2, [use("c1")])];
+    write([...first, result("c1", 3, "ok")]);
     const before = await entriesOf(ID);
-    write([...asked, { ...result("c1", 3, "ok"), id: "r3_tool_c1" }, answer("a2", 5, [])]);
+    write([...first, { ...result("c1", 3, "ok"), id: "r3_tool_c1" }, answer("a2", 5, [])]);
     const after = await entriesOf(ID);
     expect(after.slice(0, before.length)).toEqual(before);
   });
@@ -263,13 +263,13 @@ describe("messages", () => {
     ["cancelled", [result("c1", 3, "ok")], "success"],
     ["running", [], undefined],
     ["failed", [], undefined],
-  ])("of a session that is %s: the first call is %s", async (status, results, expected) => {
+  ])("of a session that is %s give the first call the status %s", async (status, results, expected) => {
     write([user("x", 1), answer("a1", 2, [use("c1"), use("c2")]), ...results], { [`${ID}.json`]: { status } });
-    const told = (await entriesOf(ID)).filter((entry) => entry.kind === "tool_result");
-    expect(told.map((entry) => entry.status)).toEqual(expected === undefined ? [] : [expected]);
+    const found = (await entriesOf(ID)).filter((entry) => entry.kind === "tool_result");
+    expect(found.map((entry) => entry.status)).toEqual(expected === undefined ? [] : [expected]);
   });
 
-  it("tie equal tasks to their calls in the order of time", async () => {
+  it("link equal subagent tasks to their calls in time order", async () => {
     const spawn = (id: string) => use(id, "spawn_agent", { task: "look" });
     const child = (ts: number) => ({ messages: [user("look", ts), answer(`s${ts}`, ts + 1, [])] });
     write([user("x", 1), answer("a1", 2, [spawn("c1"), spawn("c2")]), answer("a2", 50, [spawn("c3")])], {
@@ -294,7 +294,7 @@ describe("a file that is being written", () => {
   const text = () =>
     readFileSync(join(here, "basic", "transcripts", ".cline", "data", "sessions", ID, `${ID}.messages.json`));
 
-  it("gives what is complete at any length, and never more", async () => {
+  it("gives exactly the complete messages at any length", async () => {
     mkdirSync(folder(), { recursive: true });
     const path = join(folder(), `${ID}.messages.json`);
     writeFileSync(path, text());
@@ -307,7 +307,7 @@ describe("a file that is being written", () => {
     }
   });
 
-  it("or is none, or of another shape, gives nothing", async () => {
+  it("gives nothing if it is missing or has another shape", async () => {
     mkdirSync(folder(), { recursive: true });
     const path = join(folder(), `${ID}.messages.json`);
     for (const content of [
@@ -326,7 +326,7 @@ describe("a file that is being written", () => {
     expect((await entriesOf(ID)).map((entry) => entry.key)).toEqual(["prompt:user:5"]);
   });
 
-  it("is looked for nowhere but in its own folder", async () => {
+  it("is only looked up in its own folder", async () => {
     for (const sessionId of ["../../../etc/passwd", "..", "", ".hidden", "a/b", "a\\b"]) {
       expect(await reader.files({ sessionId, home })).toEqual([]);
     }
@@ -346,7 +346,7 @@ describe("elements", () => {
     return found;
   };
 
-  it("are cut where JSON has them, whatever stands in texts", async () => {
+  it("are split correctly, whatever their strings contain", async () => {
     const messages = [{ a: '"}]{[\\' }, { b: [{ c: "ü🛒\u2028" }, []] }, { "messages\\": ["{"] }];
     for (const spaces of [0, 2, "\t"]) {
       const value = { messages_: "[", list: [{ messages: [{ no: 1 }] }], messages, after: [{ no: 2 }] };
@@ -355,12 +355,12 @@ describe("elements", () => {
     }
   });
 
-  it("that are too long are passed over", async () => {
+  it("that are too long are skipped", async () => {
     const found = await of(JSON.stringify({ messages: [{ a: "x".repeat(50) }, { b: 1 }] }), 40);
     expect(found).toEqual([undefined, '{"b":1}']);
   });
 
-  it("come across the ends of what is read at once", async () => {
+  it("may span several read chunks", async () => {
     const messages = Array.from({ length: 40 }, (_, i) => ({ i, text: "é".repeat(9_000 + i) }));
     const found = await of(JSON.stringify({ messages }));
     expect(found.map((element) => JSON.parse(element ?? ""))).toEqual(messages);

@@ -42,8 +42,8 @@ const payload = (event: string, rest: Readonly<Record<string, unknown>> = {}) =>
   model: "gpt-5.5",
   ...rest,
 });
-/** The one event that a payload tells. */
-function told(event: string, rest: Readonly<Record<string, unknown>> = {}, facts = intake()): Event {
+/** The single event of a payload. */
+function eventOf(event: string, rest: Readonly<Record<string, unknown>> = {}, facts = intake()): Event {
   const [first, ...others] = toEvents(payload(event, rest), facts);
   expect(others).toEqual([]);
   return Event.parse(first);
@@ -78,18 +78,18 @@ describe("toEvents", () => {
       { mcp_server: "shop" },
     ],
   ])("%s %j is %s", (native, rest, type, extras) => {
-    const event = told(native, rest);
+    const event = eventOf(native, rest);
     expect(event.type).toBe(type);
     expect(extrasOf(event)).toMatchObject({ native_event: native, ...extras });
     expect(JSON.stringify(event)).not.toContain(SECRET);
   });
 
-  test.each(["PostCompact", "PermissionRequest", "Notification", "WhoKnows"])("%s tells nothing", (native) => {
+  test.each(["PostCompact", "PermissionRequest", "Notification", "WhoKnows"])("%s gives no event", (native) => {
     expect(toEvents(payload(native), intake())).toEqual([]);
   });
 
-  test("a subagent's events are the session's, without a turn and a file of theirs", () => {
-    const extras = extrasOf(told("PostModelRequest", { agent_id: CHILD, status: "completed" }));
+  test("a subagent's events belong to the session, without turn id and transcript path", () => {
+    const extras = extrasOf(eventOf("PostModelRequest", { agent_id: CHILD, status: "completed" }));
     expect(extras).toMatchObject({ agent_id: CHILD });
     expect(extras).not.toHaveProperty("prompt_id");
     expect(extras).not.toHaveProperty("transcript_path");
@@ -101,9 +101,9 @@ describe("toEvents", () => {
     ["timeout", "timeout"],
     ["compact", "completed"],
     ["other", "completed"],
-    ["unheard of", "completed"],
-  ])("an end for the reason %s is %s", (reason, expected) => {
-    expect(told("SessionEnd", { reason })).toMatchObject({ data: { reason: expected } });
+    ["unknown", "completed"],
+  ])("the end reason %s maps to %s", (reason, expected) => {
+    expect(eventOf("SessionEnd", { reason })).toMatchObject({ data: { reason: expected } });
   });
 });
 
@@ -116,40 +116,40 @@ describe("tools", () => {
     ["mcp__shop__price", "mcp__shop.price"],
     ["collaborationspawn_agent", "collaboration.spawn_agent"],
     ["collaboration", "collaboration"],
-  ])("%s is the model's %s", (name, model) => {
-    expect(toolOf(told("PreToolUse", { ...call, tool_name: name }))?.tool_name).toBe(model);
+  ])("%s maps to the model's tool %s", (name, model) => {
+    expect(toolOf(eventOf("PreToolUse", { ...call, tool_name: name }))?.tool_name).toBe(model);
   });
 
   test.each<[string, string, unknown, string | undefined, number | undefined]>([
-    ["what a shell printed says nothing", "Bash", "Exit code: 3\nWall time: 0 seconds\n", undefined, undefined],
-    ["a patch says its code", "apply_patch", "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess.", undefined, 0],
+    ["the output of a shell is ignored", "Bash", "Exit code: 3\nWall time: 0 seconds\n", undefined, undefined],
+    ["a patch has an exit code", "apply_patch", "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess.", undefined, 0],
     ["a failed patch", "apply_patch", "Exit code: 1\nWall time: 0 seconds\nOutput:\nno", "error", 1],
     ["an MCP result", "mcp__shop__price", { content: [], isError: false }, undefined, undefined],
     ["an MCP error", "mcp__shop__price", { content: [], isError: true }, "error", undefined],
   ])("%s", (_, tool_name, response, status, exitCode) => {
-    const event = told("PostToolUse", { ...call, tool_name, tool_response: response });
+    const event = eventOf("PostToolUse", { ...call, tool_name, tool_response: response });
     expect(event).toMatchObject({ type: "tool.end" });
     expect(event.type === "tool.end" && event.data?.status).toBe(status);
     expect(extrasOf(event).exit_code).toBe(exitCode);
   });
 
-  test("without a file the hook's word has to do", () => {
-    const event = told("PostToolUse", { ...call, tool_name: "Bash", tool_response: "x", transcript_path: null });
+  test("without a session file, the status is assumed from the hook", () => {
+    const event = eventOf("PostToolUse", { ...call, tool_name: "Bash", tool_response: "x", transcript_path: null });
     expect(event).toMatchObject({ data: { status: "success" }, extensions: { status_origin: "assumed" } });
   });
 
-  test("what a script calls is no call of the model's, unless nothing else tells of it", () => {
+  test("a script's call is a notice, unless there is no session file", () => {
     const inner = { ...call, tool_name: "Bash", tool_use_id: "exec-3faf9671-3649-4d17-ba78-77487d818008" };
-    expect(told("PreToolUse", inner).type).toBe("notice");
-    expect(told("PostToolUse", inner).type).toBe("notice");
-    expect(told("PreToolUse", { ...inner, transcript_path: null }).type).toBe("tool.start");
+    expect(eventOf("PreToolUse", inner).type).toBe("notice");
+    expect(eventOf("PostToolUse", inner).type).toBe("notice");
+    expect(eventOf("PreToolUse", { ...inner, transcript_path: null }).type).toBe("tool.start");
   });
 });
 
 describe("ids", () => {
   const later = (rest: Partial<IntakeFacts> = {}) => intake({ timeMs: NOW_MS + 5_000, hookPid: 77, ...rest });
   const idOf = (native: string, rest: Readonly<Record<string, unknown>>, facts: IntakeFacts) =>
-    told(native, rest, facts).id;
+    eventOf(native, rest, facts).id;
 
   test.each([
     ["SessionStart", { source: "startup" }],
@@ -158,7 +158,7 @@ describe("ids", () => {
     ["PostToolUse", { tool_use_id: "call_1", tool_name: "Bash" }],
     ["Stop", { stop_hook_active: false }],
     ["SubagentStop", { agent_id: CHILD }],
-  ])("%s told twice is one", (native, rest) => {
+  ])("are equal for %s reported twice", (native, rest) => {
     expect(idOf(native, rest, intake())).toBe(idOf(native, rest, later()));
   });
 
@@ -166,34 +166,37 @@ describe("ids", () => {
     ["SessionStart", { source: "resume" }],
     ["SessionEnd", { reason: "other" }],
     ["PreModelRequest", {}],
-  ])("%s of another time is another", (native, rest) => {
+  ])("differ for %s at two times", (native, rest) => {
     expect(idOf(native, rest, intake())).not.toBe(idOf(native, rest, later()));
   });
 
-  test("a message that steers a turn is a second prompt of it", () => {
-    const [a, b] = [told("UserPromptSubmit", { prompt: "Read" }), told("UserPromptSubmit", { prompt: "Only one" })];
+  test("differ for a steering message, which is a second prompt of its turn", () => {
+    const [a, b] = [
+      eventOf("UserPromptSubmit", { prompt: "Read" }),
+      eventOf("UserPromptSubmit", { prompt: "Only one" }),
+    ];
     expect(a.id).not.toBe(b.id);
     expect(extrasOf(a).prompt_id).toBe(extrasOf(b).prompt_id);
   });
 
-  test("Stop and the notification of one turn are one event", () => {
+  test("are equal for Stop and the notification of one turn", () => {
     const notice = { type: "agent-turn-complete", "thread-id": SESSION, "turn-id": TURN, "input-messages": [SECRET] };
     const [notified] = toEvents(notice, later());
     expect(Event.parse(notified)).toMatchObject({
       type: "turn.end",
-      id: told("Stop").id,
+      id: eventOf("Stop").id,
       extensions: { prompt_id: TURN },
     });
     expect(JSON.stringify(notified)).not.toContain(SECRET);
-    expect(told("Stop", { stop_hook_active: true }).id).not.toBe(told("Stop").id);
+    expect(eventOf("Stop", { stop_hook_active: true }).id).not.toBe(eventOf("Stop").id);
   });
 });
 
-describe("where the file is", () => {
+describe("the transcript path", () => {
   test.each<[unknown, Readonly<Record<string, string>>, string | undefined]>([
     [ROLLOUT, {}, ROLLOUT],
     ["$CODEX_HOME/projects/p/session.jsonl", { CODEX_HOME: "/srv/codex" }, "/srv/codex/projects/p/session.jsonl"],
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: a shell's, not ours
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a shell variable
     ["${CODEX_HOME}/s.jsonl", { HOME: "/home/dev" }, "/home/dev/.codex/s.jsonl"],
     ["~/s.jsonl", { HOME: "/home/dev" }, "/home/dev/s.jsonl"],
     ["$HOME/s.jsonl", { HOME: "/home/$&dev" }, "/home/$&dev/s.jsonl"],
@@ -203,12 +206,12 @@ describe("where the file is", () => {
     ["C:\\Users\\dev\\.codex\\s.jsonl", {}, "C:\\Users\\dev\\.codex\\s.jsonl"],
     [null, {}, undefined],
   ])("%s with %j is %s", (path, env, expected) => {
-    const event = told("SessionEnd", { transcript_path: path }, intake({ env }));
+    const event = eventOf("SessionEnd", { transcript_path: path }, intake({ env }));
     expect(event.type === "session.end" && event.data?.transcript_path).toBe(expected);
     expect(extrasOf(event).transcript_path).toBe(expected);
   });
 
-  test("a notification tells none; where the home was moved, it says where to look", () => {
+  test("of a notification is absent, or a hint if CODEX_HOME is set", () => {
     const notice = { type: "agent-turn-complete", "thread-id": SESSION, "turn-id": TURN };
     const pathIn = (env: Record<string, string>) =>
       toEvents(notice, intake({ env })).map((event) => extrasOf(event).transcript_path);
@@ -222,7 +225,7 @@ describe("toEntries", () => {
   const entriesOf = (rest: Readonly<Record<string, unknown>>, facts = intake()) =>
     toEntries(payload("PostModelRequest", rest), facts).map((entry) => TranscriptEntry.parse(entry));
 
-  test("usage of a session without a file, once however often it is told", () => {
+  test("counts usage of a session without a file once, however often it is reported", () => {
     const [entry, ...others] = entriesOf(completed);
     expect(others).toEqual([]);
     expect(entry).toMatchObject({
@@ -236,7 +239,7 @@ describe("toEntries", () => {
     expect(entriesOf({ ...completed, token_usage: { ...USAGE, input_tokens: 4400 } })[0]?.key).not.toBe(entry?.key);
   });
 
-  test("none where the file will tell, or nothing was told", () => {
+  test("gives none if the session file has them or the payload has no usage", () => {
     expect(entriesOf({ ...completed, transcript_path: ROLLOUT })).toEqual([]);
     expect(entriesOf({ ...completed, token_usage: null })).toEqual([]);
     expect(toEntries(payload("Stop"), intake())).toEqual([]);
@@ -260,10 +263,15 @@ describe("recognises", () => {
     ["a moved home", payload("Stop", { transcript_path: "/srv/cx/s.jsonl" }), { CODEX_HOME: "/srv/cx" }, "certain"],
     ["the file's name", payload("Stop", { transcript_path: `/srv/${ROLLOUT.split("/").at(-1)}` }), {}, "certain"],
     ["a notification", { type: "agent-turn-complete", "thread-id": SESSION }, {}, "certain"],
-    ["no file, an event of its own", payload("PostModelRequest", { transcript_path: null }), {}, "likely"],
+    ["no file, an event only Codex has", payload("PostModelRequest", { transcript_path: null }), {}, "likely"],
     ["no file", payload("Stop", { transcript_path: null }), {}, "possible"],
-    ["another's file", payload("Stop", { transcript_path: "/home/dev/.claude/projects/p/s.jsonl" }), {}, "possible"],
-    ["another's field", payload("Stop", { cursor_version: "1.7" }), {}, "no"],
+    [
+      "another agent's file",
+      payload("Stop", { transcript_path: "/home/dev/.claude/projects/p/s.jsonl" }),
+      {},
+      "possible",
+    ],
+    ["another agent's field", payload("Stop", { cursor_version: "1.7" }), {}, "no"],
     ["no event", { session_id: SESSION }, {}, "no"],
   ])("%s", (_, given, env, expected) => {
     expect(recognises(given, intake({ env }))).toBe(expected);
@@ -297,7 +305,7 @@ describe("the documented schemas", () => {
     },
   );
 
-  test("calls without an id are paired by their input, which stays unknown", () => {
+  test("pairs calls without an id by a digest of their input", () => {
     const [start, end, other] = [3, 4, 5].map((line) => extrasOf(eventsAt(line)[0] as Event).input_digest);
     expect(start).toMatch(/^[0-9a-f]{16}$/);
     expect(end).toBe(start);

@@ -10,7 +10,7 @@ const files = readdirSync(import.meta.dirname, { recursive: true, encoding: "utf
   .filter((path) => path.includes("transcripts") && path.endsWith(".jsonl"))
   .map((path) => join(import.meta.dirname, path));
 
-test("a line without the rest of its long strings tells what the whole one does, whichever string is long", () => {
+test("a line with cut strings gives the entries of the whole line, whichever string is long", () => {
   const cut = new Map<string, number>();
   for (const file of files) {
     let state = lineState(0);
@@ -28,32 +28,32 @@ test("a line without the rest of its long strings tells what the whole one does,
   expect([...cut.keys()].sort()).toEqual(expect.arrayContaining(["model_call", "prompt", "tool_result", "tool_use"]));
 });
 
-test("what a program printed is not looked at, what Codex says above it is", () => {
+test("parses Codex's header above a program's output without reading the full output", () => {
   const result = (output: string) => {
     const payload = { type: "function_call_output", call_id: "call_1", output };
     const text = JSON.stringify({ timestamp: "2026-11-21T10:00:00.000Z", type: "response_item", payload });
     const { bytes, ...short } = shortLine(text);
-    let asked = 0;
+    let fullReads = 0;
     const line = {
       ...short,
       get bytes() {
-        asked++;
+        fullReads++;
         return bytes;
       },
     };
     const [entry] = readOne(line, lineState(0))?.entries ?? [];
-    return { entry, asked };
+    return { entry, fullReads };
   };
   const printed = "Process exited with code 7\n".repeat(40);
-  const told = result(`Chunk ID: 1c9980\nWall time: 0.8576 seconds\nProcess exited with code 3\nOutput:\n${printed}`);
-  expect(told).toMatchObject({ entry: { status: "error", exitCode: 3 }, asked: 0 });
+  const early = result(`Chunk ID: 1c9980\nWall time: 0.8576 seconds\nProcess exited with code 3\nOutput:\n${printed}`);
+  expect(early).toMatchObject({ entry: { status: "error", exitCode: 3 }, fullReads: 0 });
   const late = result(`Wall time: ${"0".repeat(400)} seconds\nProcess exited with code 4\nOutput:\n`);
   expect(late.entry).toMatchObject({ status: "error", exitCode: 4 });
 });
 
 const readOne = (line: JsonLine, state: LineState) => readWith(state, (next, sink) => readLine(line, next, sink));
 
-/** The line with one of its strings long, for each that it has. */
+/** Variants of the line, each with one of its strings made long. */
 function* lengthened(line: unknown): Generator<string> {
   const holders: [holder: Record<string, unknown>, name: string, value: string][] = [];
   const walk = (value: unknown): void => {

@@ -50,7 +50,7 @@ const key = (event: string, group: number, index = 0): string => `${HOOKS}:${eve
 describe("what is registered", () => {
   const fresh = add(filesOf(undefined, undefined));
 
-  test("every event, plain, with a bounded time, never one that answers for the user", () => {
+  test("has every event, with a timeout, except those that answer for the user", () => {
     const { hooks } = JSON.parse(hooksOf(fresh));
     expect(Object.keys(hooks)).toEqual(EVENTS);
     for (const event of EVENTS) {
@@ -63,7 +63,7 @@ describe("what is registered", () => {
     expect(installer.registered(fresh)).toEqual(EVENTS);
   });
 
-  test("each hook is trusted, by the hash that Codex itself gives it", () => {
+  test("trusts each hook with the hash that Codex computes", () => {
     // `hooks/list` of 0.131.0, 0.150.0 and 0.169.0
     expect(statesIn(fresh).get(key("session_start", 0))?.trustedHash).toBe(
       "sha256:7d1aa179b087156931c17c61ec2609d07bdb5d54cdcc39dda77dc8732d7562e7",
@@ -104,7 +104,7 @@ describe("what is registered", () => {
     expect(handler && trustHash(handler)).toBe(`sha256:${expected}`);
   });
 
-  test("versions without hooks are notified instead, unless somebody else is", () => {
+  test("uses notify for versions without hooks, unless notify is taken", () => {
     const old = add(filesOf('model = "gpt-5.5"\n', undefined), "0.110.0");
     expect(installer.registered(old)).toEqual(["agent-turn-complete"]);
     expect(old[1]?.text).toBeUndefined();
@@ -118,7 +118,7 @@ describe("what is registered", () => {
   });
 
   test.each([undefined, "", "# mine\n", "[tui]\na = 1\n", 'a = 1\n\n[tui]\nb = """\nnotify = 1\n"""\n', "a = 1"])(
-    "notify stands above all tables in %j, and goes without a trace",
+    "puts notify above all tables in %j, and removes it completely",
     (config) => {
       const old = add(filesOf(config, undefined), "0.110.0");
       const at = readToml(configOf(old)).find((one) => one.kind === "pair" && one.path[0]?.name === "notify");
@@ -130,10 +130,10 @@ describe("what is registered", () => {
   );
 });
 
-describe("everybody else's", () => {
+describe("other hooks", () => {
   const foreignHook = (text: string) => ({ hooks: [{ type: "command", command: text }] });
 
-  test("hooks and their trust stay, also where ours stood before them", () => {
+  test("stay with their trust, also if ours came before them", () => {
     const ours = JSON.parse(hooksOf(add(filesOf(undefined, undefined))));
     const mixed = {
       hooks: { ...ours.hooks, Stop: [...ours.hooks.Stop, foreignHook("echo a"), foreignHook("echo b")] },
@@ -148,7 +148,7 @@ describe("everybody else's", () => {
     ]);
   });
 
-  test("a hook beside ours in one group moves up with its trust", () => {
+  test("in a group with ours move up with their trust", () => {
     const ours = JSON.parse(hooksOf(add(filesOf(undefined, undefined))));
     const [group] = ours.hooks.Stop;
     const shared = { hooks: { Stop: [{ hooks: [...group.hooks, ...foreignHook("echo a").hooks] }] } };
@@ -157,7 +157,7 @@ describe("everybody else's", () => {
     expect(statesIn(removed)).toEqual(new Map([[key("stop", 0, 0), { trustedHash: "a" }]]));
   });
 
-  test("a hook that the user switched off stays so, trusted or not", () => {
+  test("a hook that the user disabled stays disabled, trusted or not", () => {
     const config = `[hooks.state."${key("stop", 0)}"]\nenabled = false # not now\n`;
     const added = add(filesOf(config, undefined));
     expect(statesIn(added).get(key("stop", 0))).toMatchObject({ enabled: false });
@@ -165,12 +165,12 @@ describe("everybody else's", () => {
     expect(configOf(added)).toContain("enabled = false # not now");
   });
 
-  test("trust that is left of hooks somebody took away goes", () => {
+  test("removes leftover trust of our hooks if they are gone", () => {
     const added = add(filesOf("a = 1\n", undefined));
     expect(textsOf(installer.remove(filesOf(configOf(added), undefined)))).toEqual(["a = 1\n", undefined]);
   });
 
-  test("another scope's trust in the same configuration stays", () => {
+  test("keeps another scope's trust in the same configuration", () => {
     const user = add(filesOf("a = 1\n", undefined));
     const path = `${HOME}/acme-shop/.codex/hooks.json`;
     const project = [
@@ -228,7 +228,7 @@ describe("any settings", () => {
     .map((settings) => `${JSON.stringify(settings, null, 2)}\n`);
   const version = fc.constantFrom("0.110.0", "0.131.0", "0.169.0", undefined);
 
-  test("come back byte for byte; adding twice is adding once", () => {
+  test("are restored byte for byte; adding twice equals adding once", () => {
     fc.assert(
       fc.property(config, fc.option(hooks, { nil: undefined }), version, version, (toml, json, first, second) => {
         const before = filesOf(toml === "" ? undefined : toml, json);
@@ -242,7 +242,7 @@ describe("any settings", () => {
     );
   });
 
-  test("another command line replaces ours in its place, hash and all", () => {
+  test("another command line replaces ours in place, with its hash", () => {
     const other: HookCommand = (options) => `${command(options)} #openhook-otel`;
     fc.assert(
       fc.property(config, (toml) => {
@@ -265,7 +265,7 @@ describe("any settings", () => {
     ["hooks = { Stop = [] }\n", undefined, CONFIG, /^line 1, column 9: "hooks" or "hooks.state" is an inline table/],
     [undefined, '{\n  "hooks": 1\n}', HOOKS, /"hooks" is a number/],
     [undefined, '{\n  // mine\n  "hooks": {}\n}', HOOKS, /^line 2, column 3: not valid JSON, without comments/],
-  ])("%j %j are refused with a place", (toml, json, path, message) => {
+  ])("%j %j are rejected with line and column", (toml, json, path, message) => {
     const refused = (): unknown => {
       try {
         return add(filesOf(toml, json));
@@ -279,7 +279,7 @@ describe("any settings", () => {
   });
 });
 
-describe("where the files are", () => {
+describe("paths", () => {
   let folder = "";
   beforeAll(() => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), "openhook-codex-")));
@@ -291,7 +291,7 @@ describe("where the files are", () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   const at = (rest: Partial<InstallTarget>): InstallTarget => ({ home: folder, project: folder, env: {}, ...rest });
 
-  test("as Codex names them: links are resolved in CODEX_HOME and in the project, not in HOME", async () => {
+  test("are resolved as Codex does: links in CODEX_HOME and the project, not in HOME", async () => {
     const home = join(folder, "link");
     expect(await installer.paths("user", at({ home }))).toEqual([
       join(home, ".codex", "config.toml"),
@@ -306,7 +306,7 @@ describe("where the files are", () => {
     ]);
   });
 
-  test("it is there where its folder is", async () => {
+  test("the agent is detected by its folder", async () => {
     const env = { PATH: folder };
     expect(await installer.detect(at({ home: join(folder, "real"), env }))).toEqual({ present: true });
     expect(await installer.detect(at({ home: join(folder, "shop"), env }))).toEqual({ present: false });
@@ -320,26 +320,30 @@ describe("where the files are", () => {
       return findingsOf(filesOf(edit(configOf(added)), hooksOf(added)));
     };
 
-    test("nothing, where all is well or nothing is ours", async () => {
+    test("reports nothing if all hooks work or none is ours", async () => {
       expect(await edited((config) => config)).toEqual([]);
       expect(await findingsOf(filesOf("a = 1\n", undefined))).toEqual([]);
     });
 
     test.each<[string, (config: string) => string, RegExp]>([
-      ["trust that is missing", () => "", /^broken: the hook is not trusted for SessionStart, .*, SessionEnd, so/],
+      ["missing trust", () => "", /^broken: the hook is not trusted for SessionStart, .*, SessionEnd, so/],
       [
         "another hash",
         (config) => config.replace(/sha256:7d1aa179/, "sha256:00000000"),
         /^broken: .*changed since .*SessionStart;/,
       ],
       [
-        "a hook switched off",
+        "a disabled hook",
         (config) => config.replace("trusted_hash", "enabled = false\ntrusted_hash"),
         /^broken: .*switched off for SessionStart;/,
       ],
-      ["hooks switched off", (config) => `${config}[features]\nhooks = false\n`, /^broken: hooks are switched off/],
-      ["the same by its former name", (config) => `features.codex_hooks = false\n${config}`, /codex_hooks = false/],
-      ["a configuration that is none", () => "a = [", /^broken: .*config.toml cannot be read/],
+      ["hooks disabled", (config) => `${config}[features]\nhooks = false\n`, /^broken: hooks are switched off/],
+      [
+        "hooks disabled under the former name",
+        (config) => `features.codex_hooks = false\n${config}`,
+        /codex_hooks = false/,
+      ],
+      ["an invalid configuration", () => "a = [", /^broken: .*config.toml cannot be read/],
       ["hooks in both forms", (config) => `${config}[[hooks.Stop]]\n`, /^remark: .* warns at each start/],
     ])("%s", async (_, edit, expected) => {
       const found = await edited(edit);
@@ -347,7 +351,7 @@ describe("where the files are", () => {
       expect(found[0]).toMatch(expected);
     });
 
-    test("a project that is not trusted, and a worktree, whose hooks Codex never reads", async () => {
+    test("reports an untrusted project, and a worktree, whose hooks Codex never reads", async () => {
       const shop = join(folder, "shop");
       const tree = join(folder, "tree");
       mkdirSync(join(shop, ".git", "worktrees", "tree"), { recursive: true });
@@ -374,7 +378,7 @@ describe("where the files are", () => {
   });
 });
 
-/** What Codex reads: no name twice, no character that wants an escape. */
+/** TOML that Codex reads: no duplicate names, no characters that need escapes. */
 function isToml(text: string): boolean {
   try {
     parseTOML(text);

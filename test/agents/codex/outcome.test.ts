@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { outcomeOf, outputText } from "../../../src/agents/codex/outcome.ts";
 
 const EXEC = "Chunk ID: 1c9980\nWall time: 0.8576 seconds\n";
-const NOT_ASKED = "reject command — you cannot ask for escalated permissions";
-/** As 0.150 and others write it; 0.169 leaves the command out. */
+const NO_ESCALATION = "reject command — you cannot ask for escalated permissions";
+/** As 0.150 and others write it; 0.169 omits the command. */
 const refused = (reason: string): string =>
   `exec_command failed for \`/bin/bash -lc 'echo plum'\`: CreateProcess { message: "Rejected(${JSON.stringify(JSON.stringify(reason)).slice(1, -1)})" }`;
 
@@ -32,8 +32,8 @@ test.each<[string, ReturnType<typeof outcomeOf>]>([
   [refused("rejected by user"), { status: "denied" }],
   [refused("approval required by policy, but AskForApproval is set to Never"), { status: "denied" }],
   [refused("Failed to create unified exec process: No such file or directory (os error 2)"), { status: "error" }],
-  [`approval policy is Never; ${NOT_ASKED} if the approval policy is Never`, { status: "denied" }],
-  [`approval policy is Granular(Config { rules: true }); ${NOT_ASKED} if it is so`, { status: "denied" }],
+  [`approval policy is Never; ${NO_ESCALATION} if the approval policy is Never`, { status: "denied" }],
+  [`approval policy is Granular(Config { rules: true }); ${NO_ESCALATION} if it is so`, { status: "denied" }],
   ["approval required by policy rule, but AskForApproval::Granular.rules is false", { status: "denied" }],
   ["patch rejected: empty patch", { status: "error" }],
   ["unable to locate image at `/home/dev/plum.png`: No such file or directory (os error 2)", { status: "error" }],
@@ -61,12 +61,12 @@ test.each<[string, ReturnType<typeof outcomeOf>]>([
   expect(outcomeOf(output)).toEqual(expected);
 });
 
-test("what a program printed is not taken for what Codex says", () => {
+test("does not mistake a program's output for Codex's own text", () => {
   expect(outcomeOf(`${EXEC}Process exited with code 0\nOutput:\nunsupported call: x`).status).toBe("success");
   expect(outcomeOf(`The log: exec command rejected by user`).status).toBe("success");
 });
 
-test("outputs are texts, lists of texts, or both in an object", () => {
+test("reads outputs that are strings, lists of text, or either inside an object", () => {
   expect(outputText("a")).toBe("a");
   expect(outputText([{ type: "input_text", text: "a" }, { type: "input_image" }, { text: "b" }])).toBe("a\nb");
   expect(outputText({ content: "a", success: true })).toBe("a");

@@ -23,7 +23,7 @@ import { packedUncompressed } from "../../support/packed.ts";
 import { CASES, Replay } from "../../support/replay.ts";
 import type { Expected } from "../../support/summary.ts";
 
-// Files that Codex has packed: each recording once more, as it would be a week later.
+// Rollouts that Codex has compressed: each recording as it would be a week later.
 
 const NAMES = readdirSync(join(CASES, "codex")).filter((name) =>
   ["transcripts", "expected.json"].every((part) => existsSync(join(CASES, "codex", name, part))),
@@ -31,7 +31,7 @@ const NAMES = readdirSync(join(CASES, "codex")).filter((name) =>
 const expectedOf = (name: string): Expected =>
   JSON.parse(readFileSync(join(CASES, "codex", name, "expected.json"), "utf8"));
 
-/** Of all its sessions. */
+/** Expected totals over all sessions of a recording. */
 const expectedTotals = (name: string) => ({
   calls: expectedOf(name).sessions.reduce((sum, { model_calls }) => sum + model_calls.length, 0),
 });
@@ -46,7 +46,7 @@ function rollouts(): readonly string[] {
     .map((name) => join(folder, name));
 }
 
-/** As Codex does it: the time stays. */
+/** Packs as Codex does: the modification time stays. */
 function pack(path: string): void {
   const { atime, mtime } = statSync(path);
   writeFileSync(`${path}.zst`, packedUncompressed(readFileSync(path)));
@@ -54,7 +54,7 @@ function pack(path: string): void {
   rmSync(path);
 }
 
-/** All that is read of every session that is found, by the names under which positions are kept. */
+/** All entries of every located session, by the key of their offset. */
 async function everything(): Promise<Readonly<Record<string, readonly TranscriptEntry[]>>> {
   const all: Record<string, TranscriptEntry[]> = {};
   for (const { only, ...query } of (await locateAll(reader, at.home)).sessions) {
@@ -77,7 +77,7 @@ async function runImport(): Promise<{ readonly code: number; readonly out: strin
 }
 
 describe.each(NAMES)("%s", (name) => {
-  test("packed, the same sessions are found, and the same is read of them", async () => {
+  test("packing changes neither the located sessions nor their entries", async () => {
     at = new Replay("codex", name);
     const plain = await everything();
     for (const path of rollouts()) pack(path);
@@ -85,7 +85,7 @@ describe.each(NAMES)("%s", (name) => {
     expect(Object.keys(plain).length).toBeGreaterThan(0);
   });
 
-  test("packed before the drain, the hooks' paths lead to it all the same", async () => {
+  test("a drain finds a file that was packed after its hooks ran", async () => {
     at = new Replay("codex", name);
     for (const call of at.calls) at.put(call);
     for (const path of rollouts()) pack(path);
@@ -94,7 +94,7 @@ describe.each(NAMES)("%s", (name) => {
     compareRecorded(at.places.storePath, expectedOf(name));
   });
 
-  test("packed after the drain, it is what was read already, and looked into once", async () => {
+  test("a file packed after a drain is recognised, and opened once", async () => {
     at = new Replay("codex", name);
     for (const call of at.calls) at.put(call);
     await at.drain({ endIdle: true });
@@ -109,7 +109,7 @@ describe.each(NAMES)("%s", (name) => {
 });
 
 describe("a packed session", () => {
-  test("that is resumed lies there as it is again, and is read from where it ended", async () => {
+  test("that is resumed is unpacked by Codex, and read from the last offset", async () => {
     at = new Replay("codex", "multi-turn", { withTranscripts: false });
     const [first] = at.calls;
     const cut = Date.parse(at.calls.findLast(({ event }) => event === "SessionStart")?.received_at ?? "");
@@ -129,7 +129,7 @@ describe("a packed session", () => {
     compareRecorded(at.places.storePath, expectedOf("multi-turn"));
   });
 
-  test("is read from an offset on, and from the start where it is another one by then", async () => {
+  test("is read from an offset, or from the start if it is another file", async () => {
     at = new Replay("codex", "basic");
     const [path = ""] = rollouts();
     const text = readFileSync(path, "utf8");
@@ -151,7 +151,7 @@ describe("a packed session", () => {
     expect((await read(`${path}.zst`, other)).next).toEqual(all.next);
   });
 
-  test("beside its plain form is on its way: that one counts", async () => {
+  test("next to its plain form is incomplete: the plain form is read", async () => {
     at = new Replay("codex", "subagent");
     const plain = await everything();
     for (const path of rollouts()) writeFileSync(`${path}.zst`, "half of it");
@@ -159,11 +159,11 @@ describe("a packed session", () => {
     expect((await locateAll(reader, at.home)).problems).toEqual([]);
   });
 
-  test("that is torn is told of, what could be read of it counts, and it is tried again", async () => {
+  test("that is torn is reported, read as far as possible and retried", async () => {
     at = new Replay("codex", "basic");
     const [path = ""] = rollouts();
     const { calls } = expectedTotals("basic");
-    // Longer than what is unpacked at once
+    // Longer than one unpacked piece
     appendFileSync(path, `${JSON.stringify({ type: "world_state", payload: { pad: "x".repeat(500_000) } })}\n`);
     pack(path);
     const whole = readFileSync(`${path}.zst`);
@@ -178,7 +178,7 @@ describe("a packed session", () => {
     expect((await runImport()).out).toContain("nothing is new");
   });
 
-  test("of which not even the beginning can be read is told of", async () => {
+  test("whose beginning is unreadable is reported", async () => {
     at = new Replay("codex", "basic");
     const [path = ""] = rollouts();
     pack(path);

@@ -42,7 +42,7 @@ async function read(file: TranscriptFile, from: Offset = INITIAL_OFFSET) {
     next = batch.next;
     unreadable += batch.unreadable;
   }
-  // The memo is kept as JSON between two drains
+  // The memo is stored as JSON between two drains
   return { entries, next: JSON.parse(JSON.stringify(next)) as Offset, unreadable };
 }
 
@@ -76,7 +76,7 @@ const put = (path: string, lines: readonly unknown[]): string => {
 };
 
 describe("files", () => {
-  test("the main thread's, then one for each subagent, found by what the files say", async () => {
+  test("lists the main thread's file, then each subagent's, found by their first lines", async () => {
     recorded("subagent-fork");
     recorded("fork");
     const files = await reader.files({ sessionId: ROOT, home });
@@ -84,7 +84,7 @@ describe("files", () => {
     expect(await reader.files({ sessionId: ROOT, home, path: files[0]?.path ?? "" })).toEqual(files);
   });
 
-  test("found again in the archive, and where a notification's hint points", async () => {
+  test("finds files in the archive and at a notification's hint", async () => {
     recorded("basic");
     const [id] = await located();
     const [file] = await reader.files({ sessionId: id ?? "", home });
@@ -101,7 +101,7 @@ describe("files", () => {
     ]);
   });
 
-  test("versions that name the parent alone: subagents at any depth, those of others left out", async () => {
+  test("follows parent ids to subagents at any depth, and excludes those of other sessions", async () => {
     const meta = (id: string, parent?: string) => ({
       timestamp: "2026-11-21T10:00:00.000Z",
       type: "session_meta",
@@ -125,7 +125,7 @@ describe("files", () => {
     expect(await located()).toEqual([root, other]);
   });
 
-  test("a subagent that is asked for names its parent and nothing else, at its own offset", async () => {
+  test("a subagent's own id gives only its parent, under a separate offset key", async () => {
     recorded("subagent-fork");
     const files = await reader.files({ sessionId: PLAIN, home });
     expect(files).toHaveLength(1);
@@ -137,14 +137,14 @@ describe("files", () => {
   });
 });
 
-describe("what was used", () => {
+describe("usage", () => {
   const sums = (entries: readonly TranscriptEntry[], agentId?: string) => {
     const calls = kindOf(entries, "model_call").filter((call) => call.agentId === agentId);
     const sum = (part: "input" | "output" | "cacheRead") => calls.reduce((n, { usage }) => n + (usage?.[part] ?? 0), 0);
     return [calls.length, sum("input"), sum("output"), sum("cacheRead")];
   };
 
-  test("a subagent that inherits its parent's history has used nothing of it", async () => {
+  test("excludes the history that a subagent inherits from its parent", async () => {
     recorded("subagent-fork");
     const entries = await readSession(ROOT);
     expect(sums(entries, INHERITING)).toEqual([1, 3200, 14, 0]);
@@ -156,7 +156,7 @@ describe("what was used", () => {
   test.each([
     ["fork", "0.169"],
     ["older-version-0.150-fork", "0.150"],
-  ])("a fork begins at nothing: %s", async (name) => {
+  ])("of a fork starts at zero: %s", async (name) => {
     recorded(name);
     const expected = JSON.parse(readFileSync(join(CASES, name, "expected.json"), "utf8"));
     for (const { session_id, totals } of expected.sessions) {
@@ -165,7 +165,7 @@ describe("what was used", () => {
     }
   });
 
-  test("an older fork that copies its parent's lines counts only its own, the copies under the same global keys", async () => {
+  test("of an older fork counts only its own lines; copies have the parent's global keys", async () => {
     const [parent, fork] = ["01a1fcba-c40d-7520-9621-db5f3fbd09ff", "01a1fcbb-0000-7000-8000-000000000000"];
     recorded("old-0.110");
     const [main] = await reader.files({ sessionId: parent, home });
@@ -194,7 +194,7 @@ describe("what was used", () => {
     expect(kindOf(entries, "session")).toHaveLength(1);
   });
 
-  test("a turn begins with its first message: what the user writes while it is at work joins it", async () => {
+  test("a turn begins with its first message; messages sent while it runs join it", async () => {
     const id = "01a1fcbb-0000-7000-8000-000000000000";
     const event = (second: number, payload: object) => ({
       timestamp: `2026-11-21T10:00:0${second}.000Z`,
@@ -217,7 +217,7 @@ describe("what was used", () => {
     ]);
   });
 
-  test("a thread that was taken back goes on in a file of its own, days later: all its files are one session", async () => {
+  test("reads all files of a thread that was resumed in another file as one session", async () => {
     const [id, part] = ["01a1fcbb-0000-7000-8000-000000000000", "01a20cbb-0000-7000-8000-000000000000"];
     const lines = (day: string, turnId: string, responseId: string) => [
       {
@@ -240,7 +240,7 @@ describe("what was used", () => {
     expect(sums(await readSession(id, second))).toEqual([2, 200, 10, 0]);
   });
 
-  test("totals that begin anew, and those that repeat", async () => {
+  test("handles totals that restart or repeat", async () => {
     const id = "01a1fcbb-0000-7000-8000-000000000000";
     const count = (input: number, output: number, second: number) => ({
       timestamp: `2026-11-21T10:00:0${second}.000Z`,
@@ -258,7 +258,7 @@ describe("what was used", () => {
     expect(sums(await readSession(id))).toEqual([3, 290, 11, 0]);
   });
 
-  test("a run that goes on with a session and counts from nought, with more in its first answer than all before it", async () => {
+  test("handles a resumed run that restarts its totals and exceeds the previous total in its first answer", async () => {
     const id = "01a1fcbb-0000-7000-8000-000000000000";
     const usage = (input: number, output: number) => ({ input_tokens: input, output_tokens: output });
     const count = (second: number, total: object, last: object) => ({
@@ -277,7 +277,7 @@ describe("what was used", () => {
     expect(sums(await readSession(id))).toEqual([3, 20_113, 41, 0]);
   });
 
-  test("a version without records that goes on with a thread which has some", async () => {
+  test("handles a version without usage records that resumes a thread with some", async () => {
     const id = "01a1fcbb-0000-7000-8000-000000000000";
     const usage = (input: number, output: number) => ({ input_tokens: input, output_tokens: output });
     const line = (type: string, payload: object) => ({ timestamp: "2026-11-21T10:00:01.000Z", type, payload });
@@ -291,11 +291,11 @@ describe("what was used", () => {
       line("session_meta", { id, cli_version: "0.169.0" }),
       ...[turn("a"), record("a", 1, 100, 5), count(100, 5)],
       ...[older("older"), count(150, 7), count(150, 7), count(190, 8)],
-      // Totals come late, and several at once
+      // Totals come late, several in a row
       ...[turn("c"), record("c", 2, 20, 1), record("c", 3, 30, 1), count(210, 9), count(240, 10)],
-      // Interrupted in a tool: the next turn's first line is about it
+      // Interrupted in a tool: the total comes in the next turn
       ...[turn("d"), record("d", 4, 25, 1), turn("e"), count(265, 11), record("e", 5, 15, 1), count(280, 12)],
-      // Killed: no total ever holds it
+      // Killed: no total includes it
       ...[turn("f"), record("f", 6, 40, 2), turn("g"), count(280, 12), record("g", 7, 10, 1), count(290, 13)],
       ...[older("older still"), count(299, 14)],
     ]);
@@ -319,7 +319,7 @@ describe("what was used", () => {
     ["oss", "ollama"],
     ["our-proxy", undefined],
     [undefined, undefined],
-  ])("who answers, where that is known: %s", async (modelProvider, provider) => {
+  ])("names the provider if it is known: %s", async (modelProvider, provider) => {
     const id = "01a1fcbb-0000-7000-8000-000000000000";
     const usage = { input_tokens: 9, output_tokens: 1 };
     put(session("2026/11/21", id), [
@@ -337,7 +337,7 @@ describe("what was used", () => {
     expect(kindOf(await readSession(id), "model_call").map((call) => call.provider)).toEqual([provider]);
   });
 
-  test("an answer whose provider told no usage is a call of which nobody knows what it took", async () => {
+  test("an answer without usage is a model call with unknown usage", async () => {
     const id = "01a1fcbb-0000-7000-8000-000000000000";
     const usage = { input_tokens: 0, cached_input_tokens: 0, output_tokens: 0, reasoning_output_tokens: 0 };
     put(session("2026/11/21", id), [
@@ -352,7 +352,7 @@ describe("what was used", () => {
     expect(kindOf(bound, "model_call").map((call) => call.usage)).toEqual([undefined]);
   });
 
-  test("a response counts once, a session without any id of it by where its totals stood", async () => {
+  test("counts a response once, identified by its id or by the thread's total", async () => {
     const id = "01a1fcbb-0000-7000-8000-000000000000";
     const record = (responseId: string | null, total: number) => ({
       timestamp: "2026-11-21T10:00:01.000Z",
@@ -368,7 +368,7 @@ describe("what was used", () => {
     put(session("2026/11/21", id), [
       { timestamp: "2026-11-21T10:00:00.000Z", type: "session_meta", payload: { id, cli_version: "0.155.0" } },
       ...[record("resp_1", 10), record("resp_1", 10), record(null, 20), record(null, 30), record(null, 30)],
-      // A provider that gives all its responses one id
+      // A provider that gives all its responses the same id
       ...[record("0", 40), record("0", 50), record("0", 50)],
     ]);
     const entries = await readSession(id);
@@ -387,7 +387,7 @@ describe("tools, turns and subagents", () => {
   test.each([
     ["0.169.0", { type: "item_completed", turn_id: "asked", item: { type: "EnteredReviewMode" } }, "asked"],
     ["0.142.5", { type: "entered_review_mode" }, undefined],
-  ])("a review is one turn, which its end belongs to, and its reviewer (%s)", async (version, entered, root) => {
+  ])("a review, its end and its reviewer are one turn (%s)", async (version, entered, root) => {
     const [id, reviewer] = ["01a1fcbb-0000-7000-8000-000000000000", "01a1fcbb-0001-7000-8000-000000000000"];
     const turnId = "01a1fcbb-0002-7000-8000-000000000000";
     const at = (second: number) => `2026-11-21T10:00:0${second}.000Z`;
@@ -396,24 +396,24 @@ describe("tools, turns and subagents", () => {
       type: "session_meta",
       payload: { cli_version: version, ...rest },
     });
-    const said = (second: number, payload: object) => ({ timestamp: at(second), type: "event_msg", payload });
+    const event = (second: number, payload: object) => ({ timestamp: at(second), type: "event_msg", payload });
     const begun = { type: "task_started", turn_id: turnId, ...(root !== undefined && { root_turn_id: root }) };
     put(session("2026/11/21", id), [
       meta({ id, session_id: id, source: "exec" }),
-      said(1, entered),
-      said(1, begun),
-      said(2, { type: "user_message", message: "Review the changes" }),
-      said(6, { type: "task_complete", turn_id: "asked", last_agent_message: "Fine" }),
+      event(1, entered),
+      event(1, begun),
+      event(2, { type: "user_message", message: "Review the changes" }),
+      event(6, { type: "task_complete", turn_id: "asked", last_agent_message: "Fine" }),
     ]);
     put(session("2026/11/21", reviewer), [
       meta({ id: reviewer, session_id: id, parent_thread_id: id, source: { subagent: "review" } }),
-      said(1, begun),
+      event(1, begun),
       {
         timestamp: at(3),
         type: "token_usage_record",
         payload: { turn_id: turnId, response_id: "resp_1", usage: { input_tokens: 100, output_tokens: 5 } },
       },
-      said(5, { type: "task_complete", turn_id: turnId, last_agent_message: "Fine" }),
+      event(5, { type: "task_complete", turn_id: turnId, last_agent_message: "Fine" }),
     ]);
     const entries = await readSession(id);
     const [prompt] = kindOf(entries, "prompt");
@@ -428,73 +428,70 @@ describe("tools, turns and subagents", () => {
   test.each([
     ["0.145.0", 5],
     ["0.157.1", undefined],
-  ])(
-    "of the turns that a subagent inherits nothing is told again, though no head stands before them (%s)",
-    async (version, long) => {
-      const [id, child] = ["01a1fcbb-0000-7000-8000-000000000000", "01a1fcbb-0009-7000-8000-000000000000"];
-      const [older, old, own] = [1, 2, 10].map(
-        (n) => `01a1fcbb-${n.toString(16).padStart(4, "0")}-7000-8000-000000000000`,
-      );
-      let ms = 0;
-      const line = (type: string, payload: object) => {
-        // Written line by line: a long history takes its time
-        ms += (long ?? 0) * 100;
-        return { timestamp: new Date(Date.UTC(2026, 10, 21, 10) + ms).toISOString(), type, payload };
-      };
-      const said = (type: string, payload: object = {}) => line("event_msg", { type, ...payload });
-      const count = (input: number, last: number) =>
-        said("token_count", {
-          info: {
-            total_token_usage: { input_tokens: input, output_tokens: 50 },
-            last_token_usage: { input_tokens: last, output_tokens: 5 },
-          },
-        });
-      const call = [
-        line("response_item", { type: "function_call", name: "shell", call_id: "call_1", arguments: "{}" }),
-        line("response_item", { type: "function_call_output", call_id: "call_1", output: "plum" }),
-      ];
-      const path = put(session("2026/11/21", child), [
-        line("session_meta", {
-          id: child,
-          session_id: id,
-          parent_thread_id: id,
-          cli_version: version,
-          source: { subagent: { thread_spawn: { parent_thread_id: id, depth: 1 } } },
-        }),
-        line("response_item", { type: "message", role: "user", content: [] }),
-        ...(long === undefined ? [] : [count(90_000, 900), ...call]),
-        said("task_complete", { turn_id: older }),
-        said("task_started", { turn_id: old }),
-        ...(long === undefined ? [] : [count(91_000, 1_000)]),
-        said("turn_aborted", { turn_id: old, reason: "interrupted" }),
-        said("task_started", { turn_id: own }),
-        count(long === undefined ? 2_000 : 93_000, 2_000),
-        said("task_complete", { turn_id: own }),
-      ]);
-      const { entries } = await read({ path, agentId: child });
-      expect(entries.map(({ kind }) => kind)).toEqual(["subagent", "model_call", "turn_end"]);
-      expect(kindOf(entries, "turn_end").map(({ key }) => key)).toEqual([`turn_end:${own}`]);
-      expect(kindOf(entries, "model_call")[0]?.usage?.input).toBe(2_000);
-    },
-  );
+  ])("inherited turns of a subagent are not repeated, even without a heading line (%s)", async (version, long) => {
+    const [id, child] = ["01a1fcbb-0000-7000-8000-000000000000", "01a1fcbb-0009-7000-8000-000000000000"];
+    const [older, old, own] = [1, 2, 10].map(
+      (n) => `01a1fcbb-${n.toString(16).padStart(4, "0")}-7000-8000-000000000000`,
+    );
+    let ms = 0;
+    const line = (type: string, payload: object) => {
+      // Lines of a long history have increasing times
+      ms += (long ?? 0) * 100;
+      return { timestamp: new Date(Date.UTC(2026, 10, 21, 10) + ms).toISOString(), type, payload };
+    };
+    const event = (type: string, payload: object = {}) => line("event_msg", { type, ...payload });
+    const count = (input: number, last: number) =>
+      event("token_count", {
+        info: {
+          total_token_usage: { input_tokens: input, output_tokens: 50 },
+          last_token_usage: { input_tokens: last, output_tokens: 5 },
+        },
+      });
+    const call = [
+      line("response_item", { type: "function_call", name: "shell", call_id: "call_1", arguments: "{}" }),
+      line("response_item", { type: "function_call_output", call_id: "call_1", output: "plum" }),
+    ];
+    const path = put(session("2026/11/21", child), [
+      line("session_meta", {
+        id: child,
+        session_id: id,
+        parent_thread_id: id,
+        cli_version: version,
+        source: { subagent: { thread_spawn: { parent_thread_id: id, depth: 1 } } },
+      }),
+      line("response_item", { type: "message", role: "user", content: [] }),
+      ...(long === undefined ? [] : [count(90_000, 900), ...call]),
+      event("task_complete", { turn_id: older }),
+      event("task_started", { turn_id: old }),
+      ...(long === undefined ? [] : [count(91_000, 1_000)]),
+      event("turn_aborted", { turn_id: old, reason: "interrupted" }),
+      event("task_started", { turn_id: own }),
+      count(long === undefined ? 2_000 : 93_000, 2_000),
+      event("task_complete", { turn_id: own }),
+    ]);
+    const { entries } = await read({ path, agentId: child });
+    expect(entries.map(({ kind }) => kind)).toEqual(["subagent", "model_call", "turn_end"]);
+    expect(kindOf(entries, "turn_end").map(({ key }) => key)).toEqual([`turn_end:${own}`]);
+    expect(kindOf(entries, "model_call")[0]?.usage?.input).toBe(2_000);
+  });
 
   test.each([
     ["usage_limit_exceeded", ["usage_limit_exceeded"]],
     [{ http_connection_failed: { http_status_code: 502 } }, ["http_connection_failed"]],
     [{ active_turn_not_steerable: { turn_kind: "review" } }, []],
     ["thread_rollback_failed", []],
-  ])("an error fails its turn, unless the turn goes on: %j", async (info, expected) => {
+  ])("an error fails its turn, unless the turn continues: %j", async (info, expected) => {
     const id = "01a1fcbb-0000-7000-8000-000000000000";
-    const said = (payload: object) => ({ timestamp: "2026-11-21T10:00:01.000Z", type: "event_msg", payload });
+    const event = (payload: object) => ({ timestamp: "2026-11-21T10:00:01.000Z", type: "event_msg", payload });
     put(session("2026/11/21", id), [
       { timestamp: "2026-11-21T10:00:00.000Z", type: "session_meta", payload: { id, cli_version: "0.120.0" } },
-      said({ type: "task_started", turn_id: "01a1fcbb-0001-7000-8000-000000000000" }),
-      said({ type: "error", message: "No plums today", codex_error_info: info }),
+      event({ type: "task_started", turn_id: "01a1fcbb-0001-7000-8000-000000000000" }),
+      event({ type: "error", message: "No plums today", codex_error_info: info }),
     ]);
     expect(kindOf(await readSession(id), "model_error").map(({ errorType }) => errorType)).toEqual(expected);
   });
 
-  test("items say how a call ended until the model was told; what ends later changes nothing", async () => {
+  test("a call's status comes from items up to its result; later items are ignored", async () => {
     recorded("parallel-tools");
     const [id] = await located();
     const entries = await readSession(id ?? "");
@@ -517,9 +514,9 @@ describe("tools, turns and subagents", () => {
   });
 
   test.each([
-    ["comments and operators as they stand in a patch", "", { linesAdded: 2, linesRemoved: 3 }],
+    ["comments and operators that look like patch lines", "", { linesAdded: 2, linesRemoved: 3 }],
     ["a patch with the names of its files", "--- a/plums.sql\n+++ b/plums.sql\n", { linesAdded: 2, linesRemoved: 3 }],
-  ])("every line of an edit counts, whatever it begins with: %s", async (_, head, counts) => {
+  ])("counts every line of an edit, whatever it begins with: %s", async (_, head, counts) => {
     const id = "01a1fcbb-0000-7000-8000-000000000000";
     const at = (seconds: number) => new Date(Date.UTC(2026, 10, 21, 10, 0, seconds)).toISOString();
     const diff = `${head}@@ -1,4 +1,2 @@\n create table plums;\n--- unripe, see #12\n--- and its index\n-drop index a;\n+++ i;\n+select 1;\n`;
@@ -537,7 +534,7 @@ describe("tools, turns and subagents", () => {
     expect(kindOf((await read({ path })).entries, "tool_result")).toMatchObject([counts]);
   });
 
-  test("subagents hang below the calls that started them, at any depth", async () => {
+  test("subagents belong to the calls that started them, at any depth", async () => {
     recorded("nested-subagents");
     const [root] = await located();
     const entries = await readSession(root ?? "");
@@ -551,13 +548,13 @@ describe("tools, turns and subagents", () => {
       expect(helper.agentType).toBe("default");
     }
     expect(helpers.filter(({ parentAgentId }) => parentAgentId !== undefined)).toHaveLength(1);
-    // All work of a subagent belongs to the turn of the main thread that it was started in
+    // A subagent's calls belong to the main thread's turn that started it
     const turns = new Set(kindOf(entries, "prompt").map(({ promptKey }) => promptKey));
     expect(turns.size).toBe(2);
     for (const call of kindOf(entries, "model_call")) expect(turns).toContain(call.promptKey);
   });
 
-  test("a turn that failed before failures were written ended without a word", async () => {
+  test("a turn without an answer failed, in versions that record no failures", async () => {
     recorded("older-version-0.131-api-error");
     const [id] = await located();
     const entries = await readSession(id ?? "");
@@ -568,7 +565,7 @@ describe("tools, turns and subagents", () => {
     expect(kindOf(others.flat(), "turn_end")).toHaveLength(3);
   });
 
-  test("a request begins when the model was given something, and is over when its answer is", async () => {
+  test("a model call starts at the last input and ends with its answer", async () => {
     recorded("basic");
     const [id] = await located();
     for (const call of kindOf(await readSession(id ?? ""), "model_call")) {
@@ -576,7 +573,7 @@ describe("tools, turns and subagents", () => {
       expect(call.endMs - (call.startMs ?? 0)).toBeLessThan(1_000);
     }
   });
-  test("calls of a provider that counts from nought in every answer are calls of their own", async () => {
+  test("call ids numbered anew in every answer stay separate", async () => {
     const id = "01a1fcbb-0000-7000-8000-000000000000";
     const at = (seconds: number) => new Date(Date.UTC(2026, 10, 21, 10, 0, seconds)).toISOString();
     const item = (seconds: number, payload: object) => ({ timestamp: at(seconds), type: "response_item", payload });
@@ -625,12 +622,12 @@ describe("tools, turns and subagents", () => {
   });
 });
 
-describe("reading on", () => {
+describe("reading in parts", () => {
   const names = readdirSync(CASES, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && readdirSync(join(CASES, entry.name)).includes("transcripts"))
     .map(({ name }) => name);
 
-  test.each(names)("%s: cut anywhere, the same entries", async (name) => {
+  test.each(names)("%s: gives the same entries wherever reading stops", async (name) => {
     recorded(name);
     for (const id of await located()) {
       for (const file of await reader.files({ sessionId: id, home })) {
@@ -655,7 +652,7 @@ describe("reading on", () => {
     }
   });
 
-  test("lines of no shape are counted, unknown kinds are not", async () => {
+  test("counts malformed lines, but not unknown kinds", async () => {
     const id = "01a1fcbb-0000-7000-8000-000000000000";
     const path = put(session("2026/11/21", id), [
       { timestamp: "2026-11-21T10:00:00.000Z", type: "session_meta", payload: { id } },
@@ -668,7 +665,7 @@ describe("reading on", () => {
     expect(unreadable).toBe(2);
   });
 
-  test("nothing that was said or done is in an entry", async () => {
+  test("entries have no content", async () => {
     recorded("unicode-large");
     const [id] = await located();
     const text = JSON.stringify(await readSession(id ?? ""));

@@ -23,7 +23,7 @@ const intake = (rest: Partial<IntakeFacts> = {}): IntakeFacts => ({
   truncated: false,
   ...rest,
 });
-const told = (payload: object, rest: Partial<IntakeFacts> = {}) => {
+const eventOf = (payload: object, rest: Partial<IntakeFacts> = {}) => {
   const [event] = vscode.toEvents(payload, intake(rest));
   if (event === undefined) throw new Error("no event");
   return event;
@@ -40,43 +40,46 @@ describe("events", () => {
     ["SubagentStop", { agent_id: "sub-1", agent_type: "Plan" }, "subagent.end"],
     ["Stop", { stop_hook_active: false }, "turn.end"],
   ])("%s", (hook_event_name, fields, type) => {
-    const event = told({ ...BASE, hook_event_name, ...fields });
+    const event = eventOf({ ...BASE, hook_event_name, ...fields });
     expect(event).toMatchObject({ source: "copilot-vscode", type, session_id: "s1", time: BASE.timestamp });
-    // A hook registered under Copilot CLI's name and one under Claude Code's get the same payload
-    expect(told({ ...BASE, hook_event_name, ...fields }, { source: "claude-code", timeMs: 1 }).id).toBe(event.id);
+    // Hooks registered for Copilot CLI and for Claude Code get the same payload
+    expect(eventOf({ ...BASE, hook_event_name, ...fields }, { source: "claude-code", timeMs: 1 }).id).toBe(event.id);
   });
-  test("a call has VS Code's id, its result no text", () => {
-    const start = told({ ...BASE, hook_event_name: "PreToolUse", ...TOOL });
-    const end = told({ ...BASE, hook_event_name: "PostToolUse", ...TOOL, tool_response: "secret" });
+  test("a call has VS Code's id, and its result no text", () => {
+    const start = eventOf({ ...BASE, hook_event_name: "PreToolUse", ...TOOL });
+    const end = eventOf({ ...BASE, hook_event_name: "PostToolUse", ...TOOL, tool_response: "secret" });
     expect(start).toMatchObject({ data: { tool_name: "editFiles", tool_call_id: "tool-123" } });
     expect(end).toMatchObject({ data: { tool_call_id: "tool-123", status: "success" } });
     expect(extrasOf(end).status_origin).toBe("assumed");
     expect(JSON.stringify([start, end])).not.toMatch(/secret|main\.ts/);
   });
-  test("older builds say hookEventName and sessionId", () => {
+  test("accepts hookEventName and sessionId of older builds", () => {
     const { session_id: sessionId, ...rest } = BASE;
-    expect(told({ ...rest, sessionId, hookEventName: "Stop" })).toMatchObject({ type: "turn.end", session_id: "s1" });
+    expect(eventOf({ ...rest, sessionId, hookEventName: "Stop" })).toMatchObject({
+      type: "turn.end",
+      session_id: "s1",
+    });
   });
-  test("two prompts of one text are two, by their time", () => {
+  test("two prompts with the same text are two, by time", () => {
     const prompt = (timestamp: string) =>
-      told({ ...BASE, timestamp, hook_event_name: "UserPromptSubmit", prompt: "go" });
+      eventOf({ ...BASE, timestamp, hook_event_name: "UserPromptSubmit", prompt: "go" });
     expect(prompt("2026-09-14T09:00:00.000Z").id).not.toBe(prompt("2026-09-14T09:00:00.001Z").id);
   });
-  test("a subagent's task is no user's prompt", () => {
+  test("a subagent's task is a machine's prompt", () => {
     const { transcript_path: _, ...rest } = BASE;
-    const task = told({ ...rest, hook_event_name: "UserPromptSubmit", prompt: "Return nothing" });
+    const task = eventOf({ ...rest, hook_event_name: "UserPromptSubmit", prompt: "Return nothing" });
     expect(extrasOf(task).prompt_origin).toBe("machine");
     expect(
-      extrasOf(told({ ...BASE, hook_event_name: "UserPromptSubmit", prompt: "hi" })).prompt_origin,
+      extrasOf(eventOf({ ...BASE, hook_event_name: "UserPromptSubmit", prompt: "hi" })).prompt_origin,
     ).toBeUndefined();
   });
-  test("what VS Code does not send tells nothing", () => {
+  test("events that VS Code does not send give nothing", () => {
     expect(vscode.toEvents({ ...BASE, hook_event_name: "SessionEnd" }, intake())).toEqual([]);
     expect(vscode.toEvents({ ...BASE, hook_event_name: "toString" }, intake())).toEqual([]);
   });
 });
 
-describe("whose payload it is", async () => {
+describe("recognition", async () => {
   const agents = await allAgents();
   const sourceOf = (payload: object, source?: string) => {
     const { source: _, ...unnamed } = intake();
@@ -110,25 +113,25 @@ describe("whose payload it is", async () => {
       expect(detect(agents, ofCli, inCli)?.source, source).toBe("copilot");
     }
   });
-  test("a call by the id that VS Code gave it", () => {
+  test("a tool call, by VS Code's form of id", () => {
     const { transcript_path: _, ...rest } = BASE;
     const payload = { ...rest, hook_event_name: "PreToolUse", tool_name: "mcp_x", tool_use_id: "call_1__vscode-17" };
     expect(sourceOf(payload)).toBe("copilot-vscode");
   });
-  test("an older build's, through a hook of Copilot CLI", () => {
+  test("an older build's payload, through a hook of Copilot CLI", () => {
     const { session_id: sessionId, ...rest } = BASE;
     expect(sourceOf({ ...rest, transcript_path: "/t.json", sessionId, hookEventName: "Stop" }, "copilot")).toBe(
       "copilot-vscode",
     );
   });
-  test("Claude Code's own is not, with a transcript or without", () => {
+  test("not Claude Code's own payload, with or without a transcript", () => {
     const { timestamp: _, ...untimed } = BASE;
     const payload = { ...untimed, hook_event_name: "PreToolUse", ...TOOL, tool_name: "Edit" };
     expect(sourceOf({ ...payload, transcript_path: null }, "claude-code")).toBe("claude-code");
     const path = "/home/dev/.claude/projects/x/s1.jsonl";
     expect(sourceOf({ ...BASE, transcript_path: path, hook_event_name: "Stop" }, "claude-code")).toBe("claude-code");
   });
-  test("a harness with a runtime of its own keeps its own", () => {
+  test("not a payload of another agent runtime inside VS Code", () => {
     const path = "/home/dev/.codex/sessions/x.jsonl";
     expect(sourceOf({ ...BASE, transcript_path: path, hook_event_name: "Stop" }, "codex")).not.toBe("copilot-vscode");
   });

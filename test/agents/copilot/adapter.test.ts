@@ -25,21 +25,21 @@ const intake = (event?: string, rest: Partial<IntakeFacts> = {}): IntakeFacts =>
   ...rest,
 });
 
-function told(event: string | undefined, payload: object, rest: Partial<IntakeFacts> = {}): Event {
+function eventOf(event: string | undefined, payload: object, rest: Partial<IntakeFacts> = {}): Event {
   const [first, ...more] = copilot.toEvents(payload, intake(event, rest));
-  if (first === undefined || more.length > 0) throw new Error(`${JSON.stringify(payload)} tells not one event`);
+  if (first === undefined || more.length > 0) throw new Error(`${JSON.stringify(payload)} does not give one event`);
   return first;
 }
 const nothing = (event: string | undefined, payload: object): void =>
   expect(copilot.toEvents(payload, intake(event))).toEqual([]);
 
 describe("camelCase payloads", () => {
-  test("a start, at the payload's own time", () => {
-    const event = told("sessionStart", { ...BASE, source: "new", initialPrompt: "hi" });
+  test("a start has the payload's time", () => {
+    const event = eventOf("sessionStart", { ...BASE, source: "new", initialPrompt: "hi" });
     expect(event).toMatchObject({ type: "session.start", session_id: ID, time: new Date(AT_MS).toISOString() });
     expect(extrasOf(event)).toMatchObject({ start_origin: "new", agent_version: "1.0.102" });
     expect(extrasOf(event).continues).toBeUndefined();
-    const again = told("sessionStart", { ...BASE, source: "resume" });
+    const again = eventOf("sessionStart", { ...BASE, source: "resume" });
     expect(extrasOf(again).continues).toBe("same-session");
   });
   test.each([
@@ -48,15 +48,15 @@ describe("camelCase payloads", () => {
     ["abort", "user_exit"],
     ["error", "error"],
     ["timeout", "timeout"],
-    ["something new", "completed"],
+    ["unknown", "completed"],
     [undefined, "completed"],
-  ])("an end because of %s", (reason, expected) => {
-    const event = told("sessionEnd", { ...BASE, reason });
+  ])("the end reason %s maps to %s", (reason, expected) => {
+    const event = eventOf("sessionEnd", { ...BASE, reason });
     expect(event).toMatchObject({ type: "session.end", data: { reason: expected } });
   });
-  test("an end names the session file, which the payload does not", () => {
+  test("an end has the session file's path, which the payload lacks", () => {
     const path = (env: Record<string, string>, sessionId = ID) =>
-      extrasOf(told("sessionEnd", { ...BASE, sessionId, reason: "complete" }, { env })).transcript_path;
+      extrasOf(eventOf("sessionEnd", { ...BASE, sessionId, reason: "complete" }, { env })).transcript_path;
     expect(path({ HOME: "/home/dev" })).toBe(`/home/dev/.copilot/session-state/${ID}/events.jsonl`);
     expect(path({ HOME: "/home/dev", COPILOT_HOME: "/data/copilot" })).toBe(
       `/data/copilot/session-state/${ID}/events.jsonl`,
@@ -70,29 +70,29 @@ describe("camelCase payloads", () => {
       expect(path({ HOME: "/home/dev" }, id)).toBeUndefined();
   });
   test("a prompt has a length and no text", () => {
-    const event = told("userPromptSubmitted", { ...BASE, prompt: "größe 🛒" });
+    const event = eventOf("userPromptSubmitted", { ...BASE, prompt: "größe 🛒" });
     expect(event).toMatchObject({ type: "prompt.submit", data: { prompt_length: 8 } });
     expect(JSON.stringify(event)).not.toContain("größe");
     expect(extrasOf(event).prompt_origin).toBe("human");
   });
-  test("in plan mode it has the length of what was typed", () => {
-    const event = told("userPromptSubmitted", { ...BASE, prompt: "[[PLAN]] größe 🛒" });
+  test("a prompt in plan mode has the typed length", () => {
+    const event = eventOf("userPromptSubmitted", { ...BASE, prompt: "[[PLAN]] größe 🛒" });
     expect(event).toMatchObject({ data: { prompt_length: 8 } });
   });
-  test("that autopilot is to go on is no human's prompt", () => {
+  test("an autopilot continuation is a machine's prompt", () => {
     const prompt = "You have not yet marked the task as complete using the task_complete tool. Keep working.";
-    expect(extrasOf(told("userPromptSubmitted", { ...BASE, prompt })).prompt_origin).toBe("machine");
+    expect(extrasOf(eventOf("userPromptSubmitted", { ...BASE, prompt })).prompt_origin).toBe("machine");
   });
-  test("that work in the background has ended is no human's prompt", () => {
+  test("a background completion notice is a machine's prompt", () => {
     const prompt =
       '<system_notification>\nShell command "x" (shellId: 0) has completed successfully.\n</system_notification>';
-    expect(extrasOf(told("userPromptSubmitted", { ...BASE, prompt })).prompt_origin).toBe("machine");
+    expect(extrasOf(eventOf("userPromptSubmitted", { ...BASE, prompt })).prompt_origin).toBe("machine");
   });
-  test("a tool: the same digest whether its arguments are an object or their text", () => {
+  test("a tool has the same digest for arguments as object or as JSON text", () => {
     const args = { command: "npm test", description: "Run it" };
-    const asObject = told("preToolUse", { ...BASE, toolName: "bash", toolArgs: args });
-    const asText = told("preToolUse", { ...BASE, toolName: "bash", toolArgs: JSON.stringify(args) });
-    const ended = told("postToolUse", { ...BASE, toolName: "bash", toolArgs: args, toolResult: {} });
+    const asObject = eventOf("preToolUse", { ...BASE, toolName: "bash", toolArgs: args });
+    const asText = eventOf("preToolUse", { ...BASE, toolName: "bash", toolArgs: JSON.stringify(args) });
+    const ended = eventOf("postToolUse", { ...BASE, toolName: "bash", toolArgs: args, toolResult: {} });
     expect(asObject).toMatchObject({ type: "tool.start", data: { tool_name: "bash" } });
     expect(asObject.type === "tool.start" && asObject.data?.tool_call_id).toBeFalsy();
     expect(extrasOf(asObject)).toMatchObject({ executable: "npm" });
@@ -100,27 +100,27 @@ describe("camelCase payloads", () => {
     for (const other of [asText, ended]) expect(extrasOf(other).input_digest).toBe(extrasOf(asObject).input_digest);
     expect(JSON.stringify(asObject)).not.toContain("Run it");
   });
-  test("arguments that were cut have no digest", () => {
-    const cut = told("preToolUse", { ...BASE, toolName: "bash", toolArgs: { command: "x" } }, { truncated: true });
+  test("truncated arguments have no digest", () => {
+    const cut = eventOf("preToolUse", { ...BASE, toolName: "bash", toolArgs: { command: "x" } }, { truncated: true });
     expect(extrasOf(cut).input_digest).toBeUndefined();
   });
   test.each([
     ["success", "success", undefined],
     ["failure", "error", undefined],
     ["timeout", "error", "timeout"],
-  ])("a result of %s", (resultType, status, errorType) => {
-    const event = told("postToolUse", { ...BASE, toolName: "bash", toolArgs: {}, toolResult: { resultType } });
+  ])("the result type %s maps to %s", (resultType, status, errorType) => {
+    const event = eventOf("postToolUse", { ...BASE, toolName: "bash", toolArgs: {}, toolResult: { resultType } });
     expect(event).toMatchObject({ type: "tool.end", data: { status } });
     expect(extrasOf(event).error_type).toBe(errorType);
     expect(extrasOf(event).denied).toBeUndefined();
   });
-  test.each(["denied", "rejected"])("a result of %s was never run", (resultType) => {
-    const event = told("postToolUse", { ...BASE, toolName: "bash", toolArgs: {}, toolResult: { resultType } });
+  test.each(["denied", "rejected"])("a call with the result type %s is denied", (resultType) => {
+    const event = eventOf("postToolUse", { ...BASE, toolName: "bash", toolArgs: {}, toolResult: { resultType } });
     expect(extrasOf(event).denied).toBe(true);
   });
-  test("a command's exit code stands in its text, and is no failure", () => {
+  test("a command's exit code is read from its text, and is no failure", () => {
     const toolResult = { resultType: "success", textResultForLlm: "no\n<shellId: 1 completed with exit code 3>" };
-    const event = told("postToolUse", { ...BASE, toolName: "bash", toolArgs: { command: "exit 3" }, toolResult });
+    const event = eventOf("postToolUse", { ...BASE, toolName: "bash", toolArgs: { command: "exit 3" }, toolResult });
     expect(event).toMatchObject({ data: { status: "success" } });
     expect(extrasOf(event).exit_code).toBe(3);
     expect(exitCodeIn("<shellId: 1 completed with exit code 3> and more")).toBeUndefined();
@@ -128,34 +128,39 @@ describe("camelCase payloads", () => {
     expect(exitCodeIn("exit code 7")).toBeUndefined();
     expect(exitCodeIn(undefined)).toBeUndefined();
   });
-  test("a failure tells that it failed, not why", () => {
-    const event = told("postToolUseFailure", { ...BASE, toolName: "view", toolArgs: {}, error: "Path /x is missing" });
+  test("a failure has a status, but no error text", () => {
+    const event = eventOf("postToolUseFailure", {
+      ...BASE,
+      toolName: "view",
+      toolArgs: {},
+      error: "Path /x is missing",
+    });
     expect(event).toMatchObject({ type: "tool.end", data: { status: "error" } });
     expect(JSON.stringify(event)).not.toContain("missing");
   });
-  test("an error that is tried again ends nothing, another one does", () => {
+  test("a recoverable error is a notice, another one ends the turn", () => {
     const error = { message: "busy", name: "Error" };
     const tried = { ...BASE, errorContext: "model_call", recoverable: true, error };
-    expect(told("errorOccurred", tried).type).toBe("notice");
-    const final = told("errorOccurred", { ...tried, recoverable: false });
+    expect(eventOf("errorOccurred", tried).type).toBe("notice");
+    const final = eventOf("errorOccurred", { ...tried, recoverable: false });
     expect(final.type).toBe("turn.error");
     expect(extrasOf(final).error_type).toBe("model_call");
   });
-  test("what says nothing a span would tells nothing", () => {
+  test("payloads without useful information give no event", () => {
     nothing("notification", { ...BASE, hook_event_name: "Notification", message: "m", notification_type: "x" });
     nothing("permissionRequest", { ...BASE, hookName: "permissionRequest", toolName: "bash", toolInput: {} });
     nothing("preMcpToolCall", { ...BASE, toolName: "shop-stock", toolArgs: {} });
     nothing("someDay", BASE);
   });
-  test("a time that is none is the intake's", () => {
+  test("an invalid time is replaced by the intake's", () => {
     for (const timestamp of [0, -1, Number.NaN, 1e300, "soon", null, {}]) {
-      const event = told("sessionEnd", { ...BASE, timestamp, reason: "complete" });
+      const event = eventOf("sessionEnd", { ...BASE, timestamp, reason: "complete" });
       expect(event.time).toBe(new Date(AT_MS + 50).toISOString());
     }
   });
-  test("a payload without a session, as once documented, has one per process", () => {
+  test("a payload without a session, as once documented, gets one per process", () => {
     const { sessionId: _, ...old } = BASE;
-    const of = (parentPid: number) => told("sessionEnd", { ...old, reason: "complete" }, { parentPid });
+    const of = (parentPid: number) => eventOf("sessionEnd", { ...old, reason: "complete" }, { parentPid });
     expect(of(7).session_id).toBe(of(7).session_id);
     expect(of(7).session_id).not.toBe(of(8).session_id);
     expect(extrasOf(of(7)).session_id_origin).toBe("minted");
@@ -167,29 +172,29 @@ describe("subagents", () => {
   const own = { ...BASE, sessionId: CHILD, ...agent };
   const path = `/home/dev/.copilot/session-state/${ID}/events.jsonl`;
 
-  test("their events have their own session and name the parent", () => {
-    const event = told("preToolUse", { ...own, toolName: "view", toolArgs: { path: "/x" } });
+  test("have their own session and name the parent", () => {
+    const event = eventOf("preToolUse", { ...own, toolName: "view", toolArgs: { path: "/x" } });
     expect(event.session_id).toBe(CHILD);
     expect(extrasOf(event)).toMatchObject({ agent_id: CHILD, parent_session_id: ID, agent_type: "explore" });
     expect(extrasOf(event).transcript_path).toBeUndefined();
   });
-  test("a parent that is not named is the one whose file they name", () => {
+  test("have the parent whose session file they name, if no parent is given", () => {
     const { parentAgentId: _, ...rest } = own;
-    expect(extrasOf(told("agentStop", { ...rest, transcriptPath: path })).parent_session_id).toBe(ID);
+    expect(extrasOf(eventOf("agentStop", { ...rest, transcriptPath: path })).parent_session_id).toBe(ID);
   });
-  test("start and stop are told by the parent", () => {
+  test("have start and stop events from the parent", () => {
     const payload = { ...BASE, ...agent, agentName: "explore", transcriptPath: path };
     for (const [name, type] of [
       ["subagentStart", "subagent.start"],
       ["subagentStop", "subagent.end"],
     ] as const) {
-      const event = told(name, payload);
+      const event = eventOf(name, payload);
       expect(event).toMatchObject({ type, session_id: ID });
       expect(extrasOf(event)).toMatchObject({ agent_id: CHILD, transcript_path: path });
       expect(extrasOf(event).parent_session_id).toBeUndefined();
     }
   });
-  test("one that a subagent started is told under an id that stands nowhere else, with the session's own file", () => {
+  test("started by a subagent have an otherwise unknown id and the root session's file", () => {
     const payload = {
       ...BASE,
       sessionId: "adef9a90",
@@ -198,16 +203,16 @@ describe("subagents", () => {
       transcriptPath: path,
     };
     for (const name of ["subagentStart", "subagentStop"]) {
-      const event = told(name, { ...payload, agentName: "explore" });
+      const event = eventOf(name, { ...payload, agentName: "explore" });
       expect(event.session_id).toBe(ID);
       expect(extrasOf(event)).toMatchObject({ agent_id: "grandchild" });
       expect(extrasOf(event).parent_session_id).toBeUndefined();
     }
   });
-  test("their task is nobody's prompt, their stop ends no turn", () => {
+  test("have no prompt event for their task, and end no turn", () => {
     nothing("userPromptSubmitted", { ...own, prompt: "look" });
-    expect(told("agentStop", { ...own, stopReason: "end_turn" }).type).toBe("subagent.end");
-    expect(told("agentStop", { ...BASE, stopReason: "end_turn" }).type).toBe("turn.end");
+    expect(eventOf("agentStop", { ...own, stopReason: "end_turn" }).type).toBe("subagent.end");
+    expect(eventOf("agentStop", { ...BASE, stopReason: "end_turn" }).type).toBe("turn.end");
   });
 });
 
@@ -224,14 +229,14 @@ describe("snake_case payloads of hooks with PascalCase names", () => {
     ["TodoWrite", { todos: "t" }, "update_todo"],
     ["shop-stock", { sku: "A" }, "shop-stock"],
     ["constructor", { sku: "A" }, "constructor"],
-  ])("%s %j is %s", (tool_name, tool_input, name) => {
-    const event = told(undefined, { ...SNAKE, hook_event_name: "PreToolUse", tool_name, tool_input });
+  ])("%s %j is the tool %s", (tool_name, tool_input, name) => {
+    const event = eventOf(undefined, { ...SNAKE, hook_event_name: "PreToolUse", tool_name, tool_input });
     expect(event).toMatchObject({ type: "tool.start", data: { tool_name: name } });
   });
-  test("on Windows the shell is another", () => {
+  test("on Windows the shell tool is powershell", () => {
     expect(ownName("Bash", { command: "dir" }, "C:\\work")).toBe("powershell");
   });
-  test("what both forms tell is one event", () => {
+  test("both forms of a payload give the same event", () => {
     const pairs: [string, object, object][] = [
       [
         "preToolUse",
@@ -253,27 +258,27 @@ describe("snake_case payloads of hooks with PascalCase names", () => {
       ["sessionEnd", { reason: "complete" }, { hook_event_name: "SessionEnd", reason: "complete" }],
     ];
     for (const [event, camel, snake] of pairs) {
-      expect(told(undefined, { ...SNAKE, ...snake }).id, event).toBe(told(event, { ...BASE, ...camel }).id);
+      expect(eventOf(undefined, { ...SNAKE, ...snake }).id, event).toBe(eventOf(event, { ...BASE, ...camel }).id);
     }
   });
-  test("two tools of one moment are two events", () => {
+  test("two tools at the same time are two events", () => {
     const start = (toolName: string, path?: string) =>
-      told("preToolUse", { ...BASE, toolName, toolArgs: path === undefined ? {} : { path } }).id;
+      eventOf("preToolUse", { ...BASE, toolName, toolArgs: path === undefined ? {} : { path } }).id;
     expect(new Set([start("view", "/a"), start("view", "/b"), start("view"), start("glob")]).size).toBe(4);
   });
 });
 
-describe("whose payload it is", () => {
+describe("recognition", () => {
   const of = (payload: object, rest: Partial<IntakeFacts> = {}) => copilot.recognises(payload, intake(undefined, rest));
   const unnamed = { source: "claude-code", env: {} };
   const snake = { ...SNAKE, hook_event_name: "PreToolUse", tool_name: "Read", tool_input: { path: "/x" } };
 
-  test("camelCase is certain, whatever the command line says", () => {
+  test("camelCase is certain, whatever the command line names", () => {
     expect(of({ ...BASE, toolName: "bash", toolArgs: "{}" }, unnamed)).toBe("certain");
     expect(of({ ...BASE, reason: "complete" }, unnamed)).toBe("certain");
     expect(of({ ...BASE }, { source: "cline" })).toBe("no");
   });
-  test("snake_case by its transcript or the environment, never against another's transcript", () => {
+  test("snake_case depends on its transcript or the environment, and excludes another agent's transcript", () => {
     expect(of({ ...snake, transcript_path: `/c/session-state/${ID}/events.jsonl` }, unnamed)).toBe("certain");
     expect(of(snake, { ...unnamed, env: { COPILOT_CLI: "1" } })).toBe("certain");
     expect(of(snake, unnamed)).toBe("likely");
@@ -282,18 +287,18 @@ describe("whose payload it is", () => {
     expect(of({ ...snake, transcript_path: null }, nested)).toBe("possible");
     expect(of({ ...snake, tool_use_id: "toolu_1" }, nested)).toBe("possible");
   });
-  test("others with camelCase fields are not", () => {
+  test("other agents' camelCase payloads are not recognised", () => {
     for (const mark of ["clineVersion", "cursor_version", "hookEventName", "openhook", "trajectory_id"])
       expect(of({ ...BASE, toolName: "bash", [mark]: "x" })).toBe("no");
   });
-  test("nothing at all, only if the command line names us and an event of ours", () => {
+  test("an empty payload needs the command line's agent and event", () => {
     expect(copilot.recognises({}, intake("sessionEnd"))).toBe("possible");
     expect(copilot.recognises({}, intake("session.end"))).toBe("no");
     expect(copilot.recognises({}, intake("sessionEnd", { source: "kiro" }))).toBe("no");
   });
 });
 
-test("recorded payloads tell the same without an event on the command line, as far as their shape says it", () => {
+test("recorded payloads give the same without an event on the command line, if their shape identifies it", () => {
   let seen = 0;
   for (const name of readdirSync(HERE, { withFileTypes: true }).filter((entry) => entry.isDirectory())) {
     const lines = readFileSync(join(HERE, name.name, "hooks.jsonl"), "utf8")

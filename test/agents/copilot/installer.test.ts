@@ -41,7 +41,7 @@ const SINCE_0_0_422 = [
 const SINCE_1_0_7 = [...SINCE_0_0_422, "subagentStart"];
 const SINCE_1_0_15 = [...SINCE_1_0_7, "postToolUseFailure"];
 
-// As the changelog tells that 1.0.102 ships
+// Events by version, from the changelog of 1.0.102
 test.each([
   ["0.0.422", SINCE_0_0_422],
   ["1.0.6", SINCE_0_0_422],
@@ -49,15 +49,15 @@ test.each([
   ["1.0.15", SINCE_1_0_15],
   ["1.0.102", SINCE_1_0_15],
   [undefined, SINCE_1_0_15],
-  ["who knows", SINCE_1_0_15],
+  ["unparsable", SINCE_1_0_15],
 ])("events of %s", (version, events) => {
   expect([...registered(add(undefined, version))].sort()).toEqual([...events].sort());
 });
 
-describe("the form", () => {
+describe("a registration", () => {
   const file = JSON.parse(add(undefined));
 
-  test("is Copilot's own: one bounded command per event, which names the event", () => {
+  test("has one command with a timeout per event, which names the event", () => {
     expect(file.version).toBe(1);
     for (const [event, list] of Object.entries<Record<string, unknown>[]>(file.hooks)) {
       expect(list).toHaveLength(1);
@@ -66,17 +66,17 @@ describe("the form", () => {
       expect(list[0]?.["timeoutSec"]).toBe(event === "sessionEnd" ? 10 : 5);
     }
   });
-  test("drains at ends, and at the start only if files wait", () => {
+  test("starts a drain at ends, and at the start only if the inbox has files", () => {
     const drain = (event: string): string => /--drain (\S+)/.exec(file.hooks[event][0].bash)?.[1] ?? "";
     expect(Object.keys(file.hooks).filter((event) => drain(event) === "yes")).toEqual(["agentStop", "sessionEnd"]);
     expect(drain("sessionStart")).toBe("if-waiting");
   });
-  test("a program that is gone does not deny a tool", () => {
+  test("does not deny a tool if the program is missing", () => {
     const line: string = file.hooks.preToolUse[0].bash;
     const home = "/nowhere";
     expect(() => execFileSync("bash", ["-c", line], { env: { HOME: home, PATH: "/usr/bin:/bin" } })).not.toThrow();
   });
-  test("on Windows it is PowerShell's, and ends well whatever happens", () => {
+  test("uses PowerShell on Windows, and always exits with 0", () => {
     const text = add(undefined, undefined, { target: { ...target, env: { OS: "Windows_NT" } }, command: windows });
     const [entry] = JSON.parse(text).hooks.preToolUse;
     expect(Object.keys(entry)).toEqual(["type", "powershell", "timeoutSec"]);
@@ -87,7 +87,7 @@ describe("the form", () => {
 });
 
 describe("adding and removing", () => {
-  test("our own file comes and goes whole", () => {
+  test("creates and removes our own file", () => {
     for (const before of [undefined, "", " \n", '{"version":1,"hooks":{}}']) {
       const text = add(before);
       expect(text).toBe(add(undefined));
@@ -95,16 +95,16 @@ describe("adding and removing", () => {
       expect(remove(text)).toBeUndefined();
     }
   });
-  test("an upgrade keeps exactly what the version knows", () => {
+  test("keeps exactly the version's events on upgrade", () => {
     const old = add(undefined, "1.0.6");
     expect(add(old, "1.0.102")).toBe(add(undefined, "1.0.102"));
     expect(add(add(undefined, "1.0.102"), "1.0.6")).toBe(old);
   });
-  test("a command line of another version of ours is replaced", () => {
+  test("replaces another version's command line", () => {
     const old = add(undefined).replaceAll(" --drain ", " --former ");
     expect(add(old)).toBe(add(undefined));
   });
-  test("what somebody else wrote into it survives to the byte", () => {
+  test("keeps other content byte for byte", () => {
     const event = fc.constantFrom("preToolUse", "sessionEnd", "notification", "PreToolUse");
     const entry = fc.record({ type: fc.constant("command"), bash: fc.string(), timeoutSec: fc.nat() });
     const foreign = fc.record(
@@ -127,7 +127,7 @@ describe("adding and removing", () => {
       { numRuns: runs(25) },
     );
   });
-  test("comments and switches of the user stay", () => {
+  test("keeps the user's comments and switches", () => {
     const text = '{\n  // mine\n  "version": 1,\n  "disableAllHooks": false\n}\n';
     const added = add(text);
     expect(added).toContain("// mine");
@@ -139,12 +139,12 @@ describe("adding and removing", () => {
     ['{\n  "hooks": 1\n}', /^line 2, column 12: "hooks" is not an object/],
     ['{"hooks":{"preToolUse":{}}}', /"hooks\.preToolUse" is not an array/],
     ['{"hooks":{},"hooks":{}}', /duplicate key/],
-  ])("%s is refused with a place", (text, message) => {
+  ])("rejects %s with line and column", (text, message) => {
     expect(() => add(text)).toThrow(SettingsError);
     expect(() => add(text)).toThrow(message);
     expect(registered(text)).toEqual([]);
   });
-  test("files without ours are left alone", () => {
+  test("leaves files without our hooks unchanged", () => {
     const text = '{"version":1,"hooks":{"preToolUse":[{"type":"command","bash":"./check.sh"}]}}';
     expect(remove(text)).toBe(text);
     expect(registered(text)).toEqual([]);
@@ -159,7 +159,7 @@ describe.skipIf(process.platform === "win32")("on this machine", () => {
   afterEach(() => rm(home, { recursive: true, force: true }));
   const here = (env: InstallTarget["env"] = {}): InstallTarget => ({ home, project: join(home, "acme-shop"), env });
 
-  test("where the files go", async () => {
+  test("puts files in the folders that Copilot reads", async () => {
     expect(await installer.paths("user", target)).toEqual([path]);
     const moved = { ...target, env: { COPILOT_HOME: "/data/copilot" } };
     expect(await installer.paths("user", moved)).toEqual(["/data/copilot/hooks/openhook-otel.json"]);
@@ -167,10 +167,10 @@ describe.skipIf(process.platform === "win32")("on this machine", () => {
     for (const one of [target, moved])
       expect(await installer.paths("project", one)).toEqual(["/home/dev/acme-shop/.github/hooks/openhook-otel.json"]);
   });
-  test("the agent is here by its program or its folder; another `copilot` is not it", async () => {
+  test("detects the agent by its program or folder, and ignores another `copilot`", async () => {
     const PATH = `${home}:/usr/bin:/bin`;
-    const program = async (says: string) => {
-      await writeFile(join(home, "copilot"), `#!/bin/sh\n[ "$1" = --version ] && echo "${says}"\n`);
+    const program = async (output: string) => {
+      await writeFile(join(home, "copilot"), `#!/bin/sh\n[ "$1" = --version ] && echo "${output}"\n`);
       await chmod(join(home, "copilot"), 0o755);
     };
     expect(await installer.detect(here({ PATH: "/none" }))).toEqual({ present: false });
@@ -181,7 +181,7 @@ describe.skipIf(process.platform === "win32")("on this machine", () => {
     await mkdir(join(home, ".copilot"));
     expect(await installer.detect(here({ PATH: "/none" }))).toEqual({ present: true });
   });
-  test("a project's hooks need a trusted folder, the user's do not", async () => {
+  test("reports an untrusted folder for a project's hooks, not for the user's", async () => {
     const check = async (scope: "user" | "project", config?: string) => {
       await mkdir(join(home, ".copilot"), { recursive: true });
       await rm(join(home, ".copilot", "config.json"), { force: true });
@@ -199,7 +199,7 @@ describe.skipIf(process.platform === "win32")("on this machine", () => {
     expect(await check("project", trusting(home))).toEqual([]);
     expect(await check("project", JSON.stringify({ trusted_folders: [home] }))).toEqual([]);
   });
-  test("a file that switches its hooks off is told of", async () => {
+  test("reports a file that disables its hooks", async () => {
     const text = add('{"disableAllHooks": true}');
     const found = await installer.check?.([{ path, text }], here());
     expect(found).toMatchObject([{ level: "broken", text: expect.stringContaining("disableAllHooks") }]);

@@ -1,5 +1,5 @@
-// Versions that write no record per call: only a run's end tells tokens, in sums over all runs of the session (1.0.75) or over
-// that run alone (1.0.60)
+// Versions without a record per call: only a run's end has tokens, as sums over all runs of the session (1.0.75) or over
+// that run only (1.0.60)
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -19,7 +19,7 @@ const withoutRecords = (text: string, path: string): string =>
         .filter((line) => !line.includes('"type":"session.usage_record"'))
         .join("\n");
 
-/** As 1.0.60 counts: anew with each run of a session. */
+/** Sums as in 1.0.60, which restart with each run of a session. */
 function countedPerRun(text: string, path: string): string {
   let before: Readonly<Record<string, number>> = {};
   const less = (value: Record<string, number>, last: Readonly<Record<string, number>>) =>
@@ -47,7 +47,7 @@ test.each([
   ["multi-turn", 5],
   ["killed-then-resumed", 3],
   ["multi-turn", 5, countedPerRun],
-])("%s: the sums are the session's tokens, beside calls that tell none", async (name, calls, edit = withoutRecords) => {
+])("%s: the sums are the session's tokens, and its calls have none", async (name, calls, edit = withoutRecords) => {
   const { sessions } = JSON.parse(readFileSync(join(CASES, "copilot", name, "expected.json"), "utf8")) as Expected;
   replay = new Replay("copilot", name, { withTranscripts: false, edit });
   const lastMs = Math.max(...replay.calls.map((call) => Date.parse(call.received_at)));
@@ -71,7 +71,7 @@ test.each([
 test.each([
   ["sums over all runs", withoutRecords],
   ["sums of each run", countedPerRun],
-])("the same where they are imported: %s", async (_, edit) => {
+])("an import gives the same: %s", async (_, edit) => {
   const { sessions } = JSON.parse(
     readFileSync(join(CASES, "copilot", "multi-turn", "expected.json"), "utf8"),
   ) as Expected;
@@ -87,11 +87,11 @@ test.each([
   });
 });
 
-test("a newer program that goes on with the session tells its own calls one by one: the sums stay", async () => {
+test("keeps the sums if a newer version resumes the session and records each call", async () => {
   const { sessions } = JSON.parse(
     readFileSync(join(CASES, "copilot", "multi-turn", "expected.json"), "utf8"),
   ) as Expected;
-  // The first run without records, the others with them
+  // Only the first run is without records
   const updated = (text: string): string => {
     const end = text.indexOf("\n", text.indexOf('"type":"session.shutdown"'));
     return withoutRecords(text.slice(0, end), "") + text.slice(end);

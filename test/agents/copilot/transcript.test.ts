@@ -43,7 +43,7 @@ async function readFrom(path: string, from: Offset = INITIAL_OFFSET, wanted: Rea
 }
 
 let count = 0;
-/** One line of a session file, a second after the one before. */
+/** One line of a session file, a second after the previous one. */
 function line(type: string, data: object, rest: object = {}): string {
   count++;
   const timestamp = new Date(Date.UTC(2026, 10, 21) + count * 1000).toISOString();
@@ -86,8 +86,8 @@ async function entriesOf(...lines: string[]): Promise<readonly TranscriptEntry[]
 const only = <K extends TranscriptEntry["kind"]>(entries: readonly TranscriptEntry[], kind: K): EntryOf<K>[] =>
   entries.filter((entry): entry is EntryOf<K> => entry.kind === kind);
 
-// As 1.0.102 does it: the lines behind that point are gone, those of the next prompt come in their place, and numbers again
-test("/rewind: what takes the place of something shorter is read, all of it", async () => {
+// As 1.0.102 does: later lines are removed, the next prompt's lines replace them, and record numbers repeat
+test("/rewind: reads all lines that replace a shorter part", async () => {
   const start = line("session.start", { copilotVersion: "1.0.102", context: { cwd: "/home/dev/acme-shop" } });
   const kept = start + user("one") + usage(1);
   const path = await write(kept + user("two") + usage(2));
@@ -102,7 +102,7 @@ test("/rewind: what takes the place of something shorter is read, all of it", as
 });
 
 describe("model calls", () => {
-  test("one per record, with Copilot's own count as its key", async () => {
+  test("one per record, with Copilot's counter as key", async () => {
     const [call] = only(await entriesOf(usage(1)), "model_call");
     expect(call).toMatchObject({
       key: `usage:${ID}:1:chatcmpl-1`,
@@ -115,12 +115,12 @@ describe("model calls", () => {
     expect(call?.asksForTools).toBeUndefined();
     expect((call?.endMs ?? 0) - (call?.startMs ?? 0)).toBe(300);
   });
-  test("two answers to which a local server gave one id are two", async () => {
+  test("two answers with the same id from a local server are two", async () => {
     const again = { apiCallId: "chatcmpl-1", accounting: { sourceSessionId: ID, sequence: 2, usageId: "chatcmpl-1" } };
     const keys = only(await entriesOf(usage(1), usage(2, again)), "model_call").map(({ key }) => key);
     expect(new Set(keys).size).toBe(2);
   });
-  test("a record told twice is one, also in a fork's copy", async () => {
+  test("a repeated record is one call, also in a fork's copy", async () => {
     const [first, second] = only(await entriesOf(usage(7), usage(7)), "model_call");
     expect(second?.key).toBe(first?.key);
     const path = await write(usage(7), "00000000-fork");
@@ -141,7 +141,7 @@ describe("model calls", () => {
     expect(call).toBeDefined();
     expect(call?.usage).toBeUndefined();
   });
-  test("those of a subagent are its own, by id or by the call that started it", async () => {
+  test("a subagent's calls are assigned by agent id or by the call that started it", async () => {
     const calls = only(
       await entriesOf(usage(1, {}, { agentId: "child" }), usage(2, { parentToolCallId: "call_1" })),
       "model_call",
@@ -154,7 +154,7 @@ describe("files without a record per call", () => {
   const answer = (id: string, tools: readonly object[]) =>
     line("assistant.message", { messageId: id, content: "secret", toolRequests: tools, model: "claude-sonnet-4" });
 
-  test("have calls without tokens, and one sum that stands in for them", async () => {
+  test("have calls without tokens, and one sum for all of them", async () => {
     const entries = await entriesOf(user("hi"), answer("m1", [{ toolCallId: "c" }]), answer("m2", []), shutdown(200));
     const calls = only(entries, "model_call");
     expect(calls.map(({ covers, usage: tokens }) => [covers, tokens?.input])).toEqual([
@@ -166,24 +166,24 @@ describe("files without a record per call", () => {
     expect(only(entries, "reported_usage")[0]?.byModel).toEqual({ "gpt-5-mini": { input: 200, output: 20 } });
     expect(JSON.stringify(entries)).not.toContain("secret");
   });
-  test("sums are cumulative over the runs: the last one counts", async () => {
+  test("use the last of cumulative sums", async () => {
     const sums = only(await entriesOf(shutdown(200), line("session.resume", {}), shutdown(500)), "model_call");
     expect(new Set(sums.map(({ key }) => key)).size).toBe(1);
     const merged = sums.reduce<TranscriptEntry>(mergeEntries, sums[0] as TranscriptEntry);
     expect(merged).toMatchObject({ usage: { input: 500, output: 50 } });
   });
-  test("a count that began anew is another one", async () => {
+  test("add sums that restarted", async () => {
     const anew = shutdown(300, { sessionStartTime: 1795240999999 });
     const sums = only(await entriesOf(shutdown(200), anew), "model_call");
     expect(new Set(sums.map(({ key }) => key)).size).toBe(2);
   });
-  test("a checkpoint has them in its snapshot", async () => {
+  test("read sums from a checkpoint's snapshot", async () => {
     const modelMetrics = { m: { usage: { inputTokens: 5, outputTokens: 1 } } };
     const accountingSnapshot = { modelMetrics, sessionStartTime: "2026-11-21T05:58:32.687Z" };
     const [sum] = only(await entriesOf(line("session.usage_checkpoint", { accountingSnapshot })), "model_call");
     expect(sum).toMatchObject({ covers: "turn", model: "m", usage: { input: 5, output: 1 } });
   });
-  test("where there are records, sums and answers are a cross-check and nothing more", async () => {
+  test("with records, sums and answers are only a cross-check", async () => {
     const entries = await entriesOf(usage(1), answer("m1", []), shutdown(100));
     expect(only(entries, "model_call")).toHaveLength(1);
     expect(only(entries, "reported_usage")).toHaveLength(1);
@@ -209,10 +209,10 @@ describe("prompts", () => {
   ])("%j", async (data, expected) => {
     expect(await originsOf(data)).toEqual(expected);
   });
-  test("a subagent's task is none", async () => {
+  test("exclude a subagent's task", async () => {
     expect(await originsOf({ source: "agent-x", delivery: "idle" }, { agentId: "child" })).toEqual([]);
   });
-  test("what follows belongs to it, subagents' work too; it has a length and no text", async () => {
+  test("own what follows, including subagents; they have a length and no text", async () => {
     const entries = await entriesOf(user("größe"), usage(1), usage(2, {}, { agentId: "child" }), user("b"), usage(3));
     const [first, second] = only(entries, "prompt");
     expect(first?.length).toBe(5);
@@ -225,26 +225,18 @@ describe("prompts", () => {
   });
   test.each<[what: string, content: string, given: string, length: number | undefined]>([
     ["typed", "Go on", "<current_datetime>x</current_datetime>\n\nGo on", 5],
-    [
-      "with notices behind it",
-      "Go on",
-      "<current_datetime>x</current_datetime>\n\nGo on\n\n<reminder>\n</reminder>",
-      5,
-    ],
-    ["given as it is", "Go on", "Go on\n<reminder>\n</reminder>", 5],
+    ["followed by notices", "Go on", "<current_datetime>x</current_datetime>\n\nGo on\n\n<reminder>\n</reminder>", 5],
+    ["unchanged", "Go on", "Go on\n<reminder>\n</reminder>", 5],
     ["in plan mode", "Go on", "<mode_changed_notice>\n</mode_changed_notice>\n\n[[PLAN]] Go on", 5],
     ["/plan", "Go on", "[[PLAN]] I want to create a plan. Please:\n1. Analyze\n\nMy request: Go on", undefined],
     ["/fleet", "Fleet deployed: Go on", "You are now in fleet mode.\n\nUser request: Go on", undefined],
     ["a skill", "/greet", 'The user explicitly invoked the "/greet" skill.\n\nSay hello.', undefined],
     ["autopilot", "", "<current_datetime>x</current_datetime>\n\nYou have not yet marked the task", undefined],
-  ])(
-    "its length is told where the hook was given the same text: %s",
-    async (_, content, transformedContent, length) => {
-      const [prompt] = only(await entriesOf(line("user.message", { content, transformedContent })), "prompt");
-      expect(prompt?.length).toBe(length);
-    },
-  );
-  test("work in the background that has ended begins a turn where the agent was at rest, and none where it was at work", async () => {
+  ])("have a length if the hook got the same text: %s", async (_, content, transformedContent, length) => {
+    const [prompt] = only(await entriesOf(line("user.message", { content, transformedContent })), "prompt");
+    expect(prompt?.length).toBe(length);
+  });
+  test("a finished background task begins a turn only if the agent was idle", async () => {
     const notification = (content: string, rest: object = {}) => line("system.notification", { content }, rest);
     const turn = (turnId: string, ...lines: string[]) =>
       [line("assistant.turn_start", { turnId }), ...lines, line("assistant.turn_end", { turnId })].join("");
@@ -262,8 +254,8 @@ describe("prompts", () => {
       ["human", 1],
       ["machine", 7],
     ]);
-    const [asked, told] = prompts.map(({ promptKey }) => promptKey);
-    expect(only(entries, "model_call").map(({ promptKey }) => promptKey)).toEqual([asked, asked, told]);
+    const [first, second] = prompts.map(({ promptKey }) => promptKey);
+    expect(only(entries, "model_call").map(({ promptKey }) => promptKey)).toEqual([first, first, second]);
   });
 });
 
@@ -272,14 +264,14 @@ describe("tools", () => {
     line("tool.execution_start", { toolCallId: "c1", toolName: "bash", arguments: { command: "npm test" }, ...data });
   const completed = (data: object) => line("tool.execution_complete", { toolCallId: "c1", ...data });
 
-  test("a use has the digest that hooks have", async () => {
+  test("a use has the same digest as its hook", async () => {
     const [use] = only(await entriesOf(started()), "tool_use");
     expect(use).toMatchObject({ callId: "c1", name: "bash", executable: "npm" });
     expect(use?.inputDigest).toBe(inputDigest({ command: "npm test" }));
     const [asText] = only(await entriesOf(started({ arguments: '{"command":"npm test"}' })), "tool_use");
     expect(asText?.inputDigest).toBe(use?.inputDigest);
   });
-  test("of a provider that counts from nought in every answer are calls of their own", async () => {
+  test("stay separate if a provider numbers them anew in every answer", async () => {
     const text = [
       started({ toolName: "bash" }),
       started({ toolName: "view" }),
@@ -309,7 +301,7 @@ describe("tools", () => {
     expect(only(entries, "subagent").map(({ parentCallId }) => parentCallId)).toEqual([ids.get("task")]);
     expect(await entriesOf(...text)).toEqual(entries);
   });
-  test("one of a server names it", async () => {
+  test("a server's tool names the server", async () => {
     const [use] = only(await entriesOf(started({ toolName: "shop-stock", mcpServerName: "shop" })), "tool_use");
     expect(use).toMatchObject({ name: "shop-stock", mcpServer: "shop" });
   });
@@ -333,7 +325,7 @@ describe("tools", () => {
     expect(result).toMatchObject({ callId: "c1", status, ...fields });
     if (!("errorType" in fields)) expect(result?.errorType).toBeUndefined();
   });
-  test("one that the user ran is not the agent's", async () => {
+  test("a command that the user ran is no tool call", async () => {
     const entries = await entriesOf(
       line("tool.user_requested", { toolCallId: "c1", toolName: "bash", arguments: {} }),
       started(),
@@ -341,7 +333,7 @@ describe("tools", () => {
     );
     expect(entries).toEqual([]);
   });
-  test("nor is one that the program made in the model's name, in files that tell who made one", async () => {
+  test("a call that the program made for the model is none, in files that record the caller", async () => {
     const known = { model: "gpt-5-mini", turnId: "0" };
     const kinds = async (...lines: string[]) => only(await entriesOf(...lines), "tool_use").length;
     expect(await kinds(usage(1), started())).toBe(0);
@@ -349,7 +341,7 @@ describe("tools", () => {
     expect(await kinds(started())).toBe(1);
     expect(only(await entriesOf(usage(1), started(), completed({ success: true })), "tool_result")).toEqual([]);
   });
-  test("one that starts a subagent", async () => {
+  test("a call that starts a subagent names it", async () => {
     const data = { toolCallId: "c9", agentName: "explore", agentDisplayName: "secret" };
     const [known] = only(await entriesOf(line("subagent.started", data, { agentId: "child" })), "subagent");
     expect(known).toMatchObject({ agentId: "child", agentType: "explore", parentCallId: "c9" });
@@ -379,10 +371,10 @@ describe("ends and errors", () => {
     expect(error).toMatchObject({ final: true, ...expected });
     expect(JSON.stringify(error)).not.toContain("secret");
   });
-  test("an error of no request ends no turn", async () => {
+  test("an error outside a request ends no turn", async () => {
     expect(await entriesOf(line("session.error", { errorType: "persistence", message: "disk" }))).toEqual([]);
   });
-  test("an interruption, a completed task, one that goes on", async () => {
+  test("reads interruptions, completed tasks and continued ones", async () => {
     const entries = await entriesOf(
       line("abort", { reason: "user_initiated" }),
       line("session.task_complete", { success: true }),
@@ -391,7 +383,7 @@ describe("ends and errors", () => {
     );
     expect(entries.map(({ kind }) => kind)).toEqual(["interruption", "turn_end"]);
   });
-  test("what the user broke off at work was interrupted; what they were still asked about was denied", async () => {
+  test("an abort interrupts running calls and denies those awaiting permission", async () => {
     const start = (toolCallId: string) =>
       line("tool.execution_start", {
         toolCallId,
@@ -400,22 +392,23 @@ describe("ends and errors", () => {
         model: "m",
         arguments: { command: "make" },
       });
-    const asking = (toolCallId: string) => line("permission.requested", { permissionRequest: { toolCallId } });
-    const asked = (toolCallId: string, kind: string) => line("permission.completed", { toolCallId, result: { kind } });
+    const requested = (toolCallId: string) => line("permission.requested", { permissionRequest: { toolCallId } });
+    const decided = (toolCallId: string, kind: string) =>
+      line("permission.completed", { toolCallId, result: { kind } });
     const entries = await entriesOf(
       start("c1"),
-      asked("c1", "approved"),
+      decided("c1", "approved"),
       line("tool.execution_complete", { toolCallId: "c1", success: true }),
       start("c2"),
-      asked("c2", "approved"),
+      decided("c2", "approved"),
       start("c3"),
       start("c4"),
-      asking("c4"),
+      requested("c4"),
       start("c5"),
-      asking("c5"),
-      asked("c5", "cancelled"),
+      requested("c5"),
+      decided("c5", "cancelled"),
       line("abort", { reason: "user_abort" }),
-      asked("c4", "cancelled"),
+      decided("c4", "cancelled"),
       line("tool.execution_complete", {
         toolCallId: "c2",
         success: false,
@@ -433,7 +426,7 @@ describe("ends and errors", () => {
     ]);
     expect(new Set(entries.map(({ globalKey }) => globalKey)).size).toBe(entries.length);
   });
-  test("a compaction, with why it began; one that failed is none", async () => {
+  test("records a compaction with its trigger, but not a failed one", async () => {
     const entries = await entriesOf(
       line("session.compaction_start", { trigger: "threshold" }),
       line("session.compaction_complete", { success: true, compactionTokensUsed: { inputTokens: 9 } }),
@@ -444,7 +437,7 @@ describe("ends and errors", () => {
     expect(only(entries, "compaction").map(({ trigger }) => trigger)).toEqual(["threshold", undefined]);
     expect(only(entries, "model_call")).toEqual([]);
   });
-  test("the session's facts, each once", async () => {
+  test("records each session fact once", async () => {
     const context = { cwd: "/home/dev/acme-shop", branch: "main" };
     const entries = await entriesOf(
       line("session.start", { copilotVersion: "1.0.102", context }),
@@ -461,7 +454,7 @@ describe("ends and errors", () => {
 });
 
 describe("reading", () => {
-  test("on from where it stopped gives what reading at once gives", async () => {
+  test("in pieces gives what one pass gives", async () => {
     const recorded = join(HERE, "subagent", "transcripts", ".copilot", "session-state");
     const [name = ""] = await import("node:fs").then(({ readdirSync }) => readdirSync(recorded));
     const text = await readFile(join(recorded, name, "events.jsonl"), "utf8");
@@ -483,8 +476,8 @@ describe("reading", () => {
   });
   test.each([
     ["blanks between its members", (o: object) => JSON.stringify(o, null, 1).replaceAll(/\n */g, " ")],
-    ["its members the other way round", (o: object) => JSON.stringify(Object.fromEntries(Object.entries(o).reverse()))],
-  ])("a line with %s tells the same", async (_, rewrite) => {
+    ["its members in reverse order", (o: object) => JSON.stringify(Object.fromEntries(Object.entries(o).reverse()))],
+  ])("a line with %s gives the same entries", async (_, rewrite) => {
     const recorded = join(HERE, "subagent", "transcripts", ".copilot", "session-state");
     const [name = ""] = await readdir(recorded);
     const text = await readFile(join(recorded, name, "events.jsonl"), "utf8");
@@ -494,13 +487,13 @@ describe("reading", () => {
     expect(whole.content.length).toBeGreaterThan(10);
     expect(other).toMatchObject({ entries: whole.entries, content: whole.content, unreadable: 0 });
   });
-  test("a file that was replaced is read from its start", async () => {
+  test("starts over if the file was replaced", async () => {
     const path = await write(user("first") + usage(1));
     const { next } = await readFrom(path);
     await write(user("another") + usage(2) + usage(3));
     expect(only((await readFrom(path, next)).entries, "model_call")).toHaveLength(2);
   });
-  test("what is no line of it is counted, or passed over", async () => {
+  test("counts or skips lines that are not Copilot's", async () => {
     const odd = ['not json "type":"user.message"', '{"type":"user.message"', '[{"type":"user.message"}]', "plain"];
     const known = ['{"type":"user.message","data":5}', '{"type":"session.new_thing","data":{}}', "{}"];
     const path = await write([...odd, ...known, ""].join("\n"));
@@ -508,7 +501,7 @@ describe("reading", () => {
     expect(unreadable).toBe(odd.length);
     expect(entries.map(({ kind }) => kind)).toEqual(["prompt"]);
   });
-  test("a session is found by its id, by a path, and never by another's", async () => {
+  test("a session is found by its id or path, never by another session's path", async () => {
     const path = await write(user("hi"));
     expect(await reader.files({ sessionId: ID, home })).toEqual([{ path }]);
     expect(await reader.files({ sessionId: ID, home: "/nowhere", path })).toEqual([{ path }]);

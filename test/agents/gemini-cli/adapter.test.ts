@@ -57,7 +57,7 @@ describe("what each event becomes", () => {
     expect(toEvents(payload(event, rest), intake()).map((e) => e.type)).toEqual(type === undefined ? [] : [type]);
   });
 
-  test("an answer has ended with the chunk that says so, and not before", () => {
+  test("an answer ends with the chunk that has a finish reason", () => {
     const chunk = (finishReason?: string) => ({ llm_response: { text: "", candidates: [{ finishReason }] } });
     expect(toEvents(payload("AfterModel", chunk()), intake())).toEqual([]);
     expect(one("AfterModel", chunk("STOP")).type).toBe("model.end");
@@ -68,7 +68,7 @@ describe("what each event becomes", () => {
     }
   });
 
-  test("every recorded payload is recognised for sure, and its own time is the event's", async () => {
+  test("recognises every recorded payload as certain, and uses its time", async () => {
     const agents = await allAgents();
     for (const name of ["basic", "denied", "interactive-clear", "mcp", "subagent"]) {
       for (const p of recorded(name)) {
@@ -81,7 +81,7 @@ describe("what each event becomes", () => {
 });
 
 describe("facts", () => {
-  test("a resumed session goes on", () => {
+  test("a resumed session continues", () => {
     expect(extrasOf(one("SessionStart", { source: "resume" }))).toMatchObject({
       start_origin: "resume",
       continues: "same-session",
@@ -89,7 +89,7 @@ describe("facts", () => {
     expect(extrasOf(one("SessionStart", { source: "clear" }))).not.toHaveProperty("continues");
   });
 
-  test("reasons of an end", () => {
+  test("end reasons map to OpenHook's", () => {
     const reason = (native: string) =>
       (one("SessionEnd", { reason: native }) as { data?: { reason?: string } }).data?.reason;
     expect(["exit", "clear", "logout", "prompt_input_exit", "other"].map(reason)).toEqual([
@@ -101,7 +101,7 @@ describe("facts", () => {
     ]);
   });
 
-  test("start and end of a call have one digest, whatever the order of its arguments, and no id", () => {
+  test("start and end of a call have one input digest, whatever the order of arguments, and no id", () => {
     const start = one("BeforeTool", {
       tool_name: "run_shell_command",
       tool_input: { command: "git status", description: "x" },
@@ -133,7 +133,7 @@ describe("facts", () => {
     ],
     ["an error without", { llmContent: "no", error: { message: "x" } }, { status: "error" }, { error_type: "_OTHER" }],
     [
-      "a command that failed ran all the same",
+      "a command that failed",
       {
         llmContent:
           "<untrusted_context>\nOutput: Exit Code: 7\nExit Code: 3\nProcess Group PGID: 4\n</untrusted_context>",
@@ -142,7 +142,7 @@ describe("facts", () => {
       { exit_code: 3 },
     ],
     [
-      "a command that the user stopped",
+      "a command that the user interrupted",
       { llmContent: "Command was cancelled by user before it could complete. There was no output." },
       { status: "error" },
       { error_type: "interrupted" },
@@ -165,7 +165,7 @@ describe("facts", () => {
     expect(JSON.stringify(end)).not.toMatch(/# acme|not found|PGID|Command was/);
   });
 
-  test("the server of an MCP tool, not its command or arguments", () => {
+  test("names the server of an MCP tool, not its command or arguments", () => {
     const start = one("BeforeTool", {
       tool_name: "mcp_shop_stock",
       tool_input: { sku: "A-1" },
@@ -175,7 +175,7 @@ describe("facts", () => {
     expect(JSON.stringify(start)).not.toMatch(/s3cret|A-1|usr/);
   });
 
-  test("the same payload is the same event; another moment another one", () => {
+  test("the same payload gives the same event; another time, another event", () => {
     const call = { tool_name: "read_file", tool_input: { file_path: "README.md" } };
     const id = one("BeforeTool", call).id;
     expect(one("BeforeTool", call, intake({ timeMs: NOW_MS + 9_000, hookPid: 77 })).id).toBe(id);
@@ -183,10 +183,10 @@ describe("facts", () => {
   });
 });
 
-describe("payloads that say less", () => {
+describe("incomplete payloads", () => {
   const bare = { tool_name: "run_shell_command", tool_input: { command: "ls" }, session_id: "g1" };
 
-  test("agent and event from the command line", () => {
+  test("take agent and event from the command line", () => {
     const facts = intake({ source: "gemini-cli", event: "BeforeTool", cwd: "/home/dev/acme-shop" });
     expect(recognises(bare, facts)).toBe("possible");
     expect(toEvents(bare, facts)).toMatchObject([
@@ -195,13 +195,13 @@ describe("payloads that say less", () => {
     expect(toEvents(bare, intake({ event: "Stop" }))).toMatchObject([{ type: "turn.end" }]);
   });
 
-  test("without it nobody is named", () => {
+  test("are not recognised without it", () => {
     expect(recognises(bare, intake())).toBe("no");
     expect(recognises(bare, intake({ source: "claude-code" }))).toBe("no");
     expect(toEvents(bare, intake())).toEqual([]);
   });
 
-  test("the session from the environment, else one that is made", () => {
+  test("take the session from the environment, else generate one", () => {
     const { session_id: _, ...rest } = payload("SessionStart");
     const inherited = toEvents(rest, intake({ env: { GEMINI_SESSION_ID: SESSION } }))[0] as Event;
     expect(inherited.session_id).toBe(SESSION);
@@ -209,7 +209,7 @@ describe("payloads that say less", () => {
     expect(extrasOf(toEvents(rest, intake({ parentPid: 7 }))[0] as Event).session_id_origin).toBe("minted");
   });
 
-  test("names that others use too need the session file's place, the environment or the command line", () => {
+  test("with shared event names need the session file's path, the environment or the command line", () => {
     const { transcript_path: _, ...rest } = payload("SessionEnd", { reason: "exit" });
     expect(recognises(rest, intake())).toBe("possible");
     expect(recognises(rest, intake({ env: { GEMINI_SESSION_ID: SESSION } }))).toBe("certain");

@@ -21,7 +21,7 @@ const remove = (text: string): string | undefined => installer.remove([{ path, t
 describe("what is registered", () => {
   const hooks = JSON.parse(add(undefined)).hooks;
 
-  it("six events, none of them per chunk or with a whole conversation in it", () => {
+  it("has six events, none per chunk or with the whole conversation", () => {
     expect(Object.keys(hooks)).toEqual([
       "SessionStart",
       "BeforeAgent",
@@ -32,7 +32,7 @@ describe("what is registered", () => {
     ]);
   });
 
-  it("one plain hook each, for every tool, with a bounded time in milliseconds", () => {
+  it("has one hook per event, for every tool, with a timeout in milliseconds", () => {
     for (const [event, groups] of Object.entries<Record<string, unknown>[]>(hooks)) {
       expect(groups, event).toHaveLength(1);
       expect(Object.keys(groups[0] ?? {})).toEqual(["hooks"]);
@@ -42,7 +42,7 @@ describe("what is registered", () => {
     }
   });
 
-  it("a drain at the end of turns and sessions", () => {
+  it("starts a drain at the end of turns and sessions", () => {
     const drains = Object.entries<{ hooks: { command: string }[] }[]>(hooks).map(([event, groups]) => [
       event,
       /--drain (\S+)/.exec(groups[0]?.hooks[0]?.command ?? "")?.[1],
@@ -57,7 +57,7 @@ describe("what is registered", () => {
     });
   });
 
-  it("on Windows the line calls its first word", () => {
+  it("uses PowerShell's call operator on Windows", () => {
     const windows: HookCommand = ({ source }) =>
       `"C:\\node.exe" "C:\\openhook-otel\\hook.cjs" --source ${source} --drain no`;
     const text = add(undefined, windows);
@@ -67,7 +67,7 @@ describe("what is registered", () => {
   });
 });
 
-describe("foreign settings", () => {
+describe("other settings", () => {
   it("survive adding and removing, byte for byte", () => {
     const event = fc.constantFrom("BeforeTool", "SessionEnd", "PreCompress", "BeforeModel");
     const group = fc.record({
@@ -94,7 +94,7 @@ describe("foreign settings", () => {
     );
   });
 
-  it("comments and what older versions keep beside the events stay", () => {
+  it("keep comments and members of older versions next to the events", () => {
     const text = `{
   // mine
   "hooks": {
@@ -110,13 +110,13 @@ describe("foreign settings", () => {
     expect(remove(added)).toBe(text);
   });
 
-  it("that cannot be read are refused with a place", () => {
+  it("that cannot be parsed are rejected with line and column", () => {
     expect(() => add('{\n  "hooks": 1\n}')).toThrow(SettingsError);
     expect(() => add('{"hooks": {"BeforeTool": {}}}')).toThrow(/"hooks.BeforeTool" is an object, not an array/);
   });
 });
 
-it("settings lie in the home, the project, or where the agent's home was moved to", async () => {
+it("are in the home, the project, or the agent's moved home", async () => {
   expect(await installer.paths("user", target)).toEqual([path]);
   expect(await installer.paths("project", target)).toEqual(["/home/dev/acme-shop/.gemini/settings.json"]);
   const moved = { ...target, env: { GEMINI_CLI_HOME: "/home/dev/work" } };
@@ -150,7 +150,7 @@ describe.skipIf(process.platform === "win32")("on this machine", () => {
     return findings?.map(({ level, text }) => `${level}: ${text.replaceAll(home, "~")}`);
   };
 
-  it("detects the program, or what it left", async () => {
+  it("detects the program or its folder", async () => {
     expect(await installer.detect(here())).toEqual({ present: false });
     await put(".gemini/settings.json", {});
     expect(await installer.detect(here())).toEqual({ present: true });
@@ -158,14 +158,14 @@ describe.skipIf(process.platform === "win32")("on this machine", () => {
     expect(await installer.detect(here())).toEqual({ present: true, version: "0.61.0" });
   });
 
-  it("has nothing to say where all is well", async () => {
+  it("reports nothing if hooks work", async () => {
     await program("0.61.0");
     await put(".gemini/settings.json", { hooksConfig: { enabled: true, disabled: ["noisy"] } });
     expect(await check("user")).toEqual([]);
     expect(await check("project")).toEqual([]);
   });
 
-  it("finds the switch, in the file that wins", async () => {
+  it("reports disabled hooks, from the file that takes precedence", async () => {
     await put(".gemini/settings.json", { hooksConfig: { enabled: false } });
     expect(await check("user")).toEqual([
       'broken: hooks are switched off: "hooksConfig.enabled" is false in ~/.gemini/settings.json; set it to true',
@@ -176,14 +176,14 @@ describe.skipIf(process.platform === "win32")("on this machine", () => {
     expect(await check("project")).toEqual([expect.stringContaining("~/system.json")]);
   });
 
-  it("finds our hook in the list of disabled ones, by name or command line", async () => {
+  it("reports our hook if it is disabled by name or command line", async () => {
     for (const name of ["openhook-otel", command({ source: "gemini-cli", drain: "no" })]) {
       await put(".gemini/settings.json", { hooksConfig: { disabled: [name] } });
       expect(await check("user")).toEqual([expect.stringMatching(/^broken: our hook is in the list of disabled/)]);
     }
   });
 
-  it("finds a folder that is not trusted: no hook runs in it, nor the user's own", async () => {
+  it("reports an untrusted folder, in which no hook runs, not even the user's", async () => {
     await put(".gemini/trustedFolders.json", { [home]: "TRUST_FOLDER", [join(home, "acme-shop")]: "DO_NOT_TRUST" });
     expect(await check("project")).toEqual([expect.stringMatching(/^broken: Gemini CLI does not trust ~\/acme-shop/)]);
     expect(await check("user")).toEqual([expect.stringMatching(/^remark: Gemini CLI does not trust/)]);
@@ -191,7 +191,7 @@ describe.skipIf(process.platform === "win32")("on this machine", () => {
     expect(await check("project")).toEqual([]);
     await put(".gemini/trustedFolders.json", { [join(home, "acme")]: "TRUST_FOLDER" });
     expect(await check("project")).toEqual([expect.stringContaining("does not trust")]);
-    // Nobody was asked yet: no word about the user's hooks
+    // Trust not decided yet: no remark about the user's hooks
     expect(await check("user")).toEqual([]);
     expect(await check("project", { GEMINI_CLI_TRUST_WORKSPACE: "true" })).toEqual([]);
     await put(".gemini/settings.json", { security: { folderTrust: { enabled: false } } });
@@ -202,7 +202,7 @@ describe.skipIf(process.platform === "win32")("on this machine", () => {
     expect(await check("project")).toEqual([expect.stringContaining("does not trust")]);
   });
 
-  it("finds versions in which hooks were an experiment", async () => {
+  it("reports versions in which hooks are experimental", async () => {
     await program("0.25.0");
     expect(await check("user")).toEqual([expect.stringMatching(/^broken: Gemini CLI 0.25.0 runs hooks only if/)]);
     await put(".gemini/settings.json", { hooks: { enabled: true } });
@@ -214,7 +214,7 @@ describe.skipIf(process.platform === "win32")("on this machine", () => {
     expect(await check("user")).toEqual([]);
   });
 
-  it("survives settings that cannot be read", async () => {
+  it("survives settings that cannot be parsed", async () => {
     await writeFile(join(home, ".gemini", "settings.json"), "{ nonsense");
     await put(".gemini/trustedFolders.json", [1]);
     expect(await check("user")).toEqual([]);

@@ -1,4 +1,4 @@
-// Files of one object, as 0.28.2, 0.32.1 and 0.35.3 wrote them: answers that left no record, and subagents without a file
+// Single-object files as 0.28.2, 0.32.1 and 0.35.3 wrote them: some answers have no record, and subagents have no file
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,17 +22,17 @@ const answer = (ms: number, input: number, ...toolCalls: readonly unknown[]) => 
   tokens: { input, output: 10, cached: 0, thoughts: 0, tool: 0, total: input + 10 },
   ...(toolCalls.length > 0 && { toolCalls }),
 });
-const call = (name: string, askedMs: number, endMs: number, output = "fine", ids = "random") => {
-  const ms = START_MS + askedMs;
+const call = (name: string, startMs: number, endMs: number, output = "fine", ids = "random") => {
+  const ms = START_MS + startMs;
   const id =
-    ids === "random" ? `${name}-${ms}-241db70e6f10b` : ids === "counted" ? `${name}_${ms}_0` : `call_${askedMs}`;
+    ids === "random" ? `${name}-${ms}-241db70e6f10b` : ids === "counted" ? `${name}_${ms}_0` : `call_${startMs}`;
   const result = [{ functionResponse: { id, name, response: { output } } }];
   return { id, name, args: { objective: "Look" }, result, status: "success", timestamp: at(endMs) };
 };
 const OVER = "Subagent 'codebase_investigator' finished.\nTermination Reason: GOAL\nResult:\n{}";
 
-/** Prompts, and model calls with what they used: `?` where nothing says. */
-async function told(...messages: readonly unknown[]): Promise<readonly string[]> {
+/** Prompts, tool calls and model calls, these with their input tokens: `?` if unknown. */
+async function summaryOf(...messages: readonly unknown[]): Promise<readonly string[]> {
   const path = join(home, "session-2026-02-12T09-30-91c17a0a.json");
   const head = { sessionId: "91c17a0a-b01c-45e8-befd-5a0e0ab1ec40", projectHash: "a", startTime: at(0) };
   writeFileSync(path, JSON.stringify({ ...head, lastUpdated: at(9000), messages }, null, 2));
@@ -48,48 +48,48 @@ async function told(...messages: readonly unknown[]): Promise<readonly string[]>
   });
 }
 
-test("an answer without text is a call of unknown usage", async () => {
+test("an unrecorded answer without text is a call with unknown usage", async () => {
   const first = [call("read_file", 90, 400), call("run_shell_command", 91, 1500)];
   const second = [call("read_file", 1600, 1650), call("read_file", 1601, 1660)];
-  expect(await told(user(0, "Check"), answer(100, 8000, ...first, ...second), answer(1700, 9900))).toEqual([
+  expect(await summaryOf(user(0, "Check"), answer(100, 8000, ...first, ...second), answer(1700, 9900))).toEqual([
     ...["prompt", "8000", "read_file", "run_shell_command", "read_file", "read_file", "?", "9900"],
   ]);
 });
 
-test("one of thoughts alone is written with its calls, when they are over", async () => {
+test("an answer with only thoughts is written with its calls after they end", async () => {
   const messages = [user(0, "Check"), answer(300, 8000, call("read_file", 90, 299), call("read_file", 350, 400))];
-  expect(await told(...messages)).toEqual(["prompt", "8000", "read_file", "read_file", "?"]);
+  expect(await summaryOf(...messages)).toEqual(["prompt", "8000", "read_file", "read_file", "?"]);
 });
 
-test.each(["counted", "provider's"])("answers that are all there: nothing is added (%s ids)", async (ids) => {
+test.each(["counted", "provider's"])("adds nothing if all answers are recorded (%s ids)", async (ids) => {
   const messages = [
     ...[user(0, "Check"), answer(100, 8000, call("read_file", 98, 400, "fine", ids))],
     ...[answer(500, 9000, call("read_file", 500, 600, "fine", ids)), answer(700, 9900)],
   ];
-  expect(await told(...messages)).toEqual(["prompt", "8000", "read_file", "9000", "read_file", "9900"]);
+  expect(await summaryOf(...messages)).toEqual(["prompt", "8000", "read_file", "9000", "read_file", "9900"]);
 });
 
-test("a subagent between the lines: its task is no prompt, its answers are its own", async () => {
+test("a subagent's task between the lines is no prompt, and its answers are not the main thread's", async () => {
   const spawned = call("codebase_investigator", 200, 600, OVER);
   const lines = [user(0, "Find"), answer(100, 9000, call("read_file", 98, 150)), user(280, "Your task is to look.")];
-  expect(await told(...lines, answer(350, 2000, spawned), answer(700, 9500), user(800, "Thanks"))).toEqual([
+  expect(await summaryOf(...lines, answer(350, 2000, spawned), answer(700, 9500), user(800, "Thanks"))).toEqual([
     ...["prompt", "9000", "read_file", "subagent: 2000", "codebase_investigator"],
     ...["subagent codebase_investigator, by codebase_investigator", "?", "9500", "prompt"],
   ]);
 });
 
-test("where the asking answer is told, it is told once", async () => {
+test("the answer that called the subagent counts once if it is recorded", async () => {
   const spawned = call("codebase_investigator", 200, 600, OVER, "counted");
   const lines = [user(0, "Find"), answer(200, 9000), user(280, "Your task is to look."), answer(350, 2000)];
-  expect(await told(...lines, answer(550, 2300, spawned), answer(700, 9500))).toEqual([
+  expect(await summaryOf(...lines, answer(550, 2300, spawned), answer(700, 9500))).toEqual([
     ...["prompt", "9000", "subagent: 2000", "subagent: 2300", "codebase_investigator"],
     ...["subagent codebase_investigator, by codebase_investigator", "9500"],
   ]);
 });
 
-test("a subagent that left nothing but its last word asked the model at least once", async () => {
+test("a subagent that left only its result made at least one model call", async () => {
   const spawned = call("codebase_investigator", 199, 600, OVER, "counted");
-  expect(await told(user(0, "Find"), answer(200, 9000, spawned), answer(700, 9500))).toEqual([
+  expect(await summaryOf(user(0, "Find"), answer(200, 9000, spawned), answer(700, 9500))).toEqual([
     ...["prompt", "9000", "codebase_investigator"],
     ...["subagent codebase_investigator, by codebase_investigator", "subagent: ?", "9500"],
   ]);

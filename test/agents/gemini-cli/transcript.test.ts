@@ -49,11 +49,11 @@ async function read(file: TranscriptFile, from: Offset = INITIAL_OFFSET) {
     unreadable += batch.unreadable;
   }
   for (const entry of entries) expect(TranscriptEntry.safeParse(entry).error).toBeUndefined();
-  // The memo is kept as JSON between two drains
+  // The memo is stored as JSON between two drains
   return { entries, next: JSON.parse(JSON.stringify(next)) as Offset, unreadable };
 }
 
-/** As the store keeps them: one entry per key. */
+/** Merged as in the store: one entry per key. */
 function merged(entries: readonly TranscriptEntry[]): TranscriptEntry[] {
   const byKey = new Map<string, TranscriptEntry>();
   for (const entry of entries) {
@@ -97,8 +97,8 @@ const lines = (...records: object[]): string => records.map((r) => `${JSON.strin
 const main = (...records: object[]): string =>
   put(join(chats, "session-2026-11-21T05-44-91c17a0a.jsonl"), lines(head, ...records));
 
-describe("where sessions lie", () => {
-  test("locate: every session of every project once, no subagent's", async () => {
+describe("finding sessions", () => {
+  test("locate: finds every session of every project once, and no subagent's", async () => {
     const path = main(user("u1", "Hello"));
     put(join(chats, SESSION, "a1.jsonl"), lines({ ...head, sessionId: "a1", kind: "subagent" }));
     put(path.slice(0, -1), JSON.stringify({ sessionId: SESSION, messages: [] }, null, 2));
@@ -109,7 +109,7 @@ describe("where sessions lie", () => {
     put(join(chats, "session-2026-11-21T05-44-deadbeef.jsonl"), "");
     put(join(chats, "notes.txt"), lines(head));
     put(join(home, ".gemini", "tmp", "bin", "rg"), "");
-    // The older form of the session was written last here; both are its parts
+    // Here the older form was written last; both files belong to the session
     utimesSync(path.slice(0, -1), new Date("2026-11-20"), new Date("2026-11-20"));
     const { sessions } = await locateAll(reader, home);
     expect(sessions.map(({ sessionId, path }) => [sessionId, path])).toEqual([
@@ -118,7 +118,7 @@ describe("where sessions lie", () => {
     ]);
   });
 
-  test("files: the session's own, told or searched for, then its subagents", async () => {
+  test("files: lists the session's file, given or searched for, then its subagents", async () => {
     const path = main(user("u1", "Hello"));
     const below = put(join(chats, SESSION, "a1.jsonl"), lines({ ...head, sessionId: "a1", kind: "subagent" }));
     put(join(chats, "session-2026-11-21T05-45-91c17a0a.jsonl"), lines({ ...head, sessionId: "91c17a0a-another" }));
@@ -127,10 +127,10 @@ describe("where sessions lie", () => {
     expect(await reader.files({ sessionId: SESSION, home })).toEqual(all);
     expect(await reader.files({ sessionId: SESSION, path: "/home/dev/gone/x.jsonl", home })).toEqual(all);
     expect(await reader.files({ sessionId: "../../../etc/passwd", path, home })).toEqual([]);
-    expect(await reader.files({ sessionId: "nobody00", home: join(home, "none") })).toEqual([]);
+    expect(await reader.files({ sessionId: "unknown0", home: join(home, "none") })).toEqual([]);
   });
 
-  test("a file that lost its beginning is the session's that its hooks name, or that somebody typed into", async () => {
+  test("a file that lost its beginning belongs to the session of its hooks or of the prompt log", async () => {
     const path = put(join(chats, "session-2026-11-21T05-44-91c17a0a.jsonl"), lines(user("u1", "Hello"), gemini("m1")));
     expect(await reader.files({ sessionId: SESSION, path, home })).toEqual([{ path }]);
     expect(await reader.files({ sessionId: SESSION, home })).toEqual([]);
@@ -144,7 +144,7 @@ describe("where sessions lie", () => {
     expect(ofKind((await read({ path })).entries, "model_call")).toMatchObject([{ promptKey: "u1" }]);
   });
 
-  test("locate: of two sessions begun in one minute the earlier comes first", async () => {
+  test("locate: sorts two sessions of the same minute by start time", async () => {
     main(user("u1", "Hello"));
     const other = { ...head, sessionId: "00000000-another", startTime: "2026-11-21T05:44:30.000Z" };
     put(join(chats, "session-2026-11-21T05-44-00000000.jsonl"), lines(other, user("u2", "Hello")));
@@ -152,19 +152,19 @@ describe("where sessions lie", () => {
     expect(sessions.map(({ sessionId }) => sessionId)).toEqual([SESSION, "00000000-another"]);
   });
 
-  test("files: a folder of subagents that cannot be looked into is told of, and the rest is given", async () => {
+  test("files: reports an unreadable subagent folder and returns the rest", async () => {
     const path = main(user("u1", "Hello"));
     symlinkSync(SESSION, join(chats, SESSION));
-    const told: string[] = [];
-    const files = await reader.files({ sessionId: SESSION, path, home, onProblem: (folder) => told.push(folder) });
-    expect({ files, told }).toEqual({ files: [{ path }], told: [join(chats, SESSION)] });
+    const problems: string[] = [];
+    const files = await reader.files({ sessionId: SESSION, path, home, onProblem: (folder) => problems.push(folder) });
+    expect({ files, problems }).toEqual({ files: [{ path }], problems: [join(chats, SESSION)] });
   });
 });
 
 describe("recordings", () => {
   const cases = readdirSync(RECORDED, { withFileTypes: true }).flatMap((e) => (e.isDirectory() ? [e.name] : []));
 
-  test.each(cases)("%s: the same in one go, in pieces, and again", async (name) => {
+  test.each(cases)("%s: gives the same in one pass and in pieces, and nothing on a second read", async (name) => {
     const from = join(RECORDED, name, "transcripts", ".gemini", "tmp", "acme-shop", "chats");
     const expected = JSON.parse(readFileSync(join(RECORDED, name, "expected.json"), "utf8"));
     for (const session of expected.sessions) {
@@ -185,9 +185,9 @@ describe("recordings", () => {
       );
       expect(ofKind(entries, "prompt")).toHaveLength(session.prompts);
       const statuses = ofKind(entries, "tool_result").map((r) => r.status);
-      const told = session.tool_calls.map((t: { status: string }) => t.status);
-      // What was cut off by a kill stands in no file
-      expect(statuses.sort()).toEqual(told.filter((s: string) => s !== "unfinished").sort());
+      const expectedStatuses = session.tool_calls.map((t: { status: string }) => t.status);
+      // Calls cut off by a kill are in no file
+      expect(statuses.sort()).toEqual(expectedStatuses.filter((s: string) => s !== "unfinished").sort());
       for (const call of calls) expect(call.startMs).toBeLessThanOrEqual(call.endMs);
 
       for (const file of files) {
@@ -206,7 +206,7 @@ describe("recordings", () => {
               pieces.push(...got.entries);
               next = got.next;
             }
-            // Where it ran is told by the folder alone, which the copy is not in
+            // Only the folder name has the working directory, and the copy is in another folder
             const strip = (entries: readonly TranscriptEntry[]) => entries.filter((e) => e.kind !== "session");
             expect(strip(merged(pieces))).toEqual(strip(whole));
             expect(strip(merged([...pieces, ...(await read(copy)).entries]))).toEqual(strip(whole));
@@ -217,7 +217,7 @@ describe("recordings", () => {
     }
   });
 
-  test("nothing that anybody wrote is in the entries", async () => {
+  test("entries have no content", async () => {
     for (const name of ["unicode-large", "subagent", "denied"]) {
       const from = join(RECORDED, name, "transcripts", ".gemini", "tmp", "acme-shop", "chats");
       const { sessions } = JSON.parse(readFileSync(join(RECORDED, name, "expected.json"), "utf8"));
@@ -228,7 +228,7 @@ describe("recordings", () => {
     }
   });
 
-  test("a subagent hangs below the call that started it", async () => {
+  test("a subagent belongs to the call that started it", async () => {
     const from = join(RECORDED, "subagent", "transcripts", ".gemini", "tmp", "acme-shop", "chats");
     const sessionId = "71de0fc1-55ee-46fa-b6e2-8795ac47573a";
     const files = await reader.files({ sessionId, path: join(from, "x.jsonl"), home });
@@ -244,15 +244,15 @@ describe("recordings", () => {
     expect(ofKind(entries, "session")).toMatchObject([{ cwd: "/home/dev3/acme-shop" }]);
   });
 
-  test("a subagent's calls of tools that it does not have", async () => {
-    const told = (id: string, name: string, response: object) => ({ functionResponse: { id, name, response } });
+  test("a subagent's calls of unavailable tools are errors", async () => {
+    const response = (id: string, name: string, response: object) => ({ functionResponse: { id, name, response } });
     const error = "Unauthorized tool call: 'run_shell_command' is not available to this agent.";
     const answers = {
       ...user("r1", ""),
       content: [
-        told("a1#0-0", "read_file", { error: "File not found: missing.txt" }),
-        told("a1#0-1", "run_shell_command", { error }),
-        told("a1#0-2", "run_shell_command", { error }),
+        response("a1#0-0", "read_file", { error: "File not found: missing.txt" }),
+        response("a1#0-1", "run_shell_command", { error }),
+        response("a1#0-2", "run_shell_command", { error }),
       ],
     };
     const listed = { ...call("a1#0-0", "error"), name: "read_file" };
@@ -276,14 +276,14 @@ describe("recordings", () => {
 });
 
 describe("tokens", () => {
-  test("input holds what was cached and what built-in tools added, output the thoughts", async () => {
+  test("input includes cached and tool tokens, output includes thoughts", async () => {
     const path = main(user("u1", "Hello"), gemini("m1", { tokens: { ...tokens, tool: 30 } }));
     expect(ofKind((await read({ path })).entries, "model_call")).toMatchObject([
       { model: "gemini-2.5-pro", complete: true, usage: { input: 1030, output: 25, cacheRead: 400, reasoning: 5 } },
     ]);
   });
 
-  test("once per message, however often it is written; a checkpoint or a rewind takes nothing away", async () => {
+  test("count once per message, however often it is written; checkpoints and rewinds remove nothing", async () => {
     const answer = gemini("m1");
     const path = main(
       user("u1", "Hello"),
@@ -304,7 +304,7 @@ describe("tokens", () => {
     expect(ofKind(entries, "tool_use")).toHaveLength(2);
   });
 
-  test("an answer without a count is a call of unknown size; messages that nobody answered with are none", async () => {
+  test("an answer without counts is a call with unknown usage; messages without a model are no calls", async () => {
     const path = main(
       user("u1", "Hello"),
       gemini("m1", { tokens: null }),
@@ -317,7 +317,7 @@ describe("tokens", () => {
     expect(ofKind(entries, "tool_use")).toHaveLength(1);
   });
 
-  test("a call begins when the model was last given something", async () => {
+  test("a call starts at the last input to the model", async () => {
     const [u1, m1] = [user("u1", "Hello"), gemini("m1")];
     const toolEnd = { ...m1, toolCalls: [call("c1", "success")] };
     const path = main(u1, m1, toolEnd, gemini("m2"));
@@ -328,7 +328,7 @@ describe("tokens", () => {
 });
 
 describe("prompts", () => {
-  test("what the program writes in the user's name is none", async () => {
+  test("exclude what the program writes in the user's name", async () => {
     const path = main(
       user("s0", "<session_context>\nThis is the Gemini CLI."),
       user("u1", "Make a file"),
@@ -351,13 +351,13 @@ describe("prompts", () => {
     ]);
   });
 
-  test("the length is that of the hook's prompt: without what hooks added, parts joined", async () => {
+  test("have the length of the hook's prompt: parts joined, without text that hooks added", async () => {
     const content = [{ text: "Read " }, { text: "@README.md" }, { text: "<hook_context>be brief</hook_context>" }];
     const path = main({ ...user("u1", ""), content }, { ...user("u2", ""), content: "Gr\u00fc\u00dfe \ud83d\uded2" });
     expect(ofKind((await read({ path })).entries, "prompt").map((p) => p.length)).toEqual([15, 8]);
   });
 
-  test("a history that is written again, prompts and all, is no news", async () => {
+  test("are not repeated if the history is written again", async () => {
     const again = [
       { ...user("n0", "<session_context>\n…"), content: [{ text: "<session_context>\n…" }, { text: "Make a file" }] },
       gemini("n1", { tokens: null, model: undefined }),
@@ -390,15 +390,15 @@ describe("tool calls", () => {
   test.each<[string, object, object | undefined]>([
     ["success", call("c1", "success"), { status: "success" }],
     ["error", failed("error", "File not found: x"), { status: "error" }],
-    ["a hook said no", failed("error", "Tool execution blocked: Blocked by policy hook"), { status: "denied" }],
-    ["a policy said no", failed("error", "Tool execution denied by policy."), { status: "denied" }],
+    ["a hook denied it", failed("error", "Tool execution blocked: Blocked by policy hook"), { status: "denied" }],
+    ["a policy denied it", failed("error", "Tool execution denied by policy."), { status: "denied" }],
     [
-      "a policy said no to this tool",
+      "a policy denied this tool",
       failed("error", 'Tool execution for "Shell" denied by policy.'),
       { status: "denied" },
     ],
     [
-      "there was nobody to ask",
+      "approval was needed without a terminal",
       failed(
         "error",
         'Tool execution for "Shell" requires user confirmation, which is not supported in non-interactive mode.',
@@ -408,17 +408,17 @@ describe("tool calls", () => {
     ["a hook stopped the agent", failed("error", "Agent execution stopped by hook: enough"), { status: "denied" }],
     ["a result was withheld", failed("error", "Tool result blocked: secret"), { status: "error" }],
     [
-      "the user said no",
+      "the user denied it",
       failed("cancelled", "[Operation Cancelled] Reason: User denied execution."),
       { status: "denied" },
     ],
     [
-      "the user said no, before 0.3x",
+      "the user denied it, before 0.3x",
       failed("cancelled", "[Operation Cancelled] Reason: User did not allow tool call"),
       { status: "denied" },
     ],
     [
-      "it waited behind that one",
+      "it was queued behind the denied one",
       failed("cancelled", "[Operation Cancelled] Reason: User cancelled operation"),
       { status: "denied" },
     ],
@@ -427,8 +427,8 @@ describe("tool calls", () => {
       failed("cancelled", "[Operation Cancelled] User cancelled tool execution."),
       { status: "error", errorType: "interrupted" },
     ],
-    ["at work", call("c1", "executing"), undefined],
-    ["of a status to come", call("c1", "postponed"), undefined],
+    ["still running", call("c1", "executing"), undefined],
+    ["an unknown status", call("c1", "postponed"), undefined],
   ])("%s", async (_, toolCall, result) => {
     const path = main(user("u1", "Push"), gemini("m1", { toolCalls: [toolCall] }));
     const { entries } = await read({ path });
@@ -436,8 +436,8 @@ describe("tool calls", () => {
     expect(ofKind(entries, "tool_result")).toMatchObject(result === undefined ? [] : [{ callId: "c1", ...result }]);
   });
 
-  test("those of a session that was begun with another one's history are known as copies", async () => {
-    const said = [
+  test("copied from another session's history have the original global keys", async () => {
+    const history = [
       user("u1", "Push"),
       gemini("m1", { toolCalls: [call("c1", "success", { agentId: "a1" })] }),
       gemini("m2", { tokens: undefined, content: "Got it. Thanks for the additional context!" }),
@@ -447,7 +447,7 @@ describe("tool calls", () => {
     const [first, second] = await Promise.all(
       [SESSION, "5c0ffee0-0000"].map((sessionId) =>
         read({
-          path: put(join(chats, `session-x-${sessionId.slice(0, 8)}.jsonl`), lines({ ...head, sessionId }, ...said)),
+          path: put(join(chats, `session-x-${sessionId.slice(0, 8)}.jsonl`), lines({ ...head, sessionId }, ...history)),
         }),
       ),
     );
@@ -459,7 +459,7 @@ describe("tool calls", () => {
     expect(second?.entries.map(({ kind, globalKey }) => [kind, globalKey])).toEqual(keys);
   });
 
-  test("of a server that counts from nought in every answer are calls of their own", async () => {
+  test("stay separate if a server numbers them anew in every answer", async () => {
     const ran = (output: string) =>
       call("run_shell_command__0", "success", {
         result: [{ functionResponse: { id: "0", name: "x", response: { output } } }],
@@ -476,7 +476,7 @@ describe("tool calls", () => {
       lines(
         gemini("g2", { toolCalls: [ran("Output: 2\nExit Code: 3")] }),
         gemini("g3", { toolCalls: [failed("error", "no", "run_shell_command__0")] }),
-        // The history once more, under new ids and without tokens
+        // The history again, under new ids and without tokens
         user("u9", "<session_context>\n</session_context>"),
         gemini("g9", { tokens: undefined, toolCalls: [failed("error", "no", "run_shell_command__0")] }),
       ),
@@ -492,7 +492,7 @@ describe("tool calls", () => {
     expect((await read({ path })).entries).toEqual(entries);
   });
 
-  test("exit code, edited lines, server", async () => {
+  test("have exit code, edited lines and MCP server", async () => {
     const output = "Output: x\nExit Code: 3\nProcess Group PGID: 4";
     const stat = { model_added_lines: 4, model_removed_lines: 2 };
     const path = main(
@@ -511,8 +511,8 @@ describe("tool calls", () => {
   });
 });
 
-describe("what went wrong, and what was forgotten", () => {
-  test("errors of the model end the turn, others do not; cancelling is an interruption", async () => {
+describe("errors and compactions", () => {
+  test("model errors end the turn, others do not; cancelling is an interruption", async () => {
     const note = (id: string, type: string, content: string) => ({ id, timestamp: time(), type, content });
     const path = main(
       user("u1", "Hello"),
@@ -532,7 +532,7 @@ describe("what went wrong, and what was forgotten", () => {
     expect(JSON.stringify(entries)).not.toContain("quota");
   });
 
-  test("a compaction once, however often its checkpoint is repeated, in a subagent's file too", async () => {
+  test("a compaction counts once, however often its checkpoint is repeated, also in a subagent's file", async () => {
     const got = {
       ...gemini("k2", { tokens: undefined, model: undefined }),
       content: [{ text: "Got it. Thanks for the additional context!" }],
@@ -563,7 +563,7 @@ describe("what went wrong, and what was forgotten", () => {
 describe("the older form, one object per file", () => {
   const old = (...messages: object[]) => JSON.stringify({ ...head, messages }, null, 2);
 
-  test("is read whole each time, and gives what the newer form gives", async () => {
+  test("is read completely each time, and gives what the newer form gives", async () => {
     const messages = [user("u1", "Hello"), gemini("m1", { toolCalls: [call("c1", "success")] }), gemini("m2")];
     const path = put(join(chats, "session-2026-11-21T05-44-91c17a0a.json"), old(...messages));
     const first = await read({ path });
@@ -572,7 +572,7 @@ describe("the older form, one object per file", () => {
     expect(await reader.files({ sessionId: SESSION, path, home })).toEqual([{ path }, { path: `${path}l` }]);
   });
 
-  test("caught half written it gives the messages that are whole, and all of them later", async () => {
+  test("gives the complete messages of a half-written file, and all of them later", async () => {
     const text = old(user("u1", "Hello"), gemini("m1"));
     const path = put(join(chats, "session-2026-11-21T05-44-91c17a0a.json"), text.slice(0, -20));
     expect(await read({ path })).toMatchObject({ entries: [{ kind: "prompt", key: "prompt:u1" }], unreadable: 0 });
@@ -581,7 +581,7 @@ describe("the older form, one object per file", () => {
   });
 });
 
-test("lines that are no records are counted, records of any shape survived", async () => {
+test("counts lines that are no records, and survives records of any shape", async () => {
   const odd = [{ id: 7 }, { id: "x" }, { id: "y", type: "gemini", toolCalls: [null, 3, { id: "c" }], tokens: "many" }];
   const path = main(
     ...odd,
