@@ -24,10 +24,10 @@ const intake = (rest: Partial<IntakeFacts> = {}): IntakeFacts => ({
 const own = { cli: "gh", args: ["pr", "create"], call: "c-1", shell: "77-1234" };
 const pre = { ...own, phase: "pre" };
 const post = { ...own, phase: "post", exit_code: 0 };
-const told = (payload: unknown, rest: Partial<IntakeFacts> = {}) => {
+const eventOf = (payload: unknown, rest: Partial<IntakeFacts> = {}) => {
   const [event, ...others] = card.toEvents(payload, intake(rest));
   expect(others).toEqual([]);
-  if (event === undefined || !isEnvelope(event)) throw new Error("no envelope was told");
+  if (event === undefined || !isEnvelope(event)) throw new Error("no envelope");
   return event;
 };
 
@@ -41,7 +41,7 @@ describe.each([
     compareLines(await mapped(calls), truthOf(join(HERE, name)).lines);
   });
 
-  test("makes as many calls as there were, each with its own end", async () => {
+  test("gives one call per run, each with its end", async () => {
     const events = (await mapped(calls)).flatMap((line) => line.events);
     const count = (shuffled: typeof events) => {
       const tools = pairTools(shuffled, []);
@@ -53,7 +53,7 @@ describe.each([
   });
 });
 
-test("recognises only what has all three marks", () => {
+test("recognises only payloads with all three marks", () => {
   for (const payload of [pre, post, { cli: "x", args: [], phase: "pre" }]) {
     expect(card.recognises(payload)).toBe("certain");
   }
@@ -63,34 +63,38 @@ test("recognises only what has all three marks", () => {
   }
 });
 
-test("one run of the wrapper is one call, whichever process told it", () => {
-  const [start, end] = [told(pre), told(post, { parentPid: 1, parentStart: "9", timeMs: Date.UTC(2026, 8, 14, 10) })];
+test("one run of the wrapper is one call, whichever process reports it", () => {
+  const [start, end] = [
+    eventOf(pre),
+    eventOf(post, { parentPid: 1, parentStart: "9", timeMs: Date.UTC(2026, 8, 14, 10) }),
+  ];
   expect(start).toMatchObject({ source: "cli-wrapper", type: "tool.start", cwd: "/home/dev/acme-shop" });
   expect(end).toMatchObject({ type: "tool.end", data: { tool_name: "gh", status: "success" } });
   expect(end.session_id).toBe(start.session_id);
   expect(pairTools([end, start], [])).toHaveLength(1);
-  // told twice it is the same event, another run is another
-  expect(told(pre, { timeMs: 1, hookPid: 9 }).id).toBe(start.id);
-  expect(told({ ...pre, call: "c-2" }).id).not.toBe(start.id);
+  // Reported twice, it is the same event; another run is another event
+  expect(eventOf(pre, { timeMs: 1, hookPid: 9 }).id).toBe(start.id);
+  expect(eventOf({ ...pre, call: "c-2" }).id).not.toBe(start.id);
   expect(extrasOf(start)).not.toHaveProperty("process");
 });
 
-test("a session is the terminal", () => {
-  const session = (payload: object, rest: Partial<IntakeFacts> = {}) => told({ ...pre, ...payload }, rest).session_id;
+test("a terminal is a session", () => {
+  const session = (payload: object, rest: Partial<IntakeFacts> = {}) =>
+    eventOf({ ...pre, ...payload }, rest).session_id;
   const here = session({});
   expect(session({ call: "c-2", cwd: "/elsewhere" }, { parentPid: 9 })).toBe(here);
   expect(session({ shell: "77-9999" })).not.toBe(here);
-  expect(extrasOf(told(pre)).session_id_origin).toBe("minted");
+  expect(extrasOf(eventOf(pre)).session_id_origin).toBe("minted");
 });
 
 describe("inside an agent", () => {
   const inside = (env: Readonly<Record<string, string>>) => {
-    const event = told(pre, { env });
+    const event = eventOf(pre, { env });
     return [event.source, event.session_id, extrasOf(event).session_id_origin];
   };
-  const outside = told(pre).session_id;
+  const outside = eventOf(pre).session_id;
 
-  test("the call is one of the agent's session", () => {
+  test("the call belongs to the agent's session", () => {
     expect(inside({ CLAUDE_CODE_SESSION_ID: "s1" })).toEqual(["claude-code", "s1", "environment"]);
     expect(inside({ CODEX_THREAD_ID: "s2" })).toEqual(["codex", "s2", "environment"]);
     expect(inside({ GEMINI_SESSION_ID: "s3" })).toEqual(["gemini-cli", "s3", "environment"]);
@@ -100,12 +104,12 @@ describe("inside an agent", () => {
     expect(inside({ OPENHOOK_SESSION_ID: "s6", CODEX_THREAD_ID: "s2" })).toEqual(["codex", "s2", "environment"]);
   });
 
-  test("of two agents in each other none is guessed", () => {
+  test("nested agents are ambiguous, so neither is used", () => {
     expect(inside({ CLAUDE_CODE_SESSION_ID: "s1", CODEX_THREAD_ID: "s2" })).toEqual(["cli-wrapper", outside, "minted"]);
     expect(inside({ CLAUDE_CODE_SESSION_ID: "" })).toEqual(["cli-wrapper", outside, "minted"]);
   });
 
-  test("it stands beside the agent's own call of its shell, under its own name", () => {
+  test("the call is separate from the agent's shell call, under its own name", () => {
     const bash = (type: "tool.start" | "tool.end", minute: number) => ({
       openhook: "0.1" as const,
       id: `bash-${type}`,
@@ -116,7 +120,7 @@ describe("inside an agent", () => {
       data: { tool_name: "Bash", tool_call_id: "toolu_1" },
     });
     const env = { CLAUDE_CODE_SESSION_ID: "s1" };
-    const events = [bash("tool.start", -1), told(pre, { env }), told(post, { env }), bash("tool.end", 1)];
+    const events = [bash("tool.start", -1), eventOf(pre, { env }), eventOf(post, { env }), bash("tool.end", 1)];
     expect(pairTools(events, []).map(({ name, status }) => [name, status])).toEqual([
       ["Bash", "success"],
       ["gh", "success"],
@@ -124,12 +128,12 @@ describe("inside an agent", () => {
   });
 });
 
-describe("wrappers of other hands", () => {
+describe("other wrappers", () => {
   const foreign = { cli: "/usr/bin/gh", args: ["pr", "create", "--title", "planted"], cwd: "/home/dev/acme-shop" };
 
-  test("are known by the process that runs both hooks", () => {
-    const start = told({ ...foreign, phase: "pre" });
-    const end = told({ ...foreign, phase: "post", exit_code: 2 }, { hookPid: 9 });
+  test("pair calls by the process that runs both hooks", () => {
+    const start = eventOf({ ...foreign, phase: "pre" });
+    const end = eventOf({ ...foreign, phase: "post", exit_code: 2 }, { hookPid: 9 });
     expect(end.data).toMatchObject({ tool_name: "gh", status: "error" });
     expect(extrasOf(end)).toMatchObject({ exit_code: 2 });
     expect(pairTools([start, end], [])).toHaveLength(1);
@@ -137,7 +141,7 @@ describe("wrappers of other hands", () => {
     expect(JSON.stringify([start, end])).not.toContain("planted");
   });
 
-  test("without a process a call has no id, and a digest to be found by", () => {
+  test("without a process have no call id, but an input digest", () => {
     const { parentPid: _, parentStart: __, ...rest } = intake();
     const [start] = card.toEvents({ ...foreign, phase: "pre" }, rest);
     const [end] = card.toEvents({ ...foreign, phase: "post" }, rest);
@@ -146,21 +150,21 @@ describe("wrappers of other hands", () => {
     expect(end?.extensions?.["input_digest"]).toBe(start?.extensions?.["input_digest"]);
   });
 
-  test("no exit code is no status, and an odd one no code", () => {
+  test("without a valid exit code have neither status nor code", () => {
     for (const exit_code of [undefined, null, "", "$?", 1.5, Number.NaN, {}]) {
-      const event = told({ ...foreign, phase: "post", exit_code });
+      const event = eventOf({ ...foreign, phase: "post", exit_code });
       expect(event.data).not.toHaveProperty("status");
       expect(extrasOf(event)).not.toHaveProperty("exit_code");
     }
-    expect(told({ ...foreign, phase: "post", exit_code: "2" }).data).toMatchObject({ status: "error" });
-    expect(told({ ...post, exit_code: -1073741510 }).data).toMatchObject({ status: "error" });
-    expect(told({ ...pre, exit_code: 1 }).data).not.toHaveProperty("status");
+    expect(eventOf({ ...foreign, phase: "post", exit_code: "2" }).data).toMatchObject({ status: "error" });
+    expect(eventOf({ ...post, exit_code: -1073741510 }).data).toMatchObject({ status: "error" });
+    expect(eventOf({ ...pre, exit_code: 1 }).data).not.toHaveProperty("status");
   });
 
-  test("a name that is none is not taken for one", () => {
+  test("with an invalid name have the tool name unknown", () => {
     for (const cli of ["gh pr create --token planted", "../..", "a\nb", "-x", "é", "x".repeat(65)]) {
-      expect(told({ ...pre, cli }).data, cli).toMatchObject({ tool_name: "unknown" });
+      expect(eventOf({ ...pre, cli }).data, cli).toMatchObject({ tool_name: "unknown" });
     }
-    expect(told({ ...pre, cli: "C:\\tools\\kubectl.exe" }).data).toMatchObject({ tool_name: "kubectl.exe" });
+    expect(eventOf({ ...pre, cli: "C:\\tools\\kubectl.exe" }).data).toMatchObject({ tool_name: "kubectl.exe" });
   });
 });

@@ -9,10 +9,10 @@ import { contextAt } from "../../support/context.ts";
 import { removeFolder } from "../../support/remove.ts";
 import { hasShell } from "../../support/shells.ts";
 
-/** How the wrapper runs: by which shell, with or without an `env` that gives signals back. */
+/** How the wrapper runs: in which shell, with or without an `env` that restores signals. */
 export interface Setup {
   readonly title: string;
-  /** The first line without `#!`. */
+  /** The first line of the script, without `#!`. */
   readonly interpreter: string;
   readonly hasEnv: boolean;
 }
@@ -22,7 +22,7 @@ const programOf = (name: string): string =>
 const hasGnuEnv =
   spawnSync("/usr/bin/env", ["--default-signal=INT", "/bin/sh", "-c", "exit 7"], { stdio: "ignore" }).status === 7;
 
-/** Every shell that is here. Those that cannot give signals back by themselves: with `env`, where it is GNU's, and without. */
+/** Every installed shell. Shells that cannot restore signals run without `env`, and with it if it is GNU's. */
 export const setups: readonly Setup[] = [["dash"], ["bash"], ["busybox", "sh"]]
   .filter(([name = ""]) => hasShell(name, "wrapped commands"))
   .flatMap(([name = "", ...rest]) => {
@@ -31,17 +31,17 @@ export const setups: readonly Setup[] = [["dash"], ["bash"], ["busybox", "sh"]]
     return ways.map((hasEnv) => ({ title: `${name}${hasEnv ? " and env" : ""}`, interpreter, hasEnv }));
   });
 
-/** True where a signal that is sent to the wrapper alone reaches the program as it is. */
+/** True if a signal sent only to the wrapper reaches the program unchanged. */
 export const passesOn = ({ interpreter, hasEnv }: Setup): boolean => hasEnv || interpreter.endsWith("bash");
 
-/** A home with a wrapped program in it. */
+/** A temporary home with wrapped programs. */
 export class Wrapped {
   readonly root = mkdtempSync(join(realpathSync(tmpdir()), "openhook wrapped's "));
   readonly home = join(this.root, "home");
   readonly places = placesOf({ env: {}, home: this.home, platform: "linux" });
-  /** In PATH before the programs. */
+  /** The wrapper's folder, first in PATH. */
   readonly bin = join(this.home, ".local", "bin");
-  /** Where the programs themselves are. */
+  /** The folder of the real programs. */
   readonly real = join(this.root, "usr bin");
 
   constructor() {
@@ -56,7 +56,7 @@ export class Wrapped {
     return { PATH: this.path, HOME: this.home, OPENHOOK_OTEL_DRAIN: "off" };
   }
 
-  /** Puts a program to where programs are. */
+  /** Creates a program. */
   program(name: string, text: string, directory = this.real): string {
     const path = join(directory, name);
     mkdirSync(directory, { recursive: true });
@@ -65,7 +65,7 @@ export class Wrapped {
     return path;
   }
 
-  /** Wraps programs by the command, for a shell of our choice. */
+  /** Wraps programs with the `wrap` command, and sets the wrapper's shell. */
   async wrap(names: readonly string[], setup: Setup | undefined = setups[0]): Promise<void> {
     const { context } = contextAt(this.places, { env: this.env });
     const hookSource = resolve("src/intake/hook.sh");
@@ -77,8 +77,8 @@ export class Wrapped {
     writeFileSync(program, text);
   }
 
-  /** Events in the inbox, in the order of phases, once there are as many. */
-  async told(count: number): Promise<readonly ToldEvent[]> {
+  /** Waits for this many payloads in the inbox. @returns them, `pre` before `post` */
+  async payloads(count: number): Promise<readonly ReportedPayload[]> {
     const read = () =>
       readInbox(this.places).flatMap((file) =>
         file.ok && file.end !== undefined
@@ -103,7 +103,7 @@ export interface Payload {
   readonly shell: string;
 }
 
-export type ToldEvent = Payload & {
+export type ReportedPayload = Payload & {
   readonly source: string | undefined;
   readonly env: Readonly<Record<string, string>>;
 };

@@ -33,23 +33,23 @@ const one = (value: unknown, facts = intake()) => {
 const recognises = (value: unknown, facts: Partial<IntakeFacts> = {}) => cursor.recognises(value, intake(facts));
 
 describe("recognition", () => {
-  it("is certain by the version alone, whoever the command line names", () => {
+  it("is certain by the version field, whatever the command line names", () => {
     expect(recognises(payload("stop"), { source: "claude-code" })).toBe("certain");
     expect(recognises({ cursor_version: "1.7.0" })).toBe("certain");
   });
-  it("is likely by the three ids, by the transcripts' folder, and by a shell command alone", () => {
+  it("is likely by the three ids, by the transcript folder, or by a shell command", () => {
     const { cursor_version: _, ...old } = payload("stop");
     expect(recognises(old)).toBe("likely");
     expect(recognises({ transcript_path: "/home/dev/.cursor/projects/a/agent-transcripts/b/b.jsonl" })).toBe("likely");
     expect(recognises({ command: "ls", cwd: "/home/dev" })).toBe("likely");
     expect(recognises({ command: "ls", cwd: "/home/dev", args: [] })).toBe("no");
   });
-  it("is possible by an event's name, which others have too", () => {
+  it("is possible by an event name that other agents share", () => {
     expect(recognises({ hook_event_name: "stop", cwd: "/home/dev" })).toBe("possible");
     expect(recognises({}, { source: "cursor", event: "afterFileEdit" })).toBe("possible");
     expect(recognises({})).toBe("no");
   });
-  it("is not misled by a file of Cursor's that others run, nor by its terminal", () => {
+  it("ignores Cursor's settings run by other agents, and Cursor's terminal", () => {
     const grok = { hookEventName: "preToolUse", sessionId: "g-1", toolName: "run_terminal_cmd" };
     expect(recognises(grok, { source: "cursor", event: "preToolUse" })).toBe("no");
     expect(recognises({ hook_event_name: "PreToolUse", session_id: "s" }, { env: { CURSOR_VERSION: "3" } })).toBe("no");
@@ -63,7 +63,7 @@ describe("tools", () => {
     tool_use_id: "call-130a-0\nfc_76ff_0",
     tool_input: { file_path: "/home/dev/acme-shop/a.ts" },
   };
-  it("told twice with a path written in two ways are one", () => {
+  it("reported twice with differently written paths are one", () => {
     const first = one(payload("preToolUse", call));
     const second = one(payload("preToolUse", { ...call, tool_input: { file_path: "/cache/a.ts" } }));
     expect(second.id).toBe(first.id);
@@ -76,7 +76,7 @@ describe("tools", () => {
     [`{"output":"${"x".repeat(2 << 20)}","exitCode":2}`, "error", 2],
     ['{"success":false}', "error", undefined],
     ['{"isError":true}', "error", undefined],
-    ["no JSON at all", "success", undefined],
+    ["not JSON", "success", undefined],
     [{ exitCode: 1 }, "error", 1],
     [undefined, "success", undefined],
   ])("%.40s is %s", (tool_output, status, exitCode) => {
@@ -96,12 +96,12 @@ describe("tools", () => {
     expect([extrasOf(event).error_type, extrasOf(event).denied]).toEqual([errorType, denied]);
   });
   it.each(["beforeShellExecution", "afterShellExecution", "beforeMCPExecution", "afterMCPExecution", "beforeReadFile"])(
-    "%s repeats one",
+    "%s repeats a call",
     (name) => {
       expect(cursor.toEvents(payload(name, { command: "ls", cwd: "" }), intake())).toEqual([]);
     },
   );
-  it("of a contract that borrowed the name stand alone, in a session made of the process", () => {
+  it("of another contract with the same event name are instants, in a session per process", () => {
     const ls = { command: "ls -la", cwd: "/home/dev/acme-shop" };
     const facts = { parentPid: 31, parentStart: "9", hookPid: 32, event: "beforeShellExecution" };
     const event = one(ls, intake(facts));
@@ -118,7 +118,7 @@ describe("turns", () => {
   const counters = { input_tokens: 100, output_tokens: 7, cache_read_tokens: 60, cache_write_tokens: 5 };
   const entries = (value: unknown) => cursor.toEntries(value, intake());
 
-  it("have their tokens once, from the response or the end", () => {
+  it("count their tokens once, from the response or the end", () => {
     const [stop] = entries(payload("stop", { ...counters, status: "completed", model_id: "composer-2.5" }));
     const [response] = entries(payload("afterAgentResponse", { ...counters, text: "done" }));
     expect(stop?.key).toBe(response?.key);
@@ -132,30 +132,30 @@ describe("turns", () => {
     expect(response).not.toHaveProperty("model");
     expect(cursor.toEvents(payload("afterAgentResponse", { ...counters }), intake())[0]?.type).toBe("notice");
   });
-  it("are told apart where the conversation stands in the place of the turn", () => {
+  it("stay separate if the turn id is the conversation id", () => {
     const of = (more: object) => entries(payload("stop", { generation_id: CONVERSATION, ...counters, ...more }));
     expect(of({})[0]?.key).not.toBe(of({ input_tokens: 101 })[0]?.key);
     expect(of({})[0]?.key).toBe(of({})[0]?.key);
     expect(of({})[0]).not.toHaveProperty("promptKey");
     expect(entries(payload("afterAgentResponse", { generation_id: CONVERSATION, ...counters }))).toEqual([]);
   });
-  it("with more cached than put in have it on top, and say so", () => {
+  it("with more cached than input tokens add the cache to the input, with a remark", () => {
     const odd = payload("stop", { ...counters, input_tokens: 10 });
     expect(entries(odd)[0]).toMatchObject({ usage: { input: 75, cacheRead: 60, cacheWrite: 5 } });
     expect(cursor.remarks(odd)).toHaveLength(1);
     expect(cursor.remarks(payload("stop", counters))).toEqual([]);
   });
-  it("without counters used nobody knows how many", () => {
+  it("without counters have unknown usage", () => {
     for (const more of [{ status: "completed" }, { status: "aborted" }, { input_tokens: 5 }]) {
       const [sum] = entries(payload("stop", more));
       expect(sum).toMatchObject({ kind: "model_call", promptKey: TURN, covers: "turn" });
       expect(sum).not.toHaveProperty("usage");
-      // The response of the same turn may tell them
+      // The response of the same turn may have them
       expect(sum?.key).toBe(entries(payload("afterAgentResponse", counters))[0]?.key);
     }
     expect(entries(payload("afterAgentResponse", {}))).toEqual([]);
   });
-  it("that were cut off or failed say so", () => {
+  it("that were interrupted or failed have that status", () => {
     expect(entries(payload("stop", { status: "aborted" }))).toContainEqual(
       expect.objectContaining({ kind: "interruption", promptKey: TURN }),
     );
@@ -165,7 +165,7 @@ describe("turns", () => {
       extensions: { error_type: "_OTHER" },
     });
   });
-  it("begin with their prompt, whose id a repeated conversation is not", () => {
+  it("begin with their prompt, whose id is never the conversation id", () => {
     expect(extrasOf(one(payload("beforeSubmitPrompt", { prompt: "hi" }))).prompt_id).toBe(TURN);
     const again = payload("beforeSubmitPrompt", { prompt: "hi", generation_id: CONVERSATION });
     expect(extrasOf(one(again))).not.toHaveProperty("prompt_id");
@@ -183,7 +183,7 @@ describe("subagents, as captured from 3.18.25", () => {
     parent_conversation_id: CONVERSATION,
     task: "secret",
   });
-  it("are told by their parent, with the call that started them", () => {
+  it("are reported by their parent, with the call that started them", () => {
     expect(extrasOf(one(start))).toMatchObject({ agent_id: callId, agent_type: "general-purpose" });
     expect(extrasOf(one(start))).not.toHaveProperty("parent_session_id");
     expect(cursor.toEntries(start, intake())).toEqual([
@@ -197,12 +197,12 @@ describe("subagents, as captured from 3.18.25", () => {
       },
     ]);
   });
-  it("that tell for themselves belong to their parent", () => {
+  it("that report events themselves belong to their parent", () => {
     const own = one({ ...start, conversation_id: "c-2", session_id: "c-2" });
     expect(own.session_id).toBe("c-2");
     expect(extrasOf(own).parent_session_id).toBe(CONVERSATION);
   });
-  it("end by their id, which older versions have in a file's name only", () => {
+  it("end with their id, which older versions have only in a file name", () => {
     const stop = payload("subagentStop", { agent_transcript_path: "C:\\x\\subagents\\a1f0.jsonl" });
     expect(extrasOf(one(stop)).agent_id).toBe("a1f0");
     expect(extrasOf(one(payload("subagentStop", { subagent_id: callId, agent_transcript_path: null }))).agent_id).toBe(
@@ -218,12 +218,12 @@ describe("sessions", () => {
     ["error", "error"],
     ["window_close", "user_exit"],
     ["user_close", "user_exit"],
-    ["something new", "completed"],
+    ["unknown", "completed"],
   ])("ended by %s are %s", (reason, expected) => {
     const event = one(payload("sessionEnd", { reason, duration_ms: 59_900 }));
     expect(event).toMatchObject({ data: { reason: expected, duration_ms: 59_900 } });
   });
-  it("never have a model called default, and no folder that is empty", () => {
+  it("never have a model named default or an empty folder", () => {
     expect(one(payload("sessionStart", { model_id: "default" }))).toMatchObject({ data: {} });
     expect(one(payload("sessionStart", { model: "composer-2.5", model_id: "default" }))).toMatchObject({
       data: { model: "composer-2.5" },
@@ -233,14 +233,14 @@ describe("sessions", () => {
       "c:/Users/dev/acme-shop",
     );
   });
-  it("are none where there is no conversation", () => {
+  it("do not exist without a conversation id", () => {
     const open = { hook_event_name: "workspaceOpen", cursor_version: "3", workspace_roots: [] };
     expect(cursor.toEvents(open, intake())).toEqual([]);
     expect(cursor.toEvents({ ...open, hook_event_name: "stop" }, intake())).toEqual([]);
   });
 });
 
-test("a session that is taken up again begins again, in the same words", () => {
+test("a resumed session starts again, although the payload is equal", () => {
   const start = payload("sessionStart", { generation_id: CONVERSATION, is_background_agent: false });
   const first = one(start, intake({ parentPid: 77, parentStart: "1" })).id;
   // Another registration of the same process

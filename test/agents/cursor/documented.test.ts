@@ -1,4 +1,4 @@
-// Payloads made from documentation and public captures, with what each line must become
+// Payloads from documentation and public captures, with the expected event of each line
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -43,15 +43,15 @@ describe.each(cases)("%s", (name) => {
   const text = readFileSync(join(here, name, "hooks.jsonl"), "utf8").trim();
   const calls = text.split("\n").map((line) => JSON.parse(line) as Call);
   const truth = JSON.parse(readFileSync(join(here, name, "truth.json"), "utf8")) as Truth;
-  const told = calls.map((call) => {
+  const mapped = calls.map((call) => {
     const decoded = decodePayload(Buffer.from(call.stdin_raw ?? JSON.stringify(call.stdin)));
     if (!decoded.ok) throw new Error(decoded.reason);
     const facts = factsOf(call);
     return { payload: decoded.value, facts, events: cursor.toEvents(decoded.value, facts) };
   });
 
-  test("each line is Cursor's, whatever the command line says", () => {
-    for (const { payload, facts } of told) {
+  test("every line is recognised as Cursor's, whatever the command line names", () => {
+    for (const { payload, facts } of mapped) {
       for (const source of [facts.source, "claude-code", undefined]) {
         const { source: _, ...rest } = facts;
         expect(detect(agents, payload, source === undefined ? rest : { ...rest, source })?.source).toBe("cursor");
@@ -63,7 +63,7 @@ describe.each(cases)("%s", (name) => {
     const seen = new Set<string>();
     for (const [index, line] of truth.lines.entries()) {
       const isDuplicate = line.aux?.includes("drop as duplicate") === true;
-      const events = told[index]?.events ?? [];
+      const events = mapped[index]?.events ?? [];
       const envelopes = events.filter(isEnvelope);
       if (isDuplicate) {
         for (const event of envelopes) expect(seen.has(event.id), `line ${index + 1}`).toBe(true);
@@ -81,7 +81,7 @@ describe.each(cases)("%s", (name) => {
   });
 
   test("sums", () => {
-    const entries = merged(told.flatMap(({ payload, facts }) => cursor.toEntries(payload, facts)));
+    const entries = merged(mapped.flatMap(({ payload, facts }) => cursor.toEntries(payload, facts)));
     const usage = entries.flatMap((entry) => (entry.kind === "model_call" && entry.usage ? [entry.usage] : []));
     const sum = (field: "input" | "output" | "cacheRead") => usage.reduce((n, one) => n + (one[field] ?? 0), 0);
     const { input_tokens, output_tokens, cache_read_tokens } = truth.expect;
@@ -89,7 +89,7 @@ describe.each(cases)("%s", (name) => {
     else expect([sum("input"), sum("output")]).toEqual([input_tokens, output_tokens]);
     if (cache_read_tokens !== undefined) expect(sum("cacheRead")).toBe(cache_read_tokens);
 
-    const events = [...new Map(told.flatMap((one) => one.events).map((event) => [event.id, event])).values()];
+    const events = [...new Map(mapped.flatMap((one) => one.events).map((event) => [event.id, event])).values()];
     const starts = events.filter((event) => event.type === "tool.start");
     expect(starts).toHaveLength(Number(truth.expect["tool_spans"]));
     expect(new Set(events.map((event) => event.session_id)).size).toBe(truth.expect["sessions"]);
@@ -97,13 +97,13 @@ describe.each(cases)("%s", (name) => {
     expect(failed).toHaveLength(Number(truth.expect["error_spans"] ?? 0));
   });
 
-  test("nothing of the content is in what is told", () => {
+  test("events and entries have no content", () => {
     const secrets = /npm|rounding|price|checkout|Explore the|slow suite|provider error|timed out|dev@example/i;
-    for (const { payload, facts, events } of told) {
-      const told = JSON.stringify([events, cursor.toEntries(payload, facts)])
+    for (const { payload, facts, events } of mapped) {
+      const text = JSON.stringify([events, cursor.toEntries(payload, facts)])
         .replaceAll(/"(?:transcript_path|cwd)":"[^"]*"/g, "")
         .replaceAll(/"executable":"npm"/g, "");
-      expect(told).not.toMatch(secrets);
+      expect(text).not.toMatch(secrets);
     }
   });
 });
@@ -127,7 +127,7 @@ function compare(event: Envelope, line: Line): void {
   if (line.duration_ms !== undefined) expect(data["duration_ms"]).toBe(Math.round(line.duration_ms));
   if (line.failure_type !== undefined) expect(event.extensions?.["error_type"]).toBe(line.failure_type);
   for (const [field, value] of Object.entries(line.data ?? {})) {
-    // a session's sums are not the payload's to tell
+    // A payload cannot have a session's sums
     if (!/_tokens$/.test(field)) expect(data[field], field).toBe(value);
   }
 }

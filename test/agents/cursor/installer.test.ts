@@ -20,7 +20,7 @@ const add = (text: string | undefined, how: HookCommand = command): string =>
 const remove = (text: string): string | undefined => installer.remove([{ path: PATH, text }])[0]?.text;
 const registered = (text: string): readonly string[] => installer.registered([{ path: PATH, text }]);
 
-// Of these all versions of 2026 know every one; any other name would switch the whole file off
+// All versions of 2026 know these names; Cursor ignores a file with any other name
 const EVENTS = [
   "beforeSubmitPrompt",
   "postToolUse",
@@ -37,7 +37,7 @@ const EVENTS = [
 describe("the form of a registration", () => {
   const file = JSON.parse(add(undefined));
 
-  it("is version 1 with flat lists of the names that Cursor knows", () => {
+  it("is version 1 with flat lists of event names that Cursor knows", () => {
     expect(Object.keys(file)).toEqual(["version", "hooks"]);
     expect(file.version).toBe(1);
     expect(Object.keys(file.hooks).sort()).toEqual(EVENTS);
@@ -47,7 +47,7 @@ describe("the form of a registration", () => {
     }
   });
 
-  it("answers {} on every event, and has no address in it", () => {
+  it("replies {} to every event, and contains no URL", () => {
     for (const [event, [entry]] of Object.entries<[{ command: string }]>(file.hooks)) {
       expect(entry.command, event).toContain(`'${replyOf("cursor", event)}'`);
       expect(entry.command).toContain("'{}'");
@@ -55,7 +55,7 @@ describe("the form of a registration", () => {
     }
   });
 
-  it("starts a drain at ends, and at a start only if files wait", () => {
+  it("starts a drain at ends, and at a start only if the inbox has files", () => {
     const drains = Object.entries<[{ command: string }]>(file.hooks).map(([event, [entry]]) => [
       event,
       /exec "\$h" (\S+)/.exec(entry.command)?.[1],
@@ -65,7 +65,7 @@ describe("the form of a registration", () => {
   });
 });
 
-describe("any foreign file", () => {
+describe("any other file", () => {
   const unknown = fc.string({ minLength: 1 }).filter((name) => name !== "__proto__");
   const event = fc.constantFrom(...EVENTS, "afterFileEdit", "beforeShellExecution");
   const entry = fc.record(
@@ -94,12 +94,12 @@ describe("any foreign file", () => {
   );
   const indent = fc.constantFrom<string | number>(2, 4, "\t", 0);
 
-  it("survives adding, adding again with another command, and removing, to the byte", () => {
+  it("survives adding, adding with another command, and removing, byte for byte", () => {
     const other: HookCommand = (options) => `${command(options)} #openhook-otel`;
     fc.assert(
       fc.property(file, indent, form, (value, spaces, as) => {
         const json = JSON.stringify(value, null, spaces);
-        // a line comment swallows what follows it on its line
+        // A line comment extends to the end of its line
         fc.pre(json.includes("\n") || !as("{}").includes("// first"));
         const text = as(json);
         const added = add(add(text, other));
@@ -111,12 +111,12 @@ describe("any foreign file", () => {
     );
   });
 
-  it("that is not there, blank or an empty object leaves nothing behind", () => {
+  it("that is missing, blank or an empty object is deleted after removal", () => {
     for (const text of [undefined, "", "\n", "{}", "{\n}\n"]) expect(remove(add(text)), text).toBeUndefined();
     expect(add("{}")).toContain('"version":');
   });
 
-  it("that cannot be read is refused with a place", () => {
+  it("that cannot be parsed is rejected with line and column", () => {
     expect(() => add('{\n  "hooks": []\n}')).toThrow(SettingsError);
     expect(() => add('{\n  "hooks": []\n}')).toThrow(/^line 2, column 12: "hooks" is a array|an array/);
     expect(() => add('{"hooks": {"stop": {}}}')).toThrow(/"hooks.stop" is/);
@@ -125,12 +125,12 @@ describe("any foreign file", () => {
     expect(registered("{")).toEqual([]);
   });
 
-  it("with ours in it twice keeps one, in its place", () => {
+  it("with our hook twice keeps one, in its place", () => {
     const once = add('{"version": 1, "hooks": {"stop": [{"command": "./a.sh"}]}}');
     const file = JSON.parse(once);
     file.hooks.stop.push(file.hooks.stop[1], { command: "./b.sh" });
-    const mended = JSON.parse(add(JSON.stringify(file)));
-    expect(mended.hooks.stop.map((one: { command: string }) => one.command.slice(0, 6))).toEqual([
+    const deduplicated = JSON.parse(add(JSON.stringify(file)));
+    expect(deduplicated.hooks.stop.map((one: { command: string }) => one.command.slice(0, 6))).toEqual([
       "./a.sh",
       "h=~/.l",
       "./b.sh",
@@ -138,16 +138,16 @@ describe("any foreign file", () => {
   });
 });
 
-describe("what doctor is told", () => {
+describe("problems for doctor", () => {
   const check = async (text: string) => (await installer.check?.([{ path: PATH, text }], target)) ?? [];
 
-  it("nothing, when all is well or we are not in the file", async () => {
+  it("are none if hooks work or none is registered", async () => {
     expect(await check(add('{"version":1,"hooks":{"afterFileEdit":[{"command":"./a.sh"}]}}'))).toEqual([]);
     expect(await check('{"version":1,"hooks":{"notification":[{"command":"./a.sh"}]}}')).toEqual([]);
     expect(await check("{")).toEqual([]);
   });
 
-  it("of a name or an address that makes Cursor pass over the file", async () => {
+  it("include a name or a URL for which Cursor ignores the file", async () => {
     const [unknown] = await check(add('{"version":1,"hooks":{"notification":[{"command":"./a.sh"}]}}'));
     expect(unknown).toMatchObject({ level: "broken" });
     expect(unknown?.text).toContain('"notification"');

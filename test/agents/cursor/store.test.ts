@@ -1,4 +1,4 @@
-// The documented cases through the whole drain: what the store holds in the end
+// The documented cases through a complete drain: the resulting store
 import { afterEach, describe, expect, test } from "vitest";
 import * as semconv from "../../../src/telemetry/semconv.ts";
 import { clockAt } from "../../support/clock.ts";
@@ -12,25 +12,25 @@ async function drained(name: string, times = 1) {
   replay = new Replay("cursor", name);
   for (let i = 0; i < times; i++) for (const call of replay.calls) replay.put(call);
   await replay.drain({ endIdle: true });
-  const books = countersAndRows(replay.places.storePath);
-  expect(books.counters).toEqual(books.rows);
+  const { counters, rows } = countersAndRows(replay.places.storePath);
+  expect(counters).toEqual(rows);
   const sessionId = String(replay.calls[0]?.stdin?.["conversation_id"] ?? "173cec4e-0000-4e0e-be27-3b01582b0006");
   const summary = summaryOf(replay.places.storePath, sessionId);
   expect(summary).toBeDefined();
   if (summary === undefined) throw new Error(`no session ${sessionId}`);
   expect(summary.unsettled).toBe(0);
   const tokens = summary.modelCalls.map(({ input, output, cache_read }) => [input, output, cache_read]);
-  return { ...summary, calls: books.rows.calls, tokens, statuses: summary.tools.map((tool) => tool.status).sort() };
+  return { ...summary, calls: rows.calls, tokens, statuses: summary.tools.map((tool) => tool.status).sort() };
 }
 
-describe.each([1, 2])("told %i times", (times) => {
+describe.each([1, 2])("reported %i times", (times) => {
   test("a desktop session", async () => {
     const { prompts, tokens, calls, statuses, segments } = await drained("basic", times);
     expect([prompts, tokens, calls, statuses]).toEqual([1, [[43_859, 1_076, 28_384]], 0, ["success", "success"]]);
     expect(segments).toEqual([{ reason: "user_exit", native: "user_close", ended: true }]);
   });
 
-  test("the command line in print mode tells no prompt and no tokens", async () => {
+  test("the CLI in print mode has no prompts and no tokens", async () => {
     const { prompts, tokens, statuses, segments } = await drained("cli-print", times);
     expect([prompts, tokens, statuses]).toEqual([0, [], ["success"]]);
     expect(spansIn(replay?.places.storePath ?? "")).not.toContain(semconv.OPENHOOK_MODEL_CALLS);
@@ -44,11 +44,11 @@ describe.each([1, 2])("told %i times", (times) => {
     expect(lastTurn).toBe("interrupted");
   });
 
-  test("the same events through Claude's settings too", async () => {
+  test("counts events once if they also come through Claude's settings", async () => {
     expect((await drained("claude-import-duplicate", times)).statuses).toEqual(["success"]);
   });
 
-  test("two at once, and no word of the end", async () => {
+  test("parallel calls, and no status at the end", async () => {
     const { tokens, statuses, segments } = await drained("parallel-tools", times);
     expect([tokens, statuses]).toEqual([[[21_033, 377, 7_040]], ["success", "success"]]);
     expect(segments).toEqual([{ reason: "completed", native: "ended_by_user", ended: true }]);
@@ -58,7 +58,7 @@ describe.each([1, 2])("told %i times", (times) => {
     ["completed", "completed"],
     ["error", "error"],
     ["aborted", "user_exit"],
-  ])("no word of the end, and a last turn that is %s", async (status, reason) => {
+  ])("an end without a status, after a last turn that is %s", async (status, reason) => {
     replay = new Replay("cursor", "parallel-tools", {
       edit: (text) =>
         text
@@ -76,7 +76,7 @@ describe.each([1, 2])("told %i times", (times) => {
     expect(segments).toEqual([{ reason, native: "idle", ended: true }]);
   });
 
-  test("an end that names no model has that of its prompt", async () => {
+  test("an end without a model uses the prompt's model", async () => {
     replay = new Replay("cursor", "basic");
     for (const call of replay.calls) {
       const { model_id: _, ...unnamed } = call.stdin ?? {};
@@ -85,13 +85,13 @@ describe.each([1, 2])("told %i times", (times) => {
       for (let i = 0; i < times; i++) replay.put(stdin === undefined ? call : { ...call, stdin });
     }
     await replay.drain({ endIdle: true });
-    const books = countersAndRows(replay.places.storePath);
-    expect(books.counters).toEqual(books.rows);
+    const { counters, rows } = countersAndRows(replay.places.storePath);
+    expect(counters).toEqual(rows);
     const got = summaryOf(replay.places.storePath, String(replay.calls[0]?.stdin?.["conversation_id"]));
     expect(got?.modelCalls).toMatchObject([{ model: "composer-2.5", input: 43_859, output: 1_076 }]);
   });
 
-  test("a tool of a server, a subagent, and marks before the text", async () => {
+  test("an MCP tool, a subagent, and byte order marks", async () => {
     expect((await drained("mcp", times)).statuses).toEqual(["success"]);
     expect((await drained("subagent", times)).tokens).toEqual([[50_110, 900, 30_000]]);
     expect((await drained("windows-bom", times)).statuses).toEqual(["unfinished", "unfinished"]);

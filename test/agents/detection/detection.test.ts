@@ -17,7 +17,7 @@ interface Case extends DocumentedCall {
 const agents = await allAgents();
 const cases = linesOf<Case>(join(dirname(fileURLToPath(import.meta.url)), "cases.jsonl"));
 
-/** Whose a payload is taken to be; an envelope names its own source. */
+/** The detected agent; an envelope names its source. */
 const sourceOf = (one: Case, rest: Partial<IntakeFacts> = {}): string => {
   const intake = { ...intakeOf(one), ...rest };
   const payload = payloadOf(one, intake);
@@ -27,16 +27,16 @@ const sourceOf = (one: Case, rest: Partial<IntakeFacts> = {}): string => {
 };
 
 describe.each(cases.map((one) => [one.name, one] as const))("%s", (_, one) => {
-  test("is whose it is", () => {
+  test("is recognised", () => {
     expect(sourceOf(one)).toBe(one.expect.source);
   });
   if (one.expect.certainty === "certain") {
-    test("whatever the command line says", () => {
+    test("is recognised whatever the command line names", () => {
       for (const { source } of agents) expect(sourceOf(one, { source }), source).toBe(one.expect.source);
     });
   }
   if (one.expect.certainty === "flag") {
-    test("only by the command line", () => {
+    test("is recognised only by the command line", () => {
       const { source: _, event: __, ...unnamed } = intakeOf(one);
       const payload = payloadOf(one, unnamed);
       expect(payload.ok ? detect(agents, payload.value, unnamed) : undefined).toBeUndefined();
@@ -54,7 +54,7 @@ describe("the order", () => {
       { timeMs: 0, env: {}, payloadBytes: 2, truncated: false, ...(source !== undefined && { source }) },
     )?.source;
 
-  test("certain, then the named one, then the only likely one", () => {
+  test("is: certain, then the named agent, then the only likely one", () => {
     const cards = [card("a", "likely"), card("b", "possible"), card("c", "certain"), card("d", "no")];
     expect(found(cards, "b")).toBe("c");
     expect(found(cards.slice(0, 2), "b")).toBe("b");
@@ -62,7 +62,7 @@ describe("the order", () => {
     expect(found(cards.slice(0, 2), "d")).toBe("a");
     expect(found(cards.slice(0, 2))).toBe("a");
   });
-  test("nothing is guessed between two, nor from what is merely possible", () => {
+  test("two likely agents, or a possible one, give no match", () => {
     expect(found([card("a", "likely"), card("b", "likely")])).toBeUndefined();
     expect(found([card("a", "possible")])).toBeUndefined();
     expect(found([card("a", "no")], "a")).toBeUndefined();

@@ -5,7 +5,7 @@ import type { IntakeFacts } from "../../../src/model/agent.ts";
 import { type Event, extrasOf } from "../../../src/model/event.ts";
 import { assignCallIds } from "../../../src/session/assign-call-ids.ts";
 
-// Agents that are known from documentation alone: recognised and converted, nothing more.
+// Agents known only from documentation: recognised and converted.
 
 const agents = await allAgents();
 const intake = (rest: Partial<IntakeFacts> = {}): IntakeFacts => ({
@@ -17,15 +17,15 @@ const intake = (rest: Partial<IntakeFacts> = {}): IntakeFacts => ({
   truncated: false,
   ...rest,
 });
-/** What detection and the card that it finds make of a payload. */
-const told = (payload: unknown, rest: Partial<IntakeFacts> = {}): readonly Event[] => {
+/** The events of a payload after detection. */
+const eventsOf = (payload: unknown, rest: Partial<IntakeFacts> = {}): readonly Event[] => {
   const facts = intake(rest);
   return detect(agents, payload, facts)?.toEvents(payload, facts) ?? [];
 };
-const only = (payload: unknown, rest: Partial<IntakeFacts> = {}) => told(payload, rest)[0];
+const only = (payload: unknown, rest: Partial<IntakeFacts> = {}) => eventsOf(payload, rest)[0];
 const extras = (event: Event | undefined) => (event === undefined ? undefined : extrasOf(event));
 
-describe("the family of Claude Code's shape", () => {
+describe("agents with Claude Code's payload shape", () => {
   const base = { session_id: "s1", cwd: "/home/dev/acme-shop" };
   const own: Readonly<Record<string, Record<string, unknown>>> = {
     "qwen-code": { transcript_path: "/home/dev/.qwen/projects/p/chats/s.jsonl" },
@@ -50,11 +50,11 @@ describe("the family of Claude Code's shape", () => {
     ])("%s", (event, rest, expected) => {
       expect(only(payload(event, rest))).toMatchObject({ source, session_id: "s1", ...expected });
     });
-    it("says nothing of events that tell nothing", () => {
-      expect(told(payload("Notification"))).toEqual([]);
-      expect(told(payload("toString"))).toEqual([]);
+    it("gives no event for ignored events", () => {
+      expect(eventsOf(payload("Notification"))).toEqual([]);
+      expect(eventsOf(payload("toString"))).toEqual([]);
     });
-    it("takes its ids and fields under each of their names", () => {
+    it("reads ids and fields under each of their names", () => {
       const snake = only(payload("PreToolUse", { tool_name: "Execute", tool_input: {}, tool_use_id: "c1" }));
       const camel = only({
         ...mark,
@@ -68,7 +68,7 @@ describe("the family of Claude Code's shape", () => {
       }
       expect(snake?.id).toBe(only(payload("PreToolUse", { tool_use_id: "c1" }), { timeMs: 5, hookPid: 9 })?.id);
     });
-    it("ends a call as its result says", () => {
+    it("sets a call's status from its result", () => {
       const status = (event: string, rest: Record<string, unknown>) => {
         const end = only(payload(event, { tool_name: "x", tool_use_id: "c1", ...rest }));
         return end?.type === "tool.end" ? [end.data?.status, extrasOf(end).status_origin] : [];
@@ -78,16 +78,16 @@ describe("the family of Claude Code's shape", () => {
       expect(status("PostToolUse", { tool_output: { is_error: true } })).toEqual(["error", "native"]);
       expect(status("PostToolUseFailure", { error: "no" })).toEqual(["error", "native"]);
     });
-    it("without its mark is anybody's, unless it is named", () => {
+    it("is not recognised without its mark, unless the command line names it", () => {
       const { cursor_version: _, ...bare } = { ...base, hook_event_name: "Stop", cursor_version: 1 };
-      expect(told(bare)).toEqual([]);
+      expect(eventsOf(bare)).toEqual([]);
       expect(only(bare, { source })?.source).toBe(source);
       expect(only({ ...bare, cursor_version: "1" }, { source })?.source).not.toBe(source);
     });
   });
   it("pairs calls without ids by their input", () => {
     const kimi = (hook_event_name: string, command: string, hookPid: number) =>
-      told(
+      eventsOf(
         { ...base, client_type: "kimi_code_cli", hook_event_name, tool_name: "Shell", tool_input: { command } },
         { hookPid, timeMs: hookPid },
       );
@@ -104,29 +104,29 @@ describe("the family of Claude Code's shape", () => {
   });
 });
 
-test("Goose: a refused call ends as an error, an allowed one later", () => {
+test("Goose: a denied call ends as an error, an allowed one ends later", () => {
   const base = { session_id: "g1", working_dir: "/w", tool_name: "developer__shell", tool_call_id: "call_1" };
   expect(only({ ...base, event: "PreToolUse" })).toMatchObject({ source: "goose", type: "tool.start", cwd: "/w" });
-  expect(told({ ...base, event: "PreToolUseResult", decision: "allow" })).toEqual([]);
+  expect(eventsOf({ ...base, event: "PreToolUseResult", decision: "allow" })).toEqual([]);
   const denied = only({ ...base, event: "PreToolUseResult", decision: "deny" });
   expect(denied).toMatchObject({ type: "tool.end", data: { status: "error", tool_call_id: "call_1" } });
   expect(extras(denied)).toMatchObject({ denied: true, status_origin: "native" });
   expect(only({ ...base, event: "UserPromptSubmit", message: "hi" })).toMatchObject({ data: { prompt_length: 2 } });
-  expect(told({ ...base, event: "AfterShellExecution" })).toEqual([]);
+  expect(eventsOf({ ...base, event: "AfterShellExecution" })).toEqual([]);
 });
 
-test("Crush: its variable makes it certain, and gives the session where the payload has none", () => {
+test("Crush: its variable is certain, and gives the session if the payload has none", () => {
   const env = { CRUSH: "1", CRUSH_SESSION_ID: "313909e" };
   const pre = { event: "PreToolUse", cwd: "/w", tool_name: "bash", tool_input: { command: "ls" } };
   const start = only(pre, { env });
   expect(start).toMatchObject({ source: "crush", session_id: "313909e", type: "tool.start" });
   expect(extras(start)).toMatchObject({ session_id_origin: "environment", executable: "ls" });
   expect(only({ event: "TurnEnd", cwd: "/w", session_id: "s" }, { env })?.type).toBe("turn.end");
-  expect(told(pre)).toEqual([]);
+  expect(eventsOf(pre)).toEqual([]);
   expect(only(pre, { source: "crush" })?.source).toBe("crush");
 });
 
-test("Grok: in files of others too, under their names", () => {
+test("Grok: is recognised under other agents' names too", () => {
   const stop = { hookEventName: "stop", sessionId: "g1", cwd: "/w" };
   for (const source of [undefined, "cursor", "claude-code", "grok"]) {
     expect(only(stop, source === undefined ? {} : { source }), source).toMatchObject({
@@ -141,8 +141,8 @@ test("Grok: in files of others too, under their names", () => {
 describe("Windsurf", () => {
   const base = { trajectory_id: "t1", execution_id: "e1", timestamp: "2026-01-29T10:00:00Z", model_name: "swe-1" };
   const act = (agent_action_name: string, tool_info: Record<string, unknown>, timestamp = base.timestamp) =>
-    told({ ...base, agent_action_name, tool_info, timestamp });
-  it("gives times of its own, pairs by what both ends say, and knows no failure", () => {
+    eventsOf({ ...base, agent_action_name, tool_info, timestamp });
+  it("uses the payload's times, pairs by shared fields, and has no failures", () => {
     const run = { command_line: "npm test", cwd: "/w" };
     const events = assignCallIds([
       ...act("pre_run_command", run),
@@ -158,7 +158,7 @@ describe("Windsurf", () => {
     expect(ids[0]).toBe(ids[1]);
     expect(act("pre_run_command", run)).toEqual(act("pre_run_command", run));
   });
-  it("names tools of servers by both", () => {
+  it("names MCP tools by server and tool", () => {
     const [start] = act("pre_mcp_tool_use", {
       mcp_server_name: "git",
       mcp_tool_name: "status",
@@ -180,25 +180,25 @@ describe("Antigravity", () => {
     stepIdx: 3,
     toolCall: { name: "run_command", args: { CommandLine: "npm test" } },
   };
-  it("pairs by the step, as far as the command line names the event", () => {
+  it("pairs by step if the command line names the event", () => {
     const [start, end] = ["PreToolUse", "PostToolUse"].map((event) => only(call, { event }));
     expect(start).toMatchObject({ type: "tool.start", data: { tool_call_id: "step-3", tool_name: "run_command" } });
     expect(end).toMatchObject({ type: "tool.end", data: { tool_call_id: "step-3", status: "success" } });
   });
-  it("is an instant without a status where nothing names the event", () => {
-    const [event] = told(call);
+  it("is an instant without a status if nothing names the event", () => {
+    const [event] = eventsOf(call);
     expect(event).toMatchObject({ type: "tool.end" });
     expect(event).not.toHaveProperty("data.status");
   });
-  it("calls models and ends turns", () => {
+  it("reports model calls and turn ends", () => {
     const loop = { conversationId: "c1", invocationNum: 1, workspacePaths: ["/home/dev/acme-shop"] };
     expect(only(loop, { event: "PreInvocation" })).toMatchObject({ type: "model.start", cwd: "/home/dev/acme-shop" });
     expect(only({ conversationId: "c1", fullyIdle: true }, { event: "Stop" })?.type).toBe("turn.end");
-    expect(told(loop)).toEqual([]);
+    expect(eventsOf(loop)).toEqual([]);
   });
 });
 
-test("no prompt, argument or output is in what is told", async () => {
+test("events have no prompt, argument or output", async () => {
   const secret = "hunter2 and more";
   const input = { command: `echo ${secret}`, path: secret };
   for (const source of [

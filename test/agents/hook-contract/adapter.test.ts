@@ -21,12 +21,12 @@ const intake = (rest: Partial<IntakeFacts> = {}): IntakeFacts => ({
   truncated: false,
   ...rest,
 });
-const tell = (payload: unknown, rest: Partial<IntakeFacts> = {}) => card.toEvents(payload, intake(rest))[0];
+const firstEvent = (payload: unknown, rest: Partial<IntakeFacts> = {}) => card.toEvents(payload, intake(rest))[0];
 
-test("one envelope for everything, line by line", async () => {
+test("maps single-envelope payloads line by line", async () => {
   const { calls, lines } = load("000-tool-name-envelope");
   const got = await mapped(calls);
-  // The path that an earlier call told is the session's in the store; the end itself does not repeat it
+  // The end does not repeat the path of an earlier call; the store has it for the session
   compareLines(
     got,
     lines.map(({ data, ...line }) => (line.type === "session.end" ? line : { ...line, ...(data && { data }) })),
@@ -40,7 +40,7 @@ test("one envelope for everything, line by line", async () => {
   });
 });
 
-test("lifecycle with bare fields, line by line", async () => {
+test("maps lifecycle payloads with bare fields line by line", async () => {
   const { calls, lines } = load("001-minimal-lifecycle");
   const got = await mapped(calls);
   compareLines(got, lines);
@@ -52,13 +52,13 @@ test("lifecycle with bare fields, line by line", async () => {
   expect(JSON.stringify(got.map(({ events }) => events))).not.toMatch(/assistant|Looks fine|Review the change|Fix/);
 });
 
-test("schemas like Claude Code's under our own name, line by line", () => {
+test("maps schemas like Claude Code's under our own name line by line", () => {
   const { calls, lines } = load("003-claude-like-schemas");
   const events = calls.map((call, at) => ({
     card,
     events: card.toEvents(call.stdin, { ...intakeOf(call, at + 1, { env: { CODEX_HOME: "/home/dev/.codex" } }) }),
   }));
-  // Calls without an id are paired in the session room; here the cards alone are asked
+  // Sessions pair calls without an id; this test covers only the adapter
   compareLines(
     events,
     lines.map((line) => ({ ...line, tool_call_id: null })),
@@ -69,7 +69,7 @@ test("schemas like Claude Code's under our own name, line by line", () => {
   });
 });
 
-test("the same schemas under the flag of the agent that they were written for", async () => {
+test("maps the same schemas under the flag of their original agent", async () => {
   const { calls, lines } = load("003-claude-like-schemas");
   const got = await mapped(calls);
   expect(new Set(got.map((one) => one.card?.source))).toEqual(new Set(["codex"]));
@@ -77,7 +77,7 @@ test("the same schemas under the flag of the agent that they were written for", 
 });
 
 test.each(["claude-code", "gemini-cli", "cursor", "opencode"])(
-  "payloads of one tool each: %s, line by line",
+  "maps payloads with one tool each line by line: %s",
   async (source) => {
     const { calls, lines } = load("002-tool-reference");
     const of = lines.filter(({ line }) => calls[line - 1]?.argv.includes(source));
@@ -86,8 +86,8 @@ test.each(["claude-code", "gemini-cli", "cursor", "opencode"])(
   },
 );
 
-describe("what cannot be known", () => {
-  it("a tool event without a phase is an instant that pairs with nothing", async () => {
+describe("ambiguous payloads", () => {
+  it("a tool event without a phase is an instant without a pair", async () => {
     const pre = { argv: ["hook", "--source", "hook-contract", "--event", "preToolUse"] };
     const stdin = { tool_name: "Shell", tool_input: { command: "ls" } };
     const got = await mapped([
@@ -102,34 +102,37 @@ describe("what cannot be known", () => {
     );
     expect(ids[0]).not.toBe(ids[1]);
   });
-  it("an empty object means something only under an event's name", () => {
-    expect(tell({})).toBeUndefined();
-    expect(tell({}, { event: "SessionStart" })?.type).toBe("session.start");
-    expect(tell({}, { event: "sessionEnd" })?.type).toBe("session.end");
-    expect(tell({}, { event: "whatever" })).toBeUndefined();
+  it("an empty object needs an event name from the command line", () => {
+    expect(firstEvent({})).toBeUndefined();
+    expect(firstEvent({}, { event: "SessionStart" })?.type).toBe("session.start");
+    expect(firstEvent({}, { event: "sessionEnd" })?.type).toBe("session.end");
+    expect(firstEvent({}, { event: "whatever" })).toBeUndefined();
   });
   it("a relative transcript, or one with an unknown variable, is no path", () => {
     for (const transcript of ["notes.txt", "$NOWHERE/x.jsonl", "~/x.jsonl", "/a\n/b", 7]) {
-      const event = tell({ transcript, tool_outputs: [] }, { event: "Stop" });
+      const event = firstEvent({ transcript, tool_outputs: [] }, { event: "Stop" });
       expect(event?.type).toBe("turn.end");
       expect(event === undefined ? {} : extrasOf(event)).not.toHaveProperty("transcript_path");
     }
-    const home = tell({ transcript: "~/x.jsonl", tool_outputs: [] }, { event: "Stop", env: { HOME: "/home/dev" } });
+    const home = firstEvent(
+      { transcript: "~/x.jsonl", tool_outputs: [] },
+      { event: "Stop", env: { HOME: "/home/dev" } },
+    );
     expect(home === undefined ? {} : extrasOf(home)).toMatchObject({ transcript_path: "/home/dev/x.jsonl" });
   });
 });
 
-test("whose payload it is: the flag, or exactly the fields", () => {
-  const says = (payload: unknown, source?: string) => {
+test("recognition needs the flag or exactly the fields", () => {
+  const recognition = (payload: unknown, source?: string) => {
     const { source: _, ...facts } = intake();
     return card.recognises(payload, source === undefined ? facts : { ...facts, source });
   };
-  expect(says({ tool_name: "Shell", tool_input: {} })).toBe("likely");
-  expect(says({ tool_name: "Shell", tool_input: {}, cwd: "/w" })).toBe("no");
-  expect(says({ tool_name: "Shell", tool_input: {}, cwd: "/w" }, "hook-contract")).toBe("possible");
-  expect(says({ tool_name: "Shell", tool_input: {}, cursor_version: "1" }, "hook-contract")).toBe("no");
-  expect(says({ agent: "a", task: "t" })).toBe("likely");
-  expect(says({ agent: "a" })).toBe("no");
-  expect(says({})).toBe("no");
-  expect(says([], "hook-contract")).toBe("no");
+  expect(recognition({ tool_name: "Shell", tool_input: {} })).toBe("likely");
+  expect(recognition({ tool_name: "Shell", tool_input: {}, cwd: "/w" })).toBe("no");
+  expect(recognition({ tool_name: "Shell", tool_input: {}, cwd: "/w" }, "hook-contract")).toBe("possible");
+  expect(recognition({ tool_name: "Shell", tool_input: {}, cursor_version: "1" }, "hook-contract")).toBe("no");
+  expect(recognition({ agent: "a", task: "t" })).toBe("likely");
+  expect(recognition({ agent: "a" })).toBe("no");
+  expect(recognition({})).toBe("no");
+  expect(recognition([], "hook-contract")).toBe("no");
 });

@@ -21,13 +21,13 @@ const intake = (rest: Partial<IntakeFacts> = {}): IntakeFacts => ({
   truncated: false,
   ...rest,
 });
-const tell = (payload: unknown, rest: Partial<IntakeFacts> = {}) => card.toEvents(payload, intake(rest))[0];
+const firstEvent = (payload: unknown, rest: Partial<IntakeFacts> = {}) => card.toEvents(payload, intake(rest))[0];
 
 test.each(CASES)("%s, line by line", async (name) => {
   compareLines(await mapped(callsOf(name)), truthOf(join(HERE, name)).lines);
 });
 
-describe("what the session room makes of it", () => {
+describe("pairing", () => {
   const toolsOf = async (name: string): Promise<readonly ToolCall[]> => {
     const events = (await mapped(callsOf(name))).flatMap((one) => one.events);
     const sessionId = events[0]?.session_id ?? "";
@@ -42,7 +42,7 @@ describe("what the session room makes of it", () => {
     return session.turns.flatMap((turn) => turn.toolCalls);
   };
 
-  it("pairs the oldest of two equal open calls; what was declined or is still open at the end is unfinished", async () => {
+  it("pairs the oldest of two equal open calls; calls declined or open at the end are unfinished", async () => {
     const tools = await toolsOf("failure");
     expect(tools.map(({ name, status, exitCode }) => [name, status, exitCode])).toEqual([
       ["execute_bash", "error", undefined],
@@ -52,14 +52,14 @@ describe("what the session room makes of it", () => {
     ]);
     expect(tools.at(-1)?.mcpServer).toBe("git");
   });
-  it("pairs by the tool's name where the end has no input", async () => {
+  it("pairs by the tool's name if the end has no input", async () => {
     expect((await toolsOf("ide-1x")).map(({ name, status }) => [name, status])).toEqual([
       ["execute_bash", "success"],
       ["execute_bash", "error"],
       ["str_replace", "success"],
     ]);
   });
-  it("closes a call that has not even a name", async () => {
+  it("closes a call without a name", async () => {
     expect((await toolsOf("ide-0x")).map(({ name, status }) => [name, status])).toEqual([
       ["unknown", "unfinished"],
       ["fs_write", "success"],
@@ -69,7 +69,13 @@ describe("what the session room makes of it", () => {
 
 describe("a call's end", () => {
   const end = (tool_response: unknown) => {
-    const event = tell({ hook_event_name: "postToolUse", cwd: "/w", tool_name: "x", tool_input: {}, tool_response });
+    const event = firstEvent({
+      hook_event_name: "postToolUse",
+      cwd: "/w",
+      tool_name: "x",
+      tool_input: {},
+      tool_response,
+    });
     return event?.type === "tool.end" && event.data !== undefined
       ? [event.data.status, extrasOf(event).exit_code, extrasOf(event).status_origin]
       : [];
@@ -84,7 +90,7 @@ describe("a call's end", () => {
     ["Output:\nfine\n\nExit Code: 0", ["success", 0, "native"]],
     ["Output:\nno\n\nExit Code: 127\n", ["error", 127, "native"]],
     ["Exit Code: -1", ["error", -1, "native"]],
-    ["it said Exit Code: 1 and went on", ["success", undefined, "assumed"]],
+    ["printed Exit Code: 1 and continued", ["success", undefined, "assumed"]],
     ["Created the src/a.ts file.", ["success", undefined, "assumed"]],
     [undefined, ["success", undefined, "assumed"]],
     [[{ success: false }], ["error", undefined, "native"]],
@@ -107,73 +113,81 @@ describe("a call's end", () => {
 
 describe("the session", () => {
   const stop = { hook_event_name: "stop", cwd: "/w" };
-  it("is the payload's, then the environment's, then one per process and folder", () => {
+  it("comes from the payload, else the environment, else is one per process and folder", () => {
     const env = { KIRO_SESSION_ID: "7150ba7d" };
-    expect(tell({ ...stop, session_id: "s" }, { env })?.session_id).toBe("s");
-    const inherited = tell(stop, { env });
+    expect(firstEvent({ ...stop, session_id: "s" }, { env })?.session_id).toBe("s");
+    const inherited = firstEvent(stop, { env });
     expect(inherited?.session_id).toBe("7150ba7d");
     expect(inherited === undefined ? {} : extrasOf(inherited)).toMatchObject({ session_id_origin: "environment" });
-    const minted = tell(stop);
+    const minted = firstEvent(stop);
     expect(minted === undefined ? {} : extrasOf(minted)).toMatchObject({ session_id_origin: "minted" });
-    expect(tell({ ...stop, hook_event_name: "agentSpawn" }, { timeMs: 1 })?.session_id).toBe(minted?.session_id);
-    expect(tell(stop, { parentPid: 78 })?.session_id).not.toBe(minted?.session_id);
-    expect(tell(stop, { parentStart: "later" })?.session_id).not.toBe(minted?.session_id);
-    expect(tell({ ...stop, cwd: "/other" })?.session_id).not.toBe(minted?.session_id);
+    expect(firstEvent({ ...stop, hook_event_name: "agentSpawn" }, { timeMs: 1 })?.session_id).toBe(minted?.session_id);
+    expect(firstEvent(stop, { parentPid: 78 })?.session_id).not.toBe(minted?.session_id);
+    expect(firstEvent(stop, { parentStart: "later" })?.session_id).not.toBe(minted?.session_id);
+    expect(firstEvent({ ...stop, cwd: "/other" })?.session_id).not.toBe(minted?.session_id);
   });
-  it("has two equal events apart by their arrival alone", () => {
-    const twice = [tell(stop, { hookPid: 1 }), tell(stop, { hookPid: 2 }), tell(stop, { hookPid: 1 })];
+  it("keeps two equal events separate by their arrival", () => {
+    const twice = [
+      firstEvent(stop, { hookPid: 1 }),
+      firstEvent(stop, { hookPid: 2 }),
+      firstEvent(stop, { hookPid: 1 }),
+    ];
     expect(new Set(twice.map((event) => event?.id)).size).toBe(2);
   });
 });
 
-describe("agent files that v3 runs beside its own hook files", () => {
+describe("agent files that v3 runs in addition to its hook files", () => {
   const v3 = {
     session_id: "sess_5e748cf0-2069-4448-b1f7-35a1e42a0003",
     cwd: "/w",
     tool_name: "fs_read",
     tool_input: {},
   };
-  it("tell nothing there", () => {
-    expect(tell({ ...v3, hook_event_name: "PreToolUse" }, { event: "agent" })).toBeUndefined();
-    expect(tell({ ...v3, hook_event_name: "preToolUse" }, { event: "agent" })).toBeUndefined();
-    expect(tell({ ...v3, hook_event_name: "PreToolUse" }, {})?.type).toBe("tool.start");
-    expect(tell({ ...v3, session_id: "c186a259", hook_event_name: "preToolUse" }, { event: "agent" })?.type).toBe(
+  it("give no events", () => {
+    expect(firstEvent({ ...v3, hook_event_name: "PreToolUse" }, { event: "agent" })).toBeUndefined();
+    expect(firstEvent({ ...v3, hook_event_name: "preToolUse" }, { event: "agent" })).toBeUndefined();
+    expect(firstEvent({ ...v3, hook_event_name: "PreToolUse" }, {})?.type).toBe("tool.start");
+    expect(firstEvent({ ...v3, session_id: "c186a259", hook_event_name: "preToolUse" }, { event: "agent" })?.type).toBe(
       "tool.start",
     );
   });
-  it("are known even where nothing came through stdin", () => {
+  it("are recognised even with empty stdin", () => {
     expect(card.recognises({}, intake({ event: "agent" }))).toBe("possible");
-    expect(tell({}, { event: "agent" })).toBeUndefined();
+    expect(firstEvent({}, { event: "agent" })).toBeUndefined();
   });
 });
 
-test("whose payload it is", () => {
-  const says = (payload: unknown, rest: Partial<IntakeFacts> = {}) => {
+test("recognition", () => {
+  const recognition = (payload: unknown, rest: Partial<IntakeFacts> = {}) => {
     const { source: _, ...unnamed } = intake(rest);
     return card.recognises(payload, unnamed);
   };
   const pre = { hook_event_name: "preToolUse", cwd: "/w", tool_input: {} };
-  expect(says({ ...pre, tool_name: "use_aws" })).toBe("likely");
-  expect(says({ ...pre, tool_name: "@git/status" })).toBe("likely");
-  expect(says({ ...pre, tool_name: "Shell" })).toBe("possible");
-  expect(says({ ...pre, tool_name: "fs_read", cursor_version: "1" })).toBe("no");
-  expect(says({ ...pre, tool_name: "fs_read", transcript_path: "/home/dev/.claude/projects/x.jsonl" })).toBe(
+  expect(recognition({ ...pre, tool_name: "use_aws" })).toBe("likely");
+  expect(recognition({ ...pre, tool_name: "@git/status" })).toBe("likely");
+  expect(recognition({ ...pre, tool_name: "Shell" })).toBe("possible");
+  expect(recognition({ ...pre, tool_name: "fs_read", cursor_version: "1" })).toBe("no");
+  expect(recognition({ ...pre, tool_name: "fs_read", transcript_path: "/home/dev/.claude/projects/x.jsonl" })).toBe(
     "possible",
   );
-  expect(says({ hook_event_name: "Stop", session_id: "other" }, { env: { KIRO_SESSION_ID: "mine" } })).toBe("possible");
-  expect(says({ hook_event_name: "Stop", session_id: "mine" }, { env: { KIRO_SESSION_ID: "mine" } })).toBe("certain");
-  expect(says({})).toBe("no");
+  expect(recognition({ hook_event_name: "Stop", session_id: "other" }, { env: { KIRO_SESSION_ID: "mine" } })).toBe(
+    "possible",
+  );
+  expect(recognition({ hook_event_name: "Stop", session_id: "mine" }, { env: { KIRO_SESSION_ID: "mine" } })).toBe(
+    "certain",
+  );
+  expect(recognition({})).toBe("no");
 });
 
-// An agent that is chosen within a session; IDE 1.0.52 before every prompt
+// When an agent is chosen within a session; in IDE 1.0.52 before every prompt
 test.each([
   ["agentSpawn", "c186a259-e55f-4572-abc7-bd3697cf0001"],
   ["SessionStart", "sess_5e748cf0-2069-4448-b1f7-35a1e42a0001"],
-])("%s again, in the same process, begins no other session", (native, session_id) => {
+])("%s repeated in the same process starts no new session", (native, session_id) => {
   const spawn = { hook_event_name: native, cwd: "/home/dev/acme", session_id };
-  const first = tell(spawn)?.id;
-  expect(tell(spawn, { timeMs: Date.UTC(2026, 8, 14, 10) })?.id).toBe(first);
-  // Taken up again by another process, perhaps under a number that was used before
-  expect(tell(spawn, { parentPid: 78 })?.id).not.toBe(first);
-  expect(tell(spawn, { parentStart: "4711" })?.id).not.toBe(first);
+  const first = firstEvent(spawn)?.id;
+  expect(firstEvent(spawn, { timeMs: Date.UTC(2026, 8, 14, 10) })?.id).toBe(first);
+  // Resumed by another process, possibly with a reused process id
+  expect(firstEvent(spawn, { parentPid: 78 })?.id).not.toBe(first);
+  expect(firstEvent(spawn, { parentStart: "4711" })?.id).not.toBe(first);
 });

@@ -31,14 +31,14 @@ const statuses = (sessionId: string) =>
     ?.tools.map(({ name, status }) => `${name} ${status}`)
     .sort();
 
-test("a session of the CLI: two calls, one prompt, and tokens that nobody knows", async () => {
+test("a CLI session has two calls, one prompt and unknown tokens", async () => {
   sessionFile();
   await hookAll("basic");
   const report = await run.drain(LATER_MS);
   expect(report).toMatchObject({ files: 7, quarantined: 0 });
   expect(summaryOf(run.places.storePath, CLI_SESSION)).toMatchObject({ prompts: 1, modelCalls: [], unsettled: 0 });
   expect(statuses(CLI_SESSION)).toEqual(["execute_bash success", "fs_read success"]);
-  // Nothing tells that such a session ends: it stopped, and was silent
+  // Such a session has no end event: it times out after its last stop
   expect(summaryOf(run.places.storePath, CLI_SESSION)?.segments).toEqual([
     { reason: "completed", native: "ended_by_user", ended: true },
   ]);
@@ -51,7 +51,7 @@ test("a session of the CLI: two calls, one prompt, and tokens that nobody knows"
   expect(spansIn(run.places.storePath)).not.toContain(semconv.OPENHOOK_MODEL_CALLS);
 });
 
-test("counts that are real count once, however often the file is read", async () => {
+test("counts real token numbers once, however often the file is read", async () => {
   await hookAll("basic");
   sessionFile((text) =>
     text
@@ -60,12 +60,12 @@ test("counts that are real count once, however often the file is read", async ()
   );
   await run.drain(Date.parse("2026-09-14T09:00:10Z"));
   await run.drain(LATER_MS);
-  const books = countersAndRows(run.places.storePath);
-  expect(books.counters).toMatchObject({ input: 900, output: 40 });
-  expect(books.counters).toEqual(books.rows);
+  const { counters, rows } = countersAndRows(run.places.storePath);
+  expect(counters).toMatchObject({ input: 900, output: 40 });
+  expect(counters).toEqual(rows);
 });
 
-test("counts of a session below KIRO_HOME are found there", async () => {
+test("finds token counts below KIRO_HOME", async () => {
   const moved = join(run.home, "work");
   for (const call of linesOf<DocumentedCall>(join(HERE, "basic", "calls.jsonl"))) {
     await run.hook({ ...call, env: { ...call.env, KIRO_HOME: moved } });
@@ -81,7 +81,7 @@ test("counts of a session below KIRO_HOME are found there", async () => {
   expect(countersAndRows(run.places.storePath).counters).toMatchObject({ input: 900, output: 40 });
 });
 
-test("declined and still open calls are unfinished, failures are errors", async () => {
+test("declined and open calls are unfinished, failures are errors", async () => {
   await hookAll("failure");
   await run.drain(LATER_MS);
   expect(statuses(CLI_SESSION)).toEqual([
@@ -92,7 +92,7 @@ test("declined and still open calls are unfinished, failures are errors", async 
   ]);
 });
 
-test("IDE 0.x: stdin is never closed, the payload is in a variable", async () => {
+test("IDE 0.x: reads the payload from a variable while stdin stays open", async () => {
   const begin = Date.now();
   await hookAll("ide-0x", ["-e"]);
   expect(Date.now() - begin).toBeLessThan(5_000);
@@ -100,15 +100,15 @@ test("IDE 0.x: stdin is never closed, the payload is in a variable", async () =>
   expect(countersAndRows(run.places.storePath).counters.tools).toEqual({ success: 1, unfinished: 1 });
 });
 
-test("an IDE that tells the start before every prompt has one session, not one for each", async () => {
+test("an IDE that reports a start before every prompt has one session", async () => {
   const base = { session_id: "sess_5e748cf0-2069-4448-b1f7-35a1e42a0002", cwd: "/home/dev/acme-shop" };
   for (const minute of [0, 5, 10]) {
     const at = (second: number) => new Date(Date.UTC(2026, 8, 14, 9, minute, second)).toISOString();
-    const tell = (received_at: string, stdin: object) =>
+    const hook = (received_at: string, stdin: object) =>
       run.hook({ received_at, argv: ["--source", "kiro"], stdin: { ...base, ...stdin } });
-    await tell(at(0), { hook_event_name: "SessionStart" });
-    await tell(at(1), { hook_event_name: "UserPromptSubmit", prompt: "" });
-    await tell(at(20), { hook_event_name: "Stop" });
+    await hook(at(0), { hook_event_name: "SessionStart" });
+    await hook(at(1), { hook_event_name: "UserPromptSubmit", prompt: "" });
+    await hook(at(20), { hook_event_name: "Stop" });
   }
   await run.drain(LATER_MS);
   expect(summaryOf(run.places.storePath, base.session_id)).toMatchObject({ prompts: 3, segments: [{ ended: true }] });

@@ -42,7 +42,7 @@ const kiroCli = (script: string): void => {
 };
 
 describe("the hook file of v3 and IDE 1.x", () => {
-  it("is a file of our own, in the schema v1, without matchers", async () => {
+  it("is a separate file, in schema v1, without matchers", async () => {
     const [hooks, end] = installer.add(await read(), registration());
     expect(hooks?.path).toBe(join(target.home, ".kiro", "hooks", "openhook-otel.json"));
     expect(end?.text).toBeUndefined();
@@ -63,16 +63,16 @@ describe("the hook file of v3 and IDE 1.x", () => {
       enabled: true,
     });
   });
-  it("has SessionEnd in a file of its own, for versions that know it", async () => {
+  it("has SessionEnd in another file, for versions that know it", async () => {
     for (const version of ["2.24.9", undefined])
       expect(installer.add(await read(), registration(version))[1]?.text).toBeUndefined();
     const added = installer.add(await read(), registration("2.25.0"));
     expect(JSON.parse(added[1]?.text ?? "").hooks).toHaveLength(1);
     expect(installer.registered(added)).toContain("SessionEnd");
-    // a downgrade takes it away again
+    // A downgrade removes it
     expect(installer.add(added, registration("2.24.0"))[1]?.text).toBeUndefined();
   });
-  it("keeps what somebody else put into it", async () => {
+  it("keeps other content", async () => {
     const foreign =
       '{\n  "version": "v1",\n  "hooks": [\n    { "name": "lint", "trigger": "PostFileSave", "action": { "type": "agent", "prompt": "lint" } }\n  ]\n}\n';
     put(join(target.home, ".kiro", "hooks", "openhook-otel.json"), foreign);
@@ -83,7 +83,7 @@ describe("the hook file of v3 and IDE 1.x", () => {
 });
 
 describe("agent files of CLI 2.x", () => {
-  it("get the five events, each in every agent that there is", async () => {
+  it("get the five events in every existing agent", async () => {
     put(agentPath("acme.json"), '{ "name": "acme", "tools": ["*"] }\n');
     put(
       agentPath("review.json"),
@@ -108,13 +108,13 @@ describe("agent files of CLI 2.x", () => {
     expect(installer.add(added, registration())).toEqual(added);
     expect(installer.remove(added).slice(2)).toEqual(files.slice(2));
   });
-  it("are never made, and never taken away", async () => {
+  it("are never created or deleted", async () => {
     expect((await read()).every(({ path }) => !path.includes("/agents/"))).toBe(true);
     put(agentPath("empty.json"), "{}\n");
     const files = await read();
     expect(installer.remove(installer.add(files, registration()))[2]?.text).toBe("{}\n");
   });
-  it("that Kiro could not read either are refused, with the place", async () => {
+  it("that Kiro cannot parse are rejected with line and column", async () => {
     put(agentPath("broken.json"), '{\n  "hooks": 1\n}');
     const files = await read();
     expect(() => installer.add(files, registration())).toThrow(SettingsError);
@@ -124,7 +124,7 @@ describe("agent files of CLI 2.x", () => {
     expect(() => installer.add(torn, registration())).toThrow(SettingsError);
     expect(installer.registered(torn)).toEqual([]);
   });
-  it("that the upgrade to v3 has gone over keep their list, and give it back", async () => {
+  it("migrated to v3 keep their list, and have it back after removal", async () => {
     const text =
       '{ "name": "a", "hooks": [ { "name": "agentSpawn-0", "trigger": "agentSpawn", "action": { "type": "command", "command": "git status" }, "timeout": 10 } ] }';
     const files = [{ path: agentPath("a.json"), text }];
@@ -147,7 +147,7 @@ describe("agent files of CLI 2.x", () => {
     expect(installer.add(added, registration("2.28.0"))).toEqual(added);
     expect(installer.remove(added)).toEqual(files);
   });
-  it("of ours that were made a list by the upgrade are known, mended and taken away", () => {
+  it("with our hooks migrated to a list are recognised, updated and removed", () => {
     const path = agentPath("a.json");
     const before = JSON.parse(installer.add([{ path, text: "{}" }], registration("2.28.0"))[0]?.text ?? "");
     const hooks = Object.entries<{ command: string }[]>(before.hooks).map(([trigger, [entry]]) => ({
@@ -163,7 +163,7 @@ describe("agent files of CLI 2.x", () => {
     expect(installer.remove(again)[0]?.text).toBe('{"permissions":{}}');
     expect(installer.remove(upgraded)[0]?.text).toBe('{"permissions":{}}');
   });
-  it("and hook files have lines for whatever shell a user has chosen", async () => {
+  it("and hook files have command lines for the user's shell", async () => {
     put(agentPath("a.json"), "{}");
     const shells: unknown[] = [];
     const spy: HookCommand = (options) => {
@@ -173,13 +173,13 @@ describe("agent files of CLI 2.x", () => {
     installer.add(await read(), { ...registration("3.0.0"), command: spy });
     expect(new Set(shells)).toEqual(new Set(["user"]));
   });
-  it("without hooks get the form that the installed version can read", () => {
+  it("without hooks get the form of the installed version", () => {
     const files = [{ path: agentPath("a.json"), text: '{"name":"a"}' }];
     const form = (version?: string) => JSON.parse(installer.add(files, registration(version))[0]?.text ?? "").hooks;
     expect(Array.isArray(form("3.0.0"))).toBe(true);
     for (const version of ["2.28.0", undefined]) expect(Array.isArray(form(version))).toBe(false);
     expect(installer.remove(installer.add(files, registration("3.1.2")))).toEqual(files);
-    // Kiro was updated since: an object that is all ours becomes a list, anybody else's stays
+    // After a Kiro update, an object with only our hooks becomes a list; any other stays
     const former = installer.add(files, registration("2.28.0"));
     const updated = installer.add(former, registration("3.0.0"));
     expect(Array.isArray(JSON.parse(updated[0]?.text ?? "").hooks)).toBe(true);
@@ -188,7 +188,7 @@ describe("agent files of CLI 2.x", () => {
     const shared = [{ path: agentPath("b.json"), text: '{"hooks":{"stop":[{"command":"x"}]}}' }];
     expect(JSON.parse(installer.add(shared, registration("3.0.0"))[0]?.text ?? "").hooks.stop).toHaveLength(2);
   });
-  it("with comments, tabs, CRLF or a byte order mark get them back byte for byte", async () => {
+  it("with comments, tabs, CRLF or a byte order mark are restored byte for byte", async () => {
     const texts = [
       '{\r\n\t"name": "a", // mine\r\n\t"hooks": {\r\n\t\t"stop": [\r\n\t\t\t{ "command": "x" } // last\r\n\t\t]\r\n\t}\r\n}\r\n',
       '\uFEFF{"name":"a","hooks":{"preToolUse":[{"matcher":"fs_write","command":"x"}]}}',
@@ -225,8 +225,8 @@ describe("agent files of CLI 2.x", () => {
   });
 });
 
-describe("a folder that KIRO_HOME has moved", () => {
-  it("gets hooks in its agents and hook files, and so does the usual one, which v3 and the IDE read", async () => {
+describe("a folder set by KIRO_HOME", () => {
+  it("gets hooks in agents and hook files, as does the default one, which v3 and the IDE read", async () => {
     const moved = join(root, "work");
     put(join(moved, "agents", "a.json"), "{}");
     put(agentPath("b.json"), "{}");
@@ -256,19 +256,19 @@ describe("a folder that KIRO_HOME has moved", () => {
       expect(paths.some((path) => path.startsWith(moved))).toBe(false);
     }
   });
-  it("says that Kiro is here", async () => {
+  it("shows that Kiro is installed", async () => {
     const moved = join(root, "work");
     mkdirSync(moved);
     expect(await installer.detect({ ...target, env: { ...target.env, KIRO_HOME: moved } })).toEqual({ present: true });
   });
 });
 
-describe("what keeps hooks from running", () => {
+describe("reasons why hooks do not run", () => {
   const texts = async (scope: "user" | "project" = "user") =>
     (await installer.check(await read(scope), target)).map(({ level, text }) => `${level}: ${text}`);
   const enable = async (scope: "user" | "project" = "user") => store(installer.add(await read(scope), registration()));
 
-  it("nothing, where there is no CLI: the IDE reads the hook file", async () => {
+  it("none without the CLI: the IDE reads the hook file", async () => {
     await enable();
     expect(await texts()).toEqual([]);
   });
@@ -279,7 +279,7 @@ describe("what keeps hooks from running", () => {
     kiroCli("echo kiro-cli 2.21.0");
     expect(await texts()).toEqual([expect.stringMatching(/^remark: .*agent create/)]);
   });
-  it("an agent with hooks that is not the one that starts", async () => {
+  it("the agent with hooks is not the default one", async () => {
     kiroCli("echo kiro-cli 2.21.0");
     put(agentPath("acme.json"), '{"name":"acme"}');
     await enable();
@@ -289,7 +289,7 @@ describe("what keeps hooks from running", () => {
     put(agentPath("new.json"), '{"name":"new"}');
     expect(await texts()).toEqual([expect.stringMatching(/new\.json has no openhook-otel hooks/)]);
   });
-  it("a hook that was switched off, and both scopes at once", async () => {
+  it("a disabled hook, and registration in both scopes", async () => {
     await enable();
     await enable("project");
     expect(await texts()).toEqual([expect.stringMatching(/^broken: .*counts twice/)]);
@@ -300,7 +300,7 @@ describe("what keeps hooks from running", () => {
   });
 });
 
-describe.skipIf(process.platform === "win32")("whether Kiro is here", () => {
+describe.skipIf(process.platform === "win32")("Kiro is detected", () => {
   it("by its program, else by its folder", async () => {
     expect(await installer.detect(target)).toEqual({ present: false });
     mkdirSync(join(target.home, ".kiro"), { recursive: true });

@@ -59,14 +59,14 @@ beforeEach(() => {
 afterAll(() => rmSync(HOME, { recursive: true, force: true, maxRetries: 10 }));
 
 describe("a turn's counts", () => {
-  it("are unknown where they are placeholders", async () => {
+  it("are unknown if they are placeholders", async () => {
     writeFileSync(join(FOLDER, `${ROOT_ID}.json`), readFileSync(join(HERE, "basic", "session.json")));
     expect((await entries(ROOT_ID)).map((entry) => entry.kind)).toEqual(["session"]);
     expect(await usageOf({})).toBeUndefined();
     expect(await usageOf({ input_token_count: 5 })).toBeUndefined();
     expect(await usageOf({ input_token_count: -5, output_token_count: "7" })).toBeUndefined();
   });
-  it("that are placeholders beside real ones say that those are not all", async () => {
+  it("are incomplete if some are placeholders", async () => {
     const zeros = { input_token_count: 0, output_token_count: 0 };
     write(ROOT_ID, [
       turn(1, zeros),
@@ -79,7 +79,7 @@ describe("a turn's counts", () => {
       ["turn", 1100],
     ]);
   });
-  it("count where they are real, for the turn, not as one call", async () => {
+  it("count for the turn if they are real, not as one call", async () => {
     write(ROOT_ID, [
       turn(1, { input_token_count: 900, output_token_count: 40, cache_read_input_token_count: 300 }),
       turn(2, { input_token_count: 1100, output_token_count: 25 }, { turn_duration: { secs: 5, nanos: 500_000_000 } }),
@@ -97,20 +97,23 @@ describe("a turn's counts", () => {
     write(ROOT_ID, [turn(1, { input_token_count: 1900, output_token_count: 80 })]);
     expect((await entries(ROOT_ID)).map(({ key }) => key)).toEqual(before.map(({ key }) => key));
   });
-  it("have the cache on top only where it cannot be a part", async () => {
-    const told = { input_token_count: 20, output_token_count: 7, cache_write_input_token_count: 0 };
-    expect(await usageOf({ ...told, cache_read_input_token_count: 3 })).toMatchObject({ input: 20, cacheRead: 3 });
-    expect(await usageOf({ ...told, cache_read_input_token_count: 300 })).toMatchObject({ input: 320, cacheRead: 300 });
+  it("add the cache to the input only if it cannot be part of it", async () => {
+    const counts = { input_token_count: 20, output_token_count: 7, cache_write_input_token_count: 0 };
+    expect(await usageOf({ ...counts, cache_read_input_token_count: 3 })).toMatchObject({ input: 20, cacheRead: 3 });
+    expect(await usageOf({ ...counts, cache_read_input_token_count: 300 })).toMatchObject({
+      input: 320,
+      cacheRead: 300,
+    });
   });
 });
 
 describe("subagents", () => {
   const counts = { input_token_count: 10, output_token_count: 2 };
-  it("are sessions below another, at any depth, and tell by themselves only whose they are", async () => {
+  it("are nested sessions at any depth, and their own id gives only their parent", async () => {
     write(ROOT_ID, [turn(1, counts)]);
     write("child", [turn(1, counts)], { parent_session_id: ROOT_ID });
     write("grandchild", [turn(1, counts)], { parent_session_id: "child" });
-    write("stranger", [turn(1, counts)], { parent_session_id: "somebody-else" });
+    write("stranger", [turn(1, counts)], { parent_session_id: "another-session" });
     write("loop", [turn(1, counts)], { parent_session_id: "loop" });
     const all = await entries(ROOT_ID);
     expect(all.map(({ kind, agentId }) => [kind, agentId])).toEqual([
@@ -124,7 +127,7 @@ describe("subagents", () => {
     expect(new Set(all.map(({ key }) => key)).size).toBe(all.length);
     expect(await entries("child")).toMatchObject([{ kind: "session", parentSessionId: ROOT_ID }]);
   });
-  it("are not looked for among files that are older than the session", async () => {
+  it("are not searched in files older than the session", async () => {
     write(ROOT_ID, []);
     const old = write("child", [turn(1, counts)], { parent_session_id: ROOT_ID });
     utimesSync(old, new Date("2026-09-01"), new Date("2026-09-01"));
@@ -133,21 +136,21 @@ describe("subagents", () => {
 });
 
 describe("files", () => {
-  it("that are none of ours, or none at all, give nothing", async () => {
+  it("of another format, or missing, give nothing", async () => {
     writeFileSync(join(FOLDER, "broken.json"), '{"session_id": "bro');
     writeFileSync(join(FOLDER, "list.json"), "[]");
-    for (const sessionId of ["broken", "list", "nobody", "../cli/x", "a b"]) {
+    for (const sessionId of ["broken", "list", "missing", "../cli/x", "a b"]) {
       expect(await reader.files({ sessionId, home: HOME }), sessionId).toEqual([]);
     }
   });
-  it("that break while they are read are counted as unreadable", async () => {
+  it("that are damaged while they are read count as unreadable", async () => {
     const path = write(ROOT_ID, []);
     writeFileSync(path, "{");
     const batches = [];
     for await (const batch of reader.read({ path }, INITIAL_OFFSET)) batches.push(batch);
     expect(batches).toEqual([{ entries: [], next: { bytes: 1, memo: {} }, unreadable: 1 }]);
   });
-  it("of subagents whose session is gone are that session's, with their tokens", async () => {
+  it("of subagents whose root session is gone belong to it, with their tokens", async () => {
     write(ROOT_ID, []);
     const counts = { input_token_count: 10, output_token_count: 2 };
     write("child", [turn(1, counts)], { parent_session_id: ROOT_ID });
@@ -156,8 +159,8 @@ describe("files", () => {
     rmSync(join(FOLDER, `${ROOT_ID}.json`));
     const { sessions } = await locateAll(reader, HOME);
     expect(sessions.map(({ sessionId }) => sessionId)).toEqual([ROOT_ID]);
-    for (const told of [sessions[0]?.path ?? "", path, join(FOLDER, `${ROOT_ID}.json`)]) {
-      const files = await reader.files({ sessionId: ROOT_ID, home: HOME, path: told });
+    for (const given of [sessions[0]?.path ?? "", path, join(FOLDER, `${ROOT_ID}.json`)]) {
+      const files = await reader.files({ sessionId: ROOT_ID, home: HOME, path: given });
       expect(files.map(({ agentId }) => agentId)).toEqual(["child", "grandchild"]);
     }
     const calls = (await entries(ROOT_ID)).filter((entry) => entry.kind === "model_call");
@@ -166,7 +169,7 @@ describe("files", () => {
       { input: 10, output: 2 },
     ]);
   });
-  it("are found for an import", async () => {
+  it("are located for an import", async () => {
     write(ROOT_ID, []);
     writeFileSync(join(FOLDER, `${ROOT_ID}.jsonl`), "");
     expect((await locateAll(reader, HOME)).sessions).toEqual([

@@ -37,28 +37,28 @@ const recordedEvents = (name: string) =>
 
 describe("recordings", () => {
   const cases = readdirSync(HERE, { withFileTypes: true }).flatMap((e) => (e.isDirectory() ? [e.name] : []));
-  test("there are all of them", () => expect(cases).toHaveLength(13));
+  test("are complete", () => expect(cases).toHaveLength(13));
 
-  test.each(cases)("%s: named by the command line or not, it is the same", (name) => {
+  test.each(cases)("%s: gives the same with and without the command line's agent name", (name) => {
     for (const { event, stdin } of recorded(name)) {
-      const told = toEvents(stdin, at({ source: "opencode", event }));
+      const events = toEvents(stdin, at({ source: "opencode", event }));
       const facts = at({ source: "opencode" });
-      if (event === "dispose") expect(told).toEqual([]);
-      else expect(toEvents(stdin, facts)).toEqual(told);
-      if (told.length > 0) expect(recognises(stdin, at())).toBe("certain");
+      if (event === "dispose") expect(events).toEqual([]);
+      else expect(toEvents(stdin, facts)).toEqual(events);
+      if (events.length > 0) expect(recognises(stdin, at())).toBe("certain");
       else expect(recognises(stdin, at({ source: "opencode", event }))).not.toBe("no");
     }
   });
 
-  test("a fork's copies are no events of its own", () => {
+  test("a fork's copies give no events", () => {
     const fork = "ses_e03517e00ffe09ztzjTv5di4no";
-    const told = recordedEvents("fork").filter((event) => event.session_id === fork);
-    expect(told.filter(({ type }) => type === "tool.start" || type === "tool.end")).toHaveLength(2);
-    expect(told.filter(({ type }) => type === "model.end")).toHaveLength(2);
+    const events = recordedEvents("fork").filter((event) => event.session_id === fork);
+    expect(events.filter(({ type }) => type === "tool.start" || type === "tool.end")).toHaveLength(2);
+    expect(events.filter(({ type }) => type === "model.end")).toHaveLength(2);
     expect(recorded("fork").filter(({ stdin }) => JSON.stringify(stdin).includes("call_f1")).length).toBeGreaterThan(3);
   });
 
-  test("tools that failed, were refused, were not there", () => {
+  test("tools that failed, were denied or do not exist", () => {
     const ends = [...recordedEvents("denied"), ...recordedEvents("parallel-tools")].flatMap((event) =>
       event.type === "tool.end"
         ? [[event.data?.tool_call_id, event.data?.tool_name, event.data?.status, extrasOf(event).denied]]
@@ -77,17 +77,17 @@ describe("recordings", () => {
     ]);
   });
 
-  test("a session of the task tool names its parent, whichever event tells it", () => {
-    const told = recordedEvents("subagent").filter(({ type }) => type === "subagent.start");
-    expect(new Set(told.map(({ id }) => id)).size).toBe(1);
-    expect(told.length).toBeGreaterThan(1);
-    expect(told[0]).toMatchObject({
+  test("a session of the task tool names its parent, whichever event reports it", () => {
+    const starts = recordedEvents("subagent").filter(({ type }) => type === "subagent.start");
+    expect(new Set(starts.map(({ id }) => id)).size).toBe(1);
+    expect(starts.length).toBeGreaterThan(1);
+    expect(starts[0]).toMatchObject({
       session_id: "ses_e0353e6e1ffeeE0CbC0D2sMnfB",
       extensions: { parent_session_id: "ses_e0353f104ffe4ZZOKx6Zyg0gDf", agent_type: "general" },
     });
   });
 
-  test("tries that failed stand in no database: they are told as errors of a model that was asked again", () => {
+  test("failed attempts, which the database lacks, are model errors that are retried", () => {
     const entries = recorded("api-error").flatMap(({ event, stdin }) => toEntries(stdin, at({ event })));
     expect(entries.filter((entry) => entry.kind === "model_error")).toMatchObject([
       { errorType: "_OTHER", final: false },
@@ -99,7 +99,7 @@ describe("recordings", () => {
 });
 
 describe("one by one", () => {
-  test("times are the payload's, the database's place is the environment's", () => {
+  test("times come from the payload, the database path from the environment", () => {
     const [event] = toEvents(
       bus("session.created", {
         info: { id: S, directory: "/home/dev/acme", version: "1.18.33", time: { created: 1_795_240_515_576 } },
@@ -125,7 +125,7 @@ describe("one by one", () => {
     expect(event === undefined ? "no event" : extrasOf(event).transcript_path).toBe(path);
   });
 
-  test("a turn that fails is idle twice, and each is told once", () => {
+  test("a failed turn goes idle twice, and both events are reported once", () => {
     const idle = toEvents(bus("session.idle", { sessionID: S }), at());
     expect(idle).toMatchObject([{ type: "turn.end" }]);
     expect(toEvents(bus("session.idle", { sessionID: S }), at({ timeMs: 5 })).map(({ id }) => id)).toEqual(
@@ -138,7 +138,7 @@ describe("one by one", () => {
     expect(toEvents(bus("session.error", { error }), at())).toEqual([]);
   });
 
-  test("what our plugin adds", () => {
+  test("reads the members that our plugin adds", () => {
     const own = { directory: "/home/dev/acme", plugin: { at: 1_795_240_600_000, sequence: 7, promptID: "msg_1" } };
     expect(toEvents({ input: { sessionID: S }, output: null, ...own }, at({ event: "dispose" }))).toMatchObject([
       {
@@ -160,21 +160,21 @@ describe("one by one", () => {
     expect(toEvents({ input: { sessionID: S }, output: message, ...child }, at())).toEqual([]);
   });
 
-  test("a prompt is what the user wrote, not what was put beside it", () => {
-    const told = (parts: object[]) =>
+  test("a prompt is the user's text, without added parts", () => {
+    const promptsOf = (parts: object[]) =>
       toEvents({ input: { sessionID: S }, output: { message: { id: "msg_1" }, parts } }, at());
     const typed = { type: "text", text: "Sell 🍐" };
     const added = { type: "text", text: "Called the Read tool …", synthetic: true };
-    expect(told([added, typed, { type: "file", url: "file:///x" }])).toMatchObject([
+    expect(promptsOf([added, typed, { type: "file", url: "file:///x" }])).toMatchObject([
       { type: "prompt.submit", data: { prompt_length: 7 }, extensions: { prompt_id: "msg_1" } },
     ]);
-    expect(told([{ type: "text", length: 7 }])).toMatchObject([{ data: { prompt_length: 7 } }]);
-    expect(told([added])).toEqual([]);
-    expect(told([{ type: "text", text: "shown to the user alone", ignored: true }])).toEqual([]);
-    expect(told([{ type: "file", url: "file:///x" }])[0]).not.toHaveProperty("data.prompt_length");
+    expect(promptsOf([{ type: "text", length: 7 }])).toMatchObject([{ data: { prompt_length: 7 } }]);
+    expect(promptsOf([added])).toEqual([]);
+    expect(promptsOf([{ type: "text", text: "shown to the user alone", ignored: true }])).toEqual([]);
+    expect(promptsOf([{ type: "file", url: "file:///x" }])[0]).not.toHaveProperty("data.prompt_length");
   });
 
-  test("the seed's form: a folder beside the two arguments", () => {
+  test("accepts the other form, with a folder next to the two arguments", () => {
     const input = { tool: "bash", sessionID: "ses_0001", callID: "call_0001" };
     const before = { input, output: { args: { command: "ls" } }, directory: "/home/dev/acme-shop" };
     const after = {
@@ -197,7 +197,7 @@ describe("one by one", () => {
     expect(recognises({ input: { ...input, sessionID: "s" }, output: {} }, at())).toBe("likely");
   });
 
-  test("a slash command's subtask: the failure comes under the id that the start had", () => {
+  test("the failure of a slash command's subtask has the id of its start", () => {
     const input = { tool: "task", sessionID: S, callID: "prt_1fcaf9b210010qJ0so00Gx9TYJ" };
     const [start] = toEvents({ input, output: { args: {} } }, at());
     const part = {
@@ -214,13 +214,13 @@ describe("one by one", () => {
     const [end] = toEvents(bus("message.part.updated", { sessionID: S, part }), at());
     expect(start).toMatchObject({ data: { tool_call_id: part.id } });
     expect(end).toMatchObject({ data: { tool_call_id: part.id, status: "error", duration_ms: 600 } });
-    // the hook that is called without a result does not say how it ended
+    // A hook without a result does not report a status
     expect(toEvents({ input: { ...input, args: {} } }, at())[0]).not.toHaveProperty("data.status");
   });
 });
 
-test("an answer that no model gave is no call, unless it has tokens", () => {
-  const told = (info: object) => {
+test("an answer without a model is no call, unless it has tokens", () => {
+  const entriesOf = (info: object) => {
     const answer = {
       id: "msg_1",
       role: "assistant",
@@ -231,14 +231,14 @@ test("an answer that no model gave is no call, unless it has tokens", () => {
     const properties = { sessionID: "ses_a", info: answer };
     return toEntries({ input: { event: { id: "evt_1", type: "message.updated", properties } } }, at({}));
   };
-  expect(told({ isAsked: false })).toEqual([]);
-  expect(told({ isAsked: false, tokens: { input: 7, output: 1 } })).toMatchObject([{ usage: { input: 7 } }]);
-  expect(told({ isAsked: true })).toMatchObject([{ kind: "model_call", complete: true }]);
-  expect(told({})).toHaveLength(1);
+  expect(entriesOf({ isAsked: false })).toEqual([]);
+  expect(entriesOf({ isAsked: false, tokens: { input: 7, output: 1 } })).toMatchObject([{ usage: { input: 7 } }]);
+  expect(entriesOf({ isAsked: true })).toMatchObject([{ kind: "model_call", complete: true }]);
+  expect(entriesOf({})).toHaveLength(1);
 });
 
 describe("ids", () => {
-  test("tell when they were made, whatever round of the counter it is", () => {
+  test("contain their creation time, also after the counter wraps around", () => {
     expect(bornMs("msg_1fcac58930016OazC8Elscp443", 1_795_240_515_731)).toBe(1_795_240_515_731);
     expect(bornMs("call_1", 0)).toBeUndefined();
     fc.assert(

@@ -16,7 +16,7 @@ function add(text: string | undefined, command: HookCommand = usual): string {
   return after.text;
 }
 
-test("one file of ours in each scope", async () => {
+test("has one file in each scope", async () => {
   expect(await installer.paths("user", target)).toEqual([path]);
   expect(await installer.paths("user", { ...target, env: { XDG_CONFIG_HOME: "/etc/dev" } })).toEqual([
     "/etc/dev/opencode/plugins/openhook-otel.js",
@@ -24,7 +24,7 @@ test("one file of ours in each scope", async () => {
   expect(await installer.paths("project", target)).toEqual(["/home/dev/acme/.opencode/plugins/openhook-otel.js"]);
 });
 
-test("put, put again, updated, taken away", () => {
+test("is added, added again, updated and removed", () => {
   const text = add(undefined);
   expect(text).toMatch(/^\/\/ openhook-otel plugin for OpenCode\n/);
   expect(add(text)).toBe(text);
@@ -35,7 +35,7 @@ test("put, put again, updated, taken away", () => {
   expect(installer.registered([{ path, text: undefined }])).toEqual([]);
 });
 
-test("the same text for everyone, with nothing of this machine in it", () => {
+test("has the same text on every machine", () => {
   expect(add(undefined)).not.toMatch(/\/home\/|\/opt\/|\/work\/|\/tmp\//);
   expect(add(undefined)).toContain('INSTALLED_IN = "";');
 });
@@ -43,20 +43,20 @@ test("the same text for everyone, with nothing of this machine in it", () => {
 test.each([
   ["h='/srv/it'\\''s here/hook';[ ! -x \"$h\" ]||exec \"$h\" opencode", "/srv/it's here"],
   ['h=/srv/$&/hook;[ ! -x "$h" ]||exec "$h" opencode #openhook-otel', "/srv/$&"],
-])("a program at a place of its own: %s", (line, folder) => {
+])("a program in another folder: %s", (line, folder) => {
   const text = add(undefined, () => line);
   expect(text).toContain(`INSTALLED_IN = ${JSON.stringify(folder)};`);
   expect(installer.remove([{ path, text }])).toEqual([{ path, text: undefined }]);
 });
 
-test("a file of that name that is somebody else's stays", () => {
+test("keeps another file of the same name", () => {
   const foreign = "export const Mine = async () => ({});\n";
   expect(() => add(foreign)).toThrow(SettingsError);
   expect(installer.remove([{ path, text: foreign }])).toEqual([{ path, text: foreign }]);
   expect(installer.registered([{ path, text: foreign }])).toEqual([]);
 });
 
-test("its configuration alone shows that it is here", async () => {
+test("the agent is detected by its configuration", async () => {
   const home = mkdtempSync(join(tmpdir(), "openhook-opencode-"));
   try {
     const here = { home, project: home, env: { PATH: "/nowhere" } };

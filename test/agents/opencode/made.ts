@@ -7,7 +7,7 @@ import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
 import { mergeEntries } from "../../../src/model/merge.ts";
 import type { Offset, TranscriptEntry } from "../../../src/model/transcript.ts";
 
-/** The tables as OpenCode 1.18.33 makes them, as far as they are read. */
+/** The tables of OpenCode 1.18.33, with the columns that the reader uses. */
 const SCHEMA = `
   CREATE TABLE session (id text PRIMARY KEY, project_id text NOT NULL, parent_id text, slug text NOT NULL,
     directory text NOT NULL, title text NOT NULL, version text NOT NULL, time_created integer NOT NULL,
@@ -22,7 +22,7 @@ const SCHEMA = `
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** A home with a database in it that OpenCode would be writing to. */
+/** A home with a database open for writing, as OpenCode has it. */
 export class Made {
   readonly home = mkdtempSync(join(tmpdir(), "openhook-opencode-"));
   readonly path = join(this.home, ".local", "share", "opencode", "opencode.db");
@@ -35,7 +35,7 @@ export class Made {
     this.db.exec(`PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; ${SCHEMA}`);
   }
 
-  /** An id as OpenCode makes it. */
+  /** An id in OpenCode's form. */
   id(prefix: string, ms: number): string {
     const stamp = (BigInt(ms) * 4096n + BigInt(++this.#counter % 4096)) & 0xffffffffffffn;
     return `${prefix}_${stamp.toString(16).padStart(12, "0")}AcmeShopAcmeSh`;
@@ -48,7 +48,7 @@ export class Made {
     return id;
   }
 
-  /** Puts a message, or replaces what it says. */
+  /** Inserts or replaces a message. */
   message(sessionId: string, createdMs: number, data: Data, id = this.id("msg", createdMs)): string {
     const time = { created: createdMs, ...(data["time"] as object | undefined) };
     this.db
@@ -64,14 +64,14 @@ export class Made {
     return id;
   }
 
-  /** A user's prompt; `text` of the part can be replaced. */
+  /** Adds a user's prompt, with `part` instead of its text part if given. */
   prompt(sessionId: string, ms: number, part: Data = { type: "text", text: "Sell apples" }): string {
     const id = this.message(sessionId, ms, { role: "user" });
     this.part(sessionId, id, ms + 5, part);
     return id;
   }
 
-  /** An answer that came to its end 100 ms later. */
+  /** Adds an answer that is complete 100 ms later. */
   answer(sessionId: string, parentID: string, ms: number, data: Data = {}): string {
     const id = this.message(sessionId, ms, {
       role: "assistant",
@@ -103,7 +103,7 @@ export class Made {
   }
 }
 
-/** One reading of a session and all below it: entries in order, and where each part was left. */
+/** Reads a session and its subagents: entries in order, and the offset of each part. */
 export async function readAll(
   query: { readonly home: string; readonly sessionId: string; readonly path?: string },
   from: ReadonlyMap<string, Offset> = new Map(),
@@ -116,14 +116,14 @@ export async function readAll(
     for await (const batch of reader.read(file, from.get(key) ?? INITIAL_OFFSET)) {
       entries.push(...batch.entries);
       unreadable += batch.unreadable;
-      // the memo is kept as JSON between two drains
+      // The memo is stored as JSON between two drains
       offsets.set(key, JSON.parse(JSON.stringify(batch.next)) as Offset);
     }
   }
   return { entries, offsets, unreadable };
 }
 
-/** What a store keeps of all readings: one entry per key. */
+/** Merged as in the store: one entry per key. */
 export function merged(entries: readonly TranscriptEntry[]): readonly TranscriptEntry[] {
   const byKey = new Map<string, TranscriptEntry>();
   for (const entry of entries) {

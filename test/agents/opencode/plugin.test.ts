@@ -1,4 +1,4 @@
-// The plugin as OpenCode runs it: loaded, and called with what OpenCode gives.
+// Runs the plugin as OpenCode does: loads it and calls it with OpenCode's arguments.
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -35,7 +35,7 @@ async function load(given: unknown = { directory: PROJECT }): Promise<Hooks> {
   return OpenhookOtel(given);
 }
 
-/** Calls a hook by the name that recordings have. */
+/** Calls a hook by its name in recordings. */
 async function call(hooks: Hooks, event: string, input?: unknown, output?: unknown): Promise<void> {
   const answer = await hooks[event.startsWith("event:") ? "event" : event]?.(input, output);
   expect(answer).toBeUndefined();
@@ -70,7 +70,7 @@ afterEach(() => {
   rmSync(home, { recursive: true, force: true, maxRetries: 10 });
 });
 
-/** What `enable` puts there. */
+/** Installs what `enable` installs. */
 function install(program = join(home, "program.cjs"), folder = join(home, ".local", "share", "openhook-otel")): void {
   mkdirSync(folder, { recursive: true });
   const state = join(home, "state of '\\''mine'\\''");
@@ -95,16 +95,16 @@ const waiting = (folder = inbox) =>
     return { facts: parsed.facts, end: parsed.end, payload: decoded.value as { readonly input: object } };
   });
 
-const told = (folder = inbox): readonly Event[] =>
+const writtenEvents = (folder = inbox): readonly Event[] =>
   waiting(folder).flatMap(({ payload, facts }) => {
     expect(recognises(payload, facts)).toBe("certain");
     return toEvents(payload, facts);
   });
 
-describe("what is written", () => {
+describe("events", () => {
   const cases = readdirSync(HERE, { withFileTypes: true }).flatMap((e) => (e.isDirectory() ? [e.name] : []));
 
-  test.each(cases)("%s: the same events and calls as from all that OpenCode tells", async (name) => {
+  test.each(cases)("%s: gives the events and calls of OpenCode's full output", async (name) => {
     const lines = readFileSync(join(HERE, name, "hooks.jsonl"), "utf8")
       .trim()
       .split("\n");
@@ -122,14 +122,14 @@ describe("what is written", () => {
       direct.push(...toEvents(stdin, facts));
       for (const entry of toEntries(stdin, facts)) calls.set(entry.key, entry);
       await call(hooks, event, stdin.input, stdin.output);
-      // the next process
+      // The next process
       if (event === "dispose") hooks = await load();
     }
     const own = new Set(["dispose", "session.resumed"]);
     const essence = (events: readonly Event[]) =>
       events
         .filter((event) => !own.has(String(event.extensions?.["native_event"])))
-        // a subagent's own prompt is no prompt, and its end no turn's: the plugin knows whose session it is
+        // A subagent's task is no prompt, and its end no turn's: the plugin knows the parent session
         .filter((event) => !childs.has(event.session_id))
         .map(({ id, type, time, session_id, ...rest }) => ({
           id,
@@ -140,7 +140,7 @@ describe("what is written", () => {
         }))
         .filter((event, index, all) => all.findIndex(({ id }) => id === event.id) === index);
     const childs = new Set(direct.filter(({ type }) => type === "subagent.start").map((event) => event.session_id));
-    const written = told();
+    const written = writtenEvents();
     expect(essence(written)).toEqual(essence(direct));
     const entries = waiting().flatMap(({ payload, facts }) => toEntries(payload, facts));
     const sorted = (list: readonly unknown[]) => list.map((entry) => JSON.stringify(entry)).sort();
@@ -153,21 +153,21 @@ describe("what is written", () => {
       expect(types).toContain("subagent.end");
       expect(types).not.toContain("prompt.submit");
     }
-    // every session that was worked on ends with its process; those taken up again begin once more
+    // Every active session ends with its process; resumed sessions start again
     const ends = written.filter((event) => event.type === "session.end");
     const roots = new Set(written.filter((event) => event.type === "prompt.submit").map((event) => event.session_id));
     expect(new Set(ends.map((event) => event.session_id))).toEqual(name === "killed" ? new Set() : roots);
     if (name === "multi-turn") expect(ends).toHaveLength(3);
     const starts = written.filter((event) => event.type === "session.start");
     expect(starts.length).toBe(name === "killed" ? 1 : ends.length);
-    // nothing that anybody wrote or read
+    // No content
     const all = names().map((file) => readFileSync(join(inbox, file), "utf8"));
     for (const text of all) {
       expect(text).not.toMatch(/Acme session|demo shop|SUBTASK|sleep 25|cat README|rm -rf src|bad request|discount/);
     }
   });
 
-  test("a file of the inbox, as hook.sh and its node twin write it", async () => {
+  test("are inbox files in the format of hook.sh and its Node twin", async () => {
     process.env["XDG_DATA_HOME"] = "/data";
     const hooks = await load();
     await call(hooks, "event", created(S));
@@ -193,30 +193,30 @@ describe("what is written", () => {
     });
   });
 
-  test("a name that is taken is passed over", async () => {
+  test("skip a file name that exists", async () => {
     const hooks = await load();
     await call(hooks, "event", created(S));
     const next = Number(/(\d+)\.evt$/.exec(names()[0] ?? "")?.[1]) + 1;
-    writeFileSync(join(inbox, `${process.pid}-${process.pid}-${next}.evt`), "somebody else's");
+    writeFileSync(join(inbox, `${process.pid}-${process.pid}-${next}.evt`), "another file");
     await call(hooks, "event", bus("session.compacted", { sessionID: S }));
     expect(names()).toHaveLength(3);
-    expect(readFileSync(join(inbox, `${process.pid}-${process.pid}-${next}.evt`), "utf8")).toBe("somebody else's");
+    expect(readFileSync(join(inbox, `${process.pid}-${process.pid}-${next}.evt`), "utf8")).toBe("another file");
   });
 
-  test("a session that is taken up again begins, one that was made just now does not begin twice", async () => {
+  test("a resumed session starts, and a new one does not start twice", async () => {
     const hooks = await load();
     await call(hooks, "chat.message", { sessionID: S }, message("msg_1"));
     await call(hooks, "chat.message", { sessionID: S }, message("msg_2"));
     await call(hooks, "event", created("ses_new"));
     await call(hooks, "chat.message", { sessionID: "ses_new" }, message("msg_3"));
-    expect(told().map(({ type, session_id }) => `${type} ${session_id.slice(0, 7)}`)).toEqual([
+    expect(writtenEvents().map(({ type, session_id }) => `${type} ${session_id.slice(0, 7)}`)).toEqual([
       "session.start ses_e03",
       "prompt.submit ses_e03",
       "prompt.submit ses_e03",
       "session.start ses_new",
       "prompt.submit ses_new",
     ]);
-    expect(told()[0]).toMatchObject({ extensions: { continues: "same-session" } });
+    expect(writtenEvents()[0]).toMatchObject({ extensions: { continues: "same-session" } });
   });
 
   test("a turn's end names its prompt", async () => {
@@ -226,10 +226,10 @@ describe("what is written", () => {
     const own = { message: { id: "msg_2" }, parts: [{ type: "text", text: "Result", synthetic: true }] };
     await call(hooks, "chat.message", { sessionID: S }, own);
     await call(hooks, "event", bus("session.idle", { sessionID: S }));
-    expect(told().at(-1)).toMatchObject({ type: "turn.end", extensions: { prompt_id: "msg_1" } });
+    expect(writtenEvents().at(-1)).toMatchObject({ type: "turn.end", extensions: { prompt_id: "msg_1" } });
   });
 
-  test("of an answer is told whether a model was asked for it", async () => {
+  test("an answer records whether a model was called for it", async () => {
     const hooks = await load();
     await call(hooks, "event", bus("message.part.updated", { part: { type: "step-start", messageID: "msg_1" } }));
     for (const id of ["msg_1", "msg_2"]) {
@@ -246,7 +246,7 @@ describe("what is written", () => {
     expect(texts.map((text) => /"isAsked":(\w+)/.exec(text)?.[1])).toEqual(["true", "false"]);
   });
 
-  test("what comes many times or says nothing is not written", async () => {
+  test("frequent or useless events are not written", async () => {
     const hooks = await load();
     const part = { type: "tool", sessionID: S, id: "prt_1", callID: "c", tool: "bash" };
     const old = NOW - 3_600_000;
@@ -269,7 +269,7 @@ describe("what is written", () => {
     expect(names()).toEqual([]);
   });
 
-  test("however much there is, a file stays small", async () => {
+  test("a file stays small, however large the event", async () => {
     const hooks = await load();
     const huge = "x".repeat(5_000_000);
     const many = Array.from({ length: 50_000 }, () => ({ type: "text", text: huge }));
@@ -339,7 +339,7 @@ describe("OpenCode is never disturbed", () => {
     ),
   ];
 
-  test("whatever its hooks are given", async () => {
+  test("by any hook arguments", async () => {
     for (const given of [...garbage, { directory: PROJECT }]) {
       const hooks = await load(given);
       for (const hook of Object.values(hooks)) {
@@ -352,17 +352,17 @@ describe("OpenCode is never disturbed", () => {
     }
   });
 
-  test("arguments and results stay as they are", async () => {
+  test("by changed arguments or results", async () => {
     const hooks = await load();
     const output = { args: { command: "ls" }, metadata: { exit: 0 }, title: "ls", output: "a" };
     const copy = structuredClone(output);
     await call(hooks, "tool.execute.before", { tool: "bash", sessionID: S, callID: "c" }, output);
     await call(hooks, "tool.execute.after", { tool: "bash", sessionID: S, callID: "c", args: {} }, output);
     expect(output).toEqual(copy);
-    expect(told().map(({ type }) => type)).toEqual(["tool.start", "tool.end"]);
+    expect(writtenEvents().map(({ type }) => type)).toEqual(["tool.start", "tool.end"]);
   });
 
-  test("where the inbox is a file, or cannot be made", async () => {
+  test("by an inbox that is a file or cannot be created", async () => {
     const hooks = await load();
     mkdirSync(dirname(inbox), { recursive: true });
     writeFileSync(inbox, "");
@@ -373,27 +373,24 @@ describe("OpenCode is never disturbed", () => {
     await call(hooks, "chat.message", { sessionID: S }, message("msg_1"));
   });
 
-  test.skipIf(process.platform === "win32")(
-    "where the disk has no room: no byte is left, but that there was an event",
-    () => {
-      const script = [
-        `const { OpenhookOtel } = await import(${JSON.stringify(join(ROOT, "src/agents/opencode/plugin.js"))});`,
-        `const hooks = await OpenhookOtel({ directory: ${JSON.stringify(PROJECT)} });`,
-        `await hooks.event(${JSON.stringify(created(S))});`,
-      ].join("\n");
-      const node = [process.execPath, "--input-type=module", "-e", script];
-      const { status, stdout, stderr } = spawnSync("sh", ["-c", 'ulimit -f 0; exec "$@"', "sh", ...node], {
-        encoding: "utf8",
-      });
-      expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: "", stderr: "" });
-      const [left, ...others] = readdirSync(inbox);
-      expect(left).toMatch(/^\d+-\d+-0\.lost$/);
-      expect(statSync(join(inbox, String(left))).size).toBe(0);
-      expect(others).toEqual([]);
-    },
-  );
+  test.skipIf(process.platform === "win32")("by a full disk, which leaves only an empty .lost file", () => {
+    const script = [
+      `const { OpenhookOtel } = await import(${JSON.stringify(join(ROOT, "src/agents/opencode/plugin.js"))});`,
+      `const hooks = await OpenhookOtel({ directory: ${JSON.stringify(PROJECT)} });`,
+      `await hooks.event(${JSON.stringify(created(S))});`,
+    ].join("\n");
+    const node = [process.execPath, "--input-type=module", "-e", script];
+    const { status, stdout, stderr } = spawnSync("sh", ["-c", 'ulimit -f 0; exec "$@"', "sh", ...node], {
+      encoding: "utf8",
+    });
+    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: "", stderr: "" });
+    const [left, ...others] = readdirSync(inbox);
+    expect(left).toMatch(/^\d+-\d+-0\.lost$/);
+    expect(statSync(join(inbox, String(left))).size).toBe(0);
+    expect(others).toEqual([]);
+  });
 
-  test("where openhook-otel is not installed, or was taken away meanwhile, nothing is written", async () => {
+  test("by a missing installation: nothing is written until it is back", async () => {
     const hooks = await load();
     await call(hooks, "event", created(S));
     expect(names()).toHaveLength(1);
@@ -405,7 +402,7 @@ describe("OpenCode is never disturbed", () => {
     expect(names()).toHaveLength(2);
   });
 
-  test("a damaged hook.conf: the usual place, no drain", async () => {
+  test("by a damaged hook.conf: events go to the default inbox, without a drain", async () => {
     writeFileSync(join(home, ".local", "share", "openhook-otel", "hook.conf"), "state=/nowhere\n\0'''\n");
     process.env["OPENHOOK_OTEL_DRAIN"] = "on";
     process.env["XDG_STATE_HOME"] = join(home, "xdg");
@@ -427,7 +424,7 @@ describe("places and drains", () => {
     expect(names(join(home, ...parts))).toHaveLength(1);
   });
 
-  test("a folder of the repository's is not where events go, and no hook.conf of it counts", async () => {
+  test("a repository's folder is never used as inbox, and its hook.conf is ignored", async () => {
     const project = join(home, "project");
     mkdirSync(project);
     install(join(project, "program.cjs"), join(project, ".cache"));
@@ -445,8 +442,8 @@ describe("places and drains", () => {
     expect(readdirSync(join(project, ".cache"))).toEqual(["hook.conf"]);
   });
 
-  test("a drain works where events were written, looks at the folder, and loads nothing first", async () => {
-    programThatTells();
+  test("a drain gets the state folder and the working directory, and no --require option", async () => {
+    programThatRecords();
     process.env["OPENHOOK_OTEL_DRAIN"] = "on";
     process.env["NODE_OPTIONS"] = `--require=${join(home, "theirs.cjs")} --max-old-space-size=200`;
     const hooks = await load();
@@ -460,7 +457,7 @@ describe("places and drains", () => {
     ]);
   });
 
-  test("the whole of it moved: hook.conf is looked for there too", async () => {
+  test("hook.conf is also found in OPENHOOK_OTEL_HOME", async () => {
     rmSync(join(home, ".local"), { recursive: true });
     install(undefined, join(home, "moved"));
     process.env["OPENHOOK_OTEL_HOME"] = join(home, "moved");
@@ -487,14 +484,14 @@ describe("places and drains", () => {
       `require("node:fs").appendFileSync(${JSON.stringify(mark())}, process.argv.slice(2).join(" ") + "\\n")`,
     );
 
-  const programThatTells = (): void =>
+  const programThatRecords = (): void =>
     writeFileSync(
       join(home, "program.cjs"),
       `const { OPENHOOK_OTEL_HOME: state, OPENHOOK_OTEL_HOOK_FOLDER: folder, NODE_OPTIONS: options } = process.env;
        require("node:fs").appendFileSync(${JSON.stringify(mark())}, JSON.stringify([state, folder, options]) + "\\n")`,
     );
 
-  test("a turn's end and the process's end start one each, a subagent's does not", async () => {
+  test("the ends of turn and process each start a drain, a subagent's end does not", async () => {
     programThatMarks();
     process.env["OPENHOOK_OTEL_DRAIN"] = "";
     const hooks = await load();
@@ -507,7 +504,7 @@ describe("places and drains", () => {
     expect(readFileSync(mark(), "utf8")).toBe("drain --quiet\ndrain --quiet\n");
   });
 
-  test("off is off; a program that is gone is no harm", async () => {
+  test("no drain starts if it is off or the program is missing", async () => {
     programThatMarks();
     const hooks = await load();
     await call(hooks, "event", bus("session.idle", { sessionID: S }));
@@ -517,7 +514,7 @@ describe("places and drains", () => {
     expect(await drains()).toBe(0);
   });
 
-  test("what an earlier process left is taken when a session begins", async () => {
+  test("files of an earlier process are drained when a session starts", async () => {
     programThatMarks();
     process.env["OPENHOOK_OTEL_DRAIN"] = "on";
     mkdirSync(inbox, { recursive: true });
@@ -528,26 +525,26 @@ describe("places and drains", () => {
 });
 
 describe("loaded more than once", () => {
-  test("from the user's and the project's folder: each event is written once, by the last one", async () => {
+  test("from the user's and the project's folder: the last instance writes each event once", async () => {
     const [first, second] = [await load(), await load()];
     for (const hooks of [first, second]) await call(hooks, "event", created(S));
     expect(names()).toHaveLength(1);
     await call(first, "dispose");
     await call(second, "dispose");
-    expect(told().map(({ type }) => type)).toEqual(["session.start", "session.end"]);
-    // an instance that was let go of speaks no more; the next one does
+    expect(writtenEvents().map(({ type }) => type)).toEqual(["session.start", "session.end"]);
+    // A disposed instance writes nothing; a new one does
     await call(second, "event", bus("session.idle", { sessionID: S }));
     expect(names()).toHaveLength(2);
     await call(await load(), "event", bus("session.idle", { sessionID: S }));
     expect(names()).toHaveLength(3);
   });
 
-  test("for two projects in one process: each ends its own sessions", async () => {
+  test("for two projects in one process: each instance ends its own sessions", async () => {
     const [shop, zoo] = [await load(), await load({ directory: "/home/dev/zoo" })];
     await call(shop, "chat.message", { sessionID: S }, message("msg_1"));
     await call(zoo, "chat.message", { sessionID: "ses_zoo" }, message("msg_2"));
     await call(zoo, "dispose");
-    const ends = told().filter(({ type }) => type === "session.end");
+    const ends = writtenEvents().filter(({ type }) => type === "session.end");
     expect(ends.map(({ session_id, cwd }) => `${session_id} ${cwd}`)).toEqual(["ses_zoo /home/dev/zoo"]);
   });
 });

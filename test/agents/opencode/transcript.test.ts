@@ -20,8 +20,8 @@ afterEach(() => made.remove());
 
 const read = async (sessionId = S) => (await readAll({ home: made.home, sessionId })).entries;
 
-describe("which sessions, and where", () => {
-  test("those that are nobody's subagent, of every channel's database", async () => {
+describe("finding sessions", () => {
+  test("finds root sessions in every channel's database", async () => {
     made.session("ses_child", T + 1, S);
     made.session("ses_orphan", T + 2, "ses_deleted");
     const dev = join(dirname(made.path), "opencode-dev.db");
@@ -35,7 +35,7 @@ describe("which sessions, and where", () => {
   });
 
   // Columns as OpenCode 2.0.3 writes them: codeburn issue 1293, ccusage issue 1644
-  test("sessions that OpenCode 2 made or went on with are said to be unread, those it only took over are not", async () => {
+  test("reports sessions that OpenCode 2 created or resumed as unread, but not those it only migrated", async () => {
     const folder = join(made.home, "two", ".local", "share", "opencode");
     mkdirSync(folder, { recursive: true });
     const alone = new Libsql(join(folder, "opencode.db"), {});
@@ -43,27 +43,27 @@ describe("which sessions, and where", () => {
       time_created integer NOT NULL, time_updated integer NOT NULL)`;
     alone.exec(table);
     const home = join(made.home, "two");
-    const told = async (at: string) => (await locateAll(reader, at)).problems.map(({ error }) => error.message);
-    expect(await told(home)).toEqual([]);
+    const problemsIn = async (at: string) => (await locateAll(reader, at)).problems.map(({ error }) => error.message);
+    expect(await problemsIn(home)).toEqual([]);
     alone.exec("INSERT INTO session_v2 VALUES ('ses_a', NULL, NULL, 1, 1), ('ses_b', NULL, 'ses_a', 2, 2)");
     alone.close();
-    expect(await told(home)).toEqual([expect.stringMatching(/OpenCode 2 .*: 2$/)]);
+    expect(await problemsIn(home)).toEqual([expect.stringMatching(/OpenCode 2 .*: 2$/)]);
 
     made.db.exec(`${table}; INSERT INTO session_v2 SELECT id, NULL, NULL, time_created, time_updated FROM session`);
-    expect(await told(made.home)).toEqual([]);
+    expect(await problemsIn(made.home)).toEqual([]);
     made.db.exec("UPDATE session_v2 SET time_updated = time_updated + 1");
-    expect(await told(made.home)).toEqual([expect.stringMatching(/OpenCode 2 .*: 1$/)]);
+    expect(await problemsIn(made.home)).toEqual([expect.stringMatching(/OpenCode 2 .*: 1$/)]);
     expect((await locateAll(reader, made.home)).sessions.map(({ sessionId }) => sessionId)).toEqual([S]);
   });
 
-  test("what was looked at is let go at once: OpenCode can shorten its -wal", async () => {
+  test("keeps no lock after reading: OpenCode can truncate its -wal", async () => {
     await locateAll(reader, made.home);
     await read();
     const [shortened] = made.db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all();
     expect(shortened).toMatchObject({ busy: 0 });
   });
 
-  test("the told place before the usual one, also outside the home", async () => {
+  test("prefers the given path to the default one, also outside the home", async () => {
     const moved = join(made.home, "data dir #1", "opencode", "sessions?.db");
     mkdirSync(dirname(moved), { recursive: true });
     made.db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -74,21 +74,21 @@ describe("which sessions, and where", () => {
     expect(ofKind(entries, "session")).toMatchObject([{ agentVersion: "1.18.33", cwd: "/home/dev/acme-shop" }]);
   });
 
-  test("a deleted session has a part with nothing in it; without a database there is none", async () => {
+  test("a deleted session has an empty part; without a database there is none", async () => {
     made.db.exec("DELETE FROM session");
     expect(await readAll({ sessionId: S, path: made.path, home: made.home })).toMatchObject({ entries: [] });
     expect(await reader.files({ sessionId: S, home: made.home })).toEqual([]);
     expect(await reader.files({ sessionId: S, path: "/home/dev/no.db", home: "/home/dev/nowhere" })).toEqual([]);
   });
 
-  test("a database without tables holds nothing, one that is none is said to be none", async () => {
+  test("finds nothing in a database without tables, and reports a file that is no database", async () => {
     const folder = join(made.home, "other", ".local", "share", "opencode");
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "opencode.db"), "");
     expect(await reader.files({ sessionId: S, home: join(made.home, "other") })).toEqual([]);
     writeFileSync(join(folder, "opencode.db"), "no database at all ".repeat(100));
     await expect(reader.files({ sessionId: S, home: join(made.home, "other") })).rejects.toThrow(/not a database/);
-    // one that cannot be read does not hide the next
+    // An unreadable database does not hide the next
     copyFileSync(join(folder, "opencode.db"), join(dirname(made.path), "opencode-a.db"));
     expect(await reader.files({ sessionId: S, home: made.home })).toHaveLength(1);
     const { sessions, problems } = await locateAll(reader, made.home);
@@ -97,8 +97,8 @@ describe("which sessions, and where", () => {
   });
 });
 
-describe("while OpenCode is at work", () => {
-  test("rows that are in the -wal alone are read, without a -shm too", async () => {
+describe("while OpenCode is running", () => {
+  test("reads rows that are only in the -wal, also without a -shm", async () => {
     const prompt = made.prompt(S, T + 10);
     made.answer(S, prompt, T + 20);
     const copy = join(made.home, "copy", ".local", "share", "opencode");
@@ -109,7 +109,7 @@ describe("while OpenCode is at work", () => {
     expect(entries.map(({ kind }) => kind)).toEqual(["session", "prompt", "model_call"]);
   });
 
-  test("a lock is waited for, and told when it stays", async () => {
+  test("waits for a lock, and fails if it stays", async () => {
     made.db.exec("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE");
     const startMs = Date.now();
     await expect(reader.files({ sessionId: S, home: made.home })).rejects.toThrow(/locked/);
@@ -118,7 +118,7 @@ describe("while OpenCode is at work", () => {
     expect(await reader.files({ sessionId: S, home: made.home })).toHaveLength(1);
   });
 
-  test("nothing is changed, and another process goes on writing", async () => {
+  test("changes nothing, and another process can keep writing", async () => {
     const script = `
       const Libsql = require("libsql");
       const db = new Libsql(process.argv[1], {});
@@ -147,8 +147,8 @@ describe("while OpenCode is at work", () => {
   });
 });
 
-describe("what is new", () => {
-  test("a second reading gives what came since, and what was not finished", async () => {
+describe("reading again", () => {
+  test("gives new rows, and rows that were unfinished", async () => {
     const query = { sessionId: S, home: made.home };
     const prompt = made.prompt(S, T + 10);
     const open = made.answer(S, prompt, T + 20, { finish: undefined, tokens: undefined, time: {} });
@@ -202,7 +202,7 @@ describe("what is new", () => {
         complete: true,
         asksForTools: true,
         usage: { input: 13, output: 5, cacheRead: 5, cacheWrite: 1, reasoning: 2 },
-        // the model had spoken when the tool began
+        // The model's answer was complete when the tool began
         startMs: T + 20,
         endMs: T + 30,
       },
@@ -214,9 +214,9 @@ describe("what is new", () => {
     expect(merged([...first.entries, ...second.entries])).toEqual(merged((await readAll(query)).entries));
   });
 
-  test("step by step gives the same as at once, over more than one batch", async () => {
+  test("in steps gives the same as in one pass, also across batches", async () => {
     const query = { sessionId: S, home: made.home };
-    const told: TranscriptEntry[] = [];
+    const steps: TranscriptEntry[] = [];
     let offsets: Awaited<ReturnType<typeof readAll>>["offsets"] = new Map();
     let prompt = "";
     for (let n = 0; n < 260; n++) {
@@ -226,17 +226,17 @@ describe("what is new", () => {
       else made.tool(S, made.answer(S, prompt, ms, { finish: "tool-calls" }), ms + 10, `call_${n}`);
       if (n % 13 === 0 || n > 250) {
         const reading = await readAll(query, offsets);
-        told.push(...reading.entries);
+        steps.push(...reading.entries);
         offsets = reading.offsets;
       }
     }
     const once = await readAll(query);
     expect(ofKind(once.entries, "model_call").length).toBeGreaterThan(180);
-    expect(merged(told)).toEqual(once.entries);
-    expect(told.length).toBe(once.entries.length);
+    expect(merged(steps)).toEqual(once.entries);
+    expect(steps.length).toBe(once.entries.length);
   });
 
-  test("a prompt whose text is not there yet comes with its text", async () => {
+  test("returns a prompt only when its text exists", async () => {
     const query = { sessionId: S, home: made.home };
     const prompt = made.message(S, T + 10, { role: "user" });
     const first = await readAll(query);
@@ -250,7 +250,7 @@ describe("what is new", () => {
     ]);
   });
 
-  test("messages that a revert deleted, or a VACUUM moved, start the reading anew and count once", async () => {
+  test("starts over after a revert or a VACUUM, and counts messages once", async () => {
     const query = { sessionId: S, home: made.home };
     const prompt = made.prompt(S, T + 10);
     made.answer(S, prompt, T + 20);
@@ -264,7 +264,7 @@ describe("what is new", () => {
     expect(calls).toHaveLength(3);
   });
 
-  test("a clock that is set back hides nothing", async () => {
+  test("misses nothing if the clock is set back", async () => {
     const query = { sessionId: S, home: made.home };
     const prompt = made.prompt(S, T + 10);
     made.answer(S, prompt, T + 20);
@@ -273,7 +273,7 @@ describe("what is new", () => {
     expect(ofKind((await readAll(query, first.offsets)).entries, "model_call")).toHaveLength(1);
   });
 
-  test("a row that is no JSON is counted, the others are read", async () => {
+  test("counts a row that is not JSON and reads the others", async () => {
     const prompt = made.prompt(S, T + 10);
     const bad = made.answer(S, prompt, T + 20);
     made.db.prepare("UPDATE message SET data = '{\"role\":' WHERE id = ?").run(bad);
@@ -285,8 +285,8 @@ describe("what is new", () => {
   });
 });
 
-describe("texts that are no UTF-8", () => {
-  test("half an emoji, as JSON.stringify writes a text that was cut in it, does no harm to what it is in", async () => {
+describe("text that is not UTF-8", () => {
+  test("reads a row with a lone surrogate, which JSON.stringify writes for a cut emoji", async () => {
     const prompt = made.prompt(S, T + 10);
     const answer = made.answer(S, prompt, T + 1000);
     made.tool(S, answer, T + 1050, "call_\ud83d", { input: { command: "git \ud83d" } }, "bash\ud83d");
@@ -302,7 +302,7 @@ describe("texts that are no UTF-8", () => {
     expect(ofKind(await read(), "tool_result")).toHaveLength(2);
   });
 
-  test("bytes that are none, in any column, cost nothing else", async () => {
+  test("invalid bytes in any column lose only that value", async () => {
     made.answer(S, made.prompt(S, T + 10), T + 1000);
     made.session("ses_broken", T + 1);
     const broken = "CAST(CAST(version AS BLOB) || x'ff' AS TEXT)";
@@ -313,7 +313,7 @@ describe("texts that are no UTF-8", () => {
     expect(ofKind(await read(), "model_call")).toMatchObject([{ model: "\ufffd\ufffd", usage: { input: 100 } }]);
   });
 
-  test("a database whose own names are none is refused", async () => {
+  test("rejects a database with invalid table names", async () => {
     const path = join(dirname(made.path), "opencode-torn.db");
     const torn = new Libsql(path, {});
     torn.exec("CREATE TABLE session (id text, parent_id text, directory text, version text, time_created integer)");
@@ -330,7 +330,7 @@ describe("texts that are no UTF-8", () => {
 });
 
 describe("whose messages", () => {
-  test("a fork leaves out what it copied", async () => {
+  test("a fork excludes what it copied", async () => {
     const prompt = made.prompt(S, T + 10);
     made.tool(S, made.answer(S, prompt, T + 20), T + 25, "call_1");
     const fork = made.session("ses_fork", T + 5_000);
@@ -354,7 +354,7 @@ describe("whose messages", () => {
       made.id("prt", T + 5_003),
     );
     const own = made.prompt(fork, T + 5_100);
-    // the provider counts on from the history: the same id once more
+    // The provider numbers calls from the history: the same id again
     made.tool(fork, made.answer(fork, own, T + 5_200), T + 5_210, "call_1");
     const entries = await read(fork);
     expect(ofKind(entries, "prompt").map(({ key }) => key)).toEqual([`prompt:${own}`]);
@@ -362,13 +362,13 @@ describe("whose messages", () => {
     expect(ofKind(entries, "tool_use").map(({ callId }) => callId)).toEqual(["call_1"]);
   });
 
-  test("a message older than its session by the clock alone is no copy", async () => {
+  test("a message that only the clock makes older than its session is no copy", async () => {
     const prompt = made.prompt(S, T - 60_000);
     made.answer(S, prompt, T - 59_000);
     expect(ofKind(await read(), "model_call")).toHaveLength(1);
   });
 
-  test("a fork that was made after the clock had been set back leaves out what it copied", async () => {
+  test("a fork created after the clock was set back excludes what it copied", async () => {
     const backMs = T - 3_600_000;
     const fork = made.session("ses_fork", backMs);
     const idAtFork = (ms: number) => made.id("msg", backMs + ms);
@@ -386,7 +386,7 @@ describe("whose messages", () => {
       },
       idAtFork(3),
     );
-    // Its id was made by a client whose clock is an hour behind
+    // A client whose clock is an hour behind made its id
     const own = made.message(fork, backMs + 9_000, { role: "user" }, made.id("msg", backMs - 3_600_000));
     made.part(fork, own, backMs + 9_010, { type: "text", text: "Sell pears" });
     const answer = made.answer(fork, own, backMs + 9_100);
@@ -395,11 +395,11 @@ describe("whose messages", () => {
     expect(ofKind(entries, "model_call").map(({ key }) => key)).toEqual([`message:${answer}`]);
   });
 
-  test("what OpenCode writes in the user's name carries the prompt on", async () => {
+  test("messages that OpenCode writes in the user's name continue the prompt", async () => {
     const prompt = made.prompt(S, T + 10);
     made.answer(S, prompt, T + 20, { finish: "tool-calls" });
-    const ask = made.prompt(S, T + 200, { type: "compaction", auto: true, overflow: false });
-    made.answer(S, ask, T + 210, { mode: "compaction", summary: true });
+    const request = made.prompt(S, T + 200, { type: "compaction", auto: true, overflow: false });
+    made.answer(S, request, T + 210, { mode: "compaction", summary: true });
     const goOn = made.prompt(S, T + 400, { type: "text", text: "Continue", synthetic: true });
     made.answer(S, goOn, T + 410);
     const next = made.prompt(S, T + 9_000);
@@ -410,11 +410,11 @@ describe("whose messages", () => {
     expect(ofKind(entries, "compaction")).toMatchObject([{ trigger: "auto", timeMs: T + 310, promptKey: prompt }]);
   });
 
-  test("a request that was too large is written down once more after the compaction: no second prompt", async () => {
+  test("a request repeated after a compaction is no second prompt", async () => {
     const prompt = made.prompt(S, T + 10);
     made.answer(S, prompt, T + 20, { finish: undefined, tokens: undefined });
-    const ask = made.prompt(S, T + 200, { type: "compaction", auto: true, overflow: true });
-    made.answer(S, ask, T + 210, { summary: true });
+    const request = made.prompt(S, T + 200, { type: "compaction", auto: true, overflow: true });
+    made.answer(S, request, T + 210, { summary: true });
     const again = made.prompt(S, T + 312);
     made.answer(S, again, T + 330);
     const next = made.prompt(S, T + 5_000);
@@ -423,11 +423,11 @@ describe("whose messages", () => {
     expect(ofKind(entries, "model_call").at(-1)?.promptKey).toBe(prompt);
   });
 
-  test("a compaction that failed is none, and what follows it is the user's", async () => {
+  test("a failed compaction is ignored, and the next message is the user's", async () => {
     const prompt = made.prompt(S, T + 10);
     made.answer(S, prompt, T + 20);
-    const ask = made.prompt(S, T + 200, { type: "compaction", auto: false });
-    made.answer(S, ask, T + 210, {
+    const request = made.prompt(S, T + 200, { type: "compaction", auto: false });
+    made.answer(S, request, T + 210, {
       summary: true,
       finish: "error",
       tokens: { input: 0, output: 0 },
@@ -440,7 +440,7 @@ describe("whose messages", () => {
     expect(ofKind(entries, "model_error")).toMatchObject([{ errorType: "ContextOverflowError", final: true }]);
   });
 
-  test("an answer that the provider ended with an error of its own is over, with the tokens it took", async () => {
+  test("an answer that the provider ended with an error is complete, with its tokens", async () => {
     const prompt = made.prompt(S, T + 10);
     made.answer(S, prompt, T + 20, { finish: "error", tokens: { input: 900, output: 0 } });
     const failed = made.prompt(S, T + 200);
@@ -453,7 +453,7 @@ describe("whose messages", () => {
     expect(ofKind(entries, "model_error")).toHaveLength(1);
   });
 
-  test("a command that the user ran with `!` is no tool call of the agent's", async () => {
+  test("a command that the user ran with `!` is no tool call", async () => {
     const prompt = made.prompt(S, T + 10);
     made.answer(S, prompt, T + 20);
     const shell = made.prompt(S, T + 300, {
@@ -474,7 +474,7 @@ describe("whose messages", () => {
     expect(ofKind(entries, "prompt")).toHaveLength(1);
   });
 
-  test("a slash command's subtask is known by its part, as hooks tell it", async () => {
+  test("a slash command's subtask is identified by its part, as in hooks", async () => {
     const prompt = made.prompt(S, T + 10, { type: "subtask", agent: "general", prompt: "p", description: "d" });
     const answer = made.message(S, T + 20, {
       role: "assistant",
@@ -489,7 +489,7 @@ describe("whose messages", () => {
     expect(ofKind(entries, "model_call")).toEqual([]);
   });
 
-  test("a session that a program began without a prompt has one of the machine's", async () => {
+  test("a session that a program started without a prompt has a machine's prompt", async () => {
     const first = made.prompt(S, T + 10, { type: "text", synthetic: true, text: "Nightly run" });
     made.answer(S, first, T + 20);
     expect(ofKind(await read(), "prompt")).toMatchObject([{ origin: "machine", promptKey: first }]);
@@ -497,7 +497,7 @@ describe("whose messages", () => {
 });
 
 describe("subagents", () => {
-  test("at any depth, under their own ids, with the call that began them", async () => {
+  test("are read at any depth, under their own ids, with the call that started them", async () => {
     const prompt = made.prompt(S, T + 10);
     const main = made.answer(S, prompt, T + 20, { finish: "tool-calls" });
     made.tool(S, main, T + 30, "call_a", { metadata: { sessionId: "ses_a" } }, "task");
@@ -516,11 +516,11 @@ describe("subagents", () => {
     expect(ofKind(entries, "model_call").map(({ agentId }) => agentId)).toEqual([undefined, "ses_a", "ses_b"]);
     expect(ofKind(entries, "prompt")).toHaveLength(1);
     expect(ofKind(entries, "tool_result")[0]).toMatchObject({ callId: "call_a", spawnedAgentId: "ses_a" });
-    // asked for by itself it only names its parent
+    // Its own id gives only its parent
     expect(await read("ses_b")).toMatchObject([{ kind: "session", parentSessionId: "ses_a" }]);
   });
 
-  test("call ids that a provider counts anew in each conversation stay apart", async () => {
+  test("call ids that a provider numbers anew in each conversation stay separate", async () => {
     const prompt = made.prompt(S, T + 10);
     const main = made.answer(S, prompt, T + 20, { finish: "tool-calls" });
     made.tool(S, main, T + 30, "functions.bash:0");
@@ -539,7 +539,7 @@ describe("subagents", () => {
     ]);
   });
 
-  test("a call that was left at work takes no id away from the fork that copied it", async () => {
+  test("a call left unfinished keeps its id separate from the fork that copied it", async () => {
     const running = { status: "running", time: { start: T - 40_000 } };
     const copied = made.answer(S, made.prompt(S, T + 1), T + 2, { time: { created: T - 50_000 } });
     made.tool(S, copied, T + 3, "functions.bash:0", running);
@@ -551,11 +551,11 @@ describe("subagents", () => {
   });
 });
 
-describe("how things end", () => {
+describe("status", () => {
   test.each([
-    ["a refusal by the user", { error: "The user rejected permission to use this specific tool call." }, "denied"],
+    ["a denial by the user", { error: "The user rejected permission to use this specific tool call." }, "denied"],
     [
-      "a refusal by a rule",
+      "a denial by a rule",
       { error: "The user has specified a rule which prevents you from using this specific tool call. Here are …" },
       "denied",
     ],
@@ -567,14 +567,14 @@ describe("how things end", () => {
     made.tool(S, answer, T + 30, "call_1", { status: "error", ...state });
     const entries = await read();
     expect(ofKind(entries, "tool_result")).toMatchObject([{ status }]);
-    // after a refusal the agent stops, whatever the model asked for
+    // After a denial the agent stops, so no further model call is expected
     expect(ofKind(entries, "model_call")[0]?.asksForTools).toBe(status === "denied" ? undefined : true);
   });
 
   test.each([
     ["an exit code of 3", "bash", { metadata: { exit: 3 } }, { status: "error", exitCode: 3 }],
     ["a command that was stopped", "bash", { metadata: { exit: null } }, { status: "error", errorType: "terminated" }],
-    ["a tool that is not there", "invalid", { input: { tool: "no_such_tool" } }, { status: "error" }],
+    ["a tool that does not exist", "invalid", { input: { tool: "no_such_tool" } }, { status: "error" }],
     [
       "an edit",
       "edit",
@@ -601,7 +601,7 @@ describe("how things end", () => {
     if (tool === "invalid") expect(ofKind(entries, "tool_use")).toMatchObject([{ name: "no_such_tool" }]);
   });
 
-  test("the user's stop is an interruption; of an answer whose tools ran the usage is unknown", async () => {
+  test("a stop by the user is an interruption; an answer whose tools ran has unknown usage", async () => {
     const error = { name: "MessageAbortedError", data: { message: "Aborted" } };
     const stopped = { finish: undefined, tokens: { input: 0, output: 0 }, error };
     const prompt = made.prompt(S, T + 10);
@@ -615,7 +615,7 @@ describe("how things end", () => {
     expect(ofKind(entries, "tool_result")).toMatchObject([{ status: "error", errorType: "interrupted" }]);
   });
 
-  test("a failed request is an error and no call", async () => {
+  test("a failed request is an error and no model call", async () => {
     const error = { name: "APIError", data: { statusCode: 400, responseBody: "secret", isRetryable: false } };
     made.answer(S, made.prompt(S, T + 10), T + 20, { finish: undefined, tokens: { input: 0, output: 0 }, error });
     const entries = await read();
@@ -624,21 +624,21 @@ describe("how things end", () => {
     expect(JSON.stringify(entries)).not.toContain("secret");
   });
 
-  test("a provider that tells no usage: a call without one", async () => {
+  test("a provider without usage gives a call without usage", async () => {
     made.answer(S, made.prompt(S, T + 10), T + 20, { tokens: { input: 0, output: 0, reasoning: 0 } });
     const [call] = ofKind(await read(), "model_call");
     expect(call).toMatchObject({ complete: true, finishReason: "stop" });
     expect(call).not.toHaveProperty("usage");
   });
 
-  test("reasoning that an earlier version left inside the output is not added to it", async () => {
+  test("reasoning that earlier versions include in the output is not added again", async () => {
     const tokens = { total: 160, input: 100, output: 60, reasoning: 40, cache: { read: 0, write: 0 } };
     made.answer(S, made.prompt(S, T + 10), T + 20, { tokens });
     expect(ofKind(await read(), "model_call")[0]?.usage).toMatchObject({ input: 100, output: 60, reasoning: 40 });
   });
 });
 
-test("texts and outputs are never read into an entry", async () => {
+test("entries have no content", async () => {
   const secret = "AKIA-acme-secret";
   const prompt = made.prompt(S, T + 10, { type: "text", text: secret });
   const answer = made.answer(S, prompt, T + 20, { system: secret });

@@ -26,7 +26,7 @@ test("the documented envelopes, line by line", async () => {
   const calls = linesOf<DocumentedCall>(join(CASE, "calls.jsonl"));
   const got = await mapped(calls);
   expect(got.every((one) => one.card?.source === "openhook")).toBe(true);
-  // An id that was told before is the same event: the store keeps the first
+  // An id that repeats is the same event: the store keeps the first
   const seen = new Set<string>();
   const first = got.map((one) => ({ ...one, events: one.events.filter(({ id }) => !seen.has(id) && seen.add(id)) }));
   compareLines(first, truthOf(CASE).lines);
@@ -46,20 +46,20 @@ test("the documented envelopes, line by line", async () => {
   ]);
 });
 
-describe("what is mended", () => {
+describe("repairs", () => {
   it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
     ["a time without zone is UTC", { time: "2026-09-14T11:00:00" }, { time: "2026-09-14T11:00:00.000Z" }],
-    ["a zone is kept as a moment", { time: "2026-09-14T11:00:00+02:00" }, { time: "2026-09-14T09:00:00.000Z" }],
-    ["no time is that of receipt", { time: undefined }, { time: "2026-09-14T09:00:00.000Z" }],
+    ["a time zone is converted", { time: "2026-09-14T11:00:00+02:00" }, { time: "2026-09-14T09:00:00.000Z" }],
+    ["a missing time is the time of receipt", { time: undefined }, { time: "2026-09-14T09:00:00.000Z" }],
     ["a comma before the fraction", { time: "2026-09-14T11:00:00,5+02:00" }, { time: "2026-09-14T09:00:00.500Z" }],
-    ["a zone of hours alone", { time: "2026-09-14 11:00:00.25+02" }, { time: "2026-09-14T09:00:00.250Z" }],
-    ["a zone behind a space", { time: "2026-09-14 11:00:00 +0200" }, { time: "2026-09-14T09:00:00.000Z" }],
-    ["a date alone", { time: "2026-09-14" }, { time: "2026-09-14T00:00:00.000Z" }],
+    ["a zone with hours only", { time: "2026-09-14 11:00:00.25+02" }, { time: "2026-09-14T09:00:00.250Z" }],
+    ["a zone after a space", { time: "2026-09-14 11:00:00 +0200" }, { time: "2026-09-14T09:00:00.000Z" }],
+    ["a date only", { time: "2026-09-14" }, { time: "2026-09-14T00:00:00.000Z" }],
     ["a version that is a number", { openhook: 0.1 }, { openhook: "0.1" }],
-    ["extensions beside a folder that is none", { cwd: null, extensions: { a: 1 } }, { extensions: { a: 1 } }],
+    ["extensions next to an invalid folder", { cwd: null, extensions: { a: 1 } }, { extensions: { a: 1 } }],
     ["a fraction of a millisecond", { data: { duration_ms: 12.6 } }, { data: { duration_ms: 13 } }],
-    ["a version that is none", { openhook: "next" }, { openhook: "0.1" }],
-    ["a version to come", { openhook: "1.12" }, { openhook: "1.12" }],
+    ["an invalid version", { openhook: "next" }, { openhook: "0.1" }],
+    ["a future version", { openhook: "1.12" }, { openhook: "1.12" }],
     ["a value outside the enumeration", { data: { reason: "bored", model: "m" } }, { data: { model: "m" } }],
     ["a negative count", { data: { input_tokens: -1 } }, { data: {} }],
     ["unknown extensions", { extensions: { vendor: { x: 1 } } }, { extensions: { vendor: { x: 1 } } }],
@@ -69,18 +69,18 @@ describe("what is mended", () => {
     expect(Envelope.safeParse(event).error).toBeUndefined();
     if (expected["data"] !== undefined) expect(event).toHaveProperty("data", expected["data"]);
   });
-  it("an id that is missing is made from the content, the same each time", () => {
+  it("a missing id is derived from the content", () => {
     const { id: _, ...rest } = envelope();
     expect(only(rest)?.id).toBe(only({ ...rest })?.id);
     expect(only(rest)?.id).not.toBe(only({ ...rest, session_id: "s2" })?.id);
   });
-  it("a version that is a number is one of ours", () => {
+  it("a numeric version is recognised", () => {
     expect(card.recognises(envelope({ openhook: 0.1 }))).toBe("certain");
   });
-  it.each(["source", "type", "session_id"])("not a missing %s", (name) => {
+  it.each(["source", "type", "session_id"])("a missing %s is rejected", (name) => {
     expect(only(envelope({ [name]: undefined }))).toBeUndefined();
   });
-  it("not a source that could not be a name", () => {
+  it("an invalid source name is rejected", () => {
     expect(only(envelope({ source: "Acme Agent" }))).toBeUndefined();
   });
 });
@@ -88,7 +88,7 @@ describe("what is mended", () => {
 describe("sums of a session", () => {
   const sum = (input_tokens: unknown, output_tokens: unknown, rest = {}) =>
     card.toEntries(envelope({ data: { input_tokens, output_tokens }, ...rest }), intake);
-  it("are told once, whatever many ends tell", () => {
+  it("are recorded once, however many ends report them", () => {
     const [first] = sum(100, 10, { id: "a" });
     const [second] = sum(250, 30, { id: "b", time: "2026-09-14T10:00:00Z" });
     if (first === undefined || second === undefined) throw new Error("no sums");
@@ -118,12 +118,12 @@ describe("remarks for the log", () => {
     [{ session_id: "" }, [/no session_id; it was dropped/]],
     [{ data: { duration_ms: 0.4 } }, []],
   ])("%j", (given, expected) => {
-    const told = card.remarks(envelope(given));
-    expect(told).toHaveLength(expected.length);
-    for (const [at, pattern] of expected.entries()) expect(told[at]).toMatch(pattern);
-    expect(told.join()).not.toMatch(/secret|\/home/);
+    const remarks = card.remarks(envelope(given));
+    expect(remarks).toHaveLength(expected.length);
+    for (const [at, pattern] of expected.entries()) expect(remarks[at]).toMatch(pattern);
+    expect(remarks.join()).not.toMatch(/secret|\/home/);
   });
-  it("have nothing to say of what is no envelope", () => {
+  it("are empty for a payload that is no envelope", () => {
     for (const payload of [null, 1, [], {}, { openhook: 1 }]) expect(card.remarks(payload)).toEqual([]);
   });
 });

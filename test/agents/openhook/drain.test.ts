@@ -15,17 +15,17 @@ beforeEach(() => {
 });
 afterEach(() => run.remove());
 
-test("envelopes of anybody: counted once by their id, sums once for the session", async () => {
+test("counts any sender's envelopes once by id, and sums once per session", async () => {
   for (const call of [...calls, ...calls.slice(2, 5)]) await run.hook(call);
   expect(await run.drain(LATER_MS)).toMatchObject({ quarantined: 0 });
-  const books = countersAndRows(run.places.storePath);
-  expect(books.counters).toMatchObject({ input: 1200, output: 300, calls: 0 });
-  expect(books.rows).toMatchObject({ input: 1200, output: 300 });
+  const { counters, rows } = countersAndRows(run.places.storePath);
+  expect(counters).toMatchObject({ input: 1200, output: 300, calls: 0 });
+  expect(rows).toMatchObject({ input: 1200, output: 300 });
   expect(summaryOf(run.places.storePath, "sess_abc123")).toMatchObject({ prompts: 1, unsettled: 0 });
   expect(run.log.join("\n")).toMatch(/OpenHook 0\.2 was read as 0\.1/);
 });
 
-test("what a sender has under extensions is its own: not sent, and no part of the session's shape", async () => {
+test("a sender's extensions are not exported and do not affect the session", async () => {
   const extensions = {
     agent_id: "SENDER-1",
     agent_type: "SENDER-2",
@@ -41,7 +41,7 @@ test("what a sender has under extensions is its own: not sent, and no part of th
     process: "SENDER-11",
     own: { nested: "SENDER-12" },
   };
-  const tell = (second: number, type: string, data: object) =>
+  const hook = (second: number, type: string, data: object) =>
     run.hook({
       received_at: "2026-09-14T09:00:00.000Z",
       argv: ["--source", "openhook"],
@@ -56,11 +56,11 @@ test("what a sender has under extensions is its own: not sent, and no part of th
         extensions,
       },
     });
-  await tell(0, "session.start", {});
-  await tell(1, "prompt.submit", {});
-  await tell(2, "tool.start", { tool_name: "cut", tool_call_id: "1" });
-  await tell(3, "tool.end", { tool_name: "cut", tool_call_id: "1", status: "error" });
-  await tell(4, "session.end", { reason: "completed", input_tokens: 10, output_tokens: 2 });
+  await hook(0, "session.start", {});
+  await hook(1, "prompt.submit", {});
+  await hook(2, "tool.start", { tool_name: "cut", tool_call_id: "1" });
+  await hook(3, "tool.end", { tool_name: "cut", tool_call_id: "1", status: "error" });
+  await hook(4, "session.end", { reason: "completed", input_tokens: 10, output_tokens: 2 });
   await run.drain(LATER_MS);
   const summary = summaryOf(run.places.storePath, "strato-1");
   expect(summary).toMatchObject({ prompts: 1, segments: [{ ended: true, reason: "completed" }] });

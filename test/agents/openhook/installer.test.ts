@@ -19,11 +19,11 @@ const add = (text: string | undefined): string => installer.add([{ path, text }]
 const remove = (text: string): string | undefined => installer.remove([{ path, text }])[0]?.text;
 
 describe("the discovery file", () => {
-  it("stands in the project's root, and nowhere else", async () => {
+  it("is only in the project's root", async () => {
     expect(installer.scopes).toEqual(["project"]);
     expect(await installer.paths("project", target)).toEqual([path]);
   });
-  it("registers us for everything, without anybody waiting", () => {
+  it("registers us for all events, without blocking the sender", () => {
     expect(JSON.parse(add(undefined))).toEqual({
       openhook: "0.1",
       hooks: [
@@ -69,7 +69,7 @@ describe("the discovery file", () => {
       { numRuns: runs(150) },
     );
   });
-  it("that is no such file is refused with its place", () => {
+  it("of another format is rejected with line and column", () => {
     expect(() => add('{\n  "hooks": {}\n}')).toThrow(/^line 2, column 12: "hooks" is not a list/);
     expect(() => add("[]")).toThrow(SettingsError);
     expect(() => add('{"hooks": [], "hooks": []}')).toThrow(/a second time/);
