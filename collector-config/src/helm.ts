@@ -1,11 +1,11 @@
 import { parse, stringify } from "yaml";
 
-/** A file below `kubernetes/config/`, and the files of which it is the chart's form. */
+/** A file below `kubernetes/config/`, and the files that it is made from. */
 interface HelmConfig {
   readonly of: readonly string[];
-  /** What the chart's own values add and we do not have: taken out by `null`. */
+  /** Members of the chart's default values that we do not use; removed by `null`. */
   readonly without?: Tree;
-  /** Other than on a machine. */
+  /** Differences from the plain files. */
   readonly instead?: (config: Tree) => Tree;
 }
 
@@ -23,8 +23,8 @@ export function helmConfigs(read: (name: string) => string): ReadonlyMap<string,
     Object.entries(HELM_CONFIGS).map(([name, { of, without, instead }]) => {
       const plain = of.map((file): Tree => parse(read(file), { merge: true })).reduce(merged, without ?? {});
       const head = [
-        `# Written by scripts/collector-redaction.mjs from ${of.join(" and ")}, where the reasons are. Change nothing here.`,
-        "# Values of the official chart opentelemetry-collector, beside values-*.yaml.",
+        `# Written by scripts/collector-redaction.mjs from ${of.join(" and ")}, which have the comments. Do not edit.`,
+        "# Values of the official chart opentelemetry-collector, in addition to values-*.yaml.",
       ];
       const values = stringify({ config: instead?.(plain) ?? plain }, { lineWidth: 0, aliasDuplicateObjects: false });
       return [name, `${head.join("\n")}\n${values}`];
@@ -32,7 +32,7 @@ export function helmConfigs(read: (name: string) => string): ReadonlyMap<string,
   );
 }
 
-/** As the Collector and Helm merge: objects by key, everything else by the later one. */
+/** Merges like the Collector and Helm: objects by key, otherwise the later value wins. */
 export function merged(first: Tree, second: Tree): Tree {
   const result: Record<string, Tree[string]> = { ...first };
   for (const [key, value] of Object.entries(second)) {
@@ -70,7 +70,7 @@ const HELM_CONFIGS: Readonly<Record<string, HelmConfig>> = {
   "output-otlp.yaml": { of: ["outputs/otlp.yaml"] },
 };
 
-/** Pods come and go: their addresses are those of a headless service, and not a list. */
+/** Pods are replaced: their addresses come from a headless service, not from a list. */
 function withHeadlessService(config: Tree): Tree {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the Collector's own
   const dns = { hostname: "${env:OPENHOOK_TIER_2}", port: "4317", interval: "5s" };

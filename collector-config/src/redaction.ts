@@ -6,7 +6,7 @@ import { OVERFLOW } from "../../src/store/cardinality.ts";
 import { CONTENT_ATTRIBUTES } from "../../src/telemetry/attributes.ts";
 import * as semconv from "../../src/telemetry/semconv.ts";
 
-/** Settings of a `redaction` processor, as far as we set them. */
+/** The settings of a `redaction` processor that we use. */
 export interface Redaction {
   readonly allow_all_keys: boolean;
   readonly allowed_keys?: readonly string[];
@@ -18,7 +18,7 @@ export interface Redaction {
   readonly summary: "silent" | "info";
 }
 
-/** The processors of the second net, by the names that `gateway.yaml` uses. */
+/** The processors of the second redaction, by the names in `gateway.yaml`. */
 export function redactionProcessors(): Readonly<Record<string, Redaction>> {
   return {
     "redaction/keys": {
@@ -46,32 +46,32 @@ export function redactionProcessors(): Readonly<Record<string, Redaction>> {
   };
 }
 
-/** The file `redaction.yaml`: the same with the reasons. */
+/** The file `redaction.yaml`: the same with comments. */
 export function redactionYaml(): string {
   const { "redaction/keys": keys, "redaction/secrets": secrets, "redaction/people": people } = redactionProcessors();
   return `${[
-    "# Written by scripts/collector-redaction.mjs from src/telemetry/semconv.ts and src/privacy/rules.ts. Change nothing here.",
-    "# What the gateway lets through; gateway.yaml says in which order. Fails closed: a name that is not here goes.",
+    "# Written by scripts/collector-redaction.mjs from src/telemetry/semconv.ts and src/privacy/rules.ts. Do not edit.",
+    "# What the gateway allows; gateway.yaml has the order. Fails closed: names that are not listed are removed.",
     "processors:",
-    "  # Attributes by name, wherever they stand: resource, scope, span, event, metric point",
+    "  # Attributes by name, anywhere: resource, scope, span, event, metric point",
     "  redaction/keys:",
     "    allow_all_keys: false",
-    "    # Your own attributes (OTEL_RESOURCE_ATTRIBUTES, resource.attributes, .openhook-otel.json): an RE2 expression of their",
-    "    # whole names, e.g. OPENHOOK_ALLOWED_KEYS='squad|billing\\..+'. Their values are checked below like all others.",
+    "    # Your own attributes (OTEL_RESOURCE_ATTRIBUTES, resource.attributes, .openhook-otel.json): an RE2 expression for their",
+    "    # complete names, e.g. OPENHOOK_ALLOWED_KEYS='squad|billing\\..+'. Their values are checked below like all others.",
     `    ignored_key_patterns: [${quoted(OWN_KEYS)}]`,
     "    redact_all_types: false",
-    "    # What was removed is not written down: the name itself may be what should not be known",
+    "    # Removed names are not listed: the name itself may be secret",
     "    summary: silent",
     "    allowed_keys:",
     ...(keys?.allowed_keys ?? []).map((key) => `      - ${key}`),
     "",
-    "  # Values that are secrets by their form, the same rules that run on the developers' machines",
+    "  # Values that look like secrets, by the same rules as on the developers' machines",
     "  redaction/secrets:",
     "    allow_all_keys: true",
-    "    # Lists and numbers too: without it they would not be looked at. A number stays a number unless it is masked.",
+    "    # Lists and numbers too; by default they are not checked. A number stays a number unless it is masked.",
     "    redact_all_types: true",
     "    summary: silent",
-    "    # Looked at first, and most values end here: numbers, ids and words too short for a secret. Saves most of the time.",
+    "    # Checked first; matches most values: numbers, ids and words too short for a secret. Saves most of the time.",
     "    allowed_values:",
     ...(secrets?.allowed_values ?? []).map((pattern) => `      - ${quoted(pattern)}`),
     "    blocked_values:",
@@ -80,12 +80,12 @@ export function redactionYaml(): string {
       `      - ${quoted(patternOf(rule))}`,
     ]),
     "",
-    "  # Addresses and names of users in paths. Without it in the pipelines of gateway.yaml they pass.",
+    "  # E-mail addresses and user names in paths. If removed from the pipelines of gateway.yaml, they pass.",
     "  redaction/people:",
     "    allow_all_keys: true",
     "    redact_all_types: true",
     "    summary: silent",
-    "    # There on machines whose user set identity.user to plain; secrets in it are masked above",
+    "    # Sent by machines whose user set identity.user to plain; secrets in it are masked above",
     `    ignored_keys: [${people?.ignored_keys?.join(", ") ?? ""}]`,
     "    allowed_values:",
     ...(people?.allowed_values ?? []).map((pattern) => `      - ${quoted(pattern)}`),
@@ -94,7 +94,7 @@ export function redactionYaml(): string {
   ].join("\n")}\n`;
 }
 
-/** Names that pass: all that this program emits but content, and what people customarily add to a resource. */
+/** Allowed names: everything that this program emits except content, and common resource attributes. */
 export function allowedKeys(): readonly string[] {
   const emitted = Object.values(semconv).flatMap((name) => (typeof name === "string" ? [name] : Object.values(name)));
   const names = emitted.filter((name) => name !== semconv.LATEST_SCHEMA_URL && !CONTENT_ATTRIBUTES.has(name));
@@ -102,12 +102,12 @@ export function allowedKeys(): readonly string[] {
 }
 
 /**
- * Where `gateway.yaml` carries names and texts that no redaction processor looks at, so that one does: the names of spans,
- * events and scopes, a status' message.
+ * Attributes to which `gateway.yaml` copies texts that no redaction processor checks: names of spans, events and scopes, and
+ * status messages.
  */
 export const CARRIED = ["openhook.gateway.name", "openhook.gateway.text"] as const;
 
-/** Forms of values that none of the rules matches, whatever they hold: numbers, UUIDs and digests, short words. */
+/** Forms of values that no rule can match: numbers, UUIDs and digests, short words. */
 export const HARMLESS_VALUES = [
   "^[0-9.+-]{1,24}$",
   "^[0-9a-f]{7,64}$",
@@ -118,11 +118,11 @@ export const HARMLESS_VALUES = [
 
 // --- internal ---
 
-/** Empty where nothing is named: then it matches no name. */
+/** Empty by default: then it matches no name. */
 // biome-ignore lint/suspicious/noTemplateCurlyInString: the Collector's own
 const OWN_KEYS = "^(?:${env:OPENHOOK_ALLOWED_KEYS:-})$$";
 
-/** Set by the users themselves, and what dashboards group by. */
+/** Set by users, and used by dashboards for grouping. */
 const CUSTOMARY = ["deployment.environment", "deployment.environment.name", "host.name", "team", "department"];
 
 function resourceKeys(): readonly string[] {

@@ -74,7 +74,7 @@ describe.skipIf(collector === undefined)("the Collector takes", () => {
     expect(refusal(collector ?? "", [path])).toContain("num_consumer");
   });
 
-  test("no gateway without its second net, and none without a place to send to", () => {
+  test("the gateway does not start without its redaction, and not without an output", () => {
     const without = (files: readonly string[]): string => refusal(collector ?? "", files.map(shipped));
     expect(without(["gateway.yaml", "outputs/otlp.yaml"])).toContain("redaction/");
     expect(without(GATEWAY)).toContain("no exporter");
