@@ -3,7 +3,7 @@ import { exact, exactSum, LABEL, type LabelKey, labels, raw, recorded, sumBy } f
 import type { Alert, Group } from "./rules.ts";
 import { SILENT_DAYS } from "./silent.ts";
 
-/** Alerts. All of them say what to do. */
+/** Alerts. Every description says what to do. */
 export const alertGroups = (): readonly Group<Alert>[] => [
   {
     name: "openhook-cost",
@@ -43,7 +43,7 @@ export const alertGroups = (): readonly Group<Alert>[] => [
       },
       {
         alert: "OpenhookCostAnomaly",
-        // 20 USD: below it nobody wants to be called. Three days of history: before that everything is an anomaly
+        // At least 20 USD, so that small amounts raise no alert. Three days of history: before that everything is an anomaly
         expr: `${DAILY} > 20 + 3 * ${DAILY_BEFORE} and ${DAILY_BEFORE_COUNT} > ${(3 * DAY_MINUTES) / 5}`,
         for: "30m",
         severity: "warning",
@@ -223,6 +223,6 @@ const LONG_TURNS = `${exactSum(TURNS, ["environment", "agent"], "6h")} - ${exact
 
 const REPORT = raw("openhook.collector.report.time");
 const SILENCE = `(time() - max by (${labels(MACHINE)}) (last_over_time(${REPORT}[30d])))`;
-/** Of a machine that tells under another environment now, too. */
+/** Also for a machine that now reports under another environment. */
 const MACHINE_SILENCE = `(time() - max by (${LABEL.machine}) (last_over_time(${REPORT}[30d])))`;
 const SILENCE_A_WEEK_AGO = `(time() - ${7 * 86_400} - max by (${labels(MACHINE)}) (last_over_time(${REPORT}[30d] offset 1w)))`;

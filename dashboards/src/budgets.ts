@@ -1,9 +1,9 @@
-/** rules/budgets.yaml is the user's: written once as an example, never written over by anything but this project's own commits. */
+/** The example rules/budgets.yaml. Users edit it, so their file is never overwritten. */
 export const budgetsText =
   (): string => `# Budgets: edit this file. US dollars at list price, for 30 days; reload Prometheus afterwards.
 #
-# One rule for each budget. Every budget has a name of its own in the label \`budget\`. Without the label \`vcs_repository_name\`
-# it is for everything together; with it, for that repository alone.
+# One rule for each budget, with a unique name in the label \`budget\`. Without the label \`vcs_repository_name\` it covers
+# everything; with it, only that repository.
 # Spending: openhook:budget_spent:ratio_1h, _1d, _7d, _30d (rules/recording.yaml). Alerts: OpenhookBudget… (rules/alerts.yaml).
 groups:
   - name: openhook-budgets

@@ -7,13 +7,11 @@ import { of } from "./select.ts";
 import { SILENT_DAYS } from "./silent.ts";
 import { variable } from "./variables.ts";
 
-/** Whether what agents did arrives: the program's own figures. */
+/** Whether the agents' data arrives, from the program's own metrics. */
 export const collectorHealth = (): Dashboard =>
   new DashboardBuilder("Coding agents: collector health")
     .uid(UID.health)
-    .description(
-      "openhook-otel's own figures from every machine: what waits, what was set aside, what it does not know, which machines went silent.",
-    )
+    .description("openhook-otel's own metrics from every machine: queue, quarantine, unknown names, silent machines.")
     .tags([TAG])
     .time({ from: "now-24h", to: "now" })
     .timezone("browser")
@@ -33,7 +31,7 @@ export const collectorHealth = (): Dashboard =>
     .withPanel(
       stat({
         title: "Silent machines",
-        description: `Machines seen in the last ${IDLE}, and not in the last ${SILENT_DAYS} days. A holiday, or a collector that does not run or does not get through.`,
+        description: `Machines seen in the last ${IDLE}, but not in the last ${SILENT_DAYS} days: a holiday, or openhook-otel does not run or cannot deliver.`,
         unit: UNIT.count,
         width: 4,
         steps: [
@@ -153,7 +151,7 @@ export const collectorHealth = (): Dashboard =>
             expr: maxOf("clock.skew"),
             unit: UNIT.seconds,
             decimals: 1,
-            noValue: "in step",
+            noValue: "in sync",
             steps: [
               ["red", null],
               ["text", -60],
@@ -256,7 +254,7 @@ export const collectorHealth = (): Dashboard =>
       bars({
         title: "Payloads by outcome",
         description:
-          "converted: became events. ignored: contain nothing that is needed. quarantined: kept for a retry, not lost.",
+          "converted: became events. ignored: contain no needed data. quarantined: kept for a retry, not lost.",
         unit: UNIT.count,
         decimals: 0,
         width: 8,
@@ -269,7 +267,7 @@ export const collectorHealth = (): Dashboard =>
       table({
         title: "Quarantined payloads",
         description:
-          "By agent and reason. unrecognised: no adapter knows it. unreadable: no JSON. incomplete: the hook was killed while writing.",
+          "By agent and reason. unrecognised: no adapter knows it. unreadable: not JSON. incomplete: the hook was killed while writing.",
         width: 8,
         noValue: "none",
         by: [
@@ -289,7 +287,7 @@ export const collectorHealth = (): Dashboard =>
       table({
         title: "Unknown names by agent version",
         description:
-          "Unknown names by agent and version, the maximum of any machine. `openhook-otel doctor` there lists them; an update of openhook-otel may know them.",
+          "By agent and version, the maximum of any machine. `openhook-otel doctor` on that machine lists them; a newer openhook-otel may know them.",
         width: 8,
         noValue: "none",
         by: [
@@ -309,8 +307,7 @@ export const collectorHealth = (): Dashboard =>
     .withPanel(
       table({
         title: "Events and transcript lines",
-        description:
-          "Payloads, new events and transcript lines by agent. Unreadable lines are passed over and counted.",
+        description: "Payloads, new events and transcript lines by agent. Unreadable lines are skipped and counted.",
         width: 24,
         height: 8,
         by: [["source", "Agent"]],
@@ -341,7 +338,7 @@ export const collectorHealth = (): Dashboard =>
 const MACHINE: readonly LabelKey[] = ["machine", "environment"];
 const DRIFT: readonly LabelKey[] = ["source", "sourceVersion", "driftKind"];
 
-/** A gauge as each machine last told it. Gauges come with a delivery only, so the last one counts for a day. */
+/** Each machine's last value of a gauge. Gauges are sent only with a delivery, so the last value is valid for a day. */
 function latest(metric: string, within = "1d"): string {
   return `last_over_time(${of.self(metric)}[${within}])`;
 }
@@ -350,5 +347,5 @@ function maxOf(metric: string): string {
   return `max by (${MACHINE.map((key) => LABEL[key]).join(", ")}) (${latest(metric, IDLE)})`;
 }
 
-/** Seconds since a machine last told anything. By a time it sends itself: what a Collector holds is scraped for ever. */
+/** Seconds since a machine's last report, by the time in the report: a Collector exposes the last values permanently. */
 const silence = `time() - ${maxOf("report.time")}`;

@@ -79,7 +79,7 @@ export const costAndTokens = (): Dashboard =>
     .withPanel(
       stat({
         title: "Input tokens",
-        description: "Tokens from a cache included.",
+        description: "Cached tokens included.",
         unit: UNIT.tokens,
         decimals: 2,
         width: 4,
@@ -101,7 +101,7 @@ export const costAndTokens = (): Dashboard =>
       table({
         title: "Budgets",
         description:
-          "What was spent of each budget of rules/budgets.yaml, by the recording rules. Burning 100 % of a day's share every day spends exactly the budget in 30 days.",
+          "Spending on each budget in rules/budgets.yaml, from the recording rules. 100 % of a day's share every day spends exactly the budget in 30 days.",
         width: 12,
         height: 6,
         noValue: "no budget is set",
@@ -174,7 +174,7 @@ export const costAndTokens = (): Dashboard =>
       bars({
         title: "Cost by model",
         description:
-          "US dollars at list price in each interval. Models without a known price are not in it; see the table below.",
+          "US dollars at list price in each interval. Models without a known price are not included; see the table below.",
         unit: UNIT.usd,
         width: 12,
         queries: [{ expr: exactSum(of.cost(), ["model"], "$__interval"), legend: `{{${LABEL.model}}}` }],
@@ -237,7 +237,7 @@ export const costAndTokens = (): Dashboard =>
         width: 12,
         by: [
           ["agent", "Agent"],
-          ["subagent", "Whose"],
+          ["subagent", "Subagent"],
         ],
         columns: columns(["agent", "subagent"]),
         sortBy: "Input tokens",
@@ -247,7 +247,7 @@ export const costAndTokens = (): Dashboard =>
       ranking({
         title: "Calls without a price, by model",
         description:
-          "Models that the price table does not know, or calls without reported usage. Their cost is unknown, not 0.",
+          "Models that are not in the price table, or calls without reported usage. Their cost is unknown, not 0.",
         unit: UNIT.count,
         width: 12,
         noValue: "none: every call has a price",
@@ -262,7 +262,7 @@ export const costAndTokens = (): Dashboard =>
 const BUDGET = "openhook:budget_usd";
 const SPENT = "openhook:budget_spent:ratio_";
 
-/** Calls with and without a price are disjoint, and together all. */
+/** Calls with and without a price are disjoint, and add up to all calls. */
 function pricedShare(by: readonly LabelKey[]): string {
   const unpriced = exactSum(of.unpriced(), by);
   const calls = exactSum(of.modelCalls(), by);

@@ -1,10 +1,10 @@
 import type { LabelKey } from "./promql.ts";
 
-/** A metric of which the recording rules keep a sum without machines. */
+/** A metric that the recording rules sum over machines. */
 export interface Fleet {
   readonly metric: string;
   readonly part: "" | "_bucket" | "_sum" | "_count";
-  /** Labels that stay, beside agent and environment. */
+  /** Labels that are kept, in addition to agent and environment. */
   readonly by: readonly (LabelKey | "le")[];
 }
 
@@ -16,7 +16,7 @@ const histogram = (metric: string, ...by: readonly LabelKey[]): readonly Fleet[]
     by: part === "_bucket" ? ["le", ...by] : by,
   }));
 
-/** All metrics that a dashboard or an alert asks for without machines. */
+/** All metrics that a dashboard or an alert uses summed over machines. */
 export const FLEET: readonly Fleet[] = [
   counter("openhook.session.count", "endReason", "repository"),
   counter("openhook.turn.count", "turnOrigin", "turnState", "repository"),

@@ -31,8 +31,8 @@ export const dashboards = (): Readonly<Record<string, Dashboard>> => ({
 // --- internal ---
 
 /**
- * What the builders leave out: an id for each panel, the oldest schema that says all of it. And what they say too much:
- * links in a menu, where nobody looks for them.
+ * Adds what the builders leave out: an id for each panel, and the oldest sufficient schema version. Shows links directly instead of
+ * in a menu, where they are hard to find.
  */
 function finished(dashboard: Dashboard): Dashboard {
   let id = 0;
@@ -51,5 +51,5 @@ function finished(dashboard: Dashboard): Dashboard {
   return { ...dashboard, annotations: { list: [] }, links, id: null, schemaVersion: SCHEMA, version: 1 };
 }
 
-/** Grafana 11.0's; later ones migrate it when they load it. */
+/** That of Grafana 11.0; later versions migrate it on loading. */
 const SCHEMA = 39;

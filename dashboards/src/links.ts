@@ -1,6 +1,6 @@
 import { DashboardLinkBuilder, DashboardLinkType } from "@grafana/grafana-foundation-sdk/dashboard";
 
-/** A link from a value to somewhere else. */
+/** A link of a value. */
 export interface Link {
   readonly title: string;
   readonly url: string;
@@ -28,7 +28,7 @@ export const siblings = (): DashboardLinkBuilder =>
 /** A variable of Grafana, in a text. @example put("__data.fields.Agent") */
 export const put = (name: string): string => `\${${name}}`;
 
-/** From a value to the sessions behind it. @param variables of the session explorer, by Grafana's words for the value's labels */
+/** From a value to its sessions. @param variables of the session explorer, as Grafana expressions for the value's labels */
 export const toSessions = (title: string, variables: Readonly<Record<string, string>>): Link => ({
   title,
   url: `/d/${UID.sessions}?\${__url_time_range}&\${environment:queryparam}${Object.entries(variables)

@@ -1,11 +1,11 @@
 import { exactSum, LABEL, type LabelKey, ratio, sumBy } from "./promql.ts";
 import { of } from "./select.ts";
 
-/** Figures that several dashboards show, so that each is computed in one way. */
+/** Figures of several dashboards, each computed in one way. */
 export const measure = {
   /**
-   * Part of the input tokens that came from a cache: cached tokens are among the input tokens. Input of agents and models
-   * that tell nothing of a cache is left out, since it is not known to have missed one.
+   * Share of the input tokens that came from a cache; cached tokens are part of the input tokens. Input of agents and models
+   * that do not report cache reads is left out, because it may or may not have been cached.
    */
   cacheHit: (by: readonly LabelKey[] = [], range?: string): string => {
     const apart = [...new Set<LabelKey>([...by, "agent", "model"])];
@@ -19,14 +19,14 @@ export const measure = {
     const [read, written] = ["cache_read", "cache_write"].map((kind) => exactSum(of.tokens(kind), by, range));
     return `${input} - ${orZero(read ?? "", input)} - ${orZero(written ?? "", input)}`;
   },
-  /** All tokens of each interval, by kinds of which none stands in another: a chart can pile them up. */
+  /** All tokens of each interval by disjoint kinds, so that a chart can stack them. */
   tokensByKind: () => [
     { expr: exactSum(of.tokens("cache_read"), [], "$__interval"), legend: "input, from cache" },
     { expr: exactSum(of.tokens("cache_write"), [], "$__interval"), legend: "input, written to cache" },
     { expr: measure.freshInput([], "$__interval"), legend: "input, not cached" },
     { expr: exactSum(of.tokens("output"), [], "$__interval"), legend: "output" },
   ],
-  /** Of calls whose end is known: those that worked. */
+  /** Successful calls as a share of those whose end is known. */
   toolSuccess: (by: readonly LabelKey[] = [], range?: string): string => {
     const ran = exactSum(of.tools(RAN), by, range);
     return ratio(orZero(exactSum(of.tools(status("success")), by, range), ran), ran);
@@ -41,7 +41,7 @@ export const measure = {
   },
 } as const;
 
-/** A count that is 0 where there is a whole and none of it; nothing where there is no whole. */
+/** 0 if there is a whole but no part; no value if there is no whole. */
 export const orZero = (part: string, whole: string): string => `(${part} or 0 * ${whole})`;
 
 // --- internal ---

@@ -5,7 +5,7 @@ import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
  * A metric as Prometheus names it: by the OpenTelemetry rules that the Collector's exporter and Prometheus' own OTLP
  * endpoint share (UnderscoreEscapingWithSuffixes). Histograms without their `_bucket`, `_sum`, `_count`.
  *
- * @param otelName as the program sends it; one it does not send throws
+ * @param otelName as the program sends it; an unknown name throws
  * @example promName("openhook.cost.usage") // openhook_cost_usage_USD_total
  */
 export function promName(otelName: string): string {
@@ -17,7 +17,7 @@ export function promName(otelName: string): string {
 /** An attribute as Prometheus names it. */
 export const promLabel = (attribute: string): string => attribute.replaceAll(/[^A-Za-z0-9_]/g, "_");
 
-/** Every name that the program's metrics have in Prometheus, those of a histogram's parts included. */
+/** All Prometheus names of the program's metrics, including the parts of histograms. */
 export const allPromNames = (): ReadonlySet<string> =>
   new Set(
     [...METRIC_SHAPES.values()].flatMap((shape) =>
@@ -29,7 +29,7 @@ export const allPromNames = (): ReadonlySet<string> =>
 
 // --- internal ---
 
-/** UCUM → the word that is appended. A unit in braces is a remark, and vanishes. */
+/** UCUM → the appended word. A unit in braces is an annotation and is omitted. */
 const UNITS: ReadonlyMap<string, string> = new Map([
   ["s", "seconds"],
   ["By", "bytes"],

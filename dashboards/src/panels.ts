@@ -46,16 +46,16 @@ export const UNIT = {
 } as const;
 export type Unit = (typeof UNIT)[keyof typeof UNIT];
 
-/** Every panel says what it shows. */
+/** Every panel describes what it shows. */
 interface Shown {
   readonly title: string;
   readonly description: string;
   readonly unit: Unit;
-  /** Of 24. */
+  /** In columns; the page has 24. */
   readonly width: number;
   readonly height?: number;
   readonly decimals?: number;
-  /** Instead of nothing. What is not known is never 0. */
+  /** Shown if there is no data. Unknown values are never 0. */
   readonly noValue?: string;
   /** Green below the first, or as given. */
   readonly steps?: readonly Step[];
@@ -103,7 +103,7 @@ export const bars = (shown: Shown & { readonly queries: readonly Query[] }): Bui
       .min(0),
   );
 
-/** A value over time. */
+/** Values over time. */
 export const lines = (shown: Shown & { readonly queries: readonly Query[]; readonly max?: number }): Builder<Panel> => {
   const panel = series(shown)
     .drawStyle(GraphDrawStyle.Line)
@@ -117,7 +117,7 @@ export const lines = (shown: Shown & { readonly queries: readonly Query[]; reado
   return linked(shown, shown.max === undefined ? panel : panel.max(shown.max));
 };
 
-/** Bars beside each other, the longest first. */
+/** Bars next to each other, the longest first. */
 export const ranking = (shown: Shown & { readonly expr: string; readonly legend: string }): Builder<Panel> =>
   linked(
     shown,
@@ -161,7 +161,7 @@ export const table = (
   const refs = shown.columns.map((column, index) => ({ ...column, refId: refIdOf(index) }));
   const keys = shown.by.map(([key]) => key);
   const names = [...shown.by.map(([key]) => LABEL[key] as string), ...refs.map(({ refId }) => `Value #${refId}`)];
-  // With a single query Grafana names its column plainly
+  // With a single query Grafana names its column without the query's letter
   const plain = refs.length === 1 ? { Value: refs[0]?.name ?? "" } : {};
   const panel = new Table()
     .title(shown.title)
@@ -211,7 +211,7 @@ export const table = (
   return panel;
 };
 
-/** What has the shape of a panel already, for those that are not of Prometheus. */
+/** A panel given as an object, for data sources other than Prometheus. */
 export const built = (panel: Panel): Builder<Panel> => ({ build: () => panel });
 
 export const PROMETHEUS = { type: "prometheus", uid: `\${datasource}` } as const;
@@ -232,7 +232,7 @@ const instant = (refId: string, expr: string, legendFormat = "__auto"): Dataquer
 
 const WHO = [{ type: "value", options: { true: { text: "subagents" }, false: { text: "main thread" } } }];
 
-/** A row of something without a name is named. */
+/** Names rows without a label. */
 const withNames = (keys: readonly LabelKey[], expr: string): string =>
   keys.reduce((made, key) => {
     const otherwise = key === "repository" ? NO_REPOSITORY : key === "model" ? NO_MODEL : undefined;
@@ -281,7 +281,7 @@ const stepsOf = (steps: readonly Step[]): Threshold[] => steps.map(([color, valu
 const thresholds = (steps: readonly Step[] = [["text", null]]): ThresholdsConfigBuilder =>
   new ThresholdsConfigBuilder().mode(ThresholdsMode.Absolute).steps(stepsOf(steps));
 
-/** The builder's own links are those of dashboards; a panel's values have other ones. */
+/** The builder's links are dashboard links; links of values have another type. */
 function linked(shown: Pick<Shown, "links" | "decimals">, panel: Builder<Panel>): Builder<Panel> {
   return {
     build: () => {

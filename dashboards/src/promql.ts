@@ -1,7 +1,7 @@
 import * as semconv from "../../src/telemetry/semconv.ts";
 import { promLabel, promName } from "./names.ts";
 
-/** Labels, by what they stand for. */
+/** Labels by meaning. */
 export const LABEL = {
   agent: promLabel(semconv.SERVICE_NAME),
   environment: "deployment_environment_name",
@@ -24,18 +24,18 @@ export const LABEL = {
   driftKind: promLabel(semconv.OPENHOOK_DRIFT_KIND),
   source: promLabel(semconv.OPENHOOK_SOURCE),
   sourceVersion: promLabel(semconv.OPENHOOK_SOURCE_VERSION),
-  /** Ours alone: of the rules in rules/budgets.yaml. */
+  /** Only in the rules of rules/budgets.yaml. */
   budget: "budget",
 } as const;
 export type LabelKey = keyof typeof LABEL;
 
-/** How far back the last value of a machine that has been idle is looked for. A machine idle for longer drops out of both ends of a difference. */
+/** How far back the last value of an idle machine is searched. A machine idle for longer is missing at both ends of a difference. */
 export const IDLE = "30d";
 
 /**
- * A counter's growth over a time range, exactly: its value at the end less its value at the start, where a series that was
- * not there at the start counts from 0. Right for pushes and scrapes, sparse points, restarts of the Collector, and points
- * that come twice; `increase()` is none of that (it extrapolates, and takes the first value of a series for 0 growth).
+ * A counter's exact growth over a time range: its value at the end minus its value at the start; a series that did not exist at
+ * the start counts from 0. Correct for pushes and scrapes, sparse points, restarts of the Collector, and duplicate points;
+ * `increase()` is not (it extrapolates, and counts the first value of a series as no growth).
  *
  * @param selector an instant vector selector
  * @param range a duration, or a variable that becomes one
@@ -43,7 +43,7 @@ export const IDLE = "30d";
 export const exact = (selector: string, range = "$__range"): string =>
   `(last_over_time(${selector}[${IDLE}]) - (last_over_time(${selector}[${IDLE}] offset ${range}) or 0 * last_over_time(${selector}[${IDLE}])))`;
 
-/** The same, summed. @param by labels that stay apart */
+/** The same, summed. @param by labels to keep */
 export const exactSum = (selector: string, by: readonly LabelKey[] = [], range = "$__range"): string =>
   sumBy(by, exact(selector, range));
 
@@ -55,22 +55,22 @@ export const sumBy = (by: readonly (LabelKey | "le")[], expr: string): string =>
 export const labels = (keys: readonly (LabelKey | "le")[]): string =>
   keys.map((key) => (key === "le" ? key : LABEL[key])).join(", ");
 
-/** A name for what has none: Grafana would show an empty legend. Words that no variable has, so nothing else is renamed. */
+/** Names series without a label, which would have an empty legend in Grafana. No other series has this text. */
 export const named = (key: LabelKey, otherwise: string, expr: string): string =>
   `label_replace(${expr}, "${LABEL[key]}", "${otherwise}", "${LABEL[key]}", "")`;
 
-/** What is said of work in no repository, and of calls whose agent does not tell the model. */
+/** Texts for work outside any repository, and for calls without a reported model. */
 export const NO_REPOSITORY = "(no repository)";
 export const NO_MODEL = "(not told)";
 
-/** Keeps, of many lines, those of the ten that there was most of at the end. */
+/** Keeps the ten series with the largest totals at the end. */
 export const mostUsed = (key: LabelKey, selector: string, expr: string): string =>
   `${expr} and on (${LABEL[key]}) topk(10, ${sumBy([key], `last_over_time(${selector}[${IDLE}] @ end())`)})`;
 
-/** A share from 0 to 1; nothing where the whole is 0. */
+/** A share from 0 to 1; no value if the whole is 0. */
 export const ratio = (part: string, whole: string): string => `${part} / (${whole} > 0)`;
 
-/** A quantile of a histogram over a range. @param by labels that stay apart */
+/** A quantile of a histogram over a range. @param by labels to keep */
 export const quantile = (q: number, bucket: string, by: readonly LabelKey[] = [], range = "$__range"): string =>
   `histogram_quantile(${q}, ${sumBy(["le", ...by], exact(bucket, range))})`;
 
@@ -79,12 +79,12 @@ export const raw = (otelName: string, part: "" | "_bucket" | "_sum" | "_count" =
   `${promName(otelName)}${part}`;
 
 /**
- * The same without machines, as `rules/recording.yaml` makes it: `openhook_…` → `openhook:…`, `gen_ai_…` → `gen_ai:…`.
+ * The same summed over machines, as in `rules/recording.yaml`: `openhook_…` → `openhook:…`, `gen_ai_…` → `gen_ai:…`.
  */
 export const recorded = (otelName: string, part: "" | "_bucket" | "_sum" | "_count" = ""): string =>
   raw(otelName, part).replace(PREFIX, "$1:");
 
-/** Either of them, as the dashboard's variable `series` says: `_` or `:`. */
+/** One of the two, depending on the dashboard's variable `series`: `_` or `:`. */
 export const either = (otelName: string, part: "" | "_bucket" | "_sum" | "_count" = ""): string =>
   raw(otelName, part).replace(PREFIX, `$1${SERIES}`);
 

@@ -2,13 +2,13 @@ import { FLEET, type Fleet } from "./fleet.ts";
 import { exactSum, LABEL, type LabelKey, ratio, raw, recorded, sumBy } from "./promql.ts";
 import type { Group, RecordingRule } from "./rules.ts";
 
-/** Sums without machines, and what alerts and budgets are made of. */
+/** Sums over machines, and the figures that alerts and budgets use. */
 export const recordingGroups = (): readonly Group<RecordingRule>[] => [
   {
     name: "openhook-held",
     interval: "1m",
     remark:
-      "The last value of every machine's counters, kept while the machine is idle: a Collector that was restarted shows a machine's counters only after it has sent again, and a push ends as a series five minutes after it. Kept through two hours without Prometheus.",
+      "The last value of every machine's counters, kept while the machine is idle: a restarted Collector exposes a machine's counters only after it has sent again, and a pushed series ends after five minutes. Survives two hours without Prometheus.",
     rules: FLEET.map((fleet) => ({
       record: held(fleet),
       expr: `${raw(fleet.metric, fleet.part)} or last_over_time(${held(fleet)}[2h])`,
@@ -18,7 +18,7 @@ export const recordingGroups = (): readonly Group<RecordingRule>[] => [
     name: "openhook-fleet",
     interval: "1m",
     remark:
-      "The same without machines: what the dashboards read with “Totals from: recorded”. A machine that appears counts from 0, none ever goes away, so these never fall and their exact difference is the exact total.",
+      "The same summed over machines: the dashboards use it with “Totals from: recorded”. A new machine counts from 0 and none is removed, so these never decrease, and their exact difference is the exact total.",
     rules: FLEET.map((fleet) => ({
       record: recorded(fleet.metric, fleet.part),
       expr: sumBy(["environment", "agent", ...fleet.by], held(fleet)),
@@ -35,7 +35,7 @@ export const recordingGroups = (): readonly Group<RecordingRule>[] => [
       })),
       ...WINDOWS.map((window) => ({
         record: `openhook:budget_spent:ratio_${window}`,
-        // A budget without a repository is for all of them
+        // A budget without a repository applies to all of them
         expr: [
           `sum(openhook:cost_usd:${window}) / on () group_right () openhook:budget_usd{${LABEL.repository}=""}`,
           `sum by (${LABEL.repository}) (openhook:cost_usd:${window}) / on (${LABEL.repository}) group_right () openhook:budget_usd{${LABEL.repository}!=""}`,

@@ -41,7 +41,7 @@ const annotationsOf = ({ summary, description, dashboard }: Alert): Readonly<Rec
   dashboard: `/d/${dashboard}`,
 });
 
-/** An expression returns series only where it fires, so any number is a reason; nothing is none. */
+/** An expression returns series only where it fires, so any number fires; no data does not. */
 function grafana(groups: readonly Group<Alert>[]): string {
   const written = {
     apiVersion: 1,
@@ -80,7 +80,7 @@ const someNumber = {
   model: { refId: "B", type: "math", expression: "is_number($A)", datasource: { type: "__expr__", uid: "__expr__" } },
 };
 
-/** Grafana's `$value` is a text with all labels; the number is that of query A. */
+/** Grafana's `$value` is a text with all labels; the number is in query A. */
 const inGrafana = (annotations: Readonly<Record<string, string>>): object =>
   Object.fromEntries(
     Object.entries(annotations).map(([name, text]) => [name, text.replaceAll("{{ $value ", "{{ $values.A.Value ")]),

@@ -17,7 +17,7 @@ export interface Alert {
 export interface Group<Rule> {
   readonly name: string;
   readonly interval: string;
-  /** Why these rules are as they are; written above them. */
+  /** Explains these rules; written above them. */
   readonly remark: string;
   readonly rules: readonly Rule[];
 }

@@ -4,13 +4,13 @@ import { type Matched, matching } from "./variables.ts";
 type Part = Parameters<typeof either>[1];
 type Names = readonly Matched[];
 
-/** Selectors of what a dashboard's variables choose. @param more a matcher of its own, e.g. `foo="bar"` */
+/** Selectors with a dashboard's variables. @param more another matcher, e.g. `foo="bar"` */
 export const of = {
   sessions: (more = ""): string => chosen("openhook.session.count", ["agent", "environment", "repository"], more),
   sessionTurns: (more = ""): string => chosen("openhook.turn.count", ["agent", "environment", "repository"], more),
   subagents: (more = ""): string => chosen("openhook.subagent.count", ["agent", "environment"], more),
   modelCalls: (more = ""): string => chosen("openhook.model.call.count", MODEL, more),
-  /** Of all models and repositories, as the failed ones are. */
+  /** Over all models and repositories, like the failed calls. */
   modelCallsOfAgents: (more = ""): string => chosen("openhook.model.call.count", ["agent", "environment"], more),
   modelErrors: (more = ""): string => chosen("openhook.model.error.count", ["agent", "environment"], more),
   tokens: (type: string, more = ""): string =>
@@ -23,10 +23,10 @@ export const of = {
     chosen("gen_ai.invoke_agent.duration", ["agent", "environment"], more, part),
   lines: (more = ""): string => chosen("openhook.code.lines", ["agent", "environment", "repository"], more),
   compactions: (more = ""): string => chosen("openhook.compaction.count", ["agent", "environment"], more),
-  /** Of the program itself, machine by machine. @param metric without `openhook.collector.` */
+  /** The program's own metrics, by machine. @param metric without `openhook.collector.` */
   self: (metric: string, more = "", part: Part = ""): string =>
     `${raw(`openhook.collector.${metric}`, part)}{${also(matching("environment", "machine"), more)}}`,
-  /** Turns, machine by machine whatever the variable `series` says: who worked is not in the sums. */
+  /** Turns by machine, regardless of the variable `series`: the recorded sums have no users. */
   turnsOfMachines: (more = ""): string =>
     `${raw("openhook.turn.count")}{${also(matching("agent", "environment", "repository"), more)}}`,
 } as const;

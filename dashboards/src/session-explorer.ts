@@ -6,7 +6,7 @@ import { of } from "./select.ts";
 import { jaegerSessions, tempoSessions, tempoSpans, trace } from "./traces.ts";
 import { variable } from "./variables.ts";
 
-/** From figures to the sessions behind them, and into their traces. */
+/** Lists the sessions behind the figures, and their traces. */
 export const sessionExplorer = (): Dashboard =>
   new DashboardBuilder("Coding agents: session explorer")
     .uid(UID.sessions)

@@ -41,7 +41,7 @@ export const teamOverview = (): Dashboard =>
       stat({
         title: "Active developers",
         description:
-          "Distinct people who prompted an agent. Needs identity.user (hash or plain) in the settings of the machines; otherwise people cannot be distinguished, and nothing is shown rather than a guess.",
+          "Distinct people who prompted an agent. Needs identity.user (hash or plain) in the settings of the machines; otherwise people cannot be distinguished, and nothing is shown.",
         unit: UNIT.count,
         width: 3,
         noValue: "identity is off",
@@ -70,7 +70,7 @@ export const teamOverview = (): Dashboard =>
       stat({
         title: "Cost",
         description:
-          "List price in US dollars of model calls with a known price. With calls without a price this is a lower bound; where no price is known at all it says so.",
+          "List price in US dollars of model calls with a known price. If some calls have no price, this is a lower bound; if none has, it is “unknown”.",
         unit: UNIT.usd,
         decimals: 2,
         width: 4,
@@ -81,7 +81,8 @@ export const teamOverview = (): Dashboard =>
     .withPanel(
       stat({
         title: "Calls without a price",
-        description: "Model calls without a known price. Their cost is unknown, not 0, and in no figure here.",
+        description:
+          "Model calls without a known price. Their cost is unknown, not 0, and not included in any figure here.",
         unit: UNIT.count,
         width: 3,
         steps: [
@@ -109,8 +110,7 @@ export const teamOverview = (): Dashboard =>
     .withPanel(
       stat({
         title: "Tool success",
-        description:
-          "Successful tool calls as a share of those that ran. Denied and unfinished ones did not run to an end and do not count.",
+        description: "Successful tool calls as a share of those that ran. Denied and unfinished ones are not included.",
         unit: UNIT.share,
         decimals: 1,
         width: 2,
@@ -127,7 +127,7 @@ export const teamOverview = (): Dashboard =>
       bars({
         title: "Cost by agent",
         description:
-          "US dollars at list price in each interval. The bars add up to the cost of the time range, but for its edges.",
+          "US dollars at list price in each interval. The bars add up to the cost of the time range, except at its edges.",
         unit: UNIT.usd,
         width: 12,
         queries: [{ expr: exactSum(of.cost(), ["agent"], "$__interval"), legend: `{{${LABEL.agent}}}` }],
@@ -248,10 +248,10 @@ export const teamOverview = (): Dashboard =>
 
 // --- internal ---
 
-/** One for each machine on which an agent had a turn. */
+/** One series for each machine on which an agent had a turn. */
 const activeMachines = `${sumBy(["machine"], exact(of.turnsOfMachines()))} > 0`;
 
-/** Who a machine belongs to stands in `target_info` alone: as a label of every series it would end them when it changes. */
+/** A machine's user is only in `target_info`: as a label of every series, a change would end them. */
 const activeDevelopers = (() => {
   const people = ["user_hash", "user_email", "user_name"];
   const known = people.map((name) => `last_over_time(target_info{${name}!=""}[$__range])`).join(" or ");

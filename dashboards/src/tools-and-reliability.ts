@@ -6,7 +6,7 @@ import { exactSum, LABEL, type LabelKey, mostUsed, quantile, ratio } from "./pro
 import { of } from "./select.ts";
 import { variable } from "./variables.ts";
 
-/** Which tools are slow or fail, and what became of calls, turns and sessions. */
+/** Which tools are slow or fail, and how calls, turns and sessions end. */
 export const toolsAndReliability = (): Dashboard =>
   new DashboardBuilder("Coding agents: tools and reliability")
     .uid(UID.tools)
@@ -30,7 +30,7 @@ export const toolsAndReliability = (): Dashboard =>
     .withPanel(
       stat({
         title: "Tool calls",
-        description: "All tool calls, whatever their outcome.",
+        description: "All tool calls, with any outcome.",
         unit: UNIT.count,
         width: 4,
         expr: exactSum(of.tools()),
@@ -194,7 +194,7 @@ export const toolsAndReliability = (): Dashboard =>
       table({
         title: "Turn outcomes",
         description:
-          "ended: the agent said so. unfinished: the session ended, or went on, without the agent's word. A rising number of those is what stuck sessions look like.",
+          "ended: reported by the agent. unfinished: the session ended or continued without a reported end. A rising number of these indicates stuck sessions.",
         width: 12,
         by: [
           ["agent", "Agent"],
@@ -217,8 +217,7 @@ export const toolsAndReliability = (): Dashboard =>
     .withPanel(
       ranking({
         title: "Session outcomes",
-        description:
-          "timeout: nothing was heard of it for session.idleTimeoutMs, so it was ended here: killed, or left open.",
+        description: "timeout: no events for session.idleTimeoutMs, so openhook-otel ended it: killed, or left open.",
         unit: UNIT.count,
         width: 12,
         expr: `sort_desc(${exactSum(of.sessions(), ["agent", "endReason"])} > 0)`,

@@ -5,13 +5,13 @@ import * as semconv from "../../src/telemetry/semconv.ts";
 import { type Link, put, UID } from "./links.ts";
 import { built } from "./panels.ts";
 
-/** Cost by branch: branches are too many for labels of metrics, so this adds up the spans of sessions. */
+/** Cost by branch, from the spans of sessions: there are too many branches for metric labels. */
 export const branches = (): Builder<Panel> =>
   built({
     type: "table",
     title: "Branches (Tempo)",
     description:
-      "Cost of the sessions that ended in this time range, by repository and branch, from the traces in Tempo: there are too many branches for metric labels. A session counts where its span ends up, so the sum can differ from the panels beside it at the edges of the time range; with tail sampling it holds what was kept. Tempo answers for 24 hours at most (3 before Tempo 3) unless its query_frontend.metrics.max_duration says otherwise.",
+      "Cost of the sessions that ended in this time range, by repository and branch, from the traces in Tempo: there are too many branches for metric labels. A session counts at the time of its span, so the sum can differ from the neighbouring panels at the edges of the time range; with tail sampling it contains only the traces that were kept. Tempo answers for at most 24 hours (3 before Tempo 3) unless query_frontend.metrics.max_duration is higher.",
     datasource: TEMPO,
     gridPos: { x: 0, y: 0, w: 10, h: 9 },
     targets: [
@@ -49,7 +49,7 @@ export const tempoSessions = (): Builder<Panel> =>
     type: "table",
     title: "Sessions",
     description:
-      "Session segments that ended in this time range, with what they did and cost. Choose a span id to see its trace below, or open it in Explore. An empty cost is an unknown one.",
+      "Session segments that ended in this time range, with their work and cost. Choose a span id to see its trace below, or open it in Explore. An empty cost is unknown.",
     datasource: TEMPO,
     gridPos: { x: 0, y: 0, w: 24, h: 11 },
     targets: [
@@ -135,7 +135,7 @@ export const trace = (source: "tempo" | "jaeger"): Builder<Panel> =>
     fieldConfig: { defaults: { unit: "none" }, overrides: [] },
   });
 
-/** Sessions of one agent in Jaeger, which asks for a service at a time: the panel comes once for each agent. */
+/** Sessions of one agent in Jaeger, which needs a service in each query: the panel is repeated for each agent. */
 export const jaegerSessions = (): Builder<Panel> =>
   built({
     type: "table",
@@ -169,7 +169,7 @@ const JAEGER = { type: "jaeger", uid: put("jaeger") };
 
 const kindIs = (kind: string): string => `span.${semconv.OPENHOOK_SPAN_KIND} = "${kind}"`;
 const AGENT = `resource.${semconv.SERVICE_NAME} =~ "$agent"`;
-/** All: also what has no such attribute, which no regular expression matches. */
+/** All includes spans without the attribute, which no regular expression matches. */
 const orAll = (attribute: string, variable: string): string =>
   `(${attribute} =~ "$${variable}" || "$${variable}" = ".*")`;
 const ENVIRONMENT = orAll("resource.deployment.environment.name", "environment");
@@ -177,7 +177,7 @@ const SESSIONS = `${kindIs("session")} && ${AGENT} && ${ENVIRONMENT}`;
 const SESSION = `span.${semconv.SESSION_ID} =~ "$session"`;
 const REPOSITORY = orAll(`span.${semconv.VCS_REPOSITORY_NAME}`, "repository");
 
-/** What a session's span holds of interest. */
+/** The interesting attributes of a session's span. */
 const COLUMNS = [
   [semconv.SESSION_ID, "Session"],
   [semconv.VCS_REPOSITORY_NAME, "Repository"],
@@ -193,7 +193,7 @@ const COLUMNS = [
   [semconv.OPENHOOK_UNPRICED_CALLS, "Calls without a price"],
 ] as const;
 
-/** The data source of Jaeger has no types of its own in the SDK. */
+/** The SDK has no types for the Jaeger data source. */
 const jaegerQuery = (words: Readonly<Record<string, unknown>>) => ({
   refId: "A",
   datasource: JAEGER,
@@ -228,7 +228,7 @@ const choosing = (name: string, traceId: string, explore: (traceId: string) => s
   ],
 });
 
-/** All that was chosen but the trace, which would come twice. */
+/** All selected variables except the trace, which would be there twice. */
 const KEPT = ["datasource", "tempo", "jaeger", "agent", "environment", "repository", "session", "series"]
   .map((name) => put(`${name}:queryparam`))
   .join("&");

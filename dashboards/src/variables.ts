@@ -10,22 +10,22 @@ import {
 } from "@grafana/grafana-foundation-sdk/dashboard";
 import { LABEL, raw } from "./promql.ts";
 
-/** The variables that dashboards share. All of the lists are multi-valued, and begin with everything. */
+/** The variables that dashboards share. All lists are multi-valued; the default is All. */
 export const variable = {
   datasource: (): Builder<VariableModel> =>
     source(
       "datasource",
       "Metrics",
       "prometheus",
-      "Prometheus, or what speaks its language (Mimir, VictoriaMetrics, Thanos).",
+      "Prometheus or a compatible database (Mimir, VictoriaMetrics, Thanos).",
     ),
-  tempo: (): Builder<VariableModel> => source("tempo", "Tempo", "tempo", "Where traces are, if that is Tempo."),
-  jaeger: (): Builder<VariableModel> => source("jaeger", "Jaeger", "jaeger", "Where traces are, if that is Jaeger."),
+  tempo: (): Builder<VariableModel> => source("tempo", "Tempo", "tempo", "Traces, if they are in Tempo."),
+  jaeger: (): Builder<VariableModel> => source("jaeger", "Jaeger", "jaeger", "Traces, if they are in Jaeger."),
   series: (): Builder<VariableModel> =>
     new CustomVariableBuilder("series")
       .label("Totals from")
       .description(
-        "each machine: the counters as they came, no rules needed. recorded: sums without machines, made by rules/recording.yaml; for more than some hundred machines.",
+        "each machine: the counters as received, no rules needed. recorded: sums over machines from rules/recording.yaml; for more than a few hundred machines.",
       )
       .values("each machine : _,recorded : :")
       .options([
@@ -39,7 +39,7 @@ export const variable = {
     list(
       "environment",
       "Environment",
-      "deployment.environment.name of the settings' resource.attributes; nothing to choose where nobody set one.",
+      "deployment.environment.name in the settings' resource.attributes; empty if it is not set anywhere.",
       `{__name__=~"${anyOf(WORK)}"}`,
       LABEL.environment,
     ),
@@ -71,7 +71,7 @@ export const variable = {
     list(
       "machine",
       "Machine",
-      "service.instance.id: one for each machine and user, made at random; no host name.",
+      "service.instance.id: a random id for each machine and user; not a host name.",
       raw("openhook.collector.drain.count"),
       LABEL.machine,
     ),
@@ -79,7 +79,7 @@ export const variable = {
     list(
       "environment",
       "Environment",
-      "deployment.environment.name of the settings' resource.attributes.",
+      "deployment.environment.name in the settings' resource.attributes.",
       raw("openhook.collector.drain.count"),
       LABEL.environment,
     ),
@@ -93,7 +93,7 @@ export const variable = {
     new TextBoxVariableBuilder("session")
       .label("Session")
       .description(
-        "A regular expression that the session id must match; agents show theirs, and so does `openhook-otel sessions`.",
+        "A regular expression that matches the session id; agents and `openhook-otel sessions` show these ids.",
       )
       .defaultValue(".*")
       .current({ text: ".*", value: ".*", selected: true }),
@@ -102,7 +102,7 @@ export const variable = {
 /** A variable that chooses among the series of a metric. */
 export type Matched = keyof typeof MATCHERS;
 
-/** Variables by which metrics of sessions are chosen, as matchers. */
+/** Matchers for the variables that select metrics of sessions. */
 export const matching = (...names: readonly Matched[]): string => names.map((name) => MATCHERS[name]).join(", ");
 
 // --- internal ---
@@ -116,7 +116,7 @@ const MATCHERS = {
   machine: `${LABEL.machine}=~"$machine"`,
 } as const;
 
-/** An agent may have told of some of these only. */
+/** An agent may have reported only some of these. */
 const WORK = ["openhook.turn.count", "openhook.session.count", "openhook.tool.call.count", "openhook.token.usage"];
 
 const anyOf = (metrics: readonly string[]): string => metrics.map((metric) => raw(metric)).join("|");
@@ -129,7 +129,7 @@ const source = (name: string, label: string, type: string, description: string):
     .multi(false)
     .current({ text: type, value: type, selected: true });
 
-/** `.*` also matches what has no such label at all. */
+/** `.*` also matches series without the label. */
 const list = (
   name: string,
   label: string,
@@ -154,5 +154,5 @@ const list = (
     .sort(VariableSort.AlphabeticalAsc)
     .current({ text: ["All"], value: ["$__all"], selected: true });
 
-/** A query in words, as Grafana stores it. */
+/** Grafana's number for a query as text. */
 const CLASSIC = 5;
