@@ -6,8 +6,8 @@ import { TOKEN_KINDS } from "../model/token-kinds.ts";
 import type { Writable } from "../model/writable.ts";
 
 /**
- * Sums of a packed session by quarters of an hour, in the words of the views `usage`, `tool_usage` and `turn_usage`. No call has
- * its price yet.
+ * Sums of a packed session per quarter of an hour, with the columns of the views `usage`, `tool_usage` and `turn_usage`. Calls
+ * have no price yet.
  */
 export class PackedSums {
   readonly #usage = new Groups<PackedUsage>();
@@ -27,7 +27,7 @@ export class PackedSums {
   }
 
   /**
-   * @param tokens its tokens in the order of `TOKEN_KINDS` from `at` on, NaN for what is unknown; without usage all are
+   * @param tokens its tokens in the order of `TOKEN_KINDS` from `at` on, NaN if unknown; all NaN without usage
    * @returns place of its row in `usage`
    */
   addCall(
@@ -104,7 +104,7 @@ type SummedTool = Pick<ToolCall, "name" | "status" | "startMs" | "endMs"> & {
   readonly agentId?: unknown;
 };
 
-/** Where tokens begin in a row of `usage`. */
+/** Index of the first token count in a row of `usage`. */
 const FIRST_TOKENS = 8;
 
 const quarterOf = (ms: number): number => Math.floor(ms / QUARTER_MS) * QUARTER_MS;
@@ -114,14 +114,14 @@ function addTokens(row: Writable<PackedUsage>, kind: number, tokens: number | un
   if (tokens !== undefined && !Number.isNaN(tokens)) row[place] = plusKnown(row[place], tokens);
 }
 
-/** Rows, one for each key. */
+/** One row per key. */
 class Groups<T extends readonly unknown[]> {
   readonly rows: Writable<T>[] = [];
   readonly #places = new Map<string, number>();
   #last = { key: "", place: -1 };
 
   place(key: string, make: () => T): number {
-    // Facts come in the order of time: mostly it is the one before
+    // Facts come in order of time, so the key usually equals the previous one
     if (key === this.#last.key && this.#last.place !== -1) return this.#last.place;
     let place = this.#places.get(key);
     if (place === undefined) {

@@ -70,7 +70,7 @@ export async function readSession(task: ReadTask, agent: Agent, redact: Redact, 
         problems.push(`transcript ${refusal}`);
         continue;
       }
-      // Before reading, so that lines which are written meanwhile count as new
+      // Before reading, so that lines written during the read count as new
       const before = partSizeOf(file);
       let [next, records, unreadable]: [Offset, number, number] = [INITIAL_OFFSET, 0, 0];
       for await (const batch of reader?.read({ ...file, roots: task.roots }, INITIAL_OFFSET, { blocks, sink }) ?? []) {

@@ -34,7 +34,7 @@ const OTHERWISE: ReadonlySet<string> = new Set([
   ...TOKEN_KINDS,
 ]);
 
-/** Columns that are joined by their own value alone: the lesser one is kept. */
+/** Columns that are joined independently: the smaller value is kept. */
 const JOINED = Object.fromEntries(
   Object.entries(COLUMNS).map(([kind, columns]) => [
     kind,

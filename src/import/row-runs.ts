@@ -1,30 +1,30 @@
 import { CALL, type FactTables, PROMPT, RESULT, USE } from "../model/fact-tables.ts";
 
-// Which turn or subagent the rows of a session belong to, as `assign` and `pairTools` of `src/session` decide it for a session
-// without hook events in which every fact names its prompt or its subagent.
+// Assigns the rows of a session to turns and subagents, as `assign` and `pairTools` in `src/session` do for a session without
+// hook events in which every fact names its prompt or its subagent.
 
 /** A turn or a subagent. */
 export interface RowRun {
   readonly isSubagent: boolean;
   hasPrompt: boolean;
   isMachine: boolean;
-  /** Its prompt, or without one its first sign of life. */
+  /** Time of its prompt, or of its first activity if it has none. */
   markMs: number;
   startMs: number;
   endMs: number;
-  /** Of the call that ended last. */
+  /** The call that ended last. */
   lastCall: { readonly startMs: number; readonly endMs: number; readonly isTied: boolean } | undefined;
-  /** The last error that ended an attempt for good. */
+  /** Time of the last error without a retry. */
   finalErrorMs: number | undefined;
   interruptionMs: number | undefined;
 }
 
-/** A use of a tool, with its result where there is one. */
+/** A use of a tool, with its result if there is one. */
 export interface RowTool {
-  /** Numbers of texts; NaN where they are unknown. */
+  /** Numbers of texts; NaN if unknown. */
   readonly name: number;
   readonly mcpServer: number;
-  /** Number of the text; NaN while nothing answered. */
+  /** Number of the text; NaN if there is no result. */
   readonly status: number;
   readonly isSubagents: boolean;
   readonly startMs: number;
@@ -37,7 +37,7 @@ export interface RowRuns {
   readonly tools: readonly RowTool[];
 }
 
-/** @returns `undefined` where a place depends on more than ids, so that the session has to be built from entries */
+/** @returns `undefined` if ids are not enough to assign a row, so that the session must be built from entries */
 export function runsOf(facts: FactTables): RowRuns | undefined {
   try {
     return new Runs(facts).all();
@@ -93,7 +93,7 @@ class Runs {
   #calls(): void {
     const { data, stride, rows } = this.#facts.tables.model_call;
     for (let at = 0; at < rows * stride; at += stride) {
-      // Sums over a turn or session count only where its calls are unknown
+      // Sums over a turn or session count only if its calls are unknown
       if (!Number.isNaN(data[at + CALL.covers])) throw UNDECIDED;
       const run = this.#runOf(data[at + CALL.promptKey] ?? Number.NaN, data[at + CALL.agentId] ?? Number.NaN);
       const timeMs = data[at + CALL.timeMs] ?? 0;
@@ -130,7 +130,7 @@ class Runs {
     return tools;
   }
 
-  /** @param use place of its row @param result likewise; one of them is there */
+  /** @param use place of its row @param result likewise; at least one of them exists */
   #tool(use: number | undefined, result: number | undefined): RowTool {
     const { tool_use: uses, tool_result: results } = this.#facts.tables;
     const ofUse = (place: number): number => (use === undefined ? Number.NaN : (uses.data[use + place] ?? Number.NaN));
@@ -161,7 +161,7 @@ class Runs {
 
   #others(): void {
     const { others } = this.#facts;
-    // An error makes a turn, an end or an interruption alone does not
+    // An error creates a turn; an end or an interruption alone does not
     for (const entry of others) {
       if (entry.kind !== "model_error") continue;
       const run = this.#runOf(this.#number(entry.promptKey), this.#number(entry.agentId));
@@ -190,7 +190,7 @@ class Runs {
 
   #runOf(prompt: number, agent: number): RowRun {
     if (!Number.isNaN(agent)) return this.#subagents.get(agent) ?? this.#begin(this.#subagents, agent, true);
-    // Only its time says which turn it belongs to
+    // Only its time shows which turn it belongs to
     if (Number.isNaN(prompt)) throw UNDECIDED;
     const known = this.#turns.get(prompt);
     if (known !== undefined) return known;
@@ -215,7 +215,7 @@ class Runs {
     return run;
   }
 
-  /** A key that `assign` uses itself, or makes of others. */
+  /** A key that `assign` uses itself, or derives from others. */
   #isReserved(prompt: number): boolean {
     const text = this.#facts.texts[prompt] ?? "";
     return text.includes("~") || text === "none";
@@ -225,7 +225,7 @@ class Runs {
     return this.#facts.numberOf(text) ?? -1;
   }
 
-  /** Of an id that stands beside the tables; one that no row has gets a number of its own. */
+  /** The number of an id from outside the tables; an id that no row has gets a new number. */
   #number(text: string | undefined): number {
     if (text === undefined) return Number.NaN;
     const known = this.#numbers.get(text);
@@ -238,14 +238,14 @@ class Runs {
 
 const either = (a: number, b: number): number => (Number.isNaN(a) ? b : a);
 
-/** A call or tool in its run. @param firstMs when it first was seen */
+/** Extends a run by a call or tool. @param firstMs its earliest time */
 function extendRun(run: RowRun, firstMs: number, startMs: number, endMs: number): void {
   if (!run.hasPrompt && firstMs < run.markMs) run.markMs = firstMs;
   if (startMs < run.startMs) run.startMs = startMs;
   if (endMs > run.endMs) run.endMs = endMs;
 }
 
-/** An end, interruption or error. */
+/** Extends a run by an end, interruption or error. */
 function extendRunTo(run: RowRun, timeMs: number): void {
   if (!run.hasPrompt && timeMs < run.markMs) run.markMs = timeMs;
   if (!run.isSubagent && timeMs > run.endMs) run.endMs = timeMs;

@@ -19,8 +19,8 @@ import type { Clean } from "./clean-entries.ts";
 import { mergeRow } from "./row-merge.ts";
 
 /**
- * Puts the facts of one session into tables, each as it may be stored and each key once, without keeping an object for a
- * fact. The result is the same as that of cleaning entries and joining them with `mergeEntries`, in any order.
+ * Puts the facts of one session into tables, cleaned for storage and with each key once, without an object per fact. The
+ * result is the same as that of cleaning entries and joining them with `mergeEntries`, in any order.
  */
 export class RowSink implements FactSink {
   count = 0;
@@ -28,7 +28,7 @@ export class RowSink implements FactSink {
   readonly #learn: (entry: TranscriptEntry) => boolean;
   readonly #digestOf: (globalKey: string) => number;
   readonly #texts = new Texts();
-  /** Names as they came, with the number of what they became. */
+  /** Original names, with the text number of their cleaned form. */
   readonly #names = new Map<string, number>();
   readonly #prompts = new KeyedTable("prompt");
   readonly #calls = new KeyedTable("model_call");
@@ -152,7 +152,7 @@ export class RowSink implements FactSink {
     data[at + CALL.agentId] = this.#id(agentId);
   }
 
-  /** Ends the row at a place: a new one, or joined with the row that has its key. */
+  /** Completes the row at a place: adds it, or joins it with the row that has its key. */
   #put(table: KeyedTable, at: number, place: Place, ids: KeyIds | undefined): void {
     this.count++;
     let { key } = place;
@@ -174,7 +174,7 @@ export class RowSink implements FactSink {
       return;
     }
     const into = known * table.stride;
-    // What it would be derived from may change
+    // The ids that the key would be derived from may change
     if (Number.isNaN(data[into + CALL.key]) && !hasSameIds(table, into, at)) {
       data[into + CALL.key] = this.#texts.numberOf(key);
     }
@@ -189,14 +189,14 @@ export class RowSink implements FactSink {
     mergeRow(table, into, at, this.#texts.list);
   }
 
-  /** NaN for a fact whose id is not unique over sessions. */
+  /** NaN if the fact's id is not unique over sessions. */
   #digest(key: string, global: number): number {
     return Number.isNaN(global) ? global : this.#digestOf(global === SAME ? key : (this.#texts.list[global] ?? ""));
   }
 
   #id(text: string | undefined): number {
     if (text === undefined) return Number.NaN;
-    // What is stored already is as an id may be
+    // Stored texts are already cleaned
     return this.#texts.known(text) ?? this.#texts.numberOf(isPlainId(text) ? text : this.#clean.id(text));
   }
 
@@ -215,7 +215,7 @@ export class RowSink implements FactSink {
 class KeyedTable extends FactTable {
   /** Numbers of rows by key. */
   readonly keys = new Map<string, number>();
-  /** By row; NaN where there is none. */
+  /** By row; NaN if there is none. */
   readonly digests: number[] = [];
 }
 
@@ -238,7 +238,7 @@ class Texts {
   }
 }
 
-/** Whether two rows have the same ids where keys are made of them. */
+/** Whether two rows have the same ids that keys are derived from. */
 function hasSameIds({ data, kind }: FactTable, a: number, b: number): boolean {
   const places = kind === "model_call" ? [CALL.responseId, CALL.requestId] : [USE.callId];
   return places.every((place) => Object.is(data[a + place], data[b + place]));

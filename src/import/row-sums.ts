@@ -8,9 +8,9 @@ import { PricedCalls } from "./sums.ts";
 import type { PackOptions, Unpriced } from "./unpriced.ts";
 
 /**
- * What the rows of a session add up to: the same as `buildSession` and the sums of what it builds, without building it.
+ * The sums of a session's rows: the same as the sums of what `buildSession` builds, without building it.
  *
- * @returns `undefined` for a session that has to be built
+ * @returns `undefined` for a session that must be built
  */
 export function sumsOfRows(facts: FactTables, options: PackOptions): Omit<Unpriced, "facts" | "owned"> | undefined {
   if (options.facts.endsSilently === true) return undefined;
@@ -58,7 +58,7 @@ export function spanOf({ tables, others }: FactTables): { readonly firstMs: numb
 
 // --- internal ---
 
-/** Which of two calls that ended together was the last decides how the turn went. */
+/** If two calls ended together, which one was last decides how the turn ended. */
 const isUndecided = ({ lastCall, finalErrorMs, interruptionMs }: RowRun): boolean =>
   lastCall?.isTied === true && (finalErrorMs !== undefined || interruptionMs !== undefined);
 
@@ -70,7 +70,7 @@ function lastActivity({ tables }: FactTables, turns: readonly RowRun[], tools: r
   return lastMs;
 }
 
-/** Adds up the calls. @returns those that may have a price */
+/** Adds up the calls. @returns calls that may have a price */
 function addCalls({ texts, tables }: FactTables, sums: PackedSums): PricedCalls {
   const { data, stride, rows } = tables.model_call;
   const priced = new PricedCalls();
@@ -94,7 +94,7 @@ function addCalls({ texts, tables }: FactTables, sums: PackedSums): PricedCalls 
   return priced;
 }
 
-/** Adds up the tools. One without a result lasted as long as its session; that may be longer than its run seemed to be. */
+/** Adds up the tools. A tool without a result lasts until the end of its session, which can be later than that of its run. */
 function addTools({ texts }: FactTables, tools: readonly RowTool[], sessionEndMs: number, sums: PackedSums): void {
   for (const { name, mcpServer, status, isSubagents, startMs, endMs, run } of tools) {
     const isOpen = Number.isNaN(status);
@@ -114,7 +114,7 @@ function addTools({ texts }: FactTables, tools: readonly RowTool[], sessionEndMs
 const textOf = (texts: readonly string[], number: number): string | undefined =>
   Number.isNaN(number) ? undefined : texts[number];
 
-/** As `pairTools` names a tool without a use. */
+/** The name that `pairTools` gives a tool without a use. */
 const UNKNOWN_TOOL = "unknown";
 
 function stateOf({ lastCall, finalErrorMs, interruptionMs }: RowRun): Turn["state"] {

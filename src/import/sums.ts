@@ -29,13 +29,13 @@ export function sumsOf({
     }
     for (const tool of run.toolCalls) sums.addTool(tool);
   }
-  // What a turn did after it had closed is a part of the same turn
+  // Whatever a turn did after it was closed belongs to the same turn
   for (const turn of turns) if (!turn.key.includes("~")) sums.addTurn(turn);
   const { calls, providers } = priced;
   return { usage: sums.usage, tools: sums.tools, turns: sums.turns, calls, providers };
 }
 
-/** Calls that may have a price, `CALL_NUMBERS` numbers each; -1 for what is unknown. */
+/** Calls that may have a price, `CALL_NUMBERS` numbers each; -1: unknown. */
 export class PricedCalls {
   readonly providers: (string | null)[] = [];
   #numbers = new Float64Array(CALL_NUMBERS * 64);
@@ -48,7 +48,7 @@ export class PricedCalls {
   /**
    * @param place of its row in the sums of usage
    * @param segment place of its segment
-   * @param tokens in the order of `TOKEN_KINDS` from `at` on, NaN for what is unknown
+   * @param tokens in the order of `TOKEN_KINDS` from `at` on, NaN if unknown
    */
   add(
     place: number,
@@ -77,7 +77,7 @@ export class PricedCalls {
 
 // --- internal ---
 
-/** Kinds of tokens that have a price, by their place in `TOKEN_KINDS`. */
+/** Token kinds that have a price, as indexes in `TOKEN_KINDS`. */
 const PRICED = (["input", "output", "cacheRead", "cacheWrite", "cacheWrite1h"] as const).map((kind) =>
   TOKEN_KINDS.indexOf(kind),
 );

@@ -11,7 +11,7 @@ import type { AgentImport, ImportReport } from "./run.ts";
 export interface ImportOutput {
   readonly report: ImportReport;
   readonly agents: readonly Agent[];
-  /** What the user has named; nothing: everything. */
+  /** Agents that the user named; empty: all. */
   readonly names: readonly string[];
   readonly isDryRun: boolean;
   readonly sent: Exported | undefined;

@@ -5,7 +5,7 @@ import type { Drain } from "../drain/context.ts";
 import { cardOf } from "../model/card-of.ts";
 import { type Readers, readersHere, Threads } from "./readers.ts";
 
-/** Readers of transcripts: worker threads if there is much to read, else this thread alone. */
+/** Readers of transcripts: worker threads if there is much to read, else only this thread. */
 export function readersFor(drain: Drain, bytes: number, context: Context): Readers {
   const here = readersHere((source) => cardOf(drain, source), drain.redact);
   const threads = bytes < WORTH_THREADS_BYTES ? undefined : threadsOf(drain, context);

@@ -3,11 +3,11 @@ import { decodeFacts } from "./facts.ts";
 import { TOKEN_KINDS } from "./token-kinds.ts";
 import type { EntryOf, TranscriptEntry } from "./transcript.ts";
 
-// Stores of versions before 0.1.0 can hold sessions in this form. Nothing writes it any more.
+// Stores of versions before 0.1.0 can contain sessions in this format. Nothing writes it any more.
 
 export const MAGIC_V2 = "OHT2";
 
-/** The facts of a value in the second form of tables. @throws Error when it is no such value */
+/** The facts of a value in the second table format. @throws Error for any other format */
 export function decodeTablesV2(bytes: Buffer): readonly TranscriptEntry[] {
   const textsAt = HEAD_BYTES + bytes.readUInt32LE(4);
   const head = JSON.parse(bytes.toString("utf8", HEAD_BYTES, textsAt)) as Head;
@@ -36,15 +36,15 @@ export function decodeTablesV2(bytes: Buffer): readonly TranscriptEntry[] {
 
 // --- internal ---
 
-/** The magic, and how long the head is. */
+/** The magic and the length of the head. */
 const HEAD_BYTES = 8;
-/** Where no text, name or number is known. */
+/** No text, name or number is known. */
 const NONE = -1;
 const [COMPLETE, ASKS_FOR_TOOLS, HAS_USAGE] = [1, 2, 4];
 const STATUSES = ["success", "error", "denied", "unfinished"] as const;
 const ORIGINS = ["human", "machine", "command"] as const;
 
-/** Columns in the order in which they are stored, tables likewise. */
+/** Tables and columns in the order in which they are stored. */
 const COLUMNS = {
   model_call: [
     ...["responseId", "requestId", "model", "requestedModel", "finishReason", "prompt", "agent", "flags"],
@@ -63,10 +63,10 @@ type Row = Readonly<Record<string, number>>;
 
 interface Head {
   readonly version: number;
-  /** Bytes of them. */
+  /** Their size in bytes. */
   readonly texts: number;
   readonly rows: readonly number[];
-  /** Of each table: bytes a number, and what 0 stands for; NaN is null. */
+  /** Per table: bytes per number, and the number that is stored as 0; NaN is stored as null. */
   readonly columns: readonly (readonly (readonly [width: number, base: number | null])[])[];
   readonly programs: Readonly<Record<number, string>>;
   readonly others: string | null;
@@ -158,7 +158,7 @@ function callOf(
   };
 }
 
-/** Only the members that are known. */
+/** Members with a known value. */
 const optional = <T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;

@@ -14,8 +14,8 @@ import { TOKEN_KINDS } from "./token-kinds.ts";
 import type { TranscriptEntry } from "./transcript.ts";
 
 /**
- * Tables as one value: a head of JSON, the texts, then each column with as many bytes a number as it needs, counted from
- * its smallest. A column with the same number in every row stands in the head alone, an empty one nowhere.
+ * Encodes tables as one value: a JSON head, the texts, then each column with as many bytes per number as it needs, relative to
+ * its smallest number. If all rows have the same number, the column is only in the head; an empty column is omitted.
  */
 export function encodeTables({ texts, tables, others }: FactTables): Uint8Array {
   const body = new Body();
@@ -42,9 +42,9 @@ export function encodeTables({ texts, tables, others }: FactTables): Uint8Array 
 }
 
 /**
- * The facts of tables that were encoded; those of one kind in their order.
+ * Decodes tables; facts of one kind keep their order.
  *
- * @throws Error when they are no such value
+ * @throws Error if the value has another format
  */
 export function decodeTables(value: Uint8Array): readonly TranscriptEntry[] {
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
@@ -73,7 +73,7 @@ export function decodeTables(value: Uint8Array): readonly TranscriptEntry[] {
   return head.others === undefined ? entries : [...entries, ...decodeFacts(head.others)];
 }
 
-/** Facts of a packed session, in whichever form they are. @throws Error when they are in none */
+/** Decodes the facts of a packed session in any stored format. @throws Error for any other format */
 export const decodePackedFacts = (facts: string | Uint8Array): readonly TranscriptEntry[] =>
   typeof facts === "string" ? decodeFacts(facts) : decodeTables(facts);
 
@@ -81,22 +81,22 @@ export const decodePackedFacts = (facts: string | Uint8Array): readonly Transcri
 
 const MAGIC = "OHT3";
 const VERSION = 3;
-/** The magic, and how long the head is. */
+/** The magic and the length of the head. */
 const HEAD_BYTES = 8;
 
 interface Head {
   readonly version: number;
-  /** Bytes of them. */
+  /** Their size in bytes. */
   readonly texts: number;
   readonly tables: Readonly<Record<string, { readonly rows: number; readonly columns: Columns }>>;
   readonly others?: string;
 }
 
 type Columns = Readonly<Record<string, Column>>;
-/** Bytes a number and the number that 0 stands for; or where rows have none, what 1 stands for. */
+/** Bytes per number, and the number that is stored as 0; if some rows have no number, 0 means none and 1 is that number. */
 type Column = readonly [width: Width, base: number, hasGaps?: 1];
 
-/** 0: the same in every row. 8: as it is. */
+/** 0: the same number in every row. 8: stored unchanged. */
 type Width = 0 | 1 | 2 | 4 | 8;
 
 function columnsOf(table: FactTable, body: Body): Columns {
@@ -108,7 +108,7 @@ function columnsOf(table: FactTable, body: Body): Columns {
   return columns;
 }
 
-/** @returns `undefined` where no row has a number */
+/** @returns `undefined` if no row has a number */
 function encodeColumn({ data, stride, rows }: FactTable, place: number, body: Body): Column | undefined {
   let low = Number.POSITIVE_INFINITY;
   let high = Number.NEGATIVE_INFINITY;
@@ -134,7 +134,7 @@ function widthOf(range: number): Width {
   return range === 0 ? 0 : range <= 0xff ? 1 : range <= 0xffff ? 2 : range <= 0xffffffff ? 4 : 8;
 }
 
-/** Bytes of columns, one behind the other. */
+/** The bytes of all columns, concatenated. */
 class Body {
   #bytes = Buffer.allocUnsafe(1 << 14);
   length = 0;

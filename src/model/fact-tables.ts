@@ -1,16 +1,16 @@
 import type { TranscriptEntry } from "./transcript.ts";
 
-// Facts of a session as tables of numbers: a row for each fact, without an object for each. A text is stored once and rows
-// refer to it by its number. NaN stands for a member that the fact does not have.
+// Facts of a session as tables of numbers: one row per fact, without an object per fact. Each text is stored once, and rows
+// refer to it by its number. NaN: the fact does not have that member.
 
 /** What the numbers of a column mean: themselves, the number of a text, or 1 for true and 0 for false. */
 export type ColumnKind = "number" | "text" | "flag";
 
-/** The columns of every table: the place of the fact. */
+/** The columns that every table has. */
 const PLACE = {
-  /** NaN where `derivedKey` gives it. */
+  /** NaN if `derivedKey` returns it. */
   key: "text",
-  /** `SAME` where it is the key. */
+  /** `SAME` if it equals the key. */
   globalKey: "text",
   timeMs: "number",
   promptKey: "text",
@@ -69,16 +69,16 @@ export type TableKind = keyof typeof COLUMNS;
 export const TABLE_KINDS = Object.keys(COLUMNS) as readonly TableKind[];
 type ColumnOf<K extends TableKind> = keyof (typeof COLUMNS)[K];
 
-/** A `globalKey` that is the same as the key. */
+/** Marks a `globalKey` that equals the key. */
 export const SAME = -1;
 
-/** Places of the columns in a row. */
+/** Positions of the columns in a row. */
 export const PROMPT = placesOf("prompt");
 export const CALL = placesOf("model_call");
 export const USE = placesOf("tool_use");
 export const RESULT = placesOf("tool_result");
 
-/** Rows of numbers, one behind the other. */
+/** Rows of numbers, concatenated. */
 export class FactTable {
   readonly kind: TableKind;
   /** Numbers per row. */
@@ -92,7 +92,7 @@ export class FactTable {
     this.data = new Float64Array(this.stride * FIRST_ROWS);
   }
 
-  /** Makes room for one more row. @returns the place of its first number; the row counts once `rows` is increased */
+  /** Makes room for one more row. @returns the position of its first number; the row counts once `rows` is increased */
   next(): number {
     const at = this.rows * this.stride;
     if (at + this.stride > this.data.length) {
@@ -109,24 +109,24 @@ export type Tables = { readonly [K in TableKind]: FactTable };
 /** All facts of a session. */
 export interface FactTables {
   readonly texts: readonly string[];
-  /** Number of a text; `undefined` where no row has it. */
+  /** Number of a text; `undefined` if no row has it. */
   readonly numberOf: (text: string) => number | undefined;
   readonly tables: Tables;
   /** Facts of the kinds that have no table. */
   readonly others: readonly TranscriptEntry[];
 }
 
-/** Keys of model calls that have a response id begin with it. */
+/** Prefix of the keys of model calls with a response id. */
 export const CALL_KEY = "response:";
 
-/** The ids of a fact that its key is usually made of. */
+/** The ids that a fact's key is usually derived from. */
 export interface KeyIds {
   readonly responseId?: string | undefined;
   readonly requestId?: string | undefined;
   readonly callId?: string | undefined;
 }
 
-/** The key that readers usually make of a fact's ids; `undefined` without these. */
+/** The key that readers usually derive from a fact's ids; `undefined` without these ids. */
 export function derivedKey(kind: TableKind, ids: KeyIds): string | undefined {
   switch (kind) {
     case "model_call":

@@ -1,6 +1,6 @@
 import type { Segment } from "./session.ts";
 
-// Read in one thread and written in another: plain values, and numbers in blocks that are transferred without a copy.
+// Read in one thread and written in another: plain values, and numbers in buffers that are transferred without a copy.
 
 /** Sums over the model calls of one quarter of an hour, model and kind of run. `null`: unknown. */
 export type PackedUsage = readonly [
@@ -44,11 +44,9 @@ export const CALL_NUMBERS = 9;
 
 /** A finished session, stored as one value. */
 export interface Packed {
-  /**
-   * Its facts as `encodeTables` writes them. Earlier versions also wrote the text of `encodeFacts`.
-   */
+  /** Its facts in the format of `encodeTables`. Earlier versions also wrote the format of `encodeFacts`. */
   readonly facts: string | Uint8Array;
-  /** Digests of the records that it owns whose id is unique over sessions; see `digestOf`. */
+  /** Digests of its own records whose id is unique over sessions; see `digestOf`. */
   readonly owned: Float64Array;
   readonly segments: readonly { readonly segment: Segment; readonly totals: string }[];
   readonly usage: readonly PackedUsage[];
@@ -59,9 +57,7 @@ export interface Packed {
 /** Sums are stored per quarter of an hour: days of every time zone consist of these. */
 export const QUARTER_MS = 15 * 60_000;
 
-/**
- * A number of 48 bits for a record's id. Different numbers mean different records; for equal numbers the ids are compared.
- */
+/** A 48-bit digest of a record's id. Different digests mean different records; for equal digests the ids are compared. */
 export const digestOf = (source: string, globalKey: string): number => digester(source)(globalKey);
 
 /** `digestOf` for many ids of one source. */

@@ -3,8 +3,8 @@ import { criticalPath, type Work } from "./critical-path.ts";
 import type { SessionView } from "./session-view.ts";
 
 /**
- * What a moment of a session was spent on: waiting for a model, running a tool, holding a tool back before it ran
- * (permission, hooks), the agent itself within a turn, waiting for the user, or the session being closed.
+ * What a moment of a session was spent on: waiting for a model, running a tool, waiting to run a tool (permission, hooks),
+ * the agent itself within a turn, waiting for the user, or the session being closed.
  */
 export const TIME_PARTS = ["model", "tool", "held", "agent", "user", "away"] as const;
 export type TimePart = (typeof TIME_PARTS)[number];
@@ -19,7 +19,7 @@ export interface TimeSpent {
   readonly subagentMs: number;
   /** False: the agent does not report single calls, so `agent` includes waiting for the model. */
   readonly isModelTimed: boolean;
-  /** Tool calls with a reported run time; for the others `tool` includes the time they were held back. */
+  /** Tool calls with a reported run time; for the others `tool` includes the time before they ran. */
   readonly measuredTools: number;
 }
 
@@ -112,7 +112,7 @@ function worksOf({ calls, toolCalls, subagentList }: SessionView): readonly Work
   ];
 }
 
-/** The run time is the end of a call; before that the tool was held back. */
+/** The run time is at the end of a call; the time before it is the wait. */
 function heldOf({ startMs, endMs, executionMs }: ToolCall, fromMs: number, toMs: number): number {
   if (executionMs === undefined) return 0;
   const runsFromMs = Math.max(startMs, endMs - executionMs);

@@ -25,7 +25,7 @@ export function timeFindings({ time, money, habits, view }: Explanation): readon
     ).toSorted((a, b) => b[1] - a[1]);
     const share = (top?.[1] ?? 0) / workMs;
     const of = `${percent(share)} of ${duration(workMs)} at work`;
-    // By time that tools ran, without the time they were held back
+    // By the time that tools ran, without the time before they ran
     const [longest] = time.tools.toSorted((a, b) => b.toolMs - a.toolMs);
     if (top?.[0] === "model") {
       findings.push({
@@ -43,7 +43,7 @@ export function timeFindings({ time, money, habits, view }: Explanation): readon
     } else if (top?.[0] === "held") {
       findings.push({
         weight: share,
-        text: `Tools were held back for ${duration(held)}, ${of}, before they ran: permission or hooks.`,
+        text: `Tools waited ${duration(held)}, ${of}, before they ran: permission or hooks.`,
       });
     }
     if (top?.[0] === "agent") {
@@ -57,7 +57,7 @@ export function timeFindings({ time, money, habits, view }: Explanation): readon
     if (top?.[0] !== "held" && held / workMs >= MIN_SHARE) {
       findings.push({
         weight: held / workMs,
-        text: `Tools were held back for ${duration(held)} before they ran (permission or hooks).`,
+        text: `Tools waited ${duration(held)} before they ran (permission or hooks).`,
       });
     }
     if (time.subagentMs / workMs >= MIN_SHARE) {

@@ -117,7 +117,7 @@ function toolFindings({ habits, view, time }: Explanation): readonly Finding[] {
   if (failed > 0) {
     findings.push({
       weight: Math.min(0.8, 0.1 + failed / calls),
-      text: `${plural(failed, "edit")} failed and ${failed === 1 ? "was" : "were"} tried again at once; ${worked === failed ? (failed === 1 ? "it then worked" : "all then worked") : `${worked} then worked`}.`,
+      text: `${plural(failed, "edit")} failed and ${failed === 1 ? "was" : "were"} retried immediately; ${worked === failed ? (failed === 1 ? "it then worked" : "all then worked") : `${worked} then worked`}.`,
     });
   }
   const [repeat] = habits.repeats;

@@ -32,7 +32,7 @@ export function countedSessions(
         `SELECT id, source, session_id, parent, first_ms, repository, pruned_ms IS NOT NULL OR excluded = 1 AS hidden,
            EXISTS (SELECT 1 FROM positions p WHERE p.session = s.id) AS read,
            EXISTS (SELECT 1 FROM model_calls c WHERE c.session = s.id AND c.input IS NOT NULL)
-             OR EXISTS (SELECT 1 FROM packed_usage u WHERE u.session = s.id AND u.input IS NOT NULL) AS told,
+             OR EXISTS (SELECT 1 FROM packed_usage u WHERE u.session = s.id AND u.input IS NOT NULL) AS has_usage,
            ${WAS_USED} AS used
          FROM sessions s`,
       )
@@ -72,7 +72,8 @@ export function countedSessions(
       name: `${source}/${String(owner["session_id"])}`,
       ...(of !== undefined && { repository: names.nameOf(of) }),
       firstMs: Number(row["first_ms"]),
-      isUsageUnknown: canLackUsage && owner["told"] !== 1 && (card?.tokens !== "transcript" || owner["read"] !== 1),
+      isUsageUnknown:
+        canLackUsage && owner["has_usage"] !== 1 && (card?.tokens !== "transcript" || owner["read"] !== 1),
     });
   }
   return counted;

@@ -46,11 +46,9 @@ describe("recorded sessions", () => {
     const lines = text.split("\n");
     expect(lines[0]).toMatch(/^Claude Code 2\.1\.\d+ · 22530e1c-\S+ · started 2026-/);
     expect(lines[2]).toBe("- Turn 1 cost $0.0241, 92% of ≥$0.0263, in 2 calls.");
-    expect(text).toContain(
-      "- Tools were held back for 7.9s, 65% of 12.1s at work, before they ran: permission or hooks.",
-    );
+    expect(text).toContain("- Tools waited 7.9s, 65% of 12.1s at work, before they ran: permission or hooks.");
     expect(text).toContain("- The slowest call was Bash in turn 1: 8.0s, 7.9s of it before it ran.");
-    expect(text).toMatch(/^tools held back +7\.9s +43% +█+/m);
+    expect(text).toMatch(/^tools waiting +7\.9s +43% +█+/m);
     expect(text).toMatch(/^turn +1 +\$0\.0241 +11\.0k→103 +92% +█+/m);
     expect(text).toMatch(/^ +2 +≥\$0\.0022 +5707→≥3 +8%/m);
     expect(text).toMatch(/^output is a lower bound: 1 answer was cut short$/m);
@@ -100,7 +98,7 @@ describe("recorded sessions", () => {
   });
 
   test.each([
-    // Bash was held back longest, and ran least
+    // Bash waited longest, and ran least
     [{ Bash: [1_000, 20_000], Read: [16_000, 0], Grep: [14_000, 0] }, "most of it, 16.0s, Read."],
     [{ Bash: [1_000, 20_000], Read: [12_000, 0], Grep: [11_000, 0] }, "the largest part, 12.0s, Read."],
     [{ Bash: [0, 5_000], Read: [16_000, 0] }, "all of it Read."],

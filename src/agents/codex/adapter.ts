@@ -49,7 +49,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   const agentId = asString(p["agent_id"]);
   const turnId = asString(p["turn_id"]);
   const transcriptPath = pathOf(p["transcript_path"], intake);
-  const { signal, envelope } = formsOf(p, intake, { native, sessionId, agentId, turnId, transcriptPath });
+  const { signal, envelope } = eventBasics(p, intake, { native, sessionId, agentId, turnId, transcriptPath });
   /** Payloads of two runs of one session are identical to the byte; only the time of arrival differs. */
   const arrival = arrivalKey(intake);
   const digest = payloadDigest(p);
@@ -147,7 +147,7 @@ type Payload = Readonly<Record<string, unknown>>;
 /** One id for the hook's event and the notification's: both report the end of the same turn. */
 const turnEndId = (sessionId: string, turnKey: string): string => eventId(SOURCE, sessionId, "turn end", turnKey);
 
-interface Told {
+interface PayloadParts {
   readonly native: string;
   readonly sessionId: string;
   readonly agentId: string | undefined;
@@ -156,7 +156,11 @@ interface Told {
 }
 
 /** What all events of a payload have in common, given the key that distinguishes them. */
-function formsOf(p: Payload, intake: IntakeFacts, { native, sessionId, agentId, turnId, transcriptPath }: Told) {
+function eventBasics(
+  p: Payload,
+  intake: IntakeFacts,
+  { native, sessionId, agentId, turnId, transcriptPath }: PayloadParts,
+) {
   const cwd = asString(p["cwd"]) ?? intake.cwd;
   const shared = defined<Extras>({
     native_event: native,
@@ -213,7 +217,7 @@ function sessionsHint(threadId: string, { env }: IntakeFacts): string | undefine
   return posix.join(home, "sessions", `rollout-${threadId}.jsonl`);
 }
 
-interface Tools extends ReturnType<typeof formsOf> {
+interface Tools extends ReturnType<typeof eventBasics> {
   readonly native: string;
   readonly arrival: string;
   readonly hasTranscript: boolean;

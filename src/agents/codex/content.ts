@@ -18,7 +18,7 @@ export function lineContent(
 ): readonly ContentUpdate[] {
   if (state.copied === true) return [];
   const isSpoken = entries.length === 0 && isAnswer(line.toString("latin1", 0, HEAD_BYTES));
-  if (!isSpoken && !entries.some(({ kind }) => TELLING.has(kind))) return [];
+  if (!isSpoken && !entries.some(({ kind }) => KINDS_WITH_CONTENT.has(kind))) return [];
   const p = asObject(asObject(parsedJson(line.toString("utf8")))?.["payload"]) ?? {};
   const answer = pendingKey(`answer:${state.threadId ?? ""}`);
   if (isSpoken) return answerPiece(answer, plainText(p["content"]));
@@ -45,7 +45,13 @@ export function lineContent(
 // --- internal ---
 
 const HEAD_BYTES = 400;
-const TELLING: ReadonlySet<string> = new Set(["prompt", "tool_use", "tool_result", "model_call", "turn_end"]);
+const KINDS_WITH_CONTENT: ReadonlySet<string> = new Set([
+  "prompt",
+  "tool_use",
+  "tool_result",
+  "model_call",
+  "turn_end",
+]);
 
 const isAnswer = (head: string): boolean =>
   /"type":\s*"response_item"/.test(head) && /"type":\s*"message"/.test(head) && /"role":\s*"assistant"/.test(head);

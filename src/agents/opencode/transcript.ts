@@ -62,8 +62,13 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
  * One part per session: the wanted one, then its subagents at any depth. A database that does not have the session, because it was
  * deleted, has one empty part.
  */
-async function files({ sessionId, path: told, home, roots }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
-  const candidates = databasesFor(home, told);
+async function files({
+  sessionId,
+  path: reportedPath,
+  home,
+  roots,
+}: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+  const candidates = databasesFor(home, reportedPath);
   let failure: unknown;
   for (const path of candidates) {
     try {
@@ -74,7 +79,9 @@ async function files({ sessionId, path: told, home, roots }: TranscriptQuery): P
     }
   }
   if (failure !== undefined) throw failure;
-  return told !== undefined && candidates.includes(told) ? [partOf(told, sessionId, undefined)] : [];
+  return reportedPath !== undefined && candidates.includes(reportedPath)
+    ? [partOf(reportedPath, sessionId, undefined)]
+    : [];
 }
 
 async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {

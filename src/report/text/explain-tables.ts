@@ -108,7 +108,7 @@ interface Row {
 const PART_TITLES: Readonly<Record<TimePart, string>> = {
   model: "waiting for the model",
   tool: "tools",
-  held: "tools held back",
+  held: "tools waiting",
   agent: "between calls",
   user: "waiting for you",
   away: "session closed",

@@ -3,7 +3,7 @@ import type { UsageRow } from "../usage-row.ts";
 /** One line of the usage table. */
 export interface UsageLine {
   readonly row: UsageRow;
-  /** This line stands for so many empty ones. */
+  /** Number of empty lines that this line replaces. */
   readonly skipped?: number;
   readonly keys: readonly string[];
   readonly isTotal: boolean;

@@ -285,9 +285,9 @@ class Heads {
   }
 
   /** Whether a fingerprint matches this file. Older versions stored fingerprints of the first bytes only. */
-  async isFrom(told: string | undefined, endBytes: number): Promise<boolean> {
-    if (told === undefined) return true;
-    return told === (told.includes(BESIDE) ? await this.whole(endBytes) : await this.#first(endBytes));
+  async isFrom(fingerprint: string | undefined, endBytes: number): Promise<boolean> {
+    if (fingerprint === undefined) return true;
+    return fingerprint === (fingerprint.includes(BESIDE) ? await this.whole(endBytes) : await this.#first(endBytes));
   }
 
   async whole(endBytes: number): Promise<string> {
