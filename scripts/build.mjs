@@ -3,7 +3,8 @@ import { dirname, join } from "node:path";
 import { bundle } from "./bundle.mjs";
 
 // Replaces file by file, shared parts first and leftovers last, so that a program that runs during the build finds its parts
-const STAGING = join("node_modules", ".cache", "openhook-build");
+// With the process id, because two builds can run at once
+const STAGING = join("node_modules", ".cache", `openhook-build-${process.pid}`);
 rmSync(STAGING, { recursive: true, force: true });
 await bundle(STAGING);
 const built = filesIn(STAGING).sort((a, b) => Number(b.startsWith("lib")) - Number(a.startsWith("lib")));
