@@ -1,6 +1,6 @@
 // node bench/import.mjs [--runs N] [--mb N] [--program FILE]
-// `openhook-otel import` of every session on a machine, into a store that was not there and once more into the same, beside
-// ccusage, which stores nothing, over the same files; each a process of its own, from start to exit.
+// `openhook-otel import` of every session on a machine, into a new store and then once more into the same store, compared
+// with ccusage, which stores nothing, over the same files; each a separate process, from start to exit.
 import { spawnSync } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -13,13 +13,13 @@ import { countOf, isCalled, optionsOf, started } from "./lib/options.mjs";
 import { inRounds } from "./lib/rounds.mjs";
 import { totalsOfStore } from "./lib/stored.mjs";
 
-/** Ours to ccusage's wall time: what must be, and what is wanted. */
+/** Ratio of wall time to ccusage's: the maximum, and the goal. */
 const GOAL = 1.0;
 const WANTED = 0.7;
-/** What a reader that stores nothing and parses lines with usage alone took of ccusage's processor time. */
+/** Processor time of a reader that stores nothing and parses only lines with usage, relative to ccusage's. */
 const GOAL_PROCESSOR = 0.66;
 const GOAL_KIB = 150 * 1024;
-/** A second import to the first. */
+/** Ratio of a second import to the first. */
 const GOAL_AGAIN = 0.1;
 const [FIRST, AGAIN] = ["our import", "our import, once more"];
 
@@ -50,7 +50,7 @@ export async function benchImport({ runs, mb, program }) {
 
 async function measureAgent(agent, { home, totals }, { runs, program, ccusage }) {
   const place = makeHome({ HOME: home });
-  // The agents' files are the corpus', everything that we write is this run's own
+  // The agents' files belong to the corpus; everything that the program writes belongs to this run
   const env = { ...place.env, XDG_CONFIG_HOME: join(place.home, "config"), XDG_STATE_HOME: join(place.home, "other") };
   const imported = async (who) => {
     const measured = await measure([process.execPath, program, "import", agent.source], { env });
@@ -69,7 +69,7 @@ async function measureAgent(agent, { home, totals }, { runs, program, ccusage })
   const things = {
     [FIRST]: first,
     [AGAIN]: async () => {
-      // In the round in which its turn comes first
+      // Runs in its first position of the round
       if (!existsSync(place.stateDir)) await first();
       return imported(AGAIN);
     },

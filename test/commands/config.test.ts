@@ -60,7 +60,7 @@ async function failure(action: Promise<unknown>): Promise<UserError> {
 }
 
 describe("config set", () => {
-  it("makes the file for the user alone, with the schema beside it", async () => {
+  it("creates a private file, with the schema beside it", async () => {
     const { code, out } = await set("otlp.endpoint", "http://127.0.0.1:4318");
     expect([code, out]).toEqual([0, `otlp.endpoint = http://127.0.0.1:4318 in ${path()}\n`]);
     expect(file()).toBe(
@@ -106,7 +106,7 @@ describe("config set", () => {
     expect(file()).toBe(text);
   });
 
-  it("one header, whatever the case of its name, and never shows it", async () => {
+  it("stores one header, whatever the case of its name, and never shows it", async () => {
     const first = await set("otlp.headers.Authorization", "Bearer s3cret");
     expect(first.out).toBe(`otlp.headers.authorization = *** in ${path()}\n`);
     write('{ "otlp": { "headers": { "Authorization": "Bearer s3cret" } } }\n');
@@ -120,13 +120,13 @@ describe("config set", () => {
     expect(JSON.parse(file())).toEqual({ otlp: { headers: { x: "s3cret" } } });
   });
 
-  it("sets the header that counts where two differ in case alone", async () => {
+  it("sets the effective header if two differ only in case", async () => {
     write('{ "otlp": { "headers": { "Authorization": "a", "authorization": "b" } } }');
     await set("otlp.headers.Authorization", "c");
     expect(readFileSync(path(), "utf8")).toContain('{ "Authorization": "a", "authorization": "c" }');
   });
 
-  it("says so when a variable counts more", async () => {
+  it("reports a variable that overrides it", async () => {
     const { err } = await set("otlp.endpoint", "http://a.example", { OTEL_EXPORTER_OTLP_ENDPOINT: "http://b.example" });
     expect(err).toBe("note: environment variable OTEL_EXPORTER_OTLP_ENDPOINT overrides otlp.endpoint here\n");
   });
@@ -171,7 +171,7 @@ describe("config set", () => {
     expect(file()).toBe(text);
   });
 
-  it("goes through a link to the file it names", async () => {
+  it("follows a link to the file it names", async () => {
     const real = join(home, "dotfiles.json");
     writeFileSync(real, '{ "semconv": "both" }\n');
     mkdirSync(dirname(path()), { recursive: true });
@@ -180,15 +180,15 @@ describe("config set", () => {
     expect(readFileSync(real, "utf8")).toBe('{ "semconv": "latest" }\n');
   });
 
-  it("fails in one line where nothing can be written", async () => {
-    // a file in the place of the directory: refuses root too
+  it("fails with one line if nothing can be written", async () => {
+    // a file in place of the directory: root cannot write either
     writeFileSync(join(home, ".config"), "");
     const { message, exitCode } = await failure(set("disabled", "true"));
     expect(message).toContain(path());
     expect(exitCode).toBe(1);
   });
 
-  it("fails in one line where nobody may write", async () => {
+  it("fails with one line if the file is not writable", async () => {
     symlinkSync(UNWRITABLE_DIR, join(home, ".config"));
     const { message, exitCode } = await failure(set("disabled", "true"));
     expect(message).toContain(path());
@@ -198,12 +198,12 @@ describe("config set", () => {
 });
 
 describe("config unset", () => {
-  it("needs no file and says when there is nothing to remove", async () => {
+  it("needs no file, and reports if there is nothing to remove", async () => {
     expect(await unset("disabled")).toEqual({ code: 0, out: `disabled is not set in ${path()}\n`, err: "" });
     expect(() => file()).toThrow();
   });
 
-  it("takes out what is no setting too, if it is there", async () => {
+  it("removes unknown keys too", async () => {
     write('{\n  "otlp": {\n    "endpont": "http://a.example"\n  }\n}\n');
     expect((await unset("otlp.endpont")).out).toBe(`otlp.endpont removed from ${path()}\n`);
     expect(JSON.parse(file())).toEqual({ otlp: {} });
@@ -212,7 +212,7 @@ describe("config unset", () => {
 });
 
 describe("config get", () => {
-  it("gives the effective value alone", async () => {
+  it("prints only the effective value", async () => {
     write('{ "otlp": { "headers": { "Authorization": "s3cret" }, "timeoutMs": 7 } }');
     expect(await get("otlp.timeoutMs")).toEqual({ code: 0, out: "7\n", err: "" });
     expect((await get("otlp.timeoutMs", { OPENHOOK_OTEL_OTLP_TIMEOUT_MS: "8" })).out).toBe("8\n");
@@ -221,7 +221,7 @@ describe("config get", () => {
     expect((await get("resource.attributes")).out).toBe("{}\n");
   });
 
-  it("is silent and 1 without a value, 2 for an unknown key or a broken configuration", async () => {
+  it("prints nothing and exits with 1 without a value, 2 for an unknown key or an invalid configuration", async () => {
     expect(await get("otlp.endpoint")).toEqual({ code: 1, out: "", err: "" });
     expect((await failure(get("otlp.endpont"))).exitCode).toBe(2);
     write("{");
@@ -304,7 +304,7 @@ describe("config", () => {
     expect(out).toContain("a\\x1b[2Jb\\x9bc");
   });
 
-  it("as JSON is complete", async () => {
+  it("is complete as JSON", async () => {
     const shown = JSON.parse((await show({ OPENHOOK_OTEL_ZEBRA: "1" }, true)).out);
     expect(Object.keys(shown)).toEqual(["file", "exists", "settings", "warnings", "errors"]);
     expect(shown.settings).toHaveLength(SETTINGS.length);
@@ -318,7 +318,7 @@ describe("config", () => {
     expect(shown.warnings).toHaveLength(1);
   });
 
-  it("path", async () => {
+  it("prints its path", async () => {
     expect(await run({ kind: "path" })).toEqual({ code: 0, out: `${path()}\n`, err: "" });
   });
 });

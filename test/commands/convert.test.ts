@@ -97,8 +97,8 @@ describe("native payloads become envelopes", () => {
     const bare = { tool_name: "Shell", tool_input: { command: "ls" } };
     for (const type of ["tool.start", "tool.end"]) {
       const event = type === "tool.start" ? "preToolUse" : "postToolUse";
-      const told = await run(JSON.stringify(bare), { source: "hook-contract", event });
-      expect(json(told.lines)).toEqual([expect.objectContaining({ type })]);
+      const result = await run(JSON.stringify(bare), { source: "hook-contract", event });
+      expect(json(result.lines)).toEqual([expect.objectContaining({ type })]);
     }
     const recorded = {
       received_at: "2026-09-14T09:00:00Z",
@@ -135,8 +135,8 @@ describe("native payloads become envelopes", () => {
     expect(ids[3]).toBe(ids[0]);
     expect(ids[2]).toBe(ids[1]);
     expect(ids[1]).not.toBe(ids[0]);
-    const { code, lines: said } = await run(lines.join("\n"), { validate: true });
-    expect([code, said[0]]).toEqual([0, "4 valid envelopes, 0 errors, 0 remarks"]);
+    const { code, lines: reported } = await run(lines.join("\n"), { validate: true });
+    expect([code, reported[0]]).toEqual([0, "4 valid envelopes, 0 errors, 0 remarks"]);
   });
 
   test("converts what a truncated payload contains, and a complete one of many megabytes", async () => {

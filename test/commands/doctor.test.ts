@@ -28,7 +28,7 @@ import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { CONTROL, columnsOf, contextAt, SGR } from "../support/context.ts";
 import { Replay, ROOT } from "../support/replay.ts";
 
-/** The one real agent here: others may be on this machine, or not. */
+/** The only real agent here; others may or may not be installed on this machine. */
 const agents = {
   list: async () => [await claude()],
   find: async (source: string) => (source === "claude-code" ? claude() : undefined),
@@ -110,7 +110,7 @@ const collect = async (): Promise<void> => {
   for (const call of of.calls) of.hook(call);
   await of.drain({ endIdle: true });
 };
-/** The store's bytes would tell less: SQLite brings its log into the file when a connection's memory is collected. */
+/** The store's bytes are unreliable: SQLite merges its log into the file when a connection is garbage-collected. */
 const everyRow = () =>
   readStore(of.places.storePath, (db) =>
     db
@@ -165,21 +165,21 @@ describe("doctor", () => {
 
   test("starts the hook: reports one that fails, prints, or writes no event", async () => {
     await enableClaude();
-    const says = async (script: string): Promise<string> => {
+    const findingsOf = async (script: string): Promise<string> => {
       writeFileSync(of.places.hookPath, `#!/bin/sh\n${script}\n`);
       const { code, broken } = await examine();
       expect(code).toBe(1);
       expect(broken).toHaveLength(1);
       return broken[0]?.text ?? "";
     };
-    expect(await says("exit 3")).toMatch(/was started as an agent starts it, and it failed \(3\)$/);
-    expect(await says("echo '{}'")).toMatch(/it printed something/);
-    expect(await says("exit 0")).toMatch(/no event was written$/);
+    expect(await findingsOf("exit 3")).toMatch(/was started as an agent starts it, and it failed \(3\)$/);
+    expect(await findingsOf("echo '{}'")).toMatch(/it printed something/);
+    expect(await findingsOf("exit 0")).toMatch(/no event was written$/);
     chmodSync(of.places.hookPath, 0o644);
     expect((await examine()).broken).toEqual([
       expect.objectContaining({ text: expect.stringMatching(/cannot be executed/) }),
     ]);
-    // not one of the tries came into the real inbox
+    // none of the test runs left events in the real inbox
     expect((await examine()).about("inbox")).toEqual(["ok: empty"]);
   });
 
@@ -282,9 +282,9 @@ describe("doctor", () => {
     const path = of.calls.map((call) => call.stdin?.["transcript_path"]).find((one) => typeof one === "string");
     const text = readFileSync(String(path));
     rmSync(String(path));
-    const gone = await examine();
-    expect(gone.code).toBe(0);
-    expect(gone.about("Claude Code")).toContain(`remark: the last session's transcript does not exist: ${path}`);
+    const deleted = await examine();
+    expect(deleted.code).toBe(0);
+    expect(deleted.about("Claude Code")).toContain(`remark: the last session's transcript does not exist: ${path}`);
     writeFileSync(String(path), text);
     expect((await examine()).about("Claude Code").at(-1)).toMatch(/^ok: the last session's transcript/);
   });
@@ -316,7 +316,7 @@ describe("doctor", () => {
       expect.stringMatching(/^remark: the store has an event at 2026-.* ahead of this machine's clock$/),
     ]);
     const db = openDatabase(of.places.storePath);
-    // one page of many: everything that status reads can still be read
+    // one page of many: status can still read everything it needs
     const page = Number(db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'increments'").get()?.["rootpage"]);
     const pageBytes = Number(db.prepare("PRAGMA page_size").get()?.["page_size"]);
     db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();

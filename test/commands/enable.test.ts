@@ -53,7 +53,7 @@ const claude: Agent = {
 };
 const wrapper: Agent = { ...card, source: "cli-wrapper", title: "Wrapped tools" };
 
-/** An agent with two files: hooks in the one, trust in them in the other. Both hold lines, ours begin with `ours `. */
+/** An agent with two files: hooks in one, trust in them in the other. Each file has lines; ours begin with `ours `. */
 const rover: Agent = {
   ...card,
   source: "rover",
@@ -88,7 +88,7 @@ const rover: Agent = {
 };
 const foreign = (text: string): string => text.replaceAll(/^ours .*\n/gm, "");
 
-/** One whose trust for every project stands in the user's own file. */
+/** An agent whose trust for every project is in the user's own file. */
 const lander: Agent = {
   ...card,
   source: "lander",
@@ -141,7 +141,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true, maxRetries: 10 }));
 
 const settledContext = (change: Partial<Context> = {}): Context => {
-  // PATH leads nowhere: the version of a Claude Code on this machine must not change what a test sees
+  // PATH is empty: a Claude Code on this machine must not affect a test
   const env = { HOME: home, PATH: join(root, "bin"), ...change.env };
   return {
     cwd: project,
@@ -194,7 +194,7 @@ const snapshot = (dir = root): readonly string[] =>
     });
 
 const SETTINGS = `{
-  // mine
+  // the user's own file
   "model": "opus",
   "hooks": {
     "Stop": [{ "hooks": [{ "type": "command", "command": "say done" }] }],
@@ -237,7 +237,7 @@ describe("the command line that an agent runs", () => {
       await on({}, context);
       const line = hookCommandOf(context)({ source: "kiro", event: "agent", drain: "yes", shell: "user" });
       expect(isOurCommand(line)).toBe(true);
-      // what fish cannot read, wherever it is not installed
+      // fish, even if it is not installed here, cannot parse these
       expect(line).not.toMatch(/^\w+=|\$\{/);
       if (!hasShell(shell, "a hook's command in a user's own shell")) continue;
       const run = () =>
@@ -257,7 +257,7 @@ describe("the command line that an agent runs", () => {
     const line = JSON.parse(text).hooks.SessionStart[0].hooks[0].command;
     expect(execFileSync("sh", ["-c", line], { encoding: "utf8" })).toBe("ran -w claude-code\n");
     expect(claudeInstaller.registered([{ path: "settings.json", text }])).toContain("SessionStart");
-    // back to the standard place: replaced, not doubled
+    // back at the standard place: replaced, not duplicated
     await on();
     expect(readFileSync(userSettings(), "utf8")).not.toContain("moved");
     expect(JSON.parse(readFileSync(userSettings(), "utf8")).hooks.Stop).toHaveLength(1);
@@ -345,7 +345,7 @@ describe("enable", () => {
     printed = "";
     expect(await off({}, settledContext(), [])).toBe(0);
     expect(existsSync(userSettings())).toBe(false);
-    // the folder was there before us
+    // the folder existed before
     expect(existsSync(join(home, ".claude"))).toBe(true);
     printed = "";
     expect(await off({}, settledContext(), [])).toBe(0);
@@ -359,7 +359,7 @@ describe("enable", () => {
     expect(snapshot()).toEqual(before);
     expect(printed).toContain(`--- ${userSettings()}\n+++ ${userSettings()}\n@@ `);
     expect(printed).toContain("+    ]");
-    // the foreign group stands on one line, and ours goes behind it on that line
+    // the foreign group is on one line, and ours is added after it on that line
     expect(printed.match(/^-[^-].*/gm)).toEqual([expect.stringContaining('"say done" }] }],')]);
     expect(printed).toContain('+    "Stop": [{ "hooks": [{ "type": "command", "command": "say done" }] }, {"hooks"');
 
@@ -427,7 +427,7 @@ describe("enable", () => {
 
     it.each([
       ["none of them", [" ", "j", " ", "\r"]],
-      ["goes away", ["\u0003"]],
+      ["cancelled", ["\u0003"]],
     ])("%s", async (_name, keys) => {
       const { code, shown } = await answer(...keys);
       expect(code).toBe(1);
@@ -445,7 +445,7 @@ describe("enable", () => {
     expect(await on({}, context, [])).toBe(1);
     expect(complaints).toMatch(/^openhook-otel: \S+settings\.json, line 1, .*nothing was changed\n$/);
     expect(printed).toMatch(/^Rover: enabled in /);
-    // by name it is an error as before
+    // a named agent that cannot be enabled is still an error
     expect((await refusal(on({}, settledContext(), ["claude-code"]))).exitCode).toBe(2);
   });
 });
@@ -504,7 +504,7 @@ describe("an agent with several files", () => {
     expect((await refusal(on({}, settledContext(), rovers))).message).toMatch(/trust\.json.* it is read-only/);
     expect(settings()).toEqual(before);
     expect(existsSync(settledContext().places.backupDir)).toBe(false);
-    // an upgrade that fails leaves the former registration and what disable would put back
+    // a failed upgrade keeps the previous registration, and what disable restores
     rmSync(trust());
     put(hooks(), "mine\n", 0o600);
     await on({}, settledContext(), rovers);
@@ -531,7 +531,7 @@ describe("an agent with several files", () => {
     put(trust(), "ask\n");
     await on({}, settledContext(), rovers);
     const before = snapshot().filter((line) => line.includes(".rover") || line.includes("backup"));
-    // the last is taken out first, then the first cannot be written
+    // the last is removed first, then the first cannot be written
     chmodSync(hooks(), 0o444);
     expect((await refusal(off({}, settledContext(), rovers))).message).toMatch(/hooks\.toml.* it is read-only/);
     chmodSync(hooks(), 0o644);
@@ -569,7 +569,7 @@ describe("an agent with several files", () => {
       await run(on, "user");
       await run(on, "project");
       expect(readFileSync(shared, "utf8").split("\n")).toHaveLength(4);
-      // a project where nothing was registered has nothing to give back
+      // a project without a registration has nothing to restore
       printed = "";
       await run(off, "project", other);
       expect(printed).toMatch(/^Lander: not enabled in /);

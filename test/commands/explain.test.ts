@@ -24,7 +24,7 @@ async function explained(places: Places, session?: string, json = false, world: 
   return out();
 }
 
-/** What a terminal of the usual size shows at once, with a line for the prompt. */
+/** Lines that fit on a terminal of the usual size, less one for the prompt. */
 const SCREEN = 31;
 
 describe("recorded sessions", () => {
@@ -41,7 +41,7 @@ describe("recorded sessions", () => {
   });
   afterAll(() => of.remove());
 
-  test("in words, with the most important thing first", async () => {
+  test("shows the most important finding first, as text", async () => {
     const text = await explained(of.places, "22530e1c");
     const lines = text.split("\n");
     expect(lines[0]).toMatch(/^Claude Code 2\.1\.\d+ · 22530e1c-\S+ · started 2026-/);
@@ -57,7 +57,7 @@ describe("recorded sessions", () => {
     expect(text).not.toMatch(/should|consider|try /i);
   });
 
-  test("a screen each, and never wider than it", async () => {
+  test("fits on one screen, and is never wider than the terminal", async () => {
     for (const id of ids) {
       for (const columns of [80, 50, 20, 3, 1]) {
         const text = (await explained(of.places, id, false, { columns })).replaceAll(SGR, "");
@@ -68,7 +68,7 @@ describe("recorded sessions", () => {
     }
   });
 
-  test("shares of the whole time make up all of it", async () => {
+  test("shares of the total time add up to all of it", async () => {
     for (const id of ids) {
       const { time } = JSON.parse(await explained(of.places, id, true)) as { time: Record<string, number> | null };
       const parts = ["model_ms", "tool_ms", "held_ms", "between_calls_ms", "user_ms", "closed_ms"];
@@ -77,7 +77,7 @@ describe("recorded sessions", () => {
     }
   });
 
-  test("a call that took longer than anybody waited for the model is said to", async () => {
+  test("reports a call that took longer than any wait for the model", async () => {
     const agents = await allAgents();
     const db = openDatabase(of.places.storePath);
     try {
@@ -102,7 +102,7 @@ describe("recorded sessions", () => {
     [{ Bash: [1_000, 20_000], Read: [16_000, 0], Grep: [14_000, 0] }, "most of it, 16.0s, Read."],
     [{ Bash: [1_000, 20_000], Read: [12_000, 0], Grep: [11_000, 0] }, "the largest part, 12.0s, Read."],
     [{ Bash: [0, 5_000], Read: [16_000, 0] }, "all of it Read."],
-  ] as const)("the tool that ran longest is named: %o", async (ran, words) => {
+  ] as const)("names the tool that ran longest: %o", async (ran, words) => {
     const agents = await allAgents();
     const db = openDatabase(of.places.storePath);
     const [stored] = findSessions(db, "claude-code/1989bcb3", 1);
@@ -119,7 +119,7 @@ describe("recorded sessions", () => {
     expect(texts.find((text) => text.startsWith("Tools took "))).toMatch(new RegExp(`at work; ${words}$`));
   });
 
-  test("what it cost is there, also of one call alone; what nobody told is not 0", async () => {
+  test("shows the cost, also of a single call; a cost that no one reported is not 0", async () => {
     let [single, unmeasured] = [0, 0];
     for (const id of ids) {
       const { totals, time, slowest } = JSON.parse(await explained(of.places, id, true)) as {
@@ -139,7 +139,7 @@ describe("recorded sessions", () => {
     expect(Math.min(single, unmeasured)).toBeGreaterThan(0);
   });
 
-  test("what is not known, is said", async () => {
+  test("reports what is unknown", async () => {
     const unknown = JSON.parse(await explained(of.places, "64edee75", true)) as Record<string, unknown>;
     expect(unknown).toMatchObject({ repeats: null, comparable_calls: 0 });
     expect(unknown["unknown"]).toContain("repeated calls are unknown: inputs are not kept");
@@ -148,32 +148,32 @@ describe("recorded sessions", () => {
     expect(text).toMatch(/^by +cost unknown +cost +tokens +share/m);
     expect(text).toMatch(/^turn +3 +\? +8700→35 +41% /m);
     expect(text).toMatch(/^no price is known for 5 calls \(acme-coder-1\)$/m);
-    // One of two models has a price: what the other is a share of, nobody knows
+    // Only one of two models has a price, so shares of the cost are unknown
     expect(await explained(of.places, "1989bcb3")).toMatch(/^ +claude-haiku-5-5 +\? +\S+→\S+ +\? +\d+ call/m);
-    const untold = JSON.parse(await explained(of.places, await untoldId(), true)) as Record<string, unknown>;
-    expect(untold).toMatchObject({ totals: { input: null, cost_usd: null }, time: { model_ms: null } });
-    expect(await explained(of.places, await untoldId())).toContain("tokens and cost are unknown");
+    const unreported = JSON.parse(await explained(of.places, await unreportedId(), true)) as Record<string, unknown>;
+    expect(unreported).toMatchObject({ totals: { input: null, cost_usd: null }, time: { model_ms: null } });
+    expect(await explained(of.places, await unreportedId())).toContain("tokens and cost are unknown");
   });
 
-  test("one that is at work; without a name, the newest", async () => {
+  test("shows a running session; without a name, the newest", async () => {
     const newest = JSON.parse(await explained(of.places, undefined, true)) as { session_id: string };
     expect(ids).toContain(newest.session_id);
     expect(await explained(of.places, "1989bcb3")).toMatch(/in all +time +share/);
   });
 
-  test("plain where it must be", async () => {
+  test("prints plain text without a colour terminal", async () => {
     expect(await explained(of.places, "22530e1c")).not.toMatch(CONTROL);
     expect(await explained(of.places, "22530e1c", false, { columns: 100 })).toMatch(SGR);
     expect(await explained(of.places, "22530e1c", false, { env: { LC_ALL: "POSIX" } })).toMatch(/^[\n\x20-\x7e]+$/);
   });
 
-  test("no such session, and more than one", async () => {
+  test("no such session, and an ambiguous name", async () => {
     await expect(explained(of.places, "zzz")).rejects.toThrow(/no session begins with "zzz"; .*the newest is "/);
     const error = await explained(of.places, "").catch((thrown: Error) => thrown.message);
     expect(error).toMatch(/is not one session alone: \S+, .*and more$/);
   });
 
-  async function untoldId(): Promise<string> {
+  async function unreportedId(): Promise<string> {
     const recorded = new Replay("claude-code", "basic", { withTranscripts: false });
     recorded.remove();
     return String(recorded.calls[0]?.stdin?.["session_id"]);
@@ -188,7 +188,7 @@ describe("stores of other kinds", () => {
   afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
   const places = () => placesOf({ env: {}, home, platform: "linux" });
 
-  test("none, an empty one, and a session in which nothing has happened", async () => {
+  test("no store, an empty store, and a session without activity", async () => {
     await expect(explained(places())).rejects.toThrow("no sessions yet");
     const db = openDatabase(places().storePath);
     await expect(explained(places())).rejects.toThrow("no sessions yet");

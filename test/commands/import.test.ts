@@ -19,8 +19,16 @@ import { UserError } from "../../src/context.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { MIGRATIONS } from "../../src/store/migrations.ts";
 import { readStore } from "../../src/store/read-only.ts";
-import { booksIn, packedCount } from "../import/books.ts";
-import { claudePath, claudeSession, NOTHING, plus, sessionIdOf, type Wanted, writeLines } from "../import/claude.ts";
+import {
+  claudePath,
+  claudeSession,
+  NOTHING,
+  plus,
+  type SessionOptions,
+  sessionIdOf,
+  writeLines,
+} from "../import/claude.ts";
+import { packedCount, storedTotals } from "../import/totals.ts";
 import { CONTROL, type ContextOptions, columnsOf, contextAt, SGR } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
 
@@ -34,7 +42,7 @@ beforeEach(() => {
 afterEach(() => at.remove());
 
 interface World extends ContextOptions {
-  /** Makes stderr a terminal this wide. */
+  /** Makes stderr a terminal with this many columns. */
   readonly progress?: number;
 }
 
@@ -55,8 +63,8 @@ async function run(names: readonly string[], options: Partial<ImportCommandOptio
   return { code, out: out(), err: err(), shown };
 }
 
-/** Sessions of so many days after the first, with so many turns. */
-function write(...wanted: readonly (Partial<Wanted> & { readonly day: number })[]) {
+/** Sessions that start this many days after the first, with this many turns. */
+function write(...wanted: readonly (Partial<SessionOptions> & { readonly day: number })[]) {
   const made = wanted.map(({ day, ...more }) => {
     const id = sessionIdOf(day);
     const one = claudeSession({ id, startMs: STARTED_MS + day * DAY_MS, turns: 2, ...more });
@@ -68,9 +76,9 @@ function write(...wanted: readonly (Partial<Wanted> & { readonly day: number })[
   return made.length === 0 ? NOTHING : plus(...made);
 }
 
-const books = () => booksIn(at.places.storePath);
+const stored = () => storedTotals(at.places.storePath);
 const everything = (): readonly string[] => readdirSync(at.home, { recursive: true, encoding: "utf8" }).sort();
-/** Each byte that lies in the state directory. */
+/** Every byte in the state directory. */
 const stateText = (): string =>
   readdirSync(at.places.stateDir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -78,22 +86,22 @@ const stateText = (): string =>
     .join("\n");
 
 describe("import", () => {
-  test("says what it found, keeps it here, and finds nothing new the second time", async () => {
+  test("reports what it found, stores it locally, and finds nothing new the second time", async () => {
     const totals = write({ day: 1 }, { day: 2, turns: 4 });
     const first = await run([]);
     expect(first).toMatchObject({ code: 0, err: "" });
     expect(first.out).toMatch(/^agent +found +imported +read$/m);
     expect(first.out).toMatch(/^Claude Code +2 +2 +/m);
     expect(first.out).toContain("they stay on this machine");
-    expect(books()).toEqual(totals);
+    expect(stored()).toEqual(totals);
     expect(packedCount(at.places.storePath)).toBe(2);
     const second = await run([]);
     expect(second.out).toMatch(/^Claude Code +2 +0 +2$/m);
     expect(second.out).toContain("nothing is new");
-    expect(books()).toEqual(totals);
+    expect(stored()).toEqual(totals);
   });
 
-  test("one that was stopped counts what it read, on screen and for programs", async () => {
+  test("an interrupted import reports what it read, as text and as JSON", async () => {
     write({ day: 1 }, { day: 2 });
     const { code, out } = await run([], { stop: AbortSignal.abort() });
     expect(code).toBe(130);
@@ -107,7 +115,7 @@ describe("import", () => {
     expect([dry, done].map(({ agents }) => agents["claude-code"].bytes)).toEqual([bytes, bytes]);
   });
 
-  test("a folder that cannot be looked into: told of, exit 1, and the rest is imported", async () => {
+  test("an unreadable folder is reported with exit code 1, and the rest is imported", async () => {
     const totals = write({ day: 1 });
     const codex = join(at.home, ".codex", "sessions");
     mkdirSync(join(at.home, ".codex"));
@@ -117,25 +125,25 @@ describe("import", () => {
       expect(code).toBe(1);
       expect(out).toContain("could not look for sessions in");
     }
-    expect(books()).toEqual(totals);
+    expect(stored()).toEqual(totals);
   });
 
-  test("a file that was only touched, of a session that hooks told of, is looked into once", async () => {
+  test("a touched file of a session that hooks reported is read once", async () => {
     at.remove();
     at = new Replay("claude-code", "basic");
     for (const call of at.calls) at.put(call);
     await at.drain({ endIdle: true });
-    const before = books();
+    const before = stored();
     const folder = join(at.home, ".claude", "projects");
     for (const entry of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
       if (entry.endsWith(".jsonl")) utimesSync(join(folder, entry), new Date(), new Date());
     }
     expect((await run([])).out).toMatch(/^agent +found +imported +from hooks$/m);
     expect((await run([])).out).toMatch(/^agent +found +imported +unchanged$/m);
-    expect(books()).toEqual(before);
+    expect(stored()).toEqual(before);
   });
 
-  test("what is of a form that is not read is told of, and no failure", async () => {
+  test("an unsupported format is reported, and is not a failure", async () => {
     const day = join(at.home, ".codex", "sessions", "2026", "08", "03");
     mkdirSync(day, { recursive: true });
     writeFileSync(join(day, "rollout-2025-04-20-0e2f3c1a.json"), "{}");
@@ -144,7 +152,7 @@ describe("import", () => {
     expect(code).toBe(0);
   });
 
-  test("records that make no sense are counted as one says it", async () => {
+  test("invalid records are counted in plain numbers", async () => {
     write({ day: 1 });
     writeFileSync(claudePath(at, sessionIdOf(2)), "not json\n");
     writeFileSync(claudePath(at, sessionIdOf(3)), "not json\nnor this\n");
@@ -153,7 +161,7 @@ describe("import", () => {
     expect(out).toContain("nothing of a session is in it, 2 records make no sense\n");
   });
 
-  test("--json has the same for programs", async () => {
+  test("--json reports the same", async () => {
     write({ day: 1 });
     const { out } = await run(["claude-code"], { json: true });
     expect(JSON.parse(out)).toMatchObject({
@@ -166,7 +174,7 @@ describe("import", () => {
     expect(out.trimEnd().split("\n")).toHaveLength(1);
   });
 
-  test("--dry-run writes nothing at all: before the first import, and after it", async () => {
+  test("--dry-run writes nothing, before and after the first import", async () => {
     const totals = write({ day: 1 }, { day: 2 });
     const before = everything();
     const dry = await run([], { dryRun: true });
@@ -184,31 +192,31 @@ describe("import", () => {
     expect(again.out).toMatch(/^Claude Code +3 +1 +2 /m);
     expect(stateText()).toBe(bytes);
     expect(everything().length).toBe(files.length + 1);
-    expect(books()).toEqual(totals);
+    expect(stored()).toEqual(totals);
   });
 
-  test("--dry-run of a configuration with a mistake writes no log either", async () => {
+  test("--dry-run writes no log even if the configuration is invalid", async () => {
     write({ day: 1 });
     const { code } = await run([], { dryRun: true }, { env: { OPENHOOK_OTEL_CAPTURE: "bogus" } });
     expect(code).toBe(0);
     expect(everything().some((path) => path.endsWith(".log"))).toBe(false);
   });
 
-  test("--since is about the last activity, also where the file was touched later", async () => {
+  test("--since compares the last activity, even if the file was touched later", async () => {
     write({ day: 1 });
     const totals = write({ day: 10 }, { day: 20 });
-    // Copied to this machine lately: the file is new, what is in it is old
+    // Just copied to this machine: the file is new, its content is old
     const now = new Date(STARTED_MS + 59 * DAY_MS);
     utimesSync(claudePath(at, sessionIdOf(1)), now, now);
     const since = new Date(STARTED_MS + 5 * DAY_MS).toISOString().slice(0, 10);
     expect((await run([], { since })).out).toMatch(/^agent +found +imported +older/m);
-    expect(books()).toEqual(totals);
+    expect(stored()).toEqual(totals);
     await run([], { since: "90d" });
-    expect(books().sessions).toBe(3);
+    expect(stored().sessions).toBe(3);
     await expect(run([], { since: "yesteryear" })).rejects.toThrow(/--since/);
   });
 
-  test("wrong words: exit 2 with what would be right, and nothing is made", async () => {
+  test("invalid arguments exit with 2 and a remedy, and create nothing", async () => {
     const before = everything();
     const wrong = async (names: readonly string[], options: Partial<ImportCommandOptions> = {}, world: World = {}) => {
       const error = await run(names, options, world).then(
@@ -228,13 +236,13 @@ describe("import", () => {
     expect(everything()).toEqual(before);
   });
 
-  test("with sending switched off the past is imported all the same: it stays here", async () => {
+  test("with export switched off, the past is still imported and stored locally", async () => {
     const totals = write({ day: 1 });
     expect(await run([], {}, { env: { OTEL_SDK_DISABLED: "true" } })).toMatchObject({ code: 0 });
-    expect(books()).toEqual(totals);
+    expect(stored()).toEqual(totals);
   });
 
-  test("no agent at all: said, and what to do about it", async () => {
+  test("without any agent it says so, with a remedy", async () => {
     const none = await run([]);
     expect(none).toMatchObject({ code: 0, err: "" });
     expect(none.out).toContain("no past sessions found");
@@ -242,14 +250,14 @@ describe("import", () => {
     expect((await run(["codex", "codex"])).out).toContain("searched for Codex\n");
   });
 
-  test("where a variable moved the agents' folders for this run", async () => {
+  test("reads agents' folders that a variable moves for this run", async () => {
     const elsewhere = mkdtempSync(join(tmpdir(), "openhook-moved-"));
     try {
       const { lines, totals } = claudeSession({ id: sessionIdOf(7), startMs: STARTED_MS, turns: 3 });
       writeLines(join(elsewhere, "projects", "-home-dev-acme-shop", `${sessionIdOf(7)}.jsonl`), lines);
       expect((await run([])).out).toContain("no past session");
       expect(await run([], {}, { env: { CLAUDE_CONFIG_DIR: elsewhere } })).toMatchObject({ code: 0 });
-      expect(books()).toEqual(totals);
+      expect(stored()).toEqual(totals);
     } finally {
       rmSync(elsewhere, { recursive: true });
     }
@@ -257,7 +265,7 @@ describe("import", () => {
 });
 
 describe("on a terminal", () => {
-  test.each([20, 40, 80])("of %d columns no line is wider, and none moves the cursor", async (columns) => {
+  test.each([20, 40, 80])("with %d columns no line is wider, and none moves the cursor", async (columns) => {
     write({ day: 1 });
     writeFileSync(claudePath(at, `${sessionIdOf(2)}`), "{torn\n");
     const { out, code, shown } = await run([], {}, { columns, progress: columns });
@@ -265,13 +273,13 @@ describe("on a terminal", () => {
     for (const line of out.replaceAll(SGR, "").split("\n")) expect(columnsOf(line)).toBeLessThanOrEqual(columns);
     expect(out.replaceAll(SGR, "")).not.toMatch(CONTROL);
     expect(out).toMatch(SGR);
-    // What is written over is never as wide as the terminal: it would scroll
+    // Progress lines are narrower than the terminal: otherwise it would scroll
     expect(shown.length).toBeGreaterThan(1);
     for (const line of shown) expect(columnsOf(line)).toBeLessThan(columns);
     expect(shown.at(-1)).toBe("");
   });
 
-  test("NO_COLOR has no colours; a pipe has neither colours nor progress", async () => {
+  test("NO_COLOR removes colours; a pipe has neither colours nor progress", async () => {
     write({ day: 1 });
     writeFileSync(claudePath(at, `${sessionIdOf(2)}`), "{torn\n");
     const plain = await run([], {}, { columns: 80, env: { NO_COLOR: "1" } });
@@ -284,7 +292,7 @@ describe("on a terminal", () => {
     expect(piped.out).toContain(`! could not read the transcript ${JSON.stringify(claudePath(at, sessionIdOf(2)))}`);
   });
 
-  test("names that would move the cursor are written out", async () => {
+  test("control characters in names are escaped", async () => {
     const name = "\u001b]0;owned\u0007\u001b[2J";
     mkdirSync(join(at.home, ".claude", "projects", "-home-dev-acme-shop"), { recursive: true });
     writeFileSync(claudePath(at, name), "{torn\n");
@@ -293,23 +301,23 @@ describe("on a terminal", () => {
     const { out, code } = await run([], {}, { columns: 80 });
     expect(out.replaceAll(SGR, "")).not.toMatch(CONTROL);
     expect([0, 1]).toContain(code);
-    expect(books().calls).toBe(3);
+    expect(stored().calls).toBe(3);
   });
 });
 
 describe("what is kept", () => {
-  test("capture none: figures, and no name that somebody gave", async () => {
+  test("capture none: numbers are stored, names that someone chose are not", async () => {
     const cwd = "/home/dev/secret-project";
     const totals = write({ day: 1, tool: "mcp__payroll__list_salaries", cwd });
     const env = { OPENHOOK_OTEL_CAPTURE: "none" };
     expect(await run([], {}, { env })).toMatchObject({ code: 0 });
-    const { tools, ...rest } = books();
+    const { tools, ...rest } = stored();
     expect({ tools, ...rest }).toEqual(totals);
     const text = stateText();
     for (const name of ["payroll", "salaries", "gitBranch", "secret-project"]) expect(text).not.toContain(name);
     const names = readStore(at.places.storePath, (db) => db.prepare("SELECT name FROM tool_usage").all());
     expect(names?.map((row) => row["name"])).toEqual(["mcp"]);
-    // The same with what is packed put together again
+    // The same after packed sessions are unpacked
     writeLines(
       claudePath(at, sessionIdOf(1)),
       claudeSession({
@@ -322,10 +330,10 @@ describe("what is kept", () => {
     );
     await run([], {}, { env });
     expect(stateText()).not.toContain("salaries");
-    expect(books().turns).toBe(3);
+    expect(stored().turns).toBe(3);
   });
 
-  test("what a project asks for: nothing of it, or less of it", async () => {
+  test("a project's stricter setting stores nothing of it, or less", async () => {
     const [closed, bare] = [join(at.home, "closed"), join(at.home, "bare")];
     for (const folder of [closed, bare]) mkdirSync(folder);
     writeFileSync(join(closed, ".openhook-otel.json"), '{ "disabled": true }');
@@ -336,18 +344,18 @@ describe("what is kept", () => {
     const { out, code } = await run([]);
     expect(code).toBe(0);
     expect(out).toMatch(/^agent +found +imported +left out/m);
-    expect(books()).toEqual(totals);
+    expect(stored()).toEqual(totals);
     for (const name of ["hidden", "ledger"]) expect(stateText()).not.toContain(name);
-    // It stays so: nothing of it is read again
+    // This persists: the project is not read again
     expect((await run([])).out).toMatch(/^Claude Code +3 +0 +3$/m);
   });
 
-  test("a secret that stands as a name is taken out of the packed value as well", async () => {
+  test("a secret in a name is redacted from the packed value too", async () => {
     const secret = `ghp_${"A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"}`;
     const totals = write({ day: 1, tool: `run_${secret}`, model: `claude-${secret}` });
     await run([]);
     expect(stateText()).not.toContain(secret.slice(4));
-    expect(books()).toEqual(totals);
+    expect(stored()).toEqual(totals);
   });
 
   test.skipIf(process.getuid === undefined)("a dangling link as state directory is an error", async () => {
@@ -360,7 +368,7 @@ describe("what is kept", () => {
     expect(error).toMatchObject({ exitCode: 1, message: expect.stringContaining("is a dangling link") });
   });
 
-  test("a store of an earlier version is brought up to date; one of a later version is left alone", async () => {
+  test("a store of an earlier version is upgraded; one of a later version stays untouched", async () => {
     const totals = write({ day: 1 });
     await run([]);
     const db = openDatabase(at.places.storePath);
@@ -372,7 +380,7 @@ describe("what is kept", () => {
     const again = openRaw();
     again.prepare(`PRAGMA user_version = ${MIGRATIONS.length}`).get();
     again.close();
-    expect(books()).toEqual(totals);
+    expect(stored()).toEqual(totals);
   });
 });
 

@@ -22,7 +22,7 @@ afterEach(() => {
   replay = undefined;
 });
 
-/** A recorded session, drained when it happened and sent if asked for; and the time of its end. */
+/** A recorded session, drained when it happened and, if requested, sent; and the time of its end. */
 async function collected(isSent = true): Promise<{ readonly of: Replay; readonly endMs: number }> {
   const of = new Replay("claude-code", "basic");
   replay = of;
@@ -41,7 +41,7 @@ async function run(of: Replay, options: Parameters<typeof prune>[0], nowMs: numb
   return { code: await prune(options, world.context), out: world.out(), err: world.err() };
 }
 
-/** Sessions beside the one that was collected, over at the same time, each with something in it. */
+/** Further sessions that end at the same time, each with some content. */
 function addOld(of: Replay, count: number, endMs: number): readonly number[] {
   const db = openDatabase(of.places.storePath);
   const ids = Array.from({ length: count }, (_, n) => ensureSession(db, "claude-code", `old-${n}`, endMs).id);
@@ -53,7 +53,7 @@ function addOld(of: Replay, count: number, endMs: number): readonly number[] {
   return ids;
 }
 
-/** As an import leaves them. */
+/** As an import stores them. */
 function pack(db: Database, ids: readonly number[]): void {
   const packed = { facts: encodeFacts([]), owned: new Float64Array(), segments: [], usage: [], tools: [], turns: [] };
   db.transaction(() =>
@@ -71,7 +71,7 @@ async function listed(of: Replay): Promise<number> {
 }
 
 describe("prune", () => {
-  test("takes what is old enough, and says what it did", async () => {
+  test("removes what is old enough, and reports what it did", async () => {
     const { of, endMs } = await collected();
     expect(await listed(of)).toBe(1);
     const young = await run(of, LATER, endMs + 89 * DAY_MS);
@@ -83,10 +83,10 @@ describe("prune", () => {
     expect(await listed(of)).toBe(0);
   });
 
-  test("takes nothing with --dry-run, and says what it would", async () => {
+  test("removes nothing with --dry-run, and reports what it would remove", async () => {
     const { of, endMs } = await collected();
-    const told = await run(of, { ...LATER, dryRun: true }, endMs + 91 * DAY_MS);
-    expect(told.out).toMatch(
+    const result = await run(of, { ...LATER, dryRun: true }, endMs + 91 * DAY_MS);
+    expect(result.out).toMatch(
       /^Dry run: 1 session would be removed, the oldest from \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\nstore size: /,
     );
     const json = await run(of, { ...LATER, dryRun: true, json: true }, endMs + 91 * DAY_MS);
@@ -94,16 +94,16 @@ describe("prune", () => {
     expect(await listed(of)).toBe(1);
   });
 
-  test("leaves what waits for a backend, and says so", async () => {
+  test("keeps and reports queued spans", async () => {
     const { of, endMs } = await collected(false);
-    const told = await run(of, { ...LATER, olderThan: "1d" }, endMs + 2 * DAY_MS);
-    expect(told.out).toMatch(
+    const result = await run(of, { ...LATER, olderThan: "1d" }, endMs + 2 * DAY_MS);
+    expect(result.out).toMatch(
       /^0 sessions removed from the store; 1 session of that age stays: not sent yet, or not ended\n/,
     );
     expect(await listed(of)).toBe(1);
   });
 
-  test("removes old payloads of the quarantine only where it is asked to", async () => {
+  test("removes old quarantined payloads only if requested", async () => {
     const { of, endMs } = await collected();
     const { quarantineDir } = of.places;
     mkdirSync(quarantineDir, { recursive: true });
@@ -125,12 +125,12 @@ describe("prune", () => {
       quarantined: 1,
     });
     expect(readdirSync(quarantineDir)).toHaveLength(4);
-    const told = await run(of, { ...LATER, quarantine: true, json: true }, endMs + 100 * DAY_MS);
-    expect(JSON.parse(told.out)).toMatchObject({ quarantined: 1 });
+    const result = await run(of, { ...LATER, quarantine: true, json: true }, endMs + 100 * DAY_MS);
+    expect(JSON.parse(result.out)).toMatchObject({ quarantined: 1 });
     expect(readdirSync(quarantineDir).sort()).toEqual(["new.evt", "new.evt.reason"]);
   });
 
-  test.each(["", "90", "90 days", "-1d", "1y"])("does not take %j for an age", async (olderThan) => {
+  test.each(["", "90", "90 days", "-1d", "1y"])("rejects %j as an age", async (olderThan) => {
     replay = new Replay("claude-code", "basic");
     await expect(run(replay, { ...LATER, olderThan }, 0)).rejects.toThrow(/--older-than takes an age like 90d/);
   });
@@ -138,33 +138,30 @@ describe("prune", () => {
   test.each([
     ["collected", false],
     ["imported", true],
-  ])(
-    "stopped half way, as by a disk that is full, it has given back the space of what went: %s",
-    async (_, isImported) => {
-      const { of, endMs } = await collected();
-      const ids = addOld(of, 60, endMs);
-      const db = openDatabase(of.places.storePath);
-      if (isImported) pack(db, ids);
-      db.prepare(
-        `CREATE TRIGGER full BEFORE UPDATE OF pruned_ms ON sessions WHEN new.id = ${ids.at(-1)}
+  ])("interrupted, e.g. by a full disk, it has released the space of what it removed: %s", async (_, isImported) => {
+    const { of, endMs } = await collected();
+    const ids = addOld(of, 60, endMs);
+    const db = openDatabase(of.places.storePath);
+    if (isImported) pack(db, ids);
+    db.prepare(
+      `CREATE TRIGGER full BEFORE UPDATE OF pruned_ms ON sessions WHEN new.id = ${ids.at(-1)}
        BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END`,
-      ).run();
-      checkpoint(db);
-      const before = statSync(of.places.storePath).size;
-      db.close();
-      // Younger than what drains take by themselves
-      const stopped = await run(of, { ...LATER, olderThan: "30d" }, endMs + 31 * DAY_MS);
-      expect(stopped).toMatchObject({ code: 1, out: "" });
-      expect(stopped.err).toContain("disk is full");
-      expect(statSync(of.places.storePath).size).toBeLessThan(before / 2);
-      const after = openDatabase(of.places.storePath);
-      const left = after.prepare("SELECT count(*) AS n FROM sessions WHERE pruned_ms IS NULL").get();
-      after.close();
-      expect(left).toMatchObject({ n: 1 });
-    },
-  );
+    ).run();
+    checkpoint(db);
+    const before = statSync(of.places.storePath).size;
+    db.close();
+    // Newer than what drains remove themselves
+    const stopped = await run(of, { ...LATER, olderThan: "30d" }, endMs + 31 * DAY_MS);
+    expect(stopped).toMatchObject({ code: 1, out: "" });
+    expect(stopped.err).toContain("disk is full");
+    expect(statSync(of.places.storePath).size).toBeLessThan(before / 2);
+    const after = openDatabase(of.places.storePath);
+    const left = after.prepare("SELECT count(*) AS n FROM sessions WHERE pruned_ms IS NULL").get();
+    after.close();
+    expect(left).toMatchObject({ n: 1 });
+  });
 
-  test("says on a terminal how far it is, and in a pipe nothing", async () => {
+  test("shows progress on a terminal, and none in a pipe", async () => {
     for (const isTTY of [true, false]) {
       const { of, endMs } = await collected();
       addOld(of, 60, endMs);
@@ -183,14 +180,14 @@ describe("prune", () => {
     }
   });
 
-  test("makes no store where there is none", async () => {
+  test("creates no store", async () => {
     replay = new Replay("claude-code", "basic");
     expect(await run(replay, LATER, 0)).toMatchObject({ code: 0, out: "no store yet\n" });
     expect(existsSync(replay.places.storePath)).toBe(false);
   });
 });
 
-test("a drain prunes by itself, once a day", async () => {
+test("a drain prunes once a day", async () => {
   const { of, endMs } = await collected();
   await of.drain({}, clockAt(endMs + 88.9 * DAY_MS));
   await of.drain({}, clockAt(endMs + 89 * DAY_MS));
@@ -205,7 +202,7 @@ test("a drain prunes by itself, once a day", async () => {
   expect(await listed(of)).toBe(0);
 });
 
-test("a clock that jumps years ahead takes nothing away, nor does the first drain after months", async () => {
+test("neither a clock that jumps years ahead nor the first drain after months removes anything", async () => {
   const { of, endMs } = await collected();
   await of.drain({}, clockAt(endMs + 4000 * DAY_MS));
   await of.drain({}, clockAt(endMs + DAY_MS));
@@ -219,15 +216,15 @@ test.each([
   ["a file that is not valid", "{ x"],
   ["a number as a text", '{ "store": { "retentionDays": "4000" }, "outbox": { "maxAgeDays": "4000" } }'],
   ["no groups", '{ "store": 4000, "outbox": 4000 }'],
-])("%s: nothing is taken away by a default that the user may not want", async (_, text) => {
+])("%s: no default removes data that the user may want to keep", async (_, text) => {
   const { of, endMs } = await collected(false);
   mkdirSync(dirname(of.places.configPath), { recursive: true });
   writeFileSync(of.places.configPath, text);
-  const spans = waiting(of);
+  const spans = queued(of);
   expect(spans).toBeGreaterThan(0);
   for (const days of [88.9, 89, 91, 92]) await of.drain({}, clockAt(endMs + days * DAY_MS));
   expect(await listed(of)).toBe(1);
-  expect(waiting(of)).toBe(spans);
+  expect(queued(of)).toBe(spans);
   await expect(run(of, { quarantine: false, dryRun: false, json: false }, endMs + 92 * DAY_MS)).rejects.toThrow(
     "--older-than",
   );
@@ -236,7 +233,7 @@ test.each([
   expect(await listed(of)).toBe(0);
 });
 
-function waiting(of: Replay): number {
+function queued(of: Replay): number {
   const db = openDatabase(of.places.storePath);
   const spans = queuedCount(db);
   db.close();

@@ -32,7 +32,7 @@ async function delivered(source: string, name: string, isSent = true): Promise<R
   return replay;
 }
 
-interface Told {
+interface Result {
   readonly code: number;
   readonly out: string;
   readonly err: string;
@@ -40,7 +40,7 @@ interface Told {
   readonly json: any;
 }
 
-async function ask(of: Replay, options: Partial<ReconcileOptions> = {}, session?: string): Promise<Told> {
+async function reconcileOf(of: Replay, options: Partial<ReconcileOptions> = {}, session?: string): Promise<Result> {
   const world = contextAt(of.places, { env: of.env });
   const range = session === undefined ? { since: "2020-01-01" } : {};
   const code = await reconcile(session, { ...range, sampled: false, json: true, ...options }, world.context);
@@ -52,14 +52,14 @@ async function ask(of: Replay, options: Partial<ReconcileOptions> = {}, session?
   };
 }
 
-/** Changes the store behind the program's back. */
+/** Changes the store without using the program. */
 function tamper(of: Replay, sql: string): void {
   const db = openDatabase(of.places.storePath);
   db.prepare(sql).run();
   db.close();
 }
 
-/** Includes the write-ahead log, which the last connection to close would otherwise merge at some later time. */
+/** Includes the write-ahead log, which the last connection to close would otherwise merge later. */
 function bytesOf(storePath: string): Buffer {
   const db = openDatabase(storePath);
   checkpoint(db);
@@ -81,7 +81,7 @@ describe("transcripts, store and delivery", () => {
     ["codex", "fork"],
     ["opencode", "subagent"],
   ])("agree after a delivery: %s %s", async (source, name) => {
-    const result = await ask(await delivered(source, name));
+    const result = await reconcileOf(await delivered(source, name));
     expect(result.json).toMatchObject({ verdict: "agree", differences: [], unknown: [] });
     expect(result.code).toBe(0);
     expect(result.json.tokens.store).toEqual(result.json.tokens.transcripts);
@@ -100,7 +100,7 @@ describe("transcripts, store and delivery", () => {
       .replaceAll(/"(msg|req)_[^"]+"/g, '"$1_planted"')
       .replace(/"output_tokens":\d+/, '"output_tokens":777');
     appendFileSync(path, `${added.replace(/"uuid":"[^"]+"/, '"uuid":"11111111-2222-4333-8444-555555555555"')}\n`);
-    const result = await ask(of);
+    const result = await reconcileOf(of);
     expect(result.code).toBe(1);
     expect(result.json.first_difference).toMatchObject({
       between: "transcript and store",
@@ -112,7 +112,7 @@ describe("transcripts, store and delivery", () => {
     expect(result.err).toContain("msg_planted");
     // Drains only re-read sessions of the last hour
     await of.drain({ endIdle: true, isEager: true }, clockAt(Date.parse(of.calls.at(-1)?.received_at ?? "")));
-    expect((await ask(of)).json).toMatchObject({ verdict: "agree", differences: [] });
+    expect((await reconcileOf(of)).json).toMatchObject({ verdict: "agree", differences: [] });
   });
 
   test("reports a call with other tokens in the store, with both numbers", async () => {
@@ -121,7 +121,7 @@ describe("transcripts, store and delivery", () => {
       of,
       "UPDATE model_calls SET body = json_set(body, '$.usage.output', 5), output = 5 WHERE key = (SELECT min(key) FROM model_calls)",
     );
-    const { code, json } = await ask(of);
+    const { code, json } = await reconcileOf(of);
     expect(code).toBe(1);
     expect(json.first_difference).toMatchObject({ what: "output tokens", right: 5 });
     expect(json.first_difference.left).toBeGreaterThan(5);
@@ -132,7 +132,7 @@ describe("transcripts, store and delivery", () => {
   test("reports a changed counter", async () => {
     const of = await delivered("claude-code", "basic");
     tamper(of, 'UPDATE counters SET value = value + 1 WHERE attributes LIKE \'%"openhook.token.type":"output"%\'');
-    const { code, json } = await ask(of);
+    const { code, json } = await reconcileOf(of);
     expect(code).toBe(1);
     const [first, second] = json.differences;
     expect(first).toMatchObject({ between: "store and its counters", what: "output tokens" });
@@ -146,7 +146,7 @@ describe("transcripts, store and delivery", () => {
       of,
       'DELETE FROM spans WHERE record LIKE \'%"name":"chat %\' AND seq = (SELECT max(seq) FROM spans WHERE record LIKE \'%"name":"chat %\')',
     );
-    const { code, json } = await ask(of);
+    const { code, json } = await reconcileOf(of);
     expect(code).toBe(1);
     expect(json.first_difference).toMatchObject({
       between: "store and its spans",
@@ -158,13 +158,13 @@ describe("transcripts, store and delivery", () => {
     const of = await delivered("claude-code", "basic");
     await receiver?.close();
     tamper(of, "INSERT INTO outbox (seq, since_ms, bytes) SELECT seq, 0, 1 FROM spans LIMIT 2");
-    const { code, json } = await ask(of);
+    const { code, json } = await reconcileOf(of);
     expect(code).toBe(1);
     expect(json.first_difference).toMatchObject({ between: "store and delivery", left: 7, right: 5 });
   });
 
   test("without an endpoint nothing is delivered, which is not a difference", async () => {
-    const { code, json } = await ask(await delivered("claude-code", "basic", false));
+    const { code, json } = await reconcileOf(await delivered("claude-code", "basic", false));
     expect(code).toBe(0);
     expect(json).toMatchObject({
       verdict: "agree",
@@ -176,7 +176,7 @@ describe("transcripts, store and delivery", () => {
   test("a transcript that is gone is unknown: neither agreement nor difference", async () => {
     const of = await delivered("claude-code", "basic", false);
     rmSync(transcriptOf(of));
-    const { code, json } = await ask(of, {}, idOf(of));
+    const { code, json } = await reconcileOf(of, {}, idOf(of));
     expect(json).toMatchObject({
       verdict: "unknown",
       tokens: { transcripts: null },
@@ -184,18 +184,18 @@ describe("transcripts, store and delivery", () => {
     });
     expect(json.unknown[0]).toMatch(/its transcript is gone: ".*\.jsonl"/);
     expect(code).toBe(2);
-    const words = await ask(of, { json: false }, idOf(of));
-    expect(words.out).toContain("nothing could be compared; 1 unknown");
+    const args = await reconcileOf(of, { json: false }, idOf(of));
+    expect(args.out).toContain("nothing could be compared; 1 unknown");
   });
 
   test("one of two transcripts is gone: compares the other session, and shows the sum as a lower bound", async () => {
     const of = await delivered("claude-code", "two-sessions-at-once");
     rmSync(transcriptOf(of));
-    const { code, json } = await ask(of);
+    const { code, json } = await reconcileOf(of);
     expect(code).toBe(0);
     expect(json.sessions.map((one: { verdict: string }) => one.verdict).sort()).toEqual(["agree", "unknown"]);
     expect(json.tokens.transcripts).toBe(null);
-    const { out } = await ask(of, { json: false });
+    const { out } = await reconcileOf(of, { json: false });
     expect(out).toMatch(/input +[\d,]+ \+ \? +[\d,]+/);
     expect(out).toContain("? claude-code/");
   });
@@ -208,7 +208,7 @@ describe("transcripts, store and delivery", () => {
     replay.writeTranscripts({ lines });
     await replay.drain({}, { now: () => Date.parse(calls[1]?.received_at ?? "") });
     replay.writeTranscripts();
-    const { code, json } = await ask(replay);
+    const { code, json } = await reconcileOf(replay);
     expect(json).toMatchObject({ differences: [], sessions: [{ open: true }] });
     expect(json.remarks.join("\n")).toMatch(/still open, \d model calls? w(as|ere) written since the last drain/);
     expect(code).toBe(0);
@@ -227,7 +227,7 @@ describe("transcripts, store and delivery", () => {
   test("does not change the store", async () => {
     const of = await delivered("claude-code", "basic");
     const before = bytesOf(of.places.storePath);
-    await ask(of);
+    await reconcileOf(of);
     expect(bytesOf(of.places.storePath).equals(before)).toBe(true);
   });
 });
@@ -236,7 +236,7 @@ describe("options and backends", () => {
   test("invalid input and unreachable backends exit with 2 and a remedy", async () => {
     const of = await delivered("claude-code", "basic", false);
     const wrong = async (options: Partial<ReconcileOptions>, session?: string): Promise<string> =>
-      ask(of, options, session).then(
+      reconcileOf(of, options, session).then(
         () => "",
         (error: { exitCode: number; message: string }) => `${error.exitCode} ${error.message}`,
       );
@@ -257,7 +257,7 @@ describe("options and backends", () => {
       return path.includes("query") ? '{"status":"success","data":{"resultType":"vector","result":[]}}' : undefined;
     });
     of.env = { ...of.env, OPENHOOK_RECONCILE_JAEGER_HEADERS: "authorization=Bearer%20abc" };
-    const { code, json } = await ask(of, { jaeger: url, prometheus: url });
+    const { code, json } = await reconcileOf(of, { jaeger: url, prometheus: url });
     expect(code).toBe(1);
     expect(json.first_difference).toMatchObject({ between: "store and Jaeger", left: 7, right: 0 });
     expect(requests).toContain("v3 Bearer abc");

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => of.remove());
 
-/** Hooks of a session, of which the drain knows no agent: as an older version would have met them. */
+/** Hooks of a session whose agent the drain does not know, as in an older version. */
 async function setAside(): Promise<readonly string[]> {
   for (const call of of.calls) of.hook(call);
   const report = await of.drain({}, { agents: [] });
@@ -39,7 +39,7 @@ const eventTimes = (): readonly number[] => {
   }
 };
 
-test("after an update everything comes back, at its own time", async () => {
+test("after an update all events are replayed, with their original times", async () => {
   const names = await setAside();
   expect(names).toHaveLength(of.calls.length);
   const { code, text } = await run();
@@ -55,7 +55,7 @@ test("after an update everything comes back, at its own time", async () => {
   expect(eventTimes().length).toBeGreaterThan(5);
 });
 
-test("what nobody recognises comes back once, with its time and its reason, however often", async () => {
+test("unrecognised events return to the quarantine once, with their time and reason, however often they are replayed", async () => {
   for (const stdin_raw of ["sk-secret is no JSON", '{"unknown":"sk-secret"}', '{"unknown":"sk-secret"}']) {
     of.hook({ received_at: "2026-09-14T09:00:00.000Z", event: "Stop", stdin_raw });
   }
@@ -80,11 +80,11 @@ test("what nobody recognises comes back once, with its time and its reason, howe
   }
 });
 
-test("some come back, some do not: each is counted where it belongs", async () => {
+test("counts replayed events and those quarantined again separately", async () => {
   await setAside();
   of.hook({ received_at: new Date().toISOString(), event: "Stop", stdin_raw: '{"unknown":1}' });
   await of.drain();
-  // a payload that arrives meanwhile and is not understood either is none that came back
+  // a payload that arrives at the same time and is not recognised is not counted as replayed
   of.hook({ received_at: new Date().toISOString(), event: "Stop", stdin_raw: '{"unknown":2}' });
   const { text } = await run();
   expect(text).toContain(`${of.calls.length + 1} payloads moved back`);
@@ -92,7 +92,7 @@ test("some come back, some do not: each is counted where it belongs", async () =
   expect(await quarantinedIn(of.places.quarantineDir)).toHaveLength(2);
 });
 
-test("--dry-run moves nothing; nothing there is nothing to do; what no hook wrote stays", async () => {
+test("--dry-run moves nothing; an empty quarantine is no error; files that no hook wrote stay", async () => {
   expect(await run()).toEqual({ code: 0, text: "No payload is quarantined.\n" });
   const names = await setAside();
   const before = readdirSync(of.places.quarantineDir);
@@ -108,7 +108,7 @@ test("--dry-run moves nothing; nothing there is nothing to do; what no hook wrot
   expect(readdirSync(of.places.quarantineDir).sort()).toEqual(["folder.evt", "notes.txt"]);
 });
 
-test("files of one name do not meet in the inbox", async () => {
+test("files with the same name do not collide in the inbox", async () => {
   const [name = ""] = await setAside();
   const other = join(of.places.inboxDir, `r-00000000-0-${name}`);
   writeFileSync(other, readFileSync(join(of.places.quarantineDir, name)));
@@ -118,7 +118,7 @@ test("files of one name do not meet in the inbox", async () => {
   expect(text).toContain(`${of.calls.length + 2} files from the inbox`);
 });
 
-test("without a store that can be used what was put back waits", async () => {
+test("without a usable store the replayed events stay queued", async () => {
   const names = await setAside();
   const db = openDatabase(of.places.storePath);
   db.prepare("PRAGMA user_version = 999").run();

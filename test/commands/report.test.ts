@@ -17,19 +17,24 @@ import { Replay } from "../support/replay.ts";
 
 type Options = Partial<Parameters<typeof report>[1]>;
 
-async function asked(places: Places, words: readonly string[] = [], options: Options = {}, world: ContextOptions = {}) {
+async function reportOf(
+  places: Places,
+  args: readonly string[] = [],
+  options: Options = {},
+  world: ContextOptions = {},
+) {
   const { context, out } = contextAt(places, world);
-  expect(await report(words, { json: false, csv: false, ...options }, context)).toBe(0);
+  expect(await report(args, { json: false, csv: false, ...options }, context)).toBe(0);
   return out();
 }
 
-test("hooks that could have told tokens and did not: unknown, and named", async () => {
+test("if hooks that report tokens reported none, tokens are unknown, and the agent is named", async () => {
   const of = new Replay("cursor", "basic");
   const other = new Replay("cursor", "mcp");
   for (const call of [...of.calls, ...other.calls]) of.put(call);
   await of.drain({ endIdle: true });
   const now = () => Date.parse("2026-09-15");
-  const text = await asked(of.places, ["session"], {}, { now });
+  const text = await reportOf(of.places, ["session"], {}, { now });
   expect(text).toMatch(/^cursor\/\S+0003( +\?){4} +1 +1 +0%$/m);
   expect(text).toMatch(/^total +≥\$0\.0161 +█* *≥43\.9k /m);
   expect(text).toMatch(/^tokens unknown: 1 session of cursor reported none$/m);
@@ -48,7 +53,7 @@ test("a table can have more rows than a function takes arguments", () => {
   expect([...lines].length).toBeGreaterThan(rows.length);
 });
 
-test("of turns of which one told no tokens a lower bound is shown", async () => {
+test("if one turn of several reported no tokens, the sum is shown as a lower bound", async () => {
   const of = new Replay("cursor", "basic");
   const stop = of.calls.find(({ event }) => event === "stop");
   if (stop?.stdin === undefined) throw new Error("no turn ended");
@@ -57,12 +62,12 @@ test("of turns of which one told no tokens a lower bound is shown", async () => 
   const cancelled = { ...rest, generation_id: "1f6a0b52-77a4-4c0e-8d39-0d7e7a3b0009", status: "aborted" };
   const prompt = of.calls.find(({ event }) => event === "beforeSubmitPrompt")?.stdin;
   const later = new Date(Date.parse(stop.received_at) + 5_000).toISOString();
-  const told = { ...prompt, generation_id: cancelled.generation_id };
-  of.put({ received_at: later, event: "beforeSubmitPrompt", stdin: told });
+  const result = { ...prompt, generation_id: cancelled.generation_id };
+  of.put({ received_at: later, event: "beforeSubmitPrompt", stdin: result });
   of.put({ received_at: later, event: "stop", stdin: cancelled });
   await of.drain({ endIdle: true });
   const now = () => Date.parse("2026-09-15");
-  const text = await asked(of.places, ["agent"], {}, { now });
+  const text = await reportOf(of.places, ["agent"], {}, { now });
   expect(text).toMatch(/^cursor +≥\$0\.0161 +█* *≥43\.9k +65% +≥1076 /m);
   expect(text).toMatch(/^tokens and cost are a lower bound: 1 call or turn reported none$/m);
   expect(text).not.toContain("no price known");
@@ -72,7 +77,7 @@ test("of turns of which one told no tokens a lower bound is shown", async () => 
   of.remove();
 });
 
-test("a session that was opened and closed again, and a program that calls no model, used nothing", async () => {
+test("an opened and closed session, and a program that calls no model, used nothing", async () => {
   const of = new Replay("claude-code", "basic", { withTranscripts: false });
   for (const call of of.calls) if (call.event === "SessionStart" || call.event === "SessionEnd") of.put(call);
   Object.assign(of, { source: "cli-wrapper" });
@@ -82,12 +87,12 @@ test("a session that was opened and closed again, and a program that calls no mo
   }
   await of.drain({ endIdle: true });
   const now = () => Date.parse(of.calls[0]?.received_at ?? "");
-  const told = JSON.parse(await asked(of.places, ["agent"], { json: true }, { now }));
-  expect(told.rows.map(({ agent }: { agent: string }) => agent).sort()).toEqual(["claude-code", "cli-wrapper"]);
-  for (const row of [...told.rows, told.total]) {
+  const result = JSON.parse(await reportOf(of.places, ["agent"], { json: true }, { now }));
+  expect(result.rows.map(({ agent }: { agent: string }) => agent).sort()).toEqual(["claude-code", "cli-wrapper"]);
+  for (const row of [...result.rows, result.total]) {
     expect(row).toMatchObject({ sessions_without_usage: 0, model_calls: 0, input: 0, cost_usd: 0 });
   }
-  expect(await asked(of.places, ["agent"], {}, { now })).not.toMatch(/[?≥]/);
+  expect(await reportOf(of.places, ["agent"], {}, { now })).not.toMatch(/[?≥]/);
   const { context, out } = contextAt(of.places, { now });
   expect(await sessions({ limit: 20, json: false }, context)).toBe(0);
   expect(out()).not.toContain("?");
@@ -103,10 +108,10 @@ describe("recorded sessions", () => {
     now = () => lastMs + 60_000;
   });
   afterAll(() => of.remove());
-  const shown = (words: readonly string[] = [], options: Options = {}, world: ContextOptions = {}) =>
-    asked(of.places, words, options, { now, ...world });
+  const shown = (args: readonly string[] = [], options: Options = {}, world: ContextOptions = {}) =>
+    reportOf(of.places, args, options, { now, ...world });
 
-  test("without a word: days, agents, models, and what is not known by name", async () => {
+  test("without arguments: days, agents, models, and each unknown value by name", async () => {
     const text = await shown();
     const lines = text.split("\n");
     expect(lines[0]).toMatch(/^usage since \d{4}-\d\d-\d\d$/);
@@ -114,7 +119,7 @@ describe("recorded sessions", () => {
     expect(text).toMatch(/^2026-\d\d-\d\d (Mon|Tue|Wed|Thu|Fri|Sat|Sun) +≥\$\d+\.\d+ +█+ /m);
     expect(text).toMatch(/^agent +cost /m);
     expect(text).toMatch(/^claude-code +≥\$0\.\d+ +█+ +≥/m);
-    // With the calls of a session that reported none, whose number nobody knows
+    // Includes the calls of a session that reported no tokens, and whose number is unknown
     expect(text).toMatch(/^claude-code .* 60% +≥940 +≥26 +11 +18 /m);
     expect(text).toMatch(/^opencode +\? +21\.0k +78% +86 +5 +3 +2 +0% +1$/m);
     expect(text).toMatch(/^model +cost /m);
@@ -161,7 +166,7 @@ describe("recorded sessions", () => {
     expect(tool).not.toHaveProperty("input");
   });
 
-  test("filters, several dimensions, and a limit that says what it left out", async () => {
+  test("filters, several dimensions, and a limit that reports what it omits", async () => {
     const codex = await shown(["agent", "model"], { agent: "codex" });
     expect(codex).toMatch(/^usage since \S+ · codex\n/);
     expect(codex).not.toContain("claude");
@@ -174,7 +179,7 @@ describe("recorded sessions", () => {
     expect(await shown(["repo"])).toContain("(no repository known)");
   });
 
-  test("what does not fit is answered by what there is", async () => {
+  test("invalid arguments list the valid ones", async () => {
     expect(await shown([], { agent: "clode" })).toMatch(
       /^no session of agent "clode"; in the store: claude-code, .*codex/,
     );
@@ -188,7 +193,7 @@ describe("recorded sessions", () => {
     expect(await shown([], { since: "2030-01-01", agent: "codex" }, later)).toMatch(
       /^no usage since 2030-01-01 · codex; the last was on 2026-/,
     );
-    // Without --since it is the time before --until
+    // Without --since: the period before --until
     expect(await shown([], { until: "2020-02-01" })).toMatch(
       /^no usage since 2020-01-02 until 2020-02-01; the first was on 2026-\d\d-\d\d$/m,
     );
@@ -215,7 +220,7 @@ describe("recorded sessions", () => {
     await expect(shown([], { since: "1d", until: "2d" })).rejects.toThrow("later than --until");
   });
 
-  test("no terminal is too narrow, and the bars go last", async () => {
+  test("fits any terminal width, dropping the bars first", async () => {
     const db = openDatabase(of.places.storePath);
     const agents = await allAgents();
     for (const by of [["day"], ["tool"], ["day", "agent", "model", "repository"], ["session"]] as Dimension[][]) {
@@ -236,7 +241,7 @@ describe("recorded sessions", () => {
     expect(at50[2]).toMatch(/█/);
   });
 
-  test("colour on a terminal alone; ASCII where that is all there is", async () => {
+  test("colours only on a terminal, and ASCII if the terminal supports nothing else", async () => {
     expect(await shown([], {}, { columns: 100 })).toMatch(SGR);
     expect(await shown([], {}, { columns: 100, env: { NO_COLOR: "1" } })).not.toMatch(CONTROL);
     const ascii = await shown([], {}, { env: { LC_ALL: "C" } });
@@ -246,7 +251,7 @@ describe("recorded sessions", () => {
       expect(await shown([], {}, { env: env as Record<string, string> })).toContain("█");
   });
 
-  test("CSV: one head line, no missing cell, unknown is empty", async () => {
+  test("CSV: one header line, no missing cell, unknown is empty", async () => {
     const lines = (await shown(["agent", "day"], { csv: true })).trimEnd().split("\r\n");
     const head = (lines[0] ?? "").split(",");
     expect(head.slice(0, 3)).toEqual(["agent", "day", "sessions"]);
@@ -254,8 +259,8 @@ describe("recorded sessions", () => {
     const opencode = (lines.find((line) => line.startsWith("opencode,")) ?? "").split(",");
     expect(opencode[head.indexOf("cost_usd")]).toBe("");
     expect(opencode[head.indexOf("input_tokens")]).toBe("21000");
-    const untold = JSON.parse(await shown(["session"], { json: true })) as { rows: Record<string, unknown>[] };
-    const [one] = untold.rows.filter((row) => row["sessions_without_usage"] === 1);
+    const unreported = JSON.parse(await shown(["session"], { json: true })) as { rows: Record<string, unknown>[] };
+    const [one] = unreported.rows.filter((row) => row["sessions_without_usage"] === 1);
     expect(one).toMatchObject({ model_calls: null, input: null, cost_usd: null });
     const csv = (await shown(["session"], { csv: true })).trimEnd().split("\r\n");
     const figures = (csv[0] ?? "").split(",");
@@ -275,19 +280,21 @@ describe("stores of other kinds", () => {
   afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
   const places = () => placesOf({ env: {}, home, platform: "linux" });
 
-  test("none, and an empty one", async () => {
-    expect(await asked(places())).toMatch(/^no sessions yet: run openhook-otel import/);
+  test("no store, and an empty one", async () => {
+    expect(await reportOf(places())).toMatch(/^no sessions yet: run openhook-otel import/);
     openDatabase(places().storePath).close();
-    expect(await asked(places(), ["tool"])).toMatch(/^no sessions yet: run openhook-otel import/);
-    expect(JSON.parse(await asked(places(), [], { json: true }))).toMatchObject({ rows: [], total: null });
-    // Who puts reports one below the other needs the same columns of each
-    expect(await asked(places(), [], { csv: true })).toMatch(/^day,sessions,turns,.*,cost_usd,.*,tool_ms,[^\n]*\r\n$/);
-    expect(await asked(places(), ["model"], { csv: true })).toMatch(
+    expect(await reportOf(places(), ["tool"])).toMatch(/^no sessions yet: run openhook-otel import/);
+    expect(JSON.parse(await reportOf(places(), [], { json: true }))).toMatchObject({ rows: [], total: null });
+    // Concatenated reports need the same columns in each
+    expect(await reportOf(places(), [], { csv: true })).toMatch(
+      /^day,sessions,turns,.*,cost_usd,.*,tool_ms,[^\n]*\r\n$/,
+    );
+    expect(await reportOf(places(), ["model"], { csv: true })).toMatch(
       /^model,sessions,model_calls,(?!.*(?:turns|tool_)).*\r\n$/,
     );
   });
 
-  test("names that are formulas, hold quotes or line breaks, or terminal sequences", async () => {
+  test("names with formulas, quotes, line breaks or terminal sequences are escaped", async () => {
     const db = openDatabase(places().storePath);
     const names = [
       "=1+1",
@@ -305,19 +312,19 @@ describe("stores of other kinds", () => {
       updateSession(db, id, { timeMs: Date.now(), repository: { name } });
     }
     db.close();
-    const lines = (await asked(places(), ["repository"], { csv: true })).trimEnd().split("\r\n").slice(1);
+    const lines = (await reportOf(places(), ["repository"], { csv: true })).trimEnd().split("\r\n").slice(1);
     expect(lines).toHaveLength(names.length);
     const firsts = lines.map((line) => /^("(?:[^"]|"")*"|[^,]*),/.exec(line)?.[1] ?? "");
     for (const first of firsts) expect(first).not.toMatch(/^"?[\s]*[=+\-@\uff1d]/);
     expect(firsts).toContain('"a ""b"", c"');
     expect(firsts).toContain("two\\x0alines");
     expect(firsts).toContain("'=1+1");
-    const text = await asked(places(), ["repository"], {}, { columns: 80 });
+    const text = await reportOf(places(), ["repository"], {}, { columns: 80 });
     expect(text.replaceAll(SGR, "")).not.toMatch(CONTROL);
     expect(text).toContain("\\x1b]0;title\\x07");
   });
 
-  test("repositories of one name are told apart by their owners, and asked for so", async () => {
+  test("repositories with the same name are distinguished, and filtered, by owner", async () => {
     const db = openDatabase(places().storePath);
     const urls = ["https://git.example/acme/api.git", "https://git.example/beta/api.git", "ssh://git.example/acme/api"];
     for (const [i, url] of urls.entries()) {
@@ -328,7 +335,7 @@ describe("stores of other kinds", () => {
     db.close();
     const rows = async (options: Options) =>
       (
-        JSON.parse(await asked(places(), ["repository"], { json: true, ...options })) as {
+        JSON.parse(await reportOf(places(), ["repository"], { json: true, ...options })) as {
           rows: { repository: string; sessions: number }[];
         }
       ).rows.map(({ repository, sessions }) => [repository, sessions]);
@@ -340,16 +347,16 @@ describe("stores of other kinds", () => {
     );
     expect(await rows({ repository: "acme/api" })).toEqual([["acme/api", 2]]);
     expect(await rows({ repository: "api" })).toHaveLength(2);
-    expect(await asked(places(), [], { repository: "gamma/api" })).toContain(
+    expect(await reportOf(places(), [], { repository: "gamma/api" })).toContain(
       'no session of repository "gamma/api"; in the store: acme/api, beta/api',
     );
   });
 
   const ALIKE = Array.from({ length: 4 }, (_, n) => n);
   test.each([
-    ["their beginnings differ late", (n: number) => `01a1fca1-7c0${n}-7d3e-8f21-5c9d0e7b4a1${n}`],
-    ["their ends alone differ", (n: number) => `01a1fca1-7c00-7d3e-8f21-5c9d0e7b4a1${n}`],
-  ])("sessions whose ids begin alike do not look alike, however narrow it is: %s", async (_, idOf) => {
+    ["only the first part differs, at its end", (n: number) => `01a1fca1-7c0${n}-7d3e-8f21-5c9d0e7b4a1${n}`],
+    ["only the last part differs", (n: number) => `01a1fca1-7c00-7d3e-8f21-5c9d0e7b4a1${n}`],
+  ])("session ids with a common prefix stay distinct at any width: %s", async (_, idOf) => {
     const db = openDatabase(places().storePath);
     for (const n of ALIKE) {
       const { id } = ensureSession(db, "codex", idOf(n), Date.now());
@@ -357,17 +364,17 @@ describe("stores of other kinds", () => {
     }
     db.close();
     for (let columns = 16; columns <= 90; columns++) {
-      const text = (await asked(places(), ["session"], {}, { columns })).replaceAll(SGR, "");
+      const text = (await reportOf(places(), ["session"], {}, { columns })).replaceAll(SGR, "");
       for (const line of text.split("\n")) expect(columnsOf(line)).toBeLessThanOrEqual(columns);
       const names = text.split("\n").flatMap((line) => /^codex\/\S*/.exec(line)?.[0] ?? []);
       expect([columns, new Set(names).size], names.join(" ")).toEqual([columns, ALIKE.length]);
       if (columns >= 30) expect(text, String(columns)).toMatch(/^session +.*cost/m);
     }
-    // What is whole can be given to `show`
-    expect(await asked(places(), ["session"])).toContain(`codex/${idOf(1).slice(0, 13)}`);
+    // Complete ids can be passed to `show`
+    expect(await reportOf(places(), ["session"])).toContain(`codex/${idOf(1).slice(0, 13)}`);
   });
 
-  test("a calendar has empty days, from the first that is not", async () => {
+  test("a calendar contains empty days, from the first day with data", async () => {
     const db = openDatabase(places().storePath);
     const day = (n: number): number => new Date(2026, 9, n, 12).getTime();
     for (const n of [20, 26]) {
@@ -378,17 +385,17 @@ describe("stores of other kinds", () => {
       ).run(id, day(n));
     }
     db.close();
-    const text = await asked(places(), [], {}, { now: () => day(27) });
+    const text = await reportOf(places(), [], {}, { now: () => day(27) });
     const days = text.split("\n").flatMap((line) => /^2026-10-(\d\d) /.exec(line)?.[1] ?? []);
     expect(days).toEqual(["20", "26", "27"]);
     expect(text).toMatch(/^… 5 days without a session$/m);
     expect(text).toMatch(/^2026-10-27 Tue$/m);
-    const narrow = await asked(places(), ["day"], {}, { now: () => day(29), columns: 24 });
+    const narrow = await reportOf(places(), ["day"], {}, { now: () => day(29), columns: 24 });
     expect(narrow.replaceAll(SGR, "")).toMatch(/^… 5 days\D*\n( *without.*\n)?2026-10-26[\s\S]*^… 3 days/m);
-    expect(await asked(places(), [], {}, { now: () => day(28) })).toMatch(/^2026-10-28 Wed$/m);
-    const { rows } = JSON.parse(await asked(places(), ["day"], { json: true }, { now: () => day(29) }));
+    expect(await reportOf(places(), [], {}, { now: () => day(28) })).toMatch(/^2026-10-28 Wed$/m);
+    const { rows } = JSON.parse(await reportOf(places(), ["day"], { json: true }, { now: () => day(29) }));
     expect(rows).toHaveLength(2);
-    const csv = await asked(places(), ["day"], { csv: true }, { now: () => day(27) });
+    const csv = await reportOf(places(), ["day"], { csv: true }, { now: () => day(27) });
     expect(csv.trimEnd().split("\r\n")).toHaveLength(3);
     expect(csv.replaceAll("\r\n", "")).not.toMatch(/[\r\n]/);
   });
@@ -396,7 +403,7 @@ describe("stores of other kinds", () => {
 
 // --- internal ---
 
-/** One that ended now. */
+/** A session that ended just now. */
 function addCall(db: Database, session: number): void {
   db.prepare(
     `INSERT INTO model_calls (session, key, segment, model, subagent, end_ms, input, output, cost_nano_usd, complete, body)

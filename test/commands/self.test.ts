@@ -84,7 +84,7 @@ test("events lost to a full disk: number and time, before and after a drain coun
       { level: "remark", todo: expect.stringMatching(/^free disk space there/) },
     ]);
   }
-  // Counted, and could not be removed
+  // Counted, but could not be removed
   const name = "00000000000000000001-7-8-0-a.lost";
   writeFileSync(join(of.places.claimedDir, name), "");
   const db = openDatabase(of.places.storePath);

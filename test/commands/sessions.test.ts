@@ -23,7 +23,7 @@ describe("recorded sessions", () => {
     for (const name of ["permission-denied", "multi-turn", "killed", "two-sessions-at-once"]) {
       const other = new Replay("claude-code", name);
       for (const call of other.calls) other.hook(call);
-      // One store for all: the transcripts are read below the home they were told of
+      // One store for all tests: transcripts are read from the home that the hooks reported
       await other.drain({ endIdle: true }, { places: { ...other.places, storePath: of.places.storePath } });
       other.remove();
     }
@@ -83,7 +83,7 @@ describe("recorded sessions", () => {
     expect(await titles(40)).toEqual(["started", "session", "cost"]);
   });
 
-  test("colour on a terminal alone", async () => {
+  test("colours only on a terminal", async () => {
     expect(await listed(of.places, {}, { columns: 100 })).toMatch(SGR);
     for (const world of [{}, { columns: 100, env: { NO_COLOR: "1" } }]) {
       expect(await listed(of.places, {}, world)).not.toMatch(CONTROL);
@@ -91,7 +91,7 @@ describe("recorded sessions", () => {
   });
 });
 
-describe("what is not known", () => {
+describe("unknown values", () => {
   let home: string;
   beforeEach(() => {
     home = mkdtempSync(join(tmpdir(), "openhook-sessions-"));
@@ -99,7 +99,7 @@ describe("what is not known", () => {
   afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
   const places = () => placesOf({ env: {}, home, platform: "linux" });
 
-  test("no store: says what to do, exit 0, makes nothing", async () => {
+  test("no store: prints a remedy, exits with 0 and creates nothing", async () => {
     expect(await listed(places())).toMatch(/^no sessions yet: run openhook-otel import.*\n$/);
     expect(await listed(places(), { json: true })).toBe("[]\n");
     expect(readdirSync(home)).toEqual([]);
@@ -107,10 +107,10 @@ describe("what is not known", () => {
 
   test.each([
     ["claude-code", "basic"],
-    // Its hooks tell tokens, and of these sessions none did
+    // Its hooks can report tokens, but none did in these sessions
     ["cursor", "mcp"],
     ["cursor", "cli-print"],
-  ])("tokens that nobody told are unknown, not 0: %s %s", async (source, name) => {
+  ])("tokens that were not reported are unknown, not 0: %s %s", async (source, name) => {
     const of = new Replay(source, name, { withTranscripts: false });
     for (const call of of.calls) of.hook(call);
     await of.drain({ endIdle: true });
@@ -122,7 +122,7 @@ describe("what is not known", () => {
     of.remove();
   });
 
-  test("ids that begin alike are shown as far as they differ", async () => {
+  test("similar ids are shown up to where they differ", async () => {
     const db = openDatabase(places().storePath);
     for (const id of ["session-2026-11-21-aa", "session-2026-11-21-ab", "other"])
       ensureSession(db, "cursor", id, 1_000);

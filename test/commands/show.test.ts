@@ -19,7 +19,7 @@ import { CONTROL, type ContextOptions, columnsOf, contextAt, SGR } from "../supp
 import { CASES, Replay } from "../support/replay.ts";
 import { by, type Expected, type ExpectedSession } from "../support/summary.ts";
 
-// One agent's, which have every shape that a session can have; that figures are right for all of them is shown elsewhere
+// One agent, whose sessions have every shape; other tests check that the figures of all agents are right
 const cases = readdirSync(join(CASES, "claude-code"))
   .filter((name) => existsSync(join(CASES, "claude-code", name, "expected.json")))
   .map((name) => ["claude-code", name] as const);
@@ -27,7 +27,7 @@ const cases = readdirSync(join(CASES, "claude-code"))
 let replay: Replay | undefined;
 afterEach(() => replay?.remove());
 
-/** A store as the given case leaves it. */
+/** A store after the given recording. */
 async function collected(source: string, name: string): Promise<Replay> {
   replay = new Replay(source, name);
   for (const call of replay.calls) replay.put(call);
@@ -43,7 +43,7 @@ async function shown(of: Replay, session?: string, options: Partial<ShowOptions>
 const asJson = async (of: Replay, session?: string): Promise<Document> =>
   JSON.parse(await shown(of, session, { json: true })) as Document;
 
-/** What the tests look at of `--json`. */
+/** The parts of `--json` that the tests check. */
 interface Document {
   readonly source: string;
   readonly session_id: string;
@@ -61,11 +61,11 @@ interface Document {
   readonly open_spans: readonly SpanRecord[];
 }
 
-test("without any call nothing was used where the agent tells its calls, and nothing is known where it does not", () => {
+test("without a call, usage is 0 if the agent reports its calls, and unknown if it does not", () => {
   expect(sumsJson(NO_CALLS)).toMatchObject({ model_calls: 0, input: 0, output: 0 });
   expect(sumsJson(NO_CALLS, { usageUnknown: true })).toMatchObject({ model_calls: null, input: null, output: null });
-  const untold = { ...NO_CALLS, modelCalls: 1, callsWithoutUsage: 1 };
-  expect(sumsJson(untold)).toMatchObject({ model_calls: 1, input: null, output: null });
+  const unreported = { ...NO_CALLS, modelCalls: 1, callsWithoutUsage: 1 };
+  expect(sumsJson(unreported)).toMatchObject({ model_calls: 1, input: null, output: null });
   expect(sumsJson({ ...NO_CALLS, aggregateRecords: 1, input: 7, output: 0 })).toMatchObject({
     model_calls: null,
     input: 7,
@@ -81,7 +81,7 @@ describe.each(cases)("%s %s", (source, name) => {
   });
   afterAll(() => of.remove());
 
-  test("every figure is the recorded one", async () => {
+  test("every figure matches the recording", async () => {
     for (const session of expected.sessions) {
       const got = await asJson(of, session.session_id);
       expect(got).toMatchObject({ source, session_id: session.session_id });
@@ -90,7 +90,7 @@ describe.each(cases)("%s %s", (source, name) => {
         [...session.tool_calls].sort(by("id")),
       );
       expect(got.model_calls.map(figuresOf).sort(by("response_id"))).toEqual(callsOf(session, got));
-      // A price that is not known is null, and what the agent lost the end of is less than it was
+      // An unknown price is null, and a call whose end was lost has less than the full usage
       const output = session.recoverable_as_reported?.output_tokens;
       expect(pick(...Object.keys(session.totals))(figuresOf(got.totals))).toEqual({
         ...session.totals,
@@ -115,7 +115,7 @@ describe.each(cases)("%s %s", (source, name) => {
     }
   });
 
-  test("the waterfall has a line for every span, within any width, and colour only on a terminal", async () => {
+  test("the waterfall has a line for every span, fits any width, and uses colour only on a terminal", async () => {
     for (const { session_id: id } of expected.sessions) {
       const { spans, segments, totals } = await asJson(of, id);
       for (const columns of [30, 59, 80, 120]) {
@@ -137,7 +137,7 @@ describe.each(cases)("%s %s", (source, name) => {
     }
   });
 
-  test("its envelopes are OpenHook v0.1, in order of time", async () => {
+  test("its envelopes are OpenHook v0.1, ordered by time", async () => {
     for (const { session_id: id } of expected.sessions) {
       const lines = (await shown(of, id, { envelopes: true })).split("\n").filter((line) => line !== "");
       const envelopes = lines.map((line) => Envelope.parse(JSON.parse(line)));
@@ -146,14 +146,14 @@ describe.each(cases)("%s %s", (source, name) => {
       const times = envelopes.map((envelope) => Date.parse(envelope.time));
       expect(times).toEqual([...times].sort((a, b) => a - b));
       expect(new Set(envelopes.map((envelope) => envelope.session_id))).toEqual(new Set([id]));
-      const told = readStore(of.places.storePath, (db) =>
+      const result = readStore(of.places.storePath, (db) =>
         eventsOf(db, sessionNumber(of, id)).filter((event) => "openhook" in event),
       );
-      expect(envelopes).toHaveLength(told?.length ?? -1);
+      expect(envelopes).toHaveLength(result?.length ?? -1);
     }
   });
 
-  test("the store's own sums are the sums of its calls, and sessions shows the same", async () => {
+  test("the store's sums equal the sums of its calls, and sessions shows the same", async () => {
     const { context, out } = contextAt(of.places);
     await sessions({ limit: 10, json: true }, context);
     const list = JSON.parse(out()) as { session_id: string; totals: unknown; tool_calls: { total: number } }[];
@@ -174,7 +174,7 @@ describe.each(cases)("%s %s", (source, name) => {
 
 const FIGURES = ["input", "output", "cache_read", "cache_write", "cache_write_5m", "cache_write_1h"];
 
-/** In the words of `expected.json`, which has 0 for a reasoning count that the agent does not keep. */
+/** In the terms of `expected.json`, which has 0 for reasoning tokens that the agent does not report. */
 const figuresOf = (of: Readonly<Record<string, unknown>>): Record<string, unknown> => ({
   ...pick(...["response_id", "model", "subagent", "model_calls"].filter((key) => key in of))(of),
   ...pick(...FIGURES)(of),
@@ -203,7 +203,7 @@ function sessionNumber(of: Replay, sessionId: string): number {
   return Number(row?.["id"]);
 }
 
-/** Replays up to and without the first call of an event, and drains as at that moment. */
+/** Replays up to and including the first call of an event, and drains at that moment. */
 async function collectedUntil(name: string, event: string): Promise<Replay> {
   replay = new Replay("claude-code", name, { withTranscripts: false });
   let at = 0;
@@ -224,8 +224,8 @@ async function collectedUntil(name: string, event: string): Promise<Replay> {
   return replay;
 }
 
-describe("a session that is not over", () => {
-  test("shows what is settled and what is open, and stores nothing by looking", async () => {
+describe("an open session", () => {
+  test("shows settled and open parts, and stores nothing", async () => {
     const of = await collectedUntil("subagent", "SubagentStop");
     const before = dump(of);
     const doc = await asJson(of);
@@ -245,7 +245,7 @@ describe("a session that is not over", () => {
     await sessions({ limit: 1, json: false }, context);
     expect(out()).toMatch(/open$/m);
 
-    // What it showed is what is delivered in the end
+    // What it showed is what is delivered later
     of.writeTranscripts();
     for (const call of of.calls) of.hook(call);
     await of.drain({ endIdle: true });
@@ -298,7 +298,7 @@ function dump(of: Replay): unknown {
 }
 
 describe("which session", () => {
-  test("without a name the one with the latest activity; else by id or the beginning of one", async () => {
+  test("without a name, the session with the latest activity; otherwise by id or prefix", async () => {
     const of = await collected("claude-code", "two-sessions-at-once");
     const [a, b] = ["142d231f-3010-4cf4-a206-8a1b376499e0", "2864f2de-1b72-4439-92ef-1fb76b73e433"] as const;
     expect([a, b]).toContain((await asJson(of)).session_id);
@@ -308,12 +308,12 @@ describe("which session", () => {
     expect((await asJson(of, `claude-code/${b.slice(0, 8)}`)).session_id).toBe(b);
   });
 
-  test("no such session, and more than one: one line that helps", async () => {
+  test("no such session, and an ambiguous name: one line with a remedy", async () => {
     const of = await collected("claude-code", "two-sessions-at-once");
     await expect(failure(of, "nope\u001b[31m")).resolves.toMatch(
       /^no session begins with "nope\\x1b\[31m"; .*the newest is "/,
     );
-    // % and _ are letters like all others
+    // % and _ are ordinary characters
     await expect(failure(of, "%")).resolves.toMatch(/^no session/);
     const db = openDatabase(of.places.storePath);
     for (let i = 0; i < 9; i++) ensureSession(db, "cursor", `many-${i}`, 1_000 + i);
@@ -329,7 +329,7 @@ describe("which session", () => {
     await expect(failure(of, "many-2", { json: true, envelopes: true })).resolves.toMatch(/^choose one/);
   });
 
-  test("subagents whose ids begin as their session's does name it, at any depth", async () => {
+  test("subagent ids that begin with their session's id name that session, at any depth", async () => {
     const of = await collected("claude-code", "two-sessions-at-once");
     const db = openDatabase(of.places.storePath);
     const family = ["01a1fcb5-e46d", "01a1fcb5-e50c", "01a1fcb5-e5ff"].map((id, i) =>
@@ -371,7 +371,7 @@ describe("any store", () => {
     return out();
   };
 
-  test("none: says what to do, exit 1, and makes nothing", async () => {
+  test("no store: prints a remedy, exits with 1 and creates nothing", async () => {
     await expect(run()).rejects.toMatchObject({
       exitCode: 1,
       message: expect.stringMatching(/^no sessions yet: run openhook-otel import/),
@@ -380,7 +380,7 @@ describe("any store", () => {
     expect(readdirSync(home)).toEqual([]);
   });
 
-  test("none, but events wait", async () => {
+  test("no store, but queued events", async () => {
     const of = new Replay("claude-code", "basic");
     for (const call of of.calls.slice(0, 3)) of.hook(call);
     await expect(shown(of)).rejects.toThrow("no sessions yet, but 3 queued events: run openhook-otel drain");
@@ -388,12 +388,12 @@ describe("any store", () => {
     of.remove();
   });
 
-  test("empty", async () => {
+  test("an empty store", async () => {
     openDatabase(places().storePath).close();
     await expect(run()).rejects.toThrow(/^no sessions yet/);
   });
 
-  test("damaged, and of a later version: one line that says what to do; the file stays as it is", async () => {
+  test("a damaged store, and one of a later version: one line with a remedy; the file stays unchanged", async () => {
     const { storePath } = places();
     openDatabase(storePath).close();
     const later = openDatabase(storePath);
@@ -407,7 +407,7 @@ describe("any store", () => {
     expect(readFileSync(storePath)).toEqual(before);
   });
 
-  test("a drain at work is not waited for, and what it has not committed is not seen", async () => {
+  test("does not wait for a running drain, and does not see what it has not committed", async () => {
     const db = openDatabase(places().storePath);
     ensureSession(db, "cursor", "first", 1_000);
     db.prepare("BEGIN IMMEDIATE").run();
@@ -420,7 +420,7 @@ describe("any store", () => {
     db.close();
   });
 
-  test("a session that told nothing but its start", async () => {
+  test("a session that reported only its start", async () => {
     const db = openDatabase(places().storePath);
     const session = ensureSession(db, "nobody", "quiet", 1_000);
     addEvents(db, session, [envelope("quiet", "session.start", 1_000)]);
@@ -432,7 +432,7 @@ describe("any store", () => {
     expect(doc.totals).toMatchObject({ model_calls: 0, input: 0, output: 0, cost_usd: 0 });
   });
 
-  test("names from data cannot reach the terminal as commands", async () => {
+  test("control characters in names are escaped", async () => {
     const db = openDatabase(places().storePath);
     const evil = "\u001b]0;owned\u0007\u001b[2J\r\n\u202e";
     const session = ensureSession(db, "evil-agent", `id${evil}`, 1_000);

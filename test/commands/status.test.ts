@@ -41,7 +41,7 @@ afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
 const places = (): Places => placesOf({ env: {}, home, platform: "linux" });
 const settingsPath = (): string => join(home, ".claude", "settings.json");
 
-async function told(world: ContextOptions = {}, at: Places = places()) {
+async function result(world: ContextOptions = {}, at: Places = places()) {
   const { context, out } = contextAt(at, { programPath: program, ...world });
   const code = await status({ json: false }, context);
   const machine = contextAt(at, { programPath: program, ...world });
@@ -71,7 +71,7 @@ const listing = (dir: string): readonly string[] =>
 describe("status", () => {
   test("nothing installed: exit 0, and status creates no files", async () => {
     const before = listing(home);
-    const { code, text, facts } = await told();
+    const { code, text, facts } = await result();
     expect(code).toBe(0);
     expect(text).toMatch(/^openhook-otel \d/);
     expect(text).toMatch(/^agents +none is enabled: openhook-otel enable finds those on this machine$/m);
@@ -92,7 +92,7 @@ describe("status", () => {
 
   test("enabled, drained, disabled", async () => {
     await enabled();
-    const { code, text, facts } = await told();
+    const { code, text, facts } = await result();
     expect(code).toBe(0);
     expect(text).toMatch(
       new RegExp(`^agents +Claude Code: enabled in ${settingsPath()} \\(user, \\d+ events\\)$`, "m"),
@@ -106,20 +106,20 @@ describe("status", () => {
     expect(text).toMatch(/^ +not enabled: .*Codex/m);
     const { context } = contextAt(places(), { programPath: program });
     await disable(["claude-code"], { scope: "user", yes: true, dryRun: false }, context, agents);
-    expect((await told()).text).toMatch(/^agents +none is enabled/m);
+    expect((await result()).text).toMatch(/^agents +none is enabled/m);
   });
 
   test("queued events, the last drain, and open sessions", async () => {
     const of = new Replay("claude-code", "subagent");
     for (const call of of.calls) of.hook(call);
     const last = Date.parse(of.calls.at(-1)?.received_at ?? "");
-    const waiting = await told({ now: () => last + 120_000 }, of.places);
+    const waiting = await result({ now: () => last + 120_000 }, of.places);
     expect(waiting.text).toMatch(/^inbox +18 events queued, the oldest for 2m 0\ds$/m);
     expect(waiting.facts.inbox.waiting).toBe(of.calls.length);
     expect(waiting.facts.store.state).toBe("none");
 
     await of.drain({ endIdle: true });
-    const done = await told({ now: () => Date.now() + 60_000 }, of.places);
+    const done = await result({ now: () => Date.now() + 60_000 }, of.places);
     expect(done.code).toBe(0);
     expect(done.text).toMatch(/^inbox +empty$/m);
     expect(done.text).toMatch(/^sessions +1$/m);
@@ -138,9 +138,9 @@ describe("status", () => {
       nowMs += ms;
     };
     await of.drain({}, { now: () => nowMs, sleep });
-    expect((await told({ now: () => at }, of.places)).text).toMatch(/^sessions +1, 1 open$/m);
+    expect((await result({ now: () => at }, of.places)).text).toMatch(/^sessions +1, 1 open$/m);
     for (const call of of.calls.slice(4, 6)) of.hook(call);
-    const { code, text } = await told({ now: () => at + 30 * 3_600_000 }, of.places);
+    const { code, text } = await result({ now: () => at + 30 * 3_600_000 }, of.places);
     expect(code).toBe(0);
     expect(text).toMatch(/^! events have been queued for 1d 6h and no drain processed them: run openhook-otel drain$/m);
     of.remove();
@@ -154,7 +154,7 @@ describe("status", () => {
       OPENHOOK_OTEL_OTLP_HEADERS: "authorization=Bearer hunter2",
     };
     await drained(of.places, env);
-    const { code, text, facts } = await told({ env }, of.places);
+    const { code, text, facts } = await result({ env }, of.places);
     expect(code).toBe(0);
     expect(text).toMatch(
       /^traces +http:\/\/127\.0\.0\.1:9\/v1\/traces\?key=\*\*\* \(nothing delivered yet, \d+ spans queued\)$/m,
@@ -177,7 +177,7 @@ describe("status", () => {
     const rest = { metric, amount: 1, attributes: OVERFLOW, resource: { "service.name": "claude-code" } };
     countFacts(db, [{ key: "one too many", increments: [rest] }], METRIC_SHAPES, Date.now());
     db.close();
-    const { code, text, facts } = await told({}, of.places);
+    const { code, text, facts } = await result({}, of.places);
     expect(code).toBe(0);
     expect(facts.outbox).toMatchObject({ refused_spans: 1, oldest: expect.stringMatching(/Z$/) });
     expect(facts.outbox.bytes).toBeGreaterThan(1000);
@@ -199,7 +199,7 @@ describe("status", () => {
       of.hook({ received_at: new Date().toISOString(), event: "Stop", stdin_raw });
     }
     await of.drain();
-    const { code, text, facts } = await told({}, of.places);
+    const { code, text, facts } = await result({}, of.places);
     expect(code).toBe(0);
     expect(facts.inbox.quarantined).toBeGreaterThan(3);
     expect(facts.inbox.quarantine_newest).toHaveLength(3);
@@ -216,10 +216,10 @@ describe("status", () => {
     const of = new Replay("claude-code", "basic", { withTranscripts: false });
     for (const call of of.calls) of.hook(call);
     await of.drain({ endIdle: true });
-    const gone = await told({}, of.places);
-    expect(gone.code).toBe(0);
-    expect(gone.text).toMatch(/^! the transcript of a session could not be read, so tokens and model calls/m);
-    expect(gone.facts.remarks).toEqual([expect.stringMatching(/ are unknown: \S+\.jsonl does not exist$/)]);
+    const deleted = await result({}, of.places);
+    expect(deleted.code).toBe(0);
+    expect(deleted.text).toMatch(/^! the transcript of a session could not be read, so tokens and model calls/m);
+    expect(deleted.facts.remarks).toEqual([expect.stringMatching(/ are unknown: \S+\.jsonl does not exist$/)]);
     of.writeTranscripts();
     const path = of.calls.map((call) => call.stdin?.["transcript_path"]).find((one) => typeof one === "string");
     const subagents = join(String(path).replace(/\.jsonl$/, ""), "subagents");
@@ -227,7 +227,7 @@ describe("status", () => {
     const [first] = of.calls;
     if (first !== undefined) of.hook({ ...first, received_at: new Date().toISOString() });
     await of.drain({ endIdle: true });
-    const unreadable = await told({}, of.places);
+    const unreadable = await result({}, of.places);
     expect(unreadable.facts.last_drain?.problems).toEqual([
       expect.stringMatching(/transcript "\S+\.jsonl"(?:: | is )\S/),
     ]);
@@ -238,7 +238,7 @@ describe("status", () => {
 
 describe("broken: exit 1, with a remedy", () => {
   const broken = async (expected: RegExp, world: ContextOptions = {}, at = places()): Promise<Status> => {
-    const { code, text, facts } = await told(world, at);
+    const { code, text, facts } = await result(world, at);
     expect(facts.broken.join("\n")).toMatch(expected);
     expect(text.replaceAll(/\n {2}/g, " ")).toMatch(/^✗ /m);
     expect(code).toBe(1);
@@ -249,7 +249,7 @@ describe("broken: exit 1, with a remedy", () => {
     await enabled();
     const { hookPath, hookConfPath } = places();
     chmodSync(hookPath, 0o644);
-    // As root every file with an x bit anywhere can be run, and none without
+    // Root can run every file with any x bit, and none without
     await broken(/hook cannot be executed: openhook-otel enable repairs it/);
     chmodSync(hookPath, 0o755);
     rmSync(program);
@@ -260,14 +260,14 @@ describe("broken: exit 1, with a remedy", () => {
     rmSync(hookPath);
     await broken(/agents are configured to run \S+, which does not exist/);
     await enabled();
-    expect((await told()).code).toBe(0);
+    expect((await result()).code).toBe(0);
   });
 
   test("reads a path with a quote from hook.conf unchanged", async () => {
     program = join(home, "o'brien's.cjs");
     writeFileSync(program, "");
     await enabled();
-    expect((await told()).facts.hook.program).toBe(program);
+    expect((await result()).facts.hook.program).toBe(program);
   });
 
   test("the registration is gone from the settings, or the settings are unreadable", async () => {
@@ -283,7 +283,7 @@ describe("broken: exit 1, with a remedy", () => {
     await broken(/cannot read Claude Code's settings/);
     rmSync(settingsPath(), { recursive: true });
     writeFileSync(settingsPath(), before);
-    expect((await told()).code).toBe(0);
+    expect((await result()).code).toBe(0);
   });
 
   test("shows a registration of another project; a deleted project is not a problem", async () => {
@@ -292,9 +292,9 @@ describe("broken: exit 1, with a remedy", () => {
     const { context } = contextAt(places(), { programPath: program, cwd: project });
     const hookSource = join(ROOT, "src", "intake", "hook.sh");
     await enable(["claude-code"], { scope: "project", yes: true, dryRun: false, hookSource }, context, agents);
-    expect((await told()).text).toMatch(/Claude Code: enabled in \S+acme-shop\S+ \(project, /);
+    expect((await result()).text).toMatch(/Claude Code: enabled in \S+acme-shop\S+ \(project, /);
     rmSync(project, { recursive: true });
-    const { code, text } = await told();
+    const { code, text } = await result();
     expect(code).toBe(0);
     expect(text.replaceAll(/\n +/g, " ")).toMatch(/registration gone from \S+acme-shop/);
   });
@@ -346,7 +346,7 @@ test("no line is wider than the terminal, and control characters in data are esc
   expect(existsSync(at.storePath)).toBe(true);
   for (const columns of [20, 40, 60, 80, 200]) {
     const env = { OPENHOOK_OTEL_OTLP_ENDPOINT: "nowhere", OPENHOOK_OTEL_SEMCONV: "\u001b[31m" };
-    const { text } = await told({ columns, env }, at);
+    const { text } = await result({ columns, env }, at);
     expect(text).toMatch(SGR);
     const plain = text.replaceAll(SGR, "");
     expect(plain).not.toMatch(CONTROL);

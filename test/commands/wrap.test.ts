@@ -41,7 +41,7 @@ beforeEach(() => {
   mkdirSync(home, { recursive: true });
   for (const name of ["gh", "aws", "kubectl", "docker"]) program(usr, name);
 });
-// what a wrapper told last may still be on its way
+// the wrapper's last event may still be in flight
 afterEach(() => removeFolder(root));
 
 const program = (directory: string, name: string, text = `#!/bin/sh\necho real ${name} "$@"\n`): string => {
@@ -73,7 +73,7 @@ const refusal = async (action: Promise<unknown>) =>
     (error: { code: string; exitCode: number; message: string }) => error,
   );
 
-/** Everything below the home, with modes, bytes and where links lead; without the state directory, which may stay. */
+/** Everything below the home, with modes, bytes and link targets; without the state directory, which may stay. */
 const everything = (): Readonly<Record<string, string>> => {
   const found: Record<string, string> = {};
   const walk = (directory: string) => {
@@ -120,7 +120,7 @@ describe("wrap", () => {
     expect(said).toContain(`gh: wrapped in ${join(own, "gh")}, before ${join(usr, "gh")}\n`);
     expect(said).toContain(`because PATH finds ${join(usr, "gh")} first`);
     expect(said).toContain('export PATH="$HOME/.local/share/openhook-otel/bin:$PATH"');
-    // once PATH has it, there is nothing to say, and the list tells the same
+    // once PATH contains it, there is nothing to report, and the list shows the same
     for (const names of [["gh"], []]) {
       expect(await wrapped(names, {}, [own, usr])).toBe(
         `gh: already wrapped in ${join(own, "gh")}, before ${join(usr, "gh")}\n`,
@@ -134,11 +134,11 @@ describe("wrap", () => {
     const foreign = program(local, "gh", "#!/bin/sh\necho mine\n");
     expect(await wrapped(["gh"])).toContain(`gh: wrapped in ${join(own, "gh")}, before ${foreign}\n`);
     expect(readFileSync(foreign, "utf8")).toBe("#!/bin/sh\necho mine\n");
-    // the same directory under another name is the same place
+    // the same directory under another name
     symlinkSync(local, join(home, "bin"));
     program(local, "aws");
     expect(await wrapped(["aws"], {}, [join(home, "bin"), usr])).toContain(`aws: wrapped in ${join(own, "aws")}`);
-    // a file that is no program occupies its name all the same
+    // a file that is not a program still occupies its name
     writeFileSync(join(local, "docker"), "notes");
     expect(await wrapped(["docker"])).toContain(`docker: wrapped in ${join(own, "docker")}`);
     symlinkSync("/nonexistent", join(local, "kubectl"));
@@ -220,7 +220,7 @@ describe("wrap", () => {
 describe("unwrap", () => {
   test("restores the previous state byte for byte", async () => {
     program(join(home, "tools"), "keep", "mine");
-    // what is collected stays, and so do the folders that it and programs of users commonly have
+    // collected data stays, and so do the folders that user programs commonly share
     for (const folder of ["share", "state"]) mkdirSync(join(home, ".local", folder), { recursive: true });
     for (const path of [[local, usr], [usr], [join(home, "bin"), usr]]) {
       const before = everything();

@@ -1,4 +1,4 @@
-// The program at the prompt: help, wrong input, nothing there yet, a home that cannot be written, pipes.
+// The program in a shell: help, invalid input, an empty machine, a home that cannot be written, pipes.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -16,12 +16,12 @@ afterEach(() => machine.remove());
 const listed = (help: string): readonly string[] =>
   [...(help.split("Commands:")[1] ?? "").matchAll(/^ {2}([a-z]+)/gm)].map(([, name]) => name ?? "");
 
-// A terminal would show colours with this; a pipe must not have them either way
+// These force colours on a terminal; a pipe must have none in any case
 const COLOURFUL = { TERM: "xterm-256color", FORCE_COLOR: "1" };
 const hasColour = (text: string): boolean => text.includes("\u001b");
 
 describe("help", () => {
-  test("of the program and of every command it lists", async () => {
+  test("prints help for the program and every command it lists", async () => {
     const help = await machine.ok(["--help"]);
     const names = listed(help);
     expect(names).toEqual(expect.arrayContaining(["enable", "disable", "status", "show", "sessions", "drain", "demo"]));
@@ -39,7 +39,7 @@ describe("help", () => {
     expect(readdirSync(machine.home)).toEqual([]);
   });
 
-  test("without a command: the help, as an error", async () => {
+  test("without a command: prints help, as an error", async () => {
     const { code, stdout, stderr } = await machine.run([]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain("Usage: openhook-otel");
@@ -51,8 +51,8 @@ describe("help", () => {
   });
 });
 
-describe("whose settings", () => {
-  test("an agent that has the project's alone is enabled there without being told so, and disabled again", async () => {
+describe("choosing a scope", () => {
+  test("an agent enabled only in the project is disabled there without a scope option", async () => {
     const cwd = join(machine.home, "shop");
     mkdirSync(cwd);
     const theirs = '{ "openhook": "0.1", "hooks": [{ "command": "theirs", "events": ["*"] }] }\n';
@@ -68,13 +68,13 @@ describe("whose settings", () => {
     expect(readFileSync(join(cwd, ".openhook.json"), "utf8")).toBe(theirs);
   });
 
-  test("with another beside it both must be told apart", async () => {
+  test("if it is enabled in both scopes, the option is required", async () => {
     const { code, stderr } = await machine.run(["enable", "openhook", "claude-code"]);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("use --scope project") });
   });
 });
 
-describe("wrong input", () => {
+describe("invalid input", () => {
   test.each([
     [["bogus"], 2, /unknown command 'bogus'/],
     [["status", "--bogus"], 2, /unknown option '--bogus'/],
@@ -105,8 +105,8 @@ describe("wrong input", () => {
   });
 });
 
-describe("nothing there yet", () => {
-  test("show, sessions, status and config say so, and make nothing", async () => {
+describe("an empty machine", () => {
+  test("show, sessions, status and config report it, and create nothing", async () => {
     expect(await machine.run(["show"])).toMatchObject({
       code: 1,
       stdout: "",
@@ -125,7 +125,7 @@ describe("nothing there yet", () => {
   });
 });
 
-test("a session of one moment: imported and explained, without a table of no time", async () => {
+test("a session without duration: imported and explained, without a time table", async () => {
   const id = "31111111-1111-4111-8111-111111111111";
   const message = { role: "user", content: "hi" };
   const line = { type: "user", sessionId: id, timestamp: "2026-11-20T10:00:00Z", uuid: "a", message };
@@ -139,7 +139,7 @@ test("a session of one moment: imported and explained, without a table of no tim
 });
 
 test.runIf(process.platform === "linux")(
-  "a process with fewer addresses than WebAssembly asks for (ulimit -v): import and drain read every transcript",
+  "a process with less address space than WebAssembly needs (ulimit -v): import and drain read every transcript",
   async () => {
     const limited = (args: string, env = {}) =>
       machine.shell(`ulimit -v 9000000 && exec '${process.execPath}' '${PROGRAM}' ${args}`, { env });
@@ -159,26 +159,23 @@ test.runIf(process.platform === "linux")(
   },
 );
 
-test.skipIf(process.platform === "win32")(
-  "a pipe where a project's settings would be holds no command up",
-  async () => {
-    const cwd = join(machine.home, "shop");
-    mkdirSync(join(cwd, ".claude"), { recursive: true });
-    const pipes = [join(cwd, ".openhook.json"), join(cwd, ".claude", "settings.json")];
-    expect(spawnSync("mkfifo", pipes).status).toBe(0);
-    for (const agent of ["openhook", "claude-code"]) {
-      const { code, stderr } = await machine.run(["enable", agent, "--scope", "project"], { cwd });
-      expect({ code, stderr }).toEqual({
-        code: 1,
-        stderr: expect.stringMatching(/^[^\n]+: it is not a regular file\n$/),
-      });
-    }
-    expect((await machine.run(["doctor"], { cwd })).stdout).toContain("regular file");
-    expect((await machine.run(["status"], { cwd })).stdout).toContain(`${pipes[0]} cannot be read`);
-  },
-);
+test.skipIf(process.platform === "win32")("a pipe in place of a project's settings blocks no command", async () => {
+  const cwd = join(machine.home, "shop");
+  mkdirSync(join(cwd, ".claude"), { recursive: true });
+  const pipes = [join(cwd, ".openhook.json"), join(cwd, ".claude", "settings.json")];
+  expect(spawnSync("mkfifo", pipes).status).toBe(0);
+  for (const agent of ["openhook", "claude-code"]) {
+    const { code, stderr } = await machine.run(["enable", agent, "--scope", "project"], { cwd });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^[^\n]+: it is not a regular file\n$/),
+    });
+  }
+  expect((await machine.run(["doctor"], { cwd })).stdout).toContain("regular file");
+  expect((await machine.run(["status"], { cwd })).stdout).toContain(`${pipes[0]} cannot be read`);
+});
 
-test.skipIf(process.platform === "win32")("nor does one in place of config.json; export is off", async () => {
+test.skipIf(process.platform === "win32")("neither does one in place of config.json; export is off", async () => {
   const path = (await machine.ok(["config", "path"])).trim();
   mkdirSync(dirname(path), { recursive: true });
   expect(spawnSync("mkfifo", [path]).status).toBe(0);
@@ -195,12 +192,12 @@ test.skipIf(process.platform === "win32")("nor does one in place of config.json;
 });
 
 test.runIf(process.platform === "linux")(
-  "a store for which no file more may be opened is told in one line",
+  "a store that cannot be opened for lack of file descriptors is reported in one line",
   async () => {
     await new RecordedAgent(machine, "basic").work(HOOK_ALONE);
     await machine.ok(["drain"]);
     const said: string[] = [];
-    // Where there is just no file left for the store is each Node's own
+    // Whether a file descriptor is left for the store depends on the Node version
     for (let files = 18; files <= 40; files++) {
       const sessions = `ulimit -n ${files}; exec '${process.execPath}' '${PROGRAM}' sessions`;
       said.push((await machine.shell(sessions)).stderr);
@@ -214,7 +211,7 @@ test.runIf(process.platform === "linux")(
 
 const canMount = spawnSync("unshare", ["-m", "true"]).status === 0;
 
-test.runIf(canMount)("a home in which no program may run (noexec): enable and status say so", async () => {
+test.runIf(canMount)("a home mounted noexec: enable and status report it", async () => {
   const run = (command: string) =>
     machine.shell(
       `mkdir -p .local/share && unshare -m sh -c 'mount -t tmpfs -o noexec none .local/share && ${command}'`,
@@ -232,7 +229,7 @@ test.runIf(canMount)("a home in which no program may run (noexec): enable and st
   expect(later.stdout).toMatch(/✗ \S+hook cannot be executed:\s[^✓]*noexec/);
 });
 
-test("in a directory that was deleted: what needs none works, the rest says so in one line", async () => {
+test("in a deleted directory: commands that need none work, the others report it in one line", async () => {
   const inDeleted = (command: string) =>
     machine.shell(`mkdir gone && cd gone && rmdir ../gone && '${process.execPath}' '${PROGRAM}' ${command}`);
   expect(await inDeleted("sessions")).toMatchObject({ code: 0, stderr: "" });
@@ -242,7 +239,7 @@ test("in a directory that was deleted: what needs none works, the rest says so i
   });
 });
 
-test("a drain and a preview that send nothing say why", async () => {
+test("a drain and a preview that send nothing report why", async () => {
   const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" };
   for (const [env, why] of [
     [{}, `no endpoint is set (node ${PROGRAM} config set otlp.endpoint <url>)`],
@@ -260,7 +257,7 @@ test("a drain and a preview that send nothing say why", async () => {
   }
 });
 
-test("a Node that is too old: one line, and the hook stays silent; 20.11 will do", async () => {
+test("a Node that is too old: one line, and the hook stays silent; 20.11 is enough", async () => {
   const beside = (name: string, code: string): string => {
     const path = join(machine.home, name);
     writeFileSync(path, code);
@@ -273,14 +270,14 @@ test("a Node that is too old: one line, and the hook stays silent; 20.11 will do
   expect(stderr).toMatch(/^openhook-otel: Node [^\n]* is too old, version 20 or later is required[^\n]*\n$/);
   const hook = await machine.shell(`${old} hook --source claude-code --event Stop`, { input: "{}" });
   expect(hook).toMatchObject({ code: 0, stdout: "", stderr: "" });
-  // 20.12 has brought it
+  // 20.12 introduced it
   const first = beside("20.11.cjs", 'require("node:util").styleText = undefined;');
   for (const command of ["status", "doctor", "enable claude-code"]) {
     expect(await machine.shell(`${first} ${command}`), command).toMatchObject({ code: 0, stderr: "" });
   }
 });
 
-test("into a pipe goes no colour, to the end of what fits", async () => {
+test("output into a pipe has no colours, and is complete", async () => {
   await new RecordedAgent(machine, "parallel-tools").work(HOOK_ALONE);
   await machine.drain(["--end-idle"]);
   for (const command of [["show"], ["sessions"], ["status"], ["config"], ["--help"]]) {
@@ -292,7 +289,7 @@ test("into a pipe goes no colour, to the end of what fits", async () => {
     }
   }
   expect(await machine.ok(["sessions", "--limit", "99999999999999999999"])).toBe(await machine.ok(["sessions"]));
-  // A reader that goes away is no error
+  // A closed reader is not an error
   const gone = await machine.shell(`'${process.execPath}' '${PROGRAM}' show | head -c 1`);
   expect(gone).toMatchObject({ code: 0, stderr: "" });
 });
@@ -311,7 +308,7 @@ test.skipIf(!existsSync("/dev/full"))(
   },
 );
 
-test("readers of both outputs that go away stop nothing half way, and change no exit code", async () => {
+test("closed readers of both outputs interrupt nothing, and change no exit code", async () => {
   const program = `'${process.execPath}' '${PROGRAM}'`;
   for (const folder of [".claude", ".codex", ".copilot"]) mkdirSync(join(machine.home, folder));
   const files = [".claude/settings.json", ".codex/hooks.json", ".copilot/hooks/openhook-otel.json"];
@@ -320,7 +317,7 @@ test("readers of both outputs that go away stop nothing half way, and change no 
   expect(there()).toEqual(files);
   await machine.shell(`${program} disable --yes | true`);
   expect(there()).toEqual([]);
-  // The first of them fails, and says so into nowhere
+  // The first write fails, and its error message is lost
   writeFileSync(join(machine.home, ".claude", "settings.json"), "{");
   const { stdout } = await machine.shell(`(${program} enable --yes 2>&1; echo $? >code) | true; sleep 0.1; cat code`);
   expect(stdout).toBe("1\n");
@@ -330,7 +327,7 @@ test("readers of both outputs that go away stop nothing half way, and change no 
   });
 });
 
-test("a home that cannot be written: one line each, no stack, and the hook stays silent", async () => {
+test("a home that cannot be written: one line each, no stack trace, and the hook stays silent", async () => {
   const { home } = machine;
   rmSync(home, { recursive: true });
   writeFileSync(home, "a file where the home should be");

@@ -1,4 +1,4 @@
-// What a backend can do to us, and we to it: away, overloaded, refusing, hanging, and a drain killed while it sends.
+// Failing backends: unreachable, overloaded, refusing, hanging; and a drain that is killed while it sends.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -12,15 +12,15 @@ const EXPECTED: Expected = JSON.parse(readFileSync(join(RECORDINGS, NAME, "expec
 const INPUT_TOKENS = EXPECTED.sessions[0]?.totals["input"];
 /** One session, one turn, three model calls, six tool calls. */
 const SPANS = 11;
-/** Nothing that an agent waits for may take this long, whatever the backend does. Usual are 5 ms. */
+/** Upper bound for anything an agent waits for, whatever the backend does. Usually 5 ms. */
 const MUCH_TOO_LONG_MS = 2_000;
 
-/** Tests side by side on a busy machine. */
+/** Tests in parallel on a busy machine. */
 const SLOW_MACHINE_MS = 90_000;
 
 beforeAll(ensureBuilt, 120_000);
 
-/** A machine with a recorded session in its inbox, and a receiver; both gone afterwards. */
+/** A machine with a recorded session in its inbox, and a receiver; both are removed afterwards. */
 async function withSession(work: (machine: Machine, receiver: Receiver, env: Env) => Promise<void>): Promise<void> {
   const [machine, receiver] = [new Machine(), await startReceiver()];
   try {
@@ -51,8 +51,8 @@ function expectAllOnce(receiver: Receiver): void {
   expect(tokensInMetrics(receiver)).toBe(INPUT_TOKENS);
 }
 
-describe.concurrent("a backend that does not take it", { timeout: SLOW_MACHINE_MS }, () => {
-  test("away: kept, delivered once when it comes back, then never again", () =>
+describe.concurrent("a backend that does not accept", { timeout: SLOW_MACHINE_MS }, () => {
+  test("unreachable: spans are kept, delivered once when it is back, and never again", () =>
     withSession(async (machine, receiver, env) => {
       await receiver.close();
       expect(await machine.drain([], env)).toMatchObject({
@@ -72,21 +72,21 @@ describe.concurrent("a backend that does not take it", { timeout: SLOW_MACHINE_M
       }
     }));
 
-  test.each([503, 429])("%i with Retry-After: not asked again before", (status) =>
+  test.each([503, 429])("%i with Retry-After: not retried earlier", (status) =>
     withSession(async (machine, receiver, env) => {
       receiver.setBehaviour(() => ({ status, headers: { "retry-after": "3600" } }));
       expect(await machine.drain([], env)).toMatchObject({ sent: 0, waiting: SPANS });
-      const asked = receiver.requests.length;
-      expect(asked).toBeGreaterThan(0);
+      const requestCount = receiver.requests.length;
+      expect(requestCount).toBeGreaterThan(0);
       receiver.setBehaviour(undefined);
       for (const _ of ["again", "and again"]) {
         expect(await machine.drain([], env)).toMatchObject({ sent: 0, waiting: SPANS });
-        expect(receiver.requests).toHaveLength(asked);
+        expect(receiver.requests).toHaveLength(requestCount);
       }
     }),
   );
 
-  test("503 with Retry-After: delivered once after it", () =>
+  test("503 with Retry-After: delivered once afterwards", () =>
     withSession(async (machine, receiver, env) => {
       receiver.setBehaviour(() => ({ status: 503, headers: { "retry-after": "1" } }));
       expect(await machine.drain([], env)).toMatchObject({ sent: 0, waiting: SPANS });
@@ -105,7 +105,7 @@ describe.concurrent("a backend that does not take it", { timeout: SLOW_MACHINE_M
       expectAllOnce(receiver);
     }));
 
-  test("400: kept with its reason, delivered when the backend has changed its mind", () =>
+  test("400: kept with its reason, delivered once the backend accepts", () =>
     withSession(async (machine, receiver, env) => {
       receiver.setBehaviour(() => ({ status: 400, body: "spans of this shape are not for us" }));
       const report = await machine.drain([], env);
@@ -116,7 +116,7 @@ describe.concurrent("a backend that does not take it", { timeout: SLOW_MACHINE_M
       expectAllOnce(receiver);
     }));
 
-  test("partial success: what is refused for good is counted, named and not sent again", () =>
+  test("partial success: spans rejected permanently are counted, reported and not sent again", () =>
     withSession(async (machine, receiver, env) => {
       const partial = { rejected: 2, message: "two are older than my retention" };
       receiver.setBehaviour(({ path }) => (path === "/v1/traces" ? { partial } : undefined));
@@ -128,7 +128,7 @@ describe.concurrent("a backend that does not take it", { timeout: SLOW_MACHINE_M
       expect(receiver.spans).toHaveLength(SPANS - 2);
     }));
 
-  test("hanging: no hook takes longer for it, all is kept, and delivered once when it answers", async () => {
+  test("hanging: no hook takes longer, everything is kept, and delivered once when it responds", async () => {
     const [machine, receiver] = [new Machine(), await startReceiver({ behaviour: () => ({ hang: true }) })];
     try {
       const registered = await machine.enable();
@@ -149,10 +149,10 @@ describe.concurrent("a backend that does not take it", { timeout: SLOW_MACHINE_M
   });
 });
 
-test("killed in the middle of sending: only the request under way comes again, the same to the last byte", () =>
+test("killed while sending: only the request in flight is repeated, byte for byte", () =>
   withSession(async (machine, receiver, env) => {
     const small = { ...env, OPENHOOK_OTEL_OTLP_MAX_SPANS_PER_REQUEST: "4", OPENHOOK_OTEL_OTLP_CONCURRENCY: "1" };
-    // The second request is taken and never answered: the sender cannot know
+    // The second request is accepted and never answered: the sender cannot know
     receiver.setBehaviour(({ index }) => (index === 1 ? { hang: true, taken: true } : undefined));
     const killed = machine.start(["drain"], { env: small });
     await until("the second request has arrived", () => receiver.requests.length === 2);
@@ -173,7 +173,7 @@ test("killed in the middle of sending: only the request under way comes again, t
     expect(tokensInMetrics(receiver)).toBe(INPUT_TOKENS);
   }));
 
-test("killed while metrics are sent: the sums stay exact", () =>
+test("killed while sending metrics: the sums stay exact", () =>
   withSession(async (machine, receiver, env) => {
     receiver.setBehaviour(({ path }) => (path === "/v1/metrics" ? { hang: true, taken: true } : undefined));
     const killed = machine.start(["drain"], { env });

@@ -10,12 +10,12 @@ import { startReceiver } from "../receiver/receiver.ts";
 import { contextAt } from "../support/context.ts";
 import { ensureBuilt, Machine, PROGRAM, ROOT } from "../support/program.ts";
 
-/** Usual is 1 s. */
+/** Usually 1 s. */
 const MUCH_TOO_LONG_MS = 30_000;
 const RECORDINGS = readdirSync(join(ROOT, "demo", "recordings"));
 
 let machine: Machine;
-/** The demo's folder for temporary files, so that what it leaves can be seen. */
+/** The demo's folder for temporary files, so that leftovers can be seen. */
 let temporary: string;
 beforeAll(ensureBuilt, 120_000);
 beforeEach(() => {
@@ -30,7 +30,7 @@ afterEach(async () => {
 const run = (args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) =>
   machine.run(["demo", ...args], { env: { TMPDIR: temporary, COLUMNS: "120", ...env } });
 
-test("shows every recording as it arrived, exact to the token, and leaves nothing behind", async () => {
+test("shows every recording as received, exact to the token, and leaves no files", async () => {
   const { code, stdout, stderr, tookMs } = await run([], { FORCE_COLOR: "1", TERM: "xterm-256color" });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(tookMs).toBeLessThan(MUCH_TOO_LONG_MS);
@@ -56,7 +56,7 @@ test("shows every recording as it arrived, exact to the token, and leaves nothin
   expect(readdirSync(temporary)).toEqual([]);
 });
 
-test("works where the home is no directory, and with variables of OpenTelemetry and ours that mean something else", async () => {
+test("works if the home is not a directory, and ignores variables of OpenTelemetry and ours", async () => {
   const home = join(temporary, "home");
   writeFileSync(home, "");
   const { code, stderr } = await run([], {
@@ -74,8 +74,8 @@ test("works where the home is no directory, and with variables of OpenTelemetry 
   expect(readFileSync(home, "utf8")).toBe("");
 });
 
-describe("with an endpoint of the user's", () => {
-  test("the same goes there, marked as a demo, and a second time beside the first", async () => {
+describe("with the user's endpoint", () => {
+  test("the same is sent there, marked as a demo; a second run adds to the first", async () => {
     const receiver = await startReceiver();
     try {
       const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_HEADERS: "x-team=shop" };
@@ -88,7 +88,7 @@ describe("with an endpoint of the user's", () => {
         new Set(["openhook-demo"]),
       );
       expect(receiver.requests.every((request) => request.headers["x-team"] === "shop")).toBe(true);
-      // Recent enough for backends that refuse old data, and over
+      // Recent enough for backends that refuse old data, and complete
       const nowMs = Date.now();
       for (const span of receiver.spans) {
         expect(Number(span.startNs / 1_000_000n)).toBeGreaterThan(nowMs - 3_600_000);
@@ -102,7 +102,7 @@ describe("with an endpoint of the user's", () => {
     }
   });
 
-  test("one that refuses is named with its words, and the exit code is 1", async () => {
+  test("an endpoint that refuses is reported with its message, and the exit code is 1", async () => {
     const receiver = await startReceiver({ behaviour: () => ({ status: 401, body: "who are you?" }) });
     try {
       const { code, stdout } = await run([], { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
@@ -116,7 +116,7 @@ describe("with an endpoint of the user's", () => {
   });
 });
 
-test("--keep keeps it, where the user can look at it again; a number that differs is seen", async () => {
+test("--keep keeps the store for the user's commands, and reports a number that differs", async () => {
   const { code, stdout } = await run(["--keep"]);
   expect(code).toBe(0);
   const kept = /^Kept: OPENHOOK_OTEL_HOME=(.+)$/m.exec(stdout)?.[1] ?? "";
@@ -133,7 +133,7 @@ test("--keep keeps it, where the user can look at it again; a number that differ
   expect(checked.lines.join("\n")).toMatch(/metric streams with another value than the store has: /);
 });
 
-test("a reader that has seen enough leaves nothing behind", async () => {
+test("closing the reader of its output leaves no files", async () => {
   const command = `'${process.execPath}' '${PROGRAM}' demo | head -n 12`;
   const { code, stdout, stderr } = await machine.shell(command, { env: { TMPDIR: temporary } });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -141,7 +141,7 @@ test("a reader that has seen enough leaves nothing behind", async () => {
   expect(readdirSync(temporary)).toEqual([]);
 });
 
-describe("says in one line what is missing", () => {
+describe("reports in one line what is missing", () => {
   let root: string;
   beforeAll(() => {
     root = mkdtempSync(join(tmpdir(), "openhook-e2e-package-"));

@@ -1,5 +1,5 @@
-// The whole way, as a user and an agent go it: enable, the registered command lines, drains that start by themselves,
-// the configured endpoint. Every recorded run of Claude Code at one machine, several at once.
+// End to end as a user and an agent do it: enable, the registered command lines, drains that the hooks start,
+// the configured endpoint. Every recorded run of Claude Code on one machine, several at the same time.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import PQueue from "p-queue";
@@ -18,7 +18,7 @@ const SESSIONS = NAMES.flatMap((name) => {
   return sessions.map((session) => ({ name, title: `${name} ${session.session_id.slice(0, 8)}`, ...session }));
 });
 const AGENTS_AT_ONCE = 4;
-/** The one run whose agent was killed: nothing tells its end but the user, or time. */
+/** The one run whose agent was killed: it ends only through the user or the idle timeout. */
 const NEVER_ENDED = new Set(SESSIONS.filter((s) => s.ended === "killed").map((s) => s.session_id));
 
 let receiver: Receiver;
@@ -50,20 +50,20 @@ test("drains that the hooks started have delivered every session that ended", as
   expect(new Set(roots)).toEqual(new Set(ended));
 });
 
-test("the session of a killed agent arrives when the user ends it, and nothing else does then", async () => {
+test("when the user ends it, only the session of the killed agent is sent", async () => {
   const before = new Set(receiver.spans.map((span) => span.spanId));
   await machine.drain(["--end-idle"]);
   const news = receiver.spans.filter((span) => !before.has(span.spanId));
   expect(new Set(news.map((span) => span.attributes[semconv.GEN_AI_CONVERSATION_ID]))).toEqual(NEVER_ENDED);
 });
 
-/** What the data forbid to lie within its parent, by recording: a background subagent outlives the call that starts it. */
+/** Spans that the data places outside their parent, by recording: a background subagent outlives the call that starts it. */
 const OUTLIVES_ITS_PARENT: Readonly<Record<string, readonly string[]>> = {
   "background-subagent": ["invoke_agent general-purpose ends after execute_tool Agent"],
 };
 
 describe.each(SESSIONS)("$title", ({ name, ...session }) => {
-  test("model calls and tool calls as recorded, to the token", () => {
+  test("has the recorded model calls and tool calls, to the token", () => {
     const spans = spansOf(session.session_id);
     const calls = ofKind(spans, "model_call");
     const sum = (name: string): number => calls.reduce((n, call) => n + Number(call.attributes[name] ?? 0), 0);
@@ -106,7 +106,7 @@ describe.each(SESSIONS)("$title", ({ name, ...session }) => {
     }
   });
 
-  test("nothing ends before it starts, children lie within their parents", () => {
+  test("nothing ends before it starts, and children lie within their parents", () => {
     const byId = new Map(spansOf(session.session_id).map((span) => [span.spanId, span]));
     const outside = new Set<string>();
     for (const span of byId.values()) {
@@ -119,7 +119,7 @@ describe.each(SESSIONS)("$title", ({ name, ...session }) => {
     expect([...outside]).toEqual(OUTLIVES_ITS_PARENT[name] ?? []);
   });
 
-  test("every span carries what its kind must have", () => {
+  test("every span has the attributes of its kind", () => {
     for (const span of spansOf(session.session_id)) {
       expect(span.resource).toMatchObject({ "service.name": "claude-code", "telemetry.distro.name": "openhook-otel" });
       expect(span.attributes).toMatchObject({
@@ -134,7 +134,7 @@ describe.each(SESSIONS)("$title", ({ name, ...session }) => {
   });
 });
 
-/** By kind: attributes that no span of it may lack. */
+/** Required attributes by kind of span. */
 const REQUIRED: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   session: { [semconv.GEN_AI_OPERATION_NAME]: "invoke_agent", [semconv.GEN_AI_AGENT_NAME]: "claude-code" },
   turn: { [semconv.GEN_AI_OPERATION_NAME]: "invoke_agent", [semconv.GEN_AI_AGENT_NAME]: "claude-code" },
@@ -158,19 +158,19 @@ const REQUIRED: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   },
 };
 
-describe("all of it together", () => {
-  test("no span came twice, however many drains ran", () => {
+describe("all sessions together", () => {
+  test("no span is sent twice, however many drains run", () => {
     const ids = receiver.spans.map((span) => span.spanId);
     expect(ids.length).toBeGreaterThan(200);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test("metrics that arrived are the store's, stream by stream", () => {
+  test("the received metrics equal the store's, stream by stream", () => {
     const db = openDatabase(machine.places.storePath);
     try {
       const key = (metric: string, attributes: object): string =>
         JSON.stringify([metric, Object.entries(attributes).sort()]);
-      // What a drain counts of itself while it sends is sent by the next one
+      // What a drain counts about itself while it sends is sent by the next one
       const isAgents = (metric: string): boolean => !metric.startsWith("openhook.collector.");
       const arrived = receiver
         .latestPoints()
@@ -213,12 +213,12 @@ describe("all of it together", () => {
     expect(sum("openhook.session.count")).toBe(ofKind(receiver.spans, "session").length);
   });
 
-  test("points of a stream never go back, in time or in value", () => {
+  test("points of a stream never decrease, in time or in value", () => {
     const streams = grouped(receiver.metricPoints, (p) =>
       JSON.stringify([p.name, Object.entries(p.attributes).sort(), Object.entries(p.resource).sort()]),
     );
     for (const [stream, points] of streams) {
-      // A gauge has no beginning
+      // A gauge has no start time
       if (points[0]?.data.kind !== "gauge") expect(new Set(points.map((p) => p.startNs)).size, stream).toBe(1);
       for (const [i, { timeNs, data }] of points.slice(1).entries()) {
         const before = points[i];
@@ -229,7 +229,7 @@ describe("all of it together", () => {
     }
   });
 
-  test("another drain sends no span again, and leaves nothing waiting", async () => {
+  test("another drain sends no span again, and leaves the queue empty", async () => {
     const before = receiver.spans.length;
     const report = await machine.drain();
     expect(report).toMatchObject({ files: 0, spans: 0, sent: 0, waiting: 0, quarantined: 0, problems: [] });
@@ -237,7 +237,7 @@ describe("all of it together", () => {
   });
 });
 
-/** Where the agent lost the end of an answer, its output is what it wrote down. */
+/** If the agent lost the end of an answer, its output is what the transcript contains. */
 function totalsOf(session: ExpectedSession) {
   const { input, output, cache_read, cache_write, cache_write_5m = 0, cache_write_1h = 0 } = session.totals;
   return {

@@ -1,5 +1,5 @@
-// What must not hurt: payloads of any size and shape, a stdin that stays open, a state directory that cannot be
-// written, transcripts that are not there or are something else.
+// Hostile conditions: payloads of any size and shape, a stdin that stays open, a state directory that cannot be
+// written, transcripts that are missing or are something else.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -23,10 +23,10 @@ import {
 import type { Expected } from "../support/summary.ts";
 import { makeUnreadable } from "../support/unreadable.ts";
 
-/** For hooks and drains alike; usual are 5 ms and 300 ms. Bounded is what counts. */
+/** For hooks and drains alike; usually 5 ms and 300 ms. The time must only be bounded. */
 const MUCH_TOO_LONG_MS = 15_000;
 
-/** Tests side by side on a busy machine. */
+/** Tests in parallel on a busy machine. */
 const SLOW_MACHINE_MS = 90_000;
 
 beforeAll(ensureBuilt, 120_000);
@@ -36,16 +36,16 @@ function expectSilence({ code, stdout, stderr, tookMs }: Finished): void {
   expect(tookMs).toBeLessThan(MUCH_TOO_LONG_MS);
 }
 
-/** One line, for people: no stack. */
+/** One line for users: no stack trace. */
 function expectOneLine(stderr: string, about: RegExp): void {
   expect(stderr).toMatch(/^openhook-otel: [^\n]+\n$/);
   expect(stderr).toMatch(about);
 }
 
-/** In lines as long as they are. */
+/** Wide enough that no line wraps. */
 const statusOf = (machine: Machine): Promise<string> => machine.ok(["status"], { env: { COLUMNS: "1000" } });
 
-/** Of each session of the machine, newest first; `null` where they are unknown. */
+/** Tokens of each session, newest first; `null` if unknown. */
 async function inputTokens(machine: Machine): Promise<readonly (number | null)[]> {
   const sessions: { totals: { input: number | null } }[] = JSON.parse(await machine.ok(["sessions", "--json"]));
   return sessions.map(({ totals }) => totals.input);
@@ -104,23 +104,23 @@ describe("payloads", () => {
   const spansOf = (sessionId: string) =>
     receiver.spans.filter((span) => span.attributes[GEN_AI_CONVERSATION_ID] === sessionId);
 
-  test("50 MB: the tool call is there all the same", () => {
+  test("50 MB: the tool call is still recorded", () => {
     const ids = spansOf("stress").map((span) => span.attributes[GEN_AI_TOOL_CALL_ID]);
     expect(ids).toContain("toolu_huge");
   });
 
-  test("a stdin that nobody closes: what came until then is the event", () => {
+  test("an unclosed stdin: the event contains what was read so far", () => {
     const turns = spansOf("stress").filter((span) => span.attributes[OPENHOOK_SPAN_KIND] === "turn");
     expect(turns).toHaveLength(1);
   });
 
-  test("what cannot be read is set aside, and status says so", () => {
+  test("unreadable payloads are quarantined, and status reports them", () => {
     expect(status).toMatch(/[34] payloads quarantined in .*quarantine/);
     expect(status).toMatch(/claude-code: the payload is empty/);
     expect(status).toMatch(/claude-code: the payload is not JSON/);
   });
 
-  test("the session beside it lost nothing", () => {
+  test("the session beside them lost nothing", () => {
     const tokens = receiver.spans
       .filter((span) => span.attributes[OPENHOOK_SPAN_KIND] === "model_call")
       .reduce((sum, span) => sum + Number(span.attributes[GEN_AI_USAGE_INPUT_TOKENS]), 0);
@@ -128,7 +128,7 @@ describe("payloads", () => {
   });
 });
 
-test("a file in the place of the state directory: the agent feels nothing, the user is told, and it can be mended", async () => {
+test("a file in place of the state directory: the agent is not affected, the user is warned, and it can be fixed", async () => {
   const machine = new Machine();
   try {
     const registered = await machine.enable();
@@ -152,7 +152,7 @@ test("a file in the place of the state directory: the agent feels nothing, the u
     const stop = agent.calls.find((call) => call.event === "SessionEnd");
     expectSilence(await machine.shell(command(registered, "SessionEnd"), { input: JSON.stringify(stop?.stdin) }));
     await machine.quiet();
-    // The end of the session alone gives all of it, from the transcript
+    // The session's end alone is enough: everything is in the transcript
     expect(await inputTokens(machine)).toEqual([tokensOf("basic")]);
     expect((await machine.run(["status"])).code).toBe(0);
   } finally {
@@ -165,7 +165,7 @@ const fifo = (path: string): void => {
   expect(spawnSync("mkfifo", [path]).status).toBe(0);
 };
 
-/** By what became of the transcript of `basic`, after the agent has written it: @returns what status must name */
+/** By state of `basic`'s transcript after the agent has written it: @returns what status must report */
 const BROKEN: Readonly<Record<string, (transcript: string) => string>> = {
   "was deleted": (path) => {
     rmSync(path);
@@ -189,7 +189,7 @@ const BROKEN: Readonly<Record<string, (transcript: string) => string>> = {
   "has a FIFO beside it, named like an old subagent's": (path) => {
     const beside = join(dirname(path), "agent-pipe.jsonl");
     fifo(beside);
-    // whose it is, nobody can tell: no session lacks it
+    // its session is unknown, so no session is incomplete
     return "";
   },
 };
@@ -198,23 +198,23 @@ describe.concurrent.each(Object.entries(BROKEN))(
   "a transcript that %s",
   { timeout: SLOW_MACHINE_MS },
   (what, breakIt) => {
-    test("holds no drain, is named by status, and costs no other session anything", async () => {
+    test("stops no drain, is reported by status, and affects no other session", async () => {
       const machine = new Machine();
       try {
         const agent = new RecordedAgent(machine, "basic");
         await agent.work(HOOK_ALONE);
         const transcript = agent.files.find((path) => path.endsWith(".jsonl")) ?? "";
         expect(existsSync(transcript)).toBe(true);
-        const told = breakIt(transcript);
+        const expected = breakIt(transcript);
         await new RecordedAgent(machine, "parallel-tools").work(HOOK_ALONE);
 
         const { code, stderr, tookMs } = await machine.run(["drain"]);
         expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
         expect(tookMs).toBeLessThan(MUCH_TOO_LONG_MS);
-        // What the hooks told of the broken one is there; its tokens only where its own file is whole
+        // The hook events of the broken one are stored; its tokens only if its own file is complete
         const own = what.startsWith("has") ? tokensOf("basic") : null;
         expect(new Set(await inputTokens(machine))).toEqual(new Set([tokensOf("parallel-tools"), own]));
-        expect(await statusOf(machine)).toContain(told);
+        expect(await statusOf(machine)).toContain(expected);
       } finally {
         await machine.remove();
       }
@@ -222,7 +222,7 @@ describe.concurrent.each(Object.entries(BROKEN))(
   },
 );
 
-test.concurrent("lines of a transcript that nobody can read cost no other line anything", {
+test.concurrent("unreadable lines of a transcript affect no other line", {
   timeout: SLOW_MACHINE_MS,
 }, async () => {
   const machine = new Machine();
@@ -249,7 +249,7 @@ test.concurrent("lines of a transcript that nobody can read cost no other line a
   }
 });
 
-test("a folder of subagents that cannot be looked into is named by drain, import and doctor", async () => {
+test("drain, import and doctor report an unreadable folder of subagents", async () => {
   const machine = new Machine();
   try {
     const agent = new RecordedAgent(machine, "subagent");
@@ -266,7 +266,7 @@ test("a folder of subagents that cannot be looked into is named by drain, import
   }
 });
 
-test("a transcript that cannot be read is named by status", async () => {
+test("status reports an unreadable transcript", async () => {
   const machine = new Machine();
   try {
     const agent = new RecordedAgent(machine, "basic");

@@ -1,4 +1,4 @@
-// The node twin of the hook, as `.openhook.json` and Windows start it: native payloads with --source and --event, and
+// The Node version of the hook, as `.openhook.json` and Windows start it: native payloads with --source and --event, and
 // OpenHook envelopes, which need neither.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ const TWIN = `'${process.execPath}' '${PROGRAM}' hook`;
 
 beforeAll(ensureBuilt, 120_000);
 
-test("native payloads: the twin starts its drains by itself, and the totals are the recorded ones", async () => {
+test("native payloads: the Node hook starts drains, and the totals match the recording", async () => {
   const [machine, receiver] = [new Machine(), await startReceiver()];
   try {
     await machine.ok(["config", "set", "otlp.endpoint", receiver.url]);
@@ -32,7 +32,7 @@ test("native payloads: the twin starts its drains by itself, and the totals are 
   }
 });
 
-/** The specification's own example session, one envelope said twice, from a tool that we have no card for. */
+/** The specification's example session with one envelope duplicated, from a tool without a card. */
 const envelope = (n: number, type: string, data: object): Readonly<Record<string, unknown>> => ({
   openhook: "0.1",
   id: `550e8400-e29b-41d4-a716-44665544000${n}`,
@@ -51,7 +51,7 @@ const ENVELOPES = [
   envelope(4, "session.end", { reason: "completed", duration_ms: 4000, input_tokens: 1200, output_tokens: 300 }),
 ];
 
-test("OpenHook envelopes are taken as they are, twice told or not, and become a trace", async () => {
+test("OpenHook envelopes are stored unchanged, deduplicated, and become a trace", async () => {
   const [machine, receiver] = [new Machine(), await startReceiver()];
   try {
     await machine.ok(["config", "set", "otlp.endpoint", receiver.url]);

@@ -1,4 +1,4 @@
-// The package as npm makes it: its documents are there, and lead to nothing that is not.
+// The package as npm builds it: its documents are included, and no link in them is broken.
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ beforeAll(ensureBuilt, 60_000);
 const installed = mkdtempSync(join(tmpdir(), "openhook-installed-"));
 afterAll(() => removeFolder(installed));
 
-test("every link of the shipped documents leads to something that is shipped", () => {
+test("every link in a shipped document leads to a shipped file", () => {
   const [packed] = JSON.parse(
     execFileSync(npm, ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: ROOT, encoding: "utf8" }),
   ) as readonly { readonly files: readonly { readonly path: string }[] }[];
@@ -33,7 +33,7 @@ test("every link of the shipped documents leads to something that is shipped", (
   expect(dead).toEqual([]);
 });
 
-test("the licences of what is bundled are in it: of the commands, the hook and the page", () => {
+test("contains the licences of what is bundled: in the commands, the hook and the page", () => {
   const text = readFileSync(join(ROOT, "dist", "LICENCES.txt"), "utf8");
   for (const name of ["zod", "commander", "@opentelemetry/otlp-transformer", "preact", "uplot"]) {
     const { version, license } = JSON.parse(readFileSync(join(ROOT, "node_modules", name, "package.json"), "utf8"));
@@ -41,11 +41,11 @@ test("the licences of what is bundled are in it: of the commands, the hook and t
     const [licence = ""] = readdirSync(join(ROOT, "node_modules", name)).filter((file) => /^licen[cs]e/i.test(file));
     expect(text).toContain(readFileSync(join(ROOT, "node_modules", name, licence), "utf8").trim());
   }
-  // It stays outside, with a licence of its own beside it
+  // It is not bundled, and has its own licence beside it
   expect(text).not.toMatch(/^libsql /m);
 });
 
-test("without libsql's native part, or with another system's, each command says so in a line and enable changes nothing", () => {
+test("without libsql's native part, or with another system's, each command reports it in one line and enable changes nothing", () => {
   cpSync(join(ROOT, "dist"), join(installed, "dist"), { recursive: true });
   for (const name of ["libsql", "detect-libc", "@neon-rs"]) {
     cpSync(join(ROOT, "node_modules", name), join(installed, "node_modules", name), { recursive: true });
@@ -58,14 +58,14 @@ test("without libsql's native part, or with another system's, each command says 
     return { status, stderr };
   };
   const missing = expect.stringMatching(/^openhook-otel: (@libsql\/[\w-]+) is missing: .*--include=optional.*\n$/);
-  const said = run("status");
-  expect(said).toEqual({ status: 1, stderr: missing });
+  const output = run("status");
+  expect(output).toEqual({ status: 1, stderr: missing });
   for (const args of [["drain"], ["doctor"], ["import"], ["view"], ["enable", "claude-code"]]) {
     expect(run(...args), args.join(" ")).toEqual({ status: 1, stderr: missing });
   }
   expect(existsSync(home)).toBe(false);
 
-  const part = /@libsql\/[\w-]+/.exec(said.stderr)?.[0] ?? "";
+  const part = /@libsql\/[\w-]+/.exec(output.stderr)?.[0] ?? "";
   mkdirSync(join(installed, "node_modules", part), { recursive: true });
   writeFileSync(join(installed, "node_modules", part, "package.json"), '{ "main": "index.node" }');
   writeFileSync(join(installed, "node_modules", part, "index.node"), "of another system");

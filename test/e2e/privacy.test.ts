@@ -1,4 +1,4 @@
-// At the default capture no content may leave, nor lie in the store. Every string of every recorded payload and
+// At the default capture level no content may be sent or stored. Every string of every recorded payload and
 // transcript that is not a name, an id or a code gets a canary; none may be found anywhere afterwards.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,11 +20,11 @@ const METADATA = new Set(
    requestedModel role sessionId session_id source stop_reason subtype timestamp toolDenialKind toolUseID toolUseId
    tool_name tool_use_id transcript_path trigger turnOrigin turn_id type userType uuid version`.split(/\s+/),
 );
-/** Below these even a `name` or an `id` is the user's. */
+/** Below these keys even a `name` or an `id` is the user's. */
 const ALL_CONTENT = new Set(["tool_input", "input"]);
 
 let planted = 0;
-/** At the end: how a text begins is what tells its kind. */
+/** At the end of the text, because the beginning decides its kind. */
 function withCanary(text: string): string {
   planted++;
   return `${text} ${CANARY}${planted}`;
@@ -44,11 +44,11 @@ function plantLine(line: string, path: string): string {
   const record: unknown = JSON.parse(line);
   if (path !== "hooks.jsonl" || typeof record !== "object" || record === null)
     return JSON.stringify(plant(record, "", false));
-  // The recorder's own fields are no part of what the agent gives its hook
+  // The recorder's own fields are not part of the agent's payload
   return JSON.stringify({ ...record, stdin: plant("stdin" in record ? record.stdin : {}, "", false) });
 }
 
-/** Between them they hold every kind of payload and line that was recorded. */
+/** Together they contain every kind of recorded payload and line. */
 const NAMES = [
   "api-error",
   "background-subagent",
@@ -89,11 +89,11 @@ afterAll(async () => {
   await receiver?.close();
 });
 
-/** Where a text stands, with what stands around it: a finding that can be read. */
+/** The place of a text with its surroundings, for a readable finding. */
 const found = (what: string, text: string, needle = CANARY): readonly string[] =>
   [...text.matchAll(new RegExp(`.{0,60}${needle}.{0,20}`, "g"))].slice(0, 3).map(([around]) => `${what}: ${around}`);
 
-test("the canaries were there, and did no harm", () => {
+test("the canaries were present, and changed nothing else", () => {
   expect(planted).toBeGreaterThan(1_000);
   expect(waiting.split(CANARY).length).toBeGreaterThan(200);
   const calls = receiver.spans.filter((span) => span.attributes[OPENHOOK_SPAN_KIND] === "model_call");
@@ -106,19 +106,19 @@ test("the canaries were there, and did no harm", () => {
   expect(receiver.spans.map((span) => span.attributes[GEN_AI_TOOL_NAME])).toContain("mcp__shop__lookup_price");
 });
 
-test("nothing of it was sent, nor a path of the user's home", () => {
+test("neither content nor a path in the user's home is sent", () => {
   expect(receiver.requests.length).toBeGreaterThan(1);
   const bodies = receiver.requests.map(({ body }) => body.toString("latin1")).join("\n");
   expect(found("sent", bodies)).toEqual([]);
   expect(found("sent", bodies, machine.home)).toEqual([]);
 });
 
-test("nothing of it lies in the store", () => {
+test("no content is in the store", () => {
   const { storePath } = machine.places;
   for (const path of [storePath, `${storePath}-wal`]) {
     if (existsSync(path)) expect(found(path, readFileSync(path, "latin1"))).toEqual([]);
   }
-  // A value that is spread over two pages is in one piece here
+  // A value that spans two pages is contiguous here
   const db = openDatabase(storePath);
   try {
     const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
@@ -132,7 +132,7 @@ test("nothing of it lies in the store", () => {
   }
 });
 
-test("nothing of it lies in what a drain leaves behind, but for the payload that was set aside", () => {
+test("no content is in any other file of a drain, except the quarantined payload", () => {
   const { stateDir, quarantineDir, inboxDir, claimedDir } = machine.places;
   expect([...readdirSync(inboxDir), ...readdirSync(claimedDir)]).toEqual([]);
   const aside = readdirSync(quarantineDir);
@@ -142,10 +142,10 @@ test("nothing of it lies in what a drain leaves behind, but for the payload that
   for (const path of files) expect(found(path, readFileSync(path, "utf8"))).toEqual([]);
 });
 
-test("no command shows any of it", async () => {
+test("no command shows content", async () => {
   const listed: { session_id: string }[] = JSON.parse(await machine.ok(["sessions", "--json", "--limit", "100"]));
   expect(listed.length).toBeGreaterThanOrEqual(NAMES.length);
-  // Two of them are enough to see each view
+  // Two sessions are enough to see each view
   const shown = ["background-subagent", "mcp"].flatMap((name) => {
     const { sessions }: Expected = JSON.parse(readFileSync(join(RECORDINGS, name, "expected.json"), "utf8"));
     return sessions.slice(0, 1).map((session) => session.session_id);

@@ -11,7 +11,7 @@ import { ensureBuilt, Machine, PROGRAM } from "../support/program.ts";
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const SRC = join(ROOT, "src");
 
-/** What stands for the variable parts of suggestions. */
+/** Examples for the variable parts of suggestions. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   "<url>": "http://127.0.0.1:9",
   "<value>": "secret",
@@ -85,7 +85,7 @@ describe("each suggestion is a command that the program knows", () => {
     }
     const { code, stderr } = await machine.run(given);
     expect(stderr).not.toMatch(/unknown (?:command|option)|too many arguments|missing required argument|\(--help/);
-    // Wrong input has code 2; here a command may fail, since the machine has no agents, no sessions and no terminal
+    // Invalid input has code 2; here a command may fail, since the machine has no agents, no sessions and no terminal
     if (code === 2)
       expect(stderr).toMatch(/no terminal|not found|no agent|--yes|is not installed|nothing|needs an endpoint/i);
   });

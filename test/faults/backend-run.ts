@@ -131,7 +131,7 @@ export function expectExactCounters(points: readonly ReceivedPoint[], inputToken
   expect(tokens).toBe(inputTokens);
 }
 
-/** Drains until the queue is empty, at most so often. */
+/** Drains until the queue is empty, at most this many times. */
 async function drains(machine: Machine, most: number, env: Readonly<Record<string, string>>) {
   let report = await machine.drain([], env);
   for (let n = 1; n < most && report["waiting"] !== 0; n++) report = await machine.drain([], env);

@@ -1,5 +1,5 @@
-// node test/faults/build.mjs <outdir>: the program as it is, but for one module. src/model/fault-points.ts is replaced by
-// fault-points.ts beside this file, which fails where it is told to.
+// node test/faults/build.mjs <outdir>: builds the program with one module replaced: src/model/fault-points.ts by
+// fault-points.ts in this folder, which fails on request.
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundle } from "../../scripts/bundle.mjs";
@@ -13,7 +13,7 @@ await bundle(process.argv[2], [
     name: "faults",
     setup(build) {
       build.onResolve({ filter: /\/fault-points\.ts$/ }, ({ path, importer, resolveDir }) =>
-        // Ours takes the list from there
+        // The bundler resolves our own module there
         importer !== OURS && resolve(resolveDir, path) === ITS ? { path: OURS } : undefined,
       );
     },

@@ -14,7 +14,7 @@ export interface Tried {
 }
 
 /**
- * Odd values in every member of every agent's payloads, then one ordinary session of each agent; one drain.
+ * Unusual values in every member of every agent's payloads, then one ordinary session of each agent; one drain.
  *
  * @param extent `all`: every kind of payload, every raw input for every agent; `some`: one kind, with the raw inputs distributed
  */

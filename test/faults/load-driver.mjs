@@ -1,6 +1,6 @@
-// node load-driver.mjs <job.json>: some lanes of an agent's hook calls, each lane one call after the other, all lanes at once.
-// Prints how long each call took. What a call costs here beside the hook itself is a spawn; stdin and stdout are files, so
-// that nothing is pumped through this process.
+// node load-driver.mjs <job.json>: runs lanes of an agent's hook calls in parallel, each lane one call after the other.
+// Prints how long each call took. Besides the hook, a call only costs a spawn; stdin and stdout are files, so
+// that no data passes through this process.
 import { spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 

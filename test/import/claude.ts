@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Replay } from "../support/replay.ts";
 
-/** What a transcript adds up to; each answer once, by its id. */
+/** Totals of a transcript; each answer once, by its id. */
 export interface Totals {
   sessions: number;
   turns: number;
@@ -25,7 +25,7 @@ export const NOTHING: Totals = {
   tools: 0,
 };
 
-export interface Wanted {
+export interface SessionOptions {
   readonly id: string;
   readonly startMs: number;
   readonly turns: number;
@@ -38,9 +38,9 @@ export interface Wanted {
   readonly cwd?: string;
 }
 
-/** A transcript as Claude Code 2.1 writes it, and what it adds up to. The same for the same wish. */
-export function claudeSession(wanted: Wanted): { readonly lines: readonly string[]; readonly totals: Totals } {
-  const { id, startMs, turns, steps = 3, resultLength = 20, cwd = "/home/dev/acme-shop" } = wanted;
+/** A transcript as Claude Code 2.1 writes it, with its totals. Deterministic for the same options. */
+export function claudeSession(options: SessionOptions): { readonly lines: readonly string[]; readonly totals: Totals } {
+  const { id, startMs, turns, steps = 3, resultLength = 20, cwd = "/home/dev/acme-shop" } = options;
   const totals = { ...NOTHING, sessions: 1 };
   const lines: string[] = [];
   let [ms, n]: [number, number] = [startMs, 0];
@@ -72,7 +72,7 @@ export function claudeSession(wanted: Wanted): { readonly lines: readonly string
         cache_creation: { ephemeral_5m_input_tokens: 100 + step, ephemeral_1h_input_tokens: 0 },
       };
       totals.calls++;
-      // The agent's own input count leaves out what the cache has; ours has it in
+      // The agent's own input count excludes cached tokens; ours includes them
       totals.input += usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
       totals.output += usage.output_tokens;
       totals.cacheRead += usage.cache_read_input_tokens;
@@ -85,11 +85,11 @@ export function claudeSession(wanted: Wanted): { readonly lines: readonly string
           id: `msg_${id}_${turn}_${step}`,
           type: "message",
           role: "assistant",
-          model: wanted.model ?? "claude-sonnet-4-5-20250929",
+          model: options.model ?? "claude-sonnet-4-5-20250929",
           content: [
             isLast
               ? { type: "text", text: "done" }
-              : { type: "tool_use", id: toolId, name: wanted.tool ?? "Read", input: { file_path: `${cwd}/a.ts` } },
+              : { type: "tool_use", id: toolId, name: options.tool ?? "Read", input: { file_path: `${cwd}/a.ts` } },
           ],
           stop_reason: isLast ? "end_turn" : "tool_use",
           usage,
@@ -109,7 +109,7 @@ export function claudeSession(wanted: Wanted): { readonly lines: readonly string
   return { lines, totals };
 }
 
-/** Where Claude Code keeps a session. */
+/** Where Claude Code stores a session. */
 export const claudePath = ({ home }: Pick<Replay, "home">, id: string): string =>
   join(home, ".claude", "projects", "-home-dev-acme-shop", `${id}.jsonl`);
 
@@ -118,7 +118,7 @@ export function writeLines(path: string, lines: readonly string[]): void {
   writeFileSync(path, lines.map((line) => `${line}\n`).join(""));
 }
 
-/** Ids as Claude Code's are. */
+/** Ids in Claude Code's format. */
 export const sessionIdOf = (n: number): string => `5e551017-0000-4000-8000-${String(n).padStart(12, "0")}`;
 
 export const plus = (...all: readonly Totals[]): Totals =>

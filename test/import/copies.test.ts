@@ -8,9 +8,9 @@ import { redact } from "../../src/privacy/redact.ts";
 import type { Database } from "../../src/store/database.ts";
 import { readStore } from "../../src/store/read-only.ts";
 import { Replay } from "../support/replay.ts";
-import { booksIn, packedCount } from "./books.ts";
 import { claudePath, claudeSession, plus, sessionIdOf, type Totals, writeLines } from "./claude.ts";
 import { importInto, unpackAll } from "./run.ts";
+import { packedCount, storedTotals } from "./totals.ts";
 
 const SOURCE = "claude-code";
 const DAY_MS = 24 * 3_600_000;
@@ -22,10 +22,10 @@ beforeEach(() => {
 });
 afterEach(() => at.remove());
 
-const books = (): Totals => booksIn(at.places.storePath);
+const stored = (): Totals => storedTotals(at.places.storePath);
 const of = (report: Awaited<ReturnType<typeof importInto>>) => report.agents.get(SOURCE);
 
-/** A session, and one that was resumed or forked from it by a version that copies what came before. */
+/** A session, and one that was resumed or forked from it by a version that copies earlier content. */
 const [A, B] = [sessionIdOf(1), sessionIdOf(2)];
 const first = claudeSession({ id: A, startMs: STARTED_MS, turns: 3 });
 const own = claudeSession({ id: B, startMs: STARTED_MS + DAY_MS, turns: 2 });
@@ -47,7 +47,7 @@ const imported = async (): Promise<void> => {
   expect(await importInto(at, SOURCE)).toMatchObject({ problems: [] });
 };
 
-/** What an agent with our hook would have told of a session that is over. */
+/** What an agent with our hook reports about a finished session. */
 async function toldByHooks(id: string, timeMs: number): Promise<void> {
   const stdin = { session_id: id, transcript_path: claudePath(at, id), cwd: "/home/dev/acme-shop", reason: "other" };
   at.put({
@@ -60,27 +60,27 @@ async function toldByHooks(id: string, timeMs: number): Promise<void> {
 const hooksA = (): Promise<void> => toldByHooks(A, STARTED_MS + 3_600_000);
 const hooksB = (): Promise<void> => toldByHooks(B, STARTED_MS + DAY_MS + 3_600_000);
 
-describe("what was imported and has not changed is read again where it is asked for, or another version read it", () => {
+describe("unchanged imports are read again on request, or if another version read them", () => {
   const owned = (): number =>
     readStore(at.places.storePath, (db) =>
       Number(db.prepare("SELECT total(length(digests)) AS n FROM packed_owners").get()?.["n"]),
     ) ?? 0;
 
-  test("copies count once after it too, and nothing grows", async () => {
+  test("copies still count once, and nothing grows", async () => {
     writeA();
     writeB();
     await imported();
     const before = owned();
     for (const _ of [1, 2]) {
       expect(of(await importInto(at, SOURCE, { again: true }))).toMatchObject({ found: 2, imported: 2, again: 2 });
-      expect(books()).toEqual(BOTH);
+      expect(stored()).toEqual(BOTH);
       expect(owned()).toBe(before);
     }
     expect(of(await importInto(at, SOURCE))).toMatchObject({ unchanged: 2, again: 0 });
     expect(of(await importInto(at, SOURCE, { dryRun: true, again: true }))).toMatchObject({ imported: 2, again: 2 });
   });
 
-  test("by another version once; what was told or sent stays", async () => {
+  test("by another version, once; what was reported or sent stays", async () => {
     writeA();
     writeB();
     await importInto(at, SOURCE, {}, "0.0.0-before");
@@ -92,10 +92,10 @@ describe("what was imported and has not changed is read again where it is asked 
     expect(of(await importInto(at, SOURCE))).toMatchObject({ unchanged: 2, again: 0 });
     await unpackAll(at, SOURCE);
     expect(of(await importInto(at, SOURCE, { again: true }, "0.0.0-later"))).toMatchObject({ unchanged: 2, again: 0 });
-    expect(books()).toEqual(BOTH);
+    expect(stored()).toEqual(BOTH);
   });
 
-  test("by a version that looks at some of them: those, once; the others when it comes to them", async () => {
+  test("by a version that reads only some sessions: those, once; the others when it reads them", async () => {
     writeA();
     writeB();
     touch(A, STARTED_MS);
@@ -107,24 +107,24 @@ describe("what was imported and has not changed is read again where it is asked 
       expect(await inNewer()).toMatchObject({ imported: 0, unchanged: 1 });
       expect(of(await importInto(at, SOURCE, {}, version))).toMatchObject({ imported: 1, unchanged: 1 });
       expect(of(await importInto(at, SOURCE, {}, version))).toMatchObject({ imported: 0, unchanged: 2 });
-      expect(books()).toEqual(BOTH);
+      expect(stored()).toEqual(BOTH);
     }
   });
 
-  test("beside a folder that cannot be looked into, once too", async () => {
+  test("also once beside an unreadable folder", async () => {
     writeA();
     const loop = join(dirname(dirname(claudePath(at, A))), "loop");
     symlinkSync(loop, loop);
     for (const version of ["0.0.0-before", "0.0.0-later"]) {
-      const told = await importInto(at, SOURCE, {}, version);
-      expect(told.unseen).toBe(1);
-      expect(of(told)).toMatchObject({ imported: 1 });
+      const reported = await importInto(at, SOURCE, {}, version);
+      expect(reported.unseen).toBe(1);
+      expect(of(reported)).toMatchObject({ imported: 1 });
       expect(of(await importInto(at, SOURCE, {}, version))).toMatchObject({ imported: 0, unchanged: 1 });
     }
   });
 });
 
-describe("what one session copied from another counts once", () => {
+describe("content that one session copied from another counts once", () => {
   const WAYS: Readonly<Record<string, () => Promise<void>>> = {
     "both at once": async () => {
       writeA();
@@ -176,24 +176,24 @@ describe("what one session copied from another counts once", () => {
   };
   async function countsOnce(way: string, totals: Totals): Promise<void> {
     await WAYS[way]?.();
-    expect(books()).toEqual(totals);
+    expect(stored()).toEqual(totals);
     await imported();
-    expect(books()).toEqual(totals);
+    expect(stored()).toEqual(totals);
     await unpackAll(at, SOURCE);
-    expect(books()).toEqual(totals);
+    expect(stored()).toEqual(totals);
     expect(packedCount(at.places.storePath)).toBe(0);
   }
   test.each(Object.keys(WAYS))("%s", (way) => countsOnce(way, BOTH));
 
-  test.each(Object.keys(WAYS))("of a call that was killed no result that the copy alone has: %s", async (way) => {
+  test.each(Object.keys(WAYS))("ignores a killed call's result that only the copy has: %s", async (way) => {
     const result = copied[4]?.replace(/"content":"x+"/, `"content":"[Tool use interrupted]"`) ?? "";
     lines = { a: first.lines.slice(0, 4), b: [...copied.slice(0, 4), result, ...own.lines] };
     const calls = { calls: 2, input: 2_221, output: 41, cacheRead: 2_000, cacheWrite: 201, tools: 2 };
     await countsOnce(way, plus({ sessions: 1, turns: 1, ...calls }, own.totals));
   });
 
-  describe("whose lines have ids of their own, and say which ones they are copies of", () => {
-    /** As the Agent SDK's `forkSession` writes it: of a session's lines, those told. */
+  describe("lines with own ids that name the ids they were copied from", () => {
+    /** As the Agent SDK's `forkSession` writes it: the given lines of a session. */
     const fork = (lines: readonly string[], from: string, id: string): readonly string[] =>
       lines.map((line) => {
         const { uuid, ...rest } = JSON.parse(line) as { readonly uuid: string };
@@ -205,37 +205,37 @@ describe("what one session copied from another counts once", () => {
     const forkB = [...fork(first.lines, A, B), ...own.lines];
     const ALL = plus(BOTH, third.totals);
 
-    test("a fork's fork, too, in whatever order they are found", async () => {
+    test("a fork of a fork, found in any order", async () => {
       writeA();
       writeLines(claudePath(at, B), forkB);
       writeLines(claudePath(at, C), [...fork(forkB, B, C), ...third.lines]);
       await imported();
-      expect(books()).toEqual(ALL);
+      expect(stored()).toEqual(ALL);
       await unpackAll(at, SOURCE);
-      expect(books()).toEqual(ALL);
+      expect(stored()).toEqual(ALL);
     });
 
-    test("by hooks", async () => {
+    test("reported by hooks", async () => {
       writeA();
       await hooksA();
       writeLines(claudePath(at, B), forkB);
       await hooksB();
       writeLines(claudePath(at, C), [...fork(forkB, B, C), ...third.lines]);
       await toldByHooks(C, STARTED_MS + 3 * DAY_MS);
-      expect(books()).toEqual(ALL);
+      expect(stored()).toEqual(ALL);
     });
 
-    test.each(["imported", "by hooks"])("the original found last, %s", async (way) => {
+    test.each(["imported", "by hooks"])("the original is found last, %s", async (way) => {
       writeLines(claudePath(at, B), forkB);
       await imported();
-      expect(books()).toEqual({ ...BOTH, sessions: 1 });
+      expect(stored()).toEqual({ ...BOTH, sessions: 1 });
       writeA();
       await (way === "imported" ? imported() : hooksA());
-      expect(books()).toEqual(BOTH);
+      expect(stored()).toEqual(BOTH);
     });
   });
 
-  test("a compaction, too", async () => {
+  test("a compaction", async () => {
     const boundary = (id: string): string =>
       JSON.stringify({
         type: "system",
@@ -257,7 +257,7 @@ describe("what one session copied from another counts once", () => {
     expect(readStore(at.places.storePath, kept)?.["n"]).toBe(1);
   });
 
-  test.each(["fork", "killed-then-resumed", "older-version-2.0.77"])("as it was recorded: %s", async (name) => {
+  test.each(["fork", "killed-then-resumed", "older-version-2.0.77"])("as recorded: %s", async (name) => {
     const recorded = new Replay(SOURCE, name);
     try {
       const { sessions } = JSON.parse(
@@ -265,7 +265,7 @@ describe("what one session copied from another counts once", () => {
       ) as { readonly sessions: readonly { readonly totals: Readonly<Record<string, number>> }[] };
       const sum = (key: string): number => sessions.reduce((n, { totals }) => n + (totals[key] ?? 0), 0);
       expect(await importInto(recorded, SOURCE)).toMatchObject({ problems: [] });
-      const { input, cacheRead } = booksIn(recorded.places.storePath);
+      const { input, cacheRead } = storedTotals(recorded.places.storePath);
       expect({ input, cacheRead }).toEqual({ input: sum("input"), cacheRead: sum("cache_read") });
     } finally {
       recorded.remove();
@@ -277,35 +277,35 @@ describe("a session that changed after it was imported", () => {
   const whole = claudeSession({ id: A, startMs: STARTED_MS, turns: 5 });
   const shorter = first.lines.length;
 
-  test("grown by turns: those are added, and it is one session", async () => {
+  test("further turns are added, and it stays one session", async () => {
     writeA();
     await imported();
-    expect(books()).toEqual(first.totals);
+    expect(stored()).toEqual(first.totals);
     writeLines(claudePath(at, A), whole.lines.slice(0, shorter));
     writeLines(claudePath(at, A), whole.lines);
     const report = await importInto(at, SOURCE);
     expect(of(report)).toMatchObject({ imported: 1, unchanged: 0, fromHooks: 0 });
-    expect(books()).toEqual(whole.totals);
+    expect(stored()).toEqual(whole.totals);
     expect(packedCount(at.places.storePath)).toBe(1);
   });
 
-  test("a half line at the end, whole later", async () => {
+  test("an incomplete line at the end is completed later", async () => {
     const [last = ""] = whole.lines.slice(-1);
     for (const end of [last.slice(0, 100), last]) {
       writeFileSync(ensured(claudePath(at, A)), `${whole.lines.slice(0, -1).join("\n")}\n${end}`);
       expect(of(await importInto(at, SOURCE)), "it may be written right now").toMatchObject({ unfinished: 0 });
-      expect(books().output).toBeLessThan(whole.totals.output);
+      expect(stored().output).toBeLessThan(whole.totals.output);
       touch(A, STARTED_MS);
       expect(of(await importInto(at, SOURCE))).toMatchObject({ imported: 1, unfinished: 1 });
-      expect(books().output).toBeLessThan(whole.totals.output);
+      expect(stored().output).toBeLessThan(whole.totals.output);
     }
     writeLines(claudePath(at, A), whole.lines);
     touch(A, STARTED_MS);
     expect(of(await importInto(at, SOURCE))).toMatchObject({ imported: 1, unfinished: 0 });
-    expect(books()).toEqual(whole.totals);
+    expect(stored()).toEqual(whole.totals);
   });
 
-  test("the file of a subagent beside it", async () => {
+  test("a subagent's file appears beside it", async () => {
     writeA();
     await imported();
     const agent = claudeSession({ id: A, startMs: STARTED_MS + 10_000, turns: 1, steps: 2 });
@@ -319,7 +319,7 @@ describe("a session that changed after it was imported", () => {
       ),
     );
     await imported();
-    const { input, output, calls, sessions } = books();
+    const { input, output, calls, sessions } = stored();
     const both = plus(first.totals, agent.totals);
     expect({ input, output, calls, sessions }).toEqual({
       input: both.input,
@@ -329,37 +329,37 @@ describe("a session that changed after it was imported", () => {
     });
   });
 
-  test("cut short and written anew: what was used before was used", async () => {
+  test("cut short and rewritten: earlier usage stays counted", async () => {
     writeLines(claudePath(at, A), whole.lines);
     await imported();
     const again = claudeSession({ id: A, startMs: STARTED_MS + DAY_MS, turns: 1 });
     const renamed = again.lines.map((line) => line.replaceAll(`_${A}_`, "_again_").replaceAll(`${A}-`, "again-"));
     writeLines(claudePath(at, A), renamed);
     await imported();
-    expect(books()).toEqual({ ...plus(whole.totals, again.totals), sessions: 1 });
+    expect(stored()).toEqual({ ...plus(whole.totals, again.totals), sessions: 1 });
     writeLines(claudePath(at, A), []);
     await importInto(at, SOURCE);
-    expect(books()).toEqual({ ...plus(whole.totals, again.totals), sessions: 1 });
+    expect(stored()).toEqual({ ...plus(whole.totals, again.totals), sessions: 1 });
   });
 
-  test("gone: what was imported stays", async () => {
+  test("deleted: the import stays", async () => {
     writeA();
     await imported();
     rmSync(claudePath(at, A));
     const report = await importInto(at, SOURCE);
     expect(of(report)).toMatchObject({ found: 0 });
-    expect(books()).toEqual(first.totals);
+    expect(stored()).toEqual(first.totals);
   });
 
-  test("the same session in two folders is one", async () => {
+  test("the same session in two folders is one session", async () => {
     writeA();
     const elsewhere = claudePath(at, A).replace("-home-dev-acme-shop", "-home-dev-moved");
     mkdirSync(dirname(elsewhere), { recursive: true });
     cpSync(claudePath(at, A), elsewhere);
     await imported();
-    expect(books()).toEqual(first.totals);
+    expect(stored()).toEqual(first.totals);
     await imported();
-    expect(books()).toEqual(first.totals);
+    expect(stored()).toEqual(first.totals);
   });
 });
 
@@ -370,39 +370,39 @@ describe("a session that cannot be read", () => {
   const OTHERS = plus(one?.totals ?? BOTH, third?.totals ?? BOTH);
 
   const HOW: Readonly<Record<string, () => void>> = {
-    "gone when it is its turn": () => {},
-    "of nothing but torn JSON": () => writeFileSync(bad(), '{"type":"user","message\n{"type":\n'),
+    "deleted before it is read": () => {},
+    "containing only incomplete JSON": () => writeFileSync(bad(), '{"type":"user","message\n{"type":\n'),
   };
 
-  test.each(Object.keys(HOW))("%s: the others are in, it is told of, and tried again", async (how) => {
+  test.each(Object.keys(HOW))("%s: the others are imported; it is reported and retried", async (how) => {
     for (const [i, { lines }] of three.entries()) writeLines(claudePath(at, sessionIdOf(i + 1)), lines);
     HOW[how]?.();
     for (const sinceMs of [undefined, STARTED_MS - DAY_MS]) {
       const report = await importInto(at, SOURCE, {
         ...(sinceMs !== undefined && { sinceMs }),
-        ...(how.startsWith("gone") && { readers: () => hiding(bad()) }),
+        ...(how.startsWith("deleted") && { readers: () => hiding(bad()) }),
       });
       expect(of(report)).toMatchObject({ found: 3, failed: 1, leftOut: 0, older: 0 });
       expect(report.problems.join("\n")).toContain(sessionIdOf(2));
-      expect(books()).toEqual(OTHERS);
+      expect(stored()).toEqual(OTHERS);
     }
     rmSync(bad(), { force: true });
     writeLines(bad(), three[1]?.lines ?? []);
     const report = await importInto(at, SOURCE);
     expect(of(report)).toMatchObject({ found: 3, imported: 1, unchanged: 2, failed: 0 });
     expect(report.problems).toEqual([]);
-    expect(books()).toEqual(plus(...three.map(({ totals }) => totals)));
+    expect(stored()).toEqual(plus(...three.map(({ totals }) => totals)));
   });
 
-  test("a directory in its place is no session", async () => {
+  test("a directory in its place is not a session", async () => {
     for (const [i, { lines }] of three.entries()) if (i !== 1) writeLines(claudePath(at, sessionIdOf(i + 1)), lines);
     mkdirSync(bad());
     const report = await importInto(at, SOURCE);
     expect(of(report)).toMatchObject({ imported: 2 });
-    expect(books()).toEqual(OTHERS);
+    expect(stored()).toEqual(OTHERS);
   });
 
-  test("a folder that cannot be looked into is told of", async () => {
+  test("an unreadable folder is reported", async () => {
     for (const [i, { lines }] of three.entries()) writeLines(claudePath(at, sessionIdOf(i + 1)), lines);
     rmSync(dirname(bad()), { recursive: true });
     symlinkSync(dirname(bad()), dirname(bad()));
@@ -410,12 +410,12 @@ describe("a session that cannot be read", () => {
     expect(report.problems.join("\n")).toContain("could not look");
   });
 
-  test("a file in which nothing of a session is makes none", async () => {
+  test("a file without facts about a session creates none", async () => {
     writeLines(bad(), ['{"type":"summary","summary":"said","leafUuid":"a"}']);
     const report = await importInto(at, SOURCE);
     expect(of(report)).toMatchObject({ found: 1, imported: 0, leftOut: 1, failed: 0 });
-    expect(books().sessions).toBe(0);
-    // It begins only now, without a hook: it is imported, and sent nowhere
+    expect(stored().sessions).toBe(0);
+    // Now it begins, without a hook: it is imported, and not sent
     writeLines(bad(), three[1]?.lines ?? []);
     expect(of(await importInto(at, SOURCE))).toMatchObject({ imported: 1, fromHooks: 0 });
     expect(packedCount(at.places.storePath)).toBe(1);
@@ -424,7 +424,7 @@ describe("a session that cannot be read", () => {
 
 // --- internal ---
 
-/** Its file is away while it is read, as one that its agent is just replacing. */
+/** Its file is missing while it is read, as when its agent is just replacing it. */
 function hiding(path: string): Readers {
   const readers = readersHere((source) => [claudeCode].find((agent) => agent.source === source), redact);
   return {

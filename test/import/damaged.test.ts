@@ -1,4 +1,4 @@
-// A store with packed sessions that is damaged: what can be read of it is kept, sums are made anew, and the rest is read again.
+// A damaged store with packed sessions: readable data is kept, sums are recomputed, and the rest is read again.
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import Libsql from "libsql";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -11,9 +11,9 @@ import { readStore } from "../../src/store/read-only.ts";
 import { type Salvaged, salvage } from "../../src/store/salvage.lazy.ts";
 import { Replay } from "../support/replay.ts";
 import { IS_WHOLE } from "../support/whole.ts";
-import { booksIn, packedCount } from "./books.ts";
 import { claudePath, claudeSession, plus, sessionIdOf, writeLines } from "./claude.ts";
 import { importInto } from "./run.ts";
+import { packedCount, storedTotals } from "./totals.ts";
 
 const SOURCE = "claude-code";
 const STARTED_MS = Date.parse("2026-08-03T10:00:00Z");
@@ -22,7 +22,7 @@ const SESSIONS = Array.from({ length: 40 }, (_, n) =>
 );
 const TOTALS = plus(...SESSIONS.map(({ totals }) => totals));
 
-/** Of one of their answers. */
+/** Key of one of their answers. */
 const RECORD = `response:msg_${sessionIdOf(3)}_0_0:req_${sessionIdOf(3)}_0_0`;
 
 let at: Replay;
@@ -30,11 +30,11 @@ beforeEach(async () => {
   at = new Replay(SOURCE, "basic", { withTranscripts: false });
   for (const [n, { lines }] of SESSIONS.entries()) writeLines(claudePath(at, sessionIdOf(n)), lines);
   await importInto(at, SOURCE);
-  expect(books()).toEqual(TOTALS);
+  expect(stored()).toEqual(TOTALS);
 });
 afterEach(() => at.remove());
 
-const books = () => booksIn(at.places.storePath);
+const stored = () => storedTotals(at.places.storePath);
 const of = (report: Awaited<ReturnType<typeof importInto>>) => report.agents.get(SOURCE);
 const everySum = () =>
   readStore(at.places.storePath, (db) =>
@@ -47,7 +47,7 @@ const everySum = () =>
     ),
   );
 
-/** Copies the store as a drain does with a damaged one. @param damage is done before */
+/** Copies the store as a drain does with a damaged one. @param damage runs before */
 function salvaged(damage?: (raw: Libsql.Database) => void): Salvaged {
   const { storePath } = at.places;
   const aside = `${storePath}.aside`;
@@ -66,8 +66,8 @@ function salvaged(damage?: (raw: Libsql.Database) => void): Salvaged {
   }
 }
 
-describe("a store that is taken over", () => {
-  test("has every packed session with all its sums, and owns what it owned", async () => {
+describe("a copied store", () => {
+  test("has every packed session with all sums and keys", async () => {
     const before = everySum();
     expect(salvaged()).toMatchObject({ incomplete: [], countsAnew: false });
     expect(everySum()).toEqual(before);
@@ -85,7 +85,7 @@ describe("a store that is taken over", () => {
       expect(found.incomplete).toEqual([table]);
       expect(packedCount(at.places.storePath)).toBe(40);
       await importInto(at, SOURCE);
-      expect(books()).toEqual(TOTALS);
+      expect(stored()).toEqual(TOTALS);
       expect(everySum()).toEqual(before);
       const db = openDatabase(at.places.storePath);
       expect(packedOwners(db, SOURCE, RECORD)).toHaveLength(1);
@@ -93,29 +93,29 @@ describe("a store that is taken over", () => {
     },
   );
 
-  test("without a part of the facts: those sessions are read again, as imported ones", async () => {
+  test("without some of the facts: those sessions are read again, as imported ones", async () => {
     const found = salvaged((raw) => lose(raw, "packed"));
     expect(found.incomplete).toContain("packed");
     expect(packedCount(at.places.storePath)).toBe(20);
     const report = await importInto(at, SOURCE);
     expect(of(report)).toMatchObject({ imported: 40, fromHooks: 0 });
-    expect(books()).toEqual(TOTALS);
+    expect(stored()).toEqual(TOTALS);
     expect(packedCount(at.places.storePath)).toBe(40);
   });
 });
 
-describe("a store of which nothing can be read", () => {
+describe("an unreadable store", () => {
   beforeEach(() => writeFileSync(at.places.storePath, "no database at all".repeat(1000)));
 
-  test("an import sets it aside, reads all again, and says so", async () => {
+  test("an import sets it aside, reads everything again, and reports it", async () => {
     const report = await importInto(at, SOURCE);
-    expect(books()).toEqual(TOTALS);
+    expect(stored()).toEqual(TOTALS);
     expect(report.problems).toContainEqual(
       expect.stringMatching(/nothing could be read .*; this import reads the imported sessions again/),
     );
   });
 
-  test("a drain begins a new one, and sends the user to the import for what was imported", async () => {
+  test("a drain creates a new one, and suggests an import for what was imported", async () => {
     expect(() => withOpenStore(at, () => {})).toThrow(
       /drain moves it aside and starts .*; then openhook-otel import reads/,
     );
@@ -125,30 +125,30 @@ describe("a store of which nothing can be read", () => {
     );
     expect(packedCount(at.places.storePath)).toBe(0);
     await importInto(at, SOURCE);
-    expect(books()).toEqual(TOTALS);
+    expect(stored()).toEqual(TOTALS);
   });
 });
 
-describe("a store with bits turned over, which SQLite takes for sound", () => {
+describe("a store with flipped bits that SQLite does not detect", () => {
   test.each([
     ["the id of a session", sessionIdOf(7)],
     ["a path", `${sessionIdOf(9)}.jsonl`],
     ["a model", "claude-"],
     ["a sum", '"modelCalls"'],
-    ["what is known of the store", "instance.fingerprint"],
+    ["a fact about the store", "instance.fingerprint"],
     ["the name of a column", "cost_nano_usd"],
     ["the name of a table", "CREATE TABLE packed_turns"],
-  ])("in %s: a drain by hand sets it aside, and an import makes it whole", async (_, text) => {
+  ])("in %s: a manual drain sets it aside, and an import restores it", async (_, text) => {
     const { storePath } = at.places;
-    turnOver(storePath, (bytes) => placesOf(text, bytes).map((place) => (place + text.length - 2) * 8 + 7));
+    flipBits(storePath, (bytes) => placesOf(text, bytes).map((place) => (place + text.length - 2) * 8 + 7));
     const report = await at.drain({ isEager: true });
     expect(report.problems).toContainEqual(expect.stringMatching(/is damaged: .*; it was set aside/));
     await importInto(at, SOURCE);
-    expect(books()).toEqual(TOTALS);
+    expect(stored()).toEqual(TOTALS);
     expect((await importInto(at, SOURCE)).problems).toEqual([]);
   });
 
-  test("whichever they are, no program ends over it, and in the end it is a store like any other", {
+  test("random flipped bits: no program crashes, and the store is usable in the end", {
     timeout: 120_000,
   }, async () => {
     const { storePath } = at.places;
@@ -158,11 +158,11 @@ describe("a store with bits turned over, which SQLite takes for sound", () => {
       for (const file of [`${storePath}-wal`, `${storePath}-shm`]) rmSync(file, { force: true });
       writeFileSync(storePath, sound);
       const random = numbersFrom(seed);
-      // From one bit to a few hundred; the first hundred bytes say that it is a database
+      // From one bit to a few hundred; the first hundred bytes identify the file as a database
       const bits = Array.from({ length: 2 ** random(9) }, () => 800 + random(sound.length * 8 - 800));
-      turnOver(storePath, () => bits);
+      flipBits(storePath, () => bits);
       try {
-        books();
+        stored();
       } catch (error) {
         expect(error, `seed ${seed}`).toMatchObject({ code: expect.stringMatching(/^E_STORE/) });
       }
@@ -176,8 +176,8 @@ describe("a store with bits turned over, which SQLite takes for sound", () => {
   });
 });
 
-describe("a store of the version before", () => {
-  test("is brought up to date, keeps what it has, and takes an import", async () => {
+describe("a store of the previous version", () => {
+  test("is upgraded, keeps its data, and accepts an import", async () => {
     const { storePath } = at.places;
     for (const file of [storePath, `${storePath}-wal`, `${storePath}-shm`]) rmSync(file, { force: true });
     const raw = new Libsql(storePath, {});
@@ -189,7 +189,7 @@ describe("a store of the version before", () => {
     raw.close();
     await expect(importInto(at, SOURCE, { dryRun: true })).rejects.toThrow("earlier version");
     await importInto(at, SOURCE);
-    expect(books()).toEqual({
+    expect(stored()).toEqual({
       ...TOTALS,
       sessions: TOTALS.sessions + 1,
       calls: TOTALS.calls + 1,
@@ -203,7 +203,7 @@ describe("a store of the version before", () => {
 
 const ROUNDS = IS_WHOLE ? 25 : 5;
 
-/** Sessions of which there are facts, packed or, where a drain read them before the import, in rows. */
+/** Sessions with facts: packed or, if a drain read them before the import, in rows. */
 const knownCount = (path: string): number =>
   readStore(path, (db) =>
     Number(
@@ -213,14 +213,14 @@ const knownCount = (path: string): number =>
     ),
   ) ?? 0;
 
-/** @param bits their numbers, counted from the beginning of the file */
-function turnOver(path: string, bits: (bytes: Buffer) => readonly number[]): void {
+/** @param bits their positions, counted from the beginning of the file */
+function flipBits(path: string, bits: (bytes: Buffer) => readonly number[]): void {
   const bytes = readFileSync(path);
   for (const bit of bits(bytes)) bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) ^ (1 << (bit & 7));
   writeFileSync(path, bytes);
 }
 
-/** Some of them are in what SQLite has freed. */
+/** Some of them are in pages that SQLite has freed. */
 function placesOf(text: string, bytes: Buffer): readonly number[] {
   const places: number[] = [];
   for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1)) places.push(at);
@@ -228,7 +228,7 @@ function placesOf(text: string, bytes: Buffer): readonly number[] {
   return places;
 }
 
-/** The same numbers for the same seed. @returns whole ones below a limit */
+/** Reproducible random numbers for a seed. @returns integers below a limit */
 function numbersFrom(seed: number): (below: number) => number {
   let x = seed * 2_654_435_761;
   return (below) => {
@@ -240,7 +240,7 @@ function numbersFrom(seed: number): (below: number) => number {
 const soundnessOf = (path: string): readonly string[] | undefined =>
   readStore(path, (db) => checkIntegrity(db, 0).problems);
 
-/** A part of a table is not there, or is nonsense. */
+/** A part of a table is missing or invalid. */
 function lose(raw: Libsql.Database, table: string): void {
   if (table === "packed_owners") raw.exec("DROP TABLE packed_owners");
   else if (table === "packed") raw.exec("UPDATE packed SET body = substr(body, 1, 40) WHERE session % 2 = 0");

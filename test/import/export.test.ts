@@ -1,4 +1,4 @@
-// What leaves this machine of imported sessions: all of it once where it is asked for, else nothing.
+// What is exported of imported sessions: everything once if requested, otherwise nothing.
 import { rmSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type ImportCommandOptions, importPast } from "../../src/commands/import.ts";
@@ -9,10 +9,10 @@ import { type ReceivedSpan, type Receiver, startReceiver } from "../receiver/rec
 import { clockAt } from "../support/clock.ts";
 import { contextAt } from "../support/context.ts";
 import { type RecordedCall, Replay } from "../support/replay.ts";
-import { booksIn, packedCount } from "./books.ts";
 import { claudePath, claudeSession, plus, sessionIdOf, writeLines } from "./claude.ts";
 import { recordedCases } from "./home.ts";
 import { importInto } from "./run.ts";
+import { packedCount, storedTotals } from "./totals.ts";
 
 const STARTED_MS = Date.parse("2026-08-03T10:00:00Z");
 const DAY_MS = 24 * 3_600_000;
@@ -41,8 +41,8 @@ async function exported(options: Partial<ImportCommandOptions>, of = at) {
   return { code, out: out() };
 }
 
-/** What the same says for people. */
-const said = async (): Promise<string> => (await exported({ json: false })).out;
+/** The same as text. */
+const textOf = async (): Promise<string> => (await exported({ json: false })).out;
 
 async function run(options: Partial<ImportCommandOptions> = {}, of = at) {
   const { code, out } = await exported(options, of);
@@ -58,7 +58,7 @@ const SESSIONS = [1, 2, 3].map((n) =>
   claudeSession({ id: sessionIdOf(n), startMs: STARTED_MS + n * DAY_MS, turns: n }),
 );
 const TOTALS = plus(...SESSIONS.map(({ totals }) => totals));
-/** One root each, one per turn, call and tool. */
+/** One root, and one span per turn, call and tool. */
 const SPANS = TOTALS.sessions + TOTALS.turns + TOTALS.calls + TOTALS.tools;
 
 const writeSessions = (): void => {
@@ -80,11 +80,11 @@ function expectAllOnce(): void {
   expect(receiver.spansById().size).toBe(SPANS);
   expect(inputInSpans(receiver.spans)).toBe(TOTALS.input);
   expect(inputInMetrics()).toBe(TOTALS.input);
-  expect(booksIn(at.places.storePath)).toEqual(TOTALS);
+  expect(storedTotals(at.places.storePath)).toEqual(TOTALS);
 }
 
 describe("--export", () => {
-  test("sends every span once, with its own time, and counts what it counts; then nothing any more", async () => {
+  test("sends every span once, with its original time, and counts what it counts; then nothing more", async () => {
     writeSessions();
     await run({ export: false });
     expect(receiver.requests).toEqual([]);
@@ -99,24 +99,24 @@ describe("--export", () => {
     expect(Math.max(...times)).toBeLessThan(STARTED_MS + 4 * DAY_MS);
     expect(packedCount(at.places.storePath)).toBe(0);
     expect(await run()).toMatchObject({ code: 0, exported: { sessions: 0, spans: 0, sent: 0 } });
-    expect(await said()).toContain("\nnothing left to export\n");
+    expect(await textOf()).toContain("\nnothing left to export\n");
     expectAllOnce();
   });
 
-  test("a session of which hooks told what nobody has taken yet begins and ends as they say", async () => {
-    const told = new Replay("gemini-cli", "multi-turn");
+  test("a session with unsettled hook events starts and ends as they report", async () => {
+    const reported = new Replay("gemini-cli", "multi-turn");
     try {
-      for (const call of told.calls) told.put(call);
-      await run({}, told);
-      await told.drain({ endIdle: true }, clockAt(NOW_MS));
-      const starts = told.calls.filter(({ event }) => event === "SessionStart");
+      for (const call of reported.calls) reported.put(call);
+      await run({}, reported);
+      await reported.drain({ endIdle: true }, clockAt(NOW_MS));
+      const starts = reported.calls.filter(({ event }) => event === "SessionStart");
       expect(receiver.spans.filter(({ parentSpanId }) => parentSpanId === undefined)).toHaveLength(starts.length);
     } finally {
-      told.remove();
+      reported.remove();
     }
   });
 
-  test("a session that grew after it was sent: the new part alone, by the drain", async () => {
+  test("a session that grew after it was sent: the drain sends only the new part", async () => {
     writeSessions();
     await run();
     const more = claudeSession({ id: sessionIdOf(1), startMs: STARTED_MS + DAY_MS, turns: 2 });
@@ -124,28 +124,28 @@ describe("--export", () => {
     const before = receiver.spans.length;
     await run();
     await at.drain({ endIdle: true }, clockAt(NOW_MS));
-    expect(booksIn(at.places.storePath).turns).toBe(TOTALS.turns + 1);
+    expect(storedTotals(at.places.storePath).turns).toBe(TOTALS.turns + 1);
     expect(receiver.spansById().size).toBe(receiver.spans.length);
     expect(receiver.spans.length).toBeGreaterThan(before);
   });
 
-  test("what is older than the store keeps stays while it is packed; sent, it goes as any other, and is told of", async () => {
+  test("sessions older than the retention stay while packed; once sent, they are pruned like others, and reported", async () => {
     nowMs = STARTED_MS + 400 * DAY_MS;
     writeSessions();
     await run({ export: false });
     await at.drain({}, clockAt(nowMs));
-    expect(booksIn(at.places.storePath)).toEqual(TOTALS);
+    expect(storedTotals(at.places.storePath)).toEqual(TOTALS);
     expect(await run()).toMatchObject({ exported: { sent: SPANS, beyond_retention: 3 } });
     await at.drain({}, clockAt(nowMs + 2 * DAY_MS));
-    expect(booksIn(at.places.storePath).sessions).toBe(0);
-    // Neither an import nor a drain takes it for something new
+    expect(storedTotals(at.places.storePath).sessions).toBe(0);
+    // Neither an import nor a drain treats it as new
     expect(await run()).toMatchObject({ exported: { sessions: 0, spans: 0 } });
     await at.drain({ endIdle: true, isEager: true }, clockAt(nowMs + 2 * DAY_MS));
     expect(receiver.spans).toHaveLength(SPANS);
-    expect(booksIn(at.places.storePath).sessions).toBe(0);
+    expect(storedTotals(at.places.storePath).sessions).toBe(0);
   });
 
-  test("a backend that refuses: nothing is lost, and it goes when that takes it again", async () => {
+  test("a backend that refuses: nothing is lost, and it is sent once the backend accepts", async () => {
     writeSessions();
     receiver.setBehaviour(() => ({ status: 503 }));
     const refused = await run();
@@ -156,7 +156,7 @@ describe("--export", () => {
     expectAllOnce();
   });
 
-  test("a backend that is away: the rest stays packed, and nobody waits for each session to fail", async () => {
+  test("an unreachable backend: the rest stays packed, without waiting for each session to fail", async () => {
     writeSessions();
     await run({ export: false });
     receiver.setBehaviour(() => ({ status: 503 }));
@@ -173,14 +173,14 @@ describe("--export", () => {
     expectAllOnce();
   });
 
-  test("stopped in the middle: exit 130; what is left stays packed and goes next time", async () => {
+  test("interrupted: exit 130; the rest stays packed and is sent next time", async () => {
     writeSessions();
     await run({ export: false });
     const before = new AbortController();
     before.abort();
     expect(await run({ stop: before.signal })).toMatchObject({ code: 130, stopped: true, exported: null });
     expect(packedCount(at.places.storePath)).toBe(3);
-    // Ctrl-C when the first session is on its way
+    // Ctrl-C while the first session is being sent
     const within = new AbortController();
     at.env = { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url };
     const options = { agents: ["claude-code"], sinceMs: undefined, signal: within.signal };
@@ -190,13 +190,13 @@ describe("--export", () => {
     });
     expect(sent).toMatchObject({ sessions: 1, waiting: 0 });
     expect(packedCount(at.places.storePath)).toBe(2);
-    expect(booksIn(at.places.storePath)).toEqual(TOTALS);
+    expect(storedTotals(at.places.storePath)).toEqual(TOTALS);
     expect(await run()).toMatchObject({ code: 0 });
     expectAllOnce();
   });
 });
 
-describe("a packed session of which a hook tells", () => {
+describe("a packed session that a hook reports", () => {
   const CASES = [
     ["claude-code", "multi-turn"],
     ["claude-code", "subagent"],
@@ -206,17 +206,17 @@ describe("a packed session of which a hook tells", () => {
     ["opencode", "multi-turn"],
   ] as const;
 
-  test.each(CASES)("%s %s: the same goes to the backend as if nothing had been imported", async (source, name) => {
+  test.each(CASES)("%s %s: the backend receives the same as without an import", async (source, name) => {
     expect((await recordedCases()).some((one) => one.source === source && one.name === name)).toBe(true);
     const of = new Replay(source, name);
     try {
       of.env = { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url };
       const nowMs = endOf(of.calls);
-      // The hooks were installed lately: of the past they told nothing
-      const told = of.calls.slice(Math.floor(of.calls.length / 2));
+      // The hooks were just installed: they reported nothing about the past
+      const reported = of.calls.slice(Math.floor(of.calls.length / 2));
       const hooks = async (): Promise<readonly string[]> => {
         receiver.clear();
-        for (const call of told) of.put(call);
+        for (const call of reported) of.put(call);
         await of.drain({ endIdle: true, isEager: true }, clockAt(nowMs));
         expect(receiver.spansById().size).toBe(receiver.spans.length);
         return receiver.spans.map(inWords).sort();
@@ -232,7 +232,7 @@ describe("a packed session of which a hook tells", () => {
       expect(packedCount(of.places.storePath)).toBeGreaterThan(0);
       expect(await hooks()).toEqual(alone);
       expect(sumsIn()).toEqual(counted);
-      // Once more: neither an import nor a drain has anything left
+      // Another import and drain have nothing left to do
       receiver.clear();
       await importInto(of, source);
       await of.drain({ endIdle: true, isEager: true }, clockAt(nowMs));
@@ -244,7 +244,7 @@ describe("a packed session of which a hook tells", () => {
 });
 
 test.each(["multi-turn", "killed-then-resumed", "subagent"])(
-  "%s told turn by turn, beside an imported session: what leaves is as without that one",
+  "%s reported turn by turn, beside an imported session: exports the same as without that one",
   async (name) => {
     const leaves = async (isBeside: boolean): Promise<readonly string[]> => {
       const of = new Replay("claude-code", name, { withTranscripts: false });
@@ -278,17 +278,17 @@ test.each(["multi-turn", "killed-then-resumed", "subagent"])(
 
 // --- internal ---
 
-/** After these there is a drain: within a turn, and behind it. */
+/** A drain runs after each of these: within a turn, and after it. */
 const DRAINED: ReadonlySet<string> = new Set(["UserPromptSubmit", "Stop", "SessionEnd"]);
 
 const endOf = (calls: readonly RecordedCall[]): number =>
   Math.max(...calls.map((call) => Date.parse(call.received_at))) + 60_000;
 
-/** All that a span says, but who sent it. */
+/** A span's content, without its resource. */
 const inWords = ({ resource: _, ...span }: ReceivedSpan): string =>
   JSON.stringify(span, (__, value: unknown) => (typeof value === "bigint" ? String(value) : value));
 
-/** Sums of the streams that tell of work, by what they are called. */
+/** Sums of the streams about work, by name. */
 const sumsIn = (): readonly string[] =>
   receiver
     .latestPoints()

@@ -5,14 +5,14 @@ import type { Agent, TranscriptReader } from "../../src/model/agent.ts";
 import { CASES, type RecordedCall, Replay } from "../support/replay.ts";
 import type { ExpectedSession } from "../support/summary.ts";
 
-/** One recording of an agent that keeps transcripts. */
+/** One recording of an agent with transcripts. */
 export interface RecordedCase {
   readonly agent: Agent;
   readonly source: string;
   readonly name: string;
 }
 
-/** Every recording that the repository has of agents that keep transcripts. */
+/** Every recording in the repository of agents with transcripts. */
 export async function recordedCases(): Promise<readonly RecordedCase[]> {
   return (await allAgents()).flatMap((agent) => {
     const folder = join(CASES, agent.source);
@@ -23,26 +23,26 @@ export async function recordedCases(): Promise<readonly RecordedCase[]> {
   });
 }
 
-/** A home with the transcripts of one recording in it, as its agent had them. */
+/** A home with the transcripts of one recording, laid out as its agent does. */
 export interface RecordedHome {
-  /** Has the home, the store's places and what a drain needs. */
+  /** Contains the home, the store's paths and what a drain needs. */
   readonly replay: Replay;
   readonly home: string;
-  /** What moved the agent's folder; empty where nothing did. */
+  /** The variable that moves the agent's folder; empty if it is not moved. */
   readonly env: Readonly<Record<string, string>>;
   readonly reader: TranscriptReader;
-  /** Where its sessions may lie, by that environment and without. */
+  /** Folders that may contain its sessions, with that environment and without. */
   readonly roots: readonly string[];
-  /** The sessions that it wrote down: none where it kept no transcript. */
+  /** The sessions in its transcripts; none if the agent has no transcripts. */
   readonly expected: readonly ExpectedSession[];
   /** The hook calls, with paths in this home. */
   readonly calls: readonly RecordedCall[];
 }
 
 /**
- * Puts a recording's transcripts into a home of its own. Remove it by `replay.remove()`.
+ * Lays out a recording's transcripts in a separate home. Remove it with `replay.remove()`.
  *
- * @param where `moved`: the agent's folder lies elsewhere, as a variable of its own says; of an agent that has none, as usual
+ * @param where `moved`: a variable of the agent moves its folder; agents without such a variable use the usual folder
  */
 export async function recordedHome(of: RecordedCase, where: "usual" | "moved" = "usual"): Promise<RecordedHome> {
   const replay = new Replay(of.source, of.name);
@@ -75,7 +75,7 @@ export async function recordedHome(of: RecordedCase, where: "usual" | "moved" = 
 
 const ELSEWHERE = "agents folder #2";
 
-/** The folder that a variable moves, and where below the variable's value it then lies. */
+/** The variable that moves the folder, and the folder's path below the variable's value. */
 const MOVED: Readonly<Record<string, { readonly variable: string; readonly usual: string; readonly below: string }>> = {
   "claude-code": { variable: "CLAUDE_CONFIG_DIR", usual: ".claude", below: "" },
   codex: { variable: "CODEX_HOME", usual: ".codex", below: "" },

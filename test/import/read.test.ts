@@ -11,22 +11,22 @@ afterAll(() => made.remove());
 const LINE =
   '{"uuid":"u1","timestamp":"2026-11-21T10:00:00.000Z","type":"user","message":{"role":"user","content":"a question"}}\n';
 
-test("a key is heard while one session after the other is read without waiting", async () => {
+test("keys are read between sessions that are read without waiting", async () => {
   const files = made.put([{ bytes: Buffer.from(LINE) }]);
   const roots = files.map(({ path }) => dirname(path));
   const task = { source: "claude-code", sessionId: "s1", files, roots };
-  let heard = 0;
-  const others = setInterval(() => heard++, 1);
+  let ticks = 0;
+  const others = setInterval(() => ticks++, 1);
   const untilMs = performance.now() + 300;
   let facts: unknown;
   while (performance.now() < untilMs) facts = (await readSession(task, claudeCode, redact, true)).session?.packed.facts;
   clearInterval(others);
   expect(facts).toBeInstanceOf(Uint8Array);
-  expect(heard).toBeGreaterThan(0);
+  expect(ticks).toBeGreaterThan(0);
 });
 
 test.each([true, false])(
-  "what a side question copies of the conversation counts once, asked for anew or not (%s)",
+  "answers that a side question copies count once, with new requests or not (%s)",
   async (atOnce) => {
     const line = (type: string, message: object, rest: object) =>
       `${JSON.stringify({ type, uuid: `u-${type}`, timestamp: "2026-11-21T10:00:00.000Z", message, ...rest })}\n`;
@@ -57,7 +57,7 @@ test.each([true, false])(
   },
 );
 
-test("what stands beside an answer that a side question copies counts once, too", async () => {
+test("facts beside an answer that a side question copies count once too", async () => {
   const usage = {
     input_tokens: 7,
     output_tokens: 9,

@@ -11,25 +11,25 @@ let at: RecordedHome | undefined;
 afterEach(() => at?.replay.remove());
 
 describe.each(["usual", "moved"] as const)("in the %s folder", (where) => {
-  test.each(cases)("$source $name: the sessions that were recorded, once each, as hooks tell them", async (of) => {
+  test.each(cases)("$source $name: imports each recorded session once, as hooks report it", async (of) => {
     at = await recordedHome(of, where);
     const { reader, home, roots, expected } = at;
     const { sessions, problems } = await locateAll(reader, home, roots);
     expect(problems).toEqual([]);
     expect(sessions.map(({ sessionId }) => sessionId).sort()).toEqual(expected.map((one) => one.session_id).sort());
     expect((await locateAll(reader, home, roots)).sessions).toEqual(sessions);
-    const told = toldPaths(of, at);
+    const reported = reportedPaths(of, at);
     const keys: string[] = [];
     for (const { sessionId, path } of sessions) {
       const own = await keysOf(at, sessionId, path);
       expect(own.length).toBeGreaterThan(0);
       expect(await entriesOf(at, sessionId, path), sessionId).toBeGreaterThan(0);
-      // The very same parts: what hooks led to is not read again, and nothing of it is missing
-      if (told.has(sessionId)) expect(await keysOf(at, sessionId, told.get(sessionId))).toEqual(own);
+      // The same parts: what hooks reported is not read again, and none of it is missing
+      if (reported.has(sessionId)) expect(await keysOf(at, sessionId, reported.get(sessionId))).toEqual(own);
       keys.push(...own);
     }
     expect(new Set(keys).size).toBe(keys.length);
-    for (const { session_id } of expected) expect([...told.keys()]).toContain(session_id);
+    for (const { session_id } of expected) expect([...reported.keys()]).toContain(session_id);
   });
 });
 
@@ -48,8 +48,8 @@ async function entriesOf({ reader, home, roots }: RecordedHome, sessionId: strin
   return found;
 }
 
-/** The sessions that hooks told, with the last path of each, as a drain remembers it. */
-function toldPaths({ agent, source }: RecordedCase, { calls, env, home }: RecordedHome) {
+/** The sessions that hooks reported, each with its last path, as a drain stores it. */
+function reportedPaths({ agent, source }: RecordedCase, { calls, env, home }: RecordedHome) {
   const paths = new Map<string, string | undefined>();
   const events = calls.flatMap((call): readonly Event[] => {
     if (call.stdin === undefined) return [];
@@ -64,9 +64,9 @@ function toldPaths({ agent, source }: RecordedCase, { calls, env, home }: Record
     });
   });
   for (const event of events) {
-    const { transcript_path: told, parent_session_id: parent } = extrasOf(event);
+    const { transcript_path: reported, parent_session_id: parent } = extrasOf(event);
     if (parent !== undefined) continue;
-    paths.set(event.session_id, told ?? paths.get(event.session_id));
+    paths.set(event.session_id, reported ?? paths.get(event.session_id));
   }
   return paths;
 }

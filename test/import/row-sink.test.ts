@@ -12,7 +12,7 @@ import { runs } from "../support/whole.ts";
 
 const clean = cleanWith(redact);
 
-/** As a drain joins them. */
+/** Joined as a drain does. */
 function joined(entries: readonly TranscriptEntry[]): readonly TranscriptEntry[] {
   const all = new Map<string, TranscriptEntry>();
   for (const entry of entries.map(clean.entry)) {
@@ -29,17 +29,17 @@ const stored = (entries: readonly TranscriptEntry[]): readonly TranscriptEntry[]
   sorted(decodeTables(encodeTables(rowsOf(entries, clean).tables())));
 
 describe.each(Object.entries(ENTRIES))("rows of %s", (_, entry) => {
-  test("are joined as entries are, in any order and as often as they come", () => {
+  test("are joined like entries, in any order and with any duplicates", () => {
     const some = fc.array(
       fc.tuple(entry, fc.constantFrom("", ":2")).map(([one, rest]) => ({ ...one, key: `${one.key}${rest}` })),
       { maxLength: 6 },
     );
     fc.assert(
       fc.property(some, fc.nat(), (entries, turn) => {
-        const wanted = joined(entries);
-        expect(stored(entries)).toEqual(wanted);
+        const options = joined(entries);
+        expect(stored(entries)).toEqual(options);
         const at = entries.length === 0 ? 0 : turn % entries.length;
-        expect(stored([...entries.slice(at), ...entries.slice(0, at), ...entries])).toEqual(wanted);
+        expect(stored([...entries.slice(at), ...entries.slice(0, at), ...entries])).toEqual(options);
       }),
       { numRuns: runs(400) },
     );
@@ -57,7 +57,7 @@ describe.each(Object.entries(ENTRIES))("rows of %s", (_, entry) => {
   });
 });
 
-describe("what is stored of odd values is what a drain stores", () => {
+describe("odd values are stored as a drain stores them", () => {
   const at = { timeMs: 1_795_255_201_000, promptKey: "p1", agentId: "a1" };
   const call = { kind: "model_call", key: "response:m:", ...at, responseId: "m", endMs: at.timeMs } as const;
   test.each<[string, TranscriptEntry]>([
@@ -78,15 +78,15 @@ describe("what is stored of odd values is what a drain stores", () => {
     ],
     ["a time before 2000", { kind: "prompt", key: "prompt:1", ...at, timeMs: 5, origin: "human" }],
     ["a cache beside the input", { ...call, complete: true, usage: { input: 1, output: 2, cacheRead: 7 } }],
-    ["nothing but zeros", { ...call, complete: true, usage: { input: 0, output: 0 } }],
-    ["more tokens than can be", { ...call, complete: false, usage: { input: 1e15, output: 2 } }],
-    ["an answer that began when it was no time yet", { ...call, complete: true, startMs: -1 }],
+    ["only zeros", { ...call, complete: true, usage: { input: 0, output: 0 } }],
+    ["more tokens than possible", { ...call, complete: false, usage: { input: 1e15, output: 2 } }],
+    ["an answer that started before 1970", { ...call, complete: true, startMs: -1 }],
   ])("%s", (_, entry) => {
     expect(stored([entry])).toEqual(joined([entry]));
     expect(stored([entry, entry])).toEqual(joined([entry]));
   });
 
-  test("ids that make one key in two ways", () => {
+  test("ids that make the same key in two ways", () => {
     const one: TranscriptEntry = { ...call, key: "response:a:b:c", responseId: "a", requestId: "b:c", complete: true };
     const other: TranscriptEntry = {
       ...call,

@@ -25,7 +25,7 @@ describe("recorded sessions", async () => {
   afterEach(() => at?.replay.remove());
   const summed = new Map<string, [all: number, inRows: number]>();
 
-  test.each(cases)("$source $name: an import reads and adds up what a drain does", async (of) => {
+  test.each(cases)("$source $name: an import gives the same sums as a drain", async (of) => {
     at = await recordedHome(of);
     const { home, roots } = at;
     const { sessions } = await locateAll(at.reader, home, roots);
@@ -38,7 +38,7 @@ describe("recorded sessions", async () => {
     }
   });
 
-  test("the sessions of agents that write lines are nearly all added up from rows", () => {
+  test("most sessions of agents with line-based transcripts are summed from rows", () => {
     for (const source of ["claude-code", "codex"]) {
       const [all = 0, inRows = 0] = summed.get(source) ?? [];
       expect(inRows / all, source).toBeGreaterThan(0.8);
@@ -46,7 +46,7 @@ describe("recorded sessions", async () => {
   });
 });
 
-test("whatever Claude Code's files hold, an import reads and adds up what a drain does", async () => {
+test("random Claude Code files: an import gives the same sums as a drain", async () => {
   let [all, summed] = [0, 0];
   await fc.assert(
     fc.asyncProperty(madeSessions(), (session) =>
@@ -76,9 +76,9 @@ const result = (second: number, id: string): string =>
 const ASKED = prompt(1, "x", "p1");
 const USED = use(2, "t1");
 
-/** Each with whether its rows are enough. */
+/** Each case, and whether its rows are enough. */
 const CASES: Readonly<Record<string, readonly [isPacked: boolean, ...lines: readonly string[]]>> = {
-  "two turns over several quarters of an hour": [
+  "two turns across several quarters of an hour": [
     true,
     ASKED,
     USED,
@@ -88,33 +88,33 @@ const CASES: Readonly<Record<string, readonly [isPacked: boolean, ...lines: read
     use(47, "t3", "Bash"),
     result(48, "t3"),
   ],
-  "more tokens than half of what four bytes hold": [
+  "more tokens than a signed 32-bit integer holds": [
     true,
     ASKED,
     USED.replace('"input_tokens":1', '"input_tokens":3000000000'),
     use(3, "t2").replace('"output_tokens":2', '"output_tokens":4294967294,"cache_read_input_tokens":900000000'),
   ],
-  "a call that nobody answered lasts as long as its session": [true, ASKED, USED, prompt(31, "y", "p2"), use(59, "t2")],
-  "an answer to a call that nobody made": [true, ASKED, USED, result(3, "t9")],
-  "an answer before its call": [true, ASKED, result(2, "t1"), use(3, "t1")],
+  "a call without a result lasts as long as its session": [true, ASKED, USED, prompt(31, "y", "p2"), use(59, "t2")],
+  "a result without a call": [true, ASKED, USED, result(3, "t9")],
+  "a result before its call": [true, ASKED, result(2, "t1"), use(3, "t1")],
   "a tool with the name that tools without one get": [true, ASKED, use(2, "t1", "unknown"), result(3, "t9")],
-  "such a tool alone": [true, ASKED, use(2, "t1", "unknown"), result(3, "t1")],
+  "only such a tool": [true, ASKED, use(2, "t1", "unknown"), result(3, "t1")],
   "a command, and no turn": [true, prompt(1, "<command-name>/clear", "p1"), prompt(2, "x", "p2"), use(3, "t1")],
-  "a command that the model was called for": [true, prompt(1, "<command-name>/init", "p1"), use(3, "t1")],
-  "a prompt, then a command of the same id": [false, ASKED, prompt(2, "<command-name>/init", "p1"), use(3, "t1")],
-  "a command, then a prompt of the same id": [
+  "a command with a model call": [true, prompt(1, "<command-name>/init", "p1"), use(3, "t1")],
+  "a prompt, then a command with the same id": [false, ASKED, prompt(2, "<command-name>/init", "p1"), use(3, "t1")],
+  "a command, then a prompt with the same id": [
     false,
     prompt(1, "<command-name>/init", "p1"),
     prompt(2, "x", "p1"),
     use(3, "t1"),
   ],
-  "two prompts of one id, as a fork has them": [false, ASKED, prompt(2, "y", "p1"), use(3, "t1")],
+  "two prompts with one id, as in a fork": [false, ASKED, prompt(2, "y", "p1"), use(3, "t1")],
   "work before any prompt": [false, use(1, "t1"), prompt(2, "x", "p1")],
-  "a prompt that says a word of ours": [false, prompt(1, "x", "none"), USED],
-  "a prompt that has a sign of ours": [false, prompt(1, "x", "p1~1"), USED],
+  "a prompt id that is a reserved word": [false, prompt(1, "x", "none"), USED],
+  "a prompt id that contains our separator": [false, prompt(1, "x", "p1~1"), USED],
   "an end of a turn": [true, ASKED, USED, at(40, '"type":"system","subtype":"turn_duration"')],
   "a compaction": [true, ASKED, at(2, '"type":"system","subtype":"compact_boundary"'), use(3, "t1")],
-  "a compaction behind all of it": [true, ASKED, USED, at(3, '"type":"system","subtype":"compact_boundary"')],
+  "a compaction after everything": [true, ASKED, USED, at(3, '"type":"system","subtype":"compact_boundary"')],
   "an error": [true, ASKED, at(2, '"type":"system","subtype":"api_error"')],
   "an interruption": [true, ASKED, prompt(2, "[Request interrupted by user]", "p1")],
   nothing: [false],
@@ -125,7 +125,7 @@ describe("a session with", () => {
     expect(await isSummed(reader, CLAUDE, made.put(filesOf(lines)))).toBe(isSimple);
   });
 
-  test("subagents that did something, or nothing", async () => {
+  test("subagents with and without activity", async () => {
     const main = filesOf([ASKED, USED, result(30, "t1")]);
     const working: MadeFile = { agentId: "a1", bytes: bytesOf([prompt(3, "y", "p9"), use(20, "t2")]) };
     const idle: MadeFile = { agentId: "a2", bytes: bytesOf([prompt(45, "y", "p9")]), meta: '{"toolUseId":"t1"}' };
@@ -139,7 +139,7 @@ describe("a session with", () => {
 const bytesOf = (lines: readonly string[]): Buffer => Buffer.from(lines.map((line) => `${line}\n`).join(""));
 const filesOf = (lines: readonly string[]): readonly MadeFile[] => [{ bytes: bytesOf(lines) }];
 
-/** Compares both sinks, and the sums of rows with those of a session that is built. @returns whether rows were enough */
+/** Compares both sinks, and the sums of rows with those of a built session. @returns whether rows were enough */
 async function isSummed(
   of: TranscriptReader,
   agent: Pick<Agent, "source" | "tokens" | "provider">,
@@ -160,7 +160,7 @@ async function isSummed(
   return sums !== undefined;
 }
 
-/** A packed session with whatever has no order in one, and numbers of places as what they stand for. */
+/** A packed session with unordered parts sorted, and references replaced by what they refer to. */
 function meaningOf({ owned, segments, usage, tools, turns, calls, providers }: Unpriced) {
   const called: unknown[] = [];
   for (let row = 0; row < calls.length; row += CALL_NUMBERS) {

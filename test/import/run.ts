@@ -4,7 +4,7 @@ import { type ImportOptions, type ImportReport, importSessions } from "../../src
 import { redact } from "../../src/privacy/redact.ts";
 import type { Replay } from "../support/replay.ts";
 
-/** One import of one agent's past, as the command does it, in this process. @param version of the program, else the tests' */
+/** Imports one agent's past as the command does, in this process. @param version of the program, by default that of the tests */
 export async function importInto(
   of: Replay,
   source: string,
@@ -25,7 +25,7 @@ export async function importInto(
   return report;
 }
 
-/** Makes every imported session one like any other, without a backend. */
+/** Unpacks every imported session, without a backend. */
 export async function unpackAll(of: Replay, source: string): Promise<void> {
   const never = new AbortController().signal;
   await exportPacked(await of.deps(), { agents: [source], sinceMs: undefined, signal: never, onProgress: () => {} });

@@ -21,9 +21,9 @@ const cases = chosenRecordings(await recordedCases());
 let replay: Replay | undefined;
 afterEach(() => replay?.remove());
 
-// One run through all of it for each recording: most of its time goes into making stores
+// One walk through everything for each recording: most of its time is spent on creating stores
 test.each(cases)(
-  "$source $name: imported as it was recorded, packed as in rows, with hooks as hooks alone",
+  "$source $name: an import matches the recording, packed matches unpacked, and hooks after it match hooks alone",
   async (of) => {
     const home = await recordedHome(of);
     replay = home.replay;
@@ -37,7 +37,7 @@ test.each(cases)(
 
     await hooks();
     const alone = rowsIn(replay);
-    // Transcripts that no hook told of, as those of sessions before it was installed, stay what they are
+    // Transcripts without hook events, such as sessions before the installation, stay imported
     expect((await importInto(replay, of.source)).fromHooks).toEqual([]);
     expect(rowsIn(replay)).toEqual(alone);
     rmSync(stateDir, { recursive: true });
@@ -79,7 +79,7 @@ test.each(cases)(
 
 // --- internal ---
 
-/** As an earlier version may have read: records under other names, and of no call what was used. */
+/** A session as an earlier version may have read it: records under other keys, and no call with usage. */
 const readersOfBefore = (agent: Agent, reader: TranscriptReader): Readers => {
   async function* read(
     ...[file, from, { sink: _, ...options } = {}]: Parameters<TranscriptReader["read"]>
@@ -100,7 +100,7 @@ const readersOfBefore = (agent: Agent, reader: TranscriptReader): Readers => {
   };
 };
 
-/** A store's file without the two counters of its header, which count how often it was opened to be written. */
+/** A store's file without the two counters in its header, which count write transactions. */
 function contentOf(file: Buffer): Buffer {
   const content = Buffer.from(file);
   for (const at of [24, 92]) content.fill(0, at, at + 4);
@@ -113,17 +113,17 @@ async function importInto(of: Replay, source: string): ReturnType<typeof importA
   return report;
 }
 
-function look<T>(of: Replay, ask: (db: Database) => T): T {
-  const found = readStore(of.places.storePath, (db) => ({ answer: ask(db) }));
+function query<T>(of: Replay, select: (db: Database) => T): T {
+  const found = readStore(of.places.storePath, (db) => ({ answer: select(db) }));
   if (found === undefined) throw new Error("there is no store");
   return found.answer;
 }
 
-/** What reports and the commands that show a session say, however it is kept. */
+/** Output of reports and of commands that show a session, for sessions in any form. */
 async function whatIsIn(of: Replay) {
   const settings = spanSettings(await of.deps());
   const agents = [...new Set(cases.map(({ agent }) => agent))];
-  return look(of, (db) => ({
+  return query(of, (db) => ({
     usage: db
       .prepare(
         `SELECT s.session_id, u.model, u.subagent, sum(u.calls) AS calls, sum(u.sums_told) AS sums_told,
@@ -180,9 +180,9 @@ async function whatIsIn(of: Replay) {
   }));
 }
 
-/** Rows by what they say, without the store's own numbers. */
+/** Rows by content, without the store's own ids. */
 function rowsIn(of: Replay) {
-  return look(of, (db) =>
+  return query(of, (db) =>
     Object.fromEntries(
       (
         [

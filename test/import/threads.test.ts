@@ -18,18 +18,18 @@ const here = readersHere((source) => agents.find((agent) => agent.source === sou
 const READER = join(dirname(PROGRAM), "reader.cjs");
 const REDACTION = { emails: true, homeDirectories: true, rules: {} };
 const STARTED_MS = Date.parse("2026-08-03T10:00:00Z");
-/** But for one whose calls are known by their inputs: those name the home, and each import has its own. */
+/** Except one whose calls have ids from their inputs: those contain the home, which differs per import. */
 const cases = (await recordedCases()).filter(
   ({ source, name }) => (source === "claude-code" && name !== "older-version-2.0.14") || source === "codex",
 );
 
-/** All that an import has written of sessions. */
+/** Everything that an import has stored about sessions. */
 async function imported(of: (typeof cases)[number], readers: (home: string) => Readers): Promise<unknown> {
   const { replay, home } = await recordedHome(of);
   return importedFrom(replay, of.source, () => readers(home));
 }
 
-/** The same, from the home of a replay, which goes. */
+/** The same, from the home of a temporary replay. */
 async function importedFrom(replay: Replay, source: string, readers: () => Readers): Promise<unknown> {
   try {
     const report = await importInto(replay, source, { readers });
@@ -54,12 +54,12 @@ async function importedFrom(replay: Replay, source: string, readers: () => Reade
   }
 }
 
-test.each(cases)("$source, $name: read in threads it is what it is without", async (one) => {
+test.each(cases)("$source, $name: reading in threads gives the same result as without", async (one) => {
   const inThreads = (home: string): Readers => readersInThreads(READER, 2, { redaction: REDACTION, home }, here);
   expect(await imported(one, inThreads)).toEqual(await imported(one, () => here));
 });
 
-describe("many sessions, of which two of three begin with a copy of the one before", () => {
+describe("many sessions, of which two in three begin with a copy of the previous one", () => {
   const from = (readers: (home: string) => Readers): Promise<unknown> => {
     const replay = new Replay("claude-code", "basic", { withTranscripts: false });
     let before: readonly string[] = [];
@@ -78,8 +78,8 @@ describe("many sessions, of which two of three begin with a copy of the one befo
     alone = await from(() => here);
   });
 
-  test("come in their order, whoever reads them first", async () => {
-    const asked: {
+  test("are handled in order, whichever thread reads first", async () => {
+    const requested: {
       readonly tasks: readonly ReadTask[];
       readonly done: (read: Promise<readonly ReadResult[]>) => void;
     }[] = [];
@@ -87,9 +87,9 @@ describe("many sessions, of which two of three begin with a copy of the one befo
     const idle: Readers = {
       ...here,
       concurrency: 6,
-      read: (tasks) => new Promise((done) => asked.push({ tasks, done })),
+      read: (tasks) => new Promise((done) => requested.push({ tasks, done })),
       help: async () => {
-        const last = asked.pop();
+        const last = requested.pop();
         if (last === undefined) return false;
         helped++;
         last.done(here.read(last.tasks));
@@ -100,7 +100,7 @@ describe("many sessions, of which two of three begin with a copy of the one befo
     expect(helped).toBeGreaterThan(5);
   });
 
-  test("are read once, by threads and by the one that waits for them", async () => {
+  test("are read once, by threads and by the main thread", async () => {
     const read: string[] = [];
     const helping: Readers = {
       ...here,
@@ -115,15 +115,15 @@ describe("many sessions, of which two of three begin with a copy of the one befo
   });
 });
 
-test("a session whose thread dies is read by who is left, and those behind it by a thread that follows", async () => {
+test("a session whose thread dies is read by the main thread, and later ones by a replacement thread", async () => {
   const [of] = cases;
   if (of === undefined) throw new Error("there is no recording");
-  const asked: string[] = [];
+  const requested: string[] = [];
   const last: Readers = {
     ...here,
-    read: (tasks) => here.read(tasks).finally(() => asked.push(...tasks.map(({ sessionId }) => sessionId))),
+    read: (tasks) => here.read(tasks).finally(() => requested.push(...tasks.map(({ sessionId }) => sessionId))),
   };
-  // What cannot be loaded dies at once
+  // An unloadable module dies immediately
   const dying = readersInThreads(
     join(dirname(PROGRAM), "no-such-reader.cjs"),
     1,
@@ -131,5 +131,5 @@ test("a session whose thread dies is read by who is left, and those behind it by
     last,
   );
   expect(await imported(of, () => dying)).toEqual(await imported(of, () => here));
-  expect(asked.length).toBeGreaterThan(0);
+  expect(requested.length).toBeGreaterThan(0);
 });

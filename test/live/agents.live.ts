@@ -4,24 +4,24 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { allAgents } from "../../src/agents/registry.ts";
 import { startReceiver } from "../receiver/receiver.ts";
 import { ensureBuilt, PROGRAM, ROOT } from "../support/program.ts";
-import { booksOfBackend, booksOfServer } from "./books.ts";
 import { type Installed, install, NoProgramError } from "./install.ts";
 import { Machine } from "./machine.ts";
 import { startModelServer } from "./model-server.ts";
 import { play } from "./play.ts";
 import { NO_PROGRAM, PROGRAMS, type Program, toolsOf } from "./programs.ts";
 import { SCENARIOS, type Scenario } from "./scenarios.ts";
+import { receivedUsage, servedUsage } from "./usage.ts";
 
-/** Downloads stay here. */
+/** Folder for downloads, which is kept. */
 const CACHE = resolve(process.env["OPENHOOK_LIVE_CACHE"] ?? join(ROOT, "node_modules", ".cache", "openhook-live"));
-/** Other versions than the pinned ones: `codex@0.170.0,cline@3.1.0`. */
+/** Other versions than the pinned ones, e.g. `codex@0.170.0,cline@3.1.0`. */
 const VERSIONS = new Map(
   (process.env["OPENHOOK_LIVE_VERSIONS"] ?? "").split(",").map((pair) => {
     const [source = "", version = ""] = pair.split("@");
     return [source, version] as const;
   }),
 );
-/** What became of each agent and of each scenario that is left out. */
+/** Result of each agent, and of each scenario that is left out. */
 const report = new Map<string, string>();
 
 beforeAll(ensureBuilt);
@@ -63,7 +63,7 @@ afterAll(async () => {
 
 // --- internal ---
 
-/** Everything as a user has it: a home, `enable`, the agent at work, its hooks and their drains, a backend. */
+/** Everything a user has: a home, `enable`, the running agent, its hooks and their drains, a backend. */
 async function compare(program: Program, name: string, scenario: Scenario, installed: Installed): Promise<void> {
   const machine = new Machine(PROGRAM, installed);
   onTestFinished(({ task }) => {
@@ -91,5 +91,5 @@ async function compare(program: Program, name: string, scenario: Scenario, insta
 
   expect(server.trouble()).toEqual([]);
   expect(readdirSync(machine.places.quarantineDir)).toEqual([]);
-  expect(booksOfBackend(backend, program)).toEqual(booksOfServer(server.served, scenario, program));
+  expect(receivedUsage(backend, program)).toEqual(servedUsage(server.served, scenario, program));
 }

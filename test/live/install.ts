@@ -6,14 +6,14 @@ import type { Program } from "./programs.ts";
 
 /** An agent on this machine. */
 export interface Installed {
-  /** Goes onto PATH. */
+  /** Directory for PATH. */
   readonly binDir: string;
   readonly modules: string;
   /** What `--version` printed. */
   readonly version: string;
 }
 
-/** This platform has no such program; that is no failure. */
+/** No such program exists for this platform; this is not a failure. */
 export class NoProgramError extends Error {
   override readonly name = "NoProgramError";
 }
@@ -21,7 +21,7 @@ export class NoProgramError extends Error {
 /**
  * Installs an agent with npm, once per version, without install scripts.
  *
- * @throws NoProgramError where its packages leave this platform out; what npm said when it failed
+ * @throws NoProgramError if its packages do not support this platform; npm's error if it failed
  */
 export function install(program: Program, cacheDir: string, version = program.version): Installed {
   const folder = join(cacheDir, `${program.source}-${version}`);

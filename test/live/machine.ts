@@ -8,7 +8,7 @@ import { removeFolder } from "../support/remove.ts";
 import type { Installed } from "./install.ts";
 import type { Place, Program } from "./programs.ts";
 
-/** What a process left behind. */
+/** Result of a process. */
 export interface Finished {
   readonly code: number | null;
   readonly stdout: string;
@@ -16,7 +16,7 @@ export interface Finished {
   readonly wallMs: number;
 }
 
-/** A user's machine that has nothing but one agent and our program. */
+/** A user's machine with only one agent and our program. */
 export class Machine {
   readonly home = realpathSync(mkdtempSync(join(tmpdir(), "openhook-live-")));
   readonly project = join(this.home, "shop");
@@ -37,7 +37,7 @@ export class Machine {
     git("commit", "--quiet", "--message=Shop");
   }
 
-  /** All that a process here is given: nothing comes from whoever runs the test. */
+  /** The complete environment of processes here: nothing is inherited from the test runner. */
   get env(): Readonly<Record<string, string>> {
     return {
       HOME: this.home,
@@ -66,14 +66,14 @@ export class Machine {
     writeBelow(this.home, join(program.packagesAt, "package.json"), JSON.stringify({ dependencies }));
   }
 
-  /** `openhook-otel <args>`, as a user types it. @returns stdout @throws when it does not end with 0 */
+  /** `openhook-otel <args>`, as a user types it. @returns stdout @throws if the exit code is not 0 */
   async openhook(...args: string[]): Promise<string> {
     const { code, stdout, stderr } = await this.start(process.execPath, [this.#openhook, ...args]).finished;
     if (code !== 0) throw new Error(`openhook-otel ${args.join(" ")} ended with ${code}: ${stderr || stdout}`);
     return stdout;
   }
 
-  /** A program in a process group of its own. */
+  /** Runs a program in a separate process group. */
   start(command: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Started {
     return new Started(
       spawn(command, args, {
@@ -85,7 +85,7 @@ export class Machine {
     );
   }
 
-  /** Until the hooks are over, and the drains that they have started. */
+  /** Waits until the hooks and the drains they started have ended. */
   async drained(): Promise<void> {
     const isOurs = /openhook-otel\/hook | drain --quiet/;
     const endMs = Date.now() + DRAIN_MS;
@@ -96,18 +96,18 @@ export class Machine {
     }
   }
 
-  /** Ends whatever still runs here. */
+  /** Ends all processes that still run here. */
   stop(): void {
     for (const pid of this.#running(/./)) kill(pid);
   }
 
-  /** With everything on it. */
+  /** Removes it with all its files. */
   remove(): void {
     this.stop();
     removeFolder(this.home);
   }
 
-  /** Ids of processes of this machine, by what `ps` shows of their command lines. */
+  /** Ids of processes of this machine, by their command lines in `ps`. */
   #running(what: RegExp): readonly number[] {
     const list = execFileSync("ps", ["axeww", "-o", "pid=,args="], { encoding: "utf8", maxBuffer: 1 << 27 });
     return list
@@ -141,7 +141,7 @@ export class Started {
         const wallMs = performance.now() - startMs;
         const finish = (): void => done({ code, ...printed, wallMs });
         child.on("close", finish);
-        // what a killed agent leaves behind may hold the pipes
+        // a killed agent's children may hold the pipes
         setTimeout(finish, 1000).unref();
       });
     });
@@ -151,7 +151,7 @@ export class Started {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** With everything it has started, but for what made a group of its own. */
+  /** Ends it with its children, except those in another process group. */
   kill(): void {
     if (this.#child.pid !== undefined) kill(-this.#child.pid);
   }
@@ -168,7 +168,7 @@ export function kill(pid: number): void {
 // --- internal ---
 
 const DRAIN_MS = 30_000;
-/** `ps` shows neither arguments nor environment of a process that is just being loaded: one look can miss it. */
+/** `ps` shows neither arguments nor environment of a process that is being loaded, so one check can miss it. */
 const STILL_LOOKS = 8;
 const PROGRAM_MS = 120_000;
 

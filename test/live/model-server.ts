@@ -5,14 +5,14 @@ import { asObject } from "../../src/agents/shared/payload/json.ts";
 import { type Api, type Json, type ModelRequest, sendJson } from "./apis/api.ts";
 import { type Asker, Prompter, type Script, type ToolUse, type Usage } from "./script.ts";
 
-/** A request to the model, as far as it tells who asks. */
+/** A request to the model, with what identifies the caller. */
 export interface Asking extends ModelRequest {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** An answer that was sent, and to whom. */
+/** An answer that was sent, and its receiver. */
 export interface Served {
-  readonly asker: "main" | "sub";
+  readonly caller: "main" | "sub";
   readonly model: string;
   readonly usage: Usage;
   readonly tools: readonly (ToolUse & { readonly id: string })[];
@@ -22,12 +22,12 @@ export interface ModelServer {
   /** E.g. `http://127.0.0.1:43121`. */
   readonly url: string;
   readonly served: readonly Served[];
-  /** Where the agent left the script: nothing can be compared then. */
+  /** Where the agent deviated from the script: nothing can be compared then. */
   trouble(): readonly string[];
   close(): Promise<void>;
 }
 
-/** A model provider on loopback that answers by a script and writes down what it answered. */
+/** A model provider on loopback that answers by a script and logs its answers. */
 export async function startModelServer(
   api: Api,
   script: Script,
@@ -46,11 +46,11 @@ export async function startModelServer(
       return sendJson(response, aside?.[1] ?? {}, aside === undefined ? 404 : 200);
     }
     const request = api.read(body, path);
-    const asker = askerOf({ ...request, headers: incoming.headers });
-    // titles and the like, of which no agent keeps books
-    const reply = asker === "aside" ? { text: "Acme shop", usage: { input: 300, output: 8 } } : prompter.next(asker);
+    const caller = askerOf({ ...request, headers: incoming.headers });
+    // titles and the like, which no agent records
+    const reply = caller === "aside" ? { text: "Acme shop", usage: { input: 300, output: 8 } } : prompter.next(caller);
     if (reply === undefined) {
-      trouble.push(`a request of ${asker} is not in the script`);
+      trouble.push(`a request of ${caller} is not in the script`);
       return sendJson(response, api.failure(400).body, 400);
     }
     if (reply.failure !== undefined) {
@@ -60,7 +60,7 @@ export async function startModelServer(
     const tools = (reply.tools ?? []).map((tool) => ({ ...tool, id: newId(api.callIdPrefix ?? "") }));
     const { model, streams } = request;
     const usage = reply.usage ?? {};
-    if (asker !== "aside") served.push({ asker, model, usage, tools });
+    if (caller !== "aside") served.push({ caller, model, usage, tools });
     if (thinkMs > 0) await sleep(thinkMs);
     api.send(response, { ...reply, id: newId("answer_"), model, streams, usage, tools });
   }

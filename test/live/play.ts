@@ -7,9 +7,9 @@ import { type Place, type Program, SLOW_PID_FILE } from "./programs.ts";
 import type { Step } from "./script.ts";
 
 /**
- * One process of the agent, to its end or ours.
+ * Runs one process of the agent, until it ends or is killed.
  *
- * @throws when it fails and should not
+ * @throws if it fails unexpectedly
  */
 export async function play(program: Program, step: Step, machine: Machine, place: Place): Promise<Finished> {
   const pidFile = join(machine.home, SLOW_PID_FILE);
@@ -33,10 +33,10 @@ export async function play(program: Program, step: Step, machine: Machine, place
 
 // --- internal ---
 
-/** The agent has written down by then that the tool began. */
+/** By then the agent has recorded the start of the tool. */
 const KILL_AFTER_MS = 1500;
 
-/** Once its line is whole. */
+/** Once the line is complete. */
 function pidIn(file: string): number | undefined {
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";
   return /^\d+\n$/.test(text) ? Number(text) : undefined;

@@ -11,40 +11,40 @@ import type { Asker, Step, Tools, ToolUse } from "./script.ts";
 export interface Place {
   readonly home: string;
   readonly project: string;
-  /** Of the model server, without a slash at its end. */
+  /** Base URL of the model server, without a trailing slash. */
   readonly url: string;
   readonly model: string;
 }
 
-/** A real agent, and what it takes to run it without a person, against a model server on loopback. */
+/** A real agent, and how to run it unattended against a model server on loopback. */
 export interface Program {
   readonly source: string;
-  /** What users type. */
+  /** The command that users type. */
   readonly command: string;
-  /** On npm, the program first, all of the same version. */
+  /** npm packages, the program's first, all of the same version. */
   readonly packages: readonly string[];
   readonly version: string;
-  /** Below `node_modules`, where npm's link wants an install script first. `{platform}`: as npm names it. */
+  /** Path below `node_modules`, if npm's link needs an install script. `{platform}`: npm's name of it. */
   readonly file?: string;
   readonly api: Api;
   readonly model: string;
-  /** Where subagents need another model. */
+  /** The model for subagents, if different. */
   readonly subagentModel?: string;
   environment(place: Place): Readonly<Record<string, string>>;
-  /** Files below the home folder; what is not text becomes JSON. */
+  /** Files below the home folder; values other than text are written as JSON. */
   settings(place: Place): Readonly<Record<string, unknown>>;
-  /** What must lie in the home folder: a copy of the installed packages, but for the program itself. */
+  /** Packages that must be in the home folder: a copy of the installed ones, except the program itself. */
   readonly packagesAt?: string;
   arguments(step: Step, model: string): readonly string[];
   askerOf(request: Asking): Asker;
   tools(place: Pick<Place, "project" | "model">): OwnTools;
-  /** How it judges a command that ends with an exit code. */
+  /** The status it reports for a command that exits with an error code. */
   readonly exitCodeIs: "success" | "error";
-  /** Scenarios it cannot be made to do, with the reason. */
+  /** Scenarios that it does not support, with the reason. */
   readonly cannot?: Readonly<Record<string, string>>;
-  /** Where less is told than was served. */
+  /** Where it records less than was served. */
   readonly tellsLess?: {
-    /** A model call is stored after its tools: one that is killed with them has no usage. */
+    /** A model call is stored after its tools: one killed with them has no usage. */
     readonly usageOfKilledCalls?: true;
     /** A turn that ends with an API error leaves no record of it. */
     readonly failedTurns?: true;
@@ -52,7 +52,7 @@ export interface Program {
   };
 }
 
-/** The tools that differ from agent to agent. */
+/** Tools that differ between agents. */
 export interface OwnTools extends Pick<Tools, "shell" | "subagent"> {
   /** @default by `shell` */
   readonly read?: Tools["read"];
@@ -60,7 +60,7 @@ export interface OwnTools extends Pick<Tools, "shell" | "subagent"> {
   readonly awaitSubagent?: Tools["awaitSubagent"];
 }
 
-/** All of a program's tools. */
+/** All tools of a program. */
 export function toolsOf(program: Program, place: Pick<Place, "project" | "model">): Tools {
   const own = program.tools(place);
   return {
@@ -74,12 +74,12 @@ export function toolsOf(program: Program, place: Pick<Place, "project" | "model"
   };
 }
 
-/** Where the slow tool says that it runs, below the home folder. */
+/** The slow tool's start marker, below the home folder. */
 export const SLOW_PID_FILE = "slow-tool.pid";
 
-/** A key of the right form; its end is what the settings approve. */
+/** A key in the right format; the settings approve its last characters. */
 const CLAUDE_KEY = "sk-ant-scripted-key-of-no-use";
-/** The one that has subagents. It knows one tool, which takes a program. */
+/** The agent with subagents. It has one tool, which runs a program. */
 const CODEX_SUBAGENT_MODEL = "gpt-6-sol";
 const CLINE_HELPER = "You are the helper of the main agent.";
 const OPENCODE_MODEL = { limit: { context: 200_000, output: 8192 } };
@@ -113,7 +113,7 @@ export const PROGRAMS: readonly Program[] = [
         projects: { [project]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
       },
     }),
-    // by name, as root may not switch the questions off altogether
+    // each by name, because root may not disable all prompts
     arguments: ({ prompt, continues }, model) => [
       ...["--print", prompt, "--model", model, "--allowedTools=Bash,Read,Agent"],
       ...(continues ? ["--continue"] : []),
@@ -195,7 +195,7 @@ stream_max_retries = 2
         security: { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } },
       },
     }),
-    // with a model, as it asks one which one to ask otherwise
+    // with a model, because it otherwise prompts for one
     arguments: ({ prompt, continues }, model) => [
       ...["--prompt", prompt, "--yolo", "--model", model],
       ...(continues ? ["--resume", "latest"] : []),
@@ -322,7 +322,7 @@ stream_max_retries = 2
   },
 ];
 
-/** Why an agent is not among them. */
+/** Why an agent is not included. */
 export const NO_PROGRAM: Readonly<Record<string, string>> = {
   cursor: "its program talks to its maker's servers alone and wants an account",
   kiro: "its program talks to its maker's servers alone and wants an account",

@@ -1,6 +1,6 @@
 import type { Script, Step, Tools } from "./script.ts";
 
-/** What an agent is made to do. Odd figures, so that a wrong sum shows. */
+/** What an agent is made to do. Unusual figures, so that a wrong sum is noticed. */
 export interface Scenario {
   readonly title: string;
   readonly steps: readonly Step[];
@@ -111,7 +111,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
         { text: "Second.", tools: [t.read("src/price.js")], usage: { input: 203, cacheRead: 6904, output: 16 } },
         { failure: 400 },
       ],
-      forGood: true,
+      repeatsLast: true,
     }),
   },
 };

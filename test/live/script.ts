@@ -1,4 +1,4 @@
-/** What one answer costs. Parts that do not overlap: an API adds them up as its figures want them. */
+/** Usage of one answer, in parts that do not overlap: each API combines them into its own figures. */
 export interface Usage {
   readonly input?: number;
   readonly cacheRead?: number;
@@ -7,10 +7,10 @@ export interface Usage {
   readonly reasoning?: number;
 }
 
-/** A tool the model asks for, and what must come of it. */
+/** A tool that the model requests, and its expected result. */
 export interface ToolUse {
   readonly name: string;
-  /** A text for tools that take free text. */
+  /** A text for tools that accept free text. */
   readonly input: Readonly<Record<string, unknown>> | string;
   readonly status: "success" | "error" | "unfinished";
   /** Some APIs group their tools. */
@@ -24,62 +24,62 @@ export interface Reply {
   readonly text?: string;
   readonly tools?: readonly ToolUse[];
   readonly usage?: Usage;
-  /** An HTTP status in an answer's stead. */
+  /** An HTTP status instead of an answer. */
   readonly failure?: number;
 }
 
 /** One process of the agent, with one prompt. */
 export interface Step {
   readonly prompt: string;
-  /** Goes on with the session of the step before. */
+  /** Continues the session of the previous step. */
   readonly continues?: true;
-  /** SIGKILL while the tool `slow` runs. */
+  /** Killed with SIGKILL while the tool `slow` runs. */
   readonly killed?: true;
-  /** It may end with an exit code. */
+  /** It may exit with an error code. */
   readonly fails?: true;
 }
 
-/** What the agent offers the model. */
+/** Tools that the agent offers the model. */
 export interface Tools {
   read(file: string, status?: ToolUse["status"]): ToolUse;
   shell(command: string, status?: ToolUse["status"]): ToolUse;
   subagent(prompt: string): ToolUse;
-  /** A command that ends with an exit code, judged as this agent does. */
+  /** A command that exits with an error code, with the status that this agent reports. */
   failing(exitCode: number): ToolUse;
   /** Runs until the agent is killed. */
   slow(): ToolUse;
   /** The last answer to a subagent. */
   lastWord(text: string): Reply;
-  /** What the main agent must do before it hears of its subagent. */
+  /** What the main agent must do before it gets its subagent's result. */
   awaitSubagent(usage: Usage): readonly Reply[];
 }
 
-/** Answers in the order they are given out. The last one is repeated where `forGood` says so. */
+/** Answers in the order in which they are sent. The last one is repeated if `repeatsLast` is set. */
 export interface Script {
   readonly main: readonly Reply[];
   readonly sub?: readonly Reply[];
-  readonly forGood?: true;
+  readonly repeatsLast?: true;
 }
 
 export type Asker = "main" | "sub" | "aside";
 
-/** Gives out a script's answers; `undefined` where the script has no answer left. */
+/** Returns a script's answers; `undefined` if the script has none left. */
 export class Prompter {
   readonly #left: Readonly<Record<"main" | "sub", Reply[]>>;
-  readonly #forGood: boolean;
+  readonly #repeatsLast: boolean;
 
-  constructor({ main, sub = [], forGood }: Script) {
+  constructor({ main, sub = [], repeatsLast }: Script) {
     this.#left = { main: [...main], sub: [...sub] };
-    this.#forGood = forGood === true;
+    this.#repeatsLast = repeatsLast === true;
   }
 
-  next(asker: "main" | "sub"): Reply | undefined {
-    const queue = this.#left[asker];
-    return this.#forGood && queue.length === 1 ? queue[0] : queue.shift();
+  next(caller: "main" | "sub"): Reply | undefined {
+    const queue = this.#left[caller];
+    return this.#repeatsLast && queue.length === 1 ? queue[0] : queue.shift();
   }
 
   get unasked(): number {
     const left = this.#left.main.length + this.#left.sub.length;
-    return this.#forGood ? left - 1 : left;
+    return this.#repeatsLast ? left - 1 : left;
   }
 }

@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** Real agents, one at a time. `npm test` does not come here. */
+/** Real agents, one at a time. Not part of `npm test`. */
 export default defineConfig({
   test: {
     include: ["test/live/*.live.ts"],

@@ -14,10 +14,10 @@ import { runs } from "../support/whole.ts";
 const at = (iso: string): number => Date.parse(iso);
 const HOUR_MS = 3_600_000;
 
-describe("clocks that are moved, in Berlin", () => {
+describe("daylight saving time in Berlin", () => {
   const nameOf = bucketsOf("Europe/Berlin");
 
-  test("the day in October has 25 hours, and the hour that comes twice two names", () => {
+  test("the day in October has 25 hours, and the repeated hour has two names", () => {
     const hours = bucketsBetween(at("2026-10-25T00:00+02:00"), at("2026-10-26T00:00+01:00"), "hour", "Europe/Berlin");
     expect(hours).toHaveLength(25);
     expect(hours.slice(2, 5)).toEqual(["2026-10-25T02:00+02:00", "2026-10-25T02:00+01:00", "2026-10-25T03:00+01:00"]);
@@ -33,7 +33,7 @@ describe("clocks that are moved, in Berlin", () => {
     expect(hours.map((hour) => hour.slice(11, 13))).not.toContain("02");
   });
 
-  test("no day is missing, none comes twice, through a year", () => {
+  test("through a year, no day is missing or repeated", () => {
     const days = bucketsBetween(at("2026-01-01T00:00+01:00"), at("2027-01-01T00:00+01:00"), "day", "Europe/Berlin");
     expect(days).toHaveLength(365);
     expect([days[0], days[364]]).toEqual(["2026-01-01", "2026-12-31"]);
@@ -41,14 +41,14 @@ describe("clocks that are moved, in Berlin", () => {
   });
 });
 
-test("a zone that differs by 45 minutes, and one where a day was left out", () => {
+test("a zone with an offset of 45 minutes, and one that skipped a day", () => {
   expect(bucketsOf("Asia/Kathmandu")(at("2026-11-20T18:15Z"), "hour")).toBe("2026-11-21T00:00+05:45");
   expect(bucketsOf("Asia/Kathmandu")(at("2026-11-20T18:14Z"), "day")).toBe("2026-11-20");
   const days = bucketsBetween(at("2011-12-29T10:00Z"), at("2011-12-31T11:00Z"), "day", "Pacific/Apia");
   expect(days).toEqual(["2011-12-29", "2011-12-31", "2012-01-01"]);
 });
 
-test("weeks begin on Monday and belong to the year of their Thursday", () => {
+test("weeks start on Monday and belong to the year of their Thursday", () => {
   const weekOf = (day: string): string => bucketsOf("UTC")(at(`${day}T12:00Z`), "week");
   expect(weekOf("2026-11-22")).toBe("2026-W47");
   expect(weekOf("2026-11-23")).toBe("2026-W48");
@@ -67,7 +67,7 @@ test("weeks begin on Monday and belong to the year of their Thursday", () => {
   );
 });
 
-test("every moment lies in one of the buckets between two times, and these are in order", () => {
+test("every moment is in one of the buckets between two times, and these are in order", () => {
   fc.assert(
     fc.property(
       fc.constantFrom("UTC", "Europe/Berlin", "America/St_Johns", "Australia/Lord_Howe", "Asia/Kathmandu"),
@@ -88,7 +88,7 @@ test("every moment lies in one of the buckets between two times, and these are i
   );
 });
 
-test("the machine's own days: a bucket begins where its name says", () => {
+test("with the machine's own clock rules, a bucket starts where its name says", () => {
   const nameOf = bucketsOf();
   const now = new Date(2026, 9, 26, 13, 37).getTime();
   for (const unit of TIME_UNITS) {

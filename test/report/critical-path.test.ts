@@ -23,17 +23,17 @@ test("one after the other, with a pause", () => {
   ]);
 });
 
-test("of parallel tools the one that ended last was waited for", () => {
+test("of parallel tools, the last to end is on the path", () => {
   expect(
     path(0, 40, work("short", 10, 15), work("long", 10, 30), work("shorter", 12, 14), work("model", 30, 40)),
   ).toEqual(["- 0-10", "long 10-30", "model 30-40"]);
 });
 
-test("before the last one a shorter one had to end first", () => {
+test("before the last one, the path continues with a shorter one that had to end first", () => {
   expect(path(0, 50, work("a", 0, 20), work("b", 20, 50), work("beside", 5, 30))).toEqual(["a 0-20", "b 20-50"]);
 });
 
-test("what a subagent did counts before the call that waited for it", () => {
+test("a subagent's work is on the path instead of the call that waited for it", () => {
   const works = [
     work("Task", 10, 90, true),
     work("sub model", 20, 50),
@@ -50,7 +50,7 @@ test("what a subagent did counts before the call that waited for it", () => {
   ]);
 });
 
-test("something in the background counts only where nothing else was waited for", () => {
+test("background work is on the path only if nothing else was waited for", () => {
   expect(path(0, 100, work("background", 0, 100), work("model", 20, 40), work("tool", 40, 60))).toEqual([
     "background 0-100",
   ]);
@@ -61,12 +61,12 @@ test("something in the background counts only where nothing else was waited for"
   ]);
 });
 
-test("where nothing had just ended, what was running counts: the latest begun first", () => {
+test("if nothing had just ended, running work is on the path, latest start first", () => {
   const works = [work("early", 0, 200), work("late", 30, 200), work("model", 60, 80)];
   expect(path(0, 100, ...works)).toEqual(["early 0-30", "late 30-60", "model 60-80", "late 80-100"]);
 });
 
-test("no time, no length, nothing outside", () => {
+test("no time, no duration, nothing outside the range", () => {
   expect(path(5, 5, work("model", 0, 10))).toEqual([]);
   expect(path(0, 10)).toEqual(["- 0-10"]);
   expect(path(0, 10, work("point", 5, 5), work("before", -20, -10), work("after", 30, 40))).toEqual(["- 0-10"]);
@@ -82,7 +82,7 @@ const works = fc.array(
   { maxLength: 30 },
 );
 
-test("stretches follow each other from the first moment to the last, each within its work; none that is idle covers work", () => {
+test("stretches cover the range without gaps, each within its work; idle stretches cover no work", () => {
   fc.assert(
     fc.property(works, fc.integer({ min: 0, max: 100 }), fc.integer({ min: 0, max: 400 }), (made, from, length) => {
       const all = made.map(({ startMs, length: ms, isHost }, value) => ({
@@ -113,7 +113,7 @@ test("stretches follow each other from the first moment to the last, each within
   );
 });
 
-test("the order in which works are given changes nothing but names", () => {
+test("the order of the input changes only names", () => {
   fc.assert(
     fc.property(works, (made) => {
       const all = made.map(({ startMs, length, isHost }) => ({

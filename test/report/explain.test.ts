@@ -38,7 +38,7 @@ async function recorded(
   return explained(of);
 }
 
-/** The same, of what import alone finds. */
+/** The same for sessions that only an import finds. */
 async function imported(source: string, name: string): Promise<readonly Explanation[]> {
   const of = new Replay(source, name);
   replay?.remove();
@@ -63,7 +63,7 @@ const partsOf = ({ time }: Pick<Explanation, "time">): number =>
 const CASES: readonly Recorded[] = [...RECORDED, ["claude-code", "killed-then-resumed"], ["claude-code", "mcp"]];
 
 describe.each(CASES)("%s %s", (source, name) => {
-  test("every moment is in one part, every call in one group of each kind", async () => {
+  test("every moment is in one part, and every call in one group of each kind", async () => {
     const all = await recorded(source, name);
     expect(all.length).toBeGreaterThan(0);
     for (const explanation of all) {
@@ -86,10 +86,10 @@ describe.each(CASES)("%s %s", (source, name) => {
 });
 
 describe("known answers", () => {
-  test("a permission that somebody took eight seconds to give", async () => {
+  test("a permission that the user took eight seconds to give", async () => {
     const all = await recorded("claude-code", "interactive");
     const found = all.find(({ view }) => view.stored.sessionId.startsWith("22530e1c"));
-    // Of the recording: the call took 7987 ms, the agent says that it ran for 125; 3717 ms of an answer that was stopped
+    // From the recording: the call took 7987 ms, of which it ran for 125; 3717 ms belong to an answer that was stopped
     expect(found?.time).toMatchObject({
       parts: { model: 24 + 3 + 3717, tool: 125, held: 7987 - 125, away: 0 },
       tools: [{ name: "Bash", toolMs: 125, heldMs: 7862 }],
@@ -112,7 +112,7 @@ describe("known answers", () => {
     expect((only?.time?.parts.tool ?? 0) + (only?.time?.parts.held ?? 0)).toBeLessThanOrEqual(union);
   });
 
-  test("what a subagent did is not the time of the tool that started it", async () => {
+  test("a subagent's work is not part of the time of the tool that started it", async () => {
     const all = await recorded("claude-code", "nested-subagents");
     const found = all.find(({ view }) => view.subagents > 0);
     expect(found?.time?.subagentMs).toBeGreaterThan(0);
@@ -124,7 +124,7 @@ describe("known answers", () => {
     expect(onHosts.reduce((sum, { toolMs }) => sum + toolMs, 0)).toBeLessThan(hostMs);
   });
 
-  test("a tool that waits for subagents: known is that they were at work meanwhile", async () => {
+  test("a tool that waits for subagents: its time shows that they worked", async () => {
     const [only] = await recorded("codex", "nested-subagents");
     const wait = only?.time?.tools.find(({ name }) => name.endsWith("wait_agent"));
     expect(wait?.besideSubagentsMs).toBeGreaterThan((wait?.toolMs ?? 0) * 0.8);
@@ -132,14 +132,14 @@ describe("known answers", () => {
     expect(none?.time?.tools.map((tool) => tool.besideSubagentsMs)).toEqual(none?.time?.tools.map(() => 0));
   });
 
-  test("a session that was closed and resumed: the pause is nobody's", async () => {
+  test("a closed and resumed session: the pause belongs to no part", async () => {
     const [only] = await recorded("claude-code", "killed-then-resumed");
     const [first, second] = only?.view.segments ?? [];
     expect(only?.time?.parts.away).toBe((second?.startMs ?? 0) - (first?.endMs ?? 0));
     expect(only?.time?.parts.away).toBeGreaterThan(0);
   });
 
-  test("an MCP server, and what calls after its results cost", async () => {
+  test("an MCP server, and the cost of the calls after its results", async () => {
     const all = await recorded("claude-code", "mcp");
     const found = all.find(({ money }) => money.mcpServers.length > 0);
     const [server] = found?.money.mcpServers ?? [];
@@ -163,19 +163,19 @@ describe("known answers", () => {
     },
   );
 
-  test("tokens told for a turn, or not at all: when the model was at work is not known", async () => {
+  test("tokens reported only per turn, or not at all: the model's time is unknown", async () => {
     for (const name of ["basic", "mcp"]) {
       const [{ time } = {}] = await recorded("cursor", name);
       expect(time, name).toMatchObject({ isModelTimed: false, parts: { model: 0 } });
     }
   });
 
-  test("repeated calls: where inputs can be compared; else nobody can say", async () => {
+  test("repeated calls are reported if inputs can be compared, and unknown otherwise", async () => {
     const [known] = await recorded("copilot", "parallel-tools");
     expect(known?.habits.comparableCalls).toBe(known?.view.toolCalls.length);
     const [unknown] = await recorded("claude-code", "parallel-tools");
     expect(unknown?.habits).toMatchObject({ comparableCalls: 0, repeats: [] });
-    // Whoever keeps inputs can compare them
+    // Inputs that are kept can be compared
     const [kept] = await recorded("claude-code", "parallel-tools", { OPENHOOK_OTEL_CAPTURE: "full" });
     expect(kept?.habits.comparableCalls).toBe(kept?.view.toolCalls.length);
   });
@@ -197,7 +197,7 @@ describe("known answers", () => {
   });
 });
 
-describe("made sessions", () => {
+describe("synthetic sessions", () => {
   const BEGIN = Date.parse("2026-11-21T08:00Z");
   const call = (startMs: number, endMs: number, agentId?: string): ModelCall => ({
     key: `${startMs}-${endMs}-${agentId}`,
@@ -258,7 +258,7 @@ describe("made sessions", () => {
     };
   }
 
-  test("a turn to the millisecond: model, permission, tool, model, then the user", () => {
+  test("a turn to the millisecond: model, permission, tool, model, user", () => {
     const view = viewWith({
       turns: [turn(100, 700)],
       calls: [call(110, 300), call(620, 690)],
@@ -269,7 +269,7 @@ describe("made sessions", () => {
     });
   });
 
-  test("what a call came after: the prompt, one tool, several, none; results that come late count later", () => {
+  test("what precedes a call: the prompt, one tool, several, none; late results count for later calls", () => {
     const view = viewWith({
       turns: [turn(0, 500), turn(600, 900)],
       calls: [call(0, 100), call(200, 250), call(300, 350), call(400, 450), call(600, 700), call(800, 850)],
@@ -293,7 +293,7 @@ describe("made sessions", () => {
     expect(moneySpent(view).mcpServers).toMatchObject([{ of: "files", sums: { modelCalls: 1, input: 100 } }]);
   });
 
-  test("whatever overlaps: the parts add up to the whole", () => {
+  test("with any overlaps, the parts add up to the whole", () => {
     const span = fc.tuple(fc.integer({ min: -100, max: 1400 }), fc.integer({ min: 0, max: 400 }));
     const spans = fc.array(span, { maxLength: 8 });
     fc.assert(
@@ -325,7 +325,7 @@ describe("made sessions", () => {
     );
   });
 
-  test("nothing has happened yet", () => {
+  test("no activity yet", () => {
     expect(timeSpent(viewWith({ turns: [], segments: [] }))).toBeUndefined();
     expect(moneySpent(viewWith({ turns: [] })).total).toEqual(NO_CALLS);
   });

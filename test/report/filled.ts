@@ -4,7 +4,7 @@ import { Replay } from "../support/replay.ts";
 /** One recorded run, as `[source, name]`. */
 export type Recorded = readonly [source: string, name: string];
 
-/** Several agents, subagents, a killed session, failed and denied tools, several segments. */
+/** Includes several agents, subagents, a killed session, failed and denied tools, several segments. */
 export const RECORDED: readonly Recorded[] = [
   ["claude-code", "permission-denied"],
   ["claude-code", "multi-turn"],
@@ -19,10 +19,10 @@ export const RECORDED: readonly Recorded[] = [
 ];
 
 /**
- * A store with recorded sessions, all over; one without its transcript, whose tokens nobody knows; and one that is at
- * work: the first of its hooks alone were seen, and as much of its transcript as was written by then.
+ * A store with recorded sessions, all ended; one without its transcript, whose tokens are unknown; and one that is still
+ * running: only the first of its hooks were read, and its transcript up to then.
  *
- * @returns the home with the store, to be removed by the caller, and the time of the last thing that happened
+ * @returns the home with the store, which the caller removes, and the time of the last activity
  */
 export async function filledStore(
   recorded: readonly Recorded[] = RECORDED,
@@ -36,7 +36,7 @@ export async function filledStore(
     for (const call of other.calls) other.put(call);
     const endMs = Math.max(...other.calls.map((call) => Date.parse(call.received_at)));
     lastMs = Math.max(lastMs, endMs);
-    // One store for all: the transcripts are read below the home they were told of
+    // One store for all tests: transcripts are read from the home that the hooks reported
     const places = { ...other.places, storePath: of.places.storePath };
     await other.drain({ endIdle: true }, { ...clockAt(endMs), places });
     other.remove();

@@ -9,21 +9,21 @@ const [acme, beta, shop] = [
   of("https://git.example/acme/shop"),
 ];
 
-test("a repository has its own name, and its owner's before it where another is called so", () => {
+test("a repository is shown by name, with its owner if another has the same name", () => {
   const alone = repositoryNames([acme, shop, acme]);
   expect([acme, shop].map(alone.nameOf)).toEqual(["api", "shop"]);
   const beside = repositoryNames([acme, beta, shop]);
   expect([acme, beta, shop].map(beside.nameOf)).toEqual(["acme/api", "beta/api", "shop"]);
 });
 
-test("one address is one repository, by whichever protocol and however it is written", () => {
+test("one address is one repository, with any protocol and spelling", () => {
   const urls = ["https://git.example/acme/api", "ssh://git.example:2222/acme/api.git", "https://git.example/Acme/API/"];
   const all = urls.map((url) => ({ name: "api", url }));
   expect(new Set(all.map(repositoryNames(all).nameOf))).toEqual(new Set(["api"]));
   expect(new Set(all.map(repositoryNames([...all, beta]).nameOf))).toEqual(new Set(["acme/api"]));
 });
 
-test("as much of the address as it takes", () => {
+test("names contain as much of the address as needed", () => {
   const all = ["https://a.example/x/acme/api", "https://b.example/x/acme/api", "https://b.example/beta/api"].map(of);
   expect(all.map(repositoryNames(all).nameOf)).toEqual([
     "a.example/x/acme/api",
@@ -32,13 +32,13 @@ test("as much of the address as it takes", () => {
   ]);
 });
 
-test("one without an address, or with one that is none, keeps its name", () => {
+test("a repository without a valid address keeps its name", () => {
   const names = repositoryNames([acme, beta, { name: "api" }, { name: "api", url: "[redacted]" }]);
   expect(names.nameOf({ name: "api" })).toBe("api");
   expect(names.nameOf({ name: "api", url: "[redacted]" })).toBe("api");
 });
 
-test("asked for by its name, or by the end of its address", () => {
+test("filters match its name, or the end of its address", () => {
   const names = repositoryNames([acme, beta, shop]);
   const meant = (asked: string) => [acme, beta, shop, { name: "api" }].map((one) => names.isMeant(one, asked));
   expect(meant("api")).toEqual([true, true, false, true]);

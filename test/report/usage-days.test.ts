@@ -31,7 +31,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
 });
 
-/** Calls of one session, each with one token in. */
+/** Calls of one session, each with one input token. */
 function fill(times: readonly number[]): void {
   const { id } = ensureSession(db, "claude-code", "year", Math.min(...times));
   updateSession(db, id, { timeMs: Math.max(...times) });
@@ -43,8 +43,8 @@ function fill(times: readonly number[]): void {
   for (const [i, ms] of times.entries()) insert.run(id, String(i), ms, JSON.stringify({ startMs: ms - 10 }));
 }
 
-test("every call is of the hour, day, week and month that the clocks of the zone show, through a year", () => {
-  // Many of them in the nights in which clocks are moved
+test("every call belongs to the hour, day, week and month that local clocks show, through a year", () => {
+  // Many of them in nights with a clock change
   const moved = ["2026-03-08", "2026-03-29", "2026-04-05", "2026-10-04", "2026-10-25", "2026-11-01"];
   const near = fc
     .tuple(fc.constantFrom(...moved), fc.integer({ min: -12 * 3600, max: 36 * 3600 }))
@@ -71,21 +71,21 @@ test("every call is of the hour, day, week and month that the clocks of the zone
   );
 });
 
-test("the last hour of a day, before clocks are moved, between, and after they were twice", () => {
+test("the last hour of a day, before, between and after two clock changes", () => {
   const last = ["2026-02-01T23:30+01:00", "2026-06-01T23:30+02:00", "2026-11-15T23:30+01:00"];
   fill(last.map((time) => Date.parse(time)));
   const days = usage(db, { agents: [] }, { by: ["day"], timeZone: "Europe/Berlin" }).map(({ key }) => key.day);
   expect(days).toEqual(["2026-02-01", "2026-06-01", "2026-11-15"]);
 });
 
-test("a call of before its session's first hook, on the other side of a night in which clocks were moved", () => {
+test("a call before its session's first hook, on the other side of a clock change", () => {
   fill([Date.parse("2026-06-13T12:00Z")]);
   fill([Date.parse("2026-03-08T23:30+01:00"), Date.parse("2026-06-13T12:00Z")]);
   const days = usage(db, { agents: [] }, { by: ["day"], timeZone: "Europe/Berlin" }).map(({ key }) => key.day);
   expect(days).toEqual(["2026-03-08", "2026-06-13"]);
 });
 
-test("a day of a range that ends within it, and the hours of a day that has one twice", () => {
+test("a day of a range that ends within it, and the hours of a day with a repeated hour", () => {
   const at = (time: string): number => Date.parse(time);
   fill([at("2026-10-25T02:30+02:00"), at("2026-10-25T02:30+01:00"), at("2026-10-25T23:59+01:00")]);
   const ask = (unit: "hour" | "day", untilMs?: number) =>
@@ -101,7 +101,7 @@ test("a day of a range that ends within it, and the hours of a day that has one 
   ]);
 });
 
-test("when clocks are moved", () => {
+test("across clock changes", () => {
   expect(offsetsBetween(BEGIN, END, "Europe/Berlin")).toEqual([
     { fromMs: BEGIN, offsetMs: 3_600_000 },
     { fromMs: Date.parse("2026-03-29T01:00Z"), offsetMs: 7_200_000 },

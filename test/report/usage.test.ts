@@ -39,7 +39,7 @@ async function viewsNow(): Promise<readonly SessionView[]> {
 const ask = (by: readonly Dimension[], query: Partial<UsageQuery> = {}): readonly UsageRow[] =>
   usage(db, { agents }, { ...query, by });
 
-/** What rows add up to; parts that they do not tell are left out. */
+/** Sums of rows; parts that the rows do not contain are left out. */
 function added(rows: readonly UsageRow[]) {
   const sums: Record<string, number> = {};
   for (const { calls, turns, tools } of rows) {
@@ -52,7 +52,7 @@ function added(rows: readonly UsageRow[]) {
   return sums;
 }
 
-/** The same from the sessions themselves, one by one. */
+/** The same, computed from each session. */
 function fromViews(of: readonly SessionView[]) {
   const calls = of.flatMap((view) => view.calls);
   const tools = of.flatMap((view) => view.toolCalls.map(({ tool }) => tool));
@@ -70,8 +70,8 @@ function fromViews(of: readonly SessionView[]) {
   };
 }
 
-describe("recorded sessions, over and at work", () => {
-  test("there is something of everything", () => {
+describe("recorded sessions, ended and running", () => {
+  test("the store contains something of everything", () => {
     const [total] = ask([]);
     expect(total?.sessions).toBe(views.length);
     expect(total).toMatchObject({ agentsWithoutUsage: ["claude-code"], sessionsWithoutUsage: 1 });
@@ -93,7 +93,7 @@ describe("recorded sessions, over and at work", () => {
     expect(added(ask([]))).toMatchObject(fromViews(views));
   });
 
-  test("whatever they are told apart by, they add up to the same", () => {
+  test("any dimension adds up to the same", () => {
     const total = added(ask([]));
     const dimensions = fc.uniqueArray(fc.constantFrom(...DIMENSIONS), { minLength: 1, maxLength: 4 });
     fc.assert(
@@ -118,7 +118,7 @@ describe("recorded sessions, over and at work", () => {
     );
   });
 
-  test("told apart in several ways at once, each is as it is alone", () => {
+  test("several dimensions together give each the same rows as alone", () => {
     const way = fc.uniqueArray(fc.constantFrom(...DIMENSIONS), { maxLength: 3 });
     const ways = fc.array(
       way.filter((by) => !(by.includes("model") && by.includes("tool"))),
@@ -133,7 +133,7 @@ describe("recorded sessions, over and at work", () => {
     );
   });
 
-  test("a time cut in two adds up to the whole, wherever it is cut", () => {
+  test("a range split in two adds up to the whole, wherever it is split", () => {
     const total = added(ask([]));
     const times = views.flatMap((view) => [view.stored.firstMs, view.stored.lastMs]);
     fc.assert(
@@ -161,7 +161,7 @@ describe("recorded sessions, over and at work", () => {
     }
   });
 
-  test("one model: its calls alone; turns and tools are of none", () => {
+  test("one model: only its calls; turns and tools belong to no model", () => {
     const [model] = ask(["model"]);
     const name = model?.key.model ?? "";
     const [only] = ask([], { model: name });
@@ -171,7 +171,7 @@ describe("recorded sessions, over and at work", () => {
     expect(() => ask(["model", "tool"])).toThrow(RangeError);
   });
 
-  test("known answers: Claude Code's denied calls, Codex' subagents, OpenCode's missing price", () => {
+  test("known answers: Claude Code's denied calls, Codex's subagents, OpenCode's missing price", () => {
     const row = (by: Dimension, value: string) => ask([by]).find(({ key }) => key[by] === value);
     expect(row("agent", "opencode")).toMatchObject({
       sessions: 1,
@@ -186,7 +186,7 @@ describe("recorded sessions, over and at work", () => {
     ]);
   });
 
-  test("tokens that nobody told are named, and are not 0", () => {
+  test("unknown tokens are listed, and are not 0", () => {
     const untold = views.find((view) => view.facts.usageUnknown === true);
     const [row] = ask(["model"], { session: untold?.stored.id ?? 0 });
     expect(row).toMatchObject({
@@ -199,14 +199,14 @@ describe("recorded sessions, over and at work", () => {
     expect(row?.calls).not.toHaveProperty("input");
   });
 
-  test("nothing fits: no rows", () => {
+  test("no matches: no rows", () => {
     expect(ask(["day"], { agent: "nobody" })).toEqual([]);
     expect(ask(["day"], { untilMs: 1_000_000 })).toEqual([]);
     expect(ask([], { model: "no-such-model" })).toEqual([]);
   });
 });
 
-test("what happened without a prompt, and is not settled yet: tools, and no turn", async () => {
+test("unsettled activity without a prompt: tools, and no turn", async () => {
   const at = new Replay("claude-code", "basic", { withTranscripts: false });
   const begun = at.calls.filter(({ event }) => event === "PreToolUse");
   for (const call of begun) at.put({ ...call, stdin: { ...call.stdin, prompt_id: undefined } });
@@ -222,11 +222,11 @@ test("what happened without a prompt, and is not settled yet: tools, and no turn
   });
 });
 
-describe("what is kept differently, counts the same", () => {
+describe("other ways of storing count the same", () => {
   const everything = () =>
     [["hour"], ["day", "agent"], ["model"], ["tool"], ["session"], ["repository"]].map((by) => ask(by as Dimension[]));
 
-  test("sessions that are packed into sums of quarters of an hour", () => {
+  test("packed sessions, with sums per quarter of an hour", () => {
     const before = everything();
     db.transaction(() => {
       for (const { stored, calls } of views) {
@@ -238,7 +238,7 @@ describe("what is kept differently, counts the same", () => {
     expect(everything()).toEqual(before);
   });
 
-  test("a subagent's session counts for its root; pruned ones and those of excluded projects do not count", () => {
+  test("a subagent's session counts for its root; pruned and excluded ones do not count", () => {
     const [child, root, pruned, excluded] = views
       .filter(({ stored }) => stored.source === "claude-code")
       .map(({ stored }) => stored.id);
@@ -259,7 +259,7 @@ describe("what is kept differently, counts the same", () => {
     const left = views.filter(({ stored }) => ![child, root, pruned, excluded].includes(stored.id));
     expect(added(ask([]))).toMatchObject(fromViews(left));
     db.prepare("UPDATE sessions SET pruned_ms = NULL WHERE id = ?").run(root ?? 0);
-    // A circle of parents is what a damaged store may hold
+    // A damaged store may contain a cycle of parents
     db.prepare("UPDATE sessions SET parent = ? WHERE id = ?").run(child ?? 0, root ?? 0);
     expect(ask([]).length).toBe(1);
   });

@@ -1,4 +1,4 @@
-// Runs in the page. What who looks, hears or types would miss; each finding one line, none is good.
+// Runs in the page. Accessibility problems for visual, screen reader and keyboard users, one line each.
 
 /** Names, roles, landmarks. */
 export function auditNames() {
@@ -48,7 +48,7 @@ export function auditNames() {
   return found;
 }
 
-/** Text against what is behind it: 4.5 to 1 at least, WCAG 2.2 AA; large text 3 to 1. */
+/** Contrast of text and background: at least 4.5 to 1, WCAG 2.2 AA; large text 3 to 1. */
 export function auditContrast() {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const read = (colour) => {

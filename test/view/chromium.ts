@@ -3,14 +3,14 @@ import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 
 /**
- * A real Chromium: `CHROMIUM`, else Debian's, which is installed where we may.
+ * A real Chromium: `CHROMIUM`, otherwise Debian's, which is installed if permitted.
  *
  * @throws with what is missing
  */
 export async function startChromium(): Promise<Browser> {
   const executablePath = process.env["CHROMIUM"] ?? DEBIANS;
   if (!existsSync(executablePath)) install(executablePath);
-  // Its own sandbox needs rights that root in a container does not have; what it looks at is our own page
+  // Its sandbox needs rights that root in a container does not have; it only loads our own page
   return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 }
 

@@ -7,7 +7,7 @@ import { writeLongSession } from "./made.mjs";
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const CASES = join(ROOT, "test", "agents");
 
-/** What is shown in the screenshots and looked at by the tests: several agents, subagents, failures, sessions in two parts. */
+/** Sessions for the screenshots and tests: several agents, subagents, failures, sessions with two segments. */
 export const RECORDED = [
   ["claude-code", "nested-subagents"],
   ["claude-code", "parallel-tools"],
@@ -22,7 +22,7 @@ export const RECORDED = [
 ];
 
 /**
- * Recorded sessions on one machine: their transcripts lie below its home, their hooks are called as the agents did, at
+ * Recorded sessions on one machine: their transcripts are below its home, and their hooks run as the agents ran them, at
  * their times.
  *
  * @param {string} home
@@ -64,7 +64,7 @@ export function callHook(home, dist, source, { event, env, stdin, stdin_raw, rec
   for (const name of readdirSync(inbox)) if (!before.has(name)) utimesSync(join(inbox, name), time, time);
 }
 
-/** A made-up session, long as one wants. @returns its id */
+/** A synthetic session of any length. @returns its id */
 export function collectLong(home, dist, options) {
   const { sessionId, hook, endMs } = writeLongSession(home, options);
   callHook(home, dist, "claude-code", {
@@ -81,7 +81,7 @@ export const drain = (home, dist, args = ["--end-idle"]) =>
 
 // --- internal ---
 
-/** The folders that agents worked in, as repositories with a branch. */
+/** The agents' working directories, as repositories with a branch. */
 function makeRepositories(home, hooks) {
   for (const [, folder = ""] of hooks.matchAll(/"cwd":\s*"([^"]+)"/g)) {
     if (!folder.startsWith(`${home}/`) || folder.includes("/", home.length + 1)) continue;

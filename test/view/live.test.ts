@@ -49,7 +49,7 @@ describe("a page that stays open", { timeout: 60_000 }, () => {
     expect(await page.getByRole("button", { name: "Show more" }).count()).toBe(0);
     for (let n = 0; n < 7; n++) ensureSession(db, "acme", `new-${n}`, Date.now());
     await page.locator(".heading [role=status]").filter({ hasText: "137" }).waitFor();
-    // Nothing is left out between the first and the last one, and the button has the rest
+    // Nothing is missing between the first and the last one, and the button loads the rest
     const shown = await page.locator(".sessions .id").allInnerTexts();
     expect(shown.filter((id) => id.startsWith("old-"))).toEqual(
       Array.from({ length: 130 }, (_, n) => `old-${129 - n}`),
@@ -87,7 +87,7 @@ describe("a page that stays open", { timeout: 60_000 }, () => {
     await open("#/sessions?period=today");
     await count(1);
     await page.clock.fastForward(20 * MINUTE_MS);
-    // What the server says every 20 seconds
+    // The server sends this every 20 seconds
     await page.evaluate("line.dispatchEvent(new MessageEvent('heartbeat'))");
     await page.getByText("No session matches these filters").waitFor();
   });

@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * Writes a made-up session of Claude Code as its transcripts tell it, subagents two levels deep and failures among it, and
- * the one hook call that ends it: what comes after is the program's own way.
+ * Writes a synthetic session of Claude Code in its transcript format, with subagents two levels deep and failures, and
+ * the one hook call that ends it: the program does the rest.
  *
  * @param {string} home
  * @param {{ spans: number, sessionId?: string, cwd?: string, startMs?: number, stepMs?: number }} options about how many spans
@@ -106,7 +106,7 @@ export function writeLongSession(
   while (left > 0) {
     const promptId = next("prompt-");
     left--;
-    // Somebody went away once in a while
+    // The user is away once in a while
     if (random() < 0.1) atMs += 20 * 60_000;
     main.put({
       type: "user",
@@ -143,7 +143,7 @@ const TOOLS = [
 
 const pick = (random, list) => list[Math.floor(random() * list.length)];
 
-/** The same numbers every time. */
+/** The same numbers in every run. */
 function randomFrom(seed) {
   let state = seed >>> 0;
   return () => {

@@ -81,7 +81,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     await page.getByText("No session matches these filters").waitFor();
     await page.getByRole("link", { name: "Show all sessions" }).click();
     await count(rows, 5);
-    // One right after the other: neither undoes the other
+    // In quick succession: neither undoes the other
     await page.getByLabel("Search").fill("acme");
     await page.getByLabel("Errors only").check();
     await soon(() => page.url()).toMatch(/text=acme&errors=1|errors=1&text=acme/);
@@ -130,7 +130,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     await details.getByText("gen_ai.response.id").waitFor();
     expect(await details.innerText()).toContain("1,901 in, 21 out");
     expect(await (await active()).getAttribute("aria-selected")).toBe("true");
-    // Details follow as one walks on
+    // Details follow the active row
     await page.keyboard.press("ArrowDown");
     await details.getByRole("heading", { name: "Agent", exact: true }).waitFor();
     await page.keyboard.press("Escape");
@@ -182,7 +182,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     await page.locator(`.row[aria-rowindex="${rows + 1}"]`).waitFor();
     expect(await grid.getAttribute("aria-activedescendant")).toBe(`row-${rows - 1}`);
     expect(await page.locator(".row").count()).toBeLessThan(80);
-    // The active row stays in the document, wherever one scrolls
+    // The active row stays in the document at any scroll position
     await grid.evaluate((element) => element.scrollTo(0, 0));
     await page.locator("#row-0").waitFor();
     expect(await page.locator(`#row-${rows - 1}`).count()).toBe(1);
@@ -227,7 +227,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
       .replaceAll("/home/dev/", `${home}/`)
       .split("\n")
       .filter((line) => line !== "")
-      // Recorded hours ago it would be over by now
+      // It was recorded hours ago, so it would be idle otherwise
       .map((line): RecordedCall => ({ ...JSON.parse(line), received_at: new Date().toISOString() }));
     const before = calls.findIndex(({ event }) => event === "PostToolUse");
     for (const call of calls.slice(0, before)) callHook(home, DIST, "claude-code", call);
@@ -303,7 +303,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     await page.locator('.figures td[data-name="Calls"]').first().waitFor();
     for (const { name, label, right } of [...usage, ...(await cells())]) {
       expect(right).toBeLessThanOrEqual(PHONE.width);
-      // What it cost stands beside the name, and says by itself what it is
+      // The cost is beside the name, without a label
       expect(label).toBe(name === "Cost" ? "none" : JSON.stringify(name));
     }
     await page.getByRole("button", { name: "Time", exact: true }).first().click();
@@ -428,10 +428,10 @@ interface Look {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** The page in a browser of its own. When it is done with, nothing may have been refused, said or asked of others. */
+/** The page in a separate browser. At the end, no request may have been blocked, logged or sent to another server. */
 async function opened(hash = "", options: Parameters<Browser["newContext"]>[0] = {}): Promise<Look> {
   const context = await browser.newContext(options);
-  // A disk that others write to can keep a commit waiting for long
+  // Other writers to the disk can delay a commit for long
   context.setDefaultTimeout(30_000);
   const page = await context.newPage();
   const requests: string[] = [];
@@ -443,7 +443,7 @@ async function opened(hash = "", options: Parameters<Browser["newContext"]>[0] =
     "globalThis.violated = []; addEventListener('securitypolicyviolation', (event) => violated.push(event.violatedDirective + ' ' + event.blockedURI), true)",
   );
   const violations = () => page.evaluate<readonly string[]>("violated");
-  // At once: what another view has shown first would stand there until this one has its answer
+  // Immediately: otherwise content of another view would stay until this one has its response
   await page.goto(`${link}${hash}`);
   await page.locator("h1").waitFor();
   return {
@@ -460,7 +460,7 @@ async function opened(hash = "", options: Parameters<Browser["newContext"]>[0] =
   };
 }
 
-/** Looks again until it is so. */
+/** Retries until the condition holds. */
 const soon = <T>(look: () => T) => expect.poll(look, { timeout: 20_000 });
 
 const count = (rows: { count(): Promise<number> }, n: number) => soon(() => rows.count()).toBe(n);
@@ -468,7 +468,7 @@ const count = (rows: { count(): Promise<number> }, n: number) => soon(() => rows
 const isFocused = (page: Page, selector: string): Promise<boolean> =>
   page.evaluate(`document.activeElement?.matches(${JSON.stringify(selector)}) === true`);
 
-/** Of a tool that speaks OpenHook by itself, with names that nobody would choose for good. */
+/** From a tool that uses OpenHook, with unlikely names. */
 function hostileSession(): void {
   const time = (s: number): string => new Date(Date.UTC(2026, 10, 21, 7, 0, s)).toISOString();
   const envelopes = [

@@ -18,11 +18,11 @@ export interface Reply {
 export interface Question {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Without the cookie. */
+  /** Fetches without the cookie. */
   readonly isStranger?: boolean;
 }
 
-/** The page's server around a state directory, and somebody who has opened its link. Needs the build. */
+/** The page's server for a state directory, and a client that has opened its link. Needs the build. */
 export class Served {
   readonly said: string[];
   readonly #server: ViewServer;
@@ -91,7 +91,7 @@ export class Served {
 
 const pathOf = (link: string): string => link.slice(link.indexOf("/?"));
 
-/** Not `fetch`, which sets some of these headers itself, and mends paths. */
+/** Not `fetch`, which sets some of these headers itself and normalises paths. */
 const send = (port: number, path: string, { method = "GET", headers = {} }: Question): Promise<Reply> =>
   new Promise((done, failed) => {
     const sent = request({ host: "127.0.0.1", port, path, method, headers, agent: false }, (response) => {

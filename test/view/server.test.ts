@@ -64,7 +64,7 @@ describe("access", () => {
       const { status, headers } = await served.ask(`/?token=${wrong}`, { isStranger: true });
       expect([wrong, status, headers["set-cookie"]]).toEqual([wrong, 401, undefined]);
     }
-    // Whoever is in already is not let in by it either
+    // An authenticated client is refused with it too
     expect((await served.ask("/?token=x")).status).toBe(401);
     for (const cookie of ["openhook-view=", "openhook-view=x", `openhook-view=${token}`, "other=1"]) {
       const { status } = await served.ask("", { isStranger: true, headers: { cookie } });
@@ -137,7 +137,7 @@ describe("access", () => {
         expect([headers, path, (await served.ask(path, { headers })).status]).toEqual([headers, path, 403]);
       }
     }
-    // Nor may it use a link that it has, but by leading the user there
+    // It cannot use a known link either, by leading the user there
     const entry = { isStranger: true, headers: { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" } };
     expect((await served.ask(served.entry, entry)).status).toBe(403);
     expect(
@@ -220,7 +220,7 @@ describe("every response", () => {
       expect([path, [400, 404].includes(status)]).toEqual([path, true]);
       expect(text).toMatch(/^Not found\.\n$|^The request could not be read\.\n$/);
     }
-    // An address in the place of a path
+    // A URL instead of a path
     expect((await served.ask("http://evil.example/").catch(() => ({ status: 400 }))).status).not.toBe(200);
   });
 });

@@ -14,7 +14,7 @@ import reader from "../../../src/agents/codex/transcript.ts";
 import { importPast } from "../../../src/commands/import.ts";
 import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
 import type { TranscriptEntry } from "../../../src/model/transcript.ts";
-import { booksIn } from "../../import/books.ts";
+import { storedTotals } from "../../import/totals.ts";
 import { clockAt } from "../../support/clock.ts";
 import { contextAt } from "../../support/context.ts";
 import { compareRecorded } from "../../support/expected.ts";
@@ -171,10 +171,10 @@ describe("a packed session", () => {
     const torn = await runImport();
     expect(torn.code).toBe(1);
     expect(torn.out).toMatch(/could not read the transcript ".*\.jsonl\.zst": it cannot be unpacked \(Zstandard\)/);
-    expect(booksIn(at.places.storePath)).toMatchObject({ calls });
+    expect(storedTotals(at.places.storePath)).toMatchObject({ calls });
     writeFileSync(`${path}.zst`, whole);
     expect((await runImport()).out).toMatch(/^Codex +1 +1 /m);
-    expect(booksIn(at.places.storePath)).toMatchObject({ calls });
+    expect(storedTotals(at.places.storePath)).toMatchObject({ calls });
     expect((await runImport()).out).toContain("nothing is new");
   });
 

@@ -11,8 +11,8 @@ import { startReceiver } from "../../receiver/receiver.ts";
 import { contextAt } from "../../support/context.ts";
 import { Replay } from "../../support/replay.ts";
 
-// What the real Jaeger and Prometheus answered about the recording `claude-code/subagent`, written down by
-// test/stack/reconcile.stack.ts. Ids come from content, so that they are those of every replay of it.
+// Responses of a real Jaeger and Prometheus about the recording `claude-code/subagent`, recorded by
+// test/stack/reconcile.stack.ts. Ids are derived from content, so every replay has the same.
 const recorded = (name: string): string => readFileSync(join(import.meta.dirname, name), "utf8");
 const V3 = recorded("jaeger-v3.json");
 const UI = recorded("jaeger-ui.json");

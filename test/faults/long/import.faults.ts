@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { FaultPoint } from "../../../src/model/fault-points.ts";
-import { booksIn, packedCount } from "../../import/books.ts";
 import { claudePath, claudeSession, NOTHING, plus, sessionIdOf, type Totals, writeLines } from "../../import/claude.ts";
+import { packedCount, storedTotals } from "../../import/totals.ts";
 import { startReceiver } from "../../receiver/receiver.ts";
 import { ensureBuilt, PROGRAM, sleep, until } from "../../support/program.ts";
 import { bound, limited, smallDisk } from "../disk.ts";
@@ -74,13 +74,13 @@ function start(state: State, args: readonly string[] = ["import", "--json"], und
 async function finished(state: State, home: keyof typeof homes): Promise<void> {
   const { code, stderr } = await start(state).ended;
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  expect(booksIn(state.places.storePath)).toEqual(totals[home]);
+  expect(storedTotals(state.places.storePath)).toEqual(totals[home]);
   expect(packedCount(state.places.storePath)).toBe(totals[home].sessions);
 }
 
 /** Checks that all sessions are complete. */
 function expectWhole(state: State, home: keyof typeof homes): number {
-  const { sessions, calls } = booksIn(state.places.storePath);
+  const { sessions, calls } = storedTotals(state.places.storePath);
   expect(packedCount(state.places.storePath)).toBe(sessions);
   expect(calls).toBe((sessions * totals[home].calls) / totals[home].sessions);
   return sessions;
@@ -142,7 +142,7 @@ describe("an import that is killed", () => {
       await sleep((tookMs * (i + 0.5)) / runs);
       child.kill("SIGKILL");
       await ended;
-      if (existsSync(state.places.storePath)) seen.add(booksIn(state.places.storePath).sessions);
+      if (existsSync(state.places.storePath)) seen.add(storedTotals(state.places.storePath).sessions);
       await finished(state, "large");
       state.remove();
     }
@@ -207,7 +207,7 @@ describe("Ctrl-C", () => {
       const { sessions, turns, calls, tools } = totals.small;
       expect(receiver.spansById().size).toBe(sessions + turns + calls + tools);
       expect(receiver.spans.length).toBe(receiver.spansById().size);
-      expect(booksIn(state.places.storePath)).toEqual(totals.small);
+      expect(storedTotals(state.places.storePath)).toEqual(totals.small);
     } finally {
       await receiver.close();
       state.remove();
@@ -243,7 +243,7 @@ describe("at the same time", () => {
     await new Promise((done) => hook.on("close", done));
     await start(state, ["drain", "--quiet"]).ended;
     expect((await ended).code).toBe(0);
-    expect(booksIn(state.places.storePath)).toEqual({ ...totals.large, sessions: LARGE + 1 });
+    expect(storedTotals(state.places.storePath)).toEqual({ ...totals.large, sessions: LARGE + 1 });
     state.remove();
   }, 120_000);
 });

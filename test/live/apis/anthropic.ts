@@ -2,7 +2,7 @@ import { asArray, asObject, asString } from "../../../src/agents/shared/payload/
 import type { Usage } from "../script.ts";
 import { type Answer, type Api, eventStream, sendJson, textOf } from "./api.ts";
 
-/** Messages. The input leaves out what came from and went to a cache; the output holds the thinking. */
+/** Messages. Input excludes cache reads and writes; output includes thinking. */
 export const anthropic: Api = {
   path: /\/v1\/messages$/,
   asides: { "/count_tokens": { input_tokens: 1234 } },
@@ -33,7 +33,7 @@ export const anthropic: Api = {
 
     const write = eventStream(response);
     const event = (type: string, fields: object): void => write({ type, ...fields }, type);
-    // the output is counted on while it streams
+    // output continues to be counted while it streams
     const begun = { ...usage, output_tokens: 1 };
     event("message_start", { message: { ...head, content: [], stop_reason: null, usage: begun } });
     for (const [index, block] of content.entries()) {

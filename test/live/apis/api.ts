@@ -5,11 +5,11 @@ import type { Reply, ToolUse, Usage } from "../script.ts";
 export interface Api {
   /** The path of a request to the model. */
   readonly path: RegExp;
-  /** What other requests under the API are answered with, by the end of their path. */
+  /** Responses to other requests of the API, by the end of their path. */
   readonly asides?: Readonly<Record<string, unknown>>;
-  /** What ids of tool calls begin with. Absent: the API has none, the agent makes its own. */
+  /** Prefix of tool call ids. Absent: the API has none, the agent creates its own. */
   readonly callIdPrefix?: string;
-  /** Which parts of its sums have a figure of their own. */
+  /** Which parts of its sums have a separate figure. */
   readonly tells: { readonly cacheWrites?: true; readonly reasoning?: true };
   read(body: Json, path: string): ModelRequest;
   send(response: ServerResponse, answer: Answer): void;
@@ -18,7 +18,7 @@ export interface Api {
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** What all formats have in a request. */
+/** What requests of all formats contain. */
 export interface ModelRequest {
   readonly model: string;
   readonly streams: boolean;
@@ -34,7 +34,7 @@ export interface Answer extends Required<Pick<Reply, "usage">>, Pick<Reply, "rea
   readonly tools: readonly (ToolUse & { readonly id: string })[];
 }
 
-/** Sums that most APIs send: the input holds what came from and went to a cache, the output the reasoning. */
+/** Sums as most APIs send them: input includes cache reads and writes, output includes reasoning. */
 export const sums = ({ input = 0, cacheRead = 0, cacheWrite = 0, output = 0, reasoning = 0 }: Usage) => ({
   input: input + cacheRead + cacheWrite,
   output: output + reasoning,
@@ -43,7 +43,7 @@ export const sums = ({ input = 0, cacheRead = 0, cacheWrite = 0, output = 0, rea
   reasoning,
 });
 
-/** The text of a content: a string, or a list of parts. */
+/** The text of content: a string, or a list of parts. */
 export const textOf = (content: unknown): string => [content].flat().map(textOfPart).join("\n");
 
 export function sendJson(response: ServerResponse, value: unknown, status = 200, headers: Json = {}): void {
@@ -51,7 +51,7 @@ export function sendJson(response: ServerResponse, value: unknown, status = 200,
   response.end(JSON.stringify(value));
 }
 
-/** Opens an event stream. @returns what writes one event */
+/** Opens an event stream. @returns a function that writes one event */
 export function eventStream(response: ServerResponse): (data: unknown, event?: string) => void {
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
   return (data, event) => {

@@ -4,7 +4,7 @@ import { type Api, eventStream, type Json, sendJson, sums, textOf } from "./api.
 
 const PATH = /\/models\/([^:/]+):(stream)?[gG]enerateContent$/;
 
-/** generateContent. The prompt holds what came from a cache; the candidates leave out the thoughts. No ids of calls. */
+/** generateContent. The prompt includes cache reads; candidates exclude thoughts. Calls have no ids. */
 export const gemini: Api = {
   path: PATH,
   asides: { ":countTokens": { totalTokens: 321 } },

@@ -2,7 +2,7 @@ import { asArray, asObject, asString } from "../../../src/agents/shared/payload/
 import type { Usage } from "../script.ts";
 import { type Api, eventStream, type Json, sendJson, sums, textOf } from "./api.ts";
 
-/** Chat completions. The input holds what came from a cache, the output the reasoning; cache writes have no figure. */
+/** Chat completions. Input includes cache reads, output includes reasoning; there is no figure for cache writes. */
 export const openaiChat: Api = {
   path: /\/chat\/completions$/,
   asides: { "/models": { object: "list", data: [] } },

@@ -2,7 +2,7 @@ import { asArray, asObject, asString } from "../../../src/agents/shared/payload/
 import type { Usage } from "../script.ts";
 import { type Answer, type Api, eventStream, type Json, sums, textOf } from "./api.ts";
 
-/** Responses, always streamed. The input holds what came from a cache, the output the reasoning. */
+/** Responses, always streamed. Input includes cache reads, output includes reasoning. */
 export const openaiResponses: Api = {
   path: /\/responses$/,
   asides: { "/models": { object: "list", data: [] } },

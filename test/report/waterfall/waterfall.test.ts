@@ -44,7 +44,7 @@ const idOf = (id: number): string => id.toString(16).padStart(16, "0");
 const draw = (spans: readonly ShownSpan[], columns = 120, colour = false): readonly string[] => [
   ...waterfall(spans, { columns, colour }),
 ];
-/** The line of a span, and where its bar begins and ends. */
+/** The line of a span, and where its bar starts and ends. */
 const lineWith = (lines: readonly string[], name: string): string => {
   const found = lines.find((line) => line.includes(name));
   if (found === undefined) throw new Error(`no line has ${name}:\n${lines.join("\n")}`);
@@ -86,7 +86,7 @@ describe("waterfall", () => {
     ]);
   });
 
-  test("calls at the same time overlap to the eye, calls after each other do not", () => {
+  test("bars of parallel calls overlap, and those of consecutive calls do not", () => {
     const lines = draw([
       span(1, "turn", [0, 9_000]),
       span(2, "tool_call", [0, 4_000], { parent: 1 }),
@@ -101,7 +101,7 @@ describe("waterfall", () => {
     expect(c[1]).toBeGreaterThan(c[0]);
   });
 
-  test("a long pause between turns does not squeeze what happened", () => {
+  test("a long pause between turns does not compress activity", () => {
     const night = 8 * 3_600_000;
     const lines = draw([
       span(1, "session", [0, night + 60_000]),
@@ -122,7 +122,7 @@ describe("waterfall", () => {
     expect(Math.abs((call[1] - call[0]) * 2 - width2)).toBeLessThanOrEqual(3);
   });
 
-  test("what took its time is not a pause", () => {
+  test("long activity is not a pause", () => {
     const lines = draw([span(1, "session", [0, 900]), span(2, "turn", [600, 900], { parent: 1 })]);
     expect(lines.join("")).not.toContain("┄");
   });
@@ -150,7 +150,7 @@ describe("waterfall", () => {
     expect(lineWith(lines, "tool_call 2")).toMatch(/100ms$/);
   });
 
-  test("one trace per turn: turns hang below the session they link to", () => {
+  test("one trace per turn: turns are below the session they link to", () => {
     const session = span(1, "session", [0, 900]);
     const turn = span(2, "turn", [100, 800]);
     const linked = {
@@ -178,7 +178,7 @@ describe("waterfall", () => {
     for (const name of ["turn 1", "turn 2", "tool_call 3", "tool_call 4"]) lineWith(lines, name);
   });
 
-  test("narrow terminals lose the bar, then tokens, then the rest; the name stays", () => {
+  test("narrow terminals drop the bar, then tokens, then the rest; the name stays", () => {
     const spans = [
       span(1, "turn", [0, 900]),
       span(2, "model_call", [0, 900], {
@@ -196,7 +196,7 @@ describe("waterfall", () => {
     expect(draw(spans, 6)[1]).toBe("└─ ch…");
   });
 
-  test("figures stand below each other whatever the names are made of", () => {
+  test("figures are aligned for all characters in names", () => {
     const names = ["abc", "日本語のツール", "한국어", "👩‍💻 tool", "🇩🇪 e\u0301", "ｱｲｳ"];
     const lines = draw(
       names.map((name, i) => span(i + 1, "tool_call", [i * 100, i * 100 + 100], { name })),
@@ -206,7 +206,7 @@ describe("waterfall", () => {
     expect(new Set(ends)).toEqual(new Set([70]));
   });
 
-  test("thousands of spans, side by side and below each other, in less than 2 s", () => {
+  test("thousands of spans, sequential and nested, in less than 2 s", () => {
     const wide = [span(1, "session", [0, 1e7])];
     for (let i = 2; i <= 10_000; i++) wide.push(span(i, "tool_call", [i * 900, i * 900 + 1_500], { parent: 1 }));
     const deep = [span(1, "session", [0, 1e7])];
@@ -217,7 +217,7 @@ describe("waterfall", () => {
     expect(performance.now() - before).toBeLessThan(4_000);
   });
 
-  test("nothing for nothing", () => {
+  test("no spans give no lines", () => {
     expect(draw([])).toEqual([]);
   });
 });
@@ -270,8 +270,8 @@ const anyTrace = fc.array(anySpan, { maxLength: 12 }).map((list): readonly Shown
   })),
 );
 
-describe("whatever the data is", () => {
-  test("no line is wider than the terminal, none holds a control character, every span has its line", () => {
+describe("for any data", () => {
+  test("no line is wider than the terminal or contains a control character, and every span has a line", () => {
     fc.assert(
       fc.property(anyTrace, fc.integer({ min: 1, max: 200 }), (spans, columns) => {
         const lines = draw(spans, columns);
@@ -289,7 +289,7 @@ describe("whatever the data is", () => {
     );
   });
 
-  test("colour adds colour and nothing else", () => {
+  test("colour changes nothing but colour", () => {
     fc.assert(
       fc.property(anyTrace, fc.integer({ min: 1, max: 200 }), (spans, columns) => {
         const coloured = draw(spans, columns, true).map((line) => line.replace(SGR, ""));
@@ -320,7 +320,7 @@ describe("whatever the data is", () => {
     );
   });
 
-  test("clipped text is as wide as it may be at most, and whole where it fits", () => {
+  test("clipped text never exceeds the width, and is complete where it fits", () => {
     fc.assert(
       fc.property(anyText.map(printable), fc.nat(50), (text, columns) => {
         const clipped = clip(text, columns);
@@ -363,7 +363,7 @@ describe("terminal", () => {
     expect(printable(text)).toBe(shown);
   });
 
-  test("width and colour of what we write to", () => {
+  test("width and colour of the output stream", () => {
     const of = (stdout: { isTTY?: boolean; columns?: number }, env: Record<string, string> = {}) =>
       terminalOf({ stdout: { write: () => true, ...stdout }, env });
     expect(of({ isTTY: true, columns: 97 })).toEqual({ columns: 97, colour: true });

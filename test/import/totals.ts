@@ -2,8 +2,8 @@ import type { Database } from "../../src/store/database.ts";
 import { readStore } from "../../src/store/read-only.ts";
 import { NOTHING, type Totals } from "./claude.ts";
 
-/** What the store says was used, however its sessions are kept. */
-export function booksIn(storePath: string): Totals {
+/** Usage in the store, for sessions in any form. */
+export function storedTotals(storePath: string): Totals {
   return readStore(storePath, totalsOf) ?? NOTHING;
 }
 

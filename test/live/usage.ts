@@ -6,36 +6,36 @@ import type { Program } from "./programs.ts";
 import type { Scenario } from "./scenarios.ts";
 import type { ToolUse, Usage } from "./script.ts";
 
-/** What happened, once as the model server served it and once as it arrived at the backend: the two are equal. */
-export interface Books {
+/** Usage as the model server served it, and as the backend received it: the two are equal. */
+export interface UsageFacts {
   readonly sessions: number;
-  /** Root spans, one for each process. */
+  /** Root spans, one per process. */
   readonly segments: number;
   /** How each turn ended, in order. */
   readonly turns: readonly string[];
-  /** One line per model call: who asked, and its figures. */
+  /** One line per model call: agent and figures. */
   readonly calls: readonly string[];
-  /** One line per tool call: who asked, its name, how it ended, its id. */
+  /** One line per tool call: agent, tool name, status, id. */
   readonly tools: readonly string[];
   /** The tool that started each subagent. */
   readonly subagents: readonly string[];
-  /** Of the root spans, and of the counters: the sums of the calls above, twice more. */
+  /** Sums of the calls above, from the root spans and from the counters. */
   readonly roots: Omit<Figures, "reasoning">;
   readonly counters: Figures & { readonly calls: number; readonly tools: Readonly<Record<string, number>> };
-  /** What must not be: spans whose parent never came, spans that came twice. */
+  /** Must be empty: spans whose parent never arrived, duplicated spans. */
   readonly strays: readonly string[];
 }
 
 type Figures = ReturnType<typeof sums>;
 
-/** The model server's books, as the agent could know them. */
-export function booksOfServer(served: readonly Served[], scenario: Scenario, program: Program): Books {
+/** Usage that the model server served, limited to what the agent can record. */
+export function servedUsage(served: readonly Served[], scenario: Scenario, program: Program): UsageFacts {
   const { api, tellsLess } = program;
-  const calls = served.map(({ asker, usage, tools }) => {
+  const calls = served.map(({ caller, usage, tools }) => {
     const isKilled = tools.some(({ status }) => status === "unfinished");
-    return { asker, figures: isKilled && tellsLess?.usageOfKilledCalls ? undefined : figuresOf(usage, program) };
+    return { caller, figures: isKilled && tellsLess?.usageOfKilledCalls ? undefined : figuresOf(usage, program) };
   });
-  const tools = served.flatMap(({ asker, tools: uses }) => uses.map((use) => ({ asker, ...use })));
+  const tools = served.flatMap(({ caller, tools: uses }) => uses.map((use) => ({ caller, ...use })));
   const sum = sumOf(calls.flatMap(({ figures }) => figures ?? []));
   const { reasoning: _, ...sumOnRoots } = sum;
   const lastTurn = scenario.lastTurn === "failed" && tellsLess?.failedTurns ? "unfinished" : scenario.lastTurn;
@@ -43,9 +43,9 @@ export function booksOfServer(served: readonly Served[], scenario: Scenario, pro
     sessions: 1,
     segments: scenario.steps.length,
     turns: [...scenario.steps.slice(1).map(() => "ended"), lastTurn ?? "ended"],
-    calls: calls.map(({ asker, figures }) => callLine(asker, figures)).sort(),
+    calls: calls.map(({ caller, figures }) => callLine(caller, figures)).sort(),
     tools: tools
-      .map(({ asker, status, id, ...use }) => toolLine(asker, nameOf(use), status, api.callIdPrefix && id))
+      .map(({ caller, status, id, ...use }) => toolLine(caller, nameOf(use), status, api.callIdPrefix && id))
       .sort(),
     subagents: tools.filter(({ startsSubagent }) => startsSubagent).map(nameOf),
     roots: sumOnRoots,
@@ -54,14 +54,14 @@ export function booksOfServer(served: readonly Served[], scenario: Scenario, pro
   };
 }
 
-/** The backend's books. */
-export function booksOfBackend(receiver: Receiver, { api }: Program): Books {
+/** Usage that the backend received. */
+export function receivedUsage(receiver: Receiver, { api }: Program): UsageFacts {
   const byId = receiver.spansById();
   const spans = [...byId.values()].sort((a, b) => Number(a.startNs - b.startNs));
   const ofKind = (kind: string): readonly ReceivedSpan[] =>
     spans.filter(({ attributes }) => attributes[semconv.OPENHOOK_SPAN_KIND] === kind);
   const parentOf = (span: ReceivedSpan): ReceivedSpan | undefined => byId.get(span.parentSpanId ?? "");
-  const askerOf = (span: ReceivedSpan): Served["asker"] => {
+  const askerOf = (span: ReceivedSpan): Served["caller"] => {
     for (let at = parentOf(span); at !== undefined; at = parentOf(at)) {
       if (at.attributes[semconv.OPENHOOK_SPAN_KIND] === "subagent") return "sub";
     }
@@ -94,7 +94,7 @@ export function booksOfBackend(receiver: Receiver, { api }: Program): Books {
 
 // --- internal ---
 
-/** What of the figures this agent can know. */
+/** The figures that this agent can record. */
 function figuresOf(usage: Usage, { api, tellsLess }: Program): Figures {
   const all = sums(usage);
   return {
@@ -115,11 +115,11 @@ const sumOf = (all: readonly Figures[]): Figures => ({
   reasoning: total(all, (f) => f.reasoning),
 });
 
-const callLine = (asker: Served["asker"], figures: Figures | undefined): string =>
-  `${asker}: ${figures === undefined ? "no usage" : JSON.stringify(figures)}`;
+const callLine = (caller: Served["caller"], figures: Figures | undefined): string =>
+  `${caller}: ${figures === undefined ? "no usage" : JSON.stringify(figures)}`;
 
-const toolLine = (asker: Served["asker"], name: string, status: string, id: unknown): string =>
-  `${asker}: ${name} ${status} ${id ?? ""}`;
+const toolLine = (caller: Served["caller"], name: string, status: string, id: unknown): string =>
+  `${caller}: ${name} ${status} ${id ?? ""}`;
 
 const nameOf = ({ name, namespace }: Pick<ToolUse, "name" | "namespace">): string =>
   namespace === undefined ? name : `${namespace}.${name}`;
@@ -143,13 +143,13 @@ const usageOn = (attributes: PlainAttributes): Figures | undefined =>
         reasoning: numberAt(attributes, semconv.GEN_AI_USAGE_REASONING),
       };
 
-function totalsOn(roots: readonly ReceivedSpan[]): Books["roots"] {
+function totalsOn(roots: readonly ReceivedSpan[]): UsageFacts["roots"] {
   const sum = (name: string): number => total(roots, ({ attributes }) => numberAt(attributes, name));
   const { input, output, cacheRead, cacheWrite } = semconv.OPENHOOK_TOTAL;
   return { input: sum(input), output: sum(output), cacheRead: sum(cacheRead), cacheWrite: sum(cacheWrite) };
 }
 
-function countersOf(receiver: Receiver): Books["counters"] {
+function countersOf(receiver: Receiver): UsageFacts["counters"] {
   const counted = (metric: string, attribute?: string): Readonly<Record<string, number>> => {
     const values: Record<string, number> = {};
     for (const { name, attributes, data } of receiver.latestPoints()) {
