@@ -241,20 +241,20 @@ describe.each(intakes())("$title", (intake) => {
   test("without its program records events for a week, then writes nothing more", async () => {
     const mark = join(sandbox.stateDir, GONE_MARK);
     rmSync(sandbox.programPath);
-    const tell = () => run(hook({ drain: "yes", reply: "{}" }), { input: PAYLOAD, env: env() });
-    const said = { ...QUIET, stdout: "{}\n" };
-    expect(await tell()).toMatchObject(said);
-    expect(await tell()).toMatchObject(said);
+    const runOnce = () => run(hook({ drain: "yes", reply: "{}" }), { input: PAYLOAD, env: env() });
+    const silentReply = { ...QUIET, stdout: "{}\n" };
+    expect(await runOnce()).toMatchObject(silentReply);
+    expect(await runOnce()).toMatchObject(silentReply);
     expect(readInbox(sandbox)).toHaveLength(2);
     const ago = (ms: number): void => utimesSync(mark, new Date(), new Date(Date.now() - ms));
     ago(GONE_AFTER_MS - 60_000);
-    expect(await tell()).toMatchObject(said);
+    expect(await runOnce()).toMatchObject(silentReply);
     expect(readInbox(sandbox)).toHaveLength(3);
     ago(GONE_AFTER_MS + 60_000);
-    expect(await tell()).toMatchObject(said);
+    expect(await runOnce()).toMatchObject(silentReply);
     expect(readInbox(sandbox)).toHaveLength(3);
     writeFileSync(sandbox.programPath, "");
-    expect(await tell()).toMatchObject(said);
+    expect(await runOnce()).toMatchObject(silentReply);
     expect(readInbox(sandbox)).toHaveLength(4);
   });
 
@@ -349,7 +349,7 @@ describe.each([...shellIntakes().map(({ title }) => title), "the program's own t
     const command =
       shell?.command(sandbox, { source: "claude-code" }) ??
       ([process.execPath, twin, "hook", "--source", "claude-code", "--drain", "no"] as const);
-    const told = async (moved: string) =>
+    const recordsWith = async (moved: string) =>
       expect(
         await run(command, {
           input: PAYLOAD,
@@ -358,12 +358,12 @@ describe.each([...shellIntakes().map(({ title }) => title), "the program's own t
         }),
       ).toMatchObject(QUIET);
     for (const [n, moved] of ownFolders(project).entries()) {
-      await told(moved);
+      await recordsWith(moved);
       expect(readInbox(sandbox), moved).toHaveLength(n + 1);
     }
     expect(readdirSync(project)).toEqual([]);
     for (const conf of [sandbox.confPath, join(sandbox.root, "hook.conf")]) writeFileSync(conf, "");
-    await told(join(project, ".cache"));
+    await recordsWith(join(project, ".cache"));
     expect(readInbox({ inboxDir: join(project, ".cache", "inbox") })).toHaveLength(1);
   });
 });

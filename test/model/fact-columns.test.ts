@@ -30,8 +30,8 @@ const END: TranscriptEntry = { kind: "turn_end", key: "turn_end:u2", ...PLACE };
 
 const encoded = (...entries: readonly TranscriptEntry[]): Uint8Array => encodeTables(rowsOf(entries).tables());
 
-describe("tables as one value", () => {
-  test("give the facts back that were put in, wherever the value lies in memory", async () => {
+describe("tables encoded as one value", () => {
+  test("return the encoded facts, at any position in memory", async () => {
     let found = 0;
     await fc.assert(
       fc.asyncProperty(madeSessions(), fc.nat(9), (session, before) =>
@@ -49,7 +49,7 @@ describe("tables as one value", () => {
     expect(found).toBeGreaterThan(25);
   });
 
-  test("hold every member, fractions and large numbers too", () => {
+  test("contain every member, including fractions and large numbers", () => {
     expect(decodeTables(encoded(PROMPT, CALL))).toEqual([PROMPT, CALL]);
   });
 
@@ -62,16 +62,16 @@ describe("tables as one value", () => {
     expect(decodeTables(encoded(entry))).toEqual([JSON.parse(JSON.stringify(entry))]);
   });
 
-  test("keep texts of any alphabet", () => {
+  test("keep texts in any script", () => {
     const entry: TranscriptEntry = { kind: "tool_use", key: "use:ü", ...PLACE, callId: "ü", name: "mcp__店__検索 🛒" };
     expect(decodeTables(encoded(entry))).toEqual([entry]);
   });
 
-  test("keep kinds of facts that have no table beside them", () => {
+  test("keep kinds of facts that have no table", () => {
     expect(decodeTables(encoded(PROMPT, END))).toEqual([PROMPT, END]);
   });
 
-  test("of nothing are nothing", () => {
+  test("without facts are empty", () => {
     expect(decodeTables(encoded())).toEqual([]);
   });
 
@@ -81,13 +81,13 @@ describe("tables as one value", () => {
     ["cut short", (value: Buffer) => value.subarray(0, value.length - 8), "end before"],
     ["with more behind", (value: Buffer) => Buffer.concat([value, Buffer.alloc(8)]), "bytes long"],
     ["cut in its head", (value: Buffer) => value.subarray(0, 20), "JSON"],
-  ])("%s is none", (_, change, message) => {
+  ])("%s is rejected", (_, change, message) => {
     const value = change(Buffer.from(encoded(PROMPT, CALL)));
     expect(() => decodeTables(value)).toThrow(message);
   });
 });
 
-describe("forms that earlier versions wrote", () => {
+describe("formats of earlier versions", () => {
   test("JSON", () => {
     expect(decodePackedFacts(encodeFacts([PROMPT, CALL, END]))).toEqual([PROMPT, CALL, END]);
   });
@@ -96,7 +96,7 @@ describe("forms that earlier versions wrote", () => {
     expect(decodePackedFacts(Buffer.from(SECOND_FORM, "base64"))).toEqual(SECOND_FORM_FACTS);
   });
 
-  test("such tables, cut short or with more behind", () => {
+  test("tables without names of columns, truncated or with extra data", () => {
     const value = Buffer.from(SECOND_FORM, "base64");
     expect(() => decodePackedFacts(value.subarray(0, value.length - 4))).toThrow("end before");
     expect(() => decodePackedFacts(Buffer.concat([value, Buffer.alloc(1)]))).toThrow("bytes long");
@@ -110,7 +110,7 @@ function replaced(value: Buffer, from: string, to: string): Buffer {
   return value;
 }
 
-/** Written by the last program that wrote this form. */
+/** Written by the last program version with this format. */
 const SECOND_FORM = [
   "T0hUMo0CAAB7InZlcnNpb24iOjIsInRleHRzIjoxMDcsInJvd3MiOlsyLDIsMiwxXSwiY29sdW1ucyI6W1tbMSwyXSxbMSwzXSxb",
   "MCw0XSxbMCwtMV0sWzAsNV0sWzAsMV0sWzAsLTFdLFswLDddLFsxLC0yXSxbMSwtMl0sWzQsLTEyOTQ5NjcyOTZdLFsxLC0xXSxb",

@@ -4,7 +4,7 @@ import { decodeFacts, encodeFacts } from "../../src/model/facts.ts";
 import { TranscriptEntry } from "../../src/model/transcript.ts";
 import { runs } from "../support/whole.ts";
 
-/** A few texts that come again, and any. */
+/** A few repeated texts, and arbitrary ones. */
 const text = fc.oneof(fc.constantFrom("", "model-a", "toolu_1", "0", "=", "$"), fc.string({ unit: "binary" }));
 const count = fc.nat({ max: 2 ** 40 });
 const timeMs = fc.integer({ min: 0, max: 2 ** 42 });
@@ -26,7 +26,7 @@ const at = {
   agentId: optional(text),
 };
 
-/** What readers make, of some kinds; unknown members as a later version may write them. */
+/** Some kinds of readers' results, with unknown members as a later version may write them. */
 const entry: fc.Arbitrary<TranscriptEntry> = fc.oneof(
   fc.record({
     kind: fc.constant("prompt" as const),
@@ -50,7 +50,7 @@ const entry: fc.Arbitrary<TranscriptEntry> = fc.oneof(
   }),
 ) as fc.Arbitrary<TranscriptEntry>;
 
-/** Names that would fool who joins them: with the signs between them, numbers, and the one that means something to objects. */
+/** Names that could break a naive join: with separators, numbers, and `__proto__`. */
 const name = fc.oneof(
   fc.constantFrom("a", "b", "a=b", "a=", "=b", "b$", "1=a", "a=1", "__proto__", "toString", ""),
   fc.string({ unit: "binary", maxLength: 8 }),
@@ -59,8 +59,8 @@ const strange = fc.dictionary(name, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 6,
 
 const written = (entries: readonly unknown[]): unknown => JSON.parse(JSON.stringify(entries));
 
-describe("facts as one text", () => {
-  test("are what they were, for whatever readers make of a transcript", () => {
+describe("facts encoded as one text", () => {
+  test("decode unchanged, for any result of a reader", () => {
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 40 }), (entries) => {
         for (const one of entries) expect(TranscriptEntry.safeParse(one).success).toBe(true);
@@ -70,7 +70,7 @@ describe("facts as one text", () => {
     );
   });
 
-  test("also with members that nobody knows yet, in any order", () => {
+  test("also with unknown members, in any order", () => {
     fc.assert(
       fc.property(fc.array(strange, { maxLength: 8 }), (entries) => {
         const back = decodeFacts(encodeFacts(entries as unknown as TranscriptEntry[]));
@@ -85,7 +85,7 @@ describe("facts as one text", () => {
     );
   });
 
-  test("say each text and each name once", () => {
+  test("contain each text and each name once", () => {
     const entries = Array.from(
       { length: 100 },
       (_, i): TranscriptEntry => ({
@@ -101,7 +101,7 @@ describe("facts as one text", () => {
     expect(coded.length).toBeLessThan(JSON.stringify(entries).length / 3);
   });
 
-  test("of another version are refused, not misread", () => {
+  test("of another version are rejected, not misread", () => {
     const later = encodeFacts([]).replace('"version":1', '"version":2');
     expect(() => decodeFacts(later)).toThrow("version 2");
     expect(() => decodeFacts("{}")).toThrow();

@@ -8,7 +8,7 @@ import { runs } from "../support/whole.ts";
 const PROPERTY = { numRuns: runs(400) };
 
 describe.each(Object.entries(ENTRIES))("mergeEntries of %s", (_, entry) => {
-  test("the order of reading has no bearing", () => {
+  test("the order of reading does not matter", () => {
     fc.assert(
       fc.property(entry, entry, (a, b) => {
         expect(mergeEntries(a, b)).toEqual(mergeEntries(b, a));
@@ -23,19 +23,19 @@ describe.each(Object.entries(ENTRIES))("mergeEntries of %s", (_, entry) => {
     );
   });
 
-  test("reading twice changes nothing, at any distance", () => {
+  test("reading twice changes nothing, in any order", () => {
     fc.assert(
       fc.property(entry, entry, (a, b) => {
         expect(mergeEntries(a, a)).toEqual(a);
         const both = mergeEntries(a, b);
-        // Also as text: that is how the store sees that nothing is new
+        // Also as text, because the store compares texts to detect changes
         for (const again of [a, b]) expect(JSON.stringify(mergeEntries(both, again))).toBe(JSON.stringify(both));
       }),
       PROPERTY,
     );
   });
 
-  test("what comes out is an entry again", () => {
+  test("the result is an entry again", () => {
     fc.assert(
       fc.property(entry, entry, (a, b) => {
         expect(TranscriptEntry.safeParse(mergeEntries(a, b)).error).toBeUndefined();
@@ -44,7 +44,7 @@ describe.each(Object.entries(ENTRIES))("mergeEntries of %s", (_, entry) => {
     );
   });
 
-  test("what one record alone knows is kept", () => {
+  test("what only one record contains is kept", () => {
     fc.assert(
       fc.property(entry, entry, (a, b) => {
         const both = mergeEntries(a, b) as Record<string, unknown>;
@@ -54,7 +54,7 @@ describe.each(Object.entries(ENTRIES))("mergeEntries of %s", (_, entry) => {
           if (name !== "promptKey" && name !== "agentId") expect(both[name], name).toBeDefined();
         }
         if (a.kind === "reported_usage") return;
-        // Of the main conversation and of a subagent: the one has a copy of the other's
+        // Of the main conversation and a subagent, one has a copy of the other's
         expect(both["agentId"] !== undefined).toBe(a.agentId !== undefined && b.agentId !== undefined);
       }),
       PROPERTY,
@@ -74,7 +74,7 @@ describe("records of one answer", () => {
     complete: false,
   };
 
-  test("the last one knows how it finished and how much was said; the first when it began", () => {
+  test("the last record has the end and the output count; the first has the start", () => {
     const last: EntryOf<"model_call"> = {
       ...first,
       timeMs: 1_400,
@@ -94,20 +94,20 @@ describe("records of one answer", () => {
     });
   });
 
-  test("a last record without usage does not take the tokens away", () => {
+  test("a last record without usage does not remove the tokens", () => {
     const { usage: _, ...bare } = first;
     const merged = mergeEntries(first, { ...bare, timeMs: 1_400, endMs: 1_400, complete: true, finishReason: "stop" });
     expect(merged).toMatchObject({ usage: { input: 12, output: 3 }, complete: true, finishReason: "stop" });
   });
 
-  test("what a subagent's file copies of the main conversation stays there", () => {
+  test("a record of the main conversation that a subagent's file copies stays in the main conversation", () => {
     const copy = { ...first, agentId: "compact-1" };
     expect(mergeEntries(first, copy)).toEqual(first);
     expect(mergeEntries(copy, first)).toEqual(first);
     expect(mergeEntries(copy, { ...copy })).toEqual(copy);
   });
 
-  test("lines written after the next prompt stay in the turn that the answer began in", () => {
+  test("lines written after the next prompt stay in the turn in which the answer began", () => {
     expect(mergeEntries({ ...first, timeMs: 1_400, promptKey: "another" }, first)).toMatchObject({
       promptKey: "prompt-1",
     });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { DigestSet } from "../../src/import/digest-set.ts";
 import { digestOf } from "../../src/model/packed.ts";
 
-/** Ids as agents make them: from the same beginnings, with the same shape, and counted up. */
+/** Ids in agents' formats: with common prefixes, the same shape, and counters. */
 function* realisticKeys(n: number): Generator<string> {
   const letters = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz123456789";
   let state = 7;
@@ -22,7 +22,7 @@ function* realisticKeys(n: number): Generator<string> {
 }
 
 describe("digests of ids", () => {
-  test("a million realistic ones have a million numbers of 48 bits, evenly spread", () => {
+  test("a million realistic ids have a million distinct 48-bit digests, evenly distributed", () => {
     const seen = new Set<number>();
     const buckets = new Array<number>(64).fill(0);
     let n = 0;
@@ -39,14 +39,14 @@ describe("digests of ids", () => {
     expect(Math.max(...buckets)).toBeLessThan((n / 64) * 1.03);
   });
 
-  test("the same text has the same number, the same id of another agent has another", () => {
-    // Stores hold them: they may never change
+  test("the same text has the same digest, and the same id of another agent has another", () => {
+    // Stores contain them: they may never change
     expect(digestOf("claude-code", "msg_01ABC")).toBe(KNOWN);
     expect(digestOf("codex", "msg_01ABC")).not.toBe(KNOWN);
     expect(digestOf("a", "bc")).not.toBe(digestOf("ab", "c"));
   });
 
-  test("a set of them holds what a set holds", () => {
+  test("a set of digests has the members of a set", () => {
     const [ours, theirs] = [new DigestSet(), new Set<number>()];
     const digests = [
       0,
@@ -56,7 +56,7 @@ describe("digests of ids", () => {
       2 ** 32 * 5,
       ...Array.from({ length: 20_000 }, () => digestOf("s", randomUUID())),
     ];
-    // The same low half again and again: they lie side by side
+    // The same lower half repeatedly, so that they are adjacent
     for (let i = 0; i < 2_000; i++) digests.push(i * 2 ** 32 + 77);
     for (let i = 0; i < digests.length; i += 97) {
       const some = Float64Array.from(digests.slice(i, i + 97));

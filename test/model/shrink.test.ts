@@ -4,7 +4,7 @@ import { shrinkJson } from "../../src/model/shrink.ts";
 
 const MAX = 12;
 
-/** What shrinkJson shall make of a value: long string values replaced, names and all else as they are. */
+/** The expected result of shrinkJson: long string values replaced, names and everything else unchanged. */
 function replaced(value: unknown): unknown {
   if (typeof value === "string") {
     const bytes = Buffer.byteLength(JSON.stringify(value));
@@ -22,7 +22,7 @@ const object = fc
 const text = (json: unknown, indent: number) => JSON.stringify(json, undefined, indent);
 
 describe("shrinkJson", () => {
-  test("gives the same value with long strings replaced", () => {
+  test("returns the same value with long strings replaced", () => {
     fc.assert(
       fc.property(value, fc.constantFrom(0, 2), (json, indent) => {
         const shrunk = shrinkJson(Buffer.from(text(json, indent)), { maxStringBytes: MAX });
@@ -33,7 +33,7 @@ describe("shrinkJson", () => {
     );
   });
 
-  test("closes any beginning of an object, and keeps every member that was complete", () => {
+  test("closes any prefix of an object, and keeps every complete member", () => {
     fc.assert(
       fc.property(object, fc.constantFrom(0, 2), fc.double({ min: 0, max: 1, noNaN: true }), (json, indent, share) => {
         const whole = Buffer.from(text(json, indent));
@@ -42,7 +42,7 @@ describe("shrinkJson", () => {
         expect(shrunk.ok).toBe(cut.length > 0);
         const kept = Object.entries(JSON.parse(shrunk.ok ? shrunk.text() : "{}"));
         const members = Object.entries(json);
-        // a member is complete when at least one byte behind it is there
+        // a member is complete if at least one byte follows it
         const endOf = (n: number) =>
           Buffer.byteLength(text(Object.fromEntries(members.slice(0, n + 1)), indent)) - (indent === 0 ? 1 : 2);
         const complete = members.filter((_, n) => endOf(n) < cut.length).length;
@@ -53,7 +53,7 @@ describe("shrinkJson", () => {
     );
   });
 
-  test("throws at nothing, and makes nothing of what is no JSON", () => {
+  test("never throws, and returns nothing for text that is not JSON", () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => void shrinkJson(Buffer.from(bytes))));
     for (const wrong of ["{]", "[1 2]", '{"a" 1}', '{"a":1,}', "{}{}", "{1:2}", "}", "", " \n", '"open']) {
       const shrunk = shrinkJson(Buffer.from(wrong));
@@ -75,7 +75,7 @@ describe("shrinkJson", () => {
     expect(shrunk.ok && shrunk.text()).toBe(closed);
   });
 
-  test("goes 100,000 levels deep, closed or not", () => {
+  test("parses 100,000 levels, closed or not", () => {
     const depth = 100_000;
     const open = '{"a":['.repeat(depth);
     for (const json of [open, `${open}${"]}".repeat(depth)}`]) {
@@ -84,7 +84,7 @@ describe("shrinkJson", () => {
     }
   });
 
-  test("leaves out large values below the top, also one that never ends", () => {
+  test("omits large values below the top level, even unclosed ones", () => {
     const large = JSON.stringify(Array.from({ length: 200 }, (_, n) => n));
     for (const end of [`${large},"id":"a"}`, large.slice(0, 300)]) {
       const shrunk = shrinkJson(Buffer.from(`{"before":[1],"large":${end}`), { maxNestedBytes: 100 });

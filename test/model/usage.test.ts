@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { isPlain, limitEntry } from "../../src/model/limits.ts";
 import type { EntryOf, TokenUsage } from "../../src/model/transcript.ts";
 
-describe("usage as servers tell it", () => {
+describe("usage as servers report it", () => {
   it.each<[string, TokenUsage, TokenUsage | undefined]>([
     ["a cache within the input", { input: 640, output: 5, cacheRead: 640 }, { input: 640, output: 5, cacheRead: 640 }],
     [
@@ -15,7 +15,7 @@ describe("usage as servers tell it", () => {
       { input: 100, output: 50, reasoning: 640 },
       { input: 100, output: 690, reasoning: 640 },
     ],
-    ["nothing but zeros, by an agent whose server told nothing", { input: 0, output: 0, cacheRead: 0 }, undefined],
+    ["only zeros, from an agent whose server reported nothing", { input: 0, output: 0, cacheRead: 0 }, undefined],
     ["an output of nothing", { input: 7, output: 0 }, { input: 7, output: 0 }],
     ["more than can be", { input: 1e11, output: 1, cacheRead: 1e11, cacheWrite: 1 }, undefined],
   ])("%s", (_, usage, meant) => {
@@ -26,7 +26,7 @@ describe("usage as servers tell it", () => {
     expect(limitEntry(bound, (text) => text)).toEqual(bound);
   });
 
-  it("the same in sums that an agent keeps itself", () => {
+  it("the same in sums that an agent computes", () => {
     const sums: EntryOf<"reported_usage"> = {
       kind: "reported_usage",
       key: "sums",

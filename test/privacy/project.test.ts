@@ -20,20 +20,20 @@ import { InboxFixture } from "../support/inbox-fixture.ts";
 import { makeUnreadable } from "../support/unreadable.ts";
 import { runs } from "../support/whole.ts";
 
-const said = (text: unknown) => wishesIn({ path: "p", text: typeof text === "string" ? text : JSON.stringify(text) });
+const parsed = (text: unknown) => wishesIn({ path: "p", text: typeof text === "string" ? text : JSON.stringify(text) });
 
 describe("a project's file", () => {
   test("can disable collection, lower the capture level, and add attributes", () => {
-    expect(said('{ "disabled": true, /* ours */ "capture": "none", "attributes": { "team": "shop" }, }')).toEqual({
+    expect(parsed('{ "disabled": true, /* ours */ "capture": "none", "attributes": { "team": "shop" }, }')).toEqual({
       disabled: true,
       capture: "none",
       attributes: { team: "shop" },
       warnings: [],
     });
-    expect(said({ resource: { attributes: { "deployment.environment.name": "test" } } }).attributes).toEqual({
+    expect(parsed({ resource: { attributes: { "deployment.environment.name": "test" } } }).attributes).toEqual({
       "deployment.environment.name": "test",
     });
-    expect(said("")).toEqual(NO_WISHES);
+    expect(parsed("")).toEqual(NO_WISHES);
   });
 
   test.each([
@@ -51,7 +51,7 @@ describe("a project's file", () => {
     ["an unknown key", { whatever: true }, "whatever"],
     ["a prototype", '{"__proto__": {"disabled": true}, "constructor": 1}', "__proto__"],
   ])("cannot set %s: it is ignored with a message", (_, text, key) => {
-    const { warnings, ...wishes } = said(text);
+    const { warnings, ...wishes } = parsed(text);
     expect(wishes).toEqual({ disabled: false, attributes: {} });
     expect(warnings.join("\n")).toContain(`${key} is ignored`);
   });
@@ -64,7 +64,7 @@ describe("a project's file", () => {
     ["with an invalid level", { capture: "all" }, /capture must be one of/],
     ["with an invalid switch", { disabled: "yes" }, /disabled must be true or false/],
   ])("that is %s lowers the level to none", (_, text, why) => {
-    const { capture, warnings, disabled } = said(text);
+    const { capture, warnings, disabled } = parsed(text);
     expect([capture, disabled]).toEqual(["none", false]);
     expect(warnings.join("\n")).toMatch(why);
   });
@@ -99,7 +99,7 @@ describe("a project's file", () => {
           fc.string(),
         ),
         (text) => {
-          const wishes = said(text);
+          const wishes = parsed(text);
           for (const key of Object.keys(wishes))
             expect(["disabled", "capture", "attributes", "warnings"]).toContain(key);
           expect(Object.keys(wishes.attributes).length).toBeLessThanOrEqual(MAX_ATTRIBUTES);

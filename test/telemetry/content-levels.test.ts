@@ -27,8 +27,8 @@ const NAMED = {
   "process.exit.code": 0,
 };
 
-describe("a span as a level lets it leave", () => {
-  test("content leaves at redacted and full alone", () => {
+describe("a span at each capture level", () => {
+  test("contains content only at redacted and full", () => {
     const span = record("execute_tool Bash git", {
       ...NAMED,
       "gen_ai.tool.name": "Bash",
@@ -43,12 +43,12 @@ describe("a span as a level lets it leave", () => {
     expect(kept.map(({ length }) => length)).toEqual([0, 0, 4, 4]);
   });
 
-  test("a span that has nothing above the level is the same object", () => {
+  test("without content above the level is the same object", () => {
     const span = record("execute_tool Bash", { ...NAMED, "gen_ai.tool.name": "Bash" });
     for (const level of CAPTURE_LEVELS) expect(recordAtLevel(span, level, own)).toBe(span);
   });
 
-  test("none: names that somebody gave are gone, from the span's name too", () => {
+  test("none: without names that someone chose, also in the span's name", () => {
     const names = {
       "process.executable.name": "acme-deploy",
       "openhook.tool.subcommand": "rollout prod",
@@ -73,7 +73,7 @@ describe("a span as a level lets it leave", () => {
     expect(recordAtLevel(plain, "none", own).name).toBe("execute_tool other");
   });
 
-  test("none: an agent and its own subagents keep their names, a user's does not", () => {
+  test("none: an agent and its built-in subagents keep their names, a user's does not", () => {
     const span = (agent: string) =>
       recordAtLevel(record(`invoke_agent ${agent}`, { "gen_ai.agent.name": agent }), "none", own);
     expect(span("claude-code").name).toBe("invoke_agent claude-code");
@@ -81,7 +81,7 @@ describe("a span as a level lets it leave", () => {
     expect(span("acme-reviewer")).toEqual(record("invoke_agent subagent", { "gen_ai.agent.name": "subagent" }));
   });
 
-  test("none: the same for what is counted; the amount stays", () => {
+  test("none: the same for counters; the amount stays", () => {
     const increment = {
       metric: "openhook.tool.call.count",
       amount: 1,

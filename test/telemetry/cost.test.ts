@@ -21,14 +21,14 @@ describe("costNanoUsd", () => {
     expect(costNanoUsd(call(SONNET, { input: 1_000, output: 100 }), "anthropic")).toBe(3_000_000 + 1_500_000);
   });
 
-  test("cached tokens are part of the input and cost what cached tokens cost", () => {
+  test("cached tokens are part of the input, at their own price", () => {
     const usage = { input: 6_000, output: 100, cacheRead: 1_000, cacheWrite: 2_000 };
     expect(costNanoUsd(call(SONNET, usage), "anthropic")).toBe(
       3_000 * 3_000 + 100 * 15_000 + 1_000 * 300 + 2_000 * 3_750,
     );
   });
 
-  test("writes for an hour are part of the writes and dearer", () => {
+  test("one-hour cache writes are part of the writes, and cost more", () => {
     const usage = {
       input: 6_000,
       output: 100,
@@ -42,14 +42,14 @@ describe("costNanoUsd", () => {
     );
   });
 
-  test("a provider by OpenTelemetry's name, the call's own before the session's", () => {
+  test("a provider by OpenTelemetry's name; the call's takes precedence over the session's", () => {
     const usage = { input: 1_000, output: 100 };
     expect(costNanoUsd(call("gemini-2.5-pro", usage), "gcp.gemini")).toBe(1_000 * 1_250 + 100 * 10_000);
     expect(costNanoUsd({ ...call("gpt-4.1", usage), provider: "azure.ai.openai" }, undefined)).toBe(2_800_000);
     expect(costNanoUsd({ ...call(SONNET, usage), provider: "anthropic" }, "openai")).toBe(4_500_000);
   });
 
-  test("a Claude model by Amazon's name costs what Amazon asks for it", () => {
+  test("a Claude model by Amazon's name has Amazon's price", () => {
     const usage = { input: 1_000, output: 100 };
     expect(costNanoUsd(call("us.anthropic.claude-sonnet-4-5-20250929-v1:0", usage), "anthropic")).toBe(4_950_000);
     expect(costNanoUsd(call("global.anthropic.claude-sonnet-4-5-20250929-v1:0", usage), undefined)).toBe(4_500_000);
@@ -61,24 +61,24 @@ describe("costNanoUsd", () => {
     ).toBeUndefined();
   });
 
-  test("a provider that the table does not know has no price, whatever the model is called", () => {
+  test("a provider that is not in the table has no price, whatever the model", () => {
     expect(
       costNanoUsd({ ...call(SONNET, { input: 1, output: 1 }), provider: "our-gateway" }, undefined),
     ).toBeUndefined();
   });
 
-  test("a call that is charged by another list has no price", () => {
+  test("a call with another price list has no price", () => {
     expect(
       costNanoUsd({ ...call(SONNET, { input: 1_000, output: 100 }), noListPrice: true }, "anthropic"),
     ).toBeUndefined();
   });
 
-  test("nothing used costs nothing, which is known", () => {
+  test("no usage costs 0, which is known", () => {
     expect(costNanoUsd(call(SONNET, { input: 0, output: 0 }), "anthropic")).toBe(0);
   });
 
   test.each([
-    ["a model nobody has heard of", call("acme-large-1", { input: 10, output: 1 })],
+    ["an unknown model", call("acme-large-1", { input: 10, output: 1 })],
     ["no model", call(undefined, { input: 10, output: 1 })],
     ["no usage", call(SONNET, undefined)],
   ])("%s: unknown, never 0", (_, unknown) => {
@@ -87,7 +87,7 @@ describe("costNanoUsd", () => {
   });
 });
 
-test("the price table that is named is the one that is installed", () => {
+test("the reported price table is the installed one", () => {
   const installed = createRequire(import.meta.url)("../../node_modules/@pydantic/genai-prices/package.json") as {
     version: string;
   };

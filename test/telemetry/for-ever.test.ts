@@ -13,8 +13,8 @@ import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
 import { turnSpans } from "../../src/telemetry/spans.ts";
 import { temporaryStores } from "../store/temporary.ts";
 
-// What stores and backends already hold was named by an earlier version. A name that comes out otherwise counts, or shows,
-// all of it once more: these are never to be changed to what a test says.
+// Stores and backends already contain names from earlier versions. A changed name would count or show everything again:
+// never adjust these expectations to a changed result.
 
 const stores = temporaryStores();
 const facts = { source: "claude-code", sessionId: "session-1" };
@@ -59,7 +59,7 @@ test("ids of traces, spans and events", () => {
   `);
 });
 
-test("keys by which a fact counts once", () => {
+test("keys that make a fact count once", () => {
   const segment = { ordinal: 0, startMs: 0, lastActivityMs: 9, endMs: 9, uses: [] };
   const counts = [
     ...runCounts(turn, facts),
@@ -77,7 +77,7 @@ test("keys by which a fact counts once", () => {
   `);
 });
 
-test("streams of counters, and digests of what was imported and pruned", () => {
+test("streams of counters, and digests of imported and pruned facts", () => {
   const db = stores.open();
   countFacts(db, runCounts(turn, facts), METRIC_SHAPES, 0);
   const calls = db.prepare("SELECT identity FROM counters WHERE metric = 'openhook.tool.call.count'").all();
@@ -100,7 +100,7 @@ test("streams of counters, and digests of what was imported and pruned", () => {
   `);
 });
 
-test("by what a store is told from its copies", () => {
+test("fingerprints that distinguish a store from its copies", () => {
   const fileSystem = { name: "ext4", isShared: false, hasLocks: true, hasStableNumbers: true, isContainerLayer: false };
   const around = { fileSystem, machineId: "3d1219c7", hostname: "orchard", folderNumber: "131074" };
   const shared = { ...around, fileSystem: { ...fileSystem, name: "nfs", isShared: true } };
@@ -118,7 +118,7 @@ test("by what a store is told from its copies", () => {
   `);
 });
 
-test("history that was packed: who writes it otherwise gives it another number, and the store a migration", () => {
+test("packed history: another encoding needs another version number and a migration", () => {
   const tables = [
     "T0hUMjQBAAB7InZlcnNpb24iOjIsInRleHRzIjoxNywicm93cyI6WzIsMCwwLDFdLCJjb2x1bW5zIjpbW1sxLDFdLFswLC0xXSxb",
     "MCwyXSxbMCwtMV0sWzAsLTFdLFswLDBdLFswLC0xXSxbMCw0XSxbNCwzMDAwMDAwMDNdLFsyLDddLFs0LDMwMDAwMDAwMF0sWzAs",

@@ -26,7 +26,7 @@ describe.each(sessions.map((s) => [s.name, s] as const))("%s", (_, recorded) => 
   const total = (pick: (usage: TokenUsage) => number | undefined): number =>
     calls.reduce((sum, call) => sum + (call.usage === undefined ? 0 : (pick(call.usage) ?? 0)), 0);
 
-  test("sums are those of the model calls, to the token", () => {
+  test("sums equal those of the model calls, to the token", () => {
     expect(sum(steps, `${PREFIX}input_tokens`)).toBe(total((u) => u.input));
     expect(sum(steps, `${PREFIX}output_tokens`)).toBe(total((u) => u.output));
     expect(sum(steps, `${PREFIX}cache_read.input_tokens`)).toBe(total((u) => u.cacheRead));
@@ -42,7 +42,7 @@ describe.each(sessions.map((s) => [s.name, s] as const))("%s", (_, recorded) => 
     expect(sum(steps, "openhook.usage.incomplete.count")).toBe(calls.filter((call) => !call.complete).length);
   });
 
-  test("model by model", () => {
+  test("sums per model equal those of its calls", () => {
     const models = [...new Set(calls.map((c) => c.model))];
     const named = (model: string | undefined) => (model === undefined ? {} : { "gen_ai.response.model": model });
     expect(models.map((model) => sum(steps, `${PREFIX}output_tokens`, named(model)))).toEqual(
@@ -50,7 +50,7 @@ describe.each(sessions.map((s) => [s.name, s] as const))("%s", (_, recorded) => 
     );
   });
 
-  test("a subagent that goes on after it was settled is not another one", () => {
+  test("a subagent that continues after it was settled is not counted again", () => {
     const goneOn = session.subagents.map((subagent) => ({ ...subagent, key: `${subagent.agentId}~1` }));
     const later = goneOn.flatMap((run) => runCounts(run, session.facts)).flatMap((c) => c.increments);
     expect(sum(steps, "openhook.subagent.count")).toBe(session.subagents.length);
@@ -72,7 +72,7 @@ describe.each(sessions.map((s) => [s.name, s] as const))("%s", (_, recorded) => 
     );
   });
 
-  test("tool calls of an MCP server name it, on the count and on the duration", () => {
+  test("tool calls of an MCP server have its name, in count and duration", () => {
     const server = (name: string): string | undefined => /^mcp__(.+?)__/.exec(name)?.[1];
     const named = steps.filter((step) => step.attributes["gen_ai.tool.name"] !== undefined);
     expect(named.map(({ attributes }) => attributes["openhook.mcp.server.name"])).toEqual(
@@ -80,7 +80,7 @@ describe.each(sessions.map((s) => [s.name, s] as const))("%s", (_, recorded) => 
     );
   });
 
-  test("every step has a known metric, an amount that is not negative, and a key that is its fact's alone", () => {
+  test("every increment has a known metric, a non-negative amount, and a key unique to its fact", () => {
     for (const step of steps) {
       const shape = METRIC_SHAPES.get(step.metric);
       expect(shape, step.metric).toBeDefined();
@@ -91,7 +91,7 @@ describe.each(sessions.map((s) => [s.name, s] as const))("%s", (_, recorded) => 
     expect(new Set(counts.map((c) => c.key)).size).toBe(counts.length);
   });
 
-  test("nothing that is different in each session is an attribute", () => {
+  test("no attribute is specific to a session", () => {
     const ids = [recorded.sessionId, ...tools.map((t) => t.callId), ...calls.map((c) => c.responseId ?? "")];
     const values = steps.flatMap((s) => Object.values(s.attributes));
     expect(values.filter((v) => typeof v === "string" && ids.includes(v))).toEqual([]);
@@ -134,7 +134,7 @@ describe("modelCallRevision", () => {
     return found;
   };
 
-  test("what was counted and what is revised is what would have been counted at once", () => {
+  test("counts plus revision equal the counts of the final call", () => {
     fc.assert(
       fc.property(before, before, (first, more) => {
         const grown = {
@@ -156,7 +156,7 @@ describe("modelCallRevision", () => {
     );
   });
 
-  test("of a call that was counted with another price, as an earlier version's table had it, the difference to that counts", () => {
+  test("if a call was counted at another price, e.g. of an earlier version's table, the difference to that price counts", () => {
     const usage = { fresh: 100, output: 10, cacheRead: 0, cacheWrite: 0 };
     const [was, is] = [call(usage, false), call({ ...usage, output: 500 }, true)];
     const costs = (costNanoUsd: number | undefined): number =>
@@ -170,7 +170,7 @@ describe("modelCallRevision", () => {
     expect(costs(undefined)).toBe(cost);
   });
 
-  test("the same again adds nothing", () => {
+  test("an identical revision adds nothing", () => {
     fc.assert(
       fc.property(before, (usage) => {
         expect(revision(call(usage, true), call(usage, true)).increments).toEqual([]);
@@ -178,7 +178,7 @@ describe("modelCallRevision", () => {
     );
   });
 
-  test("less is the difference too, for the counters to take off what comes next", () => {
+  test("a decrease is a negative difference, which later increments offset", () => {
     const [more, less] = [
       { fresh: 10, output: 10, cacheRead: 10, cacheWrite: 10 },
       { fresh: 1, output: 1, cacheRead: 1, cacheWrite: 1 },
@@ -192,7 +192,7 @@ describe("modelCallRevision", () => {
     expect(sum(revised, "openhook.usage.incomplete.count")).toBe(-1);
   });
 
-  test("a price that was not known when the call was counted takes it off those without one", () => {
+  test("if the price was unknown when the call was counted, the count of calls without a price is reduced", () => {
     const usage = { fresh: 100, output: 10, cacheRead: 0, cacheWrite: 0 };
     const { usage: _, ...unknown } = call(usage, false);
     const revised = revision(unknown, call(usage, true)).increments;
@@ -200,20 +200,20 @@ describe("modelCallRevision", () => {
     expect(sum(revised, "openhook.cost.usage")).toBe(priced(call(usage, true)).costNanoUsd);
   });
 
-  test("two revisions of one call are two facts, the same one told twice is one", () => {
+  test("two revisions of one call are two facts, and a repeated one is one", () => {
     const [a, b, c] = [1, 2, 3].map((n) => call({ fresh: n, output: n, cacheRead: 0, cacheWrite: 0 }, true));
     if (a === undefined || b === undefined || c === undefined) throw new Error("three calls");
     const keys = [countsOf(a), revision(a, b), revision(b, c)].map((f) => f.key);
     expect(new Set(keys).size).toBe(3);
     expect(revision(a, b).key).toBe(keys[1]);
-    // Told whole, and of other kinds of the same sums
+    // Complete records, with other values for the same sums
     const kinds = call({ fresh: 1, output: 2, cacheRead: 1, cacheWrite: 0 }, true);
     expect(revision(a, { ...b, complete: false }).key).not.toBe(keys[1]);
     expect(revision(a, kinds).key).not.toBe(keys[1]);
   });
 });
 
-test("metrics have OpenTelemetry's form of names and units, and bounds that rise", () => {
+test("metrics follow OpenTelemetry's naming and units, and bounds ascend", () => {
   for (const shape of METRIC_SHAPES.values()) {
     expect(shape.name).toMatch(/^(gen_ai|openhook)(\.[a-z_]+)+$/);
     expect(shape.unit).toMatch(/^(\{[a-z_]+\}|s|By|USD)$/);

@@ -18,18 +18,18 @@ describe("providerOf", () => {
     { what: "Anthropic's own", id: "msg_01XFDUDYJgAACzvnptvVoYEL", provider: "anthropic" },
     { what: "Amazon Bedrock's", id: "msg_bdrk_015pNYi6bWStpDG95pKQepuH", provider: "aws.bedrock" },
     { what: "Vertex AI's", id: "msg_vrtx_0154abcdefGH", provider: "gcp.vertex_ai" },
-    { what: "somebody else's", id: "msg_relay_0154abcdefGH", provider: "anthropic" },
+    { what: "a relay's", id: "msg_relay_0154abcdefGH", provider: "anthropic" },
     { what: "none", id: undefined, provider: "anthropic" },
   ])("an answer with an id that is $what", ({ id, provider }) => {
     expect(providerOf(call(id), "anthropic")).toBe(provider);
   });
 
-  test("what the agent told counts before it, and nobody is nobody", () => {
+  test("a provider that the agent reports takes precedence; without one there is none", () => {
     expect(providerOf(call("msg_bdrk_015pNYi6bWStpDG95pKQepuH", "litellm"), "anthropic")).toBe("litellm");
     expect(providerOf(call("chatcmpl-1"), undefined)).toBeUndefined();
   });
 
-  test("counters tell each call's", () => {
+  test("counters have each call's provider", () => {
     const facts: SessionFacts = { source: "claude-code", sessionId: "s1", provider: "anthropic" };
     const run = {
       key: "p1",
@@ -44,9 +44,9 @@ describe("providerOf", () => {
       { ...turn, modelCalls: [call("msg_bdrk_01abc"), { ...call("msg_01abc"), key: "c2" }] },
       facts,
     );
-    const told = counts.flatMap(({ increments }) =>
+    const providers = counts.flatMap(({ increments }) =>
       increments.map(({ attributes }) => attributes["gen_ai.provider.name"]),
     );
-    expect([...new Set(told)].filter((name) => name !== undefined).sort()).toEqual(["anthropic", "aws.bedrock"]);
+    expect([...new Set(providers)].filter((name) => name !== undefined).sort()).toEqual(["anthropic", "aws.bedrock"]);
   });
 });

@@ -29,8 +29,8 @@ const tokens = fc
     return { input, output, cacheRead, cacheWrite, cacheWrite1h: Math.floor(cacheWrite * hour) };
   });
 
-/** What the table itself says. */
-function asked(
+/** The price according to the table itself. */
+function tablePrice(
   provider: string,
   model: string,
   t: { readonly [K in "input" | "output" | "cacheRead" | "cacheWrite" | "cacheWrite1h"]: number },
@@ -51,7 +51,7 @@ function asked(
 }
 
 describe("a price", () => {
-  test("is the table's own, for every model and any usage", () => {
+  test("equals the table's, for every model and any usage", () => {
     expect(MODELS.length).toBeGreaterThan(150);
     fc.assert(
       fc.property(
@@ -59,7 +59,7 @@ describe("a price", () => {
         tokens,
         fc.constantFrom(AT_MS, Date.UTC(2025, 1, 1), Date.UTC(2024, 5, 1)),
         ([provider, model], usage, ms) => {
-          const [ours, theirs] = [pricesOf(provider, model)(usage, ms), asked(provider, model, usage, ms)];
+          const [ours, theirs] = [pricesOf(provider, model)(usage, ms), tablePrice(provider, model, usage, ms)];
           if (theirs === undefined) expect(ours).toBeUndefined();
           else expect(Math.abs((ours ?? Number.NaN) - theirs)).toBeLessThan(1e-9);
         },
@@ -68,7 +68,7 @@ describe("a price", () => {
     );
   });
 
-  test("of a model that nobody knows is not known", () => {
+  test("of an unknown model is unknown", () => {
     expect(pricesOf("anthropic", "no-such-model")({ input: 1, output: 1 }, AT_MS)).toBeUndefined();
     expect(pricesOf(undefined, "no-such-model")({ input: 1, output: 1 }, AT_MS)).toBeUndefined();
   });

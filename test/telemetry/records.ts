@@ -13,7 +13,7 @@ export const REPOSITORY = {
   revision: "0123456789abcdef0123456789abcdef01234567",
 };
 
-/** A recorded session as it is when all is over. */
+/** A recorded session after it has ended. */
 export function endedSession(recorded: RecordedSession): Session {
   const input = inputOf(recorded, { events: recorded.events, entries: merged(recorded.lines) });
   return buildSession({
@@ -23,7 +23,7 @@ export function endedSession(recorded: RecordedSession): Session {
   });
 }
 
-/** All spans of a session, as the drain makes them. */
+/** All spans of a session, as the drain builds them. */
 export function spansOf(session: Session, settings: SpanSettings, facts: SessionFacts = session.facts): KeyedSpan[] {
   const { turns, subagents, segments } = session;
   const placeOf = subagentParents(session, facts, settings.traceScope, {

@@ -43,7 +43,7 @@ const values = (name: string): Record<string, number> =>
 const metricRequests = (): number => receiver.requests.filter(({ path }) => path.endsWith("/v1/metrics")).length;
 
 describe("with each delivery", () => {
-  test("what was taken, converted, ignored, set aside, and how much waits", async () => {
+  test("payloads received, converted, ignored and quarantined, and the queue's length", async () => {
     for (const call of replay.calls) replay.put(call);
     replay.put({ received_at: "2026-11-21T11:00:00Z", event: "Stop", stdin: { nobody: "knows this" } });
     replay.put({ received_at: "2026-11-21T11:00:00Z", event: "Stop", stdin_raw: "{nonsense" });
@@ -60,7 +60,7 @@ describe("with each delivery", () => {
     expect(values("inbox.files")).toEqual({ all: 0 });
     expect(values("store.size")["all"]).toBeGreaterThan(10_000);
     expect(values("drift.names")).toEqual({});
-    // Nothing was lost: a counter that never counted is not there
+    // Nothing was lost: a counter without counts is absent
     expect(values("dropped.count")).toEqual({});
     for (const { resource, unit } of own()) {
       expect(resource["service.name"]).toBe("openhook-otel");
@@ -69,7 +69,7 @@ describe("with each delivery", () => {
     }
   });
 
-  test("where nobody is to get spans, none waits for him", async () => {
+  test("without an endpoint for spans, none is queued", async () => {
     replay.env = { OPENHOOK_OTEL_OTLP_METRICS_ENDPOINT: `${receiver.url}/v1/metrics` };
     for (const call of replay.calls) replay.put(call);
     await replay.drain({ endIdle: true }, at(0));
@@ -77,7 +77,7 @@ describe("with each delivery", () => {
     for (const name of ["outbox.spans", "outbox.size", "outbox.age"]) expect(values(name), name).toEqual({ all: 0 });
   });
 
-  test("the drain before, its duration, and what became of its requests", async () => {
+  test("the previous drain, its duration, and the results of its requests", async () => {
     for (const call of replay.calls) replay.put(call);
     receiver.setBehaviour(() => ({ status: 503 }));
     await replay.drain({}, at(0));
@@ -92,7 +92,7 @@ describe("with each delivery", () => {
     expect(Object.keys(values("clock.skew"))).toEqual(["all"]);
   });
 
-  test("a drain that was killed is counted by the next, one that failed by itself", async () => {
+  test("a killed drain is counted by the next one, a failed one by itself", async () => {
     for (const call of replay.calls) replay.put(call);
     await replay.drain({}, at(0));
     const db = openDatabase(replay.places.storePath);
@@ -108,7 +108,7 @@ describe("with each delivery", () => {
   });
 });
 
-test("drains that find nothing send nothing, until series would be taken for ended", async () => {
+test("drains without work send nothing, until a backend would consider series ended", async () => {
   for (const call of replay.calls) replay.put(call);
   await replay.drain({ endIdle: true }, at(0));
   expect(metricRequests()).toBe(1);
@@ -118,7 +118,7 @@ test("drains that find nothing send nothing, until series would be taken for end
   expect(metricRequests()).toBe(2);
 });
 
-test("switched off, nothing of it is sent", async () => {
+test("switched off, none of it is sent", async () => {
   replay.env = { ...replay.env, OPENHOOK_OTEL_SELF_TELEMETRY: "false" };
   for (const call of replay.calls) replay.put(call);
   await replay.drain({ endIdle: true }, at(0));
@@ -126,10 +126,10 @@ test("switched off, nothing of it is sent", async () => {
   expect(own()).toEqual([]);
 });
 
-describe("names that nobody knows", () => {
+describe("unknown names", () => {
   const KEY = `sk-ant-${"4711abcd".repeat(5)}`;
 
-  test("are counted by version, kept by name only where the name is one, and never sent", async () => {
+  test("are counted by version, stored by name only if they look like a name, and never sent", async () => {
     const [first, ...rest] = replay.calls;
     for (const call of [first, ...rest]) if (call !== undefined) replay.put(call);
     await replay.drain({}, at(0));
@@ -159,7 +159,7 @@ describe("names that nobody knows", () => {
     for (const name of ["SolarFlare", "spectral_class", KEY]) expect(sent).not.toContain(name);
   });
 
-  test("however many there are, two hundred are kept", async () => {
+  test("are limited to two hundred", async () => {
     for (let payload = 0; payload < 10; payload++) {
       const letters = "abcdefghijklmnopqrstuvwxyz".split("");
       const many = Object.fromEntries(letters.map((a) => [`${a}${letters[payload]}`.repeat(3), 1]));
@@ -194,7 +194,7 @@ test("a payload whose file could not be removed is counted once", async () => {
     }
   })();
   expect(taken.length).toBe(replay.calls.length);
-  // As a drain leaves it that dies between the commit and the removal
+  // As after a drain that dies between the commit and the removal
   mkdirSync(replay.places.claimedDir, { recursive: true });
   for (const name of taken) {
     replay.put(replay.calls[0] as never);
@@ -210,7 +210,7 @@ test("a payload whose file could not be removed is counted once", async () => {
 
 describe("a clock that is far off", () => {
   const HOUR_MS = 60 * MINUTE_MS;
-  /** How far ahead of the backend's clock points of the last request were dated, in steps of four minutes. */
+  /** How far ahead of the backend's clock the points of the last request were, in steps of four minutes. */
   const aheadOfBackend = (): readonly number[] => {
     const points = receiver.metricPoints.map(({ timeNs }) => Number(timeNs / 1_000_000n) - Date.now());
     return [Math.min(...points), Math.max(...points)].map((ms) => Math.floor((ms + 2 * MINUTE_MS) / (4 * MINUTE_MS)));
@@ -220,7 +220,7 @@ describe("a clock that is far off", () => {
     [1, [0, 0]],
     [-1, [0, 0]],
     [24, [0, 0]],
-    // What Prometheus takes stays as it was said
+    // A time that Prometheus accepts stays unchanged
     [8 / 60, [2, 2]],
   ])("by %s hours: metrics are dated by the backend's clock where it would refuse them", async (hours, expected) => {
     for (const call of replay.calls) replay.put(call);
@@ -228,7 +228,7 @@ describe("a clock that is far off", () => {
     expect(aheadOfBackend()).toEqual(expected);
   });
 
-  test("and is right again: what was sent when it was ahead holds nothing up", async () => {
+  test("corrected later: what was sent while it was ahead delays nothing", async () => {
     replay.env = { OPENHOOK_OTEL_OTLP_METRICS_ENDPOINT: `${receiver.url}/v1/metrics` };
     for (const call of replay.calls) replay.put(call);
     await replay.drain({ endIdle: true }, { now: () => Date.now() + 24 * HOUR_MS, sleep: async () => {} });

@@ -23,22 +23,22 @@ const intake = (rest: Partial<IntakeFacts>): IntakeFacts => ({
   ...rest,
 });
 
-/** `<source> <kind> <name>` of what nobody knows in a payload; nothing where no card recognises it. */
+/** `<source> <kind> <name>` of unknown names in a payload; empty if no card recognises it. */
 function unknownIn(payload: unknown, facts: IntakeFacts): readonly string[] {
   const agent = detect(agents, payload, facts);
   if (agent === undefined) return [];
   return [...unknownNamesIn(agent, payload, facts).values()].map(({ kind, name }) => `${agent.source} ${kind} ${name}`);
 }
 
-describe("what cards know", () => {
-  test("every card says it", () => {
+describe("names on cards", () => {
+  test("every card lists them", () => {
     for (const { source, known } of agents) {
       expect(known?.events.length, source).toBeGreaterThan(0);
       expect(known?.fields.length, source).toBeGreaterThan(0);
     }
   });
 
-  test("no recorded payload has a name that its card does not know", () => {
+  test("every name in a recorded payload is on its card", () => {
     const recorded = recordedPayloads();
     expect(recorded.length).toBeGreaterThan(300);
     const unknown = recorded.flatMap(({ source, event, env, payload }) =>
@@ -47,7 +47,7 @@ describe("what cards know", () => {
     expect([...new Set(unknown)]).toEqual([]);
   });
 
-  test("no documented payload either, but for the event that stands there as an unknown one", () => {
+  test("every name in a documented payload too, except the example of an unknown event", () => {
     const files = readdirSync(CASES, { recursive: true, encoding: "utf8" }).filter((p) => p.endsWith("calls.jsonl"));
     expect(files.length).toBeGreaterThan(10);
     const unknown = files.flatMap((file) =>
@@ -61,7 +61,7 @@ describe("what cards know", () => {
   });
 
   test.each(agents.map((agent) => [agent.source, agent] as const))(
-    "%s: a new event and a new field are seen",
+    "%s: a new event and a new field are reported",
     (_, agent) => {
       const payload = { hook_event_name: "SolarFlare", spectralClass: "G2V" };
       const unknown = [
@@ -72,13 +72,13 @@ describe("what cards know", () => {
     },
   );
 
-  test("what is no object has no names, and members that lie deeper are content", () => {
+  test("only objects have names, and nested members are content", () => {
     for (const payload of [null, 7, "SessionStart", [], [{ a: 1 }]]) expect(unknownIn(payload, intake({}))).toEqual([]);
     const deep = { hook_event_name: "Stop", session_id: "s", tool_input: { anything: { at: "all" } } };
     expect(unknownIn(deep, intake({ source: "claude-code" }))).toEqual([]);
   });
 
-  test("a payload with thousands of members is not looked through", () => {
+  test("a payload with thousands of members is not searched", () => {
     const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`member${i}`, 1]));
     const claude = agents.find(({ source }) => source === "claude-code");
     expect(claude).toBeDefined();
@@ -86,8 +86,8 @@ describe("what cards know", () => {
   });
 });
 
-describe("its own metrics", () => {
-  test("have names of their own and units", () => {
+describe("the program's own metrics", () => {
+  test("have a separate prefix, and units", () => {
     for (const { name, unit, description } of SELF_SHAPES) {
       expect(name.startsWith(SELF_PREFIX), name).toBe(true);
       expect(name).toMatch(/^[a-z]+(?:[._][a-z]+)*$/);
@@ -97,7 +97,7 @@ describe("its own metrics", () => {
     expect(new Set(SELF_SHAPES.map(({ name }) => name)).size).toBe(SELF_SHAPES.length);
   });
 
-  test("every reason that a payload is set aside for has its family", () => {
+  test("every quarantine reason has a family", () => {
     const decoded = (payload: string): string => {
       const result = decodeEvent(Buffer.from(payload), {});
       return result.ok ? "" : result.reason;
@@ -118,14 +118,14 @@ describe("its own metrics", () => {
       [parsed("openhook-inbox 1\nsource=x"), "foreign_file"],
       [decoded(""), "unreadable"],
       [decoded("{nonsense"), "unreadable"],
-      ["something nobody thought of", "other"],
+      ["something unexpected", "other"],
     ];
     for (const [reason, family] of reasons) expect(quarantineFamily(reason), reason).toBe(family);
     expect(new Set(reasons.map(([, family]) => family))).toEqual(new Set(QUARANTINE_FAMILIES));
   });
 });
 
-test("no recorded transcript has a kind of record that its reader does not know", async () => {
+test("every kind of record in recorded transcripts is known to its reader", async () => {
   const found: string[] = [];
   let records = 0;
   for (const agent of agents) {
@@ -161,7 +161,7 @@ test.each([
     human_response.recorded permission.carriedForward skill.context_delivered tool_search.activated session.import_legacy`,
     { type: "session.start", data: {} },
   ],
-])("nor has a kind that %s can write and no recording has", async (source, kinds, first) => {
+])("so is every kind that %s can write and no recording has", async (source, kinds, first) => {
   const home = mkdtempSync(join(tmpdir(), "openhook-kinds-"));
   const path = join(home, "rollout-2026-11-21T10-00-00-01a1fcbb-0000-7000-8000-000000000000.jsonl");
   const timestamp = "2026-11-21T10:00:00.000Z";

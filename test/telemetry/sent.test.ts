@@ -6,7 +6,7 @@ import { openDatabase } from "../../src/store/database.ts";
 import { clockAt } from "../support/clock.ts";
 import { Replay } from "../support/replay.ts";
 
-// Everything that is sent of a recorded session, as text: what a change adds, renames or takes away stands in its diff.
+// Everything sent for a recorded session, as text: the diff shows what a change adds, renames or removes.
 
 const CASES = [
   ["claude-code", "api-error"],
@@ -31,14 +31,14 @@ test.each(CASES)("%s: %s", async (source, name) => {
   await expect(sentOf(replay.places.storePath)).toMatchFileSnapshot(`sent/${source}-${name}.txt`);
 });
 
-/** The folder that all were recorded in. */
+/** The folder of all recordings. */
 function makeRepository(path: string): void {
   mkdirSync(join(path, ".git"), { recursive: true });
   writeFileSync(join(path, ".git", "HEAD"), "ref: refs/heads/main\n");
   writeFileSync(join(path, ".git", "config"), '[remote "origin"]\n\turl = https://git.example/acme/acme-shop.git\n');
 }
 
-/** Spans as a tree, each with all it has, times from the first one on; below them the counters. */
+/** Spans as a tree with all attributes, times relative to the first; below them the counters. */
 function sentOf(storePath: string): string {
   const db = openDatabase(storePath);
   try {
@@ -68,7 +68,7 @@ function sentOf(storePath: string): string {
         const of = named(JSON.parse(String(resource))).join(", ");
         return `${of} ${metric}{${named(JSON.parse(String(attributes))).join(", ")}} ${stands}`;
       })
-      // What the drain tells of itself says how fast this machine is
+      // The drain's metrics about itself depend on the machine's speed
       .filter((line) => !line.startsWith('service.name="openhook-otel"'));
     const resources = new Set(spans.map((span) => named(span.resource).join(", ")));
     return `${[...resources, ...below(undefined, ""), "", ...counters.sort()].join("\n")}\n`;
@@ -77,7 +77,7 @@ function sentOf(storePath: string): string {
   }
 }
 
-/** Every span names its session, twice: shown on the root alone. */
+/** Every span has its session's id, twice: shown only on the root. */
 function withoutSession({ attributes, parentSpanId }: SpanRecord): Readonly<Record<string, unknown>> {
   const { "session.id": id, "gen_ai.conversation.id": conversation, ...others } = attributes;
   expect([typeof id, id]).toEqual(["string", conversation]);

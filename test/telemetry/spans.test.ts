@@ -15,7 +15,7 @@ describe.each(["session", "turn"] as const)("traces per %s", (traceScope) => {
     const spans = spansOf(session, { ...SETTINGS, traceScope });
     const records = spans.map((s) => s.record);
 
-    test("are whole: ids unique, parents in the same trace, one root each", () => {
+    test("are complete: unique ids, parents in the same trace, one root each", () => {
       expect(new Set(records.map((r) => r.spanId)).size).toBe(records.length);
       expect(new Set(spans.map((s) => s.key)).size).toBe(spans.length);
       const here = new Set(records.map((r) => `${r.traceId} ${r.spanId}`));
@@ -26,7 +26,7 @@ describe.each(["session", "turn"] as const)("traces per %s", (traceScope) => {
       }
     });
 
-    test("hold every model call and tool call once, under a name that says what it is", () => {
+    test("contain every model call and tool call once, with a descriptive name", () => {
       const of = (kind: string) => records.filter((r) => r.attributes["openhook.span.kind"] === kind);
       const runs = [...session.turns, ...session.subagents];
       expect(
@@ -45,7 +45,7 @@ describe.each(["session", "turn"] as const)("traces per %s", (traceScope) => {
       expect(records.filter((r) => !NAMES.some((name) => name.test(r.name))).map((r) => r.name)).toEqual([]);
     });
 
-    test("are records that every backend takes", () => {
+    test("are valid for every backend", () => {
       for (const record of records) {
         expect(SpanRecord.safeParse(record).error).toBeUndefined();
         expect(record.endMs).toBeGreaterThanOrEqual(record.startMs);
@@ -59,7 +59,7 @@ describe.each(["session", "turn"] as const)("traces per %s", (traceScope) => {
       }
     });
 
-    test("say nothing of this machine", () => {
+    test("contain nothing about this machine", () => {
       expect(records.map((r) => JSON.stringify(r)).filter((text) => /\/home\/|\/Users\//.test(text))).toEqual([]);
     });
   });
@@ -70,7 +70,7 @@ test.each(["subagent", "nested-subagents", "permission-denied"])("the tree of %s
   await expect(`${treeOf(spans).join("\n")}\n`).toMatchFileSnapshot(`trees/${name}.txt`);
 });
 
-describe("the spelling of the GenAI conventions", () => {
+describe("the attribute names of the GenAI conventions", () => {
   const CASES = [
     ["both", 5210, 5210],
     ["latest", 5210, undefined],
@@ -85,7 +85,7 @@ describe("the spelling of the GenAI conventions", () => {
     expect(call?.record.attributes["gen_ai.usage.input_tokens"]).toBe(5222);
   });
 
-  test.each(CASES)("%s, of a turn whose calls are told as one sum", async (semconv, write, creation) => {
+  test.each(CASES)("%s, for a turn whose calls are reported as one sum", async (semconv, write, creation) => {
     const session = endedSession(await recordedSession("basic"));
     const turns = session.turns.map((turn) => ({
       ...turn,
@@ -98,7 +98,7 @@ describe("the spelling of the GenAI conventions", () => {
   });
 });
 
-test("ids depend on the session and nothing else", async () => {
+test("ids depend only on the session", async () => {
   const session = endedSession(await recordedSession("basic"));
   const ids = (facts = session.facts) => spansOf(session, SETTINGS, facts).map((s) => s.record.spanId);
   expect(ids({ source: session.facts.source, sessionId: session.facts.sessionId })).toEqual(ids());
@@ -106,7 +106,7 @@ test("ids depend on the session and nothing else", async () => {
   expect(another.filter((id) => ids().includes(id))).toEqual([]);
 });
 
-/** Names by depth, in order of time; with the status where it says something. */
+/** Names by depth, in order of time; with the status if it is not the default. */
 function treeOf(spans: readonly KeyedSpan[]): string[] {
   const records = spans.map((s) => s.record);
   const below = (parent: string | undefined, depth: number): string[] =>

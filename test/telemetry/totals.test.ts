@@ -20,7 +20,7 @@ describe("sums of parts", () => {
   const first = turn(100, 200, { input: 10, output: 1, cacheRead: 4 }, undefined);
   const later = turn(300, 400, { input: 20, output: 2 });
 
-  test("are those of all at once, in whatever order", () => {
+  test("equal the sums of the whole, in any order", () => {
     const all = total(first, later);
     expect(addTotals(total(first), total(later))).toEqual(all);
     expect(addTotals(total(later), total(first))).toEqual(all);
@@ -29,14 +29,14 @@ describe("sums of parts", () => {
     expect(all).toMatchObject({ input: 30, output: 3, costNanoUsd: 3, pricedCalls: 2, unpricedCalls: 1 });
   });
 
-  test("are unknown where no call told any, and not 0", () => {
+  test("are unknown, not 0, if no call reported any", () => {
     expect(total(later).cacheRead).toBeUndefined();
     expect(total(first, later)).toMatchObject({ cacheRead: 4 });
     expect(total(first, later).cacheWrite).toBeUndefined();
     expect(total(turn(0, 1, { input: 1, output: 1, cacheWrite: 0 })).cacheWrite).toBe(0);
   });
 
-  test("with a call that was told more fully since are those of all as they are", () => {
+  test("with a call that was completed later equal the sums of the final calls", () => {
     const [unknown, placeholder, whole] = [
       turn(100, 200, undefined),
       turn(100, 200, { input: 10, output: 1 }),
@@ -56,7 +56,7 @@ describe("sums of parts", () => {
     }
   });
 
-  test("have what the agent reported last", () => {
+  test("contain what the agent reported last", () => {
     const reported = (input: number) => ({ ...NO_TOTALS, reported: { m: { input, output: 0 } } });
     expect(addTotals(reported(1), reported(2)).reported).toEqual({ m: { input: 2, output: 0 } });
     expect(addTotals(reported(1), NO_TOTALS).reported).toEqual({ m: { input: 1, output: 0 } });
