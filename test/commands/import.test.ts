@@ -242,7 +242,7 @@ describe("import", () => {
     expect(stored()).toEqual(totals);
   });
 
-  test("without any agent it says so, with a remedy", async () => {
+  test("without any agent it reports that, with a remedy", async () => {
     const none = await run([]);
     expect(none).toMatchObject({ code: 0, err: "" });
     expect(none.out).toContain("no past sessions found");

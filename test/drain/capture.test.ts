@@ -22,7 +22,7 @@ afterEach(async () => {
 const PROMPT = "Look at src and tell me where to add a discount";
 
 test("lowered before sending: no content is sent, and the store's file contains none", async () => {
-  const of = await told({ OPENHOOK_OTEL_CAPTURE: "full" });
+  const of = await drainedSession({ OPENHOOK_OTEL_CAPTURE: "full" });
   expect(storeText(of).includes(PROMPT)).toBe(true);
   receiver = await startReceiver();
   const log: string[] = [];
@@ -39,12 +39,12 @@ test("lowered before sending: no content is sent, and the store's file contains 
 
 test.each([
   ["a file that is not valid", '{ "capture": "full" "x" }', {}],
-  ["a level that there is not", '{ "capture": "ful" }', {}],
-  ["a variable with a level that there is not", '{ "capture": "full" }', { OPENHOOK_OTEL_CAPTURE: "ful" }],
+  ["an unknown level", '{ "capture": "ful" }', {}],
+  ["a variable with an unknown level", '{ "capture": "full" }', { OPENHOOK_OTEL_CAPTURE: "ful" }],
 ] as const)(
-  "%s: what was kept stays, what comes is kept as before, nothing is sent until it is mended",
+  "%s: stored content stays, new content is stored as before, and nothing is sent until it is fixed",
   async (_, text, env) => {
-    const of = await told({ OPENHOOK_OTEL_CAPTURE: "full" }, (call) => call.event !== "SessionEnd");
+    const of = await drainedSession({ OPENHOOK_OTEL_CAPTURE: "full" }, (call) => call.event !== "SessionEnd");
     const before = rows(of, "content") + spanTexts(of).split(PROMPT).length;
     mkdirSync(dirname(of.places.configPath), { recursive: true });
     writeFileSync(of.places.configPath, text);
@@ -60,14 +60,14 @@ test.each([
 );
 
 test("from full to redacted: unredacted content is deleted, new content is kept", async () => {
-  const of = await told({ OPENHOOK_OTEL_CAPTURE: "full" }, (call) => call.event !== "SessionEnd");
+  const of = await drainedSession({ OPENHOOK_OTEL_CAPTURE: "full" }, (call) => call.event !== "SessionEnd");
   await drainAt(of, { OPENHOOK_OTEL_CAPTURE: "redacted" });
   expect(storeText(of).includes(PROMPT)).toBe(false);
 });
 
 test("a turn that is open when the level is lowered gets no content", async () => {
   const isEarly = (call: RecordedCall): boolean => !["Stop", "SessionEnd"].includes(call.event);
-  const of = await told({ OPENHOOK_OTEL_CAPTURE: "full" }, isEarly, false);
+  const of = await drainedSession({ OPENHOOK_OTEL_CAPTURE: "full" }, isEarly, false);
   expect(rows(of, "content")).toBeGreaterThan(0);
   await drainAt(of, { OPENHOOK_OTEL_CAPTURE: "metadata" });
   expect(rows(of, "content")).toBe(0);
@@ -94,7 +94,7 @@ test("a project's stricter level wins over the user's", async () => {
 test.each([{ capture: "metadata" }, { capture: "redacted" }, { disabled: true }])(
   "a project that sets %o later: earlier content of its sessions is not sent, and does not stay in the store's file",
   async (wishes) => {
-    const of = await told({ OPENHOOK_OTEL_CAPTURE: "full" }, (call) => call.event !== "SessionEnd");
+    const of = await drainedSession({ OPENHOOK_OTEL_CAPTURE: "full" }, (call) => call.event !== "SessionEnd");
     expect(storeText(of).includes(PROMPT)).toBe(true);
     const cwd = String(of.calls[0]?.stdin?.["cwd"]);
     mkdirSync(cwd, { recursive: true });
@@ -134,7 +134,7 @@ test("redacted: secrets in a prompt and in a tool's arguments are not stored, th
 test("lowered to none: streams lose their names, and nothing is sent twice", async () => {
   receiver = await startReceiver();
   const endpoint = { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url, OPENHOOK_OTEL_OTLP_METRICS_TEMPORALITY: "delta" };
-  const of = await told({ ...endpoint });
+  const of = await drainedSession({ ...endpoint });
   const before = total(receiver, "openhook.tool.call.count");
   expect(before).toBeGreaterThan(0);
   // More counts, which are not sent before the level is lowered
@@ -250,7 +250,7 @@ test("all built-in tools in the recordings are on the agents' cards", async () =
 
 // --- helpers: earlier state, and the state now ---
 
-async function told(
+async function drainedSession(
   env: Record<string, string>,
   wanted: (call: RecordedCall) => boolean = () => true,
   endIdle = true,

@@ -19,21 +19,21 @@ const NOTHING: DeliverySummary = { sent: 0, rejected: 0, oversized: 0, kept: 0 }
 const FAILED: DeliverySummary = { ...NOTHING, kept: 5, reason: "away", stopped: "backend", halvings: 1 };
 const TAKEN: DeliverySummary = { ...NOTHING, sent: 5 };
 
-const look = (db: Database, nowMs: number, isEager = false, settings = SETTINGS) =>
+const stateAt = (db: Database, nowMs: number, isEager = false, settings = SETTINGS) =>
   circuitOf(db, "traces", settings, nowMs, isEager);
 const note = (db: Database, summary: DeliverySummary, nowMs: number): void =>
-  recordDelivery(db, "traces", SETTINGS, summary, look(db, nowMs), nowMs);
+  recordDelivery(db, "traces", SETTINGS, summary, stateAt(db, nowMs), nowMs);
 
 /** Seconds after `fromMs` until a hook's drain tries again. */
 function waitMs(db: Database, fromMs: number): number {
-  for (let ms = 0; ms <= 2 * HOUR_MS; ms += 1000) if (look(db, fromMs + ms).isDue) return ms;
+  for (let ms = 0; ms <= 2 * HOUR_MS; ms += 1000) if (stateAt(db, fromMs + ms).isDue) return ms;
   return Number.POSITIVE_INFINITY;
 }
 
 describe("a backend that fails", () => {
   test("is skipped longer after each failure, at most half an hour, until a success", () => {
     const db = stores.open();
-    expect(look(db, BEGAN_MS)).toEqual({ isDue: true, failures: 0, halvings: 0 });
+    expect(stateAt(db, BEGAN_MS)).toEqual({ isDue: true, failures: 0, halvings: 0 });
     const waits: number[] = [];
     let nowMs = BEGAN_MS;
     for (let n = 0; n < 12; n++) {
@@ -47,7 +47,7 @@ describe("a backend that fails", () => {
       expect(ms).toBeLessThanOrEqual(fullMs + 1000);
     }
     note(db, TAKEN, nowMs);
-    expect(look(db, nowMs)).toEqual({ isDue: true, failures: 0, halvings: 0 });
+    expect(stateAt(db, nowMs)).toEqual({ isDue: true, failures: 0, halvings: 0 });
   });
 
   test("machines do not retry at the same time", () => {
@@ -65,10 +65,10 @@ describe("a backend that fails", () => {
   test("is tried immediately by a user's drain, and if it is another destination", () => {
     const db = stores.open();
     note(db, FAILED, BEGAN_MS);
-    expect(look(db, BEGAN_MS + 1).isDue).toBe(false);
-    expect(look(db, BEGAN_MS + 1, true)).toMatchObject({ isDue: true, failures: 1, halvings: 1 });
-    const mended = { ...SETTINGS, headers: { authorization: "Bearer other" } };
-    expect(look(db, BEGAN_MS + 1, false, mended)).toEqual({ isDue: true, failures: 0, halvings: 0 });
+    expect(stateAt(db, BEGAN_MS + 1).isDue).toBe(false);
+    expect(stateAt(db, BEGAN_MS + 1, true)).toMatchObject({ isDue: true, failures: 1, halvings: 1 });
+    const otherDestination = { ...SETTINGS, headers: { authorization: "Bearer other" } };
+    expect(stateAt(db, BEGAN_MS + 1, false, otherDestination)).toEqual({ isDue: true, failures: 0, halvings: 0 });
   });
 
   test("is retried soon if it had accepted some", () => {
@@ -76,27 +76,27 @@ describe("a backend that fails", () => {
     for (let n = 0; n < 8; n++) note(db, FAILED, BEGAN_MS);
     note(db, { ...FAILED, sent: 4, halvings: 5 }, BEGAN_MS);
     expect(waitMs(db, BEGAN_MS)).toBeLessThanOrEqual(15_000);
-    expect(look(db, BEGAN_MS)).toMatchObject({ failures: 1, halvings: 5 });
+    expect(stateAt(db, BEGAN_MS)).toMatchObject({ failures: 1, halvings: 5 });
   });
 });
 
 test("Retry-After holds for a user's drain as well, and is reported", () => {
   const db = stores.open();
   note(db, { ...FAILED, afterMs: 60_000 }, BEGAN_MS);
-  expect(look(db, BEGAN_MS + 59_000, true)).toMatchObject({ isDue: false, askedUntilMs: BEGAN_MS + 60_000 });
-  expect(look(db, BEGAN_MS + 60_000, true)).toMatchObject({ isDue: true });
+  expect(stateAt(db, BEGAN_MS + 59_000, true)).toMatchObject({ isDue: false, askedUntilMs: BEGAN_MS + 60_000 });
+  expect(stateAt(db, BEGAN_MS + 60_000, true)).toMatchObject({ isDue: true });
 });
 
 test("a time stored by a clock that was ahead delays nothing", () => {
   const db = stores.open();
   note(db, { ...FAILED, afterMs: 60_000 }, BEGAN_MS + 365 * 24 * HOUR_MS);
-  expect(look(db, BEGAN_MS)).toMatchObject({ isDue: true });
+  expect(stateAt(db, BEGAN_MS)).toMatchObject({ isDue: true });
 });
 
 test("some bad content, and a time limit that is reached, are no failures", () => {
   const db = stores.open();
   note(db, { ...NOTHING, sent: 5, kept: 1, reason: "bad span", httpStatus: 400 }, BEGAN_MS);
-  expect(look(db, BEGAN_MS)).toMatchObject({ isDue: true, failures: 0 });
+  expect(stateAt(db, BEGAN_MS)).toMatchObject({ isDue: true, failures: 0 });
   note(db, { ...NOTHING, sent: 5, stopped: "time" }, BEGAN_MS);
-  expect(look(db, BEGAN_MS)).toMatchObject({ isDue: true, failures: 0 });
+  expect(stateAt(db, BEGAN_MS)).toMatchObject({ isDue: true, failures: 0 });
 });

@@ -26,8 +26,8 @@ const expectedOf = (source: string, name: string): Expected =>
 
 /** Every call and token once, and no time backwards; whatever the segments are. */
 function expectWhole(replay: Replay, { sessions }: Expected): void {
-  const books = countersAndRows(replay.places.storePath);
-  expect(books.counters).toEqual(books.rows);
+  const sums = countersAndRows(replay.places.storePath);
+  expect(sums.counters).toEqual(sums.rows);
   for (const { session_id, totals, tool_calls, prompts } of sessions) {
     const got = summaryOf(replay.places.storePath, session_id);
     const sum = (key: "input" | "output"): number => (got?.modelCalls ?? []).reduce((n, call) => n + call[key], 0);
@@ -110,7 +110,7 @@ describe("the clock steps", () => {
 
 describe("dated ahead", () => {
   const START_MS = Date.UTC(2026, 9, 5, 12);
-  const told = (type: string, ms: number) => ({
+  const eventAt = (type: string, ms: number) => ({
     events: [
       { openhook: "0.1", id: `${type}-${ms}`, source: "acme", type, time: new Date(ms).toISOString(), session_id: "s" },
     ],
@@ -121,8 +121,8 @@ describe("dated ahead", () => {
     try {
       const drainAt = (ms: number) => inbox.drain({}, [ACME], () => ms);
       const isOver = () => summaryOf(inbox.places.storePath, "s")?.segments.every(({ ended }) => ended);
-      inbox.put(told("session.start", START_MS));
-      inbox.put(told("prompt.submit", START_MS + 4 * 365 * DAY_MS));
+      inbox.put(eventAt("session.start", START_MS));
+      inbox.put(eventAt("prompt.submit", START_MS + 4 * 365 * DAY_MS));
       await drainAt(START_MS + MINUTE_MS);
       await drainAt(START_MS + 29 * MINUTE_MS);
       expect(isOver()).toBe(false);
@@ -168,9 +168,9 @@ describe("the real program", () => {
         }
         drainUnder([], "--end-idle");
         const { sessions } = expectedOf("claude-code", "multi-turn");
-        const books = countersAndRows(replay.places.storePath);
-        expect(books.counters).toEqual(books.rows);
-        expect(books.counters.input).toBe(sessions.reduce((sum, { totals }) => sum + (totals["input"] ?? 0), 0));
+        const sums = countersAndRows(replay.places.storePath);
+        expect(sums.counters).toEqual(sums.rows);
+        expect(sums.counters.input).toBe(sessions.reduce((sum, { totals }) => sum + (totals["input"] ?? 0), 0));
         const spans = readStore(replay.places.storePath, (db) => db.prepare("SELECT record FROM spans").all()) ?? [];
         for (const { record } of spans) {
           const { startMs, endMs } = JSON.parse(String(record)) as { startMs: number; endMs: number };

@@ -37,8 +37,8 @@ test("a fork of claude-code does not repeat errors, interruptions and ends of co
     if (path === "hooks.jsonl") return text;
     const lines = text.split("\n");
     const own = lines.findIndex((line) => line.includes("stop_hook_summary")) + 1;
-    const said = path.includes(FORK) ? lines.slice(own, own + 1) : lines.slice(own);
-    return [...lines.slice(0, own), ...copied, ...said, ""].join("\n");
+    const ownLines = path.includes(FORK) ? lines.slice(own, own + 1) : lines.slice(own);
+    return [...lines.slice(0, own), ...copied, ...ownLines, ""].join("\n");
   };
   at = new Replay("claude-code", "fork", { edit });
   await drained(at.calls.filter(({ event, stdin }) => stdin?.["session_id"] !== FORK || event === "UserPromptSubmit"));

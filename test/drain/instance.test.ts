@@ -130,8 +130,8 @@ test("a machine that returns after a month has a new instance id, and nothing is
   for (const call of original.calls.slice(0, ended)) original.put(call);
   await drainAfter(0, receiver.url);
   const first = instanceOf(original);
-  const told = countedIn(original).input;
-  expect(input()).toEqual([[first, told]]);
+  const countedInput = countedIn(original).input;
+  expect(input()).toEqual([[first, countedInput]]);
 
   // Counted while no backend could be reached
   for (const call of original.calls.slice(ended)) original.put(call);

@@ -37,8 +37,8 @@ describe.each([
     await replay.drain({ endIdle: true }, clockAt(lastMs + 30_000));
 
     const { storePath } = replay.places;
-    const books = countersAndRows(storePath);
-    expect(books.counters).toEqual(books.rows);
+    const sums = countersAndRows(storePath);
+    expect(sums.counters).toEqual(sums.rows);
     for (const session of sessions) {
       const got = summaryOf(storePath, session.session_id);
       expect(got?.prompts).toBe(session.prompts);

@@ -20,12 +20,12 @@ function failing(times: number, fail: (query: TranscriptQuery, folder: string) =
   const main = join(home, "main");
   writeFileSync(main, "");
   const read: string[] = [];
-  let looks = 0;
+  let attempts = 0;
   const reader: TranscriptReader = {
     roots: () => [home],
     locate: async function* () {},
     files: async (query) => {
-      if (++looks <= times) fail(query, join(home, "subagents"));
+      if (++attempts <= times) fail(query, join(home, "subagents"));
       return [{ path: main }];
     },
     read: async function* ({ path }) {
@@ -38,7 +38,8 @@ function failing(times: number, fail: (query: TranscriptQuery, folder: string) =
 }
 
 const START_EVENT = { openhook: "0.1", id: "e1", source: "acme", type: "session.start", session_id: "s", data: {} };
-const tell = (): void => inbox.put({ events: [{ ...START_EVENT, time: new Date().toISOString(), extensions: {} }] });
+const putEvent = (): void =>
+  inbox.put({ events: [{ ...START_EVENT, time: new Date().toISOString(), extensions: {} }] });
 
 test.each([
   ["a folder", (query: TranscriptQuery, folder: string) => query.onProblem?.(folder, eioAt(folder))],
@@ -50,14 +51,14 @@ test.each([
   ],
 ])("%s cannot be read once: it is retried, and nothing is reported", async (_what, fail) => {
   const { agent, read } = failing(1, fail);
-  tell();
+  putEvent();
   const { problems } = await inbox.drain({}, [agent]);
   expect({ problems, read: read.length }).toEqual({ problems: [], read: 1 });
 });
 
 test("a folder that can never be read: reported once, the rest is read", async () => {
   const { agent, read } = failing(99, (query, folder) => query.onProblem?.(folder, eioAt(folder)));
-  tell();
+  putEvent();
   const { problems } = await inbox.drain({}, [agent]);
   expect(problems).toEqual([expect.stringMatching(/^could not read the transcript "\S+subagents": EIO/)]);
   expect(read).toHaveLength(1);

@@ -20,13 +20,13 @@ test("a turn and a subagent that continue after pruning get new spans, each time
   const made = new MadeSession();
   session = made;
   const agent = async (call: string, no: number): Promise<void> => {
-    const told = { prompt_id: "p1", agent_id: "a1", agent_type: "Explore", no };
+    const subagentPayload = { prompt_id: "p1", agent_id: "a1", agent_type: "Explore", no };
     await made.answer({ calls: [[call, no === 0 ? "Agent" : "SendMessage"]] });
-    await made.hook("SubagentStart", told);
+    await made.hook("SubagentStart", subagentPayload);
     if (no === 0) made.startedBy("a1", call);
     await made.user(undefined, "a1");
     await made.answer({ agentId: "a1" });
-    await made.hook("SubagentStop", told);
+    await made.hook("SubagentStop", subagentPayload);
     await made.result(call, "a1");
   };
   await made.hook("UserPromptSubmit", { prompt_id: "p1", prompt: "go on" });

@@ -48,8 +48,8 @@ describe("answers repeated in a side question", () => {
     ]);
     await at.drain({ endIdle: true }, clockAt(START_MS + 30_000));
     expect(figures()).toEqual({ calls: 7, input: 7 * 100 + 0 + 1 + 2 + 3 + 4 + 6 + 7, output: 70, unsettled: 0 });
-    const books = countersAndRows(at.places.storePath);
-    expect(books.counters).toEqual(books.rows);
+    const sums = countersAndRows(at.places.storePath);
+    expect(sums.counters).toEqual(sums.rows);
     expect(await reconciled()).toMatchObject({ code: 0 });
   });
 });
@@ -107,11 +107,11 @@ async function hiddenWhile(path: string, work: () => Promise<void>): Promise<voi
   renameSync(`${path}.kept`, path);
 }
 
-const prompted = (): Promise<void> => told("UserPromptSubmit", { prompt_id: "p-0", prompt: "hello" }, START_MS);
+const prompted = (): Promise<void> => callHook("UserPromptSubmit", { prompt_id: "p-0", prompt: "hello" }, START_MS);
 const ended = (answers: number): Promise<void> =>
-  told("SessionEnd", { reason: "other" }, START_MS + 2_000 + answers * 100);
+  callHook("SessionEnd", { reason: "other" }, START_MS + 2_000 + answers * 100);
 
-async function told(event: string, payload: object, ms: number): Promise<void> {
+async function callHook(event: string, payload: object, ms: number): Promise<void> {
   const facts = { session_id: SESSION, transcript_path: main(), cwd: "/home/dev/shop", hook_event_name: event };
   at.put({ received_at: new Date(ms).toISOString(), event, stdin: { ...facts, ...payload } });
   await at.drain({}, clockAt(ms));

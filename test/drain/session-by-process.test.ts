@@ -11,7 +11,7 @@ beforeEach(() => {
 afterEach(() => inbox.remove());
 
 let number = 0;
-const told = (session: string, process: string, type: string, at: number, data: Record<string, unknown> = {}) => ({
+const event = (session: string, process: string, type: string, at: number, data: Record<string, unknown> = {}) => ({
   events: [
     {
       openhook: "0.1",
@@ -26,16 +26,16 @@ const told = (session: string, process: string, type: string, at: number, data: 
   ],
 });
 const tool = (process: string, call: string, at: number) => [
-  told(`minted-${process}`, process, "tool.start", at, { tool_name: "read", tool_call_id: call }),
-  told(`minted-${process}`, process, "tool.end", at + 1, { tool_name: "read", tool_call_id: call, status: "success" }),
+  event(`minted-${process}`, process, "tool.start", at, { tool_name: "read", tool_call_id: call }),
+  event(`minted-${process}`, process, "tool.end", at + 1, { tool_name: "read", tool_call_id: call, status: "success" }),
 ];
 const toolsOf = (session: string) => summaryOf(inbox.places.storePath, session)?.tools.map(({ id }) => id);
 
 const story = () => [
-  told("s1", "7", "session.start", 0),
-  told("s1", "7", "prompt.submit", 1, { prompt_length: 3 }),
+  event("s1", "7", "session.start", 0),
+  event("s1", "7", "prompt.submit", 1, { prompt_length: 3 }),
   ...tool("7", "t1", 2),
-  told("s1", "7", "session.end", 9, { reason: "completed" }),
+  event("s1", "7", "session.end", 9, { reason: "completed" }),
 ];
 
 test.each([
@@ -66,7 +66,7 @@ test("another process, and events after the session's end, stay separate", async
 });
 
 test("with two open sessions in one process, none is chosen", async () => {
-  const two = [told("s1", "7", "session.start", 0), told("s2", "7", "session.start", 0), ...tool("7", "t1", 2)];
+  const two = [event("s1", "7", "session.start", 0), event("s2", "7", "session.start", 0), ...tool("7", "t1", 2)];
   for (const payload of two) inbox.put(payload);
   await inbox.drain({ endIdle: true });
   expect(toolsOf("minted-7")).toEqual(["t1"]);

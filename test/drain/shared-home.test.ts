@@ -112,9 +112,9 @@ test.skipIf(!hasShim)(
       const doctor = await run([process.execPath, PROGRAM, "doctor"], { env: { ...env, COLUMNS: "1000" } });
       expect(doctor.stdout).toMatch(/file system without working locks \(nfs\)/);
 
-      const books = countersAndRows(replay.places.storePath);
-      expect(books.counters).toEqual(books.rows);
-      expect(books.counters.calls).toBeGreaterThan(2);
+      const sums = countersAndRows(replay.places.storePath);
+      expect(sums.counters).toEqual(sums.rows);
+      expect(sums.counters.calls).toBeGreaterThan(2);
       const ids = receiver.spans.map(({ spanId }) => spanId);
       expect(new Set(ids).size).toBe(ids.length);
       const instances = new Set(receiver.metricPoints.map(({ resource }) => resource["service.instance.id"]));

@@ -70,9 +70,9 @@ function expectWhole(): void {
     [100, false],
   ]);
   expect(summaryOf(inbox.places.storePath, "child")).toBeUndefined();
-  const books = countersAndRows(inbox.places.storePath);
-  expect(books.counters).toEqual(books.rows);
-  expect(books.counters).toMatchObject({ calls: 2, input: 200, tools: { success: 2 } });
+  const sums = countersAndRows(inbox.places.storePath);
+  expect(sums.counters).toEqual(sums.rows);
+  expect(sums.counters).toMatchObject({ calls: 2, input: 200, tools: { success: 2 } });
 }
 
 describe("a session within a session", () => {

@@ -63,13 +63,13 @@ describe.each(["session", "turn"])("traces per %s", (scope) => {
           const callId = `toolu_${calls++}`;
           const prompt = isNamed && promptId !== undefined ? { prompt_id: promptId } : {};
           await made.answer({ calls: [[callId, isNew ? "Agent" : "SendMessage"]], ...(owner && { agentId: owner }) });
-          const told = { ...prompt, agent_id: agentId, agent_type: "Explore", no: hooks++ };
-          await made.hook("SubagentStart", told);
+          const subagentPayload = { ...prompt, agent_id: agentId, agent_type: "Explore", no: hooks++ };
+          await made.hook("SubagentStart", subagentPayload);
           if (isNew) made.startedBy(agentId, callId);
           await made.user(undefined, agentId);
           if (depth > 0) await work({ isNew: true, which, depth: depth - 1, isNamed }, promptId, agentId);
           await made.answer({ agentId });
-          await made.hook("SubagentStop", told);
+          await made.hook("SubagentStop", subagentPayload);
           await made.result(callId, agentId, owner);
         };
 
@@ -103,12 +103,12 @@ test.each(["session", "turn"])(
     const made = new MadeSession({ OPENHOOK_OTEL_TRACES_SCOPE: scope });
     session = made;
     const agent = async (call: string, no: number): Promise<void> => {
-      const told = { prompt_id: "p1", agent_id: "a1", agent_type: "Explore", no };
-      await made.hook("SubagentStart", told);
+      const subagentPayload = { prompt_id: "p1", agent_id: "a1", agent_type: "Explore", no };
+      await made.hook("SubagentStart", subagentPayload);
       if (no === 0) made.startedBy("a1", call);
       await made.user(undefined, "a1");
       await made.answer({ agentId: "a1" });
-      await made.hook("SubagentStop", told);
+      await made.hook("SubagentStop", subagentPayload);
       await made.result(call, "a1");
     };
     await made.hook("UserPromptSubmit", { prompt_id: "p1", prompt: "go on" });

@@ -126,12 +126,12 @@ describe("unchanged imports are read again on request, or if another version rea
 
 describe("content that one session copied from another counts once", () => {
   const WAYS: Readonly<Record<string, () => Promise<void>>> = {
-    "both at once": async () => {
+    "both together": async () => {
       writeA();
       writeB();
       await imported();
     },
-    "both at once, the copy found first": async () => {
+    "both together, the copy found first": async () => {
       writeB();
       writeA();
       utimesSync(claudePath(at, B), 1_000, 1_000);

@@ -102,9 +102,9 @@ test("stretches cover the range without gaps, each within its work; idle stretch
           expect(on.startMs).toBeLessThanOrEqual(fromMs);
           expect(on.endMs).toBeGreaterThanOrEqual(toMs);
         }
-        const meanwhile = all.filter((one) => one.endMs > one.startMs && one.startMs < toMs && one.endMs > fromMs);
-        if (on === undefined) expect(meanwhile).toEqual([]);
-        if (on?.isHost === true) expect(meanwhile.filter((one) => !one.isHost)).toEqual([]);
+        const overlapping = all.filter((one) => one.endMs > one.startMs && one.startMs < toMs && one.endMs > fromMs);
+        if (on === undefined) expect(overlapping).toEqual([]);
+        if (on?.isHost === true) expect(overlapping.filter((one) => !one.isHost)).toEqual([]);
       }
       expect(length === 0 ? from : cursor).toBe(from + length);
       expect(stretches.reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0)).toBe(length);

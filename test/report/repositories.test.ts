@@ -40,11 +40,11 @@ test("a repository without a valid address keeps its name", () => {
 
 test("filters match its name, or the end of its address", () => {
   const names = repositoryNames([acme, beta, shop]);
-  const meant = (asked: string) => [acme, beta, shop, { name: "api" }].map((one) => names.isMeant(one, asked));
+  const meant = (filter: string) => [acme, beta, shop, { name: "api" }].map((one) => names.isMeant(one, filter));
   expect(meant("api")).toEqual([true, true, false, true]);
   expect(meant("acme/api")).toEqual([true, false, false, false]);
   expect(meant("ACME/api")).toEqual([true, false, false, false]);
   expect(meant("git.example/beta/api")).toEqual([false, true, false, false]);
-  for (const asked of ["pi", "e/api", "acme", "", "/"])
-    expect([asked, meant(asked)]).toEqual([asked, [false, false, false, false]]);
+  for (const filter of ["pi", "e/api", "acme", "", "/"])
+    expect([filter, meant(filter)]).toEqual([filter, [false, false, false, false]]);
 });

@@ -36,7 +36,7 @@ async function viewsNow(): Promise<readonly SessionView[]> {
   return recentSessions(db, 1000).map((stored) => viewOf(db, stored, { agents }, settings));
 }
 
-const ask = (by: readonly Dimension[], query: Partial<UsageQuery> = {}): readonly UsageRow[] =>
+const query = (by: readonly Dimension[], query: Partial<UsageQuery> = {}): readonly UsageRow[] =>
   usage(db, { agents }, { ...query, by });
 
 /** Sums of rows; parts that the rows do not contain are left out. */
@@ -72,10 +72,10 @@ function fromViews(of: readonly SessionView[]) {
 
 describe("recorded sessions, ended and running", () => {
   test("the store contains something of everything", () => {
-    const [total] = ask([]);
+    const [total] = query([]);
     expect(total?.sessions).toBe(views.length);
     expect(total).toMatchObject({ agentsWithoutUsage: ["claude-code"], sessionsWithoutUsage: 1 });
-    const sums = added(ask([]));
+    const sums = added(query([]));
     for (const name of [
       "calls.input",
       "calls.cacheRead",
@@ -90,18 +90,18 @@ describe("recorded sessions, ended and running", () => {
   });
 
   test("all together: the sums of all sessions, to the token", () => {
-    expect(added(ask([]))).toMatchObject(fromViews(views));
+    expect(added(query([]))).toMatchObject(fromViews(views));
   });
 
   test("any dimension adds up to the same", () => {
-    const total = added(ask([]));
+    const total = added(query([]));
     const dimensions = fc.uniqueArray(fc.constantFrom(...DIMENSIONS), { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(
         dimensions.filter((by) => !(by.includes("model") && by.includes("tool"))),
         fc.constantFrom("UTC", "Asia/Kathmandu", "America/Los_Angeles"),
         (by, timeZone) => {
-          const rows = ask(by, { timeZone });
+          const rows = query(by, { timeZone });
           const sums = added(rows);
           const parts = by.includes("tool")
             ? ["tools"]
@@ -127,19 +127,19 @@ describe("recorded sessions, ended and running", () => {
     fc.assert(
       fc.property(ways, fc.constantFrom("UTC", "Asia/Kathmandu"), (several, timeZone) => {
         const together = usageByGroupings(db, { agents }, { timeZone }, several);
-        expect(together).toEqual(several.map((by) => ask(by, { timeZone })));
+        expect(together).toEqual(several.map((by) => query(by, { timeZone })));
       }),
       { numRuns: runs(40) },
     );
   });
 
   test("a range split in two adds up to the whole, wherever it is split", () => {
-    const total = added(ask([]));
+    const total = added(query([]));
     const times = views.flatMap((view) => [view.stored.firstMs, view.stored.lastMs]);
     fc.assert(
       fc.property(fc.integer({ min: Math.min(...times), max: Math.max(...times) }), (ms) => {
         const cutMs = Math.floor(ms / QUARTER_MS) * QUARTER_MS;
-        expect(added([...ask([], { untilMs: cutMs }), ...ask(["day"], { sinceMs: cutMs })])).toEqual(total);
+        expect(added([...query([], { untilMs: cutMs }), ...query(["day"], { sinceMs: cutMs })])).toEqual(total);
       }),
       { numRuns: 20 },
     );
@@ -148,31 +148,31 @@ describe("recorded sessions, ended and running", () => {
   test("each session alone, and each agent", () => {
     for (const view of views) {
       const expected = fromViews([view]);
-      expect(added(ask([], { session: view.stored.id }))).toMatchObject(expected);
+      expect(added(query([], { session: view.stored.id }))).toMatchObject(expected);
       const name = `${view.stored.source}/${view.stored.sessionId}`;
-      const rows = ask(["session"]).filter(({ key }) => key.session === name);
+      const rows = query(["session"]).filter(({ key }) => key.session === name);
       expect(added(rows)).toMatchObject(expected);
       expect(rows[0]?.sessions).toBe(1);
     }
     for (const source of new Set(views.map((view) => view.stored.source))) {
       const own = views.filter((view) => view.stored.source === source);
-      expect(added(ask([], { agent: source }))).toMatchObject(fromViews(own));
-      expect(ask(["agent"]).find(({ key }) => key.agent === source)?.sessions).toBe(own.length);
+      expect(added(query([], { agent: source }))).toMatchObject(fromViews(own));
+      expect(query(["agent"]).find(({ key }) => key.agent === source)?.sessions).toBe(own.length);
     }
   });
 
   test("one model: only its calls; turns and tools belong to no model", () => {
-    const [model] = ask(["model"]);
+    const [model] = query(["model"]);
     const name = model?.key.model ?? "";
-    const [only] = ask([], { model: name });
+    const [only] = query([], { model: name });
     expect(only?.calls).toEqual(model?.calls);
     expect(only).not.toHaveProperty("turns");
     expect(only).not.toHaveProperty("tools");
-    expect(() => ask(["model", "tool"])).toThrow(RangeError);
+    expect(() => query(["model", "tool"])).toThrow(RangeError);
   });
 
   test("known answers: Claude Code's denied calls, Codex's subagents, OpenCode's missing price", () => {
-    const row = (by: Dimension, value: string) => ask([by]).find(({ key }) => key[by] === value);
+    const row = (by: Dimension, value: string) => query([by]).find(({ key }) => key[by] === value);
     expect(row("agent", "opencode")).toMatchObject({
       sessions: 1,
       calls: { modelCalls: 5, input: 21_000, output: 86, unpricedCalls: 5 },
@@ -180,15 +180,15 @@ describe("recorded sessions, ended and running", () => {
     });
     expect(row("agent", "opencode")?.calls).not.toHaveProperty("costNanoUsd");
     const denied = views.find((view) => view.stored.sessionId.startsWith("64edee75"));
-    expect(ask(["tool"], { session: denied?.stored.id ?? 0 })).toMatchObject([
+    expect(query(["tool"], { session: denied?.stored.id ?? 0 })).toMatchObject([
       { key: { tool: "Bash" }, tools: { calls: 3, denied: 2, errors: 0 } },
       { key: { tool: "Write" }, tools: { calls: 1, denied: 1, errors: 0 } },
     ]);
   });
 
   test("unknown tokens are listed, and are not 0", () => {
-    const untold = views.find((view) => view.facts.usageUnknown === true);
-    const [row] = ask(["model"], { session: untold?.stored.id ?? 0 });
+    const unreported = views.find((view) => view.facts.usageUnknown === true);
+    const [row] = query(["model"], { session: unreported?.stored.id ?? 0 });
     expect(row).toMatchObject({
       key: { model: null },
       sessions: 1,
@@ -200,9 +200,9 @@ describe("recorded sessions, ended and running", () => {
   });
 
   test("no matches: no rows", () => {
-    expect(ask(["day"], { agent: "nobody" })).toEqual([]);
-    expect(ask(["day"], { untilMs: 1_000_000 })).toEqual([]);
-    expect(ask([], { model: "no-such-model" })).toEqual([]);
+    expect(query(["day"], { agent: "nobody" })).toEqual([]);
+    expect(query(["day"], { untilMs: 1_000_000 })).toEqual([]);
+    expect(query([], { model: "no-such-model" })).toEqual([]);
   });
 });
 
@@ -224,7 +224,9 @@ test("unsettled activity without a prompt: tools, and no turn", async () => {
 
 describe("other ways of storing count the same", () => {
   const everything = () =>
-    [["hour"], ["day", "agent"], ["model"], ["tool"], ["session"], ["repository"]].map((by) => ask(by as Dimension[]));
+    [["hour"], ["day", "agent"], ["model"], ["tool"], ["session"], ["repository"]].map((by) =>
+      query(by as Dimension[]),
+    );
 
   test("packed sessions, with sums per quarter of an hour", () => {
     const before = everything();
@@ -242,26 +244,26 @@ describe("other ways of storing count the same", () => {
     const [child, root, pruned, excluded] = views
       .filter(({ stored }) => stored.source === "claude-code")
       .map(({ stored }) => stored.id);
-    const rowsOf = (session = 0) => added(ask([], { session }));
+    const rowsOf = (session = 0) => added(query([], { session }));
     const [ofChild, ofRoot] = [rowsOf(child), rowsOf(root)];
-    const sessions = ask([])[0]?.sessions ?? 0;
+    const sessions = query([])[0]?.sessions ?? 0;
     db.prepare("UPDATE sessions SET parent = ? WHERE id = ?").run(root ?? 0, child ?? 0);
     expect(rowsOf(child)).toEqual({});
     expect(rowsOf(root)["calls.modelCalls"]).toBe(
       (ofChild["calls.modelCalls"] ?? 0) + (ofRoot["calls.modelCalls"] ?? 0),
     );
-    expect(ask([])[0]?.sessions).toBe(sessions - 1);
+    expect(query([])[0]?.sessions).toBe(sessions - 1);
     db.prepare("UPDATE sessions SET pruned_ms = 1 WHERE id = ?").run(pruned ?? 0);
     db.prepare("UPDATE sessions SET excluded = 1 WHERE id = ?").run(excluded ?? 0);
     expect([rowsOf(pruned), rowsOf(excluded)]).toEqual([{}, {}]);
-    expect(ask([])[0]?.sessions).toBe(sessions - 3);
+    expect(query([])[0]?.sessions).toBe(sessions - 3);
     db.prepare("UPDATE sessions SET pruned_ms = 1 WHERE id = ?").run(root ?? 0);
     const left = views.filter(({ stored }) => ![child, root, pruned, excluded].includes(stored.id));
-    expect(added(ask([]))).toMatchObject(fromViews(left));
+    expect(added(query([]))).toMatchObject(fromViews(left));
     db.prepare("UPDATE sessions SET pruned_ms = NULL WHERE id = ?").run(root ?? 0);
     // A damaged store may contain a cycle of parents
     db.prepare("UPDATE sessions SET parent = ? WHERE id = ?").run(child ?? 0, root ?? 0);
-    expect(ask([]).length).toBe(1);
+    expect(query([]).length).toBe(1);
   });
 
   function pack(session: number): void {

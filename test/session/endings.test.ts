@@ -152,9 +152,9 @@ function expectOnce({ tools, calls, prompts }: Ending): void {
   expect(got?.tools.map(({ id, status }) => `${id} ${status}`)).toEqual(tools);
   expect(got).toMatchObject({ prompts, unsettled: 0 });
   expect(got?.segments.every(({ ended }) => ended)).toBe(true);
-  const books = countersAndRows(inbox.places.storePath);
-  expect(books.counters).toEqual(books.rows);
-  expect(books.counters).toMatchObject({ calls, input: calls * 100, output: calls * 10 });
+  const sums = countersAndRows(inbox.places.storePath);
+  expect(sums.counters).toEqual(sums.rows);
+  expect(sums.counters).toMatchObject({ calls, input: calls * 100, output: calls * 10 });
   const spans = readStore(inbox.places.storePath, (db) => db.prepare("SELECT record FROM spans").all()) ?? [];
   for (const { record } of spans) {
     const span = JSON.parse(String(record)) as { startMs: number; endMs: number };

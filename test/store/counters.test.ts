@@ -38,9 +38,9 @@ const last = (stream: PendingStream): MetricPoint => stream.points.at(-1) as Met
 describe("count", () => {
   test("a fact counts only once, also from another connection", () => {
     const [one, other] = [stores.open(), stores.open()];
-    const told = fact(step("tokens", 5));
-    expect(countFacts(one, [told, told], SHAPES, NOW_MS)).toBe(1);
-    expect(countFacts(other, [told], SHAPES, NOW_MS)).toBe(0);
+    const reported = fact(step("tokens", 5));
+    expect(countFacts(one, [reported, reported], SHAPES, NOW_MS)).toBe(1);
+    expect(countFacts(other, [reported], SHAPES, NOW_MS)).toBe(0);
     expect(counterValues(one)).toMatchObject([{ metric: "tokens", value: 5 }]);
   });
 
@@ -182,7 +182,7 @@ describe("what is sent to a backend", () => {
     expect(last(after).timeMs).toBeGreaterThan(last(after).startMs);
   });
 
-  test("deltas add up to the total, whatever is acknowledged, refused or added meanwhile", () => {
+  test("deltas add up to the total, whatever is acknowledged, rejected or added in between", () => {
     const action = fc.oneof(
       fc.record({ kind: fc.constant("tokens" as const), amount: fc.nat(1000) }),
       fc.record({ kind: fc.constant("length" as const), amount: fc.nat(6) }),
@@ -192,7 +192,7 @@ describe("what is sent to a backend", () => {
       fc.property(fc.array(action, { maxLength: 20 }), (actions) => {
         const db = stores.open(":memory:");
         let nowMs = NOW_MS;
-        const told = new Map<string, number[]>();
+        const reported = new Map<string, number[]>();
         const windows = new Map<string, number>();
         const send = (taken: boolean, grows: number) => {
           const streams = pendingStreams(db, SHAPES, "delta", nowMs);
@@ -204,8 +204,8 @@ describe("what is sent to a backend", () => {
               // Time windows follow each other without a gap
               expect(point.startMs).toBe(windows.get(name) ?? point.startMs);
               windows.set(name, point.timeMs);
-              const sums = told.get(name) ?? [];
-              told.set(
+              const sums = reported.get(name) ?? [];
+              reported.set(
                 name,
                 numbersOf(point).map((n, i) => n + (sums[i] ?? 0)),
               );
@@ -222,7 +222,7 @@ describe("what is sent to a backend", () => {
         send(true, 0);
         for (const stream of pendingStreams(db, SHAPES, "cumulative", nowMs)) {
           const point = last(stream);
-          expect(told.get(point.shape.name)).toEqual(numbersOf(point));
+          expect(reported.get(point.shape.name)).toEqual(numbersOf(point));
         }
         expect(hasChangedStreams(db)).toBe(false);
         db.close();

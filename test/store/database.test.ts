@@ -116,11 +116,11 @@ describe("a store that cannot be used", () => {
     const lost = "acme ".repeat(1000);
     writeFileSync(places.storePath, lost);
     writeFileSync(`${places.storePath}-wal`, "old log");
-    const said: string[] = [];
+    const logged: string[] = [];
     const db = openStore({
       places,
       now: () => Date.UTC(2026, 9, 5, 12),
-      log: (line) => said.push(line),
+      log: (line) => logged.push(line),
       report: { problems: [] },
     });
     expect(pragma(db, "user_version")).toBe(MIGRATIONS.length);
@@ -129,7 +129,7 @@ describe("a store that cannot be used", () => {
     expect(readFileSync(aside, "utf8")).toBe(lost);
     // SQLite itself may delete a foreign log before we can move it
     if (existsSync(`${aside}-wal`)) expect(readFileSync(`${aside}-wal`, "utf8")).toBe("old log");
-    expect(said.join()).toContain(aside);
+    expect(logged.join()).toContain(aside);
   });
 
   test("of a later version: the drain does not set it aside", () => {

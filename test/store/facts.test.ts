@@ -130,21 +130,21 @@ describe("entries", () => {
       const key = `response:${id}:${request}`;
       return answer({ key, globalKey: key, responseId: id, requestId: request, ...rest });
     };
-    const told = [
+    const records = [
       called("req_1"),
       called("req_2", { agentId: "aside-1" }),
       called("req_3", { agentId: "aside-2" }),
       // Read as a copy before it is known to be the conversation's record
       called("req_1", { agentId: "compact-1" }),
     ];
-    for (const order of permutations(told)) {
+    for (const order of permutations(records)) {
       const db = stores.open();
       const session = sessionIn(db);
       addEntries(db, session, order);
       expect(openFacts(db, session.id).entries.map(({ key }) => key)).toEqual([`response:${id}:req_1`]);
       expect(db.prepare("SELECT global_key FROM owners").all()).toEqual([{ global_key: `response:${id}:req_1` }]);
     }
-    for (const [counted, ...later] of permutations(told)) {
+    for (const [counted, ...later] of permutations(records)) {
       if (counted === undefined) throw new Error("one of them");
       const db = stores.open();
       const session = sessionIn(db);
@@ -157,7 +157,7 @@ describe("entries", () => {
 
   test("records beside a copied answer are left out with it, in any order", () => {
     const [id, other] = ["msg_01Xw3nPq7RtYkLmZb9", "msg_01Kd8vHs2JfTgNcQe5"];
-    const told = (request: string, agentId?: string, of = id) => {
+    const records = (request: string, agentId?: string, of = id) => {
       const key = `response:${of}:${request}`;
       const whose = { requestId: request, ...(agentId !== undefined && { agentId }) };
       const pass = { besideResponseId: of, usage: { input: 700, output: 50 } };
@@ -167,7 +167,7 @@ describe("entries", () => {
         answer({ key: `${key}:2`, globalKey: `${key}:2`, ...pass, ...whose }),
       ];
     };
-    const [main, copy, own] = [told("req_1"), told("req_2", "aside-1"), told("req_3", "aside-1", other)];
+    const [main, copy, own] = [records("req_1"), records("req_2", "aside-1"), records("req_3", "aside-1", other)];
     const keys = [...own, ...main].map(({ key }) => key);
     for (const order of permutations([main, copy, own])) {
       const db = stores.open();

@@ -78,9 +78,9 @@ test("a machine whose id cannot be read is not another machine: id and sums stay
   // The first drain could not read it either
   const id = instanceId(db, here(undefined));
   countFacts(db, [TURN], METRIC_SHAPES, Date.UTC(2026, 9, 5));
-  for (const said of ["A-1", undefined, "A-1"]) {
-    expect(isCopy(db, here(said))).toBe(false);
-    expect(instanceId(db, here(said))).toBe(id);
+  for (const machineId of ["A-1", undefined, "A-1"]) {
+    expect(isCopy(db, here(machineId))).toBe(false);
+    expect(instanceId(db, here(machineId))).toBe(id);
   }
   expect(counterValues(db).length).toBe(1);
   expect(isCopy(db, here("B-2"))).toBe(true);

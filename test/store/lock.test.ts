@@ -67,14 +67,14 @@ function start(passMs = 0): Worker {
     stdio: ["ignore", "pipe", "inherit"],
   });
   children.push(child);
-  let said = "";
+  let output = "";
   child.stdout?.on("data", (data) => {
-    said += data;
+    output += data;
   });
   const gone = new Promise<void>((done) => child.once("close", () => done()));
   return {
     pid: child.pid,
-    worked: gone.then(() => said),
+    worked: gone.then(() => output),
     kill: async () => {
       child.kill("SIGKILL");
       await gone;

@@ -142,7 +142,7 @@ describe("between machines", () => {
     await sleep(150);
     const release = take({ silentMs: 100 });
     expect(release).toBeDefined();
-    await until("the old one looks", () => lostTo !== "");
+    await until("the old holder notices", () => lostTo !== "");
     expect(lostTo).toMatch(new RegExp(`^process ${process.pid} on `));
     // It must not release a lock that is no longer its own
     old?.();

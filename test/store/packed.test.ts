@@ -160,9 +160,9 @@ describe("a session that was unpacked", () => {
     const a = ensureSession(db, SOURCE, "a", 1);
     put(db, new Map([[a.id, ["msg_1"]]]));
     expect(prunableSessions(db, 100, 10, { isAsked: false })).toEqual([]);
-    const [asked] = prunableSessions(db, 100, 10);
-    if (asked === undefined) throw new Error("it can be pruned when asked for");
-    pruneSession(db, asked, 1_000);
+    const [prunable] = prunableSessions(db, 100, 10);
+    if (prunable === undefined) throw new Error("it can be pruned when asked for");
+    pruneSession(db, prunable, 1_000);
     expect(packedOwners(db, SOURCE, "msg_1")).toEqual([]);
     for (const table of ["packed", "packed_usage", "packed_tools", "packed_turns"]) {
       expect(db.prepare(`SELECT 1 FROM ${table}`).all(), table).toEqual([]);

@@ -52,13 +52,13 @@ describe("pruning", () => {
 
   test("keeps a session with unsettled facts, and removes nothing of another session, whatever its keys are", () => {
     const db = stores.open();
-    const told = (sessionId: string, id: string) => {
+    const factOf = (sessionId: string, id: string) => {
       const session = ensureSession(db, "claude-code", sessionId, NOON_MS);
       addEvents(db, session, [{ ...prompted(id, 0, "p1"), session_id: sessionId }]);
       addEntries(db, session, [used("toolu_1", 1), used("toolu_2", 2)]);
       return session;
     };
-    const [first, second] = [told("session-1", "e1"), told("session-2", "e2")];
+    const [first, second] = [factOf("session-1", "e1"), factOf("session-2", "e2")];
     const prunable = () => prunableSessions(db, ALL, ALL).map(({ sessionId }) => sessionId);
     const keys = ["use:toolu_1", "use:toolu_2"];
     expect(prunable()).toEqual([]);
@@ -96,8 +96,8 @@ describe("pruning", () => {
       }
       expect(db.prepare("SELECT 1 FROM increments LIMIT 1").get()).toBeUndefined();
       const session = db.prepare("SELECT * FROM sessions").get();
-      for (const told of ["cwd", "transcript_path", "branch", "repository", "reported", "process"]) {
-        expect(session?.[told], told).toBeNull();
+      for (const factOf of ["cwd", "transcript_path", "branch", "repository", "reported", "process"]) {
+        expect(session?.[factOf], factOf).toBeNull();
       }
       expect(db.prepare("PRAGMA foreign_key_check").all()).toEqual([]);
       // A digest of about ten bytes per fact

@@ -60,10 +60,10 @@ export async function prunedAnywhere(source: string, name: string, runs: number)
 }
 
 /** Opens the store of a replay. */
-export function inStore<T>(of: Replay, look: (db: Database) => T): T {
+export function inStore<T>(of: Replay, query: (db: Database) => T): T {
   const db = openDatabase(of.places.storePath);
   try {
-    return look(db);
+    return query(db);
   } finally {
     db.close();
   }

@@ -20,9 +20,9 @@ test("a closed reader does not block a checkpoint, even before garbage collectio
   }
   expect(() =>
     readStore(stores.path(), () => {
-      throw new Error("of the one who looks");
+      throw new Error("thrown by the caller");
     }),
-  ).toThrow("of the one who looks");
+  ).toThrow("thrown by the caller");
   db.prepare("INSERT INTO meta (key, value) VALUES ('last', 'x')").run();
   expect(db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()).toMatchObject({ busy: 0 });
 });

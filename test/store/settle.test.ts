@@ -105,11 +105,11 @@ describe("settle", () => {
     const { id } = stored(db);
     settle(db, settlementOf(endedSession(recorded), id), METRIC_SHAPES, NOW_MS);
     for (const column of ["input", "output"]) {
-      const told = counterValues(db)
+      const counted = counterValues(db)
         .filter((c) => c.metric === "openhook.token.usage" && c.attributes["openhook.token.type"] === column)
         .reduce((n, c) => n + c.value, 0);
-      expect(told).toBeGreaterThan(0);
-      expect(db.prepare(`SELECT sum(${column}) AS n FROM model_calls`).all()).toMatchObject([{ n: told }]);
+      expect(counted).toBeGreaterThan(0);
+      expect(db.prepare(`SELECT sum(${column}) AS n FROM model_calls`).all()).toMatchObject([{ n: counted }]);
     }
   });
 

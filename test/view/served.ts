@@ -24,14 +24,14 @@ export interface Question {
 
 /** The page's server for a state directory, and a client that has opened its link. Needs the build. */
 export class Served {
-  readonly said: string[];
+  readonly logged: string[];
   readonly #server: ViewServer;
   readonly #cookie: string;
   /** Where everything lies. */
   readonly base: string;
 
   static async at(places: Places, now: () => number = Date.now): Promise<Served> {
-    const said: string[] = [];
+    const logged: string[] = [];
     const server = await serveView(0, {
       storePath: places.storePath,
       agents: await allAgents(),
@@ -40,15 +40,15 @@ export class Served {
       noStoreMessage: () => noStoreMessage({ places }),
       describeStoreError,
       now,
-      log: (line) => said.push(line),
+      log: (line) => logged.push(line),
     });
     const { headers } = await send(server.port, server.link.slice(server.link.indexOf("/?")), {});
-    return new Served(server, said, String(headers["set-cookie"]).split(";")[0] ?? "", String(headers["location"]));
+    return new Served(server, logged, String(headers["set-cookie"]).split(";")[0] ?? "", String(headers["location"]));
   }
 
-  private constructor(server: ViewServer, said: string[], cookie: string, base: string) {
+  private constructor(server: ViewServer, logged: string[], cookie: string, base: string) {
     this.#server = server;
-    this.said = said;
+    this.logged = logged;
     this.#cookie = cookie;
     this.base = base;
   }

@@ -111,14 +111,14 @@ describe("access", () => {
 
   test("accepts its own link on port 80, which clients omit", () => {
     const guard = makeGuard(80);
-    const asked = (headers: Readonly<Record<string, string>>) =>
+    const access = (headers: Readonly<Record<string, string>>) =>
       guard.decide({ method: "GET", url: new URL(guard.link).pathname + new URL(guard.link).search, headers });
     for (const host of ["127.0.0.1", "127.0.0.1:80"]) {
-      expect([host, asked({ host }).kind]).toEqual([host, "enter"]);
-      expect(asked({ host, origin: "http://127.0.0.1" }).kind).toBe("enter");
-      expect(asked({ host, origin: "http://127.0.0.1:81" })).toMatchObject({ status: 403 });
+      expect([host, access({ host }).kind]).toEqual([host, "enter"]);
+      expect(access({ host, origin: "http://127.0.0.1" }).kind).toBe("enter");
+      expect(access({ host, origin: "http://127.0.0.1:81" })).toMatchObject({ status: 403 });
     }
-    expect(asked({ host: "127.0.0.1:81" })).toMatchObject({ status: 403 });
+    expect(access({ host: "127.0.0.1:81" })).toMatchObject({ status: 403 });
   });
 
   test("refuses pages of another origin even with the cookie", async () => {
@@ -244,8 +244,8 @@ describe("responses", () => {
     for (const call of other.calls) other.put(call);
     await other.drain({ endIdle: true });
     const db = openDatabase(other.places.storePath);
-    const told = ensureSession(db, "openhook", "told", 1_000);
-    updateSession(db, told.id, { timeMs: 1_000, branch: "feature/ÜBERSICHT", cwd: "/home/dev/Проект" });
+    const created = ensureSession(db, "openhook", "told", 1_000);
+    updateSession(db, created.id, { timeMs: 1_000, branch: "feature/ÜBERSICHT", cwd: "/home/dev/Проект" });
     db.close();
     const there = await Served.at(other.places);
     const found = async (text: string): Promise<readonly string[]> => {
@@ -358,7 +358,7 @@ describe("responses", () => {
     expect(await served.ask("api/session")).toMatchObject({ status: 400 });
     expect(await served.ask(`api/sessions?text=${"a".repeat(5000)}`)).toMatchObject({ status: 400 });
     expect(await served.ask("api/usage?unit=hour&sinceMs=-99999999999999")).toMatchObject({ status: 400 });
-    expect(served.said).toEqual([]);
+    expect(served.logged).toEqual([]);
   });
 
   test("figures over time and tools are the session's", async () => {
