@@ -1,6 +1,7 @@
-import type { FactSink, Place } from "../../model/fact-sink.ts";
+import type { FactOf, FactSink, Place } from "../../model/fact-sink.ts";
 import type { TokenUsage } from "../../model/transcript.ts";
 import { asString } from "../shared/payload/json.ts";
+import type { Series } from "./running-totals.ts";
 
 /**
  * What the lines so far mean for the next one. Stored between two drains as plain JSON. Reading a line changes it; the objects
@@ -48,9 +49,25 @@ export interface LineState {
   recordedTurn: string | undefined;
   /** The turn began in the form of versions without usage records. */
   isOlderTurn: true | undefined;
-  /** The totals continue those of the thread it was forked from. */
+  /** The totals may continue those of the thread it was forked from. */
   isFork: true | undefined;
-  totals: TokenUsage | undefined;
+  /** The model answered in this thread, copied lines aside. */
+  hasAnswered: true | undefined;
+  /** A line since the last totals was unreadable. */
+  isAfterGap: true | undefined;
+  /** The running totals so far, and the last ones as texts. */
+  series: readonly Series<CountedCall>[] | undefined;
+  seenTotals: readonly string[] | undefined;
+  /** Calls of this turn that running totals reported: their records may follow. */
+  counted: readonly CountedCall[] | undefined;
+  /** Usage in records whose totals have not come yet. */
+  recorded: readonly TokenUsage[] | undefined;
+}
+
+/** A model call as it was reported, or will be. */
+export interface CountedCall {
+  readonly place: Place;
+  readonly fact: FactOf<"model_call">;
 }
 
 export interface OpenAnswer {
@@ -59,8 +76,11 @@ export interface OpenAnswer {
   readonly asksForTools?: true | undefined;
 }
 
-/** State before the first line of a file, or as it was stored. */
-export const lineState = (timeMs: number, stored: Partial<LineState> = {}): LineState => ({
+/** State before the first line of a file, or as it was stored, which version 0.1.0 did with a single total. */
+export const lineState = (
+  timeMs: number,
+  { totals, ...stored }: Partial<LineState> & { readonly totals?: TokenUsage } = {},
+): LineState => ({
   timeMs,
   threadId: undefined,
   rootId: undefined,
@@ -84,7 +104,12 @@ export const lineState = (timeMs: number, stored: Partial<LineState> = {}): Line
   recordedTurn: undefined,
   isOlderTurn: undefined,
   isFork: undefined,
-  totals: undefined,
+  hasAnswered: undefined,
+  isAfterGap: undefined,
+  series: totals && [{ total: totals }],
+  seenTotals: undefined,
+  counted: undefined,
+  recorded: undefined,
   ...stored,
 });
 
@@ -127,6 +152,7 @@ export function enterTurn(state: LineState, p: Line): void {
   const turnId = asString(p["turn_id"]);
   if (turnId === undefined) return;
   state.rootTurnId = state.isReviewer ? turnId : asString(p["root_turn_id"]);
+  if (turnId !== state.turnId) state.counted = undefined;
   state.turnId = turnId;
 }
 
@@ -140,6 +166,7 @@ export function noteInput(state: LineState, timeMs: number): void {
 export function noteAnswerPart(state: LineState, asksForTools?: true): void {
   const { answer, inputMs, timeMs } = state;
   state.isWaiting = undefined;
+  state.hasAnswered = true;
   state.answer = {
     startMs: answer?.startMs ?? inputMs ?? timeMs,
     endMs: timeMs,

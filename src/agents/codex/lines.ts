@@ -32,7 +32,10 @@ export function readLine(line: JsonLine, state: LineState, sink: FactSink): unkn
   if (skipped !== undefined) return skipped;
   const short = line.isCut ? parsedObject(line.text()) : undefined;
   const o = short !== undefined && isEnough(short) ? short : parsedObject(line.isCut ? line.bytes : line.text());
-  if (o === undefined) return UNREADABLE;
+  if (o === undefined) {
+    state.isAfterGap = true;
+    return UNREADABLE;
+  }
   const p = asObject(o["payload"]) ?? {};
   const timeMs = asTimeMs(o["timestamp"]) ?? state.timeMs;
   state.timeMs = timeMs;
@@ -44,7 +47,8 @@ export function readLine(line: JsonLine, state: LineState, sink: FactSink): unkn
     const copy = { ...state };
     readKind(kind, { p, timeMs, state: copy, sink: new EntrySink() });
     state.model = copy.model;
-    state.totals = copy.totals;
+    state.series = copy.series?.map(({ calls: _, ...series }) => series);
+    state.seenTotals = copy.seenTotals;
   }
   return kind;
 }

@@ -1,54 +1,102 @@
+import type { FactOf } from "../../model/fact-sink.ts";
 import type { TokenUsage } from "../../model/transcript.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
-import { enterTurn, type LineContext, type LineState, placeOf } from "./line-context.ts";
-import { difference, usageOf } from "./usage.ts";
+import { type CountedCall, enterTurn, type LineContext, type LineState, placeOf } from "./line-context.ts";
+import { advance } from "./running-totals.ts";
+import { isSameUsage, usageOf } from "./usage.ts";
 
 /**
  * `token_usage_record`: one per request, written when the answer is complete; exact. Response ids are the provider's: local
  * servers pick from a few (Ollama) or use one for all (Lemonade). The totals distinguish them.
  */
 export function usageRecord(context: LineContext): void {
-  const { p, state } = context;
+  const { p, state, sink } = context;
   state.isWaiting = undefined;
   state.hasRecords = true;
   enterTurn(state, p);
   state.recordedTurn = state.turnId;
   const responseId = asString(p["response_id"]);
+  const usage = usageOf(p["usage"]);
+  // The totals can precede the record of the same answer
+  const counted = state.counted?.find(({ fact }) => isSameUsage(fact.usage, usage));
+  if (counted !== undefined) {
+    state.counted = state.counted?.filter((other) => other !== counted);
+    sink.modelCall(counted.place, { ...counted.fact, responseId, usage });
+    return;
+  }
+  if (usage !== undefined) state.recorded = [...(state.recorded ?? []), usage].slice(-MAX_UNPAIRED);
   const totals = totalsKey(state, usageOf(p["thread_token_usage"]));
   const globalKey = responseId === undefined ? undefined : `response:${responseId}:${totals}`;
-  modelCall(context, usageOf(p["usage"]), { key: globalKey ?? totals, globalKey, responseId });
+  const call = callOf(context, usage, { key: globalKey ?? totals, globalKey, responseId });
+  sink.modelCall(call.place, call.fact);
+  state.answer = undefined;
 }
 
 /**
- * `token_count`, in versions without records: totals of the thread, written several times, and after the tools of their answer. A
- * call is the difference of two totals.
+ * `token_count`, in versions without records: totals of the thread, written several times, and after the tools of their answer.
  *
  * An older version can continue a thread that has records: its usage only shows in the totals.
  */
 export function tokenCount(context: LineContext): void {
-  const { state } = context;
-  const info = asObject(context.p["info"]);
-  const totals = usageOf(info?.["total_token_usage"]);
-  if (totals === undefined) return;
-  const before = state.totals;
-  state.totals = totals;
-  const isOlder = state.isOlderTurn === true && state.recordedTurn !== state.turnId && before !== undefined;
-  if (state.hasRecords === true && !isOlder) return;
-  const last = usageOf(info?.["last_token_usage"]);
-  // A fork's totals begin with those of the original thread, whose lines are missing here
-  const inherited = state.isFork === true && last !== undefined ? difference(totals, last) : undefined;
-  // Up to 0.63 a resumed session counts from zero, and its first answer can exceed all earlier totals
-  const isAnew = last !== undefined && difference(totals, last) === undefined && !isEqual(totals, before);
-  const usage = difference(totals, isAnew ? undefined : (before ?? inherited));
-  if (usage === undefined) return;
-  const key = totalsKey(state, totals);
+  const { p, state, sink } = context;
+  const info = asObject(p["info"]);
+  const total = usageOf(info?.["total_token_usage"]);
+  if (total === undefined) return;
+  const before = state.series ?? [];
+  const seen = state.seenTotals ?? [];
+  const text = `${total.input}:${total.output}`;
+  const isSeen = seen.includes(text);
+  const step = advance(
+    before,
+    {
+      total,
+      last: usageOf(info?.["last_token_usage"]),
+      lane: asString(asObject(p["rate_limits"])?.["limit_id"]),
+      hasAnswer: state.answer !== undefined,
+      isOpening: state.hasAnswered === undefined,
+      isFork: state.isFork === true,
+      isAfterGap: state.isAfterGap === true,
+    },
+    isSeen,
+  );
+  state.series = step.series;
+  if (!isSeen) state.seenTotals = [...seen, text].slice(-MAX_SEEN);
+  state.isAfterGap = undefined;
+  const { used } = step;
+  const isOlder = state.isOlderTurn === true && state.recordedTurn !== state.turnId && before.length > 0;
+  const isRecorded = used !== undefined && takeRecorded(state, used);
+  if (isRecorded || (state.hasRecords === true && !isOlder)) return;
+  for (const { place, fact } of step.confirmed?.calls ?? []) sink.modelCall(place, fact);
+  if (used === undefined || used.input + used.output === 0) return;
+  // Totals of a counter that began anew can be equal to earlier ones
+  const key = `${totalsKey(state, total)}${isSeen ? ":again" : ""}`;
   // Copies keep the turn's id and the totals, which together are unique
-  modelCall(context, usage, { key, globalKey: state.turnId === undefined ? undefined : key });
+  const call = callOf(context, used, { key, globalKey: state.turnId === undefined ? undefined : key });
+  state.answer = undefined;
+  if (step.isDoubtful === true) {
+    const [own, others] = [step.series.at(-1), step.series.slice(0, -1)];
+    if (own !== undefined) state.series = [...others, { ...own, calls: [...(own.calls ?? []), call] }];
+    return;
+  }
+  sink.modelCall(call.place, call.fact);
+  state.counted = [...(state.counted ?? []), call].slice(-MAX_UNPAIRED);
 }
 
 // --- internal ---
 
-const isEqual = (a: TokenUsage, b: TokenUsage | undefined): boolean => a.input === b?.input && a.output === b?.output;
+/** Calls without their other line: killed answers have no totals, older versions no records. */
+const MAX_UNPAIRED = 16;
+/** Earlier totals are written again shortly after. */
+const MAX_SEEN = 128;
+
+/** Whether a record had this usage; it is no longer waited for. */
+function takeRecorded(state: LineState, used: TokenUsage): boolean {
+  const recorded = state.recorded ?? [];
+  const index = recorded.findIndex((usage) => isSameUsage(usage, used));
+  if (index < 0) return false;
+  state.recorded = recorded.filter((_, other) => other !== index);
+  return true;
+}
 
 const totalsKey = ({ turnId, threadId }: LineState, totals: TokenUsage | undefined): string =>
   `usage:${turnId ?? threadId}:${totals?.input}:${totals?.output}`;
@@ -59,14 +107,14 @@ interface Ids {
   readonly responseId?: string | undefined;
 }
 
-function modelCall(
-  { timeMs, state, sink }: LineContext,
+function callOf(
+  { timeMs, state }: LineContext,
   usage: TokenUsage | undefined,
   { key, globalKey, responseId }: Ids,
-): void {
+): CountedCall {
   const { answer, inputMs, model, provider } = state;
   const endMs = answer?.endMs ?? timeMs;
-  sink.modelCall(placeOf({ timeMs: endMs, state }, key, globalKey), {
+  const fact: FactOf<"model_call"> = {
     responseId,
     model,
     provider,
@@ -75,6 +123,6 @@ function modelCall(
     usage,
     complete: true,
     asksForTools: answer?.asksForTools,
-  });
-  state.answer = undefined;
+  };
+  return { place: placeOf({ timeMs: endMs, state }, key, globalKey), fact };
 }

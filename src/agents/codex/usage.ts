@@ -23,20 +23,14 @@ export function usageOf(value: unknown): TokenUsage | undefined {
   });
 }
 
-/**
- * Usage between two totals. A smaller total means that counting restarted.
- *
- * @returns `undefined` if nothing was used: totals are written several times
- */
-export function difference(now: TokenUsage, before: TokenUsage | undefined): TokenUsage | undefined {
-  const isAnew = before === undefined || now.input < before.input || now.output < before.output;
-  const base: TokenUsage = isAnew ? { input: 0, output: 0 } : before;
-  const input = now.input - base.input;
-  const output = now.output - base.output;
-  if (input === 0 && output === 0) return undefined;
+/** Usage between two totals; `undefined` when the later one is smaller. */
+export function difference(now: TokenUsage, before: TokenUsage): TokenUsage | undefined {
+  const input = now.input - before.input;
+  const output = now.output - before.output;
+  if (input < 0 || output < 0) return undefined;
   const part = (name: "cacheRead" | "cacheWrite" | "reasoning"): number | undefined => {
     const total = now[name];
-    return total === undefined ? undefined : Math.max(0, total - (base[name] ?? 0));
+    return total === undefined ? undefined : Math.max(0, total - (before[name] ?? 0));
   };
   return defined<TokenUsage>({
     input,
@@ -48,3 +42,7 @@ export function difference(now: TokenUsage, before: TokenUsage | undefined): Tok
     reasoning: part("reasoning"),
   });
 }
+
+/** Equal input and output: their parts are not always reported. */
+export const isSameUsage = (a: TokenUsage | undefined, b: TokenUsage | undefined): boolean =>
+  a !== undefined && a.input === b?.input && a.output === b.output;
