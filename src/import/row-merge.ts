@@ -1,5 +1,5 @@
 import { CALL, COLUMNS, type ColumnKind, type FactTable, type TableKind } from "../model/fact-tables.ts";
-import { fullerUsage } from "../model/merge.ts";
+import { compareUsage } from "../model/merge.ts";
 import { TOKEN_KINDS } from "../model/token-kinds.ts";
 import type { TokenUsage } from "../model/transcript.ts";
 import type { Writable } from "../model/writable.ts";
@@ -16,7 +16,7 @@ export function mergeRow(table: FactTable, into: number, from: number, texts: re
   const agent = data[into + CALL.agentId] ?? Number.NaN;
   const isOfSubagent = !Number.isNaN(agent) && !Number.isNaN(data[from + CALL.agentId]);
   mergePlace(data, into, from, texts);
-  if (isCall) mergeCall(data, into, from);
+  if (isCall) mergeCall(data, into, from, texts);
   for (const [place, column] of JOINED[kind]) {
     const a = data[into + place] ?? Number.NaN;
     const b = data[from + place] ?? Number.NaN;
@@ -30,7 +30,7 @@ export function mergeRow(table: FactTable, into: number, from: number, texts: re
 // --- internal ---
 
 const OTHERWISE: ReadonlySet<string> = new Set([
-  ...["key", "globalKey", "timeMs", "promptKey", "startMs", "endMs", "complete"],
+  ...["key", "globalKey", "timeMs", "promptKey", "startMs", "endMs", "complete", "model", "noListPrice"],
   ...TOKEN_KINDS,
 ]);
 
@@ -61,23 +61,36 @@ function mergePlace(data: Float64Array, into: number, from: number, texts: reado
   data[into + CALL.promptKey] = b;
 }
 
-function mergeCall(data: Float64Array, into: number, from: number): void {
+function mergeCall(data: Float64Array, into: number, from: number, texts: readonly string[]): void {
   const start = data[from + CALL.startMs] ?? Number.NaN;
   const before = data[into + CALL.startMs] ?? Number.NaN;
   if (Number.isNaN(before) || start < before) data[into + CALL.startMs] = start;
   const end = data[from + CALL.endMs] ?? 0;
   if (end > (data[into + CALL.endMs] ?? 0)) data[into + CALL.endMs] = end;
   if (data[from + CALL.complete] === 1) data[into + CALL.complete] = 1;
-  if (isFuller(data, from, into)) data.copyWithin(into + CALL.input, from + CALL.input, from + CALL.reasoning + 1);
+  mergeFuller(data, into, from, texts);
 }
 
-function isFuller(data: Float64Array, a: number, b: number): boolean {
+/** Usage, model and price list come from the fuller row. */
+function mergeFuller(data: Float64Array, into: number, from: number, texts: readonly string[]): void {
+  const order = compareRows(data, from, into);
+  const [mine, other] = [data[into + CALL.model] ?? Number.NaN, data[from + CALL.model] ?? Number.NaN];
+  if (order > 0) data.copyWithin(into + CALL.input, from + CALL.input, from + CALL.reasoning + 1);
+  const isSame = mine === other || (Number.isNaN(mine) && Number.isNaN(other));
+  const isOther =
+    order > 0 || (order === 0 && !Number.isNaN(other) && (Number.isNaN(mine) || isLess(other, mine, "text", texts)));
+  if (Number.isNaN(mine) || (isOther && !Number.isNaN(other))) data[into + CALL.model] = other;
+  const [flag, otherFlag] = [data[into + CALL.noListPrice] ?? Number.NaN, data[from + CALL.noListPrice] ?? Number.NaN];
+  if (order === 0 && isSame) data[into + CALL.noListPrice] = Number.isNaN(flag) ? otherFlag : flag;
+  else if (isOther) data[into + CALL.noListPrice] = otherFlag;
+}
+
+/** As `compareUsage`. */
+function compareRows(data: Float64Array, a: number, b: number): number {
   const [mine, other] = [data[a + CALL.output] ?? Number.NaN, data[b + CALL.output] ?? Number.NaN];
-  if (Number.isNaN(mine)) return false;
-  if (Number.isNaN(other)) return true;
-  if (mine !== other) return mine > other;
-  const usage = usageAt(data, a);
-  return fullerUsage(usageAt(data, b), usage) === usage;
+  if (Number.isNaN(mine) || Number.isNaN(other)) return Number(Number.isNaN(other)) - Number(Number.isNaN(mine));
+  if (mine !== other) return mine - other;
+  return compareUsage(usageAt(data, a), usageAt(data, b));
 }
 
 function usageAt(data: Float64Array, at: number): TokenUsage {

@@ -9,7 +9,10 @@ export function mergeEntries(a: TranscriptEntry, b: TranscriptEntry): Transcript
   if (a.kind !== b.kind) return isBefore(b, a) ? b : a;
   if (a.kind === "reported_usage" && b.kind === "reported_usage") return laterSums(a, b);
   const joined = joinFields(a, b) as TranscriptEntry;
-  return a.kind === "model_call" && b.kind === "model_call" ? ({ ...joined, ...answer(a, b) } as ModelCall) : joined;
+  if (a.kind !== "model_call" || b.kind !== "model_call") return joined;
+  const own = answer(a, b);
+  const { noListPrice: _, ...call } = joined as ModelCall;
+  return { ...(own.noListPrice ? joined : call), ...own } as ModelCall;
 }
 
 // --- internal ---
@@ -25,8 +28,8 @@ function joinFields(a: TranscriptEntry, b: TranscriptEntry): Record<string, unkn
   const joined: Record<string, unknown> = { ...a };
   for (const [name, value] of Object.entries(b)) {
     const other = joined[name];
-    // Usage is joined by `answer`, because its meaning decides
-    if (name === "usage" && other !== undefined) continue;
+    // Joined by `answer`, because their meaning decides
+    if (OF_FULLER.has(name) && other !== undefined) continue;
     if (value !== undefined && value !== other && isLess(value, other)) joined[name] = value;
   }
   // A subagent that continues the main conversation starts its file with copies of it
@@ -40,22 +43,36 @@ function joinFields(a: TranscriptEntry, b: TranscriptEntry): Record<string, unkn
   return joined;
 }
 
-/** Agents write one record per content block; the output count only grows, and one of the records has the finish reason. */
+/** Members of a model call that are joined by `answer`. */
+const OF_FULLER: ReadonlySet<string> = new Set(["usage", "model"]);
+
+/**
+ * Agents write one record per content block; the output count only grows, and one of the records has the finish reason. The model
+ * and the price list are those of the fuller record: an answer can fall back to another model while it is written.
+ */
 function answer(a: ModelCall, b: ModelCall): Partial<ModelCall> {
   const starts = [a.startMs, b.startMs].filter((ms) => ms !== undefined);
-  const usage = fullerUsage(a.usage, b.usage);
+  const order = compareUsage(a.usage, b.usage);
+  const [fuller, other] = order > 0 || (order === 0 && isLess(a.model, b.model)) ? [a, b] : [b, a];
+  const { usage = other.usage, model = other.model } = fuller;
+  const noListPrice =
+    order === 0 && fuller.model === other.model ? (a.noListPrice ?? b.noListPrice) : fuller.noListPrice;
   return {
     endMs: Math.max(a.endMs, b.endMs),
     complete: a.complete || b.complete,
     ...(starts.length > 0 && { startMs: Math.min(...starts) }),
     ...(usage && { usage }),
+    ...(model !== undefined && { model }),
+    ...(noListPrice && { noListPrice }),
   };
 }
 
-export function fullerUsage(a: ModelCall["usage"], b: ModelCall["usage"]): ModelCall["usage"] {
-  if (a === undefined || b === undefined) return a ?? b;
-  if (a.output !== b.output) return a.output > b.output ? a : b;
-  return canonical(a) >= canonical(b) ? a : b;
+/** Which usage is fuller: positive if it is `a`, 0 if they are equal. The larger output is the later count. */
+export function compareUsage(a: ModelCall["usage"], b: ModelCall["usage"]): number {
+  if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined);
+  if (a.output !== b.output) return a.output - b.output;
+  const [one, other] = [canonical(a), canonical(b)];
+  return one === other ? 0 : one > other ? 1 : -1;
 }
 
 /** Cumulative: larger sums are later ones. */

@@ -21,20 +21,24 @@ export function reviseCall(
     .get(sessionNumber, entryBefore.key);
   if (row === undefined) return undefined;
   const before = JSON.parse(String(row["body"])) as ModelCall;
-  const { usage, complete, finishReason } = entryAfter;
+  const { usage, complete, finishReason, model = before.model, noListPrice } = entryAfter;
+  const { noListPrice: _, ...rest } = before;
   const after: ModelCall = {
-    ...before,
+    ...rest,
     complete,
+    ...(model !== undefined && { model }),
+    ...(noListPrice && { noListPrice }),
     ...(usage !== undefined && { usage }),
     ...(finishReason !== undefined && { finishReason }),
   };
   const costBefore = row["cost_nano_usd"] === null ? undefined : Number(row["cost_nano_usd"]);
-  const isSameUsage = JSON.stringify(usage) === JSON.stringify(before.usage);
-  const cost = isSameUsage ? costBefore : price(after);
+  const priced = (call: Partial<ModelCall>): string => JSON.stringify([call.usage, call.model, call.noListPrice]);
+  const cost = priced(after) === priced(before) ? costBefore : price(after);
   db.prepare(
-    `UPDATE model_calls SET input = ?, output = ?, cache_read = ?, cache_write = ?, cost_nano_usd = ?, complete = ?, body = ?
+    `UPDATE model_calls SET model = ?, input = ?, output = ?, cache_read = ?, cache_write = ?, cost_nano_usd = ?, complete = ?, body = ?
      WHERE session = ? AND key = ?`,
   ).run(
+    model ?? null,
     usage?.input ?? null,
     usage?.output ?? null,
     usage?.cacheRead ?? null,

@@ -69,8 +69,8 @@ function putWork(db: Database, sessionNumber: number, run: Turn | Subagent, cost
     db.prepare(
       `INSERT INTO model_calls (session, key, segment, model, subagent, end_ms, input, output, cache_read, cache_write,
          cost_nano_usd, complete, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (session, key) DO UPDATE SET input = excluded.input, output = excluded.output,
-         cache_read = excluded.cache_read, cache_write = excluded.cache_write, cost_nano_usd = excluded.cost_nano_usd,
+       ON CONFLICT (session, key) DO UPDATE SET model = excluded.model, input = excluded.input,
+         output = excluded.output, cache_read = excluded.cache_read, cache_write = excluded.cache_write, cost_nano_usd = excluded.cost_nano_usd,
          complete = excluded.complete, body = excluded.body`,
     ).run(
       sessionNumber,

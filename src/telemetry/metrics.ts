@@ -54,9 +54,10 @@ export function modelCallRevision(before: PricedCall, after: PricedCall, facts: 
   };
   modelCallCounts(after, facts).increments.forEach(see(1));
   modelCallCounts(before, facts).increments.forEach(see(-1));
-  const { key, usage, complete } = after.call;
+  const { key, usage, complete, model } = after.call;
+  const changed = [usage ?? null, complete, ...(model === before.call.model ? [] : [model])];
   return {
-    key: keyOf(facts, "model_call", `${key}#${JSON.stringify([usage ?? null, complete])}`),
+    key: keyOf(facts, "model_call", `${key}#${JSON.stringify(changed)}`),
     increments: [...steps.values()].filter(({ amount }) => amount !== 0),
   };
 }

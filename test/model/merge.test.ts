@@ -51,7 +51,9 @@ describe.each(Object.entries(ENTRIES))("mergeEntries of %s", (_, entry) => {
         // Reported sums replace each other as a whole
         const names = a.kind === "reported_usage" ? ["byModel"] : [...Object.keys(a), ...Object.keys(b)];
         for (const name of names) {
-          if (name !== "promptKey" && name !== "agentId") expect(both[name], name).toBeDefined();
+          // The price list is that of the record whose usage is kept
+          if (name !== "promptKey" && name !== "agentId" && name !== "noListPrice")
+            expect(both[name], name).toBeDefined();
         }
         if (a.kind === "reported_usage") return;
         // Of the main conversation and a subagent, one has a copy of the other's
@@ -92,6 +94,20 @@ describe("records of one answer", () => {
       complete: true,
       finishReason: "end_turn",
     });
+  });
+
+  test("the model and the price list are those of the fuller record, whatever their names", () => {
+    for (const [one, other] of [
+      ["alder", "birch"],
+      ["birch", "alder"],
+    ] as const) {
+      const begun = { ...first, model: one, noListPrice: true as const };
+      const answered = { ...first, model: other, usage: { input: 14, output: 96 }, complete: true };
+      for (const merged of [mergeEntries(begun, answered), mergeEntries(answered, begun)]) {
+        expect(merged).toMatchObject({ model: other, usage: answered.usage });
+        expect(merged).not.toHaveProperty("noListPrice");
+      }
+    }
   });
 
   test("a last record without usage does not remove the tokens", () => {

@@ -15,6 +15,9 @@ const usage = record({
   cacheWrite1h: maybe(count),
   reasoning: maybe(count),
 });
+/** Records with usage name the model that it is of. */
+const withModel = <T extends { readonly usage?: unknown; readonly model?: string }>(call: T): T =>
+  call.usage === undefined || call.model !== undefined ? call : { ...call, model: "dogwood" };
 const at = { timeMs, globalKey: maybe(word), promptKey: maybe(word), agentId: maybe(word) };
 
 /** Entries with the same key; every other member may differ. */
@@ -32,7 +35,8 @@ export const ENTRIES: Readonly<Record<string, fc.Arbitrary<TranscriptEntry>>> = 
     usage: maybe(usage),
     complete: fc.boolean(),
     finishReason: maybe(fc.constantFrom("end_turn", "tool_use")),
-  }),
+    noListPrice: maybe(fc.constant(true as const)),
+  }).map(withModel),
   tool_use: record({
     kind: fc.constant("tool_use" as const),
     key: fc.constant("use:1"),
