@@ -28,7 +28,7 @@ import { modelError, prompt, turnAborted, turnEnd } from "./turns.ts";
  */
 export function readLine(line: JsonLine, state: LineState, sink: FactSink): unknown {
   // Many bytes are instructions, snapshots and messages: only their kind and time matter
-  const skipped = skip(line.head(HEAD_BYTES), state);
+  const skipped = skip(line, state);
   if (skipped !== undefined) return skipped;
   const short = line.isCut ? parsedObject(line.text()) : undefined;
   const o = short !== undefined && isEnough(short) ? short : parsedObject(line.isCut ? line.bytes : line.text());
@@ -56,6 +56,8 @@ export function readLine(line: JsonLine, state: LineState, sink: FactSink): unkn
 // --- internal ---
 
 const HEAD_BYTES = 400;
+/** Begins a record. In a string its quotes are escaped. */
+const SECOND = '{"timestamp":"';
 /** The first version known to write usage records. */
 const RECORDS_SINCE = "0.160.0";
 /** Earlier names of Codex's own providers. */
@@ -73,9 +75,10 @@ const OPENING =
 const MESSAGE = /^"type":\s*"message",(?:\s*"(?:id|status)":\s*"[^"]*",)*\s*"role":\s*"(\w+)"/;
 
 /** Reads a line that needs no parsing. @returns its kind; `undefined` for all other lines and unknown forms */
-function skip(head: string, state: LineState): string | undefined {
+function skip(line: JsonLine, state: LineState): string | undefined {
+  const head = line.head(HEAD_BYTES);
   const opening = OPENING.exec(head);
-  if (opening === null) return undefined;
+  if (opening === null || line.bytes.includes(SECOND, 1)) return undefined;
   const kind = opening[2];
   if (kind === "world_state") return kind;
   if (state.copied === true) return undefined;

@@ -15,7 +15,9 @@ import { endOpenCalls, permission, subagent, toolResult, toolUse, userCall } fro
  */
 export function readLine(line: Buffer, state: LineState): (LineResult & { readonly kind: unknown }) | undefined {
   const type = typeBefore(line);
-  if (type !== undefined && !READERS.has(type)) return { entries: [], state, kind: type };
+  if (type !== undefined && !READERS.has(type) && !line.includes(BEGINNING, 1)) {
+    return { entries: [], state, kind: type };
+  }
   const o = parsedObject(line);
   if (o === undefined) return undefined;
   const data = asObject(o["data"]) ?? {};
@@ -34,6 +36,9 @@ export function readLine(line: Buffer, state: LineState): (LineResult & { readon
 }
 
 // --- internal ---
+
+/** Of a record; a second one in the line is read, too. */
+const BEGINNING = '{"type":"';
 
 const READERS: ReadonlyMap<string, (here: Here) => LineResult> = new Map([
   ["session.start", sessionFacts],

@@ -70,7 +70,8 @@ function readRecord(o: Fields, state: ChatState, agentId: string | undefined) {
 /** Skips changes without messages, which are every second line. */
 function isWorthParsing(line: Buffer): boolean {
   if (!line.subarray(0, SET.length).equals(SET)) return true;
-  return line.includes('"messages"');
+  // An object besides the one that is set belongs to another record
+  return line.includes('"messages"') || line.includes('{"', SET.length + 1);
 }
 const SET = Buffer.from('{"$set":');
 

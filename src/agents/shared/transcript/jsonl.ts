@@ -84,6 +84,14 @@ export const fingerprintOf = (first: Buffer, last: Buffer): string => `${digestO
 /** Bytes at either end that a fingerprint covers. */
 export const EDGE_BYTES = 512;
 
+/** A line with bytes of its own. */
+export const wholeLine = (bytes: Buffer): JsonLine => ({
+  bytes,
+  isCut: false,
+  text: () => bytes.toString("utf8"),
+  head: (length) => bytes.toString("latin1", 0, length),
+});
+
 // --- internal ---
 
 /** Lines can contain images and documents that users attach. */
@@ -236,13 +244,6 @@ class ChunkLine implements PlacedLine {
     return this.#chunk.toString("latin1", this.start, Math.min(this.end, this.start + bytes));
   }
 }
-
-const wholeLine = (bytes: Buffer): JsonLine => ({
-  bytes,
-  isCut: false,
-  text: () => bytes.toString("utf8"),
-  head: (length) => bytes.toString("latin1", 0, length),
-});
 
 /** A copy; of a long line, without its long texts. Invalid JSON is copied as it is: its reader reports it. */
 function shortened(line: Buffer): Buffer {

@@ -4,8 +4,9 @@ import { EntrySink } from "../../../model/entry-sink.ts";
 import type { FactSink } from "../../../model/fact-sink.ts";
 import type { Offset, TranscriptEntry } from "../../../model/transcript.ts";
 import type { JsonLine } from "./json-line.ts";
-import { openJsonl } from "./jsonl.ts";
+import { openJsonl, wholeLine } from "./jsonl.ts";
 import { Kinds } from "./kinds.ts";
+import { splitLine } from "./spliced.ts";
 
 /** Returned for a line that is no JSON object. */
 export const UNREADABLE = Symbol("unreadable");
@@ -70,14 +71,21 @@ export async function* readLines<State extends object>(
     for await (const batch of jsonl.batches) {
       const content: ContentUpdate[] = [];
       let unreadable = batch.tooLong;
-      for (const line of batch.lines) {
+      const isRead = (line: JsonLine): boolean => {
         const before = own.count;
         const kind = rules.read(line, state, sink);
-        if (kind === UNREADABLE) unreadable++;
-        else {
-          kinds.saw(kind);
-          if (wantsContent) content.push(...rules.content(line.bytes, own.since(before), state));
-        }
+        if (kind === UNREADABLE) return false;
+        kinds.saw(kind);
+        if (wantsContent) content.push(...rules.content(line.bytes, own.since(before), state));
+        return true;
+      };
+      for (const line of batch.lines) {
+        if (isRead(line)) continue;
+        const { records, torn } = splitLine(line.bytes);
+        // A record that fills its line was refused already
+        const parts = records.filter(({ length }) => length < line.bytes.length);
+        unreadable += torn + records.length - parts.length;
+        for (const part of parts) if (!isRead(wholeLine(part))) unreadable++;
       }
       const stored = { state: { ...state }, fingerprint: await jsonl.fingerprint(batch.endBytes) };
       const next = { bytes: batch.endBytes, memo: stored };

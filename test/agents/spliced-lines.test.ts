@@ -1,0 +1,100 @@
+// A record that was cut where another one begins in its line, and two whole records in one line: every agent with JSON lines.
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { allAgents } from "../../src/agents/registry.ts";
+import { splitLine } from "../../src/agents/shared/transcript/spliced.ts";
+import type { TranscriptReader } from "../../src/model/agent.ts";
+import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
+import { CASES } from "../support/replay.ts";
+
+let home = "";
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), "openhook-spliced-"));
+});
+afterAll(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
+
+const agents = (await allAgents()).flatMap((agent) => {
+  const folder = join(CASES, agent.source, "basic", "transcripts");
+  const names = existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: "utf8" }).sort() : [];
+  const name = names.find((one) => one.endsWith(".jsonl"));
+  const { source, transcript } = agent;
+  return name === undefined || transcript === undefined ? [] : [{ source, transcript, path: join(folder, name) }];
+});
+
+async function read(reader: TranscriptReader, name: string, lines: readonly string[]) {
+  const path = join(home, name);
+  writeFileSync(path, `${lines.join("\n")}\n`);
+  const entries: unknown[] = [];
+  let unreadable = 0;
+  for await (const batch of reader.read({ path }, INITIAL_OFFSET)) {
+    entries.push(...batch.entries);
+    unreadable += batch.unreadable;
+  }
+  return { entries, unreadable };
+}
+
+test("agents with JSON lines", () => {
+  expect(agents.map(({ source }) => source).sort()).toEqual(["claude-code", "codex", "copilot", "gemini-cli"]);
+});
+
+describe.each(agents)("$source", ({ transcript, path }) => {
+  const lines = readFileSync(path, "utf8").trim().split("\n");
+  const name = basename(path);
+
+  test("two records in one line are two", async () => {
+    const { default: reader } = await transcript();
+    const expected = await read(reader, name, lines);
+    expect(expected.unreadable).toBe(0);
+    for (let i = 0; i + 1 < lines.length; i++) {
+      const joined = lines.toSpliced(i, 2, `${lines[i]}${lines[i + 1]}`);
+      expect(await read(reader, name, joined), `line ${i}`).toEqual(expected);
+    }
+    expect(await read(reader, name, [lines.join("")])).toEqual(expected);
+  });
+
+  test("a record behind one that was cut is read, and the cut one is counted as unreadable", async () => {
+    const { default: reader } = await transcript();
+    for (let i = 1; i + 1 < lines.length; i++) {
+      const { entries } = await read(reader, name, lines.toSpliced(i, 1));
+      const line = lines[i] ?? "";
+      for (const length of [1, 20, Math.floor(line.length / 2), line.length - 1]) {
+        const cut = line.slice(0, length);
+        const spliced = lines.toSpliced(i, 2, `${cut}${lines[i + 1]}`);
+        expect(await read(reader, name, spliced), `line ${i}, ${length} bytes`).toEqual({ entries, unreadable: 1 });
+      }
+    }
+  });
+});
+
+describe("splitLine", () => {
+  const split = (text: string) => {
+    const { records, torn } = splitLine(Buffer.from(text));
+    return [...records.map(String), torn];
+  };
+  const whole = '{"type":"a","text":"say {\\"b\\":1}"}';
+
+  test.each<[string, string, (string | number)[]]>([
+    ["a whole record", whole, [whole, 0]],
+    ["a whole record before a cut one", `${whole}{"type":"b","te`, [whole, 1]],
+    ["a whole record between two cut ones", `{"type":"c"${whole}{"ty`, [whole, 2]],
+    ["cut behind an object", `{"type":"c","usage":{"n":1},"text":"x${whole}`, [whole, 1]],
+    ["cut in a name", `{"type":"c","te${whole}`, [whole, 1]],
+    ["cut behind a backslash", `{"type":"c","text":"a\\\\${whole}`, [whole, 1]],
+    ["behind a byte order mark", `\uFEFF${whole}`, [whole, 0]],
+    ["behind zeros", `\0\0${whole}\0`, [whole, 0]],
+    ["no record", "no JSON", [1]],
+    ["a list", `[${whole}]`, [1]],
+    ["nothing but a beginning", '{"type":"a","text":"', [1]],
+  ])("%s", (_, text, expected) => {
+    expect(split(text)).toEqual(expected);
+  });
+
+  test("takes time in proportion to a large line's length", () => {
+    const line = `{"type":"a","list":[${Array.from({ length: 200_000 }, () => '{"n":1}').join(",")},"`;
+    const start = performance.now();
+    expect(split(line)).toEqual([1]);
+    expect(performance.now() - start).toBeLessThan(5_000);
+  });
+});
