@@ -78,14 +78,15 @@ const MESSAGE = /^"type":\s*"message",(?:\s*"(?:id|status)":\s*"[^"]*",)*\s*"rol
 function skip(line: JsonLine, state: LineState): string | undefined {
   const head = line.head(HEAD_BYTES);
   const opening = OPENING.exec(head);
-  if (opening === null || line.bytes.includes(SECOND, 1)) return undefined;
+  if (opening === null) return undefined;
   const kind = opening[2];
-  if (kind === "world_state") return kind;
-  if (state.copied === true) return undefined;
   const rest = head.slice(opening[0].length);
   const isReasoning = REASONING.test(rest);
   const role = isReasoning ? undefined : MESSAGE.exec(rest)?.[1];
-  if (!isReasoning && role === undefined) return undefined;
+  const isSnapshot = kind === "world_state";
+  if (!isSnapshot && (state.copied === true || (!isReasoning && role === undefined))) return undefined;
+  if (line.bytes.includes(SECOND, 1)) return undefined;
+  if (isSnapshot) return kind;
   state.timeMs = asTimeMs(opening[1]) ?? state.timeMs;
   if (isReasoning || role === "assistant") noteAnswerPart(state);
   else state.inputMs = state.timeMs;

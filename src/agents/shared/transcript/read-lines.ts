@@ -84,7 +84,7 @@ export async function* readLines<State extends object>(
         const { records, torn } = splitLine(line.bytes);
         // A record that fills its line was refused already
         const parts = records.filter(({ length }) => length < line.bytes.length);
-        unreadable += torn + records.length - parts.length;
+        unreadable += parts.length > 0 ? torn + records.length - parts.length : 1;
         for (const part of parts) if (!isRead(wholeLine(part))) unreadable++;
       }
       const stored = { state: { ...state }, fingerprint: await jsonl.fingerprint(batch.endBytes) };
