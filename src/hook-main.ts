@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
-import { dirname, isAbsolute, join, sep } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { RECORDED_VARIABLES } from "./agents/intake.const.ts";
 import { replyOf } from "./agents/replies.ts";
 import { homeDirectory, placesOf } from "./config/places.ts";
@@ -10,16 +10,16 @@ process.exitCode = 0;
 process.on("uncaughtException", () => process.exit(0));
 const own = ownPath();
 const here = dirname(own);
+const TRIAL = "--trial=";
 const conf = installation(join(here, "hook.conf"));
-const cwd = workingDirectory();
-const stateDir = stateDirOf();
+const { stateDir, isStateRecorded } = stateOf();
 void runHook(
   process.argv.slice(process.argv[2] === "hook" ? 3 : 2),
   {
     env: process.env,
     variables: RECORDED_VARIABLES,
     stdin: process.stdin,
-    cwd,
+    cwd: workingDirectory(),
     pid: process.pid,
     ppid: process.ppid,
     write: (text) => process.stdout.write(text),
@@ -27,6 +27,7 @@ void runHook(
   },
   {
     stateDir,
+    isStateRecorded,
     inboxDir: join(stateDir, "inbox"),
     nodePath: conf["node"] ?? process.execPath,
     programPath: conf["program"] ?? join(here, "openhook-otel.cjs"),
@@ -45,19 +46,18 @@ function ownPath(): string {
 }
 
 /**
- * The folder in OPENHOOK_OTEL_HOME, otherwise the one that `enable` wrote. A folder in the repository can come from its .env, and is
- * used only if `enable` wrote none. The same in hook.sh.
+ * The folder that `enable` recorded, beside this program or at the usual place. OPENHOOK_OTEL_HOME can come from a repository's .env,
+ * and is used only if there is no record. The same in hook.sh.
  */
-function stateDirOf(): string {
+function stateOf(): { readonly stateDir: string; readonly isStateRecorded: boolean } {
   const { env, platform } = process;
-  const [written, moved = ""] = [conf["state"], env["OPENHOOK_OTEL_HOME"]];
-  if (written !== undefined && (!isAbsolute(moved) || isDoubtful(moved))) return written;
-  return placesOf({ env, home: homeDirectory(), platform }).stateDir;
-}
-
-function isDoubtful(folder: string): boolean {
-  const isBelow = (parent: string): boolean => parent !== "" && `${folder}${sep}`.startsWith(`${parent}${sep}`);
-  return [cwd, "/proc"].some(isBelow) || folder.split(/[\\/]/).includes("..");
+  const home = homeDirectory();
+  const trial = process.argv.find((argument) => argument.startsWith(TRIAL))?.slice(TRIAL.length);
+  const usual = placesOf({ env: { ...env, OPENHOOK_OTEL_HOME: undefined }, home, platform }).hookConfPath;
+  const recorded = trial ?? conf["state"] ?? installation(usual)["state"];
+  return recorded !== undefined && isAbsolute(recorded)
+    ? { stateDir: recorded, isStateRecorded: true }
+    : { stateDir: placesOf({ env, home, platform }).stateDir, isStateRecorded: false };
 }
 
 /** Empty if the working directory was deleted. */

@@ -1,3 +1,4 @@
+import { recordVariables } from "../config/recorded-variables.ts";
 import type { Context } from "../context.ts";
 import { type EnablePlan, enabledText, hasChanges, planEnable } from "../registration/enable-plan.ts";
 import { writeEnable } from "../registration/enable-write.ts";
@@ -5,6 +6,7 @@ import { complainTo, forEachAgent } from "../registration/for-each-agent.ts";
 import { installHookProgram } from "../registration/hook-program.ts";
 import { installerFindings, type PresentAgent, presentAgents } from "../registration/present-agents.ts";
 import { type AgentLookup, namedAgents, type Scope, scopeOf, withUserErrors } from "../registration/settings-edit.ts";
+import { variablesToRecord } from "../registration/variables-to-record.ts";
 import { loadNativePart } from "../store/native-part.ts";
 import { printLines } from "../text/ascii.ts";
 import { unifiedDiff } from "../text/diff.ts";
@@ -58,7 +60,10 @@ export async function enable(
     }
     // Without the native part nothing could be stored: do not start collecting
     await loadNativePart();
-    if (plans.length > 0) await installHookProgram(context, options.hookSource);
+    if (plans.length > 0) {
+      await installHookProgram(context, options.hookSource);
+      await recordOwnVariables(context);
+    }
     const done = await forEachAgent(plans, onFailure, async (plan) => {
       await writeEnable(plan, scope, context);
       context.stdout.write(enabledText(plan));
@@ -90,4 +95,14 @@ function showDryRun(plans: readonly EnablePlan[], { stdout, places }: Context): 
     }
   }
   stdout.write(`Dry run: nothing was written. The hook program would be ${places.hookPath}\n`);
+}
+
+/** Drains that hooks start then recognise the user's values, also where a repository names the same variable. */
+async function recordOwnVariables(context: Context): Promise<void> {
+  const { own, theirs } = await variablesToRecord(context);
+  await recordVariables(own, context.places.stateDir);
+  const lines = [...theirs].map(
+    ([name, path]) => `! ${name} is not recorded, because ${path} names it: run enable in your home folder instead`,
+  );
+  printLines(context, lines.map(printable));
 }

@@ -67,6 +67,8 @@ const NO_SETTING: ReadonlySet<string> = new Set([
   "OPENHOOK_OTEL_DRAIN",
   // From hooks, for the drain that they start
   "OPENHOOK_OTEL_HOOK_FOLDER",
+  "OPENHOOK_OTEL_HOOK_STATE",
+  "OPENHOOK_OTEL_HOOK_NODE_OPTIONS",
   // From wrappers; inherited by everything below a wrapped program
   "OPENHOOK_OTEL_WRAP",
   "OPENHOOK_OTEL_WRAPPED",

@@ -1,150 +1,157 @@
 import { constants } from "node:fs";
-import { open, realpath } from "node:fs/promises";
-import { dirname, isAbsolute, join } from "node:path";
-import type { Env } from "./environment.ts";
-import { PREFIX } from "./setting.ts";
+import { type FileHandle, open, readdir, realpath } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join } from "node:path";
+
+/** Where files of repositories are searched. */
+export interface RepositoryPlaces {
+  /** Absolute folders in which an agent worked; those above them are searched too, up to the home. */
+  readonly folders: readonly string[];
+  /** Not searched: its files are the user's own. */
+  readonly home: string;
+  /** Files from which agents take variables, relative to each folder. */
+  readonly files: readonly string[];
+}
 
 /**
- * Environment variables that files of a repository set, or may have set. Some agents load the `.env` of the folder they are started in, or
+ * Finds environment variables that files of a repository name. Some agents load the `.env` of the folder they are started in, or
  * variables of a project's settings, and everything they start inherits them. Cloning a repository does not allow it to decide
  * where data goes.
  *
- * A variable whose value clearly differs from the files' is the user's. Variables that only restrict stay too.
+ * The files are not parsed: each agent reads them with other rules. A name anywhere in a file that an agent could load is enough. A
+ * file that cannot be searched (a pipe, or too large) counts as one that names every variable.
  *
- * @param at `folders` in which an agent worked, and those above them up to the home, are searched; `files` in each of these, as agents
- *        name them, beside `.env` and similar ones
- * @param recordedValue the recorded part of a variable's value: only that can be compared
- * @returns variable name → file
+ * @param names which variables to search for
+ * @returns variable name → file, in the order of `names`
  * @throws never
  */
-export async function variablesOfRepositories(
-  env: Env,
+export async function namedByRepositories(
+  names: readonly string[],
   at: RepositoryPlaces,
-  recordedValue: (name: string, value: string | undefined) => string | undefined,
 ): Promise<ReadonlyMap<string, string>> {
-  const theirs = new Map<string, string>();
-  for await (const { path, given } of filesOf(at)) {
-    for (const [name, values] of given) {
-      const value = recordedValue(name, env[name]);
-      if (value === undefined || ONLY_LESS.test(`${name}=${value}`)) continue;
-      if (values.some((written) => written === undefined || recordedValue(name, written) === value))
-        theirs.set(name, path);
-    }
-  }
-  return theirs;
+  if (names.length === 0) return new Map();
+  const found = await search(new RegExp(`\\b(?:${names.map(escaped).join("|")})\\b`, "g"), names, at);
+  return new Map(names.flatMap((name) => (found.has(name) ? [[name, found.get(name) ?? ""]] : [])));
 }
 
 /**
  * Our own variables that the files name, whatever the environment is, to explain why they have no effect.
  *
- * @returns variable name → file
+ * @returns variable name → file, at most 8
  * @throws never
  */
-export async function ignoredVariables(at: RepositoryPlaces): Promise<ReadonlyMap<string, string>> {
-  const ignored = new Map<string, string>();
-  for await (const { path, given } of filesOf(at)) {
-    for (const [name, values] of given) {
-      const onlyRestricts = values.every((value) => ONLY_LESS.test(`${name}=${value ?? ""}`));
-      if (OURS.test(name) && !onlyRestricts && ignored.size < MAX_IGNORED) ignored.set(name, path);
-    }
-  }
-  return ignored;
-}
-
-/** Where files of repositories are looked for, see `variablesOfRepositories`. */
-export interface RepositoryPlaces {
-  readonly folders: readonly string[];
-  readonly home: string;
-  readonly files: readonly string[];
+export async function ownVariablesIn(at: RepositoryPlaces): Promise<ReadonlyMap<string, string>> {
+  const found = await search(/\bOPENHOOK_OTEL_[A-Z_]{1,60}\b/g, [], at);
+  return new Map([...found].slice(0, MAX_REPORTED));
 }
 
 // --- internal ---
 
-const OURS = new RegExp(`^${PREFIX}[A-Z_]{1,60}$`);
-/** Report at most this many. */
-const MAX_IGNORED = 8;
-const MAX_PARENTS = 64;
-/** Of a longer file only the beginning is read. */
-const MAX_BYTES = 16 << 20;
+const MAX_REPORTED = 8;
+/** Node cannot make a string of a file much larger than this, so most agents cannot load one. */
+const MAX_BYTES = 512 << 20;
+const MAX_FILES = 4_000;
+const CHUNK_BYTES = 1 << 20;
+/** A name can lie across two chunks; with every character escaped it is some 400 bytes long. */
+const OVERLAP = 2_048;
 
-/** Files that Gemini CLI and Qwen Code search upwards, and that Bun, the runtime of other agents, loads by default. */
-const DOTENV: readonly string[] = ["", ".local", ".development", ".production", ".test"].flatMap((mode) =>
-  mode === "" || mode === ".local" ? [`.env${mode}`] : [`.env${mode}`, `.env${mode}.local`],
-);
+const escaped = (name: string): string => name.replaceAll(/[^A-Za-z0-9_]/g, "\\$&");
 
-/** A repository may always restrict. */
-const ONLY_LESS =
-  /^(?:OPENHOOK_OTEL_DISABLED=(?:true|1)|OPENHOOK_OTEL_CAPTURE=none|OTEL_SDK_DISABLED=.*|OTEL_(?:TRACES|METRICS)_EXPORTER=.*)$/i;
-
-async function* filesOf(at: RepositoryPlaces): AsyncGenerator<{ readonly path: string; readonly given: Given }> {
+async function search(
+  pattern: RegExp,
+  everyName: readonly string[],
+  at: RepositoryPlaces,
+): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  let files = 0;
   for (const folder of await upwards(at.folders, at.home)) {
-    for (const file of [...DOTENV, ...at.files]) {
-      const path = join(folder, file);
-      const text = await textOf(path);
-      if (text !== undefined) yield { path, given: path.endsWith(".json") ? fromJson(text) : fromDotenv(text) };
+    for (const path of await candidatesIn(folder, at.files)) {
+      const named = ++files > MAX_FILES ? "unknown" : await namesIn(path, pattern);
+      for (const name of named === "unknown" ? everyName : named) if (!found.has(name)) found.set(name, path);
+      if (files > MAX_FILES) return found;
     }
   }
+  return found;
 }
 
-/** The folders and their parents, up to but without the home, whose files are the user's own. */
+/** The folders and their parents, up to but without the home. */
 async function upwards(folders: readonly string[], home: string): Promise<ReadonlySet<string>> {
   const real = await Promise.all([home, ...folders].map((path) => realpath(path).catch(() => path)));
   const ends = new Set([home, real[0] ?? home]);
   const found = new Set<string>();
   for (const folder of new Set([...folders, ...real.slice(1)])) {
     if (!isAbsolute(folder)) continue;
-    let at = folder;
-    for (let i = 0; i < MAX_PARENTS && !ends.has(at) && dirname(at) !== at; i++, at = dirname(at)) found.add(at);
+    for (let at = folder; !ends.has(at) && dirname(at) !== at; at = dirname(at)) found.add(at);
   }
   return found;
 }
 
-/** Follows links, as the agents do; reads only regular files. */
-async function textOf(path: string): Promise<string | undefined> {
-  try {
-    const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    try {
-      const { size } = await file.stat().then((kind) => (kind.isFile() ? kind : { size: 0 }));
-      if (size === 0) return undefined;
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(size, MAX_BYTES)), 0, null, 0);
-      return buffer.toString("utf8", 0, bytesRead).replace(/^\uFEFF/, "");
-    } finally {
-      await file.close();
+/** `.env` in every form, settings of editors and tools, and the settings in the agents' own folders. */
+const SETTINGS_FILE = /env|^\.[\w-]+$|\.(?:json[c5]?|toml|ya?ml|ini|cfg|conf|local|code-workspace|vars)$/i;
+const OUTSIDE_DOT_FOLDERS = /(?:^|[._-])env(?:$|[._-])|\.(?:code-workspace|vars)$|^mise\b.*\.toml$/i;
+
+/** Absolute paths. Only those that an agent, or the editor whose terminal it runs in, could load by itself. */
+async function candidatesIn(folder: string, named: readonly string[]): Promise<ReadonlySet<string>> {
+  const paths = new Set(named.map((file) => join(folder, file)));
+  for (const entry of await entriesOf(folder)) {
+    const path = join(folder, entry.name);
+    if (!entry.name.startsWith(".")) {
+      if (OUTSIDE_DOT_FOLDERS.test(entry.name) && !entry.isDirectory()) paths.add(path);
+    } else if (!entry.isDirectory() && SETTINGS_FILE.test(entry.name)) paths.add(path);
+    // A link can lead to a folder too: then there is nothing to read at `path`
+    if (entry.name.startsWith(".") && entry.name !== ".git" && (entry.isDirectory() || entry.isSymbolicLink())) {
+      for (const inside of await entriesOf(path)) {
+        if (!inside.isDirectory() && SETTINGS_FILE.test(inside.name)) paths.add(join(path, inside.name));
+      }
     }
-  } catch {
-    return undefined;
   }
+  return paths;
 }
 
-/** By name; `undefined`: the value depends on the program that reads it. */
-type Given = ReadonlyMap<string, readonly (string | undefined)[]>;
+const entriesOf = (folder: string) => readdir(folder, { withFileTypes: true }).catch(() => []);
 
-function fromDotenv(text: string): Given {
-  const given = new Map<string, (string | undefined)[]>();
-  const lines = /^[^\S\r\n]*(?:export\s+)?([\w.-]+)\s*[=:][ \t]*([^\r\n]*)/gm;
-  for (const [, name = "", rest = ""] of text.matchAll(lines)) {
-    const [, single, double, bare] = /^(?:'([^']*)'|"([^"\\$`]*)"|([^\s"'`\\$#]*))\s*(?:#.*)?$/.exec(rest) ?? [];
-    add(given, name, single ?? double ?? bare);
-  }
-  return given;
-}
-
-/** Every member of every object at any depth, because only the agent knows which are variables. */
-function fromJson(text: string): Given {
-  const given = new Map<string, string[]>();
+/** Follows links, as the agents do. Never waits for a pipe. */
+async function namesIn(path: string, pattern: RegExp): Promise<ReadonlySet<string> | "unknown"> {
+  let file: FileHandle;
   try {
-    JSON.parse(text, (name, value: unknown) => {
-      if (typeof value !== "object") add(given, name, String(value));
-      return value;
-    });
+    file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch {
     // The agent cannot read it either
+    return new Set();
   }
-  return given;
+  try {
+    const kind = await file.stat();
+    if (kind.isDirectory()) return new Set();
+    if (!kind.isFile() || kind.size > MAX_BYTES) return ENV_FILE.test(basename(path)) ? "unknown" : new Set();
+    return await searched(file, pattern);
+  } catch {
+    return "unknown";
+  } finally {
+    await file.close();
+  }
 }
 
-function add<T>(given: Map<string, T[]>, name: string, value: T): void {
-  const values = given.get(name);
-  if (values === undefined) given.set(name, [value]);
-  else values.push(value);
+/** Files that are loaded for the variables in them. Password managers provide them as pipes. */
+const ENV_FILE = /env|^settings.*\.json$/i;
+
+async function searched(file: FileHandle, pattern: RegExp): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  let rest = "";
+  for (let position = 0; position < MAX_BYTES; ) {
+    const { bytesRead } = await file.read(chunk, 0, chunk.length, position);
+    if (bytesRead === 0) break;
+    position += bytesRead;
+    const text = rest + chunk.toString("latin1", 0, bytesRead);
+    for (const [name] of decoded(text).matchAll(pattern)) found.add(name);
+    rest = text.slice(-OVERLAP);
+  }
+  return found;
 }
+
+/** Undoes the escapes with which JSON, TOML and YAML can write a letter, and the zeros of UTF-16. */
+const decoded = (text: string): string =>
+  text
+    .replaceAll("\0", "")
+    .replaceAll(/\\(?:u00|U000000|x|u\{0{0,4})([0-9A-Fa-f]{2})\}?/g, (_, code: string) =>
+      String.fromCharCode(Number.parseInt(code, 16)),
+    );

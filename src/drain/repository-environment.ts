@@ -1,59 +1,47 @@
-import { userInfo } from "node:os";
-import { dirname } from "node:path";
 import { allAgents } from "../agents/registry.ts";
+import { doubtfulVariables, foldersOfAgents, systemHome } from "../config/doubtful-variables.ts";
 import { placesOf } from "../config/places.ts";
-import { variablesOfRepositories } from "../config/repository-variables.ts";
 import type { Context } from "../context.ts";
 import { startDrain } from "../intake/hook.ts";
-import { allowedNodeOptions, HOOK_FOLDER } from "../intake/inbox-file.ts";
+import { allowedNodeOptions, HOOK_FOLDER, HOOK_NODE_OPTIONS, HOOK_STATE } from "../intake/inbox-file.ts";
+import { suggest } from "../model/suggest.ts";
 import { DrainLog } from "./log.ts";
 
 /**
- * A drain that a hook started has the agent's environment. If files of the agent's repository set any of our variables, another
- * drain is started without them, and the log names them.
+ * A drain that a hook started has the agent's environment. A variable that `enable` did not record with this value and that a file
+ * of the agent's repository names may come from that file: another drain is started without it, and the log contains its name.
  *
- * @returns whether that happened: then this process must do nothing more
+ * @returns whether another drain was started: then this process must do nothing more
  */
 export async function restartWithoutRepositoryVariables(context: Context): Promise<boolean> {
   const folder = context.env[HOOK_FOLDER];
   if (folder === undefined) return false;
-  // Agents report the folder in which the session began, which may be another one by now
-  const agentFolders = Object.entries(context.env).flatMap(([name, value = ""]) =>
-    FOLDER_OF_AGENT.test(name) ? value : [],
-  );
+  const isRecordedState = context.env[HOOK_STATE] === "recorded";
+  const { [HOOK_FOLDER]: _, [HOOK_STATE]: __, [HOOK_NODE_OPTIONS]: handedOver, ...given } = context.env;
+  const nodeOptions = allowedNodeOptions(handedOver || given["NODE_OPTIONS"]);
+  const env = { ...given, NODE_OPTIONS: nodeOptions };
   const files = (await allAgents()).flatMap((agent) => agent.setsVariablesFrom ?? []);
-  const givenHome = context.places.home;
-  // A repository that is set as the home folder would otherwise not be examined
-  const [isNamed] = await variablesOfRepositories(
-    { HOME: context.env["HOME"] },
-    { folders: [givenHome], home: dirname(givenHome), files },
-    letThrough,
-  );
-  const ownHome = isNamed === undefined ? givenHome : userInfo().homedir;
-  const at = { folders: [folder, ...agentFolders], home: ownHome, files };
-  const theirs = await variablesOfRepositories(context.env, at, letThrough);
-  if (theirs.size === 0) return false;
-  const env = Object.fromEntries(
-    Object.entries(context.env).filter(([name]) => name !== HOOK_FOLDER && !theirs.has(name)),
-  );
-  const home = theirs.has("HOME") ? userInfo().homedir : givenHome;
-  const clean = { ...context, env, places: placesOf({ env, home, platform: context.platform }) };
-  const log = new DrainLog(clean);
-  for (const [name, path] of theirs) {
-    if (USED.test(name))
-      log.line(`configuration: environment variable ${name} is ignored, because it is set in ${path}`);
+  // Agents report the folder in which the session began, which may be another one by now
+  const at = { folders: [folder, ...foldersOfAgents(env)], home: context.places.home, files };
+  const theirs = await doubtfulVariables(env, isRecordedState ? context.places.stateDir : undefined, at);
+
+  const clean = Object.fromEntries(Object.entries(env).filter(([name]) => !theirs.has(name)));
+  const home = theirs.has("HOME") ? (systemHome() ?? "/") : context.places.home;
+  const places = placesOf({ env: clean, home, platform: context.platform });
+  if (theirs.size > 0) {
+    const log = new DrainLog({ ...context, env: clean, places });
+    for (const [name, path] of theirs) {
+      log.line(
+        `configuration: environment variable ${name} is ignored, because ${path} names it: whose value it is cannot be decided. ` +
+          `To use yours: ${suggest("config set KEY VALUE")}, or ${suggest("enable")} in your home folder with the variable set`,
+      );
+    }
+    await log.flush();
   }
-  await log.flush();
+  const isRunningWithout = [...theirs.keys()].every((name) => name === "NODE_OPTIONS" && !given[name]);
+  const needsOptions = !theirs.has("NODE_OPTIONS") && nodeOptions !== (given["NODE_OPTIONS"] ?? "");
+  if (isRunningWithout && !needsOptions) return false;
   const { nodePath, programPath } = context;
-  startDrain({ stateDir: clean.places.stateDir, nodePath, programPath }, env);
+  startDrain({ stateDir: places.stateDir, nodePath, programPath }, clean);
   return true;
 }
-
-/** The part of a variable's value that the hook passes on to a drain. */
-export const letThrough = (name: string, value: string | undefined): string | undefined =>
-  name === "NODE_OPTIONS" ? allowedNodeOptions(value) || undefined : value;
-
-// --- internal ---
-
-const FOLDER_OF_AGENT = /^[A-Z]+_(?:PROJECT_DIR|CWD)$/;
-const USED = /^(?:OPENHOOK_)?OTEL_|^(?:HOME|XDG_[A-Z]+_HOME|NODE_[A-Z_]+)$/;

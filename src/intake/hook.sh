@@ -6,6 +6,7 @@
 #     -d       start a drain afterwards           -w  start one only if other files are queued
 #     -s       start one in some seconds, for all events until then
 #     -e       the payload is in USER_PROMPT      -a  it is the last argument; stdin is not read in either case
+#     --trial=<folder>  write there instead of to the recorded folder; for doctor
 #     <reply>  printed unchanged, with a newline; without it stdout stays empty
 #
 # The agent waits for this, so it forks only twice, for cat and for the watchdog; the rest is builtins.
@@ -29,7 +30,7 @@ read_seconds=5     # some hosts never close stdin; what was read until then is t
 nl='
 '
 
-drain=no from=stdin payload=
+drain=no from=stdin payload='' trial=''
 while :; do
   case ${1-} in
     -d) drain=yes ;;
@@ -37,6 +38,7 @@ while :; do
     -s) drain=soon ;;
     -e) from=variable payload=${USER_PROMPT-} ;;
     -a) from=argument ;;
+    --trial=*) trial=${1#*=} ;;
     -?*) ;;
     *) break ;;
   esac
@@ -61,12 +63,16 @@ esac
 # shellcheck source=/dev/null
 [ ! -r "$here/hook.conf" ] || command . "$here/hook.conf"
 
-# The same rules as in src/config/places.ts. A folder in the repository can come from its .env, and is used only if `enable` wrote
-# none
-case ${OPENHOOK_OTEL_HOME-} in
-  "${PWD:-/dev/null}" | "${PWD:-/dev/null}"/* | /proc/* | */../*) [ -n "$state" ] || state=$OPENHOOK_OTEL_HOME ;;
-  /*) state=$OPENHOOK_OTEL_HOME ;;
-esac
+# The folder that `enable` recorded. OPENHOOK_OTEL_HOME can come from a repository's .env, and is used only if there is no record.
+# Otherwise the same rules as in src/config/places.ts.
+state_from=recorded
+[ -z "$trial" ] || state=$trial
+if [ -z "$state" ]; then
+  state_from=environment
+  case ${OPENHOOK_OTEL_HOME-} in
+    /*) state=$OPENHOOK_OTEL_HOME ;;
+  esac
+fi
 if [ -z "$state" ]; then
   case ${XDG_STATE_HOME-} in
     /*) state=$XDG_STATE_HOME/openhook-otel ;;
@@ -285,7 +291,8 @@ if [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; 
       rm -f "$soon"
     fi
     trap - HUP INT PIPE XFSZ
-    # Drop preloaded modules: they run foreign code, and are not found from a drain's working directory
+    # No option may act on the drain before it has checked whose they are: a heap of 1 MB would end it. Never hand over preloaded
+    # modules: they run foreign code, and are not found from a drain's working directory
     options=''
     set -f
     for option in ${NODE_OPTIONS-}; do
@@ -296,7 +303,11 @@ if [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; 
     done
     # The environment is the agent's, and parts of it can be the repository's: see src/drain/repository-environment.ts. A desktop's
     # does not contain a folder that was set in the terminal in which `enable` ran
-    export NODE_OPTIONS="$options" OPENHOOK_OTEL_HOOK_FOLDER="${PWD-}" OPENHOOK_OTEL_HOME="$state"
+    export NODE_OPTIONS='' OPENHOOK_OTEL_HOOK_NODE_OPTIONS="$options" OPENHOOK_OTEL_HOOK_FOLDER="${PWD-}"
+    export OPENHOOK_OTEL_HOOK_STATE="$state_from" OPENHOOK_OTEL_HOME="$state"
+    # They act before the first line of the program: BEFORE_START in inbox-file.ts
+    unset NODE_COMPILE_CACHE NODE_ICU_DATA NODE_PATH NODE_REDIRECT_WARNINGS NODE_V8_COVERAGE \
+      OPENSSL_CONF OPENSSL_ENGINES OPENSSL_MODULES
     cd / && PATH=$caller_path
     if [ ! -x "$node" ]; then
       # An update has moved it. Programs started from a desktop have a short PATH: add the folders of package managers

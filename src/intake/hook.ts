@@ -6,12 +6,15 @@ import { type DrainWish, optionsOf } from "./hook-options.ts";
 import { readPayload, type Stdin } from "./hook-payload.ts";
 import {
   allowedNodeOptions,
+  BEFORE_START,
   EVENT_FILE,
   formatEnd,
   formatHead,
   GONE_AFTER_MS,
   GONE_MARK,
   HOOK_FOLDER,
+  HOOK_NODE_OPTIONS,
+  HOOK_STATE,
   MAX_FILE_BYTES,
   processStart,
 } from "./inbox-file.ts";
@@ -37,6 +40,8 @@ export interface HookPlaces {
   readonly inboxDir: string;
   readonly nodePath: string;
   readonly programPath: string;
+  /** Whether `enable` recorded the state directory. @default false: it comes from the environment */
+  readonly isStateRecorded?: boolean;
 }
 
 /**
@@ -63,7 +68,13 @@ export async function runHook(argv: readonly string[], io: HookIo, places: HookP
     event ??= eventNameIn(chunks);
     const drain = options.drain ?? drainFor(event);
     if (drain === "yes" || (drain === "if-waiting" && queuedFiles(places.inboxDir) > 1)) {
-      startDrain(places, { ...env, [HOOK_FOLDER]: cwd });
+      startDrain(places, {
+        ...env,
+        [HOOK_FOLDER]: cwd,
+        [HOOK_STATE]: places.isStateRecorded === true ? "recorded" : "environment",
+        [HOOK_NODE_OPTIONS]: allowedNodeOptions(env["NODE_OPTIONS"]),
+        NODE_OPTIONS: undefined,
+      });
     }
   } catch {
     // An error here must not reach the agent
@@ -93,7 +104,11 @@ export function startDrain(
         cwd: existsSync(stateDir) ? stateDir : parse(programPath).root,
         detached: true,
         // A desktop's environment does not contain a folder that was set in the terminal in which `enable` ran
-        env: { ...env, OPENHOOK_OTEL_HOME: stateDir, NODE_OPTIONS: allowedNodeOptions(env["NODE_OPTIONS"]) },
+        env: {
+          ...Object.fromEntries(Object.entries(env).filter(([name]) => !BEFORE_START.includes(name))),
+          OPENHOOK_OTEL_HOME: stateDir,
+          NODE_OPTIONS: allowedNodeOptions(env["NODE_OPTIONS"]),
+        },
         stdio: "ignore",
         windowsHide: true,
       },

@@ -16,6 +16,27 @@ export const [EVENT_FILE, LOST_FILE] = [".evt", ".lost"] as const;
 /** Environment variable of a drain: the working directory of the hook that started it. hook.sh has the same name. */
 export const HOOK_FOLDER = "OPENHOOK_OTEL_HOOK_FOLDER";
 
+/** `recorded` if `enable` recorded the state directory that the hook uses, otherwise `environment`. hook.sh has the same name. */
+export const HOOK_STATE = "OPENHOOK_OTEL_HOOK_STATE";
+
+/** The allowed options of the agent's NODE_OPTIONS. The drain decides whether they are the user's. hook.sh has the same name. */
+export const HOOK_NODE_OPTIONS = "OPENHOOK_OTEL_HOOK_NODE_OPTIONS";
+
+/**
+ * Variables that act before a program's first line: they load code, a configuration or a cache, or write files. A drain is started
+ * without them. hook.sh has the same list.
+ */
+export const BEFORE_START: readonly string[] = [
+  "NODE_COMPILE_CACHE",
+  "NODE_ICU_DATA",
+  "NODE_PATH",
+  "NODE_REDIRECT_WARNINGS",
+  "NODE_V8_COVERAGE",
+  "OPENSSL_CONF",
+  "OPENSSL_ENGINES",
+  "OPENSSL_MODULES",
+];
+
 /**
  * The options in NODE_OPTIONS that a drain keeps: certificates, network and memory. The others belong to the agent or to its
  * repository: a preloaded module runs foreign code, and is not found from a drain's working directory. hook.sh has the same.

@@ -14,7 +14,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { type BuildOptions, build } from "esbuild";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { computed } from "../../scripts/esbuild-plugins.mjs";
@@ -176,6 +176,7 @@ describe.each(intakes())("$title", (intake) => {
     const full = join(sandbox.root, "full.evt");
     const inboxDir = join(full, "inbox");
     mkdirSync(inboxDir, { recursive: true });
+    writeFileSync(sandbox.confPath, "");
     // A file size limit of zero: every write fails as on a full disk, also for root
     const noRoom = 'ulimit -f 0; : >"$INBOX/$PPID-$$-0.lost"; exec "$@"';
     const outcome = await run(["sh", "-c", noRoom, "sh", ...hook({ event: "Stop" })], {
@@ -205,7 +206,7 @@ describe.each(intakes())("$title", (intake) => {
     try {
       const outcome = await run(intake.command(slow, { source: "claude-code", event: "Stop", drain: "yes" }), {
         input: PAYLOAD,
-        env: { HOME: slow.home },
+        env: { HOME: slow.home, NODE_OPTIONS: "--max-semi-space-size=8", OPENSSL_CONF: "/x.cnf" },
         cwd: slow.home,
       });
       expect(outcome).toMatchObject(QUIET);
@@ -213,6 +214,9 @@ describe.each(intakes())("$title", (intake) => {
       expect(drain.argv).toEqual(["drain", "--quiet"]);
       // Also if only `enable` had the folder
       expect(drain.state).toBe(slow.stateDir);
+      // Nothing that a repository can set acts on a drain before it has checked the variables
+      expect(drain.options.map((text: string) => text.trim())).toEqual(["", "--max-semi-space-size=8"]);
+      expect(drain.openssl).toBe("none");
       expect(drain.limit).toBe(limitHere);
       expect(drain.cwd).not.toBe(slow.home);
       if (process.platform === "linux") expect(drain.fds).toEqual(["/dev/null", "/dev/null", "/dev/null"]);
@@ -322,24 +326,26 @@ describe.each(intakes())("$title", (intake) => {
     expect(onlyEvent(sandbox).payload.toString()).toBe(PAYLOAD);
   });
 
-  test("writes to the folder in OPENHOOK_OTEL_HOME", async () => {
+  test("writes to the folder in OPENHOOK_OTEL_HOME if none was recorded", async () => {
     const moved = join(sandbox.root, "moved");
+    writeFileSync(sandbox.confPath, "");
     await run(hook(), { input: PAYLOAD, env: { ...env(), OPENHOOK_OTEL_HOME: moved } });
     expect(onlyEvent({ inboxDir: join(moved, "inbox") }).payload.toString()).toBe(PAYLOAD);
     expect(readInbox(sandbox)).toEqual([]);
   });
 });
 
-/** Paths into the hook's working directory, as a repository's `.env` can set them in OPENHOOK_OTEL_HOME. */
-const ownFolders = (project: string): readonly string[] => [
+/** Folders that a repository's `.env` can set in OPENHOOK_OTEL_HOME. */
+const diverted = (project: string): readonly string[] => [
   project,
   join(project, ".cache"),
+  join(dirname(project), "elsewhere"),
   "/proc/self/cwd/.cache",
   `${project}/../${basename(project)}/.cache`,
 ];
 
 describe.each([...shellIntakes().map(({ title }) => title), "the program's own twin"])("%s", (title) => {
-  test("ignores a folder in the repository, unless no other one is set", async () => {
+  test("ignores OPENHOOK_OTEL_HOME, in the repository or elsewhere, unless no folder was recorded", async () => {
     const project = join(sandbox.root, "project");
     mkdirSync(project);
     const twin = join(sandbox.root, "hook.cjs");
@@ -349,21 +355,25 @@ describe.each([...shellIntakes().map(({ title }) => title), "the program's own t
     const command =
       shell?.command(sandbox, { source: "claude-code" }) ??
       ([process.execPath, twin, "hook", "--source", "claude-code", "--drain", "no"] as const);
-    const recordsWith = async (moved: string) =>
+    const below = join(project, "web");
+    mkdirSync(below);
+    const record = async (moved: string, cwd = project) =>
       expect(
         await run(command, {
           input: PAYLOAD,
           env: { HOME: sandbox.home, OPENHOOK_OTEL_HOME: moved },
-          cwd: project,
+          cwd,
         }),
       ).toMatchObject(QUIET);
-    for (const [n, moved] of ownFolders(project).entries()) {
-      await recordsWith(moved);
-      expect(readInbox(sandbox), moved).toHaveLength(n + 1);
+    for (const [n, moved] of diverted(project).entries()) {
+      await record(moved);
+      await record(moved, below);
+      expect(readInbox(sandbox), moved).toHaveLength(2 * n + 2);
     }
-    expect(readdirSync(project)).toEqual([]);
+    expect(readdirSync(project)).toEqual(["web"]);
+    expect(existsSync(join(sandbox.root, "elsewhere"))).toBe(false);
     for (const conf of [sandbox.confPath, join(sandbox.root, "hook.conf")]) writeFileSync(conf, "");
-    await recordsWith(join(project, ".cache"));
+    await record(join(project, ".cache"));
     expect(readInbox({ inboxDir: join(project, ".cache", "inbox") })).toHaveLength(1);
   });
 });

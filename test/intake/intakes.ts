@@ -227,7 +227,8 @@ const fakeDrain = (drainedDir: string, drainMs: number): string => `
 const fs = require("node:fs");
 const fds = [0, 1, 2].map((fd) => { try { return fs.readlinkSync("/proc/self/fd/" + fd); } catch { return "?"; } });
 const limit = require("node:child_process").spawnSync("sh", ["-c", "ulimit -f"], { encoding: "utf8" }).stdout.trim();
-const facts = { argv: process.argv.slice(2), cwd: process.cwd(), pid: process.pid, fds, limit, state: process.env.OPENHOOK_OTEL_HOME };
+const facts = { argv: process.argv.slice(2), cwd: process.cwd(), pid: process.pid, fds, limit, state: process.env.OPENHOOK_OTEL_HOME,
+  options: [process.env.NODE_OPTIONS, process.env.OPENHOOK_OTEL_HOOK_NODE_OPTIONS], openssl: process.env.OPENSSL_CONF ?? "none" };
 const file = ${JSON.stringify(drainedDir)} + "/" + process.pid;
 fs.writeFileSync(file + ".tmp", JSON.stringify(facts));
 fs.renameSync(file + ".tmp", file + ".json");

@@ -1,90 +1,142 @@
 // Agents pass variables from a repository's files to their hooks. The drain that a hook starts ignores them.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { variablesOfRepositories } from "../../src/config/repository-variables.ts";
-import { letThrough } from "../../src/drain/repository-environment.ts";
+import { readRecordedVariables, recordVariables } from "../../src/config/recorded-variables.ts";
+import { namedByRepositories, ownVariablesIn } from "../../src/config/repository-variables.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { ensureBuilt, Machine, until } from "../support/program.ts";
 
 const ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT";
 const THEIRS = "https://theirs.example.org";
 
-describe("detects variables from a repository's files", () => {
+const SECOND = "OTEL_EXPORTER_OTLP_HEADERS";
+const MIB = 1 << 20;
+
+describe("finds the variables that a repository's files name", () => {
   let home: string;
   beforeEach(() => {
     home = mkdtempSync(join(tmpdir(), "openhook-variables-"));
   });
   afterEach(() => rmSync(home, { recursive: true, force: true }));
 
-  const put = (path: string, text: string): void => {
+  const put = (path: string, text: string | Buffer): void => {
     mkdirSync(dirname(join(home, path)), { recursive: true });
     writeFileSync(join(home, path), text);
   };
-  const found = async (
-    env: Readonly<Record<string, string>>,
-    folder = "shop/web",
-    files = [".claude/settings.json"],
-  ) => [...(await variablesOfRepositories(env, { folders: [join(home, folder)], home, files }, letThrough)).keys()];
+  const places = (folder: string) => ({ folders: [join(home, folder)], home, files: [] });
+  const found = async (folder = "shop/web") => [
+    ...(await namedByRepositories([ENDPOINT, SECOND, "HOME"], places(folder))).keys(),
+  ];
+  const json = (name: string): string => `{"env":{"${name}":"${THEIRS}"}}`;
+  const escapedName = [...ENDPOINT].map((letter) => `\\u00${letter.charCodeAt(0).toString(16)}`).join("");
 
   test.each([
-    ["plain", `${ENDPOINT}=${THEIRS}`],
-    ["exported, quoted, with a comment", `export ${ENDPOINT}="${THEIRS}" # ours`],
-    ["with a colon, among others, with CRLF", `A=1\r\n${ENDPOINT}: '${THEIRS}'\r\nB=2`],
-    ["interpolated", `H=theirs\n${ENDPOINT}=https://$H.example.org`],
-    ["set twice", `${ENDPOINT}=https://other.example.org\n${ENDPOINT}=${THEIRS}`],
-    ["after a byte order mark", `\uFEFF${ENDPOINT}=${THEIRS}`],
-  ])("%s", async (_, text) => {
-    put("shop/.env", text);
-    expect(await found({ [ENDPOINT]: THEIRS, PATH: "/bin" })).toEqual([ENDPOINT]);
+    ["plain", ".env", `${ENDPOINT}=${THEIRS}`],
+    ["exported, quoted, with a comment", ".env", `export ${ENDPOINT}="${THEIRS}" # ours`],
+    ["with a colon, among others, with CRLF", ".env", `A=1\r\n${ENDPOINT}: '${THEIRS}'\r\nB=2`],
+    ["the value on the next line", ".env", `${ENDPOINT}=\n'${THEIRS}'\n`],
+    ["interpolated", ".env", `H=theirs\n${ENDPOINT}=https://$H.example.org`],
+    ["after a byte order mark", ".env", `\uFEFF${ENDPOINT}=${THEIRS}`],
+    ["in UTF-16", ".env.local", Buffer.from(`${ENDPOINT}=${THEIRS}`, "utf16le")],
+    ["in the environment of a mode", ".env.staging.local", `${ENDPOINT}=${THEIRS}`],
+    ["behind 17 MiB", ".env", `#${"x".repeat(17 * MIB)}\n${ENDPOINT}=${THEIRS}`],
+    ["across two chunks", ".env", `#${"x".repeat(MIB - 10)}\n${ENDPOINT}=${THEIRS}`],
+    ["an agent's settings", ".claude/settings.json", json(ENDPOINT)],
+    ["with a comment and a trailing comma", ".claude/settings.local.json", `// hi\n{"env":{"${ENDPOINT}":"x",}}`],
+    [
+      "deeply nested",
+      ".claude/settings.json",
+      `{"x":${"[".repeat(30_000)}${"]".repeat(30_000)},${json(ENDPOINT).slice(1)}`,
+    ],
+    ["cut off", ".claude/settings.json", json(ENDPOINT).slice(0, -9)],
+    ["with escaped letters", ".claude/settings.json", json(escapedName)],
+    ["with escaped letters, across two chunks", ".claude/settings.json", " ".repeat(MIB - 100) + json(escapedName)],
+    ["another agent's settings", ".codex/config.toml", `[shell_environment_policy]\nset = { ${ENDPOINT} = "x" }`],
+    ["the editor's terminal", ".vscode/settings.json", `{"terminal.integrated.env.linux":{"${ENDPOINT}":"x"}}`],
+    ["a workspace of the editor", "shop.code-workspace", json(ENDPOINT)],
+    ["a tool that sets variables", ".envrc", `export ${ENDPOINT}=${THEIRS}`],
+  ])("%s", async (_, file, text) => {
+    put(`shop/${file}`, text);
+    expect(await found()).toEqual([ENDPOINT]);
+    expect(await found("elsewhere")).toEqual([]);
   });
 
-  test("in the agent's settings files, in a parent folder, through a link", async () => {
-    put("shop/.claude/settings.json", JSON.stringify({ env: { [ENDPOINT]: THEIRS, DEPTH: 5 } }));
-    put("elsewhere", "NODE_OPTIONS='--use-openssl-ca --require=./x.js'");
+  test("in a folder far above, and through links", async () => {
+    put("shop/.env", `${ENDPOINT}=${THEIRS}`);
+    expect(await found(join("shop", ...Array.from({ length: 70 }, () => "d")))).toEqual([ENDPOINT]);
+    put("elsewhere/more.env", `${SECOND}=a=b`);
     mkdirSync(join(home, "shop/web"));
-    symlinkSync(join(home, "elsewhere"), join(home, "shop/web/.env.local"));
-    const env = { [ENDPOINT]: THEIRS, DEPTH: "5", NODE_OPTIONS: "--use-openssl-ca", HOME: home };
-    expect((await found(env)).toSorted()).toEqual(["DEPTH", "NODE_OPTIONS", ENDPOINT].toSorted());
+    symlinkSync(join(home, "elsewhere/more.env"), join(home, "shop/web/.env.local"));
+    expect(await found()).toEqual([ENDPOINT, SECOND]);
+    put("settings/settings.json", json("HOME"));
+    symlinkSync(join(home, "settings"), join(home, "shop/.claude"));
+    expect(await found("shop")).toEqual([ENDPOINT, "HOME"]);
   });
 
-  test.each([
-    ["alone", "--use-openssl-ca", ["NODE_OPTIONS"]],
-    ["with a program to load, which hooks drop", "--import=./x.js --use-openssl-ca", ["NODE_OPTIONS"]],
-    ["not the user's value", "--max-old-space-size=8192", []],
-    ["only options that a drain never gets", "--import=./x.js", []],
-  ])("NODE_OPTIONS of a repository after a hook: %s", async (_, written, expected) => {
-    put("shop/.env", `NODE_OPTIONS="${written}"`);
-    expect(await found({ NODE_OPTIONS: " --use-openssl-ca" })).toEqual(expected);
-    expect(await found({ NODE_OPTIONS: "" })).toEqual([]);
+  test("a pipe and a file that is too large count as naming every variable", async () => {
+    mkdirSync(join(home, "shop"));
+    execFileSync("mkfifo", [join(home, "shop", ".env")]);
+    expect(await found()).toEqual([ENDPOINT, SECOND, "HOME"]);
+    rmSync(join(home, "shop", ".env"));
+    put("shop/.env", "");
+    truncateSync(join(home, "shop", ".env"), 2 ** 40);
+    expect(await found()).toEqual([ENDPOINT, SECOND, "HOME"]);
   });
 
-  test.each([
-    ["empty lines", "\n".repeat(300_000)],
-    ["one name again and again", "A=1\n".repeat(300_000)],
-    ["an empty export", `export${" \n".repeat(200_000)}`],
-  ])("a file of %s is read in linear time", async (_, text) => {
-    put("shop/.env", `${text}\n${ENDPOINT}=${THEIRS}`);
-    const start = performance.now();
-    expect(await found({ [ENDPOINT]: THEIRS })).toEqual([ENDPOINT]);
-    expect(performance.now() - start).toBeLessThan(3_000);
+  test("leaves out longer names, files in the home, folders, and files that no agent loads", async () => {
+    put("shop/.env", `MY_${ENDPOINT}=x\n${SECOND}S=x\nJAVA_HOME=/usr\n`);
+    put("shop/README.md", ENDPOINT);
+    put("shop/.git/config", ENDPOINT);
+    put("shop/.env.d/deeper/.env", ENDPOINT);
+    put(".env", ENDPOINT);
+    expect(await found()).toEqual([]);
+    expect(await found("")).toEqual([]);
   });
 
-  test("keeps the user's: another value, files in the home, files that agents do not load, and values that only restrict", async () => {
-    put("shop/.env", `${ENDPOINT}=${THEIRS}\nOTEL_SDK_DISABLED=true\nOPENHOOK_OTEL_CAPTURE=none\n`);
-    put(".env", "OPENHOOK_OTEL_OTLP_ENDPOINT=https://mine.example.org");
-    put("shop/.env.example", "OPENHOOK_OTEL_OTLP_ENDPOINT=https://mine.example.org");
-    put("shop/.claude/settings.json", "{ broken");
-    const env = {
-      [ENDPOINT]: "https://mine.example.org",
-      OPENHOOK_OTEL_OTLP_ENDPOINT: "https://mine.example.org",
-      OTEL_SDK_DISABLED: "true",
-      OPENHOOK_OTEL_CAPTURE: "none",
-    };
-    expect(await found(env)).toEqual([]);
-    expect(await found(env, "")).toEqual([]);
-    expect(await found({ ...env, OPENHOOK_OTEL_CAPTURE: "full" })).toEqual([]);
+  test("reports our own variables, whatever the environment is", async () => {
+    put("shop/.env", "OPENHOOK_OTEL_CAPTURE=full\nPORT=1\n");
+    expect([...(await ownVariablesIn(places("shop")))]).toEqual([
+      ["OPENHOOK_OTEL_CAPTURE", join(home, "shop", ".env")],
+    ]);
+  });
+});
+
+describe("the record of the user's variables", () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "openhook-variables-"));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  test("recognises values, contains none of them, and keeps names that are not set later", async () => {
+    await recordVariables({ [SECOND]: "authorization=secret", HOME: "/home/dev", EDITOR: "vi" }, folder);
+    await recordVariables({ [ENDPOINT]: "https://mine.example.org", [SECOND]: undefined }, folder);
+    const isRecorded = await readRecordedVariables(folder);
+    expect(isRecorded(SECOND, "authorization=secret")).toBe(true);
+    expect(isRecorded(ENDPOINT, "https://mine.example.org")).toBe(true);
+    expect(isRecorded(ENDPOINT, THEIRS)).toBe(false);
+    expect(isRecorded("EDITOR", "vi")).toBe(false);
+    const text = readFileSync(join(folder, "variables.json"), "utf8");
+    expect(text).not.toMatch(/secret|mine/);
+    expect(statSync(join(folder, "variables.json")).mode & 0o777).toBe(0o600);
+  });
+
+  test.each(["", "null", "[", '{"HOME":5}'])("a damaged record recognises nothing: %s", async (text) => {
+    writeFileSync(join(folder, "variables.json"), text);
+    expect((await readRecordedVariables(folder))("HOME", "/home/dev")).toBe(false);
   });
 });
 
@@ -131,7 +183,7 @@ describe("a drain that a hook starts", () => {
     expect(sent).not.toMatch(/kanarienvogel|theirs/);
     expect(() => readFileSync(ran)).toThrow();
     expect(readFileSync(join(machine.places.stateDir, "drain.log"), "utf8")).toContain(
-      `OPENHOOK_OTEL_OTLP_ENDPOINT is ignored, because it is set in ${join(project, ".claude", "settings.json")}`,
+      `OPENHOOK_OTEL_OTLP_ENDPOINT is ignored, because ${join(project, ".claude", "settings.json")} names it`,
     );
   });
 
@@ -143,10 +195,12 @@ describe("a drain that a hook starts", () => {
     mkdirSync(state);
     // No other drain, which could belong to the user who runs this test
     const env = { HOME: project, OPENHOOK_OTEL_HOME: state, OPENHOOK_OTEL_DRAIN: "off" };
-    await machine.run(["drain", "--quiet"], { env: { ...env, OPENHOOK_OTEL_HOOK_FOLDER: project } });
+    await machine.run(["drain", "--quiet"], {
+      env: { ...env, OPENHOOK_OTEL_HOOK_FOLDER: project, OPENHOOK_OTEL_HOOK_STATE: "recorded" },
+    });
     expect(readdirSync(state)).toEqual(["drain.log"]);
     expect(readFileSync(join(state, "drain.log"), "utf8")).toContain(
-      `HOME is ignored, because it is set in ${join(project, ".claude", "settings.json")}`,
+      `HOME is ignored, because ${join(project, ".claude", "settings.json")} names it`,
     );
   });
 
@@ -158,17 +212,53 @@ describe("a drain that a hook starts", () => {
     expect(elsewhere.stdout).not.toContain("OPENHOOK_OTEL_CAPTURE in ");
   });
 
-  test("uses the user's own variables", async () => {
-    const registered = await machine.enable();
+  test("uses the user's own variables, where a repository names them only if enable recorded the value", async () => {
     const folder = join(machine.home, "other");
     mkdirSync(folder);
+    const theirUrl = theirs?.url;
+    const runHook = async (id: string) => {
+      const registered = await machine.enable();
+      await machine.shell(registered.get("SessionEnd")?.[0] ?? "", {
+        cwd: folder,
+        env: { OPENHOOK_OTEL_OTLP_ENDPOINT: theirUrl },
+        input: JSON.stringify({ session_id: id, hook_event_name: "SessionEnd", cwd: folder, reason: "other" }),
+      });
+    };
+    const arrived = (count: number) =>
+      until("the session arrives", () => new Set(theirs?.spans.map(({ traceId }) => traceId)).size === count);
+    await runHook("6e1f");
+    await arrived(1);
+
     writeFileSync(join(folder, ".env"), "PORT=3000\nOPENHOOK_OTEL_OTLP_ENDPOINT=http://127.0.0.1:9\n");
-    await machine.shell(registered.get("SessionEnd")?.[0] ?? "", {
-      cwd: folder,
-      env: { OPENHOOK_OTEL_OTLP_ENDPOINT: theirs?.url },
-      input: JSON.stringify({ session_id: "6e1f", hook_event_name: "SessionEnd", cwd: folder, reason: "other" }),
-    });
-    await until("the session arrives", () => (theirs?.spans.length ?? 0) > 0);
-    expect(theirs?.requests.length).toBeGreaterThan(0);
+    await machine.quiet();
+    const sent = mine?.spans.length ?? 0;
+    await runHook("7e1f");
+    await until("the session arrives", () => (mine?.spans.length ?? 0) > sent);
+    await machine.quiet();
+
+    // In the repository itself the value could be the repository's
+    const env = { OPENHOOK_OTEL_OTLP_ENDPOINT: theirUrl };
+    expect(await machine.ok(["enable", "claude-code"], { env, cwd: folder })).toContain("is not recorded");
+    await machine.ok(["enable", "claude-code"], { env });
+    await runHook("8e1f");
+    await arrived(2);
+  });
+
+  test("starts whatever options of Node a repository sets", async () => {
+    const folder = join(machine.home, "small");
+    mkdirSync(folder);
+    writeFileSync(join(folder, ".env"), "NODE_OPTIONS=--max-old-space-size=1");
+    const registered = await machine.enable();
+    const sent = mine?.spans.length ?? 0;
+    for (const options of ["--max-old-space-size=1", "--tls-min-v9.9 --use-their-ca"]) {
+      await machine.shell(registered.get("SessionEnd")?.[0] ?? "", {
+        cwd: folder,
+        env: { NODE_OPTIONS: options, OPENSSL_CONF: join(folder, "x.cnf"), NODE_V8_COVERAGE: join(folder, "coverage") },
+        input: JSON.stringify({ session_id: options, hook_event_name: "SessionEnd", cwd: folder, reason: "other" }),
+      });
+      await machine.quiet();
+    }
+    await until("both sessions arrive", () => (mine?.spans.length ?? 0) >= sent + 2);
+    expect(readdirSync(folder)).toEqual([".env"]);
   });
 });

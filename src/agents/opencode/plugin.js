@@ -23,7 +23,7 @@ import {
   writeSync,
 } from "node:fs";
 import { homedir } from "node:os";
-import { join, parse, sep } from "node:path";
+import { join, parse } from "node:path";
 
 /** Where `enable` put the hook program, if not in the default folder. */
 const INSTALLED_IN = "";
@@ -357,7 +357,7 @@ function reserve(inboxDir, stem) {
 
 /** Starts `openhook-otel drain` in a separate process group and does not wait. It outlives this process. */
 function startDrain() {
-  const { installed, stateDir, node, program } = places();
+  const { installed, stateDir, isStateRecorded, node, program } = places();
   if (!installed || process.env.OPENHOOK_OTEL_DRAIN === "off") return;
   if (program === undefined || !existsSync(program)) return;
   // Memory matters more than time in the background; the other intakes use the same flags
@@ -365,11 +365,13 @@ function startDrain() {
   const child = spawn(node !== undefined && existsSync(node) ? node : "node", [...lean, program, "drain", "--quiet"], {
     cwd: existsSync(stateDir) ? stateDir : parse(program).root,
     detached: true,
-    // A repository can set part of this environment: remove options that load code; the drain checks the rest
+    // Part of this environment can be the repository's: the drain checks it, and nothing may act before that
     env: {
-      ...process.env,
-      NODE_OPTIONS: harmlessOptions(process.env.NODE_OPTIONS),
+      ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !BEFORE_START.includes(name))),
+      NODE_OPTIONS: "",
+      OPENHOOK_OTEL_HOOK_NODE_OPTIONS: harmlessOptions(process.env.NODE_OPTIONS),
       OPENHOOK_OTEL_HOOK_FOLDER: process.cwd(),
+      OPENHOOK_OTEL_HOOK_STATE: isStateRecorded ? "recorded" : "environment",
       OPENHOOK_OTEL_HOME: stateDir,
     },
     stdio: "ignore",
@@ -378,6 +380,18 @@ function startDrain() {
   child.on("error", () => {});
   child.unref();
 }
+
+/** The same as in the other intakes. */
+const BEFORE_START = [
+  "NODE_COMPILE_CACHE",
+  "NODE_ICU_DATA",
+  "NODE_PATH",
+  "NODE_REDIRECT_WARNINGS",
+  "NODE_V8_COVERAGE",
+  "OPENSSL_CONF",
+  "OPENSSL_ENGINES",
+  "OPENSSL_MODULES",
+];
 
 const harmlessOptions = (options = "") =>
   options
@@ -401,33 +415,28 @@ let known;
 
 /** Checked before every event, because `disable` can remove the program while OpenCode runs; read again when it has changed. */
 function places() {
-  const moved = absolute(process.env.OPENHOOK_OTEL_HOME);
-  const confPath = [absolute(INSTALLED_IN), usualHookDir(), moved]
+  // Not where OPENHOOK_OTEL_HOME leads: that can come from a repository's .env
+  const confPath = [absolute(INSTALLED_IN), usualHookDir()]
     .filter((dir) => dir !== undefined)
     .map((dir) => join(dir, "hook.conf"))
     .find(existsSync);
   if (confPath === undefined) return { installed: false, inboxDir: "", stateDir: "" };
   const { mtimeMs, size } = statSync(confPath);
-  const stamp = `${confPath} ${moved} ${mtimeMs} ${size}`;
+  const stamp = `${confPath} ${mtimeMs} ${size}`;
   if (known?.stamp === stamp) return known;
   const conf = settingsIn(readFileSync(confPath, "utf8"));
-  const isHomeTrusted = moved !== undefined && !(conf.state && isDoubtful(moved));
-  const stateDir = isHomeTrusted ? moved : conf.state || join(stateRoot(), "openhook-otel");
+  const stateDir = conf.state || absolute(process.env.OPENHOOK_OTEL_HOME) || join(stateRoot(), "openhook-otel");
   known = {
     stamp,
     installed: true,
     stateDir,
+    isStateRecorded: Boolean(conf.state),
     inboxDir: join(stateDir, "inbox"),
     node: conf.node,
     program: conf.program,
   };
   return known;
 }
-
-/** A folder in the repository: the variable may come from its .env. */
-const isDoubtful = (folder) =>
-  [process.cwd(), "/proc"].some((parent) => `${folder}${sep}`.startsWith(`${parent}${sep}`)) ||
-  folder.split(/[\\/]/).includes("..");
 
 /** `name='value'` lines, quoted for sh. */
 function settingsIn(text) {

@@ -67,6 +67,7 @@ async function tryHook({ places, platform, nodePath, env }: Context, folder: str
     const hookEnv = {
       ...env,
       HOME: env["HOME"] ?? places.home,
+      // For a hook from a version without --trial
       OPENHOOK_OTEL_HOME: folder,
       OPENHOOK_OTEL_DRAIN: "off",
     };
@@ -79,7 +80,7 @@ async function tryHook({ places, platform, nodePath, env }: Context, folder: str
         killSignal: "SIGKILL",
         windowsHide: true,
       } as const;
-      const child = execFile(program, [...args, "doctor"], options, (error, stdout, stderr) => {
+      const child = execFile(program, [...args, `--trial=${folder}`, "doctor"], options, (error, stdout, stderr) => {
         if (error !== null) done(`it failed (${error.killed ? "timed out" : (error.code ?? error.signal)})`);
         else
           done(stdout === "" && stderr === "" ? undefined : "it printed something, which some agents show their model");

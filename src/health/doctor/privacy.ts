@@ -1,9 +1,10 @@
 import { allAgents } from "../../agents/registry.ts";
 import { checkOwner, ownUid, StateError } from "../../config/file-owner.ts";
 import { readProjectSettings } from "../../config/project.ts";
-import { ignoredVariables } from "../../config/repository-variables.ts";
+import { ownVariablesIn } from "../../config/repository-variables.ts";
 import type { Context } from "../../context.ts";
 import { suggest } from "../../model/suggest.ts";
+import { variablesToRecord } from "../../registration/variables-to-record.ts";
 import { type Finding, inArea } from "./finding.ts";
 
 /** What protects collected data from others, and what the current project requests. */
@@ -24,15 +25,19 @@ async function* ownerFindings({ places, platform }: Context): AsyncGenerator<Fin
   }
 }
 
-async function* projectFindings({ cwd, places }: Context): AsyncGenerator<Finding> {
+async function* projectFindings(context: Context): AsyncGenerator<Finding> {
+  const { cwd, places } = context;
   const { ok, remark } = inArea("project");
   const { disabled, capture, attributes, warnings } = await readProjectSettings(cwd);
   for (const warning of warnings) yield remark(warning, "docs/privacy.md says what a project file can set");
   const files = (await allAgents()).flatMap((agent) => agent.setsVariablesFrom ?? []);
-  for (const [name, path] of await ignoredVariables({ folders: [cwd], home: places.home, files })) {
+  const named = await ownVariablesIn({ folders: [cwd], home: places.home, files });
+  const { theirs } = await variablesToRecord(context);
+  for (const [name, path] of new Map([...named, ...theirs])) {
     yield remark(
-      `${name} in ${path} is ignored by drains that hooks start: a file in a repository must not decide what is exported`,
-      `set it yourself: ${suggest("config set KEY VALUE")}`,
+      `${name} in ${path} is ignored by drains that hooks start, unless it is the value that enable recorded: ` +
+        "a file in a repository must not decide what is exported",
+      `set it yourself: ${suggest("config set KEY VALUE")}, or ${suggest("enable")} in your home folder with the variable set`,
     );
   }
   const effects = [

@@ -414,7 +414,7 @@ describe("OpenCode is never disturbed", () => {
 
 describe("places and drains", () => {
   test.each([
-    ["OPENHOOK_OTEL_HOME", "moved", ["moved", "inbox"]],
+    ["OPENHOOK_OTEL_HOME", "moved", ["state of 'mine'", "inbox"]],
     ["OPENHOOK_OTEL_HOME", undefined, ["state of 'mine'", "inbox"]],
     ["XDG_STATE_HOME", "xdg", ["state of 'mine'", "inbox"]],
   ])("%s=%s", async (name, folder, parts) => {
@@ -446,6 +446,7 @@ describe("places and drains", () => {
     programThatRecords();
     process.env["OPENHOOK_OTEL_DRAIN"] = "on";
     process.env["NODE_OPTIONS"] = `--require=${join(home, "theirs.cjs")} --max-old-space-size=200`;
+    process.env["NODE_COMPILE_CACHE"] = join(home, "theirs");
     const hooks = await load();
     await call(hooks, "event", created(S));
     await call(hooks, "event", bus("session.idle", { sessionID: S }));
@@ -453,17 +454,20 @@ describe("places and drains", () => {
     expect(JSON.parse(readFileSync(mark(), "utf8"))).toEqual([
       join(home, "state of 'mine'"),
       process.cwd(),
+      "recorded",
+      "",
       "--max-old-space-size=200",
+      null,
     ]);
   });
 
-  test("hook.conf is also found in OPENHOOK_OTEL_HOME", async () => {
+  test("a hook.conf in the folder that OPENHOOK_OTEL_HOME names is not used: it names a program to start", async () => {
     rmSync(join(home, ".local"), { recursive: true });
     install(undefined, join(home, "moved"));
     process.env["OPENHOOK_OTEL_HOME"] = join(home, "moved");
     const hooks = await load();
     await call(hooks, "event", created(S));
-    expect(names(join(home, "moved", "inbox"))).toHaveLength(1);
+    expect(names(join(home, "moved", "inbox"))).toHaveLength(0);
   });
 
   const mark = () => join(home, "drained");
@@ -487,8 +491,10 @@ describe("places and drains", () => {
   const programThatRecords = (): void =>
     writeFileSync(
       join(home, "program.cjs"),
-      `const { OPENHOOK_OTEL_HOME: state, OPENHOOK_OTEL_HOOK_FOLDER: folder, NODE_OPTIONS: options } = process.env;
-       require("node:fs").appendFileSync(${JSON.stringify(mark())}, JSON.stringify([state, folder, options]) + "\\n")`,
+      `const { NODE_OPTIONS, NODE_COMPILE_CACHE, ...env } = process.env;
+       const [state, folder, from, options] = ["HOME", "HOOK_FOLDER", "HOOK_STATE", "HOOK_NODE_OPTIONS"].map((name) => env["OPENHOOK_OTEL_" + name]);
+       const facts = [state, folder, from, NODE_OPTIONS, options, NODE_COMPILE_CACHE ?? null];
+       require("node:fs").appendFileSync(${JSON.stringify(mark())}, JSON.stringify(facts) + "\\n")`,
     );
 
   test("the ends of turn and process each start a drain, a subagent's end does not", async () => {
