@@ -1,6 +1,7 @@
-import { constants } from "node:fs";
-import { type FileHandle, open, readdir, realpath } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { type FileHandle, readdir, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
+import { type Opened, openRegular, RefusedError } from "../agents/shared/transcript/open.ts";
 
 /** Where files of repositories are searched. */
 export interface RepositoryPlaces {
@@ -109,25 +110,33 @@ async function candidatesIn(folder: string, named: readonly string[]): Promise<R
 
 const entriesOf = (folder: string) => readdir(folder, { withFileTypes: true }).catch(() => []);
 
-/** Follows links, as the agents do. Never waits for a pipe. */
+/** Follows links, as the agents do, but never to a pipe, a device or a file of the system. */
 async function namesIn(path: string, pattern: RegExp): Promise<ReadonlySet<string> | "unknown"> {
-  let file: FileHandle;
+  let opened: Opened;
   try {
-    file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-  } catch {
-    // The agent cannot read it either
-    return new Set();
+    opened = await openRegular(path);
+  } catch (error) {
+    // Otherwise there is nothing, or the agent cannot read it either
+    return error instanceof RefusedError ? unreadable(path) : new Set();
   }
+  const { file, stats } = opened;
   try {
-    const kind = await file.stat();
-    if (kind.isDirectory()) return new Set();
-    if (!kind.isFile() || kind.size > MAX_BYTES) return ENV_FILE.test(basename(path)) ? "unknown" : new Set();
-    return await searched(file, pattern);
+    return stats.size > MAX_BYTES ? unreadable(path) : await searched(file, pattern);
   } catch {
     return "unknown";
   } finally {
     await file.close();
   }
+}
+
+function unreadable(path: string): ReadonlySet<string> | "unknown" {
+  try {
+    if (!ENV_FILE.test(basename(path)) || statSync(path).isDirectory()) return new Set();
+  } catch {
+    // Links in a circle: no agent can read it
+    return new Set();
+  }
+  return "unknown";
 }
 
 /** Files that are loaded for the variables in them. Password managers provide them as pipes. */

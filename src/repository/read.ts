@@ -1,68 +1,78 @@
-import { open, stat } from "node:fs/promises";
-import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { realpathSync } from "node:fs";
+import { lstat, realpath } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { readSmall } from "../agents/shared/transcript/open.ts";
+import { limitName, MAX_PATH_CHARACTERS } from "../model/limits.ts";
 import type { Repository } from "../model/session.ts";
+import { nameOf, withoutCredentials } from "./remote.ts";
 
 /**
- * Reads a folder's repository, branch and commit from the files of `.git`, without starting git or writing anything.
+ * Reads a folder's repository, branch and commit from the files of `.git`, without starting git or writing anything. Anybody can
+ * write these files: only regular files inside the git directory are read, and names are limited.
  *
  * @returns `undefined` if the folder is gone or in no repository
+ * @throws never
  */
 export async function readRepository(folder: string): Promise<Repository | undefined> {
   if (!isAbsolute(folder)) return undefined;
   const found = await findGit(folder);
   if (found === undefined) return undefined;
   const { gitDir, workTree } = found;
-  const commonDir = resolve(gitDir, (await small(join(gitDir, "commondir")))?.trim() ?? ".");
-  const url = remoteUrl((await small(join(commonDir, "config"))) ?? "");
-  const head = (await small(join(gitDir, "HEAD")))?.trim();
-  // git never writes a branch name that leads to another folder
-  const ref = head === undefined || head.includes("..") ? undefined : /^ref: (refs\/heads\/(.+))$/.exec(head);
-  const branch = ref?.[2];
-  const revision = ref?.[1] === undefined ? hash(head) : await readRef(gitDir, commonDir, ref[1]);
+  const common = pathIn(await small(gitDir, "commondir"));
+  const commonDir = common === undefined ? gitDir : resolve(gitDir, common);
+  const url = remoteUrl((await small(commonDir, "config")) ?? "");
+  const head = (await small(gitDir, "HEAD"))?.trim();
+  const ref = branchRef(head);
+  const branch = ref?.slice(BRANCHES.length);
+  const revision = ref === undefined ? hash(head) : await readRef(gitDir, commonDir, ref);
   const shown = url === undefined ? undefined : withoutCredentials(url);
   return {
-    name: nameOf(shown ?? url) ?? basename(workTree),
+    name: limitName(nameOf(shown ?? url) ?? folderName(commonDir, gitDir, workTree)),
     ...(shown !== undefined && { url: shown }),
-    ...(branch !== undefined && { branch }),
+    ...(branch !== undefined && { branch: limitName(branch) }),
     ...(revision !== undefined && { revision }),
   };
 }
 
+// --- internal ---
+
+const BRANCHES = "refs/heads/";
+/** The file system allows no longer name. */
+const MAX_REF_CHARACTERS = MAX_PATH_CHARACTERS;
+
 /**
- * A remote's address without user, password, query or fragment.
- *
- * @returns `undefined` for addresses that are local paths
+ * The branch in HEAD. A repository whose references are in tables (reftable) has a HEAD for programs that cannot read these: it names
+ * a branch that cannot exist.
  */
-export function withoutCredentials(url: string): string | undefined {
-  // `name::address` passes the address to a program of that name
-  const scp = /^(?:[^@/\s]+@)?([A-Za-z0-9.-]+):(?!\/\/|:)(.+)$/.exec(url);
-  if (scp?.[1] !== undefined && scp[2] !== undefined && scp[1].length > 1)
-    return `ssh://${scp[1]}/${scp[2].replace(/^\/+/, "")}`;
-  let parsed: URL;
-  try {
-    parsed = new URL(url);
-  } catch {
-    return undefined;
-  }
-  if (!/^(https?|ssh|git):$/.test(parsed.protocol)) return undefined;
-  return `${parsed.protocol}//${parsed.host}${parsed.pathname}`;
+function branchRef(head: string | undefined): string | undefined {
+  // git never writes a branch name that leads to another folder
+  if (head === undefined || head.length > MAX_REF_CHARACTERS || head.includes("..")) return undefined;
+  const ref = /^ref: (refs\/heads\/(?!\.invalid$)[^\n]+)$/.exec(head)?.[1];
+  return ref;
 }
 
-// --- internal ---
+/** Without a remote, all worktrees of a repository have the name of its main folder, or of the bare repository. */
+function folderName(commonDir: string, gitDir: string, workTree: string): string {
+  if (commonDir === gitDir) return basename(workTree);
+  const name = basename(commonDir);
+  return name === ".git" ? basename(dirname(commonDir)) : name.replace(/\.git$/, "");
+}
 
 const MAX_BYTES = 1 << 20;
 const MAX_PARENTS = 64;
+const MAX_LINE_CHARACTERS = 4_096;
 
 async function findGit(folder: string): Promise<{ gitDir: string; workTree: string } | undefined> {
   let at = folder;
   for (let i = 0; i < MAX_PARENTS; i++) {
     const dotGit = join(at, ".git");
-    const kind = await stat(dotGit).catch(() => undefined);
-    if (kind?.isDirectory() === true) return { gitDir: dotGit, workTree: at };
+    const real = await realpath(dotGit).catch(() => undefined);
+    const kind = real === undefined ? undefined : await lstat(real).catch(() => undefined);
+    if (real !== undefined && kind?.isDirectory() === true) return { gitDir: real, workTree: at };
     if (kind?.isFile() === true) {
       // In a worktree or submodule this file names the real directory
-      const target = /^gitdir: (.+)$/m.exec((await small(dotGit)) ?? "")?.[1];
-      return target === undefined ? undefined : { gitDir: resolve(at, target.trim()), workTree: at };
+      const target = pathIn(/^gitdir: ([^\n]+)$/m.exec((await small(at, ".git")) ?? "")?.[1]);
+      return target === undefined ? undefined : { gitDir: resolve(at, target), workTree: at };
     }
     const parent = dirname(at);
     if (parent === at) return undefined;
@@ -71,10 +81,18 @@ async function findGit(folder: string): Promise<{ gitDir: string; workTree: stri
   return undefined;
 }
 
+/** A path that a file contains. */
+function pathIn(text: string | undefined): string | undefined {
+  const path = text?.trim();
+  return path === undefined || path === "" || path.length > MAX_PATH_CHARACTERS || path.includes("\0")
+    ? undefined
+    : path;
+}
+
 async function readRef(gitDir: string, commonDir: string, ref: string): Promise<string | undefined> {
-  const loose = (await small(join(gitDir, ref))) ?? (await small(join(commonDir, ref)));
+  const loose = (await small(gitDir, ref)) ?? (await small(commonDir, ref));
   if (loose !== undefined) return hash(loose.trim());
-  const packed = (await small(join(commonDir, "packed-refs"))) ?? "";
+  const packed = (await small(commonDir, "packed-refs")) ?? "";
   return hash(
     packed
       .split("\n")
@@ -91,34 +109,28 @@ function remoteUrl(config: string): string | undefined {
   const remotes = new Map<string, string>();
   let section: string | undefined;
   for (const line of config.split(/\r?\n/)) {
-    const header = /^\s*\[(.*)\]/.exec(line);
-    if (header !== null) section = /^remote "(.+)"$/.exec(header[1] ?? "")?.[1];
-    const url = /^\s*url\s*=\s*(.+?)\s*$/.exec(line)?.[1];
+    if (line.length > MAX_LINE_CHARACTERS) continue;
+    const text = line.trim();
+    if (text.startsWith("[")) section = /^\[remote "([^"]+)"\]/.exec(text)?.[1];
+    const [, value] = /^(?:\[[^\]]*\]\s*)?url\s*=(.+)$/.exec(text) ?? [];
+    const url = value?.trim();
     if (section !== undefined && url !== undefined && !remotes.has(section)) remotes.set(section, url);
   }
   return remotes.get("origin") ?? [...remotes.values()][0];
 }
 
-function nameOf(url: string | undefined): string | undefined {
-  const last = url
-    ?.replace(/[?#].*$/, "")
-    .replace(/\/+$/, "")
-    .split(/[/:\\]/)
-    .at(-1)
-    ?.replace(/\.git$/, "");
-  return last === undefined || last === "" ? undefined : last;
-}
-
-async function small(path: string): Promise<string | undefined> {
+/**
+ * The text of a regular file in a git directory: no device, no pipe, no link that leads out of the directory.
+ *
+ * @returns `undefined` if there is none, it is larger than 1 MiB, or must not be read
+ */
+async function small(folder: string, name: string): Promise<string | undefined> {
   try {
-    const kind = await stat(path);
-    if (!kind.isFile() || kind.size > MAX_BYTES) return undefined;
-    const file = await open(path);
-    try {
-      return await file.readFile("utf8");
-    } finally {
-      await file.close();
-    }
+    const root = realpathSync.native(folder);
+    const real = realpathSync.native(join(root, name));
+    if (real !== join(root, name) && !real.startsWith(root + sep)) return undefined;
+    const read = await readSmall(real, MAX_BYTES, undefined);
+    return read?.bytes.toString("utf8");
   } catch {
     return undefined;
   }

@@ -96,6 +96,16 @@ describe("finds the variables that a repository's files name", () => {
     expect(await found()).toEqual([ENDPOINT, SECOND, "HOME"]);
   });
 
+  test.runIf(process.platform === "linux")("nothing of the system is read", { timeout: 5_000 }, async () => {
+    mkdirSync(join(home, "shop/.claude"), { recursive: true });
+    symlinkSync("/proc/self/pagemap", join(home, "shop/.env"));
+    expect(await found()).toEqual([ENDPOINT, SECOND, "HOME"]);
+    rmSync(join(home, "shop/.env"));
+    symlinkSync("/dev", join(home, "shop/.devices"));
+    symlinkSync(".env", join(home, "shop/.env"));
+    expect(await found()).toEqual([]);
+  });
+
   test("leaves out longer names, files in the home, folders, and files that no agent loads", async () => {
     put("shop/.env", `MY_${ENDPOINT}=x\n${SECOND}S=x\nJAVA_HOME=/usr\n`);
     put("shop/README.md", ENDPOINT);

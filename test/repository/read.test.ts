@@ -1,9 +1,20 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { readRepository, withoutCredentials } from "../../src/repository/read.ts";
+import { readRepository } from "../../src/repository/read.ts";
+import { nameOf, withoutCredentials } from "../../src/repository/remote.ts";
 
 let dir = "";
 beforeEach(() => {
@@ -95,6 +106,26 @@ describe("readRepository says what git says", () => {
     });
   });
 
+  test("without a remote, all worktrees have the repository's name", async () => {
+    const { path } = repository();
+    git(path, "worktree", "add", "--quiet", "-b", "side", join(dir, "side-tree"));
+    expect(await readRepository(join(dir, "side-tree"))).toMatchObject({ name: "acme-shop", branch: "side" });
+    git(dir, "clone", "--quiet", "--bare", path, join(dir, "acme-store.git"));
+    git(join(dir, "acme-store.git"), "remote", "remove", "origin");
+    git(join(dir, "acme-store.git"), "worktree", "add", "--quiet", "-b", "below", join(dir, "below-tree"));
+    expect(await readRepository(join(dir, "below-tree"))).toMatchObject({ name: "acme-store", branch: "below" });
+  });
+
+  test("with references in tables, the branch is unknown", async () => {
+    const { path } = repository();
+    // As `git init --ref-format=reftable` leaves it
+    writeFileSync(join(path, ".git", "HEAD"), "ref: refs/heads/.invalid\n");
+    rmSync(join(path, ".git", "refs"), { recursive: true });
+    mkdirSync(join(path, ".git", "refs"));
+    writeFileSync(join(path, ".git", "refs", "heads"), "this repository uses the reftable format\n");
+    expect(await readRepository(path)).toEqual({ name: "acme-shop" });
+  });
+
   test("a submodule is a repository of its own", async () => {
     const [outer, inner] = [repository(), repository("acme-theme")];
     const allowed = ["-c", "protocol.file.allow=always"];
@@ -178,16 +209,67 @@ describe("readRepository of something else", () => {
     expect(await readRepository(path)).toEqual({ name: "acme-shop" });
   });
 
-  test.skipIf(process.platform === "win32")(
-    "a FIFO in HEAD's place holds nobody",
-    async () => {
-      const { path } = repository();
-      rmSync(join(path, ".git", "HEAD"));
-      execFileSync("mkfifo", [join(path, ".git", "HEAD")]);
-      expect(await readRepository(path)).toEqual({ name: "acme-shop" });
-    },
-    5_000,
-  );
+  const FILES = ["HEAD", "config", "commondir", "packed-refs"];
+
+  test.skipIf(process.platform === "win32")("pipes do not block", { timeout: 5_000 }, async () => {
+    const { path } = repository();
+    for (const file of FILES) {
+      rmSync(join(path, ".git", file), { force: true });
+      execFileSync("mkfifo", [join(path, ".git", file)]);
+    }
+    expect(await readRepository(path)).toEqual({ name: "acme-shop" });
+  });
+
+  // kmsg blocks its reader, pagemap has no end
+  const SYSTEM = ["/proc/kmsg", "/proc/self/pagemap", "/proc/self/smaps", "/dev/zero", "/dev/tty"];
+  test.runIf(process.platform === "linux").each(SYSTEM)("a link to %s is not read", { timeout: 5_000 }, async (to) => {
+    const { path } = repository();
+    for (const file of FILES) {
+      rmSync(join(path, ".git", file), { force: true });
+      symlinkSync(to, join(path, ".git", file));
+    }
+    expect(await readRepository(path)).toEqual({ name: "acme-shop" });
+  });
+
+  test.runIf(process.platform === "linux")("a git directory of the system is not read", async () => {
+    const { path } = repository();
+    writeFileSync(join(path, ".git", "commondir"), "/proc/self/fd\n");
+    expect(await readRepository(path)).toMatchObject({ branch: "main" });
+    rmSync(join(path, ".git"), { recursive: true });
+    writeFileSync(join(path, ".git"), "gitdir: /proc/self/root/proc/self\n");
+    expect(await readRepository(path)).toEqual({ name: "acme-shop" });
+  });
+
+  test("links that lead out of the git directory are not followed, others are", async () => {
+    const { path, revision } = repository();
+    writeFileSync(join(dir, "outside"), "ref: refs/heads/private\n");
+    renameSync(join(path, ".git", "HEAD"), join(path, ".git", "HEAD-of-another"));
+    symlinkSync("HEAD-of-another", join(path, ".git", "HEAD"));
+    expect(await readRepository(path)).toEqual({ name: "acme-shop", branch: "main", revision });
+    rmSync(join(path, ".git", "HEAD"));
+    symlinkSync(join(dir, "outside"), join(path, ".git", "HEAD"));
+    expect(await readRepository(path)).toEqual({ name: "acme-shop" });
+  });
+
+  test("names are limited, and large or odd files are read in linear time", { timeout: 5_000 }, async () => {
+    const { path } = repository();
+    writeFileSync(join(path, ".git", "HEAD"), `ref: refs/heads/${"x".repeat(3_000)}\n`);
+    expect((await readRepository(path))?.branch).toHaveLength(256);
+    writeFileSync(join(path, ".git", "HEAD"), `ref: refs/heads/${"x".repeat(1_000_000)}\n`);
+    expect(await readRepository(path)).toEqual({ name: "acme-shop" });
+    writeFileSync(join(path, ".git", "HEAD"), "ref: refs/heads/\u001b]0;pwn\u0007\n");
+    expect((await readRepository(path))?.branch).not.toContain("\u001b");
+    writeFileSync(join(path, ".git", "packed-refs"), "");
+    truncateSync(join(path, ".git", "packed-refs"), 2 ** 40);
+    for (const url of [`https://git.example/a/${"y".repeat(900_000)}.git`, `a${" ".repeat(900_000)}b`]) {
+      writeFileSync(join(path, ".git", "config"), `[remote "origin"]\n\turl = ${url}\n`);
+      expect((await readRepository(path))?.name).toBe("acme-shop");
+    }
+    appendFileSync(join(path, ".git", "config"), `\turl = https://git.example/acme/${"y".repeat(1_500)}.git\n`);
+    const read = await readRepository(path);
+    expect(read?.name).toBe("acme-shop");
+    expect(read?.url).toHaveLength(1_529);
+  });
 
   test("a ref that leads out of the repository is not followed", async () => {
     const { path } = repository();
@@ -213,7 +295,29 @@ test.each([
   ["C:\\Users\\dev\\shop", undefined],
   ["C:/Users/dev/shop", undefined],
   ["ext::sh -c s3cret", undefined],
+  // Without a scheme; git cannot use these, but people paste them
+  ["oauth2:s3cret@git.example/acme/shop.git", "ssh://git.example/acme/shop.git"],
+  ["oauth2:s3cret@git.example:acme/shop.git", "ssh://git.example/acme/shop.git"],
+  ["s3cret@git.example:acme/shop.git", "ssh://git.example/acme/shop.git"],
+  ["dev:s3@cret@git.example/acme/shop.git", "ssh://git.example/acme/shop.git"],
+  ["dev:s3@cret:git.example:acme/shop.git", undefined],
+  ["https://dev:12/s3cret@git.example/acme/shop.git", undefined],
+  ["https://git.example/dev:s3cret%40git.example/shop.git", undefined],
+  ["git@git.example:dev/s3cret@git.example/shop.git", undefined],
+  ["https://git.example/@acme/shop.git", "https://git.example/@acme/shop.git"],
+  [`https://git.example/${"a/".repeat(2_000)}`, undefined],
   ["", undefined],
 ])("withoutCredentials %j", (url, expected) => {
   expect(withoutCredentials(url)).toBe(expected);
+});
+
+test.each([
+  ["https://git.example/acme/shop.git", "shop"],
+  ["git@git.example:shop", "shop"],
+  ["oauth2:s3cret@git.example", undefined],
+  ["dev:s3cret@git.example/", undefined],
+  ["/", undefined],
+  [undefined, undefined],
+])("nameOf %j", (url, expected) => {
+  expect(nameOf(url)).toBe(expected);
 });
