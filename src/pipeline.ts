@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import PQueue from "p-queue";
 import { applyCaptureSettings, withLastKnownLevel } from "./capture/apply-settings.ts";
+import { applyProjectSettingsBeforeSending } from "./capture/project.ts";
 import { removeRemnants } from "./capture/remnants.ts";
 import { type Drain, type DrainDeps, type DrainReport, emptyReport } from "./drain/context.ts";
 import { deliver } from "./drain/deliver.ts";
@@ -105,6 +106,7 @@ async function pass(work: Drain, options: DrainOptions): Promise<void> {
   }
   for (const session of incomplete) deriveSession(work, session, { patient: false });
   await endIdle(work, options);
+  await applyProjectSettingsBeforeSending(work);
   await (options.deliver ?? deliver)(work, { isEager: options.isEager === true });
   await readRest(work, options);
   removeRemnants(work);

@@ -1,12 +1,13 @@
 import { type ProjectSettings, readProjectSettings } from "../config/project.ts";
-import { isAtLeast, keepsContent } from "../model/capture.ts";
+import { isAtLeast, keepsContent, keepsNames } from "../model/capture.ts";
 import type { Event } from "../model/event.ts";
 import type { SpanRecord } from "../model/telemetry.ts";
 import { stripSpans } from "../store/content.ts";
 import { dropContent, excludeSession, projectOf, setProjectAttributes } from "../store/project.ts";
-import { limitCapture, type StoredSession, sessionById } from "../store/sessions.ts";
+import { limitCapture, type StoredSession, sessionById, sessionsIn, sessionsToSend } from "../store/sessions.ts";
 import { CONTENT_ATTRIBUTES } from "../telemetry/attributes.ts";
 import type { CaptureContext } from "./context.ts";
+import { forgetNamesOfSession, forgetNamesOfStreams } from "./forget-names.ts";
 import { levelOf } from "./level.ts";
 import { markRemnants } from "./remnants.ts";
 import { reportProblemOnce } from "./report-problem.ts";
@@ -52,7 +53,11 @@ export function applyProjectSettings(
 ): StoredSession | undefined {
   const { db } = drain;
   const settings = settingsByFolder(drain).get(session.cwd ?? cwd ?? "");
-  if (settings?.disabled === true && excludeSession(db, session) > 0) markRemnants(db);
+  if (settings?.disabled === true && !projectOf(db, session.id).excluded) {
+    forgetNamesOfStreams(drain, session);
+    excludeSession(db, session);
+    markRemnants(db);
+  }
   if (projectOf(db, session.id).excluded) return undefined;
   if (settings === undefined) return session;
   setProjectAttributes(db, session, settings.attributes);
@@ -63,6 +68,10 @@ export function applyProjectSettings(
   // Content may have been stored before the folder was known, or before the file existed
   if (isLowered || !keepsContent(settings.capture)) dropContent(db, session);
   if (isLowered && stripSpans(db, [...CONTENT_ATTRIBUTES], session.id) > 0) markRemnants(db);
+  if (keepsNames(before) && !keepsNames(settings.capture)) {
+    forgetNamesOfStreams(drain, session);
+    if (forgetNamesOfSession(drain, session)) markRemnants(db);
+  }
   return sessionById(db, session.id);
 }
 
@@ -73,6 +82,24 @@ export async function loadAndApplyProjectSettings(
 ): Promise<StoredSession | undefined> {
   await loadProjectSettings(drain, [session.cwd]);
   return drain.db.transaction(() => applyProjectSettings(drain, session));
+}
+
+/**
+ * Applies the settings of every project that has queued spans or recent sessions, so that nothing is sent that a project forbids by
+ * now: its sessions may have no new events.
+ */
+export async function applyProjectSettingsBeforeSending(drain: CaptureContext): Promise<void> {
+  const sessions = sessionsToSend(drain.db, RECENT_SESSIONS);
+  await loadProjectSettings(
+    drain,
+    sessions.map(({ cwd }) => cwd),
+  );
+  const restricted = new Set(sessions.flatMap(({ cwd }) => (hasProjectSettings(drain, cwd) ? [cwd] : [])));
+  for (const cwd of restricted) {
+    for (const id of sessionsIn(drain.db, cwd)) {
+      drain.db.transaction(() => applyProjectSettings(drain, sessionById(drain.db, id)));
+    }
+  }
 }
 
 /** Attributes that a session's project adds to its spans. Names for which the user set a value are left out. */
@@ -90,6 +117,9 @@ export const withProjectAttributes = (record: SpanRecord, added: Readonly<Record
   Object.keys(added).length === 0 ? record : { ...record, attributes: { ...added, ...record.attributes } };
 
 // --- internal ---
+
+/** Their counts may be unsent although their spans are not queued any more. */
+const RECENT_SESSIONS = 100;
 
 const known = new WeakMap<CaptureContext["report"], Map<string, ProjectSettings>>();
 

@@ -27,7 +27,7 @@ export async function readRepository(folder: string): Promise<Repository | undef
   const revision = ref === undefined ? hash(head) : await readRef(gitDir, commonDir, ref);
   const shown = url === undefined ? undefined : withoutCredentials(url);
   return {
-    name: limitName(nameOf(shown ?? url) ?? folderName(commonDir, gitDir, workTree)),
+    name: limitName(nameOf(shown ?? url) ?? (await folderName(commonDir, gitDir, workTree))),
     ...(shown !== undefined && { url: shown }),
     ...(branch !== undefined && { branch: limitName(branch) }),
     ...(revision !== undefined && { revision }),
@@ -52,8 +52,8 @@ function branchRef(head: string | undefined): string | undefined {
 }
 
 /** Without a remote, all worktrees of a repository have the name of its main folder, or of the bare repository. */
-function folderName(commonDir: string, gitDir: string, workTree: string): string {
-  if (commonDir === gitDir) return basename(workTree);
+async function folderName(commonDir: string, gitDir: string, workTree: string): Promise<string> {
+  if (commonDir === gitDir || (await small(commonDir, "HEAD")) === undefined) return basename(workTree);
   const name = basename(commonDir);
   return name === ".git" ? basename(dirname(commonDir)) : name.replace(/\.git$/, "");
 }

@@ -121,6 +121,24 @@ export function limitCapture(db: Database, session: StoredSession, level: Captur
   if (least !== session.capture) db.prepare("UPDATE sessions SET capture = ? WHERE id = ?").run(least, session.id);
 }
 
+/** Folders of the sessions with queued spans, and of the most recent ones. Excluded sessions have none. */
+export const sessionsToSend = (db: Database, recent: number): readonly { readonly cwd: string }[] =>
+  db
+    .prepare(
+      `SELECT DISTINCT cwd FROM sessions WHERE cwd IS NOT NULL AND (
+         id IN (SELECT session FROM spans WHERE seq IN (SELECT seq FROM outbox))
+         OR id IN (SELECT id FROM sessions ORDER BY last_ms DESC LIMIT ?))`,
+    )
+    .all(recent)
+    .map((row) => ({ cwd: String(row["cwd"]) }));
+
+/** Numbers of the sessions whose first folder is this one. */
+export const sessionsIn = (db: Database, cwd: string): readonly number[] =>
+  db
+    .prepare("SELECT id FROM sessions WHERE cwd = ?")
+    .all(cwd)
+    .map((row) => Number(row["id"]));
+
 /** Marks a session as a fork, or a fork's own part as begun. Never goes back. */
 export function setFork(db: Database, id: number, fork: "waiting" | "begun"): void {
   const state = fork === "waiting" ? 1 : 2;

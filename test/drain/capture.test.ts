@@ -110,6 +110,40 @@ test.each([{ capture: "metadata" }, { capture: "redacted" }, { disabled: true }]
   },
 );
 
+test.each([
+  { wishes: { capture: "none" }, isOver: true },
+  { wishes: { capture: "none" }, isOver: false },
+  { wishes: { disabled: true }, isOver: true },
+  { wishes: { disabled: true }, isOver: false },
+])("a project that restricts later: no name leaves that was queued, and none stays stored (%o)", async (given) => {
+  const of = new Replay("claude-code", "mcp");
+  replay = of;
+  const cwd = String(of.calls[0]?.stdin?.["cwd"]);
+  mkdirSync(join(cwd, ".git"), { recursive: true });
+  writeFileSync(join(cwd, ".git", "config"), '[remote "origin"]\n\turl = https://git.example/acme/acme-store.git\n');
+  const isEnd = (call: RecordedCall): boolean => call.event === "SessionEnd";
+  for (const call of of.calls.filter((call) => given.isOver || !isEnd(call))) of.put(call);
+  await drainAt(of, { OPENHOOK_OTEL_DISABLED: "true" });
+  const names = /lookup_price|acme-store/;
+  expect(storeText(of)).toMatch(names);
+  const calls = counted(of, "openhook.tool.call.count");
+  expect(calls).toBeGreaterThan(0);
+
+  writeFileSync(join(cwd, ".openhook-otel.json"), JSON.stringify(given.wishes));
+  // Nothing new of the session if it is over
+  for (const call of of.calls.filter((call) => !given.isOver && isEnd(call))) of.put(call);
+  receiver = await startReceiver();
+  await drainAt(of, { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url });
+  const sent = JSON.stringify(
+    [receiver.metricPoints, receiver.spans].flat().map(({ name, attributes }) => [name, attributes]),
+  );
+  expect(sent).not.toMatch(names);
+  expect(total(receiver, "openhook.tool.call.count")).toBeGreaterThanOrEqual(calls);
+  expect(receiver.spans.length > 0).toBe(given.wishes.disabled !== true);
+  // The transcript's path contains the folder's name, which stays
+  expect(storeText(of)).not.toMatch(/lookup_price|git\.example/);
+});
+
 test("redacted: secrets in a prompt and in a tool's arguments are not stored, the rest is, and JSON stays JSON", async () => {
   const token = ["ghp", "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"].join("_");
   const of = new Replay("claude-code", "basic", { withTranscripts: false });
