@@ -1,6 +1,8 @@
+import { decodedIn } from "./encoded.ts";
 import { isFalsePositive } from "./false-positives.ts";
 import { EMAIL_RULE, HOME_RULES, type Rule, SECRET_RULES } from "./rules.ts";
-import { base64Of, viewsOf } from "./views.ts";
+import { secretCells } from "./tables.ts";
+import { viewsOf } from "./views.ts";
 
 /** Redacts secrets in a text. Pure; a text without any is returned unchanged. */
 export type Redact = (text: string) => string;
@@ -26,7 +28,7 @@ export interface RedactOptions {
 export const MAX_SCANNED = 1 << 20;
 
 /**
- * Makes a redactor. Every match, in the text or in its unescaped form (JSON, percent, base64), becomes `[redacted:<id>]`; names and
+ * Makes a redactor. Every match, in the text or in its decoded forms (see `viewsOf` and `decodedIn`), becomes `[redacted:<id>]`; names and
  * quotes around it stay. Linear time.
  *
  * Redact before cutting: half a secret is not recognised. Idempotent.
@@ -106,7 +108,17 @@ interface Finding {
 const SHORT = /^[A-Za-z0-9._-]{0,15}$/;
 const MARKER = /^\[redacted:[a-z0-9-]+\]$/;
 const ALL_MARKERS = /\[redacted:[a-z0-9-]+\]/g;
-const ENCODED = /%[0-9A-Fa-f]{2}|\\[u"'/\\nrtbf]|[A-Za-z0-9+/_-]{20}/;
+const ENCODED = new RegExp(
+  [
+    "%[0-9A-Fa-f]{2}",
+    "\\\\[ux0-7\"'/\\\\nrtbf\\r\\n]",
+    "[A-Za-z0-9+/_-]{20}",
+    "&[#a-z]",
+    "[\u0000\u001b\u00ad\u200b-\u200f\u2060\ufeff]",
+  ].join("|"),
+);
+/** Base64 in base64 in base64. */
+const MAX_ENCODED = 3;
 
 const compile = (rule: Rule): Compiled => ({
   rule,
@@ -158,22 +170,39 @@ function bounded(text: string): string {
 function findingsIn(text: string, rules: readonly Compiled[], own: readonly Finder[], hints: Hints): Finding[] {
   const found: Finding[] = [];
   const isEncoded = ENCODED.test(text);
+  const firstIn = (inner: string): Finding | undefined => inView(inner, rules, own, hints)[0];
+  const looked = new Map<string, Finding | undefined>();
   for (const view of isEncoded ? viewsOf(text) : [{ text }]) {
     const place = (index: number): number => ("at" in view ? view.at?.[index] : undefined) ?? index;
     for (const { start, end, ...rest } of inView(view.text, rules, own, hints)) {
       found.push({ start: place(start), end: place(end), ...rest });
     }
-  }
-  if (!isEncoded) return found;
-  for (const { start, end, text: decoded } of base64Of(text)) {
-    for (const inner of viewsOf(decoded)) {
-      const [first] = inView(inner.text, rules, own, hints);
-      if (first === undefined) continue;
-      found.push({ ...first, start, end });
-      break;
+    if (!isEncoded) continue;
+    for (const { start, end, text: decoded } of decodedIn(view.text)) {
+      if (!looked.has(decoded)) looked.set(decoded, findingBelow(decoded, firstIn, MAX_ENCODED));
+      const hidden = looked.get(decoded);
+      if (hidden !== undefined) found.push({ ...hidden, start: place(start), end: place(end) });
     }
   }
   return found;
+}
+
+/** The first finding in a decoded text, or in what is encoded in it in turn. */
+function findingBelow(
+  text: string,
+  firstIn: (text: string) => Finding | undefined,
+  depth: number,
+): Finding | undefined {
+  for (const view of viewsOf(text)) {
+    const finding = firstIn(view.text);
+    if (finding !== undefined) return finding;
+    if (depth <= 1) continue;
+    for (const inner of decodedIn(view.text)) {
+      const deeper = findingBelow(inner.text, firstIn, depth - 1);
+      if (deeper !== undefined) return deeper;
+    }
+  }
+  return undefined;
 }
 
 function inView(text: string, rules: readonly Compiled[], own: readonly Finder[], hints: Hints): readonly Finding[] {
@@ -190,6 +219,10 @@ function inView(text: string, rules: readonly Compiled[], own: readonly Finder[]
         }
       }
     }
+  }
+  for (const { start, text: value } of secretCells(text)) {
+    if (!isFalsePositive("assigned", value))
+      found.push({ start, end: start + value.length, id: "secret", order: rules.length });
   }
   for (const { id, find } of own) {
     for (const [start, end] of find(text)) if (end > start) found.push({ start, end, id, order: -1 });

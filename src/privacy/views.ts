@@ -6,8 +6,9 @@ export interface View {
 }
 
 /**
- * A text, and its forms without JSON escapes and percent encoding, up to three times nested: a secret in a string in a string is
- * still a secret.
+ * A text, and its forms without the escapes of JSON, shells and C, without percent encoding, entities of HTML, and characters that
+ * nobody sees (colours of terminals, zero-width characters, the zeros of UTF-16); up to three times nested: a secret in a string in a
+ * string is still a secret.
  *
  * @returns the text itself first; nothing else if it has no escapes
  */
@@ -16,7 +17,12 @@ export function viewsOf(text: string): readonly View[] {
   let frontier: readonly View[] = views;
   for (let depth = 0; depth < MAX_DEPTH && frontier.length > 0; depth++) {
     frontier = frontier
-      .flatMap((view) => [undone(view, JSON_ESCAPE, unescapeJson), undone(view, PERCENT, unescapePercent)])
+      .flatMap((view) => [
+        undone(view, ESCAPE, unescapeBackslash),
+        undone(view, PERCENT, unescapePercent),
+        undone(view, UNSEEN, () => ""),
+        undone(view, ENTITY, unescapeEntity),
+      ])
       .filter((view) => view !== undefined)
       .slice(0, MAX_WIDTH);
     views.push(...frontier);
@@ -24,33 +30,43 @@ export function viewsOf(text: string): readonly View[] {
   return views;
 }
 
-/** Stretches of base64 that decode to text, with that text. Shorter ones cannot contain a secret that the rules know. */
-export function* base64Of(
-  text: string,
-): Generator<{ readonly start: number; readonly end: number; readonly text: string }> {
-  for (const match of text.matchAll(BASE64)) {
-    const decoded = Buffer.from(match[0], "base64").toString("latin1");
-    if (PRINTABLE.test(decoded)) yield { start: match.index, end: match.index + match[0].length, text: decoded };
-  }
-}
-
 // --- internal ---
 
 const MAX_DEPTH = 3;
-const MAX_WIDTH = 3;
+const MAX_WIDTH = 4;
 
-const JSON_ESCAPE = /\\(?:u[0-9A-Fa-f]{4}|["'/\\bfnrt])/g;
+/** The last one is a line that continues. */
+const ESCAPE = /\\(?:u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\}|x[0-9A-Fa-f]{2}|[0-7]{3}|["'/\\bfnrt]|\r?\n)/g;
 const PERCENT = /(?:%[0-9A-Fa-f]{2})+/g;
-const BASE64 = /[A-Za-z0-9+/_-]{20,}={0,2}/g;
-/** Bytes above ASCII belong to letters in UTF-8. */
-const PRINTABLE = /^[\t\n\r\x20-\x7e\x80-\xff]*$/;
+const ENTITY = /&(?:#[0-9]{2,6}|#x[0-9A-Fa-f]{2,5}|quot|amp|apos|lt|gt);/g;
+const UNSEEN = new RegExp(
+  [
+    "\u001b\\[[0-9;:?]{0,40}[A-Za-z]",
+    "\u001b\\][^\u0007\u001b]{0,300}(?:\u0007|\u001b\\\\)",
+    "[\u0000\u00ad\u200b-\u200f\u2060\ufeff]",
+  ].join("|"),
+  "g",
+);
 
 const SHORT: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
 
-const unescapeJson = (escaped: string): string => {
+function unescapeBackslash(escaped: string): string {
   const letter = escaped.charAt(1);
-  return letter === "u" ? String.fromCharCode(Number.parseInt(escaped.slice(2), 16)) : (SHORT[letter] ?? letter);
-};
+  if (letter === "u" || letter === "x") return character(escaped.replace(/^\\[ux]\{?|\}$/g, ""), 16);
+  if (letter >= "0" && letter <= "7") return character(escaped.slice(1), 8);
+  return letter === "\n" || letter === "\r" ? "" : (SHORT[letter] ?? letter);
+}
+
+/** Characters beyond the first plane are in no secret; one character keeps the positions simple. */
+const character = (digits: string, radix: number): string => String.fromCharCode(Number.parseInt(digits, radix));
+
+const ENTITIES: Readonly<Record<string, string>> = { quot: '"', amp: "&", apos: "'", lt: "<", gt: ">" };
+
+function unescapeEntity(entity: string): string {
+  const name = entity.slice(1, -1);
+  if (!name.startsWith("#")) return ENTITIES[name] ?? entity;
+  return name.startsWith("#x") ? character(name.slice(2), 16) : character(name.slice(1), 10);
+}
 
 /** Byte by byte, because the rules look for ASCII. */
 const unescapePercent = (escaped: string): string => Buffer.from(escaped.replaceAll("%", ""), "hex").toString("latin1");

@@ -254,6 +254,103 @@ describe("the surrounding text stays", () => {
     }
   });
 
+  describe("in every form that programs print", () => {
+    const seed = newSeed();
+    const key = `ghp_${randomText("word", 36, seed)}`;
+    const base64 = (text: string): string => Buffer.from(text).toString("base64");
+    const wrapped = (text: string, width = 76): string =>
+      base64(text).replace(new RegExp(`(.{${width}})`, "g"), "$1\n");
+    const each = (form: (code: number) => string): string => [...key].map((c) => form(c.charCodeAt(0))).join("");
+    const forms: readonly (readonly [string, string])[] = [
+      ...Array.from({ length: 60 }, (_, n): readonly [string, string] => [
+        `base64 in lines, at ${n}`,
+        wrapped(`${"y".repeat(n)} ${key} ${"z".repeat(80)}`, n % 2 === 0 ? 76 : 64),
+      ]),
+      ["base64 in lines in JSON", JSON.stringify({ out: wrapped(`# settings of the service\nTOKEN=${key}\nOTHER=1`) })],
+      ["base64 behind a path", `https://h.example/x/${base64(`token ${key}`)}`],
+      ["base64 behind a name", `data-${base64(`token ${key}`)}`],
+      ["base64 of base64", base64(base64(`token ${key}`))],
+      ["base64 in JSON in base64", base64(JSON.stringify({ a: base64(`t ${key}`) }))],
+      ["base64 of UTF-16", `powershell -enc ${Buffer.from(`$t="${key}"`, "utf16le").toString("base64")}`],
+      ["UTF-16", Buffer.from(`t=${key}`, "utf16le").toString("latin1")],
+      ["hexadecimal digits", Buffer.from(key).toString("hex")],
+      ["hexadecimal digits behind a digit", `a${Buffer.from(`key: ${key}`).toString("hex")}`],
+      ["\\x escapes", each((code) => `\\x${code.toString(16)}`)],
+      ["octal escapes", each((code) => `\\${code.toString(8).padStart(3, "0")}`)],
+      ["\\u{} escapes", each((code) => `\\u{${code.toString(16)}}`)],
+      ["entities", each((code) => `&#${code};`)],
+      ["hexadecimal entities", each((code) => `&#x${code.toString(16)};`)],
+      ["colours of a terminal", `\u001b[01;31m\u001b[Kghp_\u001b[m\u001b[K${key.slice(4)}`],
+      ["colours in JSON", JSON.stringify(`\u001b[1mghp_\u001b[0m${key.slice(4)}`)],
+      ["zero-width characters", `${key.slice(0, 10)}\u200b${key.slice(10)}`],
+      ["a line that continues", `${key.slice(0, 20)}\\\n${key.slice(20)}`],
+    ];
+    test.each(forms)("%s", (_, text) => {
+      const clean = redact(`before ${text} after`);
+      expect(clean).toContain("[redacted:");
+      // No piece in any encoding: a few letters of the text around it can be left
+      expect(clean.replaceAll(/\[redacted:[a-z-]+\]/g, "").length).toBeLessThan(text.length - key.length / 2);
+      expect(isLeft(clean, key)).toBe(false);
+      expect(redact(clean)).toBe(clean);
+    });
+
+    test.each([
+      ["random base64", randomText("base64", 100_000, seed)],
+      ["hashes", Array.from({ length: 500 }, (_, n) => randomText("hex", 64, `${seed}${n}`)).join("\n")],
+      ["coloured words", "\u001b[32mpassed\u001b[0m \u001b[31m12 failed\u001b[0m"],
+      ["a path over two lines", "src/components/navigation/sidebar\nsrc/components/navigation/header"],
+    ])("%s stay", (_, text) => expect(redact(text)).toBe(text));
+  });
+
+  describe("credentials without a sign between name and value", () => {
+    const p = `Zz9${randomText("word", 11, newSeed())}`;
+    test.each([
+      `localhost:5432:db:user:${p}`,
+      `*:*:*:postgres:${p}`,
+      `client-key-data: ${p}==`,
+      `AKIAABCDEFGHIJKLMNOP,${p}ABCDEFGHIJKLMNOPQRSTUVWXYZ+/`,
+      `[mail]\npass = ${p}\n`,
+      `bindpw ${p}`,
+      `userPassword:: ${Buffer.from(p).toString("base64")}`,
+      `setPassword("${p}")`,
+      `CREATE USER x IDENTIFIED BY '${p}'`,
+      `CREATE USER x IDENTIFIED WITH mysql_native_password BY '${p}'`,
+      `ALTER ROLE x WITH PASSWORD '${p}'`,
+      `SET PASSWORD FOR x = PASSWORD('${p}')`,
+      `use the password ${p} to log in`,
+      `das Passwort lautet ${p}`,
+      `Key         Value\n---         -----\npassword    ${p}`,
+      `|  SecretAccessKey |  ${p}abcdefghijklmnopqrstuvwxyz  |`,
+      ` id | password \n----+----------\n  1 | ${p}\n(1 row)`,
+      `+----+----------+\n| id | password |\n+----+----------+\n|  1 | ${p} |\n+----+----------+`,
+      `| user | api_key |\n| --- | --- |\n| dev | ${p} |`,
+      `user,password,mail\ndev,${p},x\nops,"${p}",y`,
+      `openssl enc -aes-256-cbc -k ${p} -in f`,
+      `expect "Password:" { send "${p}\\r" }`,
+      `echo "root:${p}" | chpasswd`,
+      `smbclient //h/s -U user%${p}`,
+      `rclone obscure ${p}`,
+    ])("%s", (text) => {
+      const clean = redact(text);
+      expect(clean).not.toContain(p.slice(0, 8));
+      expect(clean).not.toContain(Buffer.from(p).toString("base64").slice(0, 12));
+      expect(redact(clean)).toBe(clean);
+    });
+
+    test.each([
+      "main.c:1200:10:error:undeclared",
+      "main.c:120:10: error: expected ';'",
+      "the password field is required",
+      "use the password reset form",
+      "SELECT id, password\nFROM users, roles",
+      "name      token     age\nsession   opaque    12d",
+      "| token | count |\n| --- | --- |\n| a | b |",
+      "pass = true",
+      "secret    Opaque    1      5d",
+      'send "hello"',
+    ])("%s: stays", (text) => expect(redact(text)).toBe(text));
+  });
+
   test("of a long text only the part that was searched", () => {
     const clean = redact(`${"word ".repeat(MAX_SCANNED / 5)} AKIA${"Q".repeat(16)}`);
     expect(clean.length).toBeLessThan(MAX_SCANNED + 100);

@@ -8,7 +8,7 @@ const TOKEN = "token|_auth";
 const KEY =
   "(?:api|access|secret|private|auth|client|sign|signing|encrypt|encryption|crypt|cipher|master|account|admin|ingest|server|fastly|shared|sharedaccess|storage|subscription|app|application|license|webhook|deploy|consumer|service|hmac|jwt|ssh)[_. -]?key|credential";
 /** What may be between the word and the sign: `secretAccessKey`, `password2`, `SECRET_KEY_BASE`. */
-const SUFFIX = "(?:[_.-]?(?:key|access[_-]?key|key[_-]?base|base|value|text|string|raw|salt|[0-9]{1,3}))?";
+const SUFFIX = "(?:[_.-]?(?:key|access[_-]?key|key[_-]?base|base|value|text|string|data|raw|salt|[0-9]{1,3}))?";
 const NAME_END = `${SUFFIX}[\\\\]{0,3}["'\`]?\\]?`;
 const SIGN = "[ \\t]{0,8}(?::=|[:=：])[ \\t]{0,8}";
 const SIGN_OR_ARROW = "[ \\t]{0,8}(?::=|=>|[:=：])[ \\t]{0,8}";

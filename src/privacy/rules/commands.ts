@@ -19,6 +19,13 @@ export const COMMANDS: readonly Rule[] = [
   behind("password", ["zip "], `zip ${WITHIN}-P ?`),
   behind("password", ["7z"], `7z[a-z]{0,2} ${WITHIN} -p`),
   behind("password", ["htpasswd"], "htpasswd -[A-Za-z]{0,5}b[A-Za-z]{0,5} [^ \\n]{1,200} [^ \\n]{1,100} "),
+  behind("password", ["openssl"], `openssl ${WITHIN} -k {1,2}`),
+  behind("password", ["rclone obscure"], "rclone obscure {1,2}"),
+  behind(
+    "password",
+    ["smbclient", "rpcclient", "smbget"],
+    `(?:smbclient|rpcclient|smbget) ${WITHIN}-U {0,2}["']?[^ %"']{1,60}%`,
+  ),
   behind("password", ["pass:"], "-pass(?:in|out)?[ =]pass:"),
   behind("password", ["psk="], "psk="),
   behind("password", ["storepass", "keypass"], "-[a-z]{0,4}(?:storepass|keypass) {1,3}"),
@@ -99,6 +106,12 @@ export const COMMANDS: readonly Rule[] = [
   },
   {
     id: "password",
+    hints: ["chpasswd"],
+    pattern:
+      "((?:echo|printf)[^\\n|&;]{1,40}[\"' ][^ \\t\\r\\n:\"'|]{1,60}:)([^ \\t\\r\\n\"'|$\\\\]{1,200})[^|\\n]{0,10}[|] {0,3}(?:sudo )?chpasswd",
+  },
+  {
+    id: "password",
     hints: ["--proxy"],
     pattern: "(--proxy[ =][\"']?[^ \\t\\r\\n:\"'/@]{1,100}:)([^ \\t\\r\\n@\"'/]{1,200})@",
   },
@@ -115,10 +128,10 @@ export const COMMANDS: readonly Rule[] = [
   // In prose to an agent. The value must contain a digit: "the password is wrong" is harmless
   {
     id: "password",
-    hints: ["password is", "passphrase is", "passwort is", "passwd is", "secret is", "key is"],
+    hints: ["password is", "passphrase is", "passwort ", "kennwort ", " lautet", "passwd is", "secret is", "key is"],
     ignoreCase: true,
     pattern:
-      "((?:password|passphrase|passwort|passwd|secret|api[ _-]key|access[ _-]key) (?:is|ist)[ :]{1,3}[\"'`]?)([^ \\t\\r\\n\"'`,;()<>]{3,60}[0-9][^ \\t\\r\\n\"'`,;()<>]{0,})",
+      "((?:password|passphrase|passwort|kennwort|passwd|secret|api[ _-]key|access[ _-]key) (?:is|ist|lautet)[ :]{1,3}[\"'`]?)([^ \\t\\r\\n\"'`,;()<>]{3,60}[0-9][^ \\t\\r\\n\"'`,;()<>]{0,})",
   },
   {
     id: "password",

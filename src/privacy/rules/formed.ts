@@ -1,4 +1,5 @@
 import { COMMANDS } from "./commands.ts";
+import { PLACED } from "./placed.ts";
 import type { Rule } from "./rule.ts";
 
 /** Secrets with a recognisable form. */
@@ -114,6 +115,7 @@ export const FORMED: readonly Rule[] = [
     pattern: "(curl[^\\n|&;]{0,400} (?:-b|--cookie)[ =]{1,3}[A-Za-z0-9_.-]{1,100}=)([^ \\t\\r\\n\"'\\\\]{1,})",
   },
   ...COMMANDS,
+  ...PLACED,
   { id: "password", hints: ["sshpass"], pattern: "(sshpass +-p *[\"']?)([^ \\t\\r\\n\"']{1,})" },
   {
     id: "password",
