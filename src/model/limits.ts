@@ -1,3 +1,4 @@
+import { withLifetimesInWrites } from "./cache-lifetimes.ts";
 import type { Event } from "./event.ts";
 import { ID_MEMBERS, PATH_MEMBERS, TIME_MEMBERS } from "./members.ts";
 import type { TokenUsage, TranscriptEntry } from "./transcript.ts";
@@ -40,7 +41,7 @@ export function limitEvent(event: Event, receivedMs: number, digest: Digest): Ev
   return bound(timed, "", 0, digest) as Event;
 }
 
-/** `boundEvent` for a transcript entry; also corrects impossible usage, see `meantUsage`. */
+/** `boundEvent` for a transcript entry; also corrects impossible usage, see `correctedUsage`. */
 export function limitEntry(entry: TranscriptEntry, digest: Digest): TranscriptEntry {
   if (entry.kind === "model_call" && entry.usage !== undefined) {
     const { usage: reported, ...rest } = entry;
@@ -119,13 +120,17 @@ export function isPlainUsage(usage: unknown): boolean {
 
 /** Whether the counts are plausible: reported, and parts no larger than their whole. */
 const isPlausible = (usage: TokenUsage): boolean =>
-  usage.input + usage.output > 0 && cachedIn(usage) <= usage.input && (usage.reasoning ?? 0) <= usage.output;
+  usage.input + usage.output > 0 &&
+  cachedIn(usage) <= usage.input &&
+  (usage.reasoning ?? 0) <= usage.output &&
+  withLifetimesInWrites(usage) === usage;
 
 const cachedIn = ({ cacheRead = 0, cacheWrite = 0 }: TokenUsage): number => cacheRead + cacheWrite;
 
 /**
  * Corrects usage that contradicts the API's definitions. Some proxies between agent and model report input without the cache, or
- * output without reasoning, in fields that include them by definition: a part larger than its whole was left out of it.
+ * output without reasoning, in fields that include them by definition: a part larger than its whole was left out of it. Cache
+ * writes by lifetime are the exception: their sum is what was written, see `withLifetimesInWrites`.
  *
  * @returns `undefined` if nothing was reported (no answer uses zero tokens) or the numbers make no sense: never a guess
  */
@@ -135,7 +140,7 @@ export function correctedUsage<T extends TokenUsage>(reported: T): T | undefined
   const { input, output, reasoning = 0 } = reported;
   const cached = cachedIn(reported);
   const meant = {
-    ...reported,
+    ...withLifetimesInWrites(reported),
     input: cached > input ? input + cached : input,
     output: reasoning > output ? output + reasoning : output,
   };

@@ -1,4 +1,5 @@
 import pkg from "../../package.json" with { type: "json" };
+import { withLifetimesInWrites } from "../model/cache-lifetimes.ts";
 import type { ModelCall } from "../model/session.ts";
 import { pricesOf, type Tokens } from "./rates.ts";
 
@@ -33,7 +34,7 @@ export function costsOfTokens(
   if (model === undefined) return () => undefined;
   const usdOf = pricesOf(listOf(model, provider), model);
   return (tokens, timeMs) => {
-    const usd = usdOf(tokens, timeMs);
+    const usd = usdOf(withLifetimesInWrites(tokens), timeMs);
     return usd === undefined ? undefined : Math.round(usd * 1e9);
   };
 }

@@ -16,8 +16,8 @@ export interface Tokens {
  * Within one price list and one volume step all tokens of a category cost the same. The table is asked for those rates once
  * and we multiply. If the result differs from the table's own answer, the table is asked for every call.
  *
- * @returns the price of a call answered at `timeMs` (prices change over time); `undefined` when the table does not know the
- *   model or its price
+ * @returns the price of a call answered at `timeMs` (prices change over time); `undefined` if the table does not know the model,
+ *   or lacks the price of a kind of tokens that it would then charge at a lower one
  */
 export function pricesOf(
   providerId: string | undefined,
@@ -35,7 +35,9 @@ export function pricesOf(
     if (tokens.input === steps[at]) return ask(providerId, model, tokens, timeMs);
     known.rates[at] ??= ratesAt(providerId, model, steps, at, timeMs) ?? "none";
     const rates = known.rates[at];
-    return rates === undefined || rates === "none" ? ask(providerId, model, tokens, timeMs) : product(rates, tokens);
+    return rates === undefined || rates === "none"
+      ? ask(providerId, model, tokens, timeMs)
+      : orUnknown(product(rates, tokens));
   };
 }
 
@@ -44,6 +46,7 @@ export function pricesOf(
 /** US dollars per token: of input outside any cache, and the difference for cached tokens. */
 interface Rates {
   readonly input: number;
+  /** NaN, as of the others: the table has no price. */
   readonly output: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;
@@ -111,8 +114,8 @@ const tidy = (usd: number): number => Math.round(usd * 1e12) / 1e12;
 function isRight(providerId: string | undefined, model: string, rates: Rates, input: number, timeMs: number): boolean {
   return [3, 7, 11].every((part) => {
     const cacheRead = Math.floor(input / part);
-    const cacheWrite = Math.floor(input / (part + 1));
-    const cacheWrite1h = Math.floor(cacheWrite / part);
+    const cacheWrite = Number.isNaN(rates.cacheWrite) ? 0 : Math.floor(input / (part + 1));
+    const cacheWrite1h = Number.isNaN(rates.cacheWrite1h) ? 0 : Math.floor(cacheWrite / part);
     const tokens: Tokens = { input, output: Math.floor(input / (part + 2)), cacheRead, cacheWrite, cacheWrite1h };
     const answer = ask(providerId, model, tokens, timeMs);
     return answer !== undefined && Math.abs(answer - product(rates, tokens)) < SAME_USD;
@@ -121,12 +124,15 @@ function isRight(providerId: string | undefined, model: string, rates: Rates, in
 /** A tenth of the unit in which costs are counted. */
 const SAME_USD = 1e-10;
 
+/** NaN if the call has tokens of a kind without a price. */
 const product = (rates: Rates, tokens: Tokens): number =>
-  rates.input * tokens.input +
-  rates.output * tokens.output +
+  costOf(rates.input, tokens.input) +
+  costOf(rates.output, tokens.output) +
   rates.cacheRead * (tokens.cacheRead ?? 0) +
-  rates.cacheWrite * (tokens.cacheWrite ?? 0) +
-  rates.cacheWrite1h * (tokens.cacheWrite1h ?? 0);
+  costOf(rates.cacheWrite, tokens.cacheWrite) +
+  costOf(rates.cacheWrite1h, tokens.cacheWrite1h);
+
+const costOf = (rate: number, tokens: number | undefined): number => (tokens ? rate * tokens : 0);
 
 function ask(providerId: string | undefined, model: string, tokens: Tokens, timeMs: number): number | undefined {
   const { input, output, cacheRead, cacheWrite, cacheWrite1h } = tokens;
@@ -138,8 +144,19 @@ function ask(providerId: string | undefined, model: string, tokens: Tokens, time
     ...(cacheWrite1h !== undefined && { cache_write_1h_tokens: cacheWrite1h }),
   };
   const result = askTable(usage, model, optionsOf(providerId, timeMs));
-  return result === null || !Number.isFinite(result.total_price) ? undefined : result.total_price;
+  return result === null || !hasAllPrices(result.model_price, tokens) ? undefined : orUnknown(result.total_price);
 }
+
+/**
+ * Without a price for cache writes the table charges them as input, writes for an hour as any other, and output as free. Cache
+ * reads without a price are charged as input, which is never too little.
+ */
+const hasAllPrices = (prices: object, { output, cacheWrite = 0, cacheWrite1h = 0 }: Tokens): boolean =>
+  (output === 0 || "output_mtok" in prices) &&
+  (cacheWrite === 0 || "cache_write_mtok" in prices) &&
+  (cacheWrite1h === 0 || "cache_write_1h_mtok" in prices);
+
+const orUnknown = (usd: number): number | undefined => (Number.isFinite(usd) ? usd : undefined);
 
 const optionsOf = (providerId: string | undefined, timeMs: number) => ({
   ...(providerId !== undefined && { providerId }),

@@ -15,6 +15,16 @@ describe("usage as servers report it", () => {
       { input: 100, output: 50, reasoning: 640 },
       { input: 100, output: 690, reasoning: 640 },
     ],
+    [
+      "cache writes by lifetime that exceed their sum: of an earlier attempt",
+      { input: 100, output: 5, cacheWrite: 0, cacheWrite5m: 0, cacheWrite1h: 5_000 },
+      { input: 100, output: 5, cacheWrite: 0, cacheWrite5m: 0, cacheWrite1h: 0 },
+    ],
+    [
+      "writes for an hour that exceed all writes",
+      { input: 5_000, output: 5, cacheWrite: 1_000, cacheWrite5m: 700, cacheWrite1h: 800 },
+      { input: 5_000, output: 5, cacheWrite: 1_000, cacheWrite5m: 200, cacheWrite1h: 800 },
+    ],
     ["only zeros, from an agent whose server reported nothing", { input: 0, output: 0, cacheRead: 0 }, undefined],
     ["an output of nothing", { input: 7, output: 0 }, { input: 7, output: 0 }],
     ["more than can be", { input: 1e11, output: 1, cacheRead: 1e11, cacheWrite: 1 }, undefined],

@@ -1,8 +1,12 @@
 import { createRequire } from "node:module";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { defined } from "../../src/model/defined.ts";
+import { correctedUsage } from "../../src/model/limits.ts";
 import type { ModelCall } from "../../src/model/session.ts";
 import type { TokenUsage } from "../../src/model/transcript.ts";
 import { costNanoUsd, PRICE_TABLE } from "../../src/telemetry/cost.ts";
+import { runs } from "../support/whole.ts";
 
 const SONNET = "claude-sonnet-4-5-20250929";
 
@@ -65,6 +69,54 @@ describe("costNanoUsd", () => {
     expect(
       costNanoUsd({ ...call(SONNET, { input: 1, output: 1 }), provider: "our-gateway" }, undefined),
     ).toBeUndefined();
+  });
+
+  test("cache writes that were not made are not priced: their sum decides, whatever the breakdown says", () => {
+    const made = { input: 6_000, output: 100, cacheRead: 1_000 };
+    const plain = costNanoUsd(call(SONNET, { ...made, cacheWrite: 0 }), "anthropic");
+    expect(costNanoUsd(call(SONNET, { ...made, cacheWrite: 0, cacheWrite1h: 5_000 }), "anthropic")).toBe(plain);
+    expect(costNanoUsd(call(SONNET, { ...made, cacheWrite1h: 5_000 }), "anthropic")).toBe(plain);
+    expect(costNanoUsd(call(SONNET, { ...made, cacheWrite: 1_000, cacheWrite1h: 5_000 }), "anthropic")).toBe(
+      costNanoUsd(call(SONNET, { ...made, cacheWrite: 1_000, cacheWrite1h: 1_000 }), "anthropic"),
+    );
+  });
+
+  test("a cost is known or unknown whatever the numbers are, and never negative", () => {
+    const size = fc.oneof(fc.nat(3_000), fc.nat(3_000_000), fc.constantFrom(0, 200_000, 1e11));
+    const kind = fc.option(size, { nil: undefined });
+    const usage = fc.record({
+      input: size,
+      output: size,
+      cacheRead: kind,
+      cacheWrite: kind,
+      cacheWrite5m: kind,
+      cacheWrite1h: kind,
+    });
+    // The price of the second one changed in time, so the table is asked for each call
+    const model = fc.constantFrom(SONNET, "claude-sonnet-4-6", "claude-opus-4-8", "us.anthropic.claude-opus-4-8-v1:0");
+    fc.assert(
+      fc.property(model, usage, (name, tokens) => {
+        const [asReported, corrected] = [defined<TokenUsage>(tokens), correctedUsage(defined<TokenUsage>(tokens))];
+        expect(() => costNanoUsd(call(name, asReported), "anthropic")).not.toThrow();
+        expect(costNanoUsd(call(name, corrected), "anthropic") ?? 0).toBeGreaterThanOrEqual(0);
+      }),
+      { numRuns: runs(500) },
+    );
+  });
+
+  test("writes for an hour have no price where the table has none, never that of other writes", () => {
+    const usage = { input: 6_000, output: 100, cacheWrite: 2_000 };
+    const opus = "us.anthropic.claude-opus-4-8-v1:0";
+    for (const [model, provider] of [
+      [opus, "aws.bedrock"],
+      ["claude-opus-4-8", "gcp.vertex_ai"],
+    ] as const) {
+      expect(costNanoUsd(call(model, usage), provider)).toBeGreaterThan(0);
+      expect(costNanoUsd(call(model, { ...usage, cacheWrite1h: 0 }), provider)).toBeGreaterThan(0);
+      expect(costNanoUsd(call(model, { ...usage, cacheWrite1h: 1 }), provider)).toBeUndefined();
+    }
+    // No price for any cache write
+    expect(costNanoUsd(call("anthropic.claude-3-haiku-20240307-v1:0", usage), "aws.bedrock")).toBeUndefined();
   });
 
   test("a call with another price list has no price", () => {

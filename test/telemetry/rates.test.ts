@@ -29,7 +29,7 @@ const tokens = fc
     return { input, output, cacheRead, cacheWrite, cacheWrite1h: Math.floor(cacheWrite * hour) };
   });
 
-/** The price according to the table itself. */
+/** The price according to the table itself; none for tokens that it would charge as cheaper ones. */
 function tablePrice(
   provider: string,
   model: string,
@@ -47,7 +47,13 @@ function tablePrice(
     model,
     { providerId: provider, timestamp: new Date(ms) },
   );
-  return found === null || !Number.isFinite(found.total_price) ? undefined : found.total_price;
+  if (found === null || !Number.isFinite(found.total_price)) return undefined;
+  const charged = [
+    [t.output, "output_mtok"],
+    [t.cacheWrite, "cache_write_mtok"],
+    [t.cacheWrite1h, "cache_write_1h_mtok"],
+  ] as const;
+  return charged.every(([n, price]) => n === 0 || price in found.model_price) ? found.total_price : undefined;
 }
 
 describe("a price", () => {

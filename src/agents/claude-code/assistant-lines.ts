@@ -9,7 +9,7 @@ import { nameAnswer } from "./nameless.ts";
 import { sessionFacts } from "./session-facts.ts";
 import { modelError } from "./system-lines.ts";
 import { CALL_IDS_SINCE, callPlace, rememberCounted } from "./tool-ids.ts";
-import { passesBeside, usageOf } from "./usage.ts";
+import { hasOtherPrice, passesBeside, usageOf } from "./usage.ts";
 import { writtenBefore, writtenSince } from "./version.ts";
 
 /** A line with one block of an answer, and the usage of the whole answer. */
@@ -36,6 +36,7 @@ export function assistantLine(context: LineContext): void {
   const startMs = ownOf(state.requests ?? NO_REQUESTS, asString(o["requestRef"])) ?? inputMs;
   const complete = finishReason !== undefined && !isBrokenOff(o, message);
   const asksForTools = finishReason === "tool_use" ? true : undefined;
+  const noListPrice = hasOtherPrice(reported) ? true : undefined;
   sink.modelCall(placeOf(context, globalKey, globalKey), {
     responseId: id,
     requestId,
@@ -47,8 +48,7 @@ export function assistantLine(context: LineContext): void {
     complete,
     finishReason,
     asksForTools,
-    // Several times the list price, which the price table does not know
-    noListPrice: reported?.["speed"] === "fast" ? true : undefined,
+    noListPrice,
   });
   if (!isRepeat) {
     for (const pass of passesBeside(reported)) {
@@ -62,6 +62,7 @@ export function assistantLine(context: LineContext): void {
         complete,
         asksForTools,
         usage: pass.usage,
+        noListPrice,
       });
     }
   }

@@ -9,18 +9,29 @@ export function usageOf(usage: Line | undefined): TokenUsage | undefined {
   const output = asCount(usage["output_tokens"]);
   if (fresh === undefined || output === undefined) return undefined;
   const cacheRead = asCount(usage["cache_read_input_tokens"]);
-  const cacheWrite = asCount(usage["cache_creation_input_tokens"]);
   const lifetimes = asObject(usage["cache_creation"]);
+  const cacheWrite5m = asCount(lifetimes?.["ephemeral_5m_input_tokens"]);
+  const cacheWrite1h = asCount(lifetimes?.["ephemeral_1h_input_tokens"]);
+  const cacheWrite = asCount(usage["cache_creation_input_tokens"]) ?? sumOf(cacheWrite5m, cacheWrite1h);
   return {
     input: fresh + (cacheRead ?? 0) + (cacheWrite ?? 0),
     output,
     cacheRead,
     cacheWrite,
-    cacheWrite5m: asCount(lifetimes?.["ephemeral_5m_input_tokens"]),
-    cacheWrite1h: asCount(lifetimes?.["ephemeral_1h_input_tokens"]),
+    cacheWrite5m,
+    cacheWrite1h,
     reasoning: asCount(asObject(usage["output_tokens_details"])?.["thinking_tokens"]),
   };
 }
+
+/**
+ * Whether an answer has another price than the public list: fast mode, a service tier that was bought or waits, inference in one
+ * region. The price table has none of these prices.
+ */
+export const hasOtherPrice = (usage: Line | undefined): boolean =>
+  usage?.["speed"] === "fast" ||
+  !LISTED_TIERS.has(usage?.["service_tier"] ?? null) ||
+  usage?.["inference_geo"] === "us";
 
 /** A pass of an answer that the answer's own figures exclude. */
 export interface Pass {
@@ -49,6 +60,12 @@ export function passesBeside(usage: Line | undefined): readonly Pass[] {
 }
 
 // --- internal ---
+
+/** Also what proxies for other providers send. */
+const LISTED_TIERS: ReadonlySet<unknown> = new Set([null, "", "standard", "default", "auto"]);
+
+const sumOf = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined && b === undefined ? undefined : (a ?? 0) + (b ?? 0);
 
 const BESIDE: ReadonlySet<unknown> = new Set(["advisor_message", "compaction"]);
 /** Passes that the answer's figures include; if a model refused and another answered, those of the one that answered. */

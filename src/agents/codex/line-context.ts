@@ -33,6 +33,8 @@ export interface LineState {
   model: string | undefined;
   /** The provider, if it is not Codex's default. */
   provider: string | undefined;
+  /** The thread is in a service tier that the public price list does not cover. */
+  hasOtherPrice: true | undefined;
   /** When the model last got input. */
   inputMs: number | undefined;
   /** The current answer: when its request was sent, its last part so far, whether it requested tools. */
@@ -95,6 +97,7 @@ export const lineState = (
   isReviewer: undefined,
   model: undefined,
   provider: undefined,
+  hasOtherPrice: undefined,
   inputMs: undefined,
   answer: undefined,
   isWaiting: undefined,

@@ -18,6 +18,7 @@ import {
   placeOf,
 } from "./line-context.ts";
 import { tokenCount, usageRecord } from "./model-calls.ts";
+import { enterTier } from "./service-tier.ts";
 import { toolCall, toolOutput } from "./tool-calls.ts";
 import { modelError, prompt, turnAborted, turnEnd } from "./turns.ts";
 
@@ -47,6 +48,7 @@ export function readLine(line: JsonLine, state: LineState, sink: FactSink): unkn
     const copy = { ...state };
     readKind(kind, { p, timeMs, state: copy, sink: new EntrySink() });
     state.model = copy.model;
+    state.hasOtherPrice = copy.hasOtherPrice;
     state.series = copy.series?.map(({ calls: _, ...series }) => series);
     state.seenTotals = copy.seenTotals;
   }
@@ -115,6 +117,7 @@ function readKind(kind: unknown, context: LineContext): void {
       return;
     case "turn_context":
       state.model = asString(p["model"]) ?? state.model;
+      enterTier(state, p);
       enterTurn(state, p);
       return;
     case "token_usage_record":
@@ -227,6 +230,9 @@ function eventMessage(context: LineContext): void {
       else item(context);
       return;
     }
+    case "thread_settings_applied":
+      enterTier(state, asObject(p["thread_settings"]));
+      return;
     case "token_count":
       tokenCount(context);
       return;

@@ -112,7 +112,7 @@ function callOf(
   usage: TokenUsage | undefined,
   { key, globalKey, responseId }: Ids,
 ): CountedCall {
-  const { answer, inputMs, model, provider } = state;
+  const { answer, inputMs, model, provider, hasOtherPrice } = state;
   const endMs = answer?.endMs ?? timeMs;
   const fact: FactOf<"model_call"> = {
     responseId,
@@ -123,6 +123,7 @@ function callOf(
     usage,
     complete: true,
     asksForTools: answer?.asksForTools,
+    noListPrice: hasOtherPrice,
   };
   return { place: placeOf({ timeMs: endMs, state }, key, globalKey), fact };
 }

@@ -322,9 +322,9 @@ describe("assistant lines", () => {
     expect(cached).toMatchObject({ usage: { input: 9, output: 0, cacheRead: 9 } });
   });
 
-  test("an answer in fast mode has no list price", () => {
-    const priceless = (speed?: unknown) => {
-      const usage = { input_tokens: 3, output_tokens: 9, ...(speed !== undefined && { speed }) };
+  test("an answer in fast mode, another service tier or one region has no list price", () => {
+    const priceless = (speed?: unknown, rest: Json = {}) => {
+      const usage = { input_tokens: 3, output_tokens: 9, ...(speed !== undefined && { speed }), ...rest };
       const [call] = entriesOf([assistant({ stop_reason: "end_turn", usage })]);
       return call?.kind === "model_call" && call.noListPrice;
     };
@@ -334,6 +334,31 @@ describe("assistant lines", () => {
       undefined,
       undefined,
     ]);
+    for (const tier of ["priority", "batch", "flex"]) expect(priceless("standard", { service_tier: tier })).toBe(true);
+    for (const tier of ["standard", null, ""]) expect(priceless("standard", { service_tier: tier })).toBeUndefined();
+    expect(priceless("standard", { inference_geo: "us" })).toBe(true);
+    for (const geo of ["not_available", "global", "", null])
+      expect(priceless("standard", { inference_geo: geo })).toBeUndefined();
+  });
+
+  test("cache writes by lifetime are their sum if it is missing, and cut to it if they exceed it", () => {
+    const written = (rest: Json) => {
+      const usage = {
+        input_tokens: 10,
+        output_tokens: 9,
+        cache_creation: { ephemeral_5m_input_tokens: 20, ephemeral_1h_input_tokens: 30 },
+        ...rest,
+      };
+      const [call] = limitEntries(entriesOf([assistant({ stop_reason: "end_turn", usage })]));
+      return call?.kind === "model_call" ? call.usage : undefined;
+    };
+    expect(written({})).toMatchObject({ input: 60, cacheWrite: 50, cacheWrite5m: 20, cacheWrite1h: 30 });
+    expect(written({ cache_creation_input_tokens: 0 })).toMatchObject({
+      input: 10,
+      cacheWrite: 0,
+      cacheWrite5m: 0,
+      cacheWrite1h: 0,
+    });
   });
 
   test("advisor calls and server-side compactions count as separate model calls", () => {

@@ -1,0 +1,23 @@
+import type { TokenUsage } from "./transcript.ts";
+
+/**
+ * Limits cache writes by lifetime to the number of tokens that were written. A server can repeat the breakdown of a first
+ * attempt beside the sum of the attempt that answered, so the sum is right and the breakdown is not. Writes for an hour are kept
+ * first: the higher price is never replaced by a lower one.
+ *
+ * @returns the same object if its parts are within their sum
+ */
+export function withLifetimesInWrites<T extends Writes>(usage: T): T {
+  const { cacheWrite = 0, cacheWrite5m = 0, cacheWrite1h = 0 } = usage;
+  if (cacheWrite5m + cacheWrite1h <= cacheWrite) return usage;
+  const hour = Math.min(cacheWrite1h, cacheWrite);
+  return {
+    ...usage,
+    ...(usage.cacheWrite5m !== undefined && { cacheWrite5m: cacheWrite - hour }),
+    ...(usage.cacheWrite1h !== undefined && { cacheWrite1h: hour }),
+  };
+}
+
+// --- internal ---
+
+type Writes = Partial<Pick<TokenUsage, "cacheWrite" | "cacheWrite5m" | "cacheWrite1h">>;
