@@ -55,6 +55,8 @@ export function resolve(given: Layers): LoadedConfig {
       ...order.flatMap((layer) => layer.warnings),
       ...unspoken.warnings,
       ...bound,
+      // Without them: a variable that names gRPC explains the port already
+      ...(unspoken.warnings.length === 0 ? portRemarks(effective) : []),
       ...remarksOn(effective, layers.file),
     ],
     errors: order.flatMap((layer) => layer.errors),
@@ -243,6 +245,16 @@ const refusal = (source: Source, named: string, destination: string): string =>
 
 // 5. Result
 
+const ENDPOINTS = ["otlp.endpoint", "otlp.traces.endpoint", "otlp.metrics.endpoint"] as const;
+const GRPC_PORT = "4317";
+
+const portRemarks = (effective: Effective): readonly string[] =>
+  ENDPOINTS.flatMap((key) => {
+    const endpoint = effective.get(key);
+    if (endpoint === undefined || new URL(String(endpoint.value)).port !== GRPC_PORT) return [];
+    return `${sourceInWords(endpoint.source)}: ${key} has port ${GRPC_PORT}, which is usually for gRPC; export uses HTTP, usually on port 4318`;
+  });
+
 function remarksOn(effective: Effective, file: FileLayer): readonly string[] {
   const remarks: string[] = [];
   const base = effective.get("otlp.endpoint");
@@ -251,7 +263,7 @@ function remarksOn(effective: Effective, file: FileLayer): readonly string[] {
       `${sourceInWords(base.source)}: otlp.endpoint ends in /v1/…, which is appended again; remove it, or use otlp.traces.endpoint`,
     );
   }
-  for (const key of ["otlp.endpoint", "otlp.traces.endpoint", "otlp.metrics.endpoint"]) {
+  for (const key of ENDPOINTS) {
     const [value, inFile] = [effective.get(key), file.values.get(key)];
     if (value?.source.kind !== "environment" || !value.source.variable.startsWith("OTEL_")) continue;
     if (inFile === undefined || inFile.value === value.value) continue;

@@ -87,7 +87,7 @@ async function deliverSignal(
   // Nothing was sent, so nothing is known about the backend
   if (sent + rejected + oversized + kept === 0) return;
   recordDelivery(drain.db, signal, destination, summary, circuit, drain.now());
-  if (reason !== undefined) reportProblem(drain, `${signal}: ${reason}${adviceOn(signal, summary)}`);
+  if (reason !== undefined) reportProblem(drain, `${signal}: ${reason}${adviceOn(signal, summary, destination)}`);
   if (remark !== undefined) drain.log(`${signal}: accepted, with this message: ${remark}`);
   if (stopped === "time") drain.log(`${signal}: stopped after outbox.maxDeliveryMs; the next drain continues`);
 }

@@ -1,17 +1,35 @@
-import type { OtlpSignal } from "../model/settings.ts";
-import { isNotThere } from "../otlp/answer.ts";
+import type { OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
+import { isNotThere, isRedirect } from "../otlp/answer.ts";
 import type { DeliverySummary } from "../otlp/deliver.ts";
 
 /** What the user can do about a failed delivery, to be appended to its reason. Empty if there is nothing to add. */
-export function adviceOn(signal: OtlpSignal, { httpStatus, kept, oversized }: DeliverySummary): string {
-  const advice = isNotThere(httpStatus)
-    ? `check otlp.endpoint: /v1/traces and /v1/metrics are appended to it; if it accepts no ${signal}, set otlp.${signal}.enabled to false`
-    : ADVICE[httpStatus ?? 0];
-  if (kept > 0) return advice === undefined ? "" : `; ${advice}`;
+export function adviceOn(
+  signal: OtlpSignal,
+  { httpStatus, kept, oversized, remedy }: DeliverySummary,
+  { compression }: Pick<OtlpSignalSettings, "compression">,
+): string {
+  if (kept > 0) {
+    const advice = remedy ?? adviceOnStatus(signal, httpStatus, compression === "gzip");
+    return advice === undefined ? "" : `; ${advice}`;
+  }
   return oversized > 0 ? `; ${oversized} stay queued although each is too large by itself: ${TOO_LARGE}` : "";
 }
 
 // --- internal ---
+
+function adviceOnStatus(signal: OtlpSignal, httpStatus = 0, isPacked: boolean): string | undefined {
+  if (isNotThere(httpStatus)) {
+    return `check otlp.endpoint: /v1/traces and /v1/metrics are appended to it; if it accepts no ${signal}, set otlp.${signal}.enabled to false`;
+  }
+  if (isRedirect(httpStatus)) return `set otlp.${signal}.endpoint to the final address, which is used unchanged`;
+  const advice = ADVICE[httpStatus];
+  return advice !== undefined && isPacked && MAY_BE_GZIP.has(httpStatus)
+    ? `${advice}, or set otlp.compression to none if it cannot read gzip`
+    : advice;
+}
+
+/** Statuses of backends that cannot read a compressed body. */
+const MAY_BE_GZIP: ReadonlySet<number> = new Set([400, 415, 422]);
 
 const TOO_LARGE = "raise the backend's limit, or otlp.maxBytesPerRequest";
 const ADVICE: Readonly<Record<number, string>> = {
@@ -20,4 +38,5 @@ const ADVICE: Readonly<Record<number, string>> = {
   401: "check otlp.headers.authorization",
   403: "check otlp.headers.authorization: these credentials may not write",
   415: "check otlp.protocol",
+  422: "rejected spans stay queued and block nothing; if all are rejected, check otlp.protocol",
 };

@@ -38,7 +38,7 @@ export type ExportOutcome =
   /** Accepted; the backend permanently rejected `rejected` of the records (partial success). */
   | { readonly status: "ok"; readonly rejected: number; readonly message?: string }
   /** Not accepted; retry, not before `afterMs` if the backend gave a delay. */
-  | { readonly status: "retry"; readonly afterMs?: number; readonly reason: string }
+  | { readonly status: "retry"; readonly afterMs?: number; readonly reason: string; readonly remedy?: string }
   /** Too large for the backend; retry in smaller parts. */
   | { readonly status: "too-large"; readonly reason: string }
   /** Refused; retrying the same bytes may or may not help: wrong address, credentials or content. */

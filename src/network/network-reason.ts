@@ -1,28 +1,65 @@
 import { shownUrl } from "./shown-url.ts";
 
+/** Why there was no response, and what the user can do about it if the cause is clear. */
+export interface NetworkFailure {
+  /** In plain words, e.g. "connection refused by http://127.0.0.1:4318/v1/traces". */
+  readonly reason: string;
+  /** Names the setting that fixes it. Absent: the backend may be down, or the address wrong. */
+  readonly remedy?: string;
+}
+
 /**
- * Why there was no response, in plain words, e.g. "connection refused by http://127.0.0.1:4318/v1/traces". Derived from the error's code
- * only; its text is not passed on.
+ * Explains an error of a request without a response. Derived from the error's code, and from the first bytes of a response that
+ * is not HTTP; the error's text is not passed on.
  *
  * @param url the full address; shown without credentials
  */
-export function networkReason(error: Error, url: string): string {
+export function networkFailure(error: Error, url: string): NetworkFailure {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   const shown = shownUrl(url);
-  const known = REASONS[code];
-  if (known !== undefined) return known(shown);
-  const family = FAMILIES.find(([codes]) => codes.test(code))?.[1];
-  return `${family === undefined ? `cannot reach ${shown}` : family(shown)} (${code || error.name})`;
+  if (isHttp2(error) || code === NO_COMMON_PROTOCOL) {
+    return { reason: `${shown} answers in HTTP/2 only, as gRPC receivers do`, remedy: USE_HTTP_PORT };
+  }
+  return { reason: reasonOf(code || error.name, shown), ...remedyFor(code, url) };
 }
+
+/** `networkFailure` for a connection that ended without an error. @param reason includes the address as it is shown */
+export const failureWithoutError = (reason: string, url: string): NetworkFailure => ({ reason, ...remedyFor("", url) });
 
 // --- internal ---
 
 type Say = (url: string) => string;
 
-const untrusted: Say = (url) =>
-  `the certificate of ${url} is not signed by an authority known here: set the authority's certificate file`;
+function reasonOf(code: string, shown: string): string {
+  const known = REASONS[code];
+  if (known !== undefined) return known(shown);
+  const family = FAMILIES.find(([codes]) => codes.test(code))?.[1];
+  return `${family === undefined ? `cannot reach ${shown}` : family(shown)} (${code})`;
+}
 
-const notTls: Say = (url) => `the TLS handshake with ${url} failed: is it an http:// address?`;
+/** The server speaks HTTP/2 only and said so in the TLS handshake. */
+const NO_COMMON_PROTOCOL = "ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL";
+
+/** Whether the bytes that Node could not parse are an HTTP/2 SETTINGS frame, the first that a server sends. */
+function isHttp2(error: Error): boolean {
+  const bytes = "rawPacket" in error && error.rawPacket instanceof Uint8Array ? error.rawPacket : undefined;
+  // Length (3 bytes, a multiple of 6), type 4, flags, stream 0
+  return bytes !== undefined && bytes.length >= 9 && bytes[0] === 0 && bytes[3] === 4 && (bytes[2] ?? 1) % 6 === 0;
+}
+
+const USE_HTTP_PORT =
+  "gRPC is not supported: set otlp.endpoint to the receiver's address for HTTP, usually with port 4318";
+
+function remedyFor(code: string, url: string): Pick<NetworkFailure, "remedy"> {
+  // Receivers of gRPC close connections in HTTP/1.1 in different ways
+  const isGrpcPort = URL.canParse(url) && new URL(url).port === "4317";
+  const remedy = REMEDIES.get(code) ?? (isGrpcPort ? `port 4317 is usually for gRPC; ${USE_HTTP_PORT}` : undefined);
+  return remedy === undefined ? {} : { remedy };
+}
+
+const untrusted: Say = (url) => `the certificate of ${url} is not signed by an authority known here`;
+
+const notTls: Say = (url) => `the TLS handshake with ${url} failed`;
 
 const REASONS: Readonly<Record<string, Say>> = {
   ECONNREFUSED: (url) => `connection refused by ${url}`,
@@ -45,15 +82,35 @@ const REASONS: Readonly<Record<string, Say>> = {
   EPROTO: notTls,
   ERR_SSL_WRONG_VERSION_NUMBER: notTls,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: notTls,
-  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: (url) =>
-    `${url} asks for a client certificate: set the client certificate and key files`,
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: (url) => `${url} asks for a client certificate`,
   // Older TLS versions have no separate error for a missing client certificate
   ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: (url) =>
     `${url} refused the TLS handshake: does it ask for a client certificate?`,
 };
 
+const TRUST =
+  "set otlp.certificate to the PEM file of the authority, e.g. your company's, or set NODE_EXTRA_CA_CERTS where agents are started";
+const USE_HTTP = "if the backend has no TLS, begin otlp.endpoint with http://";
+const IDENTIFY = "set otlp.clientCertificate and otlp.clientKey";
+
+const REMEDIES: ReadonlyMap<string, string> = new Map([
+  ["DEPTH_ZERO_SELF_SIGNED_CERT", TRUST],
+  ["SELF_SIGNED_CERT_IN_CHAIN", TRUST],
+  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", TRUST],
+  ["UNABLE_TO_GET_ISSUER_CERT", TRUST],
+  ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", TRUST],
+  ["CERT_HAS_EXPIRED", "renew the backend's certificate, or check this machine's clock"],
+  ["CERT_NOT_YET_VALID", "check this machine's clock"],
+  ["ERR_TLS_CERT_ALTNAME_INVALID", "set otlp.endpoint to a host name in the certificate"],
+  ["EPROTO", USE_HTTP],
+  ["ERR_SSL_WRONG_VERSION_NUMBER", USE_HTTP],
+  ["ERR_SSL_PACKET_LENGTH_TOO_LONG", USE_HTTP],
+  ["ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED", IDENTIFY],
+  ["ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE", IDENTIFY],
+]);
+
 const FAMILIES: readonly (readonly [RegExp, Say])[] = [
   [/^(?:CERT_|UNABLE_TO_)/, (url) => `the certificate of ${url} cannot be verified`],
   [/^(?:ERR_SSL_|ERR_TLS_)/, (url) => `the TLS handshake with ${url} failed`],
-  [/^HPE_/, (url) => `${url} does not answer in HTTP`],
+  [/^HPE_/, (url) => `${url} does not answer in HTTP/1.1`],
 ];

@@ -20,8 +20,13 @@ export function toOutcome(answer: HttpAnswer, signal: OtlpSignal, settings: Otlp
       return { status: "ok", ...readSuccess(answer, signal, settings) };
     case "retryable": {
       const afterMs = answer.retryInMillis;
-      const reason = reasonOf(answer.error, settings);
-      return { status: "retry", reason, ...(afterMs === undefined ? {} : { afterMs }) };
+      const { remedy } = answer.error;
+      return {
+        status: "retry",
+        reason: reasonOf(answer.error, settings),
+        ...(afterMs !== undefined && { afterMs }),
+        ...(remedy !== undefined && { remedy }),
+      };
     }
     case "failure": {
       const httpStatus = answer.error.code;
@@ -34,6 +39,9 @@ export function toOutcome(answer: HttpAnswer, signal: OtlpSignal, settings: Otlp
 
 /** Nothing at this address accepts this signal. */
 export const isNotThere = (httpStatus: number | undefined): boolean => httpStatus === 404 || httpStatus === 405;
+
+/** The address is not the final one. */
+export const isRedirect = (httpStatus = 0): boolean => httpStatus >= 300 && httpStatus < 400;
 
 // --- internal ---
 

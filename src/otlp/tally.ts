@@ -30,6 +30,8 @@ export interface DeliverySummary {
   readonly halvings?: number;
   /** The status of `reason`, if it is why rows were kept. */
   readonly httpStatus?: number;
+  /** What the user can do about `reason`, if the cause is clear. */
+  readonly remedy?: string;
 }
 
 /** The content was refused as bad: other records may be fine. */
@@ -49,6 +51,7 @@ export class Tally {
   #oversizedReason: string | undefined;
   #remark: string | undefined;
   #httpStatus: number | undefined;
+  #remedy: string | undefined;
   #afterMs: number | undefined;
   #stopped: "backend" | "time" | undefined;
 
@@ -87,6 +90,7 @@ export class Tally {
       case "retry":
         if (outcome.afterMs !== undefined) this.#afterMs = Math.max(this.#afterMs ?? 0, outcome.afterMs);
         this.#stopped = "backend";
+        if (this.#keptReason === undefined) this.#remedy = outcome.remedy;
         break;
       case "refused":
         if (!isBadContent(outcome)) this.#stopped = "backend";
@@ -109,6 +113,7 @@ export class Tally {
       ...(this.#afterMs !== undefined && { afterMs: this.#afterMs }),
       ...(this.#stopped !== undefined && { stopped: this.#stopped }),
       ...(this.#httpStatus !== undefined && { httpStatus: this.#httpStatus }),
+      ...(this.#remedy !== undefined && { remedy: this.#remedy }),
     };
   }
 }

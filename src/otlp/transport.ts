@@ -8,7 +8,7 @@ import type {
 } from "@opentelemetry/otlp-exporter-base";
 import { httpAgentFactoryFromOptions } from "@opentelemetry/otlp-exporter-base/node-http";
 import type { OtlpSignalSettings } from "../model/settings.ts";
-import { networkReason } from "../network/network-reason.ts";
+import { failureWithoutError, type NetworkFailure, networkFailure } from "../network/network-reason.ts";
 import { type ClientRequest, type IncomingMessage, openRequest } from "../network/request.ts";
 import { shownUrl } from "../network/shown-url.ts";
 
@@ -21,12 +21,19 @@ export class SendError extends Error {
   readonly code?: number;
   /** The response body, at most 1 MiB; empty without a response. */
   readonly body: Uint8Array;
+  /** What the user can do about it, if the cause is clear. */
+  readonly remedy?: string;
 
   constructor(
     message: string,
-    options: ErrorOptions & { readonly httpStatus?: number; readonly body?: Uint8Array } = {},
+    options: ErrorOptions & {
+      readonly httpStatus?: number;
+      readonly body?: Uint8Array;
+      readonly remedy?: string | undefined;
+    } = {},
   ) {
     super(message, options);
+    if (options.remedy !== undefined) this.remedy = options.remedy;
     if (options.httpStatus !== undefined) this.code = options.httpStatus;
     this.body = options.body ?? new Uint8Array();
   }
@@ -101,6 +108,7 @@ export function createTransport(settings: OtlpSignalSettings, version: string, s
 // --- internal ---
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
+const MAX_SHOWN_PATH = 200;
 const MAX_RETRY_AFTER_MS = 60 * 60 * 1000;
 
 /** The only statuses after which the OTLP specification allows a retry with the same bytes. */
@@ -162,13 +170,14 @@ function exchange(
       signal?.removeEventListener("abort", onAbort);
       resolve(answer);
     };
-    const cutShort = (reason: string, cause?: unknown, isStale = false) => {
-      const error = new SendError(reason, { cause });
+    const cutShort = ({ reason, remedy }: NetworkFailure, cause?: unknown, isStale = false) => {
+      const error = new SendError(reason, { cause, remedy });
       finish(answerSoFar?.() ?? { status: "retryable", error, ...(isStale && { isStale }) });
       request?.destroy();
     };
-    const onAbort = () => cutShort(`sending to ${shown} was stopped`);
-    const timer = setTimeout(() => cutShort(`no answer from ${shown} within ${timeoutMs} ms`), timeoutMs);
+    const onAbort = () => cutShort({ reason: `sending to ${shown} was stopped` });
+    const without = (reason: string) => failureWithoutError(reason, settings.url);
+    const timer = setTimeout(() => cutShort(without(`no answer from ${shown} within ${timeoutMs} ms`)), timeoutMs);
     signal?.addEventListener("abort", onAbort, { once: true });
 
     try {
@@ -181,9 +190,9 @@ function exchange(
       return finish({ status: "failure", error: toSendError(error) });
     }
     request.on("error", (error) =>
-      cutShort(networkReason(error, settings.url), error, request?.reusedSocket === true && isBroken(error)),
+      cutShort(networkFailure(error, settings.url), error, request?.reusedSocket === true && isBroken(error)),
     );
-    request.on("close", () => cutShort(`the connection to ${shown} was closed without an answer`));
+    request.on("close", () => cutShort(without(`the connection to ${shown} was closed without an answer`)));
     request.on("response", (response) => {
       const chunks: Buffer[] = [];
       let bytes = 0;
@@ -191,10 +200,10 @@ function exchange(
       response.on("data", (chunk: Buffer) => {
         bytes += chunk.length;
         if (bytes <= MAX_ANSWER_BYTES) chunks.push(chunk);
-        else cutShort(`the answer of ${shown} is too long`);
+        else cutShort({ reason: `the answer of ${shown} is too long` });
       });
       response.on("end", () => finish(answerOf(response, Buffer.concat(chunks), response.complete, settings)));
-      response.on("error", (error) => cutShort(networkReason(error, settings.url), error));
+      response.on("error", (error) => cutShort(networkFailure(error, settings.url), error));
     });
     request.end(body);
   });
@@ -230,7 +239,7 @@ function verdictOf(
   }
   if (httpStatus >= 300 && httpStatus < 400) {
     const target = redirectTarget(response.headers.location, settings.url);
-    const message = `${shown} redirects to ${target} (${httpStatus}); redirects are not followed, set the final address`;
+    const message = `${shown} redirects to ${target} (${httpStatus}), and redirects are not followed`;
     return { status: "failure", error: new SendError(message, { httpStatus }) };
   }
   const error = new SendError(`${shown} answered ${httpStatus}`, { httpStatus, body: data });
@@ -256,11 +265,12 @@ function unpack(data: Buffer, encoding: string | undefined): Buffer | undefined 
 
 const isBroken = (error: Error): boolean => "code" in error && (error.code === "ECONNRESET" || error.code === "EPIPE");
 
-/** Origin only: the rest of a Location may contain tokens. */
+/** Origin and path: credentials and the query of a Location may be secret. */
 function redirectTarget(location: string | undefined, base: string): string {
   if (location === undefined || !URL.canParse(location, base)) return "an address it does not name";
-  const { origin, protocol } = new URL(location, base);
-  return origin === "null" ? `a ${protocol} address` : origin;
+  const { origin, protocol, pathname } = new URL(location, base);
+  if (origin === "null") return `a ${protocol} address`;
+  return `${origin}${pathname.length > MAX_SHOWN_PATH ? `${pathname.slice(0, MAX_SHOWN_PATH)}…` : pathname}`;
 }
 
 /** Seconds or an HTTP date, as milliseconds from now, at most an hour; undefined if absent or unreadable. */

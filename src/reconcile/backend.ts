@@ -1,6 +1,6 @@
 import { parsePairs } from "../config/pairs.ts";
 import { UserError } from "../context.ts";
-import { networkReason } from "../network/network-reason.ts";
+import { networkFailure } from "../network/network-reason.ts";
 import { type IncomingMessage, openRequest } from "../network/request.ts";
 import { shownUrl } from "../network/shown-url.ts";
 import { printable } from "../text/terminal.ts";
@@ -75,7 +75,7 @@ export class Backend {
       const lost = (error: Error): void => {
         const reason = signal.aborted
           ? `no complete response from ${shownUrl(url.href)} within ${TIMEOUT_MS / 1000} s`
-          : networkReason(error, url.href);
+          : networkFailure(error, url.href).reason;
         failed(new UserError("E_BACKEND", `cannot query ${this.title}: ${reason}`, 2, { cause: error }));
       };
       const request = openRequest(url, { method: body === undefined ? "GET" : "POST", headers, signal }, (answer) => {

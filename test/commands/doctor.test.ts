@@ -12,6 +12,8 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
+import { createServer as createHttp2Server } from "node:http2";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -441,6 +443,56 @@ describe("probes the endpoint with an empty export", () => {
       level: "ok",
       text: `${receiver.url}/v1/traces answers 400 to an empty export, but accepted the last real one`,
     });
+  });
+
+  test.each([415, 400, 500])(
+    "a backend that answers %i to gzip: names the setting, found by trying",
+    async (status) => {
+      receiver.setBehaviour(({ headers }) => (headers["content-encoding"] === "gzip" ? { status } : undefined));
+      const { report } = await examine(at(receiver.url));
+      const traces = report.findings.find(({ area }) => area === "traces");
+      expect(traces).toMatchObject({
+        level: "broken",
+        text: expect.stringContaining(String(status)),
+        todo: expect.stringContaining("openhook-otel config set otlp.compression none"),
+      });
+    },
+  );
+
+  test("a backend that reads only JSON: names the setting, found by trying", async () => {
+    receiver.setBehaviour(({ headers }) =>
+      headers["content-type"] === "application/json" ? undefined : { status: 400 },
+    );
+    const { report } = await examine(at(receiver.url));
+    expect(report.findings.find(({ area }) => area === "traces")?.todo).toContain("config set otlp.protocol http/json");
+  });
+
+  test("a redirect: shows the target, and the setting that uses an address unchanged", async () => {
+    receiver.setBehaviour(() => ({ status: 301, headers: { location: "/otlp/v1/traces/?key=hunter2" } }));
+    const { report } = await examine(at(receiver.url));
+    expect(report.findings.find(({ area }) => area === "traces")).toMatchObject({
+      text: `${receiver.url}/v1/traces redirects to ${receiver.url}/otlp/v1/traces/ (301), and redirects are not followed`,
+      todo: expect.stringContaining("config set otlp.traces.endpoint"),
+    });
+  });
+
+  test("a gRPC receiver: names the port for HTTP", async () => {
+    const server = createHttp2Server().on("sessionError", () => {});
+    const port = await new Promise<number>((listening) =>
+      server.listen(0, "127.0.0.1", () => listening((server.address() as AddressInfo).port)),
+    );
+    const { report } = await examine(at(`http://127.0.0.1:${port}`));
+    server.close();
+    expect(report.findings.find(({ area }) => area === "traces")).toMatchObject({
+      level: "broken",
+      text: expect.stringContaining("HTTP/2"),
+      todo: expect.stringMatching(/gRPC.*4318/),
+    });
+  });
+
+  test("an endpoint with the port of gRPC: a word before anything is sent", async () => {
+    const { about } = await examine(at("http://127.0.0.1:4317"));
+    expect(about("settings")).toContainEqual(expect.stringMatching(/otlp\.endpoint has port 4317.*4318/));
   });
 
   test("connection refused", async () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { OtlpSignalSettings } from "../../src/model/settings.ts";
-import { networkReason } from "../../src/network/network-reason.ts";
+import { failureWithoutError, networkFailure } from "../../src/network/network-reason.ts";
 import { shownUrl } from "../../src/network/shown-url.ts";
 import { withoutSecrets } from "../../src/otlp/secrets.ts";
 
@@ -28,15 +28,49 @@ describe("network errors in plain words", () => {
     ["CERT_HAS_EXPIRED", `the certificate of ${URL_SHOWN} has expired`],
     ["CERT_REVOKED", `the certificate of ${URL_SHOWN} cannot be verified (CERT_REVOKED)`],
     ["ERR_SSL_NO_CIPHER_MATCH", `the TLS handshake with ${URL_SHOWN} failed (ERR_SSL_NO_CIPHER_MATCH)`],
-    ["HPE_INVALID_CONSTANT", `${URL_SHOWN} does not answer in HTTP (HPE_INVALID_CONSTANT)`],
+    ["HPE_INVALID_CONSTANT", `${URL_SHOWN} does not answer in HTTP/1.1 (HPE_INVALID_CONSTANT)`],
     ["EMFILE", `cannot reach ${URL_SHOWN} (EMFILE)`],
   ])("%s", (code, reason) => {
     const error = Object.assign(new Error("authorization: Bearer s3cret"), { code });
-    expect(networkReason(error, "https://dev:s3cret@collector.example:4318/v1/traces?key=s3cret")).toBe(reason);
+    const url = "https://dev:s3cret@collector.example:4318/v1/traces?key=s3cret";
+    expect(networkFailure(error, url).reason).toBe(reason);
   });
 
   test("an error without a code", () => {
-    expect(networkReason(new TypeError("s3cret"), URL_SHOWN)).toBe(`cannot reach ${URL_SHOWN} (TypeError)`);
+    expect(networkFailure(new TypeError("s3cret"), URL_SHOWN)).toEqual({
+      reason: `cannot reach ${URL_SHOWN} (TypeError)`,
+    });
+  });
+
+  test.each([
+    ["SELF_SIGNED_CERT_IN_CHAIN", /otlp\.certificate .* NODE_EXTRA_CA_CERTS/],
+    ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", /otlp\.certificate .* NODE_EXTRA_CA_CERTS/],
+    ["DEPTH_ZERO_SELF_SIGNED_CERT", /otlp\.certificate/],
+    ["ERR_SSL_WRONG_VERSION_NUMBER", /http:\/\//],
+    ["ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED", /otlp\.clientCertificate and otlp\.clientKey/],
+    ["ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL", /gRPC.*4318/],
+  ])("the remedy of %s names the setting", (code, remedy) => {
+    expect(networkFailure(Object.assign(new Error(), { code }), URL_SHOWN).remedy).toMatch(remedy);
+  });
+
+  test("an HTTP/2 frame is the answer of a gRPC receiver, other bytes are not", () => {
+    const failure = (rawPacket: Buffer) =>
+      networkFailure(Object.assign(new Error(), { code: "HPE_INVALID_CONSTANT", rawPacket }), URL_SHOWN);
+    const settingsFrame = Buffer.from([0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 5, 0, 0, 64, 0]);
+    expect(failure(settingsFrame)).toEqual({
+      reason: expect.stringContaining("HTTP/2"),
+      remedy: expect.stringMatching(/gRPC.*4318/),
+    });
+    expect(failure(Buffer.from("SSH-2.0-OpenSSH_9.9\r\n"))).not.toHaveProperty("remedy");
+  });
+
+  test("without any answer at port 4317: names the port for HTTP", () => {
+    for (const code of ["ECONNRESET", "ECONNREFUSED"]) {
+      const url = "http://collector.example:4317/v1/traces";
+      expect(networkFailure(Object.assign(new Error(), { code }), url).remedy).toMatch(/4317 .*4318/);
+    }
+    expect(failureWithoutError("closed", "https://collector.example:4317/v1/traces").remedy).toMatch(/4318/);
+    expect(failureWithoutError("closed", URL_SHOWN)).toEqual({ reason: "closed" });
   });
 });
 

@@ -227,12 +227,13 @@ describe("a response that rejects", () => {
     expect(await sendSpan()).toMatchObject({ reason: `${receiver.url}/v1/traces answered 401${suffix}` });
   });
 
-  test("redirects are refused, and only their origin is reported", async () => {
+  test("redirects are refused, and their target is reported without credentials and query", async () => {
     const other = await startReceiver();
     for (const [location, named] of [
-      [`${other.url}/v1/traces?key=s3cret-key`, other.url],
-      ["https://dev:s3cret-key@login.example:8443/sso", "https://login.example:8443"],
-      ["/elsewhere", receiver.url],
+      [`${other.url}/v1/traces?key=s3cret-key`, `${other.url}/v1/traces`],
+      ["https://dev:s3cret-key@login.example:8443/sso", "https://login.example:8443/sso"],
+      ["/elsewhere/", `${receiver.url}/elsewhere/`],
+      [`/${"x".repeat(300)}`, `${receiver.url}/${"x".repeat(199)}…`],
       ["file:///etc/passwd", "a file: address"],
       ["http://[", "an address it does not name"],
     ] as const) {
@@ -240,7 +241,7 @@ describe("a response that rejects", () => {
       expect(await sendSpan()).toEqual({
         status: "refused",
         httpStatus: 307,
-        reason: `${receiver.url}/v1/traces redirects to ${named} (307); redirects are not followed, set the final address`,
+        reason: `${receiver.url}/v1/traces redirects to ${named} (307), and redirects are not followed`,
       });
     }
     answering({ status: 304 });

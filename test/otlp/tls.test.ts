@@ -34,11 +34,13 @@ test("a server with a certificate of the configured authority is trusted", async
 
 test("a server with a certificate of an unknown authority is not", async () => {
   receiver = await startReceiver({ tls: certificates.server });
-  const reason = `the certificate of ${receiver.url}/v1/traces is not signed by an authority known here: set the authority's certificate file`;
-  expect(await send(receiver, {})).toEqual({ status: "retry", reason });
+  const reason = `the certificate of ${receiver.url}/v1/traces is not signed by an authority known here`;
+  const remedy = expect.stringMatching(/otlp\.certificate .* NODE_EXTRA_CA_CERTS/);
+  expect(await send(receiver, {})).toEqual({ status: "retry", reason, remedy });
   expect(await send(receiver, { certificatePath: certificates.stranger.certPath })).toEqual({
     status: "retry",
     reason,
+    remedy,
   });
   expect(receiver.requests).toHaveLength(0);
 });
@@ -46,7 +48,11 @@ test("a server with a certificate of an unknown authority is not", async () => {
 test("nor is a server with a certificate for another host", async () => {
   receiver = await startReceiver({ tls: certificates.otherHost });
   const reason = `the certificate of ${receiver.url}/v1/traces is for another host name`;
-  expect(await send(receiver, { certificatePath: certificates.ca.certPath })).toEqual({ status: "retry", reason });
+  expect(await send(receiver, { certificatePath: certificates.ca.certPath })).toEqual({
+    status: "retry",
+    reason,
+    remedy: "set otlp.endpoint to a host name in the certificate",
+  });
 });
 
 test("a client certificate is sent if required, and a missing one is reported", async () => {
@@ -68,7 +74,8 @@ test("https to a plain http server is reported as such", async () => {
   const url = receiver.url.replace("http:", "https:");
   expect(await send({ url }, {})).toEqual({
     status: "retry",
-    reason: `the TLS handshake with ${url}/v1/traces failed: is it an http:// address?`,
+    reason: `the TLS handshake with ${url}/v1/traces failed`,
+    remedy: "if the backend has no TLS, begin otlp.endpoint with http://",
   });
 });
 

@@ -4,7 +4,7 @@ import { otlpSettings } from "../../config/otlp.ts";
 import type { Context } from "../../context.ts";
 import type { OtlpSignalSettings } from "../../model/settings.ts";
 import { suggest } from "../../model/suggest.ts";
-import { isNotThere } from "../../otlp/answer.ts";
+import { isNotThere, isRedirect } from "../../otlp/answer.ts";
 import { type ProbeResult, probe } from "../../otlp/probe.ts";
 import { duration } from "../../text/figures.ts";
 import { VERSION } from "../../version.ts";
@@ -31,7 +31,9 @@ export async function* endpointFindings(status: Status, context: Context): Async
     // Some backends refuse only empty exports
     if (answer.httpStatus === 400 && last_ok !== null && last_problem === null) {
       yield ok(`${endpoint} answers 400 to an empty export, but accepted the last real one`);
-    } else yield findingOf(signal, endpoint, of, answer, endedMs - beganMs);
+    } else {
+      yield (await changeThatHelps(signal, of, answer)) ?? findingOf(signal, endpoint, of, answer, endedMs - beganMs);
+    }
     // A date has whole seconds, so add half a second on average
     if (answer.dateMs !== undefined) skews.push(answer.dateMs + 500 - (beganMs + endedMs) / 2);
   }
@@ -48,6 +50,36 @@ export async function* endpointFindings(status: Status, context: Context): Async
 // --- internal ---
 
 const PROBE_TIMEOUT_MS = 2000;
+const KEPT = "spans stay queued, and a later drain sends them";
+
+/** If the backend refuses the request, and accepts it with another compression or protocol: the setting to change. */
+async function changeThatHelps(
+  signal: "traces" | "metrics",
+  settings: OtlpSignalSettings,
+  { outcome, httpStatus = 0 }: ProbeResult,
+): Promise<Finding | undefined> {
+  if (outcome.status !== "refused" || isNotThere(httpStatus) || isRedirect(httpStatus)) return undefined;
+  if (httpStatus === 401 || httpStatus === 403 || httpStatus < 400) return undefined;
+  const { broken } = inArea(signal);
+  const isAccepted = async (change: Partial<OtlpSignalSettings>): Promise<boolean> => {
+    const options = { version: VERSION, timeoutMs: Math.min(settings.timeoutMs, PROBE_TIMEOUT_MS) };
+    return (await probe(signal, { ...settings, ...change }, options)).outcome.status === "ok";
+  };
+  if (settings.compression === "gzip" && (await isAccepted({ compression: "none" }))) {
+    return broken(
+      outcome.reason,
+      `the backend cannot read gzip: ${suggest("config set otlp.compression none")}; ${KEPT}`,
+    );
+  }
+  const protocol = settings.protocol === "http/json" ? "http/protobuf" : "http/json";
+  if (await isAccepted({ protocol })) {
+    return broken(
+      outcome.reason,
+      `the backend expects another protocol: ${suggest(`config set otlp.protocol ${protocol}`)}; ${KEPT}`,
+    );
+  }
+  return undefined;
+}
 
 function findingOf(
   signal: "traces" | "metrics",
@@ -57,7 +89,6 @@ function findingOf(
   tookMs: number,
 ): Finding {
   const { ok, remark, broken } = inArea(signal);
-  const kept = "spans stay queued, and a later drain sends them";
   switch (outcome.status) {
     case "ok": {
       const message = outcome.message === undefined ? "" : `, with the message: ${outcome.message}`;
@@ -67,23 +98,25 @@ function findingOf(
     }
     case "retry":
       return httpStatus === undefined
-        ? broken(outcome.reason, `start the backend, or correct otlp.endpoint; ${kept}`)
-        : remark(outcome.reason, `the backend asks to retry later; ${kept}`);
+        ? broken(outcome.reason, `${outcome.remedy ?? "start the backend, or correct otlp.endpoint"}; ${KEPT}`)
+        : remark(outcome.reason, `the backend asks to retry later; ${KEPT}`);
     case "too-large":
       return remark(outcome.reason, "the backend rejects even an empty request as too large: ask its operator");
     case "refused":
       return broken(
         outcome.reason,
-        `${remedyFor(signal, httpStatus) ?? `${suggest("config")} shows the destination`}; ${kept}`,
+        `${remedyFor(signal, httpStatus) ?? `${suggest("config")} shows the destination`}; ${KEPT}`,
       );
   }
 }
 
 /** Many backends accept traces only. */
 const remedyFor = (signal: "traces" | "metrics", httpStatus = 0): string | undefined =>
-  isNotThere(httpStatus)
-    ? `the address is not an OTLP endpoint (/v1/traces and /v1/metrics are appended to otlp.endpoint), or it does not accept ${signal}: ${suggest(`config set otlp.${signal}.enabled false`)}`
-    : REMEDIES[httpStatus];
+  isRedirect(httpStatus)
+    ? `set the final address, which is used unchanged: ${suggest(`config set otlp.${signal}.endpoint <url>`)}`
+    : isNotThere(httpStatus)
+      ? `the address is not an OTLP endpoint (/v1/traces and /v1/metrics are appended to otlp.endpoint), or it does not accept ${signal}: ${suggest(`config set otlp.${signal}.enabled false`)}`
+      : REMEDIES[httpStatus];
 
 const REMEDIES: Readonly<Record<number, string>> = {
   400: "the backend expects another protocol (see otlp.protocol), or refuses only empty exports: then the next session is accepted",

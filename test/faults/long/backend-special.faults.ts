@@ -114,7 +114,7 @@ describe.concurrent("addresses", { timeout: LONG }, () => {
           const told = await machine.drain([], env);
           expect(told).toMatchObject({ sent: 0, waiting: SPANS });
           expect(String(told["problems"])).toContain(
-            `redirects to ${other.url} (${status}); redirects are not followed, set the final address`,
+            `redirects to ${other.url}/v1/traces (${status}), and redirects are not followed`,
           );
           expect(other.requests).toHaveLength(0);
           expectNoSecret(machine, JSON.stringify(told));
