@@ -72,7 +72,9 @@ export function recordDelivery(
     store("asked_until_ms", askedUntilMs);
     store("not_before_ms", Math.max(askedUntilMs, ownMs));
     store("last_reason", summary.reason ?? "");
-    if (isAccepted) store("last_ok_ms", nowMs);
+    store("last_rejected", summary.rejected);
+    store("last_records", summary.sent + summary.rejected + summary.oversized + summary.kept);
+    if (summary.sent > 0) store("last_ok_ms", nowMs);
   });
 }
 

@@ -2,7 +2,15 @@ import { reportProblem } from "../capture/report-problem.ts";
 import { isUnknown } from "../config/config-state.ts";
 import { step } from "../model/fault-points.ts";
 import type { OtlpSettings, OtlpSignal } from "../model/settings.ts";
-import { type DeliverySummary, deliverMetrics, deliverSpans, isBadContent, rejectedOf } from "../otlp/deliver.ts";
+import type { MetricPoint } from "../model/telemetry.ts";
+import {
+  type DeliverySummary,
+  deliverMetrics,
+  deliverSpans,
+  isBadContent,
+  type Row,
+  rejectedOf,
+} from "../otlp/deliver.ts";
 import { probe } from "../otlp/probe.ts";
 import { createSender, type Sender } from "../otlp/send.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
@@ -154,13 +162,18 @@ async function sendMetrics(
 ): Promise<DeliverySummary> {
   clampFutureTimes(drain.db, backendNowMs(drain));
   const rows = await metricRows(drain, settings);
+  const isCumulative = settings.metrics?.temporality === "cumulative";
   return deliverMetrics(
     rows,
     { sendMetrics: (points) => step("metrics.send", () => sender.sendMetrics(points)) },
     { ...settings, halvings },
     ({ seqs, result, outcome }) => {
       if (result !== "settled") return;
-      drain.report.rejected += rejectedOf(outcome, seqs.length);
+      const rejected = rejectedOf(outcome, seqs.length);
+      drain.report.rejected += rejected;
+      const counters = seqs.filter((seq) => rows[seq]?.stream !== undefined).length;
+      // All of them: the backend has nothing of these counters, so they stay pending with their full sums
+      if (counters > 0 && rejected >= counters) return;
       const taken = seqs.flatMap((seq) => {
         const row = rows[seq];
         return row?.stream !== undefined && row.last ? [row.stream] : [];
@@ -168,8 +181,15 @@ async function sendMetrics(
       drain.db.transaction(() => markSent(drain.db, taken), "commit.metrics");
       drain.report.metricsSent = true;
     },
+    isCumulative ? byKind : undefined,
   );
 }
+
+/** Backends that reject some points reject whole kinds: cumulative sums, histograms. */
+const byKind = (part: readonly Row<MetricPoint>[]): readonly (readonly Row<MetricPoint>[])[] =>
+  ["sum", "histogram", "gauge"]
+    .map((kind) => part.filter(({ record }) => record.data.kind === kind))
+    .filter((points) => points.length > 0);
 
 /** Drops spans from the outbox that are too old or over its size limit; they stay in the store. */
 function dropBeyondLimits(drain: Drain, hasBackend: boolean): void {

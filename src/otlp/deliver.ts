@@ -4,7 +4,7 @@ import type { MetricPoint, SpanRecord } from "../model/telemetry.ts";
 import { estimatedBytes, halves, intoRequests } from "./batch.ts";
 import { Pace, type PaceBounds } from "./pace.ts";
 import type { Sender } from "./send.ts";
-import { type Delivery, type DeliverySummary, isBadContent, Tally } from "./tally.ts";
+import { type Delivery, type DeliverySummary, isBadContent, rejectedOf, Tally } from "./tally.ts";
 
 export { type Delivery, type DeliverySummary, isBadContent, rejectedOf } from "./tally.ts";
 
@@ -19,6 +19,12 @@ export type OnDelivery = (delivery: Delivery) => void | Promise<void>;
 
 /** `halvings`: of the first request, from the previous delivery. @default 0 */
 export type DeliveryBounds = PaceBounds & { readonly halvings?: number };
+
+/**
+ * For points that can be sent twice without harm (cumulative sums): if the backend rejects some points of a request, each part is
+ * sent again alone, so that the response says which part it rejects.
+ */
+export type SplitRejected = (part: readonly Row<MetricPoint>[]) => readonly (readonly Row<MetricPoint>[])[];
 
 /**
  * Sends outbox rows with at most `concurrency` concurrent requests, in sizes that the backend accepts.
@@ -50,8 +56,10 @@ export function deliverMetrics(
   sender: Pick<Sender, "sendMetrics">,
   { maxSpansPerSecond: _, ...bounds }: DeliveryBounds,
   onDelivery: OnDelivery,
+  splitRejected?: SplitRejected,
 ): Promise<DeliverySummary> {
-  return deliver(rows, (points) => sender.sendMetrics(points), { ...bounds, concurrency: 1 }, onDelivery);
+  const send = (points: readonly MetricPoint[]) => sender.sendMetrics(points);
+  return deliver(rows, send, { ...bounds, concurrency: 1 }, onDelivery, splitRejected);
 }
 
 // --- internal ---
@@ -61,6 +69,7 @@ async function deliver<Item>(
   send: (records: readonly Item[]) => Promise<ExportOutcome>,
   bounds: DeliveryBounds,
   onDelivery: OnDelivery,
+  splitRejected: (part: readonly Row<Item>[]) => readonly (readonly Row<Item>[])[] = (part) => [part],
 ): Promise<DeliverySummary> {
   const queue = new PQueue({ concurrency: bounds.concurrency });
   const pace = new Pace(bounds, bounds.halvings ?? 0);
@@ -87,6 +96,14 @@ async function deliver<Item>(
       if (outcome.status === "too-large") pace.tooLarge(part.reduce((sum, row) => sum + bytesOf(row), 0));
       for (const half of halves(part)) await sendRows(half);
       return;
+    }
+    const rejected = rejectedOf(outcome, part.length);
+    if (rejected > 0 && rejected < part.length) {
+      const parts = splitRejected(part);
+      if (parts.length > 1) {
+        for (const smaller of parts) await sendRows(smaller);
+        return;
+      }
     }
     return report({ seqs: part.map((row) => row.seq), outcome, result: RESULTS[outcome.status] });
   };

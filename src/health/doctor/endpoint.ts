@@ -6,9 +6,9 @@ import type { OtlpSignalSettings } from "../../model/settings.ts";
 import { suggest } from "../../model/suggest.ts";
 import { isNotThere, isRedirect } from "../../otlp/answer.ts";
 import { type ProbeResult, probe } from "../../otlp/probe.ts";
-import { duration } from "../../text/figures.ts";
+import { duration, plural } from "../../text/figures.ts";
 import { VERSION } from "../../version.ts";
-import type { Status } from "../status/shape.ts";
+import type { Delivery, Status } from "../status/shape.ts";
 import { type Finding, inArea } from "./finding.ts";
 
 /** Checks with an empty export whether the backend accepts what we send, and compares clocks. */
@@ -20,7 +20,7 @@ export async function* endpointFindings(status: Status, context: Context): Async
   for (const signal of ["traces", "metrics"] as const) {
     const { ok } = inArea(signal);
     const of = settings[signal];
-    const { endpoint, why_not_sent: why, last_ok, last_problem } = status.delivery[signal];
+    const { endpoint, why_not_sent: why, last_ok, last_problem, last_rejected } = status.delivery[signal];
     if (of === undefined || endpoint === null) {
       yield ok(why ?? "not sent");
       continue;
@@ -31,6 +31,8 @@ export async function* endpointFindings(status: Status, context: Context): Async
     // Some backends refuse only empty exports
     if (answer.httpStatus === 400 && last_ok !== null && last_problem === null) {
       yield ok(`${endpoint} answers 400 to an empty export, but accepted the last real one`);
+    } else if (answer.outcome.status === "ok" && last_rejected > 0) {
+      yield rejectedFinding(signal, endpoint, status.delivery[signal]);
     } else {
       yield (await changeThatHelps(signal, of, answer)) ?? findingOf(signal, endpoint, of, answer, endedMs - beganMs);
     }
@@ -108,6 +110,20 @@ function findingOf(
         `${remedyFor(signal, httpStatus) ?? `${suggest("config")} shows the destination`}; ${KEPT}`,
       );
   }
+}
+
+/** An empty export has nothing to reject, so only the last real one shows what a backend does not take. */
+function rejectedFinding(signal: "traces" | "metrics", endpoint: string, last: Delivery): Finding {
+  const { last_rejected: rejected, last_records: records, last_problem: reason } = last;
+  const what = signal === "traces" ? plural(records, "span") : plural(records, "point");
+  return inArea(signal).broken(
+    `${endpoint} answers, but rejected ${rejected} of ${what} of the last export: ${reason ?? "no reason given"}`,
+    /cumulative|temporality/i.test(reason ?? "")
+      ? `if the backend takes only deltas: ${suggest("config set otlp.metrics.temporality delta")}; rejected counters stay pending`
+      : signal === "traces"
+        ? "rejected spans are not sent again; they stay in the store"
+        : "fix the cause at the backend; counters that it rejected completely stay pending and are sent again",
+  );
 }
 
 /** Many backends accept traces only. */

@@ -17,14 +17,16 @@ export function deliveryOf(
 ): Delivery {
   const settings = otlpSettings(loaded.config, { version: VERSION, instanceId: "", os: platform, arch });
   const url = settings[signal]?.url;
-  const ms = (name: string): number => Number(meta(`${signal}.${name}`) ?? "0");
+  const number = (name: string): number => Number(meta(`${signal}.${name}`) ?? "0");
   const problem = meta(`${signal}.last_reason`);
   return {
     endpoint: url === undefined ? null : redactUrl(url),
     why_not_sent: url === undefined ? (whyUnsent(signal, loaded) ?? NO_ENDPOINT) : null,
-    last_ok: ms("last_ok_ms") > 0 ? isoTime(ms("last_ok_ms")) : null,
+    last_ok: number("last_ok_ms") > 0 ? isoTime(number("last_ok_ms")) : null,
     last_problem: problem === undefined || problem === "" ? null : problem,
-    not_before: ms("not_before_ms") > now() ? isoTime(ms("not_before_ms")) : null,
+    last_rejected: number("last_rejected"),
+    last_records: number("last_records"),
+    not_before: number("not_before_ms") > now() ? isoTime(number("not_before_ms")) : null,
   };
 }
 

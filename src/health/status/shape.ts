@@ -103,6 +103,10 @@ export interface Delivery {
   readonly why_not_sent: string | null;
   readonly last_ok: string | null;
   readonly last_problem: string | null;
+  /** Spans or points of the last delivery that the backend accepted and then rejected (partial success). */
+  readonly last_rejected: number;
+  /** All spans or points of the last delivery. */
+  readonly last_records: number;
   /** In the future: requested by the backend. */
   readonly not_before: string | null;
 }

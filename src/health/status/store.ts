@@ -63,7 +63,7 @@ const NO_STORE: StoreFacts = {
 };
 
 const META_KEYS = ["traces", "metrics"].flatMap((signal) =>
-  ["last_ok_ms", "last_reason", "not_before_ms"].map((name) => `${signal}.${name}`),
+  ["last_ok_ms", "last_reason", "last_rejected", "last_records", "not_before_ms"].map((name) => `${signal}.${name}`),
 );
 
 function storeFacts(db: Database): StoreFacts {
