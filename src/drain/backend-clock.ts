@@ -1,3 +1,4 @@
+import { isPlausibleDate } from "../model/plausible-time.ts";
 import type { ExportOutcome } from "../model/settings.ts";
 import type { Increment } from "../model/telemetry.ts";
 import type { OnAnswer } from "../otlp/send.ts";
@@ -29,9 +30,9 @@ export class BackendResponses {
     this.addDate(dateMs);
   };
 
-  /** @param dateMs the `Date` of a response, in milliseconds since the epoch */
+  /** @param dateMs the `Date` of a response, in milliseconds since the epoch; ignored if it cannot be right */
   addDate(dateMs: number | undefined): void {
-    if (dateMs === undefined) return;
+    if (dateMs === undefined || !isPlausibleDate(dateMs, this.#now())) return;
     // A date has whole seconds: on average half a second is cut off
     this.#skewMs = this.#now() - dateMs - 500;
     this.hasDate = true;
@@ -52,19 +53,23 @@ export class BackendResponses {
 }
 
 /** Whether this machine's clock differed so much from the backend's, at the last response, that its points would be rejected. */
-export const isClockOff = ({ db }: Drain): boolean => Math.abs(skewOf(db)) > AHEAD_MS;
+export const isClockOff = (drain: Drain): boolean => Math.abs(skewOf(drain)) > AHEAD_MS;
 
 /**
  * The time for points, in milliseconds since the epoch: this machine's, or the backend's if this machine's clock is too far off.
  * Otherwise the backend would reject the points, and everything else that a Collector put into the same request.
  */
-export const backendNowMs = (drain: Drain): number => drain.now() - (isClockOff(drain) ? skewOf(drain.db) : 0);
+export const backendNowMs = (drain: Drain): number => drain.now() - (isClockOff(drain) ? skewOf(drain) : 0);
 
 // --- internal ---
 
 const SKEW_STEP_MS = 2_000;
 
-const skewOf = (db: Drain["db"]): number => Number(readMeta(db, CLOCK_SKEW) ?? "0");
+/** Milliseconds that this machine is ahead; 0 if the stored value cannot be right. */
+function skewOf({ db, now }: Drain): number {
+  const skewMs = Number(readMeta(db, CLOCK_SKEW) ?? "0");
+  return isPlausibleDate(now() - skewMs, now()) ? skewMs : 0;
+}
 
 const RESULTS = { retry: "retry", refused: "refused", "too-large": "too_large" } as const;
 

@@ -24,7 +24,7 @@ import {
   recordFailure,
   settleRejected,
 } from "../store/outbox.ts";
-import { clampFutureTimes, markSent } from "../store/pending-streams.ts";
+import { clampTimes, markSent } from "../store/pending-streams.ts";
 import { BackendResponses, backendNowMs, isClockOff } from "./backend-clock.ts";
 import { type Circuit, circuitOf, recordDelivery } from "./circuit.ts";
 import { hasNoClockJump } from "./clock-jump.ts";
@@ -160,7 +160,7 @@ async function sendMetrics(
   sender: Sender,
   { halvings }: Circuit,
 ): Promise<DeliverySummary> {
-  clampFutureTimes(drain.db, backendNowMs(drain));
+  clampTimes(drain.db, backendNowMs(drain));
   const rows = await metricRows(drain, settings);
   const isCumulative = settings.metrics?.temporality === "cumulative";
   return deliverMetrics(

@@ -1,5 +1,7 @@
 import { protectResource } from "../capture/protect.ts";
+import { EARLIEST_MS } from "../model/plausible-time.ts";
 import { SERIES_LABELS } from "../model/series-labels.ts";
+import { makeRoom, SHOWN_MS } from "../store/cardinality.ts";
 import { checkpoint } from "../store/database.ts";
 import { changeInstance, hasInstanceId, instanceId, isCopy, markCounted } from "../store/instance.ts";
 import { setLabels } from "../store/labels.ts";
@@ -20,6 +22,7 @@ export function ensureInstance(drain: Drain): void {
   const wasCopied = isCopy(db, places);
   if (!wasCopied && hasInstanceId(db)) {
     renewAfterLongAbsence(drain);
+    makeRoom(db, drain.now());
     return;
   }
   db.transaction(() => {
@@ -33,11 +36,6 @@ export function ensureInstance(drain: Drain): void {
 
 // --- internal ---
 
-/** Dashboards look for values of a counter up to 30 days back, see `dashboards/src/promql.ts`. */
-const AWAY_MS = 28 * 86_400_000;
-/** Earlier times are impossible: nothing was ever sent, or the clock was not set. */
-const BEFORE_US_MS = Date.UTC(2025, 0);
-
 /**
  * A machine that returns after a month continues under another instance id: dashboards no longer see the last value of the old
  * one, and would show everything that it ever counted as counted today.
@@ -45,7 +43,7 @@ const BEFORE_US_MS = Date.UTC(2025, 0);
 function renewAfterLongAbsence(drain: Drain): void {
   const { db, places, now } = drain;
   const lastMs = Number(readMeta(db, "metrics.last_ok_ms") ?? "0");
-  if (lastMs < BEFORE_US_MS || now() - lastMs < AWAY_MS) return;
+  if (lastMs < EARLIEST_MS || now() - lastMs < SHOWN_MS) return;
   db.transaction(() => {
     changeInstance(db, places, METRIC_SHAPES, now());
     writeMeta(db, "metrics.last_ok_ms", String(now()));

@@ -2,6 +2,7 @@ import { lstat, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { isUnknown } from "../config/config-state.ts";
 import { REASON_SUFFIX } from "../intake/inbox-dirs.ts";
+import { forgetRetired, retireStreams } from "../store/cardinality.ts";
 import { checkpoint, deferSync, syncEveryCommit } from "../store/database.ts";
 import { addToMeta, readMeta, writeMeta } from "../store/meta.ts";
 import { PRUNED, PRUNED_SESSIONS } from "../store/meta-keys.ts";
@@ -46,6 +47,8 @@ export async function prune(drain: Drain, request: PruneRequest): Promise<Pruned
     syncEveryCommit(db);
   }
   recordPruned(drain, sessions);
+  retireStreams(db, beforeMs);
+  forgetRetired(db, beforeMs, drain.now());
   const kept = keptSessions(db, beforeMs, 0);
   const { freePages, pages, isIncremental } = spaceOf(db);
   const rewritten = !isIncremental && freePages > pages * MIN_FREE_SHARE ? vacuum(db, places.storePath) : 0;
@@ -91,6 +94,8 @@ export async function pruneDaily(drain: Drain): Promise<void> {
     const did = await pruneSome(drain, beforeMs, untilMs, false);
     sessions += did.sessions;
     if (did.isAll) {
+      retireStreams(db, beforeMs);
+      forgetRetired(db, beforeMs, now());
       writeMeta(db, PRUNED, String(now()));
       break;
     }

@@ -1,6 +1,6 @@
 import type { Attributes, Counted, Increment, MetricShape } from "../model/telemetry.ts";
-import { seriesFor } from "./cardinality.ts";
-import type { Database } from "./database.ts";
+import { SHOWN_MS, seriesFor } from "./cardinality.ts";
+import type { Database, Row } from "./database.ts";
 import { emptyHistogram, type Histogram, sumOf, withValue } from "./histogram.ts";
 import { labelsOf, withoutLabels } from "./labels.ts";
 import { hasPrunedFacts, isPrunedFact } from "./pruned-facts.ts";
@@ -34,14 +34,14 @@ function countNew(
   const labels = labelsOf(db);
   let counted = 0;
   // A settlement can contain thousands of increments for a few dozen streams: each stream is written once
-  const steps = new Map<string, Increment[]>();
+  const steps: Steps = new Map();
   for (const fact of facts) {
     if (mayBePruned && isPrunedFact(db, "increment", fact.key)) continue;
     if (fresh.run(fact.key).changes === 0) continue;
     counted++;
-    groupByStream(steps, fact.increments, labels);
+    groupByStream(steps, fact.increments, labels, fact.key);
   }
-  for (const increments of steps.values()) add(db, increments, shapes, nowMs);
+  for (const same of steps.values()) add(db, same, shapes, nowMs);
   return counted;
 }
 
@@ -54,7 +54,7 @@ export function addSteps(
 ): void {
   if (increments.length === 0) return;
   db.transaction(() => {
-    const steps = new Map<string, Increment[]>();
+    const steps: Steps = new Map();
     groupByStream(steps, increments, labelsOf(db));
     for (const same of steps.values()) add(db, same, shapes, nowMs);
   });
@@ -115,13 +115,16 @@ export function addToStream(
 
 // --- internal ---
 
-function groupByStream(steps: Map<string, Increment[]>, increments: readonly Increment[], labels: Attributes): void {
+/** Increments by stream, with the key of the first fact that adds to it. */
+type Steps = Map<string, { readonly increments: Increment[]; readonly factKey: string | undefined }>;
+
+function groupByStream(steps: Steps, increments: readonly Increment[], labels: Attributes, factKey?: string): void {
   for (const one of increments) {
     const increment = { ...one, attributes: { ...one.attributes, ...labels } };
     const identity = streamKeyOf(increment);
     const known = steps.get(identity);
-    if (known === undefined) steps.set(identity, [increment]);
-    else known.push(increment);
+    if (known === undefined) steps.set(identity, { increments: [increment], factKey });
+    else known.increments.push(increment);
   }
 }
 
@@ -134,14 +137,14 @@ export function shapeOf(shapes: ReadonlyMap<string, MetricShape>, metric: string
 
 function add(
   db: Database,
-  increments: readonly Increment[],
+  { increments, factKey }: { readonly increments: readonly Increment[]; readonly factKey: string | undefined },
   shapes: ReadonlyMap<string, MetricShape>,
   nowMs: number,
 ): void {
   const first = increments[0];
   if (first === undefined) return;
   const shape = shapeOf(shapes, first.metric);
-  const identity = makeStream(db, first, shape, nowMs);
+  const identity = makeStream(db, first, shape, nowMs, factKey);
   if (shape.type === "counter") {
     const amount = increments.reduce((sum, increment) => sum + increment.amount, 0);
     increase(db, identity, amount);
@@ -162,14 +165,17 @@ function increase(db: Database, identity: string, amount: number): void {
 }
 
 /** Creates a stream if needed. @returns its identity, or that of the overflow stream if the metric has no room for more */
-function makeStream(db: Database, increment: Increment, shape: MetricShape, nowMs: number): string {
-  const known = db.prepare("SELECT 1 FROM counters WHERE identity = ?");
-  const of = seriesFor(db, increment, (one) => known.get(streamKeyOf(one)) !== undefined);
+function makeStream(db: Database, increment: Increment, shape: MetricShape, nowMs: number, factKey?: string): string {
+  const known = db.prepare("SELECT retired, sent_ms FROM counters WHERE identity = ?");
+  const isSent = (one: Increment): boolean => known.get(streamKeyOf(one))?.["retired"] === 0;
+  const madeBy = isSent(increment) ? undefined : sessionOf(factKey);
+  const of = seriesFor(db, increment, isSent, madeBy);
   const identity = streamKeyOf(of);
+  bringBack(db, identity, known.get(identity), nowMs);
   const empty = shape.type === "histogram" ? JSON.stringify(emptyHistogram(shape)) : null;
   db.prepare(
-    `INSERT INTO counters (identity, metric, attributes, resource, start_ms, value, histogram)
-     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    `INSERT INTO counters (identity, metric, attributes, resource, start_ms, value, histogram, made_by)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   ).run(
     identity,
     of.metric,
@@ -178,6 +184,32 @@ function makeStream(db: Database, increment: Increment, shape: MetricShape, nowM
     nowMs,
     shape.type === "counter" ? 0 : null,
     empty,
+    of === increment ? (madeBy ?? null) : null,
   );
+  db.prepare("UPDATE counters SET changed_ms = ? WHERE identity = ?").run(nowMs, identity);
   return identity;
+}
+
+/**
+ * Lets a retired stream continue. After four weeks dashboards no longer see its last value and would show the whole sum as counted
+ * today, so a new stream begins at zero and the old one only keeps its sum.
+ */
+function bringBack(db: Database, identity: string, stored: Row | undefined, nowMs: number): void {
+  if (stored === undefined || stored["retired"] === 0) return;
+  if (nowMs - Number(stored["sent_ms"] ?? 0) < SHOWN_MS) {
+    db.prepare("UPDATE counters SET retired = 0 WHERE identity = ?").run(identity);
+    return;
+  }
+  db.prepare("UPDATE counters SET retired = 2, identity = identity || ' ' || id WHERE identity = ?").run(identity);
+}
+
+/** Keys of counted facts begin with source and session, as JSON; see telemetry/metrics.ts. */
+function sessionOf(factKey: string | undefined): string | undefined {
+  if (factKey === undefined) return undefined;
+  try {
+    const [source, sessionId]: unknown[] = JSON.parse(factKey);
+    return typeof source === "string" && typeof sessionId === "string" ? `${source}/${sessionId}` : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -33,7 +33,7 @@ const LABELS = "metrics.labels";
 function labelAll(db: Database, labels: Attributes): void {
   if (Object.keys(labels).length === 0) return;
   const update = db.prepare("UPDATE counters SET identity = ?, attributes = ? WHERE id = ?");
-  for (const { id, metric, attributes, resource } of db.prepare("SELECT * FROM counters").all()) {
+  for (const { id, metric, attributes, resource } of db.prepare("SELECT * FROM counters WHERE retired < 2").all()) {
     const all = JSON.parse(String(attributes)) as Attributes;
     const of = { metric: String(metric), attributes: { ...all, ...labels }, resource: JSON.parse(String(resource)) };
     update.run(streamKeyOf(of), sortedJson(of.attributes), Number(id));

@@ -177,4 +177,14 @@ export const MIGRATIONS: readonly string[] = [
   -- What was counted too often: sums never decrease, so this much of later increments is already in the value
   ALTER TABLE counters ADD COLUMN owed INTEGER NOT NULL DEFAULT 0;
   `,
+  `
+  -- When the stream last increased, and the session that made it. NULL: before this version, or not by a session
+  ALTER TABLE counters ADD COLUMN changed_ms REAL;
+  ALTER TABLE counters ADD COLUMN made_by TEXT;
+  -- 1: not sent until it increases again, and outside the limit of series. 2: never sent again; its sum stays
+  ALTER TABLE counters ADD COLUMN retired INTEGER NOT NULL DEFAULT 0;
+  DROP INDEX counters_by_metric;
+  CREATE INDEX counters_by_metric ON counters (metric, retired);
+  CREATE INDEX counters_by_maker ON counters (made_by, metric) WHERE made_by IS NOT NULL;
+  `,
 ];

@@ -1,3 +1,4 @@
+import { EARLIEST_MS } from "../model/plausible-time.ts";
 import type { Attributes, MetricPoint, MetricShape } from "../model/telemetry.ts";
 import { shapeOf } from "./counters.ts";
 import type { Database, Row } from "./database.ts";
@@ -14,7 +15,8 @@ export interface PendingStream {
 }
 
 /**
- * Streams as points of one time: for cumulative temporality all of them, for delta those that changed since they were last sent.
+ * Streams as points of one time: for cumulative temporality all of them except retired ones (see `retireStreams`), for delta those
+ * that changed since they were last sent.
  * A cumulative stream that was never sent has a point of value zero first, so that backends see its first value as an increase.
  *
  * @param shapes every metric by name
@@ -30,7 +32,7 @@ export function pendingStreams(
   const sql =
     temporality === "delta"
       ? "SELECT * FROM counters WHERE changed = 1 ORDER BY id"
-      : "SELECT * FROM counters ORDER BY id";
+      : "SELECT * FROM counters WHERE retired = 0 ORDER BY id";
   return db
     .prepare(sql)
     .all()
@@ -39,9 +41,12 @@ export function pendingStreams(
 
 /**
  * Sets times that are far in the future to now: streams that were started or sent while the clock was wrong. Backends reject
- * points with such times, and later points with earlier times. Cumulative sums lose nothing.
+ * points with such times, and later points with earlier times. Cumulative sums lose nothing. Streams that were started by a clock
+ * that was not set, and never sent, start now.
  */
-export function clampFutureTimes(db: Database, nowMs: number): void {
+export function clampTimes(db: Database, nowMs: number): void {
+  if (nowMs > EARLIEST_MS)
+    db.prepare("UPDATE counters SET start_ms = ? WHERE start_ms < ? AND sent_ms IS NULL").run(nowMs - 1, EARLIEST_MS);
   db.prepare("UPDATE counters SET start_ms = ? WHERE start_ms > ?").run(nowMs - 1, nowMs + AHEAD_MS);
   db.prepare("UPDATE counters SET sent_ms = ? WHERE sent_ms > ?").run(nowMs - 1, nowMs + AHEAD_MS);
 }

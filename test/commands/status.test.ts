@@ -186,7 +186,9 @@ describe("status", () => {
       expect.stringMatching(
         /^the backend refuses 1 span or reports it .* retried every hour until outbox\.maxAgeDays$/,
       ),
-      expect.stringMatching(/^series limit reached: gen_ai\.execute_tool\.duration \(\d+\);/),
+      expect.stringMatching(
+        /^series limit reached: gen_ai\.execute_tool\.duration: it has \d+ series.* holds 1 value;/,
+      ),
     ]);
     expect(text).toMatch(/^! the backend refuses 1 span or reports it /m);
     expect(text).toMatch(/^! series limit reached: /m);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ExportOutcome, OtlpSignalSettings } from "../../src/model/settings.ts";
-import type { SpanRecord } from "../../src/model/telemetry.ts";
+import type { MetricPoint, SpanRecord } from "../../src/model/telemetry.ts";
 import {
   type Delivery,
   type DeliveryBounds,
@@ -9,6 +9,7 @@ import {
   deliverMetrics,
   deliverSpans,
   type Row,
+  rejectedOf,
 } from "../../src/otlp/deliver.ts";
 import { createSender } from "../../src/otlp/send.ts";
 import { type Behaviour, type Receiver, startReceiver } from "../receiver/receiver.ts";
@@ -337,4 +338,32 @@ test("metric points are sent one request after the other, in order, at any concu
   expect(receiver.metricPoints.map((point) => point.data.kind === "sum" && point.data.value)).toEqual(
     rows.map((row) => row.seq),
   );
+});
+
+test("points that can be sent twice: a request with rejected points is sent again in parts, which say what is rejected", async () => {
+  const requests: (readonly number[])[] = [];
+  const sender = {
+    // Rejects odd values
+    sendMetrics: async (points: readonly MetricPoint[]): Promise<ExportOutcome> => {
+      const values = points.map(({ data }) => (data.kind === "sum" ? data.value : 0));
+      requests.push(values);
+      return { status: "ok", rejected: values.filter((value) => value % 2 === 1).length, message: "odd" };
+    },
+  };
+  const rows = Array.from({ length: 6 }, (_, n) => ({ seq: n, record: sumPoint(n) }));
+  const parts = (part: readonly Row<MetricPoint>[]) =>
+    [0, 1].map((odd) => part.filter(({ seq }) => seq % 2 === odd)).filter((some) => some.length > 0);
+  const deliveries: Delivery[] = [];
+  const bounds = { maxSpansPerRequest: 100, maxBytesPerRequest: 1e6, concurrency: 1 };
+  const summary = await deliverMetrics(rows, sender, bounds, (one) => void deliveries.push(one), parts);
+  expect(requests).toEqual([
+    [0, 1, 2, 3, 4, 5],
+    [0, 2, 4],
+    [1, 3, 5],
+  ]);
+  expect(summary).toEqual({ sent: 3, rejected: 3, oversized: 0, kept: 0, reason: "odd", remark: "odd" });
+  expect(deliveries.map(({ seqs, outcome }) => [seqs, rejectedOf(outcome, seqs.length)])).toEqual([
+    [[0, 2, 4], 0],
+    [[1, 3, 5], 3],
+  ]);
 });

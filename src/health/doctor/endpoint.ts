@@ -2,6 +2,7 @@ import { sourceInWords } from "../../config/layer.ts";
 import { loadConfig } from "../../config/load.ts";
 import { otlpSettings } from "../../config/otlp.ts";
 import type { Context } from "../../context.ts";
+import { isPlausibleDate } from "../../model/plausible-time.ts";
 import type { OtlpSignalSettings } from "../../model/settings.ts";
 import { suggest } from "../../model/suggest.ts";
 import { isNotThere, isRedirect } from "../../otlp/answer.ts";
@@ -37,7 +38,10 @@ export async function* endpointFindings(status: Status, context: Context): Async
       yield (await changeThatHelps(signal, of, answer)) ?? findingOf(signal, endpoint, of, answer, endedMs - beganMs);
     }
     // A date has whole seconds, so add half a second on average
-    if (answer.dateMs !== undefined) skews.push(answer.dateMs + 500 - (beganMs + endedMs) / 2);
+    if (answer.dateMs !== undefined && !isPlausibleDate(answer.dateMs, endedMs)) {
+      const date = new Date(answer.dateMs).toISOString().slice(0, 10);
+      yield inArea("clock").remark(`${endpoint} gives the date ${date}, which cannot be right and is ignored`);
+    } else if (answer.dateMs !== undefined) skews.push(answer.dateMs + 500 - (beganMs + endedMs) / 2);
   }
   if (settings.metrics?.temporality === "delta") {
     const source = sources.get("otlp.metrics.temporality");

@@ -2,13 +2,14 @@ import { existsSync } from "node:fs";
 import * as z from "zod";
 import type { Context } from "../../context.ts";
 import { describeStoreError } from "../../sessions/open-store.ts";
-import { type Overflow, overflowState } from "../../store/cardinality.ts";
+import { MAX_SERIES, MAX_SERIES_OF_SESSION, type Overflow, overflowState } from "../../store/cardinality.ts";
 import { type Database, StoreError } from "../../store/database.ts";
 import { readMeta } from "../../store/meta.ts";
 import { type OutboxState, outboxState } from "../../store/outbox.ts";
 import { sessionCounts, sessionsWithoutTranscript, unreadableLines } from "../../store/queries.ts";
 import { readStore } from "../../store/read-only.ts";
 import { committedFiles, type LostEvents, lostEvents } from "../../store/self.ts";
+import { METRIC_SHAPES } from "../../telemetry/shapes.ts";
 import { plural } from "../../text/figures.ts";
 import { damagedStoreRemarks } from "./damaged-stores.ts";
 import { parsedJson } from "./files.ts";
@@ -145,9 +146,18 @@ const refusedSpansRemark = ({ refused }: OutboxState): readonly string[] =>
       ];
 
 function overflowRemark(overflow: readonly Overflow[]): readonly string[] {
-  if (overflow.length === 0) return [];
-  const names = overflow.map(({ metric, series }) => `${metric} (${series})`).join(", ");
-  return [
-    `series limit reached: ${names}; sums stay correct, but new series are combined in one with the attribute otel.metric.overflow`,
-  ];
+  return overflow.map(({ metric, series, amount, madeMost }) => {
+    const why =
+      madeMost !== undefined && madeMost.series >= MAX_SERIES_OF_SESSION
+        ? `${madeMost.session} made ${madeMost.series} series, the limit for one session`
+        : `it has ${series} series, the limit is ${MAX_SERIES}`;
+    return `series limit reached: ${metric}: ${why}. New series are combined in one with the attribute otel.metric.overflow, which holds ${amountOf(metric, amount)}; sums stay correct. Series that do not change for a day make room; prune does so immediately`;
+  });
+}
+
+/** In the metric's unit; of a histogram, the number of values. */
+function amountOf(metric: string, amount: number): string {
+  const shape = METRIC_SHAPES.get(metric);
+  if (shape?.type !== "counter") return plural(amount, "value");
+  return `${shape.value === "nano" ? amount / 1e9 : amount} ${shape.unit.replace(/[{}]/g, "")}`;
 }

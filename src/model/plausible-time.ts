@@ -1,0 +1,16 @@
+/** No version of this program is older: an earlier time is that of a clock that was never set, such as 1970. */
+export const EARLIEST_MS = Date.UTC(2025, 0);
+
+/**
+ * Whether a backend's clock can be right.
+ *
+ * @param dateMs the backend's time, in milliseconds since the epoch
+ * @param nowMs this machine's time
+ */
+export const isPlausibleDate = (dateMs: number, nowMs: number): boolean =>
+  dateMs >= EARLIEST_MS && (nowMs < EARLIEST_MS || dateMs - nowMs < MAX_AHEAD_MS);
+
+// --- internal ---
+
+/** A machine whose clock is set at all is not ten years behind. */
+const MAX_AHEAD_MS = 10 * 365 * 86_400_000;

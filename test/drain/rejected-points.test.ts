@@ -1,0 +1,95 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { readStore } from "../../src/store/read-only.ts";
+import { type Receiver, startReceiver } from "../receiver/receiver.ts";
+import { Replay } from "../support/replay.ts";
+
+let receiver: Receiver;
+let replay: Replay;
+beforeEach(async () => {
+  receiver = await startReceiver();
+  replay = new Replay("claude-code", "multi-turn");
+  replay.env = { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url };
+});
+afterEach(async () => {
+  await receiver.close();
+  replay.remove();
+});
+
+const METRIC = "openhook.token.usage";
+const rejectAllPoints = (): void =>
+  receiver.setBehaviour(({ path }) =>
+    path.endsWith("/v1/metrics")
+      ? { partial: { rejected: 1e6, message: "cumulative sums are not supported" } }
+      : undefined,
+  );
+const half = (): number => Math.ceil(replay.calls.length / 2);
+
+/** The sum of all deltas that the backend took. */
+const received = (): number =>
+  receiver.metricPoints
+    .filter(({ name }) => name === METRIC)
+    .reduce((sum, { data }) => sum + (data.kind === "sum" ? data.value : 0), 0);
+
+function stored(): { readonly all: number; readonly sent: number; readonly okMs: string | undefined } {
+  const found = readStore(replay.places.storePath, (db) => {
+    const row = db
+      .prepare("SELECT sum(value) AS value, sum(coalesce(sent_value, 0)) AS sent FROM counters WHERE metric = ?")
+      .get(METRIC);
+    const ok = db.prepare("SELECT value FROM meta WHERE key = 'metrics.last_ok_ms'").get();
+    return {
+      all: Number(row?.["value"]),
+      sent: Number(row?.["sent"]),
+      okMs: ok === undefined ? undefined : String(ok["value"]),
+    };
+  });
+  if (found === undefined) throw new Error("no store");
+  return found;
+}
+
+describe("a backend that accepts a request and rejects every point in it", () => {
+  test.each(["cumulative", "delta"])(
+    "%s first: nothing counts as sent, deltas deliver all of it later",
+    async (first) => {
+      rejectAllPoints();
+      replay.env = { ...replay.env, OPENHOOK_OTEL_OTLP_METRICS_TEMPORALITY: first };
+      for (const call of replay.calls.slice(0, half())) replay.put(call);
+      const { problems, metricsSent } = await replay.drain({ isEager: true });
+      expect(metricsSent).toBe(false);
+      expect(problems).toContainEqual(expect.stringMatching(/^metrics: cumulative sums are not supported/));
+      expect(stored()).toMatchObject({ sent: 0, okMs: undefined });
+
+      receiver.clear();
+      receiver.setBehaviour(undefined);
+      replay.env = { ...replay.env, OPENHOOK_OTEL_OTLP_METRICS_TEMPORALITY: "delta" };
+      for (const call of replay.calls.slice(half())) replay.put(call);
+      await replay.drain({ isEager: true, endIdle: true });
+      await replay.drain({ isEager: true, endIdle: true });
+      const { all, sent } = stored();
+      expect(all).toBeGreaterThan(0);
+      expect(sent).toBe(all);
+      expect(received()).toBe(all);
+    },
+  );
+});
+
+describe("a backend whose clock cannot be right", () => {
+  test.each(["Thu, 01 Jan 1970 00:00:00 GMT", "Sat, 01 Jan 2000 00:00:00 GMT", "Fri, 01 Jan 2100 00:00:00 GMT"])(
+    "%s: every point has this machine's time",
+    async (date) => {
+      receiver.setBehaviour(() => ({ headers: { date } }));
+      const beganMs = Date.now();
+      for (const call of replay.calls.slice(0, half())) replay.put(call);
+      await replay.drain({ isEager: true });
+      for (const call of replay.calls.slice(half())) replay.put(call);
+      await replay.drain({ isEager: true, endIdle: true });
+      const points = receiver.metricPoints;
+      expect(points.length).toBeGreaterThan(10);
+      for (const { startNs, timeNs } of points) {
+        for (const ns of [startNs, timeNs]) {
+          expect(Number(ns / 1_000_000n)).toBeGreaterThan(beganMs - 120_000);
+          expect(Number(ns / 1_000_000n)).toBeLessThan(Date.now() + 120_000);
+        }
+      }
+    },
+  );
+});
