@@ -3,9 +3,10 @@ import PQueue from "p-queue";
 import { applyCaptureSettings, withLastKnownLevel } from "./capture/apply-settings.ts";
 import { applyProjectSettingsBeforeSending } from "./capture/project.ts";
 import { removeRemnants } from "./capture/remnants.ts";
+import { contained } from "./drain/contain.ts";
 import { type Drain, type DrainDeps, type DrainReport, emptyReport } from "./drain/context.ts";
 import { deliver } from "./drain/deliver.ts";
-import { deriveSession } from "./drain/derive.ts";
+import { type DeriveOptions, deriveSession } from "./drain/derive.ts";
 import { ensureInstance } from "./drain/instance.ts";
 import { checkStoreDaily } from "./drain/integrity-check.ts";
 import { withStore } from "./drain/open.ts";
@@ -52,7 +53,15 @@ export async function drain(deps: DrainDeps, options: DrainOptions = {}): Promis
   const worked = await withDrainLock(join(deps.places.stateDir, "drain.lock"), () =>
     withStore({ ...safe, report }, async (db) => {
       const loaded = withLastKnownLevel(db, deps.loaded);
-      const work: Drain = { ...safe, loaded, db, report, partlyReadUntilMs: new Map(), startedSessions: new Set() };
+      const work: Drain = {
+        ...safe,
+        loaded,
+        db,
+        report,
+        partlyReadUntilMs: new Map(),
+        startedSessions: new Set(),
+        unreadSessions: new Set(),
+      };
       await measureDrain(work, () => pass(work, options));
       report.problems = report.problems.map(protection.redactSecrets);
       writeMeta(db, "last_drain", JSON.stringify({ atMs: deps.now(), ...report, problems: report.problems.slice(-5) }));
@@ -92,7 +101,7 @@ async function pass(work: Drain, options: DrainOptions): Promise<void> {
       ...late,
     ]),
   );
-  let incomplete = derive(work, sessions);
+  let incomplete = await derive(work, sessions);
   const untilMs = work.now() + LATE_LINES_MS;
   // The number of attempts is limited too: a clock that is set back must not delay the drain
   for (
@@ -102,9 +111,9 @@ async function pass(work: Drain, options: DrainOptions): Promise<void> {
   ) {
     await work.sleep(RETRY_MS);
     const added = await readInbox(work);
-    incomplete = derive(work, await read(work, new Set([...incomplete, ...added])));
+    incomplete = await derive(work, await read(work, new Set([...incomplete, ...added])));
   }
-  for (const session of incomplete) deriveSession(work, session, { patient: false });
+  for (const session of incomplete) await build(work, session, { patient: false });
   await endIdle(work, options);
   await applyProjectSettingsBeforeSending(work);
   await (options.deliver ?? deliver)(work, { isEager: options.isEager === true });
@@ -120,7 +129,7 @@ async function readRest(work: Drain, options: DrainOptions): Promise<void> {
   while (work.partlyReadUntilMs.size > 0 && performance.now() - startMs < LONG_READ_MS) {
     const started = [...work.partlyReadUntilMs.keys()];
     const sessions = await read(work, new Set([...started, ...(await readInbox(work))]));
-    for (const session of derive(work, sessions)) deriveSession(work, session, { patient: false });
+    for (const session of await derive(work, sessions)) await build(work, session, { patient: false });
     await endIdle(work, options);
     await (options.deliver ?? deliver)(work, { isEager: options.isEager === true });
   }
@@ -129,27 +138,28 @@ async function readRest(work: Drain, options: DrainOptions): Promise<void> {
 /** @returns the sessions that the read entries belong to */
 async function read(work: Drain, sessions: ReadonlySet<number>): Promise<ReadonlySet<number>> {
   const readers = new PQueue({ concurrency: READERS });
-  return new Set(await readers.addAll([...sessions].map((session) => () => readTranscripts(work, session))));
+  const readOne = (session: number) => contained(work, session, "read", () => readTranscripts(work, session), session);
+  return new Set(await readers.addAll([...sessions].map((session) => () => readOne(session))));
 }
 
 /** @returns the sessions that still expect transcript lines: those with recent activity, since lines are late by moments only */
-function derive(work: Drain, sessions: ReadonlySet<number>): ReadonlySet<number> {
+async function derive(work: Drain, sessions: ReadonlySet<number>): Promise<ReadonlySet<number>> {
   const isFresh = (session: number): boolean =>
     Math.abs(work.now() - sessionById(work.db, session).lastMs) < LATE_LINES_MS;
-  return new Set(
-    [...sessions].filter(
-      (session) => !derivePart(work, session) && deriveSession(work, session, { patient: isFresh(session) }),
-    ),
-  );
+  const incomplete = new Set<number>();
+  for (const session of sessions) {
+    const untilMs = work.partlyReadUntilMs.get(session);
+    // Of a transcript that is read in part, only what was read completely
+    if (untilMs !== undefined) await build(work, session, { patient: false, untilMs: untilMs - LATE_LINES_MS });
+    else if (await build(work, session, { patient: isFresh(session) })) incomplete.add(session);
+  }
+  return incomplete;
 }
 
-/** Derives the part of a session up to which its transcript is read. @returns false if the transcript is read completely */
-function derivePart(work: Drain, session: number): boolean {
-  const untilMs = work.partlyReadUntilMs.get(session);
-  if (untilMs === undefined) return false;
-  deriveSession(work, session, { patient: false, untilMs: untilMs - LATE_LINES_MS });
-  return true;
-}
+/** `deriveSession`, whose errors concern this session only. @returns true if it expects more transcript lines */
+const build = async (work: Drain, session: number, options: DeriveOptions): Promise<boolean> =>
+  !work.unreadSessions.has(session) &&
+  contained(work, session, "build", () => deriveSession(work, session, options), false);
 
 /** Ends idle sessions. Their transcripts are read first, because they may show later activity. */
 async function endIdle(work: Drain, options: DrainOptions): Promise<void> {
@@ -161,6 +171,6 @@ async function endIdle(work: Drain, options: DrainOptions): Promise<void> {
   for (const session of idle) {
     if (work.partlyReadUntilMs.has(session) || sessionById(work.db, session).lastMs >= sinceMs) continue;
     const endIdle = options.endIdle === true ? ENDED_BY_USER : ENDED_IDLE;
-    deriveSession(work, session, { patient: false, endIdle });
+    await build(work, session, { patient: false, endIdle });
   }
 }

@@ -16,6 +16,8 @@ export interface Drain extends CaptureContext, DrainDeps {
    * since the epoch. See `read-transcripts.ts`.
    */
   readonly partlyReadUntilMs: Map<number, number>;
+  /** Numbers of the sessions that this drain failed to read: they are not built, so that nothing settles without what is missing. */
+  readonly unreadSessions: Set<number>;
   /** Numbers of the sessions of which this drain has read something. */
   readonly startedSessions: Set<number>;
 }

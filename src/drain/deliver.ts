@@ -1,5 +1,6 @@
-import { reportProblem } from "../capture/report-problem.ts";
+import { reportProblem, reportProblemOnce } from "../capture/report-problem.ts";
 import { isUnknown } from "../config/config-state.ts";
+import { messageOf } from "../model/error-message.ts";
 import { step } from "../model/fault-points.ts";
 import type { OtlpSettings, OtlpSignal } from "../model/settings.ts";
 import type { MetricPoint } from "../model/telemetry.ts";
@@ -28,6 +29,7 @@ import { clampTimes, markSent } from "../store/pending-streams.ts";
 import { BackendResponses, backendNowMs, isClockOff } from "./backend-clock.ts";
 import { type Circuit, circuitOf, recordDelivery } from "./circuit.ts";
 import { hasNoClockJump } from "./clock-jump.ts";
+import { concernsAll } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { adviceOn } from "./delivery-advice.ts";
 import { deliverySettings, metricRows, rowAtLevel, rowsOf } from "./delivery-rows.ts";
@@ -130,10 +132,26 @@ function sendSpans(
 }
 
 /** Queued spans, oldest first; spans that failed in a request of their own come last, and only once per drain. */
-function* rowsToSend(drain: Drain, failed: ReadonlySet<number>, isEager: boolean): Generator<OutboxRow> {
+function* rowsToSend(drain: Drain, failed: Set<number>, isEager: boolean): Generator<OutboxRow> {
   for (const part of OUTBOX_PARTS) {
     if (part === "refused" && !isRefusedDue(drain, isEager)) return;
-    for (const row of rowsOf(drain, part)) if (!failed.has(row.seq)) yield rowAtLevel(drain, row);
+    for (const row of rowsOf(drain, part)) {
+      const allowed = failed.has(row.seq) ? undefined : rowToSend(drain, row, failed);
+      if (allowed !== undefined) yield allowed;
+    }
+  }
+}
+
+/** @returns `undefined` if the row cannot be redacted: it stays in the queue, and other rows are sent */
+function rowToSend(drain: Drain, row: OutboxRow, failed: Set<number>): OutboxRow | undefined {
+  try {
+    return rowAtLevel(drain, row);
+  } catch (error) {
+    if (concernsAll(error)) throw error;
+    failed.add(row.seq);
+    recordFailure(drain.db, row.seq, true);
+    reportProblemOnce(drain, `traces: a span stays in the queue, because it cannot be redacted: ${messageOf(error)}`);
+    return undefined;
   }
 }
 

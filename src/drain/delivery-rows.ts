@@ -1,13 +1,17 @@
 import { ownNamesOf } from "../capture/level.ts";
 import { protectPoint, protectResource, protectSpan } from "../capture/protect.ts";
+import { reportProblemOnce } from "../capture/report-problem.ts";
 import { otlpSettings } from "../config/otlp.ts";
+import { messageOf } from "../model/error-message.ts";
 import type { OtlpSettings } from "../model/settings.ts";
+import type { MetricPoint } from "../model/telemetry.ts";
 import { instanceId } from "../store/instance.ts";
 import { OUTBOX_PARTS, type OutboxPart, type OutboxRow, queuedSpans } from "../store/outbox.ts";
 import { pendingStreams } from "../store/pending-streams.ts";
 import { recordAtLevel } from "../telemetry/level.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
 import { backendNowMs } from "./backend-clock.ts";
+import { concernsAll } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { identityOf } from "./identity.ts";
 import { isSelfStream, selfGauges } from "./self-gauges.ts";
@@ -46,7 +50,12 @@ export async function metricRows(drain: Drain, settings: OtlpSettings) {
     // Nothing to store after sending
     ...gauges.map((record) => ({ stream: undefined, record, last: true })),
   ];
-  return rows.map(({ record, ...rest }, seq) => ({ seq, record: protectPoint(drain, record), ...rest }));
+  return rows
+    .flatMap(({ record, ...rest }) => {
+      const allowed = pointToSend(drain, record);
+      return allowed === undefined ? [] : [{ record: allowed, ...rest }];
+    })
+    .map((row, seq) => ({ seq, ...row }));
 }
 
 /** Queued spans of one part of the outbox, oldest first. */
@@ -67,5 +76,17 @@ export const rowAtLevel = (drain: Drain, { seq, record }: OutboxRow): OutboxRow 
 });
 
 // --- internal ---
+
+/** @returns `undefined` if the point cannot be redacted: its sum stays in the store, and other points are sent */
+function pointToSend(drain: Drain, point: MetricPoint): MetricPoint | undefined {
+  try {
+    return protectPoint(drain, point);
+  } catch (error) {
+    if (concernsAll(error)) throw error;
+    const text = `metrics: a point of ${point.shape.name} is not sent, because it cannot be redacted: ${messageOf(error)}`;
+    reportProblemOnce(drain, text);
+    return undefined;
+  }
+}
 
 const ROWS_PER_READ = 500;

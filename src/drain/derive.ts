@@ -11,6 +11,7 @@ import { expectsTranscript, sessionFactsOf, settledTraces, unsettledContext } fr
 import { spanSettings } from "../sessions/span-settings.ts";
 import { contentOf, dropSettledContent } from "../store/content.ts";
 import { openFacts } from "../store/facts.ts";
+import { clearFailures } from "../store/failures.ts";
 import { segmentsOf } from "../store/segments.ts";
 import { type StoredSession, sessionById } from "../store/sessions.ts";
 import { type StoredSpan, settle } from "../store/settle.ts";
@@ -130,6 +131,7 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
       METRIC_SHAPES,
       drain.now(),
     );
+    clearFailures(db, sessionNumber, "build");
     if (content.pieces.length > 0) {
       const isOver = segments.every(({ delivered }) => delivered);
       const calls = [...turns, ...subagents].flatMap((run) => run.modelCalls);

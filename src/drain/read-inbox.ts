@@ -11,12 +11,14 @@ import { keepsContent } from "../model/capture.ts";
 import { messageOf } from "../model/error-message.ts";
 import type { Increment } from "../model/telemetry.ts";
 import { checkpoint } from "../store/database.ts";
+import { findDamage } from "../store/salvage.lazy.ts";
 import { committedFiles } from "../store/self.ts";
 import { recordMovedRoots } from "../transcripts/transcript-roots.ts";
 import { type AdaptedPayload, adapt } from "./adapt.ts";
+import { concernsAll } from "./contain.ts";
 import type { Drain } from "./context.ts";
-import { payloadIncrement } from "./self-counters.ts";
-import { storePayloads } from "./store-payloads.ts";
+import { payloadIncrement, recordSelf } from "./self-counters.ts";
+import { type PayloadBatch, storePayloads } from "./store-payloads.ts";
 
 /**
  * Inbox → store. A file is removed only after its events are committed; a file that no agent recognises is quarantined.
@@ -39,9 +41,9 @@ export async function readInbox(drain: Drain): Promise<ReadonlySet<number>> {
     const files = [...batch.map(({ file }) => file), ...lost];
     const names = files.map(nameOf);
     const lostMs = lost.map((event) => event.lostMs);
-    for (const number of storePayloads(drain, { payloads: batch, quarantined, lostMs, files: names, removed })) {
-      touched.add(number);
-    }
+    const rest = { quarantined, lostMs, removed };
+    const { sessions, refused } = await storeContained(drain, batch, lost, rest);
+    for (const number of sessions) touched.add(number);
     removed = names;
     lostEvents += lost.length;
     batch = [];
@@ -50,7 +52,7 @@ export async function readInbox(drain: Drain): Promise<ReadonlySet<number>> {
     heldBytes = 0;
     if (files.length === 0) return;
     checkpoint(drain.db);
-    for (const file of files) await remove(drain, file);
+    for (const file of files) if (!refused.has(file)) await remove(drain, file);
   };
   const onProblem = (problem: InboxProblem): void => {
     reportFile(drain, problem);
@@ -111,20 +113,74 @@ const FILES_PER_COMMIT = 200;
 /** Limit for payloads with content, which stay in memory until the commit. */
 const CONTENT_BYTES_PER_COMMIT = 16_000_000;
 
+/** A payload or the mark of a lost event. */
+type ClaimedFile = Pick<InboxFile, "path">;
+
 interface AdaptedFile extends AdaptedPayload {
-  readonly file: Pick<InboxFile, "path">;
+  readonly file: InboxFile;
+}
+
+/**
+ * Stores payloads in one commit. If one of them cannot be stored, each gets its own commit, and those that fail are quarantined.
+ *
+ * @returns numbers of the sessions, and the files that were quarantined or left
+ */
+async function storeContained(
+  drain: Drain,
+  batch: readonly AdaptedFile[],
+  lost: readonly LostEvent[],
+  rest: Pick<PayloadBatch, "quarantined" | "removed">,
+): Promise<{ readonly sessions: readonly number[]; readonly refused: ReadonlySet<unknown> }> {
+  const lostMs = lost.map((event) => event.lostMs);
+  const files = [...batch.map(({ file }) => file), ...lost].map(nameOf);
+  const before = { ...drain.report };
+  try {
+    return { sessions: storePayloads(drain, { ...rest, payloads: batch, lostMs, files }), refused: new Set() };
+  } catch (error) {
+    if (concernsAll(error) || findDamage(drain.db) !== undefined) throw error;
+    Object.assign(drain.report, before);
+  }
+  const none = { quarantined: [], lostMs: [], removed: [] };
+  const sessions = [...storePayloads(drain, { ...rest, payloads: [], lostMs, files: lost.map(nameOf) })];
+  const refused = new Set<unknown>();
+  for (const one of batch) {
+    const { events } = drain.report;
+    try {
+      sessions.push(...storePayloads(drain, { ...none, payloads: [one], files: [nameOf(one.file)] }));
+    } catch (error) {
+      if (concernsAll(error)) throw error;
+      drain.report.events = events;
+      refused.add(one.file);
+      await refuse(drain, one.file, `it cannot be stored: ${messageOf(error)}`);
+    }
+  }
+  return { sessions, refused };
+}
+
+/** Quarantines a claimed file. */
+async function refuse(drain: Drain, file: InboxFile, reason: string): Promise<void> {
+  const { report, places } = drain;
+  try {
+    await quarantine(places, file, reason, drain.now());
+  } catch (error) {
+    reportFile(drain, leftFile(file, error));
+    return;
+  }
+  report.quarantined++;
+  recordSelf(drain, [payloadIncrement(drain, "quarantined", file.facts.source, reason)]);
+  drain.log(`quarantined a payload of ${file.facts.source ?? "an unnamed agent"}: ${reason}`);
 }
 
 /** Unique: each claimed file gets a new name. */
-const nameOf = ({ path }: AdaptedFile["file"]): string => basename(path);
+const nameOf = ({ path }: ClaimedFile): string => basename(path);
 
 const intakeFactsOf = ({ facts }: InboxFile, { notes }: Extract<Decoded, { ok: true }>): IntakeFacts =>
   notes.includes("cut") ? { ...facts, truncated: true } : facts;
 
-const remove = (drain: Drain, file: AdaptedFile["file"]): Promise<void> =>
+const remove = (drain: Drain, file: ClaimedFile): Promise<void> =>
   settle(file).catch((error: unknown) => reportFile(drain, leftFile(file, error)));
 
-const leftFile = ({ path }: AdaptedFile["file"], error: unknown): InboxProblem => ({
+const leftFile = ({ path }: ClaimedFile, error: unknown): InboxProblem => ({
   path,
   reason: messageOf(error),
   outcome: "left",

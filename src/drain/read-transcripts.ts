@@ -13,12 +13,13 @@ import { step } from "../model/fault-points.ts";
 import { INITIAL_OFFSET } from "../model/initial-offset.ts";
 import { retryOnce } from "../model/retry-once.ts";
 import { readRepository } from "../repository/read.ts";
-import { StoreError } from "../store/database.ts";
 import { countOpenEntries } from "../store/facts.ts";
+import { clearFailures } from "../store/failures.ts";
 import { positionOf, setPartSize, UNFINISHED } from "../store/positions.ts";
 import { rootOf, type StoredSession, sessionById, updateSession } from "../store/sessions.ts";
 import { partSizeOf } from "../transcripts/part-size.ts";
 import { rootsOf } from "../transcripts/transcript-roots.ts";
+import { concernsAll, noteFailure } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { storeBatch } from "./store-batch.ts";
 
@@ -73,15 +74,23 @@ async function readSession(drain: Drain, stored: StoredSession): Promise<void> {
     reportUnreadable(drain, path, new Error("it contains no session of its agent"));
   }
   drain.partlyReadUntilMs.delete(session.id);
+  drain.unreadSessions.delete(session.id);
+  const failed = new Set<string>();
   for (const file of files) {
     try {
       if ((await readablePath(drain, file.path, roots)) === undefined) continue;
       if (!(await retryOnce(() => readNewEntries(drain, session.id, { ...file, roots }, reader)))) return;
     } catch (error) {
-      if (error instanceof StoreError) throw error;
+      if (concernsAll(error)) throw error;
+      if (!isOfSystem(error)) {
+        failed.add(file.path);
+        drain.unreadSessions.add(session.id);
+        noteFailure(drain, session.id, "read", error, file.path);
+      }
       reportUnreadable(drain, file.path, error);
     }
   }
+  clearFailures(db, session.id, "read", failed);
   // The transcript may be the first to report the session's folder
   if (session.cwd === undefined) await loadAndApplyProjectSettings(drain, sessionById(db, session.id));
 }
@@ -172,6 +181,10 @@ function reportUnreadable(drain: Drain, path: string, error: unknown): readonly 
   reportProblemOnce(drain, line);
   return [];
 }
+
+/** An error of the file system, or a file that must not be read: the session continues without it. */
+const isOfSystem = (error: unknown): boolean =>
+  error instanceof RefusedError || (error instanceof Error && "syscall" in error);
 
 const isGone = (path: string): Promise<boolean> =>
   lstat(path).then(

@@ -1,6 +1,7 @@
 import { counts } from "../intake/inbox-dirs.ts";
 import type { Attributes, MetricPoint, MetricShape } from "../model/telemetry.ts";
 import { overflowState } from "../store/cardinality.ts";
+import { sessionFailures } from "../store/failures.ts";
 import { labelsOf } from "../store/labels.ts";
 import { readMeta } from "../store/meta.ts";
 import { CLOCK_SKEW } from "../store/meta-keys.ts";
@@ -51,6 +52,10 @@ export async function selfGauges(drain: Drain, hasBackend: boolean, pointMs: num
     point(SELF.outboxAge, age(oldestMs)),
     point(SELF.storeBytes, storeBytes(places.storePath)),
     point(SELF.storeSessions, sessionCounts(db).sessions),
+    point(
+      SELF.failedSessions,
+      new Set(sessionFailures(db).map(({ source, sessionId }) => `${source} ${sessionId}`)).size,
+    ),
     ...(["traces", "metrics"] as const).flatMap((signal) => {
       const okMs = readMeta(db, `${signal}.last_ok_ms`);
       if (okMs === undefined) return [];

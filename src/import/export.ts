@@ -52,7 +52,14 @@ export async function exportPacked(deps: DrainDeps, options: ExportOptions): Pro
   const worked = await withDrainLock(join(deps.places.stateDir, "drain.lock"), () =>
     withStore({ ...safe, report }, async (db) => {
       if (isDone) return;
-      const drain: Drain = { ...safe, db, report, partlyReadUntilMs: new Map(), startedSessions: new Set() };
+      const drain: Drain = {
+        ...safe,
+        db,
+        report,
+        partlyReadUntilMs: new Map(),
+        startedSessions: new Set(),
+        unreadSessions: new Set(),
+      };
       const numbers = wanted(db, options);
       for (const [i, number] of numbers.entries()) {
         if (options.signal.aborted) break;

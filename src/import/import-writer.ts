@@ -2,11 +2,13 @@ import { levelOf } from "../capture/level.ts";
 import { applyProjectSettings, hasProjectSettings, loadProjectSettings } from "../capture/project.ts";
 import { protectRepository } from "../capture/protect.ts";
 import { stripEntryNames } from "../capture/strip-names.ts";
+import { concernsAll } from "../drain/contain.ts";
 import type { Drain } from "../drain/context.ts";
 import { unknownRecordKinds } from "../drain/drift.ts";
 import { lineIncrements, recordSelf, recordUnknownNames } from "../drain/self-counters.ts";
 import { keepsNames } from "../model/capture.ts";
 import { cardOf } from "../model/card-of.ts";
+import { messageOf } from "../model/error-message.ts";
 import { decodePackedFacts } from "../model/fact-columns.ts";
 import { mergeEntries } from "../model/merge.ts";
 import { digestOf } from "../model/packed.ts";
@@ -28,6 +30,7 @@ import {
 } from "../store/packed.ts";
 import { setPositions } from "../store/positions.ts";
 import { hasPrunedFacts, isPrunedFact } from "../store/pruned-facts.ts";
+import { findDamage } from "../store/salvage.lazy.ts";
 import { addSession, ensureSession, type StoredSession, sessionById, updateSession } from "../store/sessions.ts";
 import { DigestSet } from "./digest-set.ts";
 import { pack } from "./pack.lazy.ts";
@@ -90,14 +93,38 @@ export class ImportWriter {
   /**
    * Writes sessions and the positions in their files in one commit.
    *
-   * @returns their numbers, in order; `undefined` for one that must not be stored
+   * @returns their numbers, in order; `undefined` for one that must not be stored, `failed` for one that cannot be
    */
-  async write(read: readonly ReadSession[]): Promise<readonly (number | undefined)[]> {
-    const { db } = this.#drain;
+  async write(read: readonly ReadSession[]): Promise<readonly (number | undefined | "failed")[]> {
     const folders = read.map(({ result }) => result.session?.cwd);
     await loadProjectSettings(this.#drain, folders);
     for (const folder of new Set(folders)) await this.#readRepository(folder);
     this.#loadOwners();
+    const before = { ...this.#drain.report, problems: [...this.#drain.report.problems] };
+    try {
+      return this.#commit(read);
+    } catch (error) {
+      if (concernsAll(error) || findDamage(this.#drain.db) !== undefined) throw error;
+      Object.assign(this.#drain.report, before);
+      return read.map((one) => this.#commitAlone(one));
+    }
+  }
+
+  /** A commit with one session, after one with several failed. */
+  #commitAlone(one: ReadSession): number | undefined | "failed" {
+    try {
+      return this.#commit([one])[0];
+    } catch (error) {
+      if (concernsAll(error)) throw error;
+      const { sessionId, files } = one.task;
+      const text = `could not store the session ${sessionId} of ${JSON.stringify(files[0]?.path ?? "")}`;
+      this.#drain.report.problems.push(`${text}: ${messageOf(error)}; the next import tries again`);
+      return "failed";
+    }
+  }
+
+  #commit(read: readonly ReadSession[]): readonly (number | undefined)[] {
+    const { db } = this.#drain;
     return db.transaction(() => {
       const packs: Packs = [];
       const lines = new Lines();

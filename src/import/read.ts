@@ -88,8 +88,14 @@ export async function readSession(task: ReadTask, agent: Agent, redact: Redact, 
   }
   const { facts, files, unknownKinds } = reading;
   if (sink.isEmpty) return { files, unknownKinds, problems };
-  const packed = packRows(sink, packOptions(agent, task.sessionId, facts));
-  return { files, session: { ...facts, ...spanOf(sink.tables()), packed }, unknownKinds, problems };
+  try {
+    const packed = packRows(sink, packOptions(agent, task.sessionId, facts));
+    return { files, session: { ...facts, ...spanOf(sink.tables()), packed }, unknownKinds, problems };
+  } catch (error) {
+    // Without files nothing counts as read, so that the next import tries again
+    const text = `could not build the session ${task.sessionId} of ${JSON.stringify(task.files[0]?.path ?? "")}`;
+    return { files: [], unknownKinds, problems: [...problems, `${text}: ${messageOf(error)}`] };
+  }
 }
 
 type Packable = Pick<Agent, "source" | "provider" | "tokens">;

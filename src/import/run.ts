@@ -114,7 +114,15 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
         return;
       }
       const loaded = withLastKnownLevel(db, deps.loaded);
-      const drain: Drain = { ...safe, loaded, db, report, partlyReadUntilMs: new Map(), startedSessions: new Set() };
+      const drain: Drain = {
+        ...safe,
+        loaded,
+        db,
+        report,
+        partlyReadUntilMs: new Map(),
+        startedSessions: new Set(),
+        unreadSessions: new Set(),
+      };
       // Checkpoint a few times instead of after each commit
       db.prepare(`PRAGMA wal_autocheckpoint = ${PAGES_PER_CHECKPOINT}`).get();
       db.prepare(`PRAGMA cache_size = -${CACHE_KILOBYTES}`).all();
@@ -251,7 +259,7 @@ async function readAll(
     mergeRuns(drain.db);
     for (const [i, { found, read }] of kept.entries()) {
       const sums = of(found.source);
-      if (isTorn(found, read.result)) sums.failed++;
+      if (isTorn(found, read.result) || numbers[i] === "failed") sums.failed++;
       else if (numbers[i] === undefined) sums.leftOut++;
       else {
         sums.imported++;

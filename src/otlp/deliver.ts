@@ -1,4 +1,5 @@
 import PQueue from "p-queue";
+import { messageOf } from "../model/error-message.ts";
 import type { ExportOutcome } from "../model/settings.ts";
 import type { MetricPoint, SpanRecord } from "../model/telemetry.ts";
 import { estimatedBytes, halves, intoRequests } from "./batch.ts";
@@ -32,7 +33,7 @@ export type SplitRejected = (part: readonly Row<MetricPoint>[]) => readonly (rea
  * After the first `retry` or `refused` no further request starts, so that an unreachable backend costs one timeout and not one per
  * request. The exception is bad content (400, 422): the request is halved until the bad record stands alone, so that one
  * bad row does not block the others; sixteen such responses without a success in between stop the delivery. A request that is
- * too large is halved, down to single rows.
+ * too large is halved, down to single rows, and so is one with a record that cannot be encoded; that record is kept as refused.
  *
  * @param rows pulled as requests become free
  * @param onDelivery settles the rows in the store
@@ -89,7 +90,13 @@ async function deliver<Item>(
   };
   const sendRows = async (part: readonly Row<Item>[]): Promise<void> => {
     if (hasEnded()) return;
-    const outcome = await send(part.map((row) => row.record));
+    const outcome = await send(part.map((row) => row.record)).catch(unencodable);
+    if (outcome instanceof Unencodable) {
+      if (part.length === 1)
+        return report({ seqs: part.map((row) => row.seq), outcome: outcome.refused, result: "kept" });
+      for (const half of halves(part)) await sendRows(half);
+      return;
+    }
     tally.answered(outcome);
     if (outcome.status === "ok") pace.taken();
     if (part.length > 1 && (outcome.status === "too-large" || (isBadContent(outcome) && !tally.isStopped))) {
@@ -128,6 +135,15 @@ async function deliver<Item>(
   const summary = tally.summary();
   return summary.stopped === "backend" ? { ...summary, halvings: pace.halvings } : summary;
 }
+
+/** An exception before the request: one of its records cannot be encoded. */
+class Unencodable {
+  readonly refused: ExportOutcome;
+  constructor(error: unknown) {
+    this.refused = { status: "refused", httpStatus: 400, reason: `a record cannot be encoded: ${messageOf(error)}` };
+  }
+}
+const unencodable = (error: unknown): Unencodable => new Unencodable(error);
 
 const RESULTS = {
   ok: "settled",

@@ -187,4 +187,16 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX counters_by_metric ON counters (metric, retired);
   CREATE INDEX counters_by_maker ON counters (made_by, metric) WHERE made_by IS NOT NULL;
   `,
+  `
+  -- Work on a session that failed; every drain retries it. path: the transcript file, or '' if it concerns the whole session
+  CREATE TABLE failures (
+    session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    step TEXT NOT NULL,
+    path TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    attempts INTEGER NOT NULL,
+    since_ms REAL NOT NULL,
+    PRIMARY KEY (session, step, path)
+  ) WITHOUT ROWID;
+  `,
 ];

@@ -111,6 +111,7 @@ export function revive(db: Database, sessionNumber: number): void {
 /** Tables whose rows belong to one session and are deleted with it. The last row of `segments`, `positions` and `sessions` stay. */
 export const SESSION_TABLES = [
   "content",
+  "failures",
   "events",
   "entries",
   "owners",

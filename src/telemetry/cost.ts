@@ -34,7 +34,7 @@ export function costsOfTokens(
   if (model === undefined) return () => undefined;
   const usdOf = pricesOf(listOf(model, provider), model);
   return (tokens, timeMs) => {
-    const usd = usdOf(withLifetimesInWrites(tokens), timeMs);
+    const usd = orUnknown(() => usdOf(withLifetimesInWrites(tokens), timeMs));
     return usd === undefined ? undefined : Math.round(usd * 1e9);
   };
 }
@@ -63,6 +63,15 @@ function listOf(model: string, provider: string | undefined): string | undefined
 
 /** Amazon's names for Claude models; gateways pass them on. */
 const BEDROCK_NAME = /^(?:[a-z]+\.)?anthropic\.claude-/;
+
+/** The price library throws for tokens that it thinks impossible: the price of this call is unknown, and nothing else fails. */
+function orUnknown(ask: () => number | undefined): number | undefined {
+  try {
+    return ask();
+  } catch {
+    return undefined;
+  }
+}
 
 const price = (call: ModelCall, provider: string | undefined): number | undefined =>
   call.usage === undefined || call.noListPrice

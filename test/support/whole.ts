@@ -39,6 +39,7 @@ export const ISOLATED_FILES: readonly string[] = [
   "test/agents/opencode/plugin.test.ts",
   "test/commands/doctor.test.ts",
   "test/config/home.test.ts",
+  "test/drain/contained.test.ts",
   "test/registration/sudo.test.ts",
 ];
 

@@ -46,6 +46,10 @@ export async function collectStatus(context: Context, cards?: readonly Agent[]):
       oldest: isoTime(store.outbox.oldestMs),
     },
     overflow: store.overflow.map(({ metric, series }) => ({ metric, series })),
+    failed: store.failed.map(({ source, sessionId, step, reason, path, attempts, sinceMs }) => ({
+      ...{ source, session_id: sessionId, step, reason, path: path ?? null, attempts },
+      since: isoTime(sinceMs),
+    })),
     last_drain: store.lastDrain,
     delivery: {
       traces: deliveryOf("traces", loaded, store.meta, context),

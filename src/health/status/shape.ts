@@ -49,6 +49,16 @@ export interface Status {
   };
   /** Metrics at their series limit: later series are summed in one. */
   readonly overflow: readonly { readonly metric: string; readonly series: number }[];
+  /** Work on single sessions that failed; every drain retries it. */
+  readonly failed: readonly {
+    readonly source: string;
+    readonly session_id: string;
+    readonly step: "read" | "build";
+    readonly reason: string;
+    readonly path: string | null;
+    readonly attempts: number;
+    readonly since: string | null;
+  }[];
   readonly last_drain: LastDrain | null;
   readonly delivery: { readonly traces: Delivery; readonly metrics: Delivery };
   readonly log: { readonly path: string; readonly exists: boolean; readonly last_lines: readonly string[] };

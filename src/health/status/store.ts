@@ -4,6 +4,7 @@ import type { Context } from "../../context.ts";
 import { describeStoreError } from "../../sessions/open-store.ts";
 import { MAX_SERIES, MAX_SERIES_OF_SESSION, type Overflow, overflowState } from "../../store/cardinality.ts";
 import { type Database, StoreError } from "../../store/database.ts";
+import { type SessionFailure, sessionFailures } from "../../store/failures.ts";
 import { readMeta } from "../../store/meta.ts";
 import { type OutboxState, outboxState } from "../../store/outbox.ts";
 import { sessionCounts, sessionsWithoutTranscript, unreadableLines } from "../../store/queries.ts";
@@ -23,6 +24,7 @@ export interface StoreFacts {
   readonly open: number;
   readonly outbox: Pick<OutboxState, "spans" | "refused" | "bytes" | "oldestMs">;
   readonly overflow: readonly Overflow[];
+  readonly failed: readonly SessionFailure[];
   readonly lastDrain: LastDrain | null;
   readonly self: SelfStatus;
   readonly lost: LostEvents;
@@ -54,6 +56,7 @@ const NO_STORE: StoreFacts = {
   open: 0,
   outbox: { spans: 0, refused: 0, bytes: 0 },
   overflow: [],
+  failed: [],
   lastDrain: null,
   self: NO_SELF,
   lost: { total: 0 },
@@ -71,6 +74,7 @@ function storeFacts(db: Database): StoreFacts {
   const { sessions, open: openCount } = sessionCounts(db);
   const outbox = outboxState(db);
   const overflow = overflowState(db);
+  const failed = sessionFailures(db);
   const meta = new Map(META_KEYS.map((key) => [key, readMeta(db, key)]));
   return {
     state: "ok",
@@ -78,6 +82,7 @@ function storeFacts(db: Database): StoreFacts {
     open: openCount,
     outbox,
     overflow,
+    failed,
     lastDrain: lastDrainOf(readMeta(db, "last_drain")),
     self: selfOf(db),
     lost: lostEvents(db),
@@ -85,6 +90,7 @@ function storeFacts(db: Database): StoreFacts {
     meta: (key) => meta.get(key),
     broken: [],
     remarks: [
+      ...failureRemarks(failed),
       ...missingTranscripts(db),
       ...unreadableRemark(db),
       ...refusedSpansRemark(outbox),
@@ -113,6 +119,19 @@ function lastDrainOf(note: string | undefined): LastDrain | null {
   if (stored === undefined) return null;
   const { atMs, transcriptLinesUnreadable, ...rest } = stored;
   return { at: new Date(atMs).toISOString(), ...rest, transcript_lines_unreadable: transcriptLinesUnreadable };
+}
+
+const FAILURES_SHOWN = 3;
+
+/** Sessions that a drain could not read or build. */
+function failureRemarks(failed: readonly SessionFailure[]): readonly string[] {
+  const shown = failed.slice(0, FAILURES_SHOWN).map(({ source, sessionId, step, reason, path, attempts }) => {
+    const of = path === undefined ? "" : ` of ${path}`;
+    const tried = attempts === 1 ? "" : `, tried ${attempts} times`;
+    return `could not ${step} the session ${sessionId} (${source})${of}: ${reason}${tried}; other sessions are not affected, and every drain retries: if it stays, report it`;
+  });
+  const more = failed.length - shown.length;
+  return more > 0 ? [...shown, `${plural(more, "more session")} could not be read or built`] : shown;
 }
 
 /** Limit for the files checked on disk; more would make `status` slow without new information. */

@@ -1,0 +1,59 @@
+import { reportProblem } from "../capture/report-problem.ts";
+import { StateError } from "../config/file-owner.ts";
+import { messageOf } from "../model/error-message.ts";
+import { RuleError } from "../privacy/own.ts";
+import { StoreError } from "../store/database.ts";
+import { addFailure, type FailedStep } from "../store/failures.ts";
+import { findDamage } from "../store/salvage.lazy.ts";
+import { sessionById } from "../store/sessions.ts";
+import type { Drain } from "./context.ts";
+
+/**
+ * Does work for one session. An error is recorded for this session, shown by `status` and `doctor`, and does not concern other
+ * sessions; the next drain tries again. The work removes earlier failures once it has succeeded.
+ *
+ * @param failed returned in place of a result
+ * @throws errors that every session would meet: the store, the disk, a redaction rule, the state directory
+ */
+export async function contained<T>(
+  drain: Drain,
+  session: number,
+  step: FailedStep,
+  work: () => T | Promise<T>,
+  failed: T,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (concernsAll(error)) throw error;
+    if (step === "read") drain.unreadSessions.add(session);
+    const reason = noteFailure(drain, session, step, error);
+    const { source, sessionId } = sessionById(drain.db, session);
+    reportProblem(drain, `could not ${step} the session ${sessionId} (${source}): ${reason}; the next drain retries`);
+    return failed;
+  }
+}
+
+/**
+ * Stores an error for a session, for `status` and `doctor`.
+ *
+ * @param path the file that was read; absent if the error concerns the whole session
+ * @returns the reason as stored, without secrets
+ * @throws the error, if damage to the store is the cause: the store is then replaced
+ */
+export function noteFailure(drain: Drain, session: number, step: FailedStep, error: unknown, path?: string): string {
+  const { db } = drain;
+  const reason = drain.redactSecrets(messageOf(error)).replaceAll(/\s+/g, " ").slice(0, MAX_REASON);
+  const isKnown = addFailure(db, session, { step, reason, path }, drain.now());
+  // The check reads the whole store
+  if (!isKnown && findDamage(db) !== undefined) throw error;
+  return reason;
+}
+
+/** Whether an error has a cause that every session would meet. */
+export const concernsAll = (error: unknown): boolean =>
+  error instanceof StoreError || error instanceof RuleError || error instanceof StateError;
+
+// --- internal ---
+
+const MAX_REASON = 300;

@@ -1,0 +1,72 @@
+import type { Database } from "./database.ts";
+
+/** The work on a session that failed: reading its transcripts, or building its spans and counts. */
+export type FailedStep = "read" | "build";
+
+/** Work on one session that failed and is retried by every drain. */
+export interface SessionFailure {
+  readonly source: string;
+  readonly sessionId: string;
+  readonly step: FailedStep;
+  /** Without secrets and content. */
+  readonly reason: string;
+  /** The transcript file that was read; for `build`, the session's first transcript; `undefined` if there is none. */
+  readonly path: string | undefined;
+  /** Attempts that failed, with the same or another reason. */
+  readonly attempts: number;
+  /** Time of the first failure, in milliseconds since the epoch. */
+  readonly sinceMs: number;
+}
+
+/** Adds a failed attempt. @returns whether this failure was known, with the same reason */
+export function addFailure(
+  db: Database,
+  session: number,
+  failure: Pick<SessionFailure, "step" | "reason"> & { readonly path?: string | undefined },
+  nowMs: number,
+): boolean {
+  const { step, reason, path = "" } = failure;
+  const known = db.prepare("SELECT reason FROM failures WHERE session = ? AND step = ? AND path = ?");
+  const before = known.get(session, step, path)?.["reason"];
+  db.prepare(
+    `INSERT INTO failures (session, step, path, reason, attempts, since_ms) VALUES (?, ?, ?, ?, 1, ?)
+     ON CONFLICT (session, step, path) DO UPDATE SET reason = excluded.reason, attempts = attempts + 1`,
+  ).run(session, step, path, reason, nowMs);
+  return before === reason;
+}
+
+/**
+ * Removes the failures of a step, except those of the given files. Writes nothing if there is none.
+ *
+ * @param failed paths of the files that failed again; `""` stands for the session as a whole
+ */
+export function clearFailures(
+  db: Database,
+  session: number,
+  step: FailedStep,
+  failed: ReadonlySet<string> = new Set(),
+): void {
+  const rows = db.prepare("SELECT path FROM failures WHERE session = ? AND step = ?").all(session, step);
+  for (const path of rows.map((row) => String(row["path"])).filter((path) => !failed.has(path))) {
+    db.prepare("DELETE FROM failures WHERE session = ? AND step = ? AND path = ?").run(session, step, path);
+  }
+}
+
+/** All failures, the oldest first. */
+export const sessionFailures = (db: Database): readonly SessionFailure[] =>
+  db
+    .prepare(
+      `SELECT s.source, s.session_id, f.step, f.reason, coalesce(nullif(f.path, ''), s.transcript_path) AS path, f.attempts,
+         f.since_ms
+       FROM failures f JOIN sessions s ON s.id = f.session ORDER BY f.since_ms, f.session, f.step, f.path`,
+    )
+    .all()
+    .map((row) => ({
+      source: String(row["source"]),
+      sessionId: String(row["session_id"]),
+      step: String(row["step"]) as FailedStep,
+      reason: String(row["reason"]),
+      path: row["path"] === null ? undefined : String(row["path"]),
+      attempts: Number(row["attempts"]),
+      sinceMs: Number(row["since_ms"]),
+    }));
