@@ -139,6 +139,7 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .command("sessions")
     .description("list sessions, newest first")
     .option("--limit <n>", "number of sessions", wholeNumber, 20)
+    .option("--all", "also sessions that were started and never used", false)
     .option("--json", "print JSON", false)
     .action(async (options) => done((await import("./commands/read-and-repair.ts")).sessions(options, context)));
 

@@ -11,6 +11,8 @@ import { terminalOf } from "../text/terminal.ts";
 export interface SessionsOptions {
   /** Number of sessions, at least 1. */
   readonly limit: number;
+  /** Also sessions of which only the start was reported. @default false */
+  readonly all?: boolean;
   readonly json: boolean;
 }
 
@@ -20,10 +22,10 @@ export interface SessionsOptions {
  * @returns exit code: 0, also when there is none
  * @throws UserError when the store cannot be read
  */
-export async function sessions({ limit, json }: SessionsOptions, context: Context): Promise<number> {
+export async function sessions({ limit, all, json }: SessionsOptions, context: Context): Promise<number> {
   const agents = await allAgents();
   const found = withOpenStore(context, (db) =>
-    recentSessions(db, limit).map((stored) => summarise(db, stored, { agents })),
+    recentSessions(db, limit, all === true).map((stored) => summarise(db, stored, { agents })),
   );
   if (json) context.stdout.write(`${JSON.stringify((found ?? []).map(summaryJson))}\n`);
   else if (found === undefined || found.length === 0) context.stdout.write(`${await noStoreMessage(context)}\n`);

@@ -2,7 +2,7 @@ import { cardOf } from "../model/card-of.ts";
 import type { Repository } from "../model/session.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
-import { WAS_USED } from "../store/queries.ts";
+import { STARTED_ONLY, WAS_USED } from "../store/queries.ts";
 import type { UsageQuery } from "./query.ts";
 import { repositoryNames } from "./repositories.ts";
 
@@ -33,7 +33,7 @@ export function countedSessions(
            EXISTS (SELECT 1 FROM positions p WHERE p.session = s.id) AS read,
            EXISTS (SELECT 1 FROM model_calls c WHERE c.session = s.id AND c.input IS NOT NULL)
              OR EXISTS (SELECT 1 FROM packed_usage u WHERE u.session = s.id AND u.input IS NOT NULL) AS has_usage,
-           ${WAS_USED} AS used
+           ${WAS_USED} AS used, ${STARTED_ONLY} AS started_only
          FROM sessions s`,
       )
       .all()
@@ -58,7 +58,7 @@ export function countedSessions(
   for (const [number, row] of stored) {
     const root = rootOf(number);
     const owner = stored.get(root) ?? row;
-    if (row["hidden"] === 1 || owner["hidden"] === 1) continue;
+    if (row["hidden"] === 1 || owner["hidden"] === 1 || row["started_only"] === 1) continue;
     const source = String(owner["source"]);
     const of = repositories.get(root);
     if (agent !== undefined && source !== agent) continue;

@@ -19,7 +19,7 @@ export interface Activity {
  * Cuts a session into segments: from a start to an end, or from the first activity if no start was seen.
  *
  * Order of arrival differs from order of events: an end comes after the prompt it names, and a start shortly after the first
- * activity belongs to that segment. A start alone opens no segment; a second start without an end in between means that the
+ * activity belongs to that segment. A start that nothing follows opens no segment, also when the session goes idle; a second start without an end in between means that the
  * first process died.
  *
  * @param activities beginnings of unsettled turns and subagents, any order
@@ -206,7 +206,6 @@ class Walk {
     if (early !== undefined && this.#list.length === 0) this.#close(this.#open(early.ms), early);
     else if (early !== undefined && current !== undefined && this.#wasEarly(early, current))
       this.#close(current, early);
-    if (endIdle && this.#pending !== undefined && this.#list.length === 0) this.#open(this.#pending.ms);
     return {
       segments: this.#list.map(toSegment),
       segmentOf: this.#segmentOf,

@@ -5,12 +5,14 @@ import type { Database } from "./database.ts";
 import { type StoredSession, sessionById } from "./sessions.ts";
 
 /** Sessions by latest activity. Without subagents, pruned and excluded sessions. */
-export const recentSessions = (db: Database, limit: number): readonly StoredSession[] =>
+export const recentSessions = (db: Database, limit: number, all = false): readonly StoredSession[] =>
   db
     .prepare(
-      "SELECT id FROM sessions WHERE parent IS NULL AND pruned_ms IS NULL AND excluded = 0 ORDER BY last_ms DESC, id DESC LIMIT ?",
+      `SELECT id FROM sessions s WHERE parent IS NULL AND pruned_ms IS NULL AND excluded = 0
+         AND (? OR NOT ${STARTED_ONLY} OR EXISTS (SELECT 1 FROM events e WHERE e.session = s.id AND e.settled = 0))
+       ORDER BY last_ms DESC, id DESC LIMIT ?`,
     )
-    .all(limit)
+    .all(all ? 1 : 0, limit)
     .map((row) => sessionById(db, Number(row["id"])));
 
 /**
@@ -190,6 +192,16 @@ export const WAS_USED = `(EXISTS (SELECT 1 FROM turns t WHERE t.session = s.id)
   OR EXISTS (SELECT 1 FROM packed p WHERE p.session = s.id)
   OR EXISTS (SELECT 1 FROM events e WHERE e.session = s.id AND e.settled = 0
     AND e.type NOT IN ('session.start', 'session.end')))`;
+
+/**
+ * SQL condition on a row `s` of `sessions`: only its start was reported. Some agents report starts of sessions that never come to
+ * be.
+ */
+export const STARTED_ONLY = `(NOT ${WAS_USED}
+  AND NOT EXISTS (SELECT 1 FROM segments g WHERE g.session = s.id)
+  AND NOT EXISTS (SELECT 1 FROM model_calls c WHERE c.session = s.id)
+  AND NOT EXISTS (SELECT 1 FROM sessions c WHERE c.parent = s.id)
+  AND EXISTS (SELECT 1 FROM events e WHERE e.session = s.id AND e.type = 'session.start'))`;
 
 export const wasUsed = (db: Database, sessionNumber: number): boolean =>
   db.prepare(`SELECT 1 FROM sessions s WHERE id = ? AND ${WAS_USED}`).get(sessionNumber) !== undefined;

@@ -252,9 +252,9 @@ export const ENDINGS: readonly Ending[] = [
   },
   {
     situation: "A session is started and nothing follows",
-    result: "a segment without duration, ended as `timeout` once idle",
+    result: "no session: no segment, span or metric; listed by `sessions --all`",
     steps: [start(0), drain(1), drain(40)],
-    segments: ["timeout idle 0-0"],
+    segments: [],
     tools: [],
     calls: 0,
     prompts: 0,

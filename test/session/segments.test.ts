@@ -158,10 +158,11 @@ describe("cutSegments", () => {
     );
   });
 
-  test("a start without later events is a session without duration once it is idle", () => {
+  test("a start without later events is no segment, also once it is idle", () => {
     const { events } = input([START(0)]);
     const idle = { ...withContext(events), endIdle: { reason: "timeout", nativeReason: "idle" } as const };
-    expect(cutSegments(idle, []).segments).toMatchObject([{ ordinal: 0, startMs: NOON_MS, startOrigin: "startup" }]);
+    expect(cutSegments(idle, [])).toMatchObject({ segments: [] });
+    expect(cutSegments(withContext(events), []).pending).toBeDefined();
   });
 
   test("a compaction's start begins no segment", () => {

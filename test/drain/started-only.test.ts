@@ -1,0 +1,51 @@
+// Agents report starts of sessions that never come to be: they are kept, and count nowhere.
+import { afterEach, expect, test } from "vitest";
+import { allAgents } from "../../src/agents/registry.ts";
+import { usage } from "../../src/report/usage.ts";
+import { counterValues } from "../../src/store/counters.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { recentSessions } from "../../src/store/queries.ts";
+import { MadeSession } from "../support/made-session.ts";
+
+let session: MadeSession | undefined;
+afterEach(() => session?.remove());
+
+const agents = await allAgents();
+
+function storedIn(made: MadeSession) {
+  const db = openDatabase(made.storePath);
+  try {
+    return {
+      counted: usage(db, { agents }, { by: [] })[0]?.sessions ?? 0,
+      listed: recentSessions(db, 9).length,
+      all: recentSessions(db, 9, true).length,
+      metrics: [...counterValues(db)].filter(({ metric }) => metric === "openhook.session.count").length,
+    };
+  } finally {
+    db.close();
+  }
+}
+
+test("a start that nothing follows is listed as open, then only with all others, and is never counted", async () => {
+  session = new MadeSession();
+  await session.hook("SessionStart", { source: "startup" });
+  await session.drain();
+  expect(storedIn(session)).toEqual({ counted: 0, listed: 1, all: 1, metrics: 0 });
+  await session.drain({ endIdle: true });
+  expect(storedIn(session)).toEqual({ counted: 0, listed: 0, all: 1, metrics: 0 });
+  expect(session.spans()).toEqual([]);
+});
+
+test("what follows later begins the session then", async () => {
+  session = new MadeSession();
+  await session.hook("SessionStart", { source: "startup" });
+  await session.drain({ endIdle: true });
+  await session.hook("UserPromptSubmit", { prompt_id: "p1", prompt: "go on" });
+  await session.user("p1");
+  await session.answer();
+  await session.hook("Stop", { prompt_id: "p1" });
+  await session.hook("SessionEnd", { reason: "other" });
+  await session.drain();
+  expect(storedIn(session)).toEqual({ counted: 1, listed: 1, all: 1, metrics: 1 });
+  expect(session.spans()).not.toEqual([]);
+});
