@@ -33,7 +33,7 @@ export async function* selfFindings(
   const { failed = 0, killed = 0 } = self.drains;
   if (failed + killed > 0) {
     yield remark(
-      `${plural(failed + killed, "drain")} did not finish (${failed} failed, ${killed} killed); the next ones continued their work`,
+      `${plural(failed + killed, "drain")} did not finish (${failed} failed, ${killed} killed); later drains continue what they began, except sessions that are named here as failed`,
       failed > 0
         ? "drain.log says why"
         : last_drain === null
