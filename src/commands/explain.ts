@@ -1,5 +1,5 @@
 import { allAgents } from "../agents/registry.ts";
-import { loadConfig } from "../config/load.ts";
+import { loadConfigAndPrices } from "../config/own-prices.ts";
 import { type Context, UserError } from "../context.ts";
 import { cardOf } from "../model/card-of.ts";
 import { explain as explained } from "../report/explain.ts";
@@ -28,7 +28,7 @@ export async function explain(
   { json }: ExplainOptions,
   context: Context,
 ): Promise<number> {
-  const [agents, loaded] = await Promise.all([allAgents(), loadConfig(context)]);
+  const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
   const explanation = withOpenStore(context, (db) => {
     const stored = chosenSession(db, session);
     if (stored === undefined) return undefined;

@@ -1,4 +1,5 @@
 import { allAgents } from "../agents/registry.ts";
+import { loadConfigAndPrices } from "../config/own-prices.ts";
 import { type Context, UserError } from "../context.ts";
 import { type QuestionOptions, questionOf } from "../report/question.ts";
 import { noUsageText } from "../report/text/no-usage.ts";
@@ -22,7 +23,7 @@ export type ReportOptions = QuestionOptions;
 export async function report(by: readonly string[], options: ReportOptions, context: Context): Promise<number> {
   if (options.json && options.csv) throw new UserError("E_USAGE", "choose one of --json and --csv");
   const question = questionOf(by, options, context.now());
-  const agents = await allAgents();
+  const [agents] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
   const isData = options.json || options.csv;
   const found = withOpenStore(context, (db) => {
     const result = usageReport(db, agents, question, context.now(), isData);

@@ -1,4 +1,5 @@
 import { allAgents } from "../agents/registry.ts";
+import { loadConfigAndPrices } from "../config/own-prices.ts";
 import type { Context } from "../context.ts";
 import { summaryJson } from "../report/session-list-json.ts";
 import { summarise } from "../report/session-summary.ts";
@@ -23,7 +24,7 @@ export interface SessionsOptions {
  * @throws UserError when the store cannot be read
  */
 export async function sessions({ limit, all, json }: SessionsOptions, context: Context): Promise<number> {
-  const agents = await allAgents();
+  const [agents] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
   const found = withOpenStore(context, (db) =>
     recentSessions(db, limit, all === true).map((stored) => summarise(db, stored, { agents })),
   );

@@ -1,5 +1,5 @@
 import { allAgents } from "../agents/registry.ts";
-import { loadConfig } from "../config/load.ts";
+import { loadConfigAndPrices } from "../config/own-prices.ts";
 import { type Context, UserError } from "../context.ts";
 import { envelopeLines } from "../report/session-envelopes.ts";
 import { jsonParts } from "../report/session-json.ts";
@@ -27,7 +27,7 @@ export interface ShowOptions {
  */
 export async function show(session: string | undefined, options: ShowOptions, context: Context): Promise<number> {
   if (options.json && options.envelopes) throw new UserError("E_USAGE", "choose one of --json and --envelopes");
-  const [agents, loaded] = await Promise.all([allAgents(), loadConfig(context)]);
+  const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
   const settings = spanSettings({ loaded });
   const found = withOpenStore(context, (db) => {
     const stored = chosenSession(db, session);

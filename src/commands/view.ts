@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { allAgents } from "../agents/registry.ts";
-import { loadConfig } from "../config/load.ts";
+import { loadConfigAndPrices } from "../config/own-prices.ts";
 import { type Context, UserError } from "../context.ts";
 import { describeStoreError, noStoreMessage } from "../sessions/open-store.ts";
 import { spanSettings } from "../sessions/span-settings.ts";
@@ -29,7 +29,7 @@ export interface ViewOptions {
  * @throws UserError when it cannot listen on the port, or the page was not built
  */
 export async function view(options: ViewOptions, context: Context): Promise<number> {
-  const [agents, loaded] = await Promise.all([allAgents(), loadConfig(context)]);
+  const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
   const server = await served(options, {
     storePath: context.places.storePath,
     agents,

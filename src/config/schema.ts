@@ -255,6 +255,14 @@ export const Config = z.strictObject({
     })
     .prefault({})
     .describe("Backends that reconcile queries; no data is exported to them."),
+  prices: z
+    .strictObject({
+      file: path
+        .optional()
+        .describe("JSON file with own prices of models, e.g. of a contract; they replace list prices, see below."),
+    })
+    .prefault({})
+    .describe("Prices of model calls."),
   selfTelemetry: z
     .boolean()
     .default(true)

@@ -1,12 +1,12 @@
 import { allAgents } from "../agents/registry.ts";
-import { loadConfig } from "../config/load.ts";
+import { loadConfigAndPrices } from "../config/own-prices.ts";
 import type { Context } from "../context.ts";
 import { VERSION } from "../version.ts";
 import type { DrainDeps } from "./context.ts";
 
 /** The dependencies of a drain, from the running process: configuration, agents, clock. */
 export async function drainDeps(context: Context, log: (line: string) => void): Promise<DrainDeps> {
-  const loaded = await loadConfig(context);
+  const loaded = await loadConfigAndPrices(context);
   for (const line of [...loaded.errors, ...loaded.warnings]) log(`configuration: ${line}`);
   return {
     places: context.places,

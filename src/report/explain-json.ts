@@ -1,4 +1,4 @@
-import { PRICE_TABLE } from "../telemetry/cost.ts";
+import { costSource } from "../telemetry/cost.ts";
 import { isoTime } from "../text/figures.ts";
 import type { Explanation } from "./explain.ts";
 import type { Share } from "./explain-money.ts";
@@ -37,7 +37,7 @@ export function explainJson(explanation: Explanation) {
             })),
             measured_tool_calls: time.measuredTools,
           },
-    price_table: PRICE_TABLE,
+    price_table: costSource().prices,
     totals: sumsJson(money.total, view.facts),
     turns: shares(money.turns, (turn) => ({ turn: turn === 0 ? null : turn })),
     models: shares(money.models, (model) => ({ model: model ?? null })),

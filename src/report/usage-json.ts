@@ -1,4 +1,4 @@
-import { PRICE_TABLE } from "../telemetry/cost.ts";
+import { costSource } from "../telemetry/cost.ts";
 import { isoTime, usd } from "../text/figures.ts";
 import { knownAmounts } from "./call-totals.ts";
 import type { Question } from "./question.ts";
@@ -16,7 +16,7 @@ export const reportJson = ({ query }: Question, report: UsageReport, timeZone: s
     model: query.model ?? null,
     repository: query.repository ?? null,
   },
-  price_table: PRICE_TABLE,
+  price_table: costSource().prices,
   rows: report.rows.map(rowJson),
   rows_left_out: report.leftOut,
   ...(report.agents !== undefined && { agents: report.agents.map(rowJson) }),

@@ -1,22 +1,50 @@
 import pkg from "../../package.json" with { type: "json" };
 import { withLifetimesInWrites } from "../model/cache-lifetimes.ts";
+import { type OwnRates, ownPrices, ownRatesOf } from "../model/own-prices.ts";
 import type { ModelCall } from "../model/session.ts";
 import { pricesOf, type Tokens } from "./rates.ts";
 
 /** The price table in use. Sent with every cost, so that costs can be recomputed. */
 export const PRICE_TABLE = `genai-prices/${pkg.devDependencies["@pydantic/genai-prices"]}`;
 
+/** Where a cost is from. `mixed`: a sum for which own prices apply to the models that they name, and the table to all others. */
+export interface CostSource {
+  readonly kind: "price_table" | "own_prices" | "mixed";
+  /** The table with its version, the user's words about own prices, or both. */
+  readonly prices: string;
+}
+
+/** Where the cost of a call of this model is from. Without a model: of a sum over several. */
+export function costSource(model?: string): CostSource {
+  const own = ownPrices();
+  if (own === undefined || own === "unreadable") return { kind: "price_table", prices: PRICE_TABLE };
+  const ofOwn = `own: ${own.source}`;
+  if (model === undefined) return { kind: "mixed", prices: `${PRICE_TABLE}; ${ofOwn}` };
+  return ownRatesOf(own, model) === undefined
+    ? { kind: "price_table", prices: PRICE_TABLE }
+    : { kind: "own_prices", prices: ofOwn };
+}
+
+/** The prices in use, for notes below figures, e.g. `list prices of genai-prices/0.0.78`. */
+export function pricesInWords(): string {
+  const own = ownPrices();
+  if (own === undefined) return `list prices of ${PRICE_TABLE}`;
+  if (own === "unreadable") return "no prices: the file of own prices cannot be read, see `doctor`";
+  return `own prices (${own.source}) of ${[...own.models.keys()].slice(0, MAX_NAMES).join(", ")}${own.models.size > MAX_NAMES ? " …" : ""}; other models: list prices of ${PRICE_TABLE}`;
+}
+
 /**
- * List price of one model call in 10⁻⁹ USD.
+ * Price of one model call in 10⁻⁹ USD: the user's own price of its model, otherwise the list price.
  *
  * @param provider of calls that name none themselves
  * @returns `undefined` when the model, its usage or its price is unknown: unknown is never 0
  */
 export function costNanoUsd(call: ModelCall, provider: string | undefined): number | undefined {
+  const own = ownPrices();
   const known = priced.get(call);
-  if (known?.provider === provider && known !== undefined) return known.cost;
+  if (known !== undefined && known.provider === provider && known.own === own) return known.cost;
   const cost = price(call, provider);
-  priced.set(call, { provider, cost });
+  priced.set(call, { provider, own, cost });
   return cost;
 }
 
@@ -31,7 +59,10 @@ export function costsOfTokens(
   model: string | undefined,
   provider: string | undefined,
 ): (tokens: Tokens, timeMs: number) => number | undefined {
-  if (model === undefined) return () => undefined;
+  const own = ownPrices();
+  if (model === undefined || own === "unreadable") return () => undefined;
+  const ownRates = own === undefined ? undefined : ownRatesOf(own, model);
+  if (ownRates !== undefined) return (tokens) => ownCost(ownRates, withLifetimesInWrites(tokens));
   const usdOf = pricesOf(listOf(model, provider), model);
   return (tokens, timeMs) => {
     const usd = orUnknown(() => usdOf(withLifetimesInWrites(tokens), timeMs));
@@ -42,7 +73,37 @@ export function costsOfTokens(
 // --- internal ---
 
 /** Span, turn, session and counters all need a call's price, and the lookup is slow. */
-const priced = new WeakMap<ModelCall, { readonly provider: string | undefined; readonly cost: number | undefined }>();
+const priced = new WeakMap<
+  ModelCall,
+  {
+    readonly provider: string | undefined;
+    readonly own: ReturnType<typeof ownPrices>;
+    readonly cost: number | undefined;
+  }
+>();
+const MAX_NAMES = 5;
+
+/** @returns `undefined` if the call has tokens of a kind without a price */
+function ownCost(rates: OwnRates, tokens: Tokens): number | undefined {
+  const { input, output, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0 } = tokens;
+  const fresh = input - cacheRead - cacheWrite;
+  // Corrected usage has no such parts, but a stored fact can be older than the correction
+  if (fresh < 0) return undefined;
+  let nano = 0;
+  for (const [amount, rate] of [
+    [fresh, rates.input],
+    [output, rates.output],
+    [cacheRead, rates.cacheRead],
+    [cacheWrite - cacheWrite1h, rates.cacheWrite],
+    [cacheWrite1h, rates.cacheWrite1h],
+  ] as const) {
+    if (amount === 0) continue;
+    if (rate === undefined) return undefined;
+    // Per million tokens, in billionths
+    nano += amount * rate * 1_000;
+  }
+  return Math.round(nano);
+}
 
 /** The table's provider ids where they differ from OpenTelemetry's names. */
 const TABLE_IDS: ReadonlyMap<string, string> = new Map([

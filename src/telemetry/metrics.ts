@@ -11,7 +11,7 @@ import type {
 } from "../model/session.ts";
 import type { Attributes, AttributeValue, Counted, Increment, MetricShape } from "../model/telemetry.ts";
 import type { TokenUsage } from "../model/transcript.ts";
-import { costNanoUsd } from "./cost.ts";
+import { costNanoUsd, costSource } from "./cost.ts";
 import { providerOf } from "./provider.ts";
 import * as semconv from "./semconv.ts";
 import { METRIC_SHAPES, SHAPES } from "./shapes.ts";
@@ -143,7 +143,10 @@ function modelCallCounts({ call, costNanoUsd: cost }: PricedCall, facts: Session
       ...(call.covers === undefined ? perCall(call, facts, ours, conventional) : []),
       cost === undefined
         ? step(SHAPES.unpricedCalls, 1, facts, ours)
-        : step(SHAPES.cost, cost, facts, { ...ours, [semconv.OPENHOOK_COST_SOURCE]: "price_table" }),
+        : step(SHAPES.cost, cost, facts, {
+            ...ours,
+            [semconv.OPENHOOK_COST_SOURCE]: costSource(call.model ?? "").kind,
+          }),
       ...(call.complete ? [] : [step(SHAPES.incompleteCalls, 1, facts, ours)]),
     ],
   };

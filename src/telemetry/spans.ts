@@ -1,7 +1,7 @@
 import { sumKnown } from "../model/known.ts";
 import type { ModelCall, Segment, SessionFacts, Subagent, ToolCall, Turn } from "../model/session.ts";
 import type { Attributes, AttributeValue, SpanRecord } from "../model/telemetry.ts";
-import { costNanoUsd, costsOf, PRICE_TABLE } from "./cost.ts";
+import { costNanoUsd, costSource, costsOf } from "./cost.ts";
 import { type SpanSubject, spanIdOf, traceIdOf } from "./ids.ts";
 import { providerOf } from "./provider.ts";
 import * as semconv from "./semconv.ts";
@@ -237,7 +237,7 @@ function modelCallSpan(
       [semconv.OPENHOOK_CACHE_WRITE_1H]: usage?.cacheWrite1h,
       [semconv.GEN_AI_USAGE_REASONING]: usage?.reasoning,
       [semconv.OPENHOOK_USAGE_INCOMPLETE]: call.complete ? undefined : true,
-      ...costAttributes(cost),
+      ...costAttributes(cost, call.model ?? ""),
     },
   });
 }
@@ -313,7 +313,10 @@ function runAttributes(run: Turn | Subagent, facts: SessionFacts, settings: Span
       ...cacheWriteAttributes(totals.cacheWrite, settings),
     }),
     [semconv.OPENHOOK_USAGE_INCOMPLETE]: totals.incompleteCalls > 0 ? true : undefined,
-    ...costAttributes(totals.pricedCalls > 0 ? totals.costNanoUsd : undefined),
+    ...costAttributes(
+      totals.pricedCalls > 0 ? totals.costNanoUsd : undefined,
+      models.length === 1 ? models[0] : undefined,
+    ),
     [semconv.OPENHOOK_UNPRICED_CALLS]: totals.unpricedCalls > 0 ? totals.unpricedCalls : undefined,
   };
 }
@@ -330,14 +333,16 @@ const callsOf = ({ modelCalls }: Turn | Subagent, { usageUnknown }: SessionFacts
     ? undefined
     : modelCalls.length;
 
-const costAttributes = (nanoUsd: number | undefined): Loose =>
-  nanoUsd === undefined
-    ? {}
-    : {
-        [semconv.OPENHOOK_COST_USD]: nanoUsd / 1e9,
-        [semconv.OPENHOOK_COST_SOURCE]: "price_table",
-        [semconv.OPENHOOK_PRICE_TABLE]: PRICE_TABLE,
-      };
+/** @param model of the only model that the cost is of; absent for several */
+function costAttributes(nanoUsd: number | undefined, model?: string): Loose {
+  if (nanoUsd === undefined) return {};
+  const { kind, prices } = costSource(model);
+  return {
+    [semconv.OPENHOOK_COST_USD]: nanoUsd / 1e9,
+    [semconv.OPENHOOK_COST_SOURCE]: kind,
+    [semconv.OPENHOOK_PRICE_TABLE]: prices,
+  };
+}
 
 function reportedAttributes({ reported }: Totals): Loose {
   if (reported === undefined) return {};

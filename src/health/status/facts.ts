@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { allAgents } from "../../agents/registry.ts";
-import { loadConfig } from "../../config/load.ts";
+import { loadConfigAndPrices } from "../../config/own-prices.ts";
 import type { Context } from "../../context.ts";
 import type { Agent } from "../../model/agent.ts";
 import { isoTime } from "../../text/figures.ts";
@@ -22,7 +22,7 @@ import { storeOf } from "./store.ts";
  */
 export async function collectStatus(context: Context, cards?: readonly Agent[]): Promise<Status> {
   const { places } = context;
-  const loaded = await loadConfig(context);
+  const loaded = await loadConfigAndPrices(context);
   const agents = await agentsOf(context, cards ?? (await allAgents()));
   const hook = await hookOf(context);
   const store = storeOf(context);

@@ -1,4 +1,4 @@
-import { PRICE_TABLE } from "../../telemetry/cost.ts";
+import { pricesInWords } from "../../telemetry/cost.ts";
 import { localTime } from "../../text/figures.ts";
 import { flow, type Piece, printable, type Terminal, wrapped } from "../../text/terminal.ts";
 import type { Explanation } from "../explain.ts";
@@ -17,7 +17,7 @@ export function* explanationLines(explanation: Explanation, title: string, termi
   }
   const notes = [
     ...unknownsOf(explanation),
-    ...(explanation.money.total.costNanoUsd === undefined ? [] : [`list prices of ${PRICE_TABLE}`]),
+    ...(explanation.money.total.costNanoUsd === undefined ? [] : [pricesInWords()]),
   ];
   if (notes.length > 0) yield "";
   for (const note of notes) yield* wrapped({ text: "" }, note, terminal);

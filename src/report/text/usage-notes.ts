@@ -1,4 +1,4 @@
-import { PRICE_TABLE } from "../../telemetry/cost.ts";
+import { pricesInWords } from "../../telemetry/cost.ts";
 import { plural, pricelessOf } from "../../text/figures.ts";
 import { printable } from "../../text/terminal.ts";
 import type { UsageReport } from "../usage-report.ts";
@@ -11,7 +11,7 @@ export function notesOf({ total, unpriced, leftOut, rows }: UsageReport): readon
   const notes: string[] = [];
   if (leftOut > 0) notes.push(`${plural(leftOut, "row")} more: --limit ${rows.length + leftOut}`);
   if (calls?.costNanoUsd !== undefined) {
-    notes.push(`cost: list prices of ${PRICE_TABLE}, or of the version that recorded the call`);
+    notes.push(`cost: ${pricesInWords()}; a call keeps the price with which it was recorded`);
   }
   if (calls !== undefined && pricelessOf(calls) > 0) {
     notes.push(`price unknown: ${plural(pricelessOf(calls), "call")}, ${namesOf(unpriced)}`);

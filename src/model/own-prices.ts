@@ -1,0 +1,46 @@
+/** The user's own price of a model, per million tokens. Absent: not given, so a call with such tokens has no cost. */
+export interface OwnRates {
+  /** Input outside any cache. */
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead?: number | undefined;
+  /** Cache writes, except those for an hour. */
+  readonly cacheWrite?: number | undefined;
+  readonly cacheWrite1h?: number | undefined;
+}
+
+/** The user's own prices, which replace the public list for the models that they name. */
+export interface OwnPrices {
+  /** Where they are from, in the user's words, e.g. "contract of October". */
+  readonly source: string;
+  /** By model: its name, or the beginning of names with `*` at the end. */
+  readonly models: ReadonlyMap<string, OwnRates>;
+}
+
+/**
+ * Sets the prices for everything that this process prices from now on. Called at the start of commands that price calls.
+ *
+ * @param prices `unreadable`: the user has own prices that cannot be read, so nothing has a known price
+ */
+export function setOwnPrices(prices: OwnPrices | "unreadable" | undefined): void {
+  current = prices;
+}
+
+/** The prices set last, the same object until they are set again; `undefined`: the public list applies. */
+export const ownPrices = (): OwnPrices | "unreadable" | undefined => current;
+
+/** The rates for a model: of its name, otherwise of the longest beginning. `undefined`: the public list applies. */
+export function ownRatesOf({ models }: OwnPrices, model: string): OwnRates | undefined {
+  const exact = models.get(model);
+  if (exact !== undefined) return exact;
+  let best: string | undefined;
+  for (const name of models.keys()) {
+    if (!name.endsWith("*") || !model.startsWith(name.slice(0, -1))) continue;
+    if (best === undefined || name.length > best.length) best = name;
+  }
+  return best === undefined ? undefined : models.get(best);
+}
+
+// --- internal ---
+
+let current: OwnPrices | "unreadable" | undefined;
