@@ -1,4 +1,5 @@
 import { whyUnsent } from "../config/config-state.ts";
+import { StateError } from "../config/file-owner.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import type { Context } from "../context.ts";
 import type { DrainDeps, DrainReport } from "../drain/context.ts";
@@ -34,7 +35,8 @@ export async function drain(options: DrainCommandOptions, context: Context): Pro
     report = await drainNow(deps, options);
   } catch (error) {
     log.line(messageOf(error));
-    await log.flush();
+    // Through sudo, root would create a log that belongs to root
+    if (!(error instanceof StateError)) await log.flush();
     if (!options.quiet) context.stderr.write(`openhook-otel: ${messageOf(error)}\n`);
     return 1;
   }

@@ -6,6 +6,8 @@ export interface DrainDeps extends Pick<CaptureContext, "places" | "loaded" | "a
   readonly platform: NodeJS.Platform;
   readonly arch: string;
   readonly sleep: (ms: number) => Promise<void>;
+  /** The user who started this with `sudo`. */
+  readonly sudoUid?: number;
 }
 
 /** What every station of the drain works with. */

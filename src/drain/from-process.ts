@@ -8,6 +8,7 @@ import type { DrainDeps } from "./context.ts";
 export async function drainDeps(context: Context, log: (line: string) => void): Promise<DrainDeps> {
   const loaded = await loadConfigAndPrices(context);
   for (const line of [...loaded.errors, ...loaded.warnings]) log(`configuration: ${line}`);
+  const sudo = context.env["SUDO_UID"] ?? "";
   return {
     places: context.places,
     loaded,
@@ -18,5 +19,6 @@ export async function drainDeps(context: Context, log: (line: string) => void): 
     now: context.now,
     sleep: (ms) => new Promise((done) => setTimeout(done, ms)),
     log,
+    ...(/^\d{1,10}$/.test(sudo) && { sudoUid: Number(sudo) }),
   };
 }

@@ -17,6 +17,7 @@ import { recordMovedRoots } from "../transcripts/transcript-roots.ts";
 import { type AdaptedPayload, adapt } from "./adapt.ts";
 import { concernsAll } from "./contain.ts";
 import type { Drain } from "./context.ts";
+import { reportLeftFiles } from "./left-files.ts";
 import { payloadIncrement, recordSelf } from "./self-counters.ts";
 import { type PayloadBatch, storePayloads } from "./store-payloads.ts";
 
@@ -33,6 +34,7 @@ export async function readInbox(drain: Drain): Promise<ReadonlySet<number>> {
   // Counts of quarantined payloads; all others are counted with their events
   let quarantined: Increment[] = [];
   let lost: LostEvent[] = [];
+  const left: InboxProblem[] = [];
   let [lostEvents, heldBytes] = [0, 0];
   const stored = committedFiles(drain.db);
   let removed: string[] = [];
@@ -52,18 +54,22 @@ export async function readInbox(drain: Drain): Promise<ReadonlySet<number>> {
     heldBytes = 0;
     if (files.length === 0) return;
     checkpoint(drain.db);
-    for (const file of files) if (!refused.has(file)) await remove(drain, file);
+    for (const file of files) if (!refused.has(file)) await remove(file, left);
   };
   const onProblem = (problem: InboxProblem): void => {
-    reportFile(drain, problem);
-    if (problem.outcome === "quarantined")
-      quarantined.push(payloadIncrement(drain, "quarantined", undefined, problem.reason));
+    if (problem.outcome === "left") {
+      left.push(problem);
+      return;
+    }
+    report.quarantined++;
+    reportProblem(drain, `quarantined ${JSON.stringify(problem.path)}: ${problem.reason}`);
+    quarantined.push(payloadIncrement(drain, "quarantined", undefined, problem.reason));
   };
   const wanted = { content: keepsContent(drain.loaded.config.capture) };
   for await (const file of claim(places, { now: drain.now, onProblem })) {
     if (stored.has(nameOf(file))) {
       // A drain died, or could not remove the file, after the commit
-      await remove(drain, file);
+      await remove(file, left);
       removed.push(nameOf(file));
       continue;
     }
@@ -81,7 +87,7 @@ export async function readInbox(drain: Drain): Promise<ReadonlySet<number>> {
       try {
         await quarantine(places, file, adapted, drain.now());
       } catch (error) {
-        reportFile(drain, leftFile(file, error));
+        left.push(leftFile(file, error));
         continue;
       }
       report.quarantined++;
@@ -99,6 +105,7 @@ export async function readInbox(drain: Drain): Promise<ReadonlySet<number>> {
     await commit();
   }
   await commit();
+  reportLeftFiles(drain, left);
   if (lostEvents > 0) {
     const what = lostEvents === 1 ? "1 event was" : `${lostEvents} events were`;
     reportProblem(drain, `${what} lost because the disk was full`);
@@ -163,7 +170,7 @@ async function refuse(drain: Drain, file: InboxFile, reason: string): Promise<vo
   try {
     await quarantine(places, file, reason, drain.now());
   } catch (error) {
-    reportFile(drain, leftFile(file, error));
+    reportLeftFiles(drain, [leftFile(file, error)]);
     return;
   }
   report.quarantined++;
@@ -177,20 +184,11 @@ const nameOf = ({ path }: ClaimedFile): string => basename(path);
 const intakeFactsOf = ({ facts }: InboxFile, { notes }: Extract<Decoded, { ok: true }>): IntakeFacts =>
   notes.includes("cut") ? { ...facts, truncated: true } : facts;
 
-const remove = (drain: Drain, file: ClaimedFile): Promise<void> =>
-  settle(file).catch((error: unknown) => reportFile(drain, leftFile(file, error)));
+const remove = (file: ClaimedFile, left: InboxProblem[]): Promise<void> =>
+  settle(file).catch((error: unknown) => void left.push(leftFile(file, error)));
 
 const leftFile = ({ path }: ClaimedFile, error: unknown): InboxProblem => ({
   path,
   reason: messageOf(error),
   outcome: "left",
 });
-
-function reportFile(drain: Drain, { path, reason, outcome }: InboxProblem): void {
-  if (outcome === "quarantined") drain.report.quarantined++;
-  else drain.report.left++;
-  reportProblem(
-    drain,
-    `${outcome === "quarantined" ? "quarantined" : "could not read"} ${JSON.stringify(path)}: ${reason}`,
-  );
-}

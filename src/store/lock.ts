@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import Libsql from "libsql";
 import { step } from "../model/fault-points.ts";
@@ -51,10 +51,22 @@ function named<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    const advice = "check that its folder can be written and the disk is not full";
+    const advice = adviceOn(path) ?? "check that its folder can be written and the disk is not full";
     const text = `cannot lock ${JSON.stringify(path)}: ${codeAndText(error).text}; ${advice}`;
     throw new StoreError("E_STORE", text, { cause: error });
   }
+}
+
+/** A run as another user, for example with `sudo`, left files that this user cannot use. */
+function adviceOn(path: string): string | undefined {
+  const uid = process.getuid?.();
+  if (uid === undefined || uid === 0) return undefined;
+  for (const one of [path, `${path}.again`, dirname(path)]) {
+    const owner = statSync(one, { throwIfNoEntry: false })?.uid;
+    if (owner === undefined || owner === uid) continue;
+    return `${JSON.stringify(one)} belongs to user ${owner}, not to you: sudo chown -R ${uid} ${JSON.stringify(dirname(path))}`;
+  }
+  return undefined;
 }
 
 function tryNamed(path: string): (() => void) | undefined {

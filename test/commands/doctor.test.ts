@@ -9,6 +9,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
@@ -287,6 +288,13 @@ describe("doctor", () => {
     const deleted = await examine();
     expect(deleted.code).toBe(0);
     expect(deleted.about("Claude Code")).toContain(`remark: the last session's transcript does not exist: ${path}`);
+    const elsewhere = join(of.home, "elsewhere.jsonl");
+    writeFileSync(elsewhere, text);
+    symlinkSync(elsewhere, String(path));
+    expect((await examine()).about("Claude Code").join()).toMatch(
+      /broken: .*transcript cannot be read: .*transcripts\.folders/,
+    );
+    rmSync(String(path));
     writeFileSync(String(path), text);
     expect((await examine()).about("Claude Code").at(-1)).toMatch(/^ok: the last session's transcript/);
   });

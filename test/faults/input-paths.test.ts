@@ -87,7 +87,7 @@ const LED: Readonly<Record<string, (path: string) => readonly [string, RegExp]>>
     const elsewhere = join(world.home, "elsewhere.jsonl");
     writeFileSync(elsewhere, turn("s"));
     symlinkSync(elsewhere, path);
-    return [path, /a link, and its target is outside/];
+    return [path, /a link that leads elsewhere: its target is outside/];
   },
   "a link to a device": (path) => {
     symlinkSync("/dev/zero", path);
@@ -98,7 +98,7 @@ const LED: Readonly<Record<string, (path: string) => readonly [string, RegExp]>>
     mkdirSync(elsewhere);
     writeFileSync(join(elsewhere, "s.jsonl"), turn("s"));
     symlinkSync(elsewhere, join(dirname(path), "linked"));
-    return [join(dirname(path), "linked", "s.jsonl"), /a link, and its target is outside/];
+    return [join(dirname(path), "linked", "s.jsonl"), /a link that leads elsewhere: its target is outside/];
   },
   "links in a circle": (path) => {
     symlinkSync(path, `${path}.2`);

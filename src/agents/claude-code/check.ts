@@ -17,7 +17,12 @@ export async function check(
   target: InstallTarget,
   managed: string = managedFolder(platform()),
 ): Promise<readonly Finding[]> {
-  const ofManaged = await layersOf([join(managed, "managed-settings.json"), ...(await dropInsOf(managed))]);
+  const ofManaged = await layersOf([
+    join(managed, "managed-settings.json"),
+    ...(await dropInsOf(managed)),
+    // The organisation's policy, which Claude Code downloads
+    join(dirname(settingsPath("user", target)), "remote-settings.json"),
+  ]);
   const ofUsers = await layersOf([
     settingsPath("user", target),
     settingsPath("project", target),

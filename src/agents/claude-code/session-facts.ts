@@ -9,7 +9,9 @@ export function sessionFacts(context: LineContext): void {
   if (agentId !== undefined) return;
   const agentVersion = asString(o["version"]);
   const cwd = asString(o["cwd"]);
-  const gitBranch = asString(o["gitBranch"]);
+  const branch = asString(o["gitBranch"]);
+  // Claude Code reads HEAD itself. With reftable references HEAD is a stub that names this branch, which git forbids
+  const gitBranch = branch === ".invalid" ? undefined : branch;
   const digest = digestOf(agentVersion, cwd, gitBranch);
   if (digest === state.facts) return;
   state.facts = digest;

@@ -19,6 +19,7 @@ export default oneFile({
   registered: hookEventsIn,
   async check(files, target) {
     const found = files.flatMap(({ text }) => (text === undefined ? [] : offSwitch(text)));
+    found.push(...(await switchedOffElsewhere(target)));
     const isProject = files.some(({ path }) => path.startsWith(join(target.project, ".github")));
     if (isProject && !(await isTrusted(target))) found.push(UNTRUSTED);
     return found;
@@ -100,6 +101,20 @@ function offSwitch(text: string): readonly Finding[] {
   return asObject(settingsIn(text))?.["disableAllHooks"] === true
     ? [{ level: "broken", text: '"disableAllHooks" is true in the file, so none of its hooks run; remove that line' }]
     : [];
+}
+
+/** The program's own settings, the user's and the project's, can switch all hooks off. Copilot says nothing then. */
+async function switchedOffElsewhere(target: InstallTarget): Promise<readonly Finding[]> {
+  const paths = [
+    ...["settings.json", "config.json"].map((name) => join(homeOf(target), name)),
+    ...["settings.json", "settings.local.json"].map((name) => join(target.project, ".github", "copilot", name)),
+  ];
+  const texts = await Promise.all(paths.map((path) => readFile(path, "utf8").catch(() => "")));
+  return paths.flatMap((path, i): Finding[] =>
+    offSwitch(texts[i] ?? "").length === 0
+      ? []
+      : [{ level: "broken", text: `hooks are switched off: "disableAllHooks" is true in ${path}; remove it` }],
+  );
 }
 
 /** True below a folder that the user trusts; false if the configuration cannot be read. */

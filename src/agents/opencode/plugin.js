@@ -41,6 +41,9 @@ const SAME_SECOND_MS = 1_000;
 /** Limit for a long-lived server. */
 const MAX_REMEMBERED = 2_000;
 
+/** OpenCode sends `session.idle` right after `session.status`. */
+const IDLE_FOLLOWS_MS = 500;
+
 /** By directory. If the plugin is loaded from two folders, or again without `dispose`, only the last instance reports events. */
 const ACTIVE_INSTANCES = Symbol.for("openhook-otel.opencode");
 
@@ -53,7 +56,15 @@ function hooksFor(directory) {
   globalThis[ACTIVE_INSTANCES] ??= new Map();
   const activeInstances = globalThis[ACTIVE_INSTANCES];
   activeInstances.set(directory, instance);
-  const state = { directory, parents: new Map(), prompts: new Map(), requested: new Map(), sequence: 0 };
+  const state = {
+    directory,
+    parents: new Map(),
+    prompts: new Map(),
+    requested: new Map(),
+    idle: new Map(),
+    idleSoon: new Map(),
+    sequence: 0,
+  };
   const hook = (handle) => async (input, output) => {
     if (activeInstances.get(directory) === instance) quietly(() => handle(state, input, output));
   };
@@ -76,6 +87,7 @@ function chatMessage(state, input, output) {
   const message = output?.message;
   const id = textOf(message?.id);
   if (sessionID === undefined || id === undefined) return;
+  isActive(state, sessionID);
   const created = numberOf(message.time?.created);
   const parts = list(output.parts).map((part) => ({
     type: textOf(part?.type),
@@ -99,6 +111,7 @@ function chatMessage(state, input, output) {
 function toolBefore(state, input, output) {
   const called = callOf(input);
   if (called === undefined) return;
+  isActive(state, called.sessionID);
   write(state, "tool.execute.before", called, { args: argumentsOf(called.tool, output?.args) }, called.sessionID);
 }
 
@@ -137,7 +150,7 @@ function busEvent(state, input) {
   const event = input?.event;
   const type = textOf(event?.type);
   if (type === undefined || !Object.hasOwn(BUS, type)) return;
-  const record = BUS[type](state, event.properties ?? {});
+  const record = BUS[type](state, event.properties ?? {}, textOf(event.id));
   if (record === undefined) return;
   const { properties, sessionID, drain } = record;
   write(state, `event:${type}`, { event: { id: textOf(event.id), type, properties } }, null, sessionID);
@@ -172,6 +185,9 @@ const BUS = {
   "session.idle": (state, { sessionID }) => {
     const id = textOf(sessionID);
     if (id === undefined) return undefined;
+    clearTimeout(state.idleSoon.get(id)?.timer);
+    state.idleSoon.delete(id);
+    remember(state.idle, id, true);
     return { properties: { sessionID: id }, sessionID: id, drain: state.parents.has(id) ? "no" : "yes" };
   },
   "session.error": (_, { sessionID, error }) => {
@@ -182,8 +198,10 @@ const BUS = {
     const id = textOf(sessionID);
     return id === undefined ? undefined : { properties: { sessionID: id }, sessionID: id };
   },
-  "session.status": (_, { sessionID, status }) => {
+  "session.status": (state, { sessionID, status }, eventId) => {
     const id = textOf(sessionID);
+    if (id !== undefined && status?.type === "idle") idleByStatus(state, id, eventId);
+    else if (id !== undefined) isActive(state, id);
     if (id === undefined || status?.type !== "retry") return undefined;
     const retry = { type: "retry", attempt: numberOf(status.attempt), message: textOf(status.message) };
     return { properties: { sessionID: id, status: retry }, sessionID: id };
@@ -244,6 +262,7 @@ const BUS = {
 
 /** The process closes this directory, which ends its sessions. OpenCode has no other event for the end of a session. */
 function dispose(state) {
+  for (const idle of [...state.idleSoon.values()]) endNow(idle);
   for (const sessionID of state.prompts.keys()) write(state, "dispose", { sessionID }, null, sessionID);
   state.prompts.clear();
   state.parents.clear();
@@ -495,4 +514,37 @@ function remember(map, key, value) {
 function forget(state, sessionID) {
   state.prompts.delete(sessionID);
   state.parents.delete(sessionID);
+  state.idle.delete(sessionID);
+}
+
+/**
+ * `session.status` with `idle` will replace `session.idle`, which is deprecated. While both are sent, `session.idle` follows and
+ * counts; if it does not, it is written with the time and id of this event.
+ */
+function idleByStatus(state, sessionID, id) {
+  if (state.idle.has(sessionID) || state.idleSoon.has(sessionID)) return;
+  const timeMs = Date.now();
+  const end = () =>
+    quietly(() => {
+      state.idleSoon.delete(sessionID);
+      remember(state.idle, sessionID, true);
+      const event = { id, type: "session.idle", properties: { sessionID } };
+      write(state, "event:session.idle", { event }, null, sessionID, timeMs);
+      if (!state.parents.has(sessionID)) startDrain();
+    });
+  const timer = setTimeout(end, IDLE_FOLLOWS_MS);
+  timer.unref?.();
+  remember(state.idleSoon, sessionID, { timer, end });
+}
+
+/** A session works again. */
+function isActive(state, sessionID) {
+  endNow(state.idleSoon.get(sessionID));
+  state.idle.delete(sessionID);
+}
+
+function endNow(idle) {
+  if (idle === undefined) return;
+  clearTimeout(idle.timer);
+  idle.end();
 }

@@ -1,11 +1,16 @@
 import { open } from "node:fs/promises";
+import { refusalOf } from "../../agents/shared/transcript/open.ts";
+import { loadConfig } from "../../config/load.ts";
 import type { Context } from "../../context.ts";
-import type { Agent, Installer } from "../../model/agent.ts";
+import type { Agent, Installer, TranscriptReader } from "../../model/agent.ts";
 import { suggest } from "../../model/suggest.ts";
 import { hookCommandOf } from "../../registration/hook-program.ts";
 import { type AgentLookup, readSettingsFiles, targetOf } from "../../registration/settings-edit.ts";
+import type { Database } from "../../store/database.ts";
 import type { SourceActivity } from "../../store/health.ts";
+import { readStore } from "../../store/read-only.ts";
 import { duration, plural } from "../../text/figures.ts";
+import { rootsOf } from "../../transcripts/transcript-roots.ts";
 import { brokenRegistrations, whereOf } from "../status/registrations.ts";
 import type { AgentStatus, Registration } from "../status/shape.ts";
 import { type Finding, inArea } from "./finding.ts";
@@ -130,7 +135,8 @@ function* lastEvent({ status, last }: AgentFacts, { now }: Context): Generator<F
 }
 
 /** Whether the last session's transcript can be read: most agents' tokens come from there. */
-async function readable(agent: Agent, { status, last }: AgentFacts, { places }: Context): Promise<readonly Finding[]> {
+async function readable(agent: Agent, { status, last }: AgentFacts, context: Context): Promise<readonly Finding[]> {
+  const { places } = context;
   if (last === undefined || agent.transcript === undefined) return [];
   const { ok, remark, broken } = inArea(status.title);
   const { default: reader } = await agent.transcript();
@@ -141,7 +147,13 @@ async function readable(agent: Agent, { status, last }: AgentFacts, { places }: 
   const query = { sessionId, home: places.home, onProblem, ...(path !== undefined && { path }) };
   try {
     const files = await reader.files(query);
-    for (const file of files) await (await open(file.path, "r")).close();
+    const roots = await allowedFolders(reader, agent.source, context);
+    for (const file of files) {
+      // As a drain opens it
+      const refusal = await refusalOf(file.path, roots);
+      if (refusal !== undefined) return [broken(`the last session's transcript cannot be read: ${refusal}`)];
+      await (await open(file.path, "r")).close();
+    }
     if (files.length > 0) return [ok(`the last session's transcript can be read (${plural(files.length, "part")})`)];
     const where = path === undefined ? "" : `: ${path}`;
     return [
@@ -151,4 +163,12 @@ async function readable(agent: Agent, { status, last }: AgentFacts, { places }: 
     const reason = error instanceof Error ? error.message : String(error);
     return [broken(`the last session's transcript cannot be read: ${reason}`, "make it readable for you")];
   }
+}
+
+/** The folders from which drains read this agent's transcripts. */
+async function allowedFolders(reader: TranscriptReader, source: string, context: Context): Promise<readonly string[]> {
+  const { places } = context;
+  const loaded = await loadConfig(context);
+  const folders = (db: Database | undefined) => rootsOf({ places, loaded, db }, reader, source);
+  return readStore(places.storePath, folders) ?? folders(undefined);
 }

@@ -1,3 +1,6 @@
+import { lstat, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { ownUid } from "../../config/file-owner.ts";
 import type { Context } from "../../context.ts";
 import { suggest } from "../../model/suggest.ts";
 import { duration, plural } from "../../text/figures.ts";
@@ -12,6 +15,13 @@ export async function* inboxFindings(status: Status, context: Context): AsyncGen
   const { ok, remark } = inArea("inbox");
   const queued = inbox.waiting + inbox.claimed;
   const ageMs = inbox.oldest === null ? 0 : context.now() - Date.parse(inbox.oldest);
+  const foreign = await filesOfOthers(context);
+  if (foreign !== undefined) {
+    yield remark(
+      `${plural(foreign.count, "event")} of user ${foreign.owner} cannot be read: an agent ran as that user (sudo, a container)`,
+      `sudo chown -R ${foreign.uid} ${context.places.stateDir}`,
+    );
+  }
   const stale = staleRemark(inbox, context.now());
   for (const text of stale) yield remark(text);
   if (stale.length === 0) {
@@ -28,6 +38,20 @@ export async function* inboxFindings(status: Status, context: Context): AsyncGen
 }
 
 // --- internal ---
+
+/** Inbox files of another user, whom root could give them back. `undefined`: there are none. */
+async function filesOfOthers({ places, platform }: Context) {
+  const uid = ownUid(platform);
+  if (uid === undefined || uid === 0) return undefined;
+  const owners: number[] = [];
+  for (const folder of [places.inboxDir, places.claimedDir]) {
+    for (const name of await readdir(folder).catch(() => [])) {
+      const owner = (await lstat(join(folder, name)).catch(() => undefined))?.uid;
+      if (owner !== undefined && owner !== uid) owners.push(owner);
+    }
+  }
+  return owners[0] === undefined ? undefined : { uid, owner: owners[0], count: owners.length };
+}
 
 const REASONS_READ = 1000;
 const REASONS_SHOWN = 10;

@@ -34,10 +34,20 @@ describe("what keeps Claude Code from running hooks", () => {
     "acme-shop/.claude/settings.json",
     "acme-shop/.claude/settings.local.json",
     "managed/managed-settings.json",
+    ".claude/remote-settings.json",
   ])("is disableAllHooks in %s", async (path) => {
     await put(path, { disableAllHooks: true });
     expect(await problems()).toEqual([
       `broken: hooks are switched off: "disableAllHooks" is true in ~/${path}; remove it`,
+    ]);
+  });
+
+  it("is the organisation's policy that allows only its own hooks", async () => {
+    await put(".claude/remote-settings.json", { allowManagedHooksOnly: true });
+    expect(await problems()).toEqual([
+      expect.stringContaining(
+        'users\' hooks are switched off by "allowManagedHooksOnly" in ~/.claude/remote-settings.json',
+      ),
     ]);
   });
 

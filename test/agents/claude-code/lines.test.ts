@@ -576,6 +576,13 @@ describe("other lines", () => {
     expect(found).toMatchObject([{ gitBranch: "main", agentVersion: "2.1.329" }, { gitBranch: "fix" }]);
   });
 
+  test("the branch in the stub HEAD of a repository with reftable references is unknown", () => {
+    const facts = { version: "2.1.329", cwd: "/home/dev/acme-shop", gitBranch: ".invalid" };
+    const [found] = entriesOf([user("one", facts)], lineState(0)).filter((e) => e.kind === "session");
+    expect(found).toMatchObject({ cwd: "/home/dev/acme-shop" });
+    expect(found).not.toHaveProperty("gitBranch");
+  });
+
   test("ignored kinds and lines without a time give no entries", () => {
     expect(
       entriesOf([line("attachment"), line("summary"), line("file-history-snapshot"), { type: "user-like" }]),

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import installer from "../../../src/agents/copilot/installer.ts";
@@ -198,6 +198,18 @@ describe.skipIf(process.platform === "win32")("on this machine", () => {
     expect(await check("project", trusting(join(home, "acme-shop")))).toEqual([]);
     expect(await check("project", trusting(home))).toEqual([]);
     expect(await check("project", JSON.stringify({ trusted_folders: [home] }))).toEqual([]);
+  });
+  test.each([
+    ".copilot/settings.json",
+    ".copilot/config.json",
+    "acme-shop/.github/copilot/settings.json",
+    "acme-shop/.github/copilot/settings.local.json",
+  ])("reports that %s disables all hooks", async (file) => {
+    await mkdir(dirname(join(home, file)), { recursive: true });
+    await writeFile(join(home, file), '// mine\n{"disableAllHooks": true}');
+    const found = await installer.check?.([{ path, text: add(undefined) }], here());
+    const text = `hooks are switched off: "disableAllHooks" is true in ${join(home, file)}; remove it`;
+    expect(found).toEqual([{ level: "broken", text }]);
   });
   test("reports a file that disables its hooks", async () => {
     const text = add('{"disableAllHooks": true}');

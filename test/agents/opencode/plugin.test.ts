@@ -510,6 +510,36 @@ describe("places and drains", () => {
     expect(readFileSync(mark(), "utf8")).toBe("drain --quiet\ndrain --quiet\n");
   });
 
+  test.each([
+    ["session.idle", [bus("session.idle", { sessionID: S })]],
+    ["session.status", [bus("session.status", { sessionID: S, status: { type: "idle" } })]],
+    [
+      "both",
+      [
+        bus("session.status", { sessionID: S, status: { type: "idle" } }),
+        bus("session.idle", { sessionID: S }),
+        bus("session.status", { sessionID: S, status: { type: "idle" } }),
+      ],
+    ],
+  ])("the end of each turn is recorded once and starts one drain, by %s", async (_, ends) => {
+    programThatMarks();
+    process.env["OPENHOOK_OTEL_DRAIN"] = "";
+    const hooks = await load();
+    await call(hooks, "event", created(S));
+    for (const id of ["msg_1", "msg_2"]) {
+      await call(hooks, "chat.message", { sessionID: S }, message(id));
+      await call(hooks, "event", bus("session.status", { sessionID: S, status: { type: "busy" } }));
+      for (const end of ends) await call(hooks, "event", end);
+      vi.useRealTimers();
+      await new Promise((done) => setTimeout(done, 700));
+    }
+    expect(await drains()).toBe(2);
+    const idle = readdirSync(inbox).filter((name) =>
+      readFileSync(join(inbox, name), "utf8").includes('"session.idle"'),
+    );
+    expect(idle).toHaveLength(2);
+  });
+
   test("no drain starts if it is off or the program is missing", async () => {
     programThatMarks();
     const hooks = await load();

@@ -202,7 +202,10 @@ function checkedStats(path: string, real: string, roots: readonly string[] | und
   if (systemFolder !== undefined) throw refused(path, `it leads to ${systemFolder}, a system folder`);
   const root = roots === undefined ? undefined : rootOf(real, roots);
   if (roots !== undefined && root === undefined) {
-    throw refused(path, real === resolve(path) ? `it is ${OUTSIDE}` : `it is a link, and its target is ${OUTSIDE}`);
+    throw refused(
+      path,
+      real === resolve(path) ? `it is ${OUTSIDE}` : `it is a link that leads elsewhere: its target is ${OUTSIDE}`,
+    );
   }
   const stats = lstatSync(real);
   if (!stats.isFile()) throw new RefusedError(`${JSON.stringify(path)} is not a regular file but ${kindOf(stats)}`);
@@ -210,7 +213,7 @@ function checkedStats(path: string, real: string, roots: readonly string[] | und
   return stats;
 }
 
-const OUTSIDE = "outside this agent's session folders";
+const OUTSIDE = "outside this agent's session folders; the setting transcripts.folders can add the folder";
 
 /** The reason for a path where nothing exists, by its closest existing folder. */
 function outsideReason(path: string, roots: readonly string[] | undefined): string | undefined {

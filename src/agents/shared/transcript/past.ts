@@ -159,5 +159,5 @@ async function isOutside(path: string, roots: readonly string[]): Promise<boolea
 
 const refusalOf = (path: string): RefusedError =>
   new RefusedError(
-    `${JSON.stringify(path)} is not read: it is a link, and its target is outside this agent's session folders`,
+    `${JSON.stringify(path)} is not read: it is a link that leads out: its target is outside this agent's session folders; the setting transcripts.folders can add the folder`,
   );
