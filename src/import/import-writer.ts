@@ -6,6 +6,7 @@ import { concernsAll } from "../drain/contain.ts";
 import type { Drain } from "../drain/context.ts";
 import { unknownRecordKinds } from "../drain/drift.ts";
 import { lineIncrements, recordSelf, recordUnknownNames } from "../drain/self-counters.ts";
+import { otherKey } from "../model/answer-keys.ts";
 import { keepsNames } from "../model/capture.ts";
 import { cardOf } from "../model/card-of.ts";
 import { messageOf } from "../model/error-message.ts";
@@ -15,7 +16,7 @@ import { digestOf } from "../model/packed.ts";
 import type { Repository } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { readRepository } from "../repository/read.ts";
-import { ownerOf, owners } from "../store/owners.ts";
+import { ownedKeyOf, ownerOf, owners } from "../store/owners.ts";
 import {
   isPacked,
   markWhole,
@@ -36,6 +37,7 @@ import { DigestSet } from "./digest-set.ts";
 import { pack } from "./pack.lazy.ts";
 import { priced } from "./price.ts";
 import { type FileRead, packOptions, type ReadResult, type ReadTask, type SessionRead } from "./read.ts";
+import { keysFor, recordDigests } from "./record-digests.ts";
 import type { Unpriced } from "./unpriced.ts";
 
 /** A session that was read and is not stored yet. */
@@ -183,7 +185,7 @@ export class ImportWriter {
     flush();
     const fresh = new Set(owned.subarray(0, unowned));
     const before = takePacked(db, stored.id);
-    const had = new Set(before.map(({ globalKey = "" }) => digestOf(task.source, globalKey)));
+    const had = new Set(recordDigests(task.source, before));
     const isFree = (digest: number): boolean => fresh.has(digest) || !this.#owned.has(digest);
     const isItsOwn =
       isAgain && !withoutNames && !this.#hasPruned && owned.every((digest) => had.has(digest) || isFree(digest));
@@ -273,11 +275,28 @@ export class ImportWriter {
   #isOwnedElsewhere({ id, source }: StoredSession, globalKey: string, fresh: ReadonlySet<number>): boolean {
     const { db } = this.#drain;
     const digest = digestOf(source, globalKey);
+    const other = otherKey(globalKey);
+    if (
+      other !== undefined &&
+      this.#owned.has(digestOf(source, other)) &&
+      this.#isOwnedAs(id, source, globalKey, other)
+    ) {
+      return true;
+    }
     if (!this.#hasPruned && (fresh.has(digest) || !this.#owned.has(digest))) return false;
     const owner = ownerOf(db, source, globalKey);
     if (owner !== undefined) return owner !== id;
     if (packedOwners(db, source, globalKey).some((number) => number !== id)) return true;
     return this.#hasPruned && isPrunedFact(db, "owner", source, globalKey);
+  }
+
+  /** Whether another session has a record of the same answer, with its request where this one has none or without. */
+  #isOwnedAs(id: number, source: string, globalKey: string, other: string): boolean {
+    const { db } = this.#drain;
+    const known = ownedKeyOf(db, source, globalKey);
+    const owner = known === undefined ? undefined : ownerOf(db, source, known);
+    if (owner !== undefined) return owner !== id;
+    return packedOwners(db, source, other).some((number) => number !== id);
   }
 
   async #readRepository(folder: string | undefined): Promise<void> {
@@ -294,7 +313,8 @@ export class ImportWriter {
     this.#hasPruned = hasPrunedFacts(db);
     for (const digests of ownedDigests(db)) this.#owned.addAll(digests);
     for (const some of owners(db)) {
-      this.#owned.addAll(Float64Array.from(some, ({ source, globalKey }) => digestOf(source, globalKey)));
+      const keys = some.flatMap(({ source, globalKey }) => keysFor(globalKey).map((key) => digestOf(source, key)));
+      this.#owned.addAll(Float64Array.from(keys));
     }
   }
 }

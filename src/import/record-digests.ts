@@ -1,12 +1,16 @@
+import { commonKey } from "../model/answer-keys.ts";
 import { digestOf } from "../model/packed.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 
 /** Digests of the entries whose id is unique over sessions. */
-export function recordDigests(source: string, entries: readonly TranscriptEntry[]): Float64Array {
-  const digests = new Float64Array(entries.length);
-  let length = 0;
-  for (const { globalKey } of entries) {
-    if (globalKey !== undefined) digests[length++] = digestOf(source, globalKey);
-  }
-  return digests.slice(0, length);
+export const recordDigests = (source: string, entries: readonly TranscriptEntry[]): Float64Array =>
+  Float64Array.from(
+    entries.flatMap(({ globalKey }) => (globalKey === undefined ? [] : keysFor(globalKey))),
+    (key) => digestOf(source, key),
+  );
+
+/** The keys under which a record is found: its own, and that of its answer. */
+export function keysFor(globalKey: string): readonly string[] {
+  const common = commonKey(globalKey);
+  return common === undefined ? [globalKey] : [globalKey, common];
 }

@@ -1,3 +1,4 @@
+import { commonKey } from "../model/answer-keys.ts";
 import { defined } from "../model/defined.ts";
 import type { FactOf, FactSink, LooseEntry, Place } from "../model/fact-sink.ts";
 import {
@@ -135,8 +136,10 @@ export class RowSink implements FactSink {
   /** Digests of the facts whose id is unique over sessions; see `digestOf`. */
   owned(): Float64Array {
     const tables = [this.#prompts, this.#calls, this.#uses, this.#results];
-    const all = new Float64Array(tables.reduce((sum, { rows }) => sum + rows, this.#others.size));
+    const common = this.#calls.common;
+    const all = new Float64Array(tables.reduce((sum, { rows }) => sum + rows, this.#others.size + common.length));
     let length = 0;
+    for (const digest of common) all[length++] = digest;
     for (const { digests } of tables) {
       for (const digest of digests) if (!Number.isNaN(digest)) all[length++] = digest;
     }
@@ -169,6 +172,8 @@ export class RowSink implements FactSink {
         ids !== undefined && derivedKey(table.kind, ids) === key ? Number.NaN : this.#texts.numberOf(key);
       data[at + CALL.globalKey] = global;
       table.digests.push(this.#digest(key, global));
+      const common = table.kind === "model_call" && global === SAME ? commonKey(key) : undefined;
+      if (common !== undefined) table.common.push(this.#digestOf(common));
       table.keys.set(key, table.rows);
       table.rows++;
       return;
@@ -217,6 +222,8 @@ class KeyedTable extends FactTable {
   readonly keys = new Map<string, number>();
   /** By row; NaN if there is none. */
   readonly digests: number[] = [];
+  /** Of what all records of an answer have in common. */
+  readonly common: number[] = [];
 }
 
 class Texts {

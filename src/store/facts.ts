@@ -1,9 +1,10 @@
+import { otherKey } from "../model/answer-keys.ts";
 import { type Event, timeMsOf } from "../model/event.ts";
 import { mergeEntries } from "../model/merge.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import type { Database } from "./database.ts";
 import { isCopyOfKnownAnswer, replaceCopies } from "./duplicate-answers.ts";
-import { claimRecord } from "./owners.ts";
+import { claimRecord, ownedKeyOf, ownerOf } from "./owners.ts";
 import { hasPacked, packedOwners, takePacked } from "./packed.ts";
 import { revive } from "./prune.ts";
 import { hasPrunedFacts, isPrunedFact } from "./pruned-facts.ts";
@@ -42,8 +43,9 @@ export function addEntries(
   const revisions: Revision[] = [];
   const mayBePruned = hasPrunedFacts(db);
   if (entries.length > 0) unpack(db, session);
-  for (const entry of entries) {
-    if (mayBePruned && isPrunedFact(db, "entry", session.source, session.sessionId, entry.key)) continue;
+  for (const read of entries) {
+    if (mayBePruned && isPrunedFact(db, "entry", session.source, session.sessionId, read.key)) continue;
+    const entry = asOwned(db, session, read);
     if (isCopyOfKnownAnswer(db, session, entry) || !isOwnRecord(db, session, entry, mayBePruned)) continue;
     const known = db
       .prepare("SELECT body, settled FROM entries WHERE session = ? AND key = ?")
@@ -155,6 +157,19 @@ function isOwnRecord(db: Database, session: StoredSession, entry: TranscriptEntr
     unpack(db, sessionById(db, number));
   }
   return claimRecord(db, session, { key, globalKey }, mayBePruned);
+}
+
+/** A record under the key that the same answer is known by, if one of the two lacks the id of its request. */
+function asOwned(db: Database, session: StoredSession, entry: TranscriptEntry): TranscriptEntry {
+  const { key, globalKey } = entry;
+  if (globalKey === undefined || globalKey !== key || entry.kind !== "model_call") return entry;
+  if (ownerOf(db, session.source, key) !== undefined) return entry;
+  const other = hasPacked(db) ? otherKey(key) : undefined;
+  if (other !== undefined) {
+    for (const number of packedOwners(db, session.source, other)) unpack(db, sessionById(db, number));
+  }
+  const known = ownedKeyOf(db, session.source, key);
+  return known === undefined ? entry : { ...entry, key: known, globalKey: known };
 }
 
 const bodies = <T>(db: Database, sql: string, ...values: readonly number[]): readonly T[] =>

@@ -1,3 +1,4 @@
+import { commonKey, otherKey } from "../model/answer-keys.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { moveContent } from "./content.ts";
 import type { Database } from "./database.ts";
@@ -10,6 +11,18 @@ import type { StoredSession } from "./sessions.ts";
 export function ownerOf(db: Database, source: string, globalKey: string): number | undefined {
   const row = db.prepare("SELECT session FROM owners WHERE source = ? AND global_key = ?").get(source, globalKey);
   return row === undefined ? undefined : Number(row["session"]);
+}
+
+/** The key under which an answer is owned, if one of its records lacks the request. Own keys are not looked up. */
+export function ownedKeyOf(db: Database, source: string, globalKey: string): string | undefined {
+  const other = otherKey(globalKey);
+  if (other === undefined) return undefined;
+  if (!other.endsWith("*")) return ownerOf(db, source, other) === undefined ? undefined : other;
+  return db
+    .prepare("SELECT global_key FROM owners WHERE source = ? AND global_key > ? AND global_key < ?")
+    .all(source, globalKey, `${globalKey.slice(0, -1)};`)
+    .map((row) => String(row["global_key"]))
+    .find((key) => commonKey(key) === other);
 }
 
 /** All owned records of sessions that are not packed, in batches. */

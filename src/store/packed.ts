@@ -1,3 +1,4 @@
+import { commonKey } from "../model/answer-keys.ts";
 import { decodePackedFacts } from "../model/fact-columns.ts";
 import { digestOf, type Packed } from "../model/packed.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
@@ -197,8 +198,7 @@ const MAX_KEYS_KNOWN = 8;
 function keysOf(db: Database, session: number): ReadonlySet<string> {
   const known = keysKnown.get(db) ?? new Map<number, ReadonlySet<string>>();
   keysKnown.set(db, known);
-  const keys =
-    known.get(session) ?? new Set((packedFacts(db, session) ?? []).flatMap(({ globalKey }) => globalKey ?? []));
+  const keys = known.get(session) ?? new Set((packedFacts(db, session) ?? []).flatMap(keysIn));
   // The one that was asked for last goes last
   known.delete(session);
   known.set(session, keys);
@@ -207,6 +207,13 @@ function keysOf(db: Database, session: number): ReadonlySet<string> {
     known.delete(oldest);
   }
   return keys;
+}
+
+/** An answer without a request is found under the key that all its records have in common. */
+function keysIn({ globalKey }: TranscriptEntry): readonly string[] {
+  if (globalKey === undefined) return [];
+  const common = commonKey(globalKey);
+  return common === undefined ? [globalKey] : [globalKey, common];
 }
 
 interface Owned {

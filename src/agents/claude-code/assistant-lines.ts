@@ -4,7 +4,15 @@ import { executableOf } from "../shared/names/executables.ts";
 import { isBareCount, laterId } from "../shared/payload/call-ids.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asArray, asObject, asString, ownOf } from "../shared/payload/json.ts";
-import { type CountedCall, type LastAnswer, type Line, type LineContext, lineId, placeOf } from "./line-context.ts";
+import {
+  type CountedCall,
+  type LastAnswer,
+  type Line,
+  type LineContext,
+  type LineState,
+  lineId,
+  placeOf,
+} from "./line-context.ts";
 import { nameAnswer } from "./nameless.ts";
 import { sessionFacts } from "./session-facts.ts";
 import { modelError } from "./system-lines.ts";
@@ -89,7 +97,7 @@ function answerOf(context: LineContext, message: Line, requestId: string | undef
   if (id !== undefined && (requestId !== undefined || isOfOneAnswer(id))) {
     return {
       id,
-      globalKey: `response:${id}:${requestId ?? ""}`,
+      globalKey: `response:${id}:${isOfOneAnswer(id) ? requestOf(state, id, requestId) : requestId}`,
       within: () => (isOfOneAnswer(id) ? id : `${id}:${requestId}`),
     };
   }
@@ -98,6 +106,20 @@ function answerOf(context: LineContext, message: Line, requestId: string | undef
   if (known.length > 0) state.nameless = known;
   return { id, globalKey: `answer:${name}`, within: () => name };
 }
+
+/** Some lines of an answer lack its request: the first line of it decides what identifies them all. */
+function requestOf(state: LineState, id: string, requestId: string | undefined): string {
+  const known = state.requestOf?.findLast((answer) => answer.id === id);
+  if (known !== undefined && (requestId === undefined || known.requestId === undefined)) return known.requestId ?? "";
+  if (known?.requestId !== requestId || known === undefined) {
+    const answer = { id, ...(requestId !== undefined && { requestId }) };
+    state.requestOf = [...(state.requestOf ?? []).slice(1 - REMEMBERED_ANSWERS), answer];
+  }
+  return requestId ?? "";
+}
+
+/** As many as are written at the same time. */
+const REMEMBERED_ANSWERS = 8;
 
 function toolUses(context: LineContext, message: Line, { within }: AnswerIds): void {
   const { o, state, agentId, sink } = context;

@@ -29,6 +29,14 @@ export interface LineState {
   nameless: readonly NamelessAnswer[] | undefined;
   /** The last answer with separate figures. */
   answer: LastAnswer | undefined;
+  /** The last answers with a random id, and the request that their first line names, if any. */
+  requestOf: readonly AnswerRequest[] | undefined;
+}
+
+/** Plain JSON. */
+export interface AnswerRequest {
+  readonly id: string;
+  readonly requestId?: string;
 }
 
 export interface CountedCall {
@@ -56,6 +64,7 @@ export const lineState = (timeMs: number, stored: Partial<LineState> = {}): Line
   counted: undefined,
   nameless: undefined,
   answer: undefined,
+  requestOf: undefined,
   ...stored,
 });
 

@@ -7,14 +7,14 @@ export function usageOf(usage: Line | undefined): TokenUsage | undefined {
   if (usage === undefined) return undefined;
   const fresh = asCount(usage["input_tokens"]);
   const output = asCount(usage["output_tokens"]);
-  if (fresh === undefined || output === undefined) return undefined;
+  if (output === undefined) return undefined;
   const cacheRead = asCount(usage["cache_read_input_tokens"]);
   const lifetimes = asObject(usage["cache_creation"]);
   const cacheWrite5m = asCount(lifetimes?.["ephemeral_5m_input_tokens"]);
   const cacheWrite1h = asCount(lifetimes?.["ephemeral_1h_input_tokens"]);
   const cacheWrite = asCount(usage["cache_creation_input_tokens"]) ?? sumOf(cacheWrite5m, cacheWrite1h);
   return {
-    input: fresh + (cacheRead ?? 0) + (cacheWrite ?? 0),
+    input: (fresh ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0),
     output,
     cacheRead,
     cacheWrite,

@@ -1,0 +1,29 @@
+import { CALL_KEY } from "./fact-tables.ts";
+
+// Some lines and copies of an answer lack the id of its request. A random answer id identifies it without.
+
+/**
+ * A key that all records of an answer have in common, besides their own. It is no record's own key.
+ *
+ * @returns `undefined` for other records, and for answers whose id is not random
+ */
+export function commonKey(globalKey: string): string | undefined {
+  const id = idIn(globalKey)?.id;
+  return id === undefined ? undefined : `${CALL_KEY}${id}:*`;
+}
+
+/** The keys under which another record of the same answer can be known, if one of the two lacks its request. */
+export function otherKey(globalKey: string): string | undefined {
+  const found = idIn(globalKey);
+  if (found === undefined) return undefined;
+  return `${CALL_KEY}${found.id}:${found.requestId === "" ? "*" : ""}`;
+}
+
+// --- internal ---
+
+const ANSWER = /^response:([^:]*[A-Za-z0-9]{16}[^:]*):([^:*]*)$/;
+
+function idIn(globalKey: string): { readonly id: string; readonly requestId: string } | undefined {
+  const found = ANSWER.exec(globalKey);
+  return found === null ? undefined : { id: found[1] ?? "", requestId: found[2] ?? "" };
+}
