@@ -9,7 +9,7 @@ import { countFacts } from "../store/counters.ts";
 import { addEntries, type Revision } from "../store/facts.ts";
 import { reviseCall } from "../store/revise-call.ts";
 import { changeTotals } from "../store/segments.ts";
-import type { StoredSession } from "../store/sessions.ts";
+import { type StoredSession, sessionById } from "../store/sessions.ts";
 import { costNanoUsd } from "../telemetry/cost.ts";
 import { modelCallRevision } from "../telemetry/metrics.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
@@ -22,7 +22,12 @@ import type { Drain } from "./context.ts";
  */
 export function storeEntries(drain: Drain, session: StoredSession, entries: readonly TranscriptEntry[]): void {
   const kept = entriesAtLevel(drain, session, entries);
-  for (const revision of addEntries(drain.db, session, kept)) applyRevision(drain, session, revision);
+  applyRevisions(drain, addEntries(drain.db, session, kept));
+}
+
+/** Adds the difference that more complete records of counted calls make. */
+export function applyRevisions(drain: Drain, revisions: readonly Revision[]): void {
+  for (const revision of revisions) applyRevision(drain, sessionById(drain.db, revision.session), revision);
 }
 
 /** Entries without secrets, and without names if the session's capture level keeps none. */

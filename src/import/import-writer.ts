@@ -34,6 +34,7 @@ import { hasPrunedFacts, isPrunedFact } from "../store/pruned-facts.ts";
 import { findDamage } from "../store/salvage.lazy.ts";
 import { addSession, ensureSession, type StoredSession, sessionById, updateSession } from "../store/sessions.ts";
 import { DigestSet } from "./digest-set.ts";
+import { learnFromCopies } from "./learn-from-copies.ts";
 import { pack } from "./pack.lazy.ts";
 import { priced } from "./price.ts";
 import { type FileRead, packOptions, type ReadResult, type ReadTask, type SessionRead } from "./read.ts";
@@ -266,9 +267,14 @@ export class ImportWriter {
       const before = entries.get(entry.key);
       entries.set(entry.key, before === undefined ? entry : mergeEntries(before, entry));
     }
-    const own = [...entries.values()].filter(
-      ({ globalKey }) => globalKey === undefined || !this.#isOwnedElsewhere(stored, globalKey, fresh),
-    );
+    const own: TranscriptEntry[] = [];
+    const copies: TranscriptEntry[] = [];
+    for (const entry of entries.values()) {
+      const { globalKey } = entry;
+      const isCopy = globalKey !== undefined && this.#isOwnedElsewhere(stored, globalKey, fresh);
+      (isCopy ? copies : own).push(entry);
+    }
+    learnFromCopies(this.#drain, stored.source, copies);
     return pack(own, packOptions(card, stored.sessionId, known));
   }
 

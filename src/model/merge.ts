@@ -1,3 +1,4 @@
+import { defined } from "./defined.ts";
 import type { EntryOf, TranscriptEntry } from "./transcript.ts";
 
 /**
@@ -65,6 +66,18 @@ function answer(a: ModelCall, b: ModelCall): Partial<ModelCall> {
     ...(model !== undefined && { model }),
     ...(noListPrice && { noListPrice }),
   };
+}
+
+/**
+ * An answer with the figures of a copy of it, where they are fuller: a session can end, or lose lines, before the copy was
+ * written. Place and time of the answer stay.
+ */
+export function withFuller(answer: ModelCall, copy: ModelCall): ModelCall {
+  const { usage, model, complete, finishReason, noListPrice } = copy;
+  if (compareUsage(usage, answer.usage) <= 0 && (answer.complete || !complete)) return answer;
+  const { usage: _, model: __, finishReason: ___, noListPrice: ____, ...place } = answer;
+  const figures = defined<Partial<ModelCall>>({ usage, model, finishReason, noListPrice } as Partial<ModelCall>);
+  return mergeEntries(answer, { ...place, complete, ...figures }) as ModelCall;
 }
 
 /** Which usage is fuller: positive if it is `a`, 0 if they are equal. The larger output is the later count. */

@@ -1,6 +1,6 @@
 import { otherKey } from "../model/answer-keys.ts";
 import { type Event, timeMsOf } from "../model/event.ts";
-import { mergeEntries } from "../model/merge.ts";
+import { mergeEntries, withFuller } from "../model/merge.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import type { Database } from "./database.ts";
 import { isCopyOfKnownAnswer, replaceCopies } from "./duplicate-answers.ts";
@@ -12,6 +12,8 @@ import { type StoredSession, sessionById } from "./sessions.ts";
 
 /** A model call that was counted, and a more complete record of it that came later. */
 export interface Revision {
+  /** Number of the session that counted it. */
+  readonly session: number;
   readonly before: EntryOf<"model_call">;
   readonly after: EntryOf<"model_call">;
 }
@@ -45,8 +47,14 @@ export function addEntries(
   if (entries.length > 0) unpack(db, session);
   for (const read of entries) {
     if (mayBePruned && isPrunedFact(db, "entry", session.source, session.sessionId, read.key)) continue;
-    const entry = asOwned(db, session, read);
-    if (isCopyOfKnownAnswer(db, session, entry) || !isOwnRecord(db, session, entry, mayBePruned)) continue;
+    const claimed = asOwned(db, session, read);
+    if (isCopyOfKnownAnswer(db, session, claimed)) continue;
+    const { isOwn, taken } = claim(db, session, claimed, mayBePruned);
+    if (!isOwn) {
+      revisions.push(...learnFromCopy(db, session.source, claimed));
+      continue;
+    }
+    const entry = isCall(claimed) && taken !== undefined && isCall(taken) ? withFuller(claimed, taken) : claimed;
     const known = db
       .prepare("SELECT body, settled FROM entries WHERE session = ? AND key = ?")
       .get(session.id, entry.key);
@@ -73,11 +81,30 @@ export function addEntries(
       session.id,
       entry.key,
     );
-    if (known["settled"] === 1 && before.kind === "model_call" && after.kind === "model_call") {
-      revisions.push({ before, after });
+    if (known["settled"] === 1 && isCall(before) && isCall(after)) {
+      revisions.push({ session: session.id, before, after });
     }
   }
   return revisions;
+}
+
+/**
+ * Gives an answer the figures of a copy of it in another session, where these are fuller.
+ *
+ * @returns the change, if the answer was counted
+ */
+export function learnFromCopy(db: Database, source: string, copy: TranscriptEntry): readonly Revision[] {
+  if (!isCall(copy) || copy.globalKey === undefined) return [];
+  const session = ownerOf(db, source, copy.globalKey);
+  if (session === undefined) return [];
+  const known = db.prepare("SELECT body, settled FROM entries WHERE session = ? AND key = ?").get(session, copy.key);
+  if (known === undefined) return [];
+  const before = JSON.parse(String(known["body"])) as TranscriptEntry;
+  if (!isCall(before)) return [];
+  const after = withFuller(before, copy);
+  if (after === before) return [];
+  db.prepare("UPDATE entries SET body = ? WHERE session = ? AND key = ?").run(JSON.stringify(after), session, copy.key);
+  return known["settled"] === 1 ? [{ session, before, after }] : [];
 }
 
 /** Turns a packed session into rows: its facts are open again. Does nothing for any other session. */
@@ -148,10 +175,16 @@ export function settleFacts(db: Database, sessionNumber: number, keys: readonly 
 
 // --- internal ---
 
+const isCall = (entry: TranscriptEntry): entry is EntryOf<"model_call"> => entry.kind === "model_call";
+
 /** Whether an entry belongs into a session. A record whose id is unique across sessions belongs into one of them. */
-function isOwnRecord(db: Database, session: StoredSession, entry: TranscriptEntry, mayBePruned: boolean): boolean {
-  const { key, globalKey } = entry;
-  if (globalKey === undefined) return true;
+function claim(
+  db: Database,
+  session: StoredSession,
+  { key, globalKey }: TranscriptEntry,
+  mayBePruned: boolean,
+): ReturnType<typeof claimRecord> {
+  if (globalKey === undefined) return { isOwn: true };
   // The owners of packed sessions' records are known only once the sessions are unpacked
   for (const number of hasPacked(db) ? packedOwners(db, session.source, globalKey) : []) {
     unpack(db, sessionById(db, number));

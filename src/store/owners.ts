@@ -48,14 +48,15 @@ export function* owners(
  * not settled; a settled record stays where it was counted.
  *
  * @param mayBePruned whether anything was ever pruned
- * @returns whether the session owns the record; then its entry belongs into the session
+ * @returns whether the session owns the record, so that its entry belongs into the session; and the entry of the session that
+ *          owned it before
  */
 export function claimRecord(
   db: Database,
   session: StoredSession,
   { key, globalKey }: Pick<TranscriptEntry, "key"> & { readonly globalKey: string },
   mayBePruned: boolean,
-): boolean {
+): { readonly isOwn: boolean; readonly taken?: TranscriptEntry } {
   const owner = db
     .prepare(
       `SELECT o.session, s.first_ms FROM owners o JOIN sessions s ON s.id = o.session
@@ -64,25 +65,25 @@ export function claimRecord(
     .get(session.source, globalKey);
   if (owner === undefined) {
     // A copy, in a fork or a resumed session, of a record whose session was pruned
-    if (mayBePruned && isPrunedFact(db, "owner", session.source, globalKey)) return false;
+    if (mayBePruned && isPrunedFact(db, "owner", session.source, globalKey)) return { isOwn: false };
     db.prepare("INSERT INTO owners (source, global_key, session) VALUES (?, ?, ?)").run(
       session.source,
       globalKey,
       session.id,
     );
-    return true;
+    return { isOwn: true };
   }
-  if (owner["session"] === session.id) return true;
-  if (Number(owner["first_ms"]) <= session.firstMs) return false;
+  if (owner["session"] === session.id) return { isOwn: true };
+  if (Number(owner["first_ms"]) <= session.firstMs) return { isOwn: false };
   const taken = db
-    .prepare("DELETE FROM entries WHERE session = ? AND key = ? AND settled = 0")
-    .run(Number(owner["session"]), key);
-  if (taken.changes === 0) return false;
+    .prepare("DELETE FROM entries WHERE session = ? AND key = ? AND settled = 0 RETURNING body")
+    .get(Number(owner["session"]), key);
+  if (taken === undefined) return { isOwn: false };
   moveContent(db, Number(owner["session"]), session.id, key);
   db.prepare("UPDATE owners SET session = ? WHERE source = ? AND global_key = ?").run(
     session.id,
     session.source,
     globalKey,
   );
-  return true;
+  return { isOwn: true, taken: JSON.parse(String(taken["body"])) as TranscriptEntry };
 }

@@ -220,6 +220,25 @@ describe("answers without a message id", () => {
     expect([...callsOf(entriesOf(withRequests)).keys()][0]).toBe(`response:${ids[1]}:req_1`);
   });
 
+  test.each([0, 1, 2, 3, 4])(
+    "an answer with a random id is one, if line %s lacks its request or is the only one that names it",
+    (odd) => {
+      const lines = conversation({ refers: "requestId" }).map((o) =>
+        o["type"] === "assistant"
+          ? {
+              ...o,
+              message: { ...(o["message"] as Json), id: `msg_01Xw3nPq7RtYkLmZb9${String(o["requestId"]).slice(-1)}` },
+            }
+          : o,
+      );
+      const isOdd = (o: Json): boolean => o["uuid"] === lines.filter(({ type }) => type === "assistant")[odd]?.["uuid"];
+      for (const lacks of [isOdd, (o: Json) => !isOdd(o)]) {
+        const some = lines.map((o) => (lacks(o) ? { ...o, requestId: undefined } : o));
+        expect(callsOf(entriesOf(some)).size).toBe(3);
+      }
+    },
+  );
+
   test("an answer that the agent made up is an error, with or without an id", () => {
     const lines = [
       {
