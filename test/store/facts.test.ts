@@ -177,13 +177,14 @@ describe("entries", () => {
     }
   });
 
-  test("a copy in a session that began later is left out", () => {
+  test("a copy in a session that began later only gives the original its fuller figures", () => {
     const db = stores.open();
     const [first, fork] = [sessionIn(db, "session-1"), sessionIn(db, "session-2", NOON_MS + 60_000)];
     addEntries(db, first, [answer()]);
     addEntries(db, fork, [answer(), fuller]);
     expect(openFacts(db, fork.id).entries).toEqual([]);
-    expect(openFacts(db, first.id).entries).toEqual([answer()]);
+    const { usage, complete } = fuller;
+    expect(openFacts(db, first.id).entries).toEqual([answer({ ...(usage && { usage }), complete })]);
   });
 
   test("without an id that is unique across sessions, the same key belongs to each session", () => {
@@ -199,7 +200,10 @@ describe("entries", () => {
     const [older, fork] = [sessionIn(db, "session-1"), sessionIn(db, "session-2", NOON_MS + 60_000)];
     addEntries(db, fork, [answer()]);
     settleFacts(db, fork.id, [answer().key]);
-    expect(addEntries(db, older, [fuller])).toEqual([]);
+    expect(addEntries(db, older, [answer()])).toEqual([]);
+    const [revision, ...others] = addEntries(db, older, [fuller]);
+    expect(others).toEqual([]);
+    expect(revision).toMatchObject({ session: fork.id, before: answer(), after: { usage: fuller.usage } });
     expect(openFacts(db, older.id).entries).toEqual([]);
   });
 });
