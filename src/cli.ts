@@ -4,6 +4,7 @@ import { homeDirectory, lastingNode, placesOf } from "./config/places.ts";
 import { programName } from "./config/program-name.ts";
 import { type Context, UserError } from "./context.ts";
 import { setProgramName } from "./model/suggest.ts";
+import { portNumber, wholeNumber } from "./option-values.ts";
 import { safeOutput, safeText } from "./safe-output.ts";
 import { VERSION } from "./version.ts";
 
@@ -197,6 +198,12 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .action(async (options) => done((await import("./commands/drain.ts")).drain(options, context)));
 
   program
+    .command("run")
+    .description("run an agent, then drain before exiting with its exit code; for CI jobs and containers that end")
+    .argument("<command...>", "after --: the agent's program and its arguments")
+    .action(async (command: string[]) => done((await import("./commands/read-and-repair.ts")).run(command, context)));
+
+  program
     .command("import")
     .description("import past sessions of the agents on this machine; nothing is exported unless you ask")
     .argument("[agents...]", "e.g. claude-code (default: all agents that keep their sessions)")
@@ -374,24 +381,4 @@ function interruption(): AbortSignal {
   const controller = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => controller.abort());
   return controller.signal;
-}
-
-/** NaN for anything but digits: JavaScript also accepts ` 5`, `1e3` and `0x10` as numbers. */
-function digits(text: string): number {
-  return /^\d+$/.test(text) ? Number(text) : Number.NaN;
-}
-
-function portNumber(text: string): number {
-  const value = digits(text);
-  if (!(value <= 65_535))
-    throw new UserError("E_USAGE", `--port takes a number from 0 to 65535, not ${JSON.stringify(text)}`);
-  return value;
-}
-
-function wholeNumber(text: string): number {
-  const value = digits(text);
-  if (!(value >= 1))
-    throw new UserError("E_USAGE", `--limit takes a whole number from 1 on, not ${JSON.stringify(text)}`);
-  // The store's integers end there
-  return Math.min(value, Number.MAX_SAFE_INTEGER);
 }

@@ -12,6 +12,7 @@ export * from "./prune.ts";
 export * from "./reconcile.ts";
 export * from "./replay.ts";
 export * from "./report.ts";
+export * from "./run.ts";
 export * from "./sessions.ts";
 export * from "./show.ts";
 export * from "./status.ts";
