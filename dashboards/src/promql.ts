@@ -61,7 +61,7 @@ export const named = (key: LabelKey, otherwise: string, expr: string): string =>
 
 /** Texts for work outside any repository, and for calls without a reported model. */
 export const NO_REPOSITORY = "(no repository)";
-export const NO_MODEL = "(not told)";
+export const NO_MODEL = "(not reported)";
 
 /** Keeps the ten series with the largest totals at the end. */
 export const mostUsed = (key: LabelKey, selector: string, expr: string): string =>

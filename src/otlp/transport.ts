@@ -40,7 +40,7 @@ export class SendError extends Error {
 }
 
 /** The result of one request in the SDK's terms, with what the SDK's transport drops. */
-export type HttpAnswer = Heard &
+export type HttpAnswer = ResponseFacts &
   (
     | (ExportResponseSuccess & {
         readonly data: Uint8Array;
@@ -53,7 +53,7 @@ export type HttpAnswer = Heard &
   );
 
 /** From the response's headers; absent without a response. */
-interface Heard {
+interface ResponseFacts {
   readonly httpStatus?: number;
   /** The backend's clock, to the second, if known. Milliseconds since the epoch. */
   readonly dateMs?: number;

@@ -6,30 +6,30 @@ import type { Database, Row, Value } from "./database.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 import { insertRows, rowOf } from "./rows.ts";
 
-// Sessions that were imported and are over. As rows they would take a hundred times as long to write, for nobody: who looks
-// at history asks for sums, and then for one session. What is asked of one is told from its facts, by the same functions
-// that build every other; and as soon as anything new is told of it, it becomes rows like any other.
+// Imported sessions that are over and were not exported. As rows they would take a hundred times as long to write, and most are
+// only asked for sums. A single session is built from its facts by the same functions as any other, and becomes rows as soon as
+// something new is reported for it.
 
-/** Whether there is any: without it nothing need be looked up. */
+/** Whether there is any packed session. Without one, no lookup is needed. */
 export const hasPacked = (db: Database): boolean => db.prepare("SELECT 1 FROM packed LIMIT 1").get() !== undefined;
 
 export const isPacked = (db: Database, session: number): boolean =>
   db.prepare("SELECT 1 FROM packed WHERE session = ?").get(session) !== undefined;
 
-/** The facts of a packed session; `undefined` for any other. */
+/** The facts of a packed session; `undefined` for any other session. */
 export function packedFacts(db: Database, session: number): readonly TranscriptEntry[] | undefined {
   const body = packedBody(db, session);
   return body === undefined ? undefined : decodePackedFacts(body);
 }
 
-/** The same, as they are kept. */
+/** The facts of a packed session in their stored form; `undefined` for any other session. */
 export function packedBody(db: Database, session: number): Packed["facts"] | undefined {
   const body = db.prepare("SELECT body FROM packed WHERE session = ?").get(session)?.["body"];
   if (body === undefined) return undefined;
   return body instanceof Uint8Array ? bytesOf(body) : String(body);
 }
 
-/** A session on its way into the store. */
+/** A session to be written. */
 export interface PackedSession {
   readonly id: number;
   readonly packed: Packed;
@@ -37,7 +37,7 @@ export interface PackedSession {
   readonly readBy: string | undefined;
 }
 
-/** Writes sessions that the store knows and has nothing of. Call it inside a transaction. */
+/** Writes sessions of which the store has no facts yet. Call it inside a transaction. */
 export function putPacked(db: Database, sessions: readonly PackedSession[]): void {
   if (sessions.length === 0) return;
   const bodies: Value[] = [];
@@ -59,9 +59,9 @@ export function putPacked(db: Database, sessions: readonly PackedSession[]): voi
 }
 
 /**
- * Takes a packed session's facts out, with all that was made of them; its number and how far its files were read stay.
+ * Removes a packed session's facts and everything derived from them. The session's number and its read positions stay.
  *
- * @returns nothing of any other session, and nothing of it is changed
+ * @returns its facts; empty for any other session, which is not changed
  */
 export function takePacked(db: Database, session: number): readonly TranscriptEntry[] {
   const facts = packedFacts(db, session);
@@ -76,7 +76,7 @@ export function takePacked(db: Database, session: number): readonly TranscriptEn
 /** Numbers of the packed sessions that own a record. */
 export function packedOwners(db: Database, source: string, globalKey: string): readonly number[] {
   for (const [session, keys] of keysKnown.get(db) ?? []) {
-    // A record has one owner, and whoever copied one of a session copied hundreds
+    // Sessions copy hundreds of records from another one, so keep the keys of recent sessions
     if (keys.has(globalKey) && sourceOf(db, session) === source && isPacked(db, session)) return [session];
   }
   const digest = digestOf(source, globalKey);
@@ -92,7 +92,7 @@ export function packedOwners(db: Database, source: string, globalKey: string): r
   });
 }
 
-/** Every digest that packed sessions have, for imports: what is not among them nobody owns. */
+/** Every digest of packed sessions, for imports: a digest that is not among them has no owner. */
 export function* ownedDigests(db: Database): Generator<Float64Array> {
   const some = db.prepare(
     "SELECT run, first, digests FROM packed_owners WHERE (run, first) > (?, ?) ORDER BY run, first LIMIT 100",
@@ -106,10 +106,10 @@ export function* ownedDigests(db: Database): Generator<Float64Array> {
   }
 }
 
-/** Sums that stand beside packed sessions, or what they own, were lost with a page of the store. */
+/** Notes that sums or owned records beside packed sessions were lost with a page of the store. */
 export const markTorn = (db: Database): void => writeMeta(db, TORN, "1");
 
-/** Packed sessions whose sums have to be made anew from their facts; none in a sound store. */
+/** Packed sessions whose sums have to be computed again from their facts; empty in a sound store. */
 export const tornSessions = (db: Database): readonly number[] =>
   readMeta(db, TORN) === undefined
     ? []
@@ -118,7 +118,7 @@ export const tornSessions = (db: Database): readonly number[] =>
         .all()
         .map((row) => Number(row["session"]));
 
-/** The sums are made anew. */
+/** Notes that the sums were computed again. */
 export function markWhole(db: Database): void {
   db.prepare("DELETE FROM meta WHERE key = ?").run(TORN);
 }
@@ -127,17 +127,17 @@ export function markWhole(db: Database): void {
 export const packedNumbers = (db: Database): ReadonlySet<number> =>
   numbersOf(db.prepare("SELECT session FROM packed").all());
 
-/** Numbers of the packed sessions that another version of this program read, which may not have read all that this one does. */
+/** Numbers of the packed sessions that another version of this program read: it may have read less than this one does. */
 export const readByOthers = (db: Database, version: string): ReadonlySet<number> =>
   numbersOf(db.prepare("SELECT session FROM packed WHERE read_by IS NOT ?").all(version));
 
-/** The version that read a packed session; `undefined`: not known, or it is none. */
+/** The version that read a packed session; `undefined` if that is not known, or the session is not packed. */
 export function readerOf(db: Database, session: number): string | undefined {
   const version = db.prepare("SELECT read_by FROM packed WHERE session = ?").get(session)?.["read_by"];
   return typeof version === "string" ? version : undefined;
 }
 
-/** Makes few runs of many, where there are so many that looking something up takes its time. */
+/** Merges small runs of digests, because a lookup searches every run. */
 export function mergeRuns(db: Database): void {
   for (let before = runNumbers(db).length; before > MAX_RUNS; ) {
     mergeSmall(db);
@@ -155,14 +155,14 @@ const TORN = "packed.torn";
 const PUT_SEGMENTS = `INSERT INTO segments (session, ordinal, start_ms, end_ms, reason, native_reason, start_origin,
   last_activity_ms, totals, delivered) VALUES`;
 const MAX_RUNS = 24;
-/** Of digests: a million of them. */
+/** Size of a run that is not merged any more: a million digests. */
 const MAX_MERGED_BYTES = 10_000_000;
-/** Of a row: enough that there are few rows, few enough that one is read at once. */
+/** Few rows, each small enough to read completely. */
 const DIGESTS_PER_ROW = 2_048;
-/** Six of the digest, four of the session's number. */
+/** Six for the digest, four for the session's number. */
 const BYTES_PER_DIGEST = 10;
 
-/** The small ones become one: a large one is written once, however often something is added. */
+/** Merges the small runs into one; a large run is written once, however often something is added. */
 function mergeSmall(db: Database): void {
   let bytes = 0;
   const small = runsOf(db)
@@ -191,7 +191,7 @@ function mergeSmall(db: Database): void {
   });
 }
 
-/** Of sessions that were asked for last. */
+/** Keys of the sessions that were looked up last. */
 const keysKnown = new WeakMap<Database, Map<number, ReadonlySet<string>>>();
 const MAX_KEYS_KNOWN = 8;
 
@@ -199,7 +199,7 @@ function keysOf(db: Database, session: number): ReadonlySet<string> {
   const known = keysKnown.get(db) ?? new Map<number, ReadonlySet<string>>();
   keysKnown.set(db, known);
   const keys = known.get(session) ?? new Set((packedFacts(db, session) ?? []).flatMap(keysIn));
-  // The one that was asked for last goes last
+  // Move the session that was looked up last to the end
   known.delete(session);
   known.set(session, keys);
   for (const [oldest] of known) {
@@ -221,7 +221,7 @@ interface Owned {
   readonly session: number;
 }
 
-/** How many columns a table of sums has: the session's number, and those of its rows. */
+/** How many columns a table of sums has, including the session's number. */
 const COLUMNS: {
   readonly [K in "usage" | "tools" | "turns"]: [session: number, ...Packed[K][number]]["length"];
 } = { usage: 18, tools: 10, turns: 6 };
@@ -244,7 +244,7 @@ function putOwned(db: Database, sessions: readonly PackedSession[]): void {
   putRun(db, all);
 }
 
-/** Of one list: their places have 16 bits. */
+/** Sessions in one list: their places have 16 bits. */
 const MAX_SESSIONS = 0x1_0000;
 
 /** Digests with their sessions, sorted as numbers of 64 bits: the digest above the session's place. */
@@ -256,7 +256,7 @@ class OwnedList {
   readonly #places = new Map<number, number>();
   #last = { session: -1, place: -1 };
 
-  /** It can take digests of sessions that it has, and of no other. */
+  /** Whether it has no place for another session. */
   get isFull(): boolean {
     return this.#sessions.length >= MAX_SESSIONS;
   }
@@ -266,7 +266,7 @@ class OwnedList {
     this.#put(high, digest - high * 0x1_0000, session);
   }
 
-  /** What a row holds, of these sessions alone. Read byte by byte: there are millions, and an object for each takes its time. */
+  /** Adds the digests of a row that belong to these sessions. Reads bytes, because there are millions of digests and an object for each would be slow. */
   addEncoded(bytes: Uint8Array, sessions: ReadonlySet<number>): void {
     const uint16 = (at: number): number => ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
     for (let at = 0; at + BYTES_PER_DIGEST <= bytes.length; at += BYTES_PER_DIGEST) {
@@ -283,7 +283,7 @@ class OwnedList {
     return (this.#halves[2 * i + HIGH] ?? 0) * 0x1_0000 + ((this.#halves[2 * i + LOW] ?? 0) >>> 16);
   }
 
-  /** As rows of `packed_owners` have them: six bytes of the digest, four of the session's number. */
+  /** Encodes digests as rows of `packed_owners` store them: six bytes of the digest, four of the session's number. */
   encoded(from: number, to: number): Uint8Array {
     const bytes = new Uint8Array((to - from) * BYTES_PER_DIGEST);
     let at = 0;
@@ -325,7 +325,7 @@ class OwnedList {
   }
 }
 
-/** Where the halves of a number of 64 bits lie in memory. */
+/** Positions of the halves of a 64-bit number in memory. */
 const LOW = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? 0 : 1;
 const HIGH = 1 - LOW;
 
@@ -336,14 +336,14 @@ function putRun(db: Database, all: OwnedList): void {
   const insert = db.prepare("INSERT INTO packed_owners (run, first, digests) VALUES (?, ?, ?)");
   for (let from = 0; from < all.length; ) {
     let to = Math.min(all.length, from + DIGESTS_PER_ROW);
-    // The same one twice stays together: a row is found by its first
+    // Equal digests stay together, because a row is found by its first digest
     while (to < all.length && all.digest(to) === all.digest(to - 1)) to++;
     insert.run(run, all.digest(from), all.encoded(from, to));
     from = to;
   }
 }
 
-/** Looks up one row of each, however many there are. */
+/** The numbers of all runs. One lookup per run, however many rows it has. */
 const runNumbers = (db: Database): readonly number[] =>
   db
     .prepare(
