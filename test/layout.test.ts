@@ -231,7 +231,7 @@ describe("files are short", () => {
   });
 });
 
-describe("nobody outside its folder names an agent", () => {
+describe("no file outside its folder names an agent", () => {
   const agents = readdirSync(join(ROOT, "src", "agents"), { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !["shared", "openhook"].includes(entry.name))
     .map((entry) => entry.name);

@@ -119,7 +119,7 @@ describe("order and queues", () => {
     expect(load("agent.yaml").exporters["otlp_http/gateway"].sending_queue.num_consumers).toBe(1);
     const queue = load("outputs/prometheus-otlp.yaml").exporters["otlp_http/prometheus"].sending_queue;
     expect(queue.num_consumers).toBe(1);
-    // What Prometheus refuses for one machine's point is dropped: nobody else's may be in it
+    // What Prometheus refuses for one machine's point is dropped, so no other machine's may be in it
     expect(queue.batch).toBeUndefined();
     const { exporters } = load("gateway-scaled/tier-1.yaml");
     expect(exporters["load_balancing/metrics"]).toMatchObject({

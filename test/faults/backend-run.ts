@@ -63,7 +63,7 @@ export async function undergo(fault: BackendFault): Promise<FaultResult | undefi
 
       const before = { spans: [...(backend.ill?.spans ?? [])], points: [...(backend.ill?.metricPoints ?? [])] };
       const well = fault.staysIll === true ? backend.ill : await backend.heal();
-      if (well === undefined) throw new Error(`${fault.name}: nobody takes anything`);
+      if (well === undefined) throw new Error(`${fault.name}: no backend accepts anything`);
       await sleep(fault.waitMs ?? 0);
       const healedMs = Date.now();
       const last = await drains(machine, fault.drains ?? 1, env);

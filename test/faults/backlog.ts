@@ -92,15 +92,15 @@ export async function drainMeasured(
   machine: Machine,
   env: Readonly<Record<string, string>>,
 ): Promise<{ readonly report: Record<string, unknown>; readonly peakMib: number; readonly tookMs: number }> {
-  const [hook, told] = [join(machine.home, "measure.cjs"), join(machine.home, "measured.txt")];
+  const [hook, measured] = [join(machine.home, "measure.cjs"), join(machine.home, "measured.txt")];
   if (!existsSync(hook)) {
-    const write = `require("node:fs").writeFileSync(${JSON.stringify(told)}, String(process.resourceUsage().maxRSS))`;
+    const write = `require("node:fs").writeFileSync(${JSON.stringify(measured)}, String(process.resourceUsage().maxRSS))`;
     writeFileSync(hook, `process.on("exit", () => { ${write}; });\n`);
   }
   const beganMs = performance.now();
   const report = await machine.drain([], { ...env, NODE_OPTIONS: `--require=${hook}` });
   const tookMs = Math.round(performance.now() - beganMs);
-  return { report, peakMib: Math.round(Number(readFileSync(told, "utf8")) / 1024), tookMs };
+  return { report, peakMib: Math.round(Number(readFileSync(measured, "utf8")) / 1024), tookMs };
 }
 
 // --- internal ---

@@ -45,7 +45,7 @@ const turn = (sessionId: string): string => {
     .join("");
 };
 
-function tell(sessionId: string, path: unknown, env: Readonly<Record<string, string>> = {}): void {
+function putStart(sessionId: string, path: unknown, env: Readonly<Record<string, string>> = {}): void {
   const payload = { hook_event_name: "SessionEnd", session_id: sessionId, transcript_path: path, reason: "other" };
   world.put("claude-code", "SessionEnd", JSON.stringify(payload), env);
 }
@@ -114,11 +114,11 @@ test("paths that lead elsewhere are refused with a reason, and affect no other s
   const expected: [string, string, RegExp][] = [];
   for (const [at, [what, lead]] of Object.entries(LED).entries()) {
     const [path, reason] = lead(join(projects, `s-${at}.jsonl`));
-    tell(`s-${at}`, path);
+    putStart(`s-${at}`, path);
     expected.push([what, path, reason]);
   }
   writeFileSync(join(projects, "whole.jsonl"), turn("whole"));
-  tell("whole", join(projects, "whole.jsonl"));
+  putStart("whole", join(projects, "whole.jsonl"));
   const startMs = performance.now();
   const report = await world.drain();
   expect(performance.now() - startMs).toBeLessThan(BOUNDED_MS);
@@ -199,19 +199,19 @@ describe("folders that were moved", () => {
     const moved = join(world.home, "moved", "projects", "p");
     mkdirSync(moved, { recursive: true });
     writeFileSync(join(moved, "s.jsonl"), turn("s"));
-    tell("s", join(moved, "s.jsonl"), { CLAUDE_CONFIG_DIR: join(world.home, "moved") });
+    putStart("s", join(moved, "s.jsonl"), { CLAUDE_CONFIG_DIR: join(world.home, "moved") });
     expect((await world.drain()).problems).toEqual([]);
     expect(tokensOf("s")).toBe(7);
     // Once recorded, hooks without the variable may use the folder too: some hosts do not pass it on
     writeFileSync(join(moved, "s2.jsonl"), turn("s2").replaceAll("_1", "_2"));
-    tell("s2", join(moved, "s2.jsonl"));
+    putStart("s2", join(moved, "s2.jsonl"));
     await world.drain();
     expect(tokensOf("s2")).toBe(7);
   });
 
   test.each(["/", "", ".", ".."])("a variable with the value %j moves nothing", async (value) => {
     writeFileSync(join(world.home, "s.jsonl"), turn("s"));
-    tell("s", join(world.home, "s.jsonl"), { CLAUDE_CONFIG_DIR: value, CLINE_SESSION_DATA_DIR: value });
+    putStart("s", join(world.home, "s.jsonl"), { CLAUDE_CONFIG_DIR: value, CLINE_SESSION_DATA_DIR: value });
     expect((await world.drain()).problems.join()).toMatch(/outside this agent's session folders/);
     expect(tokensOf("s")).toBe(0);
   });
@@ -220,7 +220,7 @@ describe("folders that were moved", () => {
     const disk = mkdtempSync(join(tmpdir(), "openhook-disk-"));
     try {
       writeFileSync(join(disk, "s.jsonl"), turn("s"));
-      tell("s", join(disk, "s.jsonl"));
+      putStart("s", join(disk, "s.jsonl"));
       expect((await world.drain()).problems.join()).toMatch(/outside this agent's session folders/);
       await world.drain({}, { OPENHOOK_OTEL_TRANSCRIPTS_FOLDERS: `/nowhere:${disk}` });
       expect(tokensOf("s")).toBe(7);
@@ -229,7 +229,7 @@ describe("folders that were moved", () => {
       mkdirSync(join(disk, "dotfiles", "projects", "p"), { recursive: true });
       writeFileSync(join(disk, "dotfiles", "projects", "p", "t.jsonl"), turn("t").replaceAll("_1", "_2"));
       symlinkSync(join(disk, "dotfiles"), join(world.home, ".claude"));
-      tell("t", join(world.home, ".claude", "projects", "p", "t.jsonl"));
+      putStart("t", join(world.home, ".claude", "projects", "p", "t.jsonl"));
       await world.drain();
       expect(tokensOf("t")).toBe(7);
     } finally {
@@ -273,8 +273,8 @@ test("every reader: a FIFO in its folder under any name it reads blocks nothing"
     // Nothing is found, without delay; a database that cannot be read is reported
     const { sessions, problems } = await locateAll(reader, world.home);
     expect(sessions, agent.source).toEqual([]);
-    const told = problems.map(({ error }) => error.message);
-    expect(told, agent.source).toEqual(
+    const messages = problems.map(({ error }) => error.message);
+    expect(messages, agent.source).toEqual(
       agent.source === "opencode" ? [expect.stringMatching(/not a regular file/)] : [],
     );
   }

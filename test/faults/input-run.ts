@@ -88,11 +88,11 @@ function putAfter(world: InputWorld, source: string, sample: Sample): string | u
   const names = ["session_id", "sessionId", "conversation_id"].filter((name) => typeof payload[name] === "string");
   const renamed = { ...payload, ...Object.fromEntries(names.map((name) => [name, id])) };
   world.put(source, event, JSON.stringify(renamed), env);
-  return names.length === 0 || GENERIC.includes(sample) || !TELLING.test(event) ? undefined : id;
+  return names.length === 0 || GENERIC.includes(sample) || !SESSION_EVENTS.test(event) ? undefined : id;
 }
 
 /** Events that every agent's adapter converts. */
-const TELLING = /^(session-?start|userpromptsubmit|pretooluse)$/i;
+const SESSION_EVENTS = /^(session-?start|userpromptsubmit|pretooluse)$/i;
 
 /** Ids, names and paths in the store and in spans. */
 function expectBounded(of: InputWorld): void {

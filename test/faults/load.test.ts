@@ -27,9 +27,9 @@ test("400 hook calls of 16 agents at once while drains run: every event arrives 
     await quiet.drain(["--end-idle"]);
     expect(eventsIn(machine.places.storePath)).toEqual(eventsIn(quiet.places.storePath));
     expect(booksOfAll(machine.places.storePath)).toEqual(booksOfAll(quiet.places.storePath));
-    const books = countersAndRows(machine.places.storePath);
-    expect(books.counters).toEqual(books.rows);
-    expect(books.counters).toEqual(countersAndRows(quiet.places.storePath).counters);
+    const totals = countersAndRows(machine.places.storePath);
+    expect(totals.counters).toEqual(totals.rows);
+    expect(totals.counters).toEqual(countersAndRows(quiet.places.storePath).counters);
     const ids = receiver.spans.map(({ spanId }) => spanId);
     expect(new Set(ids).size).toBe(ids.length);
     expect(drains.count).toBeGreaterThan(0);

@@ -285,15 +285,15 @@ async function drive(
   const path = join(folder, `job-${index}.json`);
   writeFileSync(path, JSON.stringify(job));
   const child = spawn(process.execPath, [DRIVER, path], { stdio: ["ignore", "pipe", "inherit"] });
-  let told = "";
+  let result = "";
   child.stdout.on("data", (data) => {
-    told += data;
+    result += data;
   });
   const code = await new Promise((done) => child.on("close", done));
   if (code !== 0) throw new Error(`the load generator exited with ${code}`);
   return {
-    ...(JSON.parse(told) as { startMs: number; endMs: number; tookMs: number[] }),
-    said: readFileSync(output, "utf8"),
+    ...(JSON.parse(result) as { startMs: number; endMs: number; tookMs: number[] }),
+    said: readFileSync(result, "utf8"),
   };
 }
 

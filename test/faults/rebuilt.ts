@@ -77,9 +77,9 @@ export async function rebuilt(
     const wrong = [...problems];
     if (pending) wrong.push("a damaged store waits to be taken over");
     if (wasSetAside) {
-      if (!/is damaged: .*; it was set aside/.test(log)) wrong.push(`the log does not tell of it: ${log}`);
+      if (!/is damaged: .*; it was set aside/.test(log)) wrong.push(`the log does not mention it: ${log}`);
       const status = await build.run(["status"], state);
-      if (!status.stdout.includes("a damaged store was set aside")) wrong.push("status does not tell of it");
+      if (!status.stdout.includes("a damaged store was set aside")) wrong.push("status does not mention it");
     }
     for (const [where, n] of Object.entries(outcome.waiting)) if (n !== 0) wrong.push(`${n} wait in ${where}`);
     // A repaired store stays repaired

@@ -192,7 +192,7 @@ export async function until<T>(check: () => T | undefined): Promise<T> {
   for (;;) {
     const result = check();
     if (result !== undefined) return result;
-    if (performance.now() > deadlineMs) throw new Error("waited 10 s in vain");
+    if (performance.now() > deadlineMs) throw new Error("waited 10 s without success");
     await new Promise((wake) => setTimeout(wake, 20));
   }
 }

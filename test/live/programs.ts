@@ -43,7 +43,7 @@ export interface Program {
   /** Scenarios that it does not support, with the reason. */
   readonly cannot?: Readonly<Record<string, string>>;
   /** Where it records less than was served. */
-  readonly tellsLess?: {
+  readonly reportsLess?: {
     /** A model call is stored after its tools: one killed with them has no usage. */
     readonly usageOfKilledCalls?: true;
     /** A turn that ends with an API error leaves no record of it. */
@@ -185,7 +185,7 @@ stream_max_retries = 2
     api: gemini,
     model: "gemini-2.5-pro",
     exitCodeIs: "success",
-    tellsLess: { failedTurns: true },
+    reportsLess: { failedTurns: true },
     environment: ({ url }) => ({ GEMINI_API_KEY: "none", GOOGLE_GEMINI_BASE_URL: url }),
     settings: () => ({
       ".gemini/settings.json": {
@@ -250,7 +250,7 @@ stream_max_retries = 2
     api: openaiChat,
     model: "scripted/coder",
     exitCodeIs: "error",
-    tellsLess: { usageOfKilledCalls: true },
+    reportsLess: { usageOfKilledCalls: true },
     environment: () => ({
       OPENCODE_DISABLE_AUTOUPDATE: "1",
       OPENCODE_DISABLE_MODELS_FETCH: "1",
@@ -295,7 +295,7 @@ stream_max_retries = 2
     api: openaiChat,
     model: "coder",
     exitCodeIs: "error",
-    tellsLess: { reasoning: true },
+    reportsLess: { reasoning: true },
     cannot: { resume: "it goes on with a session in a terminal only" },
     environment: () => ({ CLINE_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1", CLINE_NO_AUTO_UPDATE: "1" }),
     settings: ({ url, model }) => ({

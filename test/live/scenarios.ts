@@ -89,7 +89,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
 
   killed: {
-    title: "SIGKILL while a tool runs: no end is ever told",
+    title: "SIGKILL while a tool runs: no end is ever reported",
     steps: [{ prompt: "Run the slow command", killed: true }],
     lastTurn: "unfinished",
     script: (t) => ({
@@ -101,7 +101,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
 
   "api error": {
-    title: "the model server fails once, which the agent tries again, and later for good",
+    title: "the model server fails once, which the agent retries, and later permanently",
     steps: [{ prompt: "Read two files", fails: true }],
     lastTurn: "failed",
     script: (t) => ({

@@ -30,15 +30,15 @@ type Figures = ReturnType<typeof sums>;
 
 /** Usage that the model server served, limited to what the agent can record. */
 export function servedUsage(served: readonly Served[], scenario: Scenario, program: Program): UsageFacts {
-  const { api, tellsLess } = program;
+  const { api, reportsLess } = program;
   const calls = served.map(({ caller, usage, tools }) => {
     const isKilled = tools.some(({ status }) => status === "unfinished");
-    return { caller, figures: isKilled && tellsLess?.usageOfKilledCalls ? undefined : figuresOf(usage, program) };
+    return { caller, figures: isKilled && reportsLess?.usageOfKilledCalls ? undefined : figuresOf(usage, program) };
   });
   const tools = served.flatMap(({ caller, tools: uses }) => uses.map((use) => ({ caller, ...use })));
   const sum = sumOf(calls.flatMap(({ figures }) => figures ?? []));
   const { reasoning: _, ...sumOnRoots } = sum;
-  const lastTurn = scenario.lastTurn === "failed" && tellsLess?.failedTurns ? "unfinished" : scenario.lastTurn;
+  const lastTurn = scenario.lastTurn === "failed" && reportsLess?.failedTurns ? "unfinished" : scenario.lastTurn;
   return {
     sessions: 1,
     segments: scenario.steps.length,
@@ -95,12 +95,12 @@ export function receivedUsage(receiver: Receiver, { api }: Program): UsageFacts 
 // --- internal ---
 
 /** The figures that this agent can record. */
-function figuresOf(usage: Usage, { api, tellsLess }: Program): Figures {
+function figuresOf(usage: Usage, { api, reportsLess }: Program): Figures {
   const all = sums(usage);
   return {
     ...all,
-    cacheWrite: api.tells.cacheWrites ? all.cacheWrite : 0,
-    reasoning: api.tells.reasoning && !tellsLess?.reasoning ? all.reasoning : 0,
+    cacheWrite: api.reports.cacheWrites ? all.cacheWrite : 0,
+    reasoning: api.reports.reasoning && !reportsLess?.reasoning ? all.reasoning : 0,
   };
 }
 

@@ -6,7 +6,7 @@ import { redactCounted, redactNames, redactPoint, redactSpan } from "../../src/p
 const redact = (text: string): string => text.replaceAll("s3cret", "[redacted]");
 const OURS = { "openhook.span.kind": "s3cret", "gen_ai.operation.name": "s3cret", "session.id": "s3cret" };
 const NUMBERS = { "openhook.tool.execution_ms": 12, "openhook.subagent": false };
-const TOLD = {
+const ATTRIBUTES = {
   ...OURS,
   ...NUMBERS,
   "gen_ai.tool.name": "run s3cret",
@@ -21,11 +21,11 @@ const ids = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b716920
 const span: SpanRecord = {
   ...{ ...ids, name: "execute_tool s3cret", kind: "internal", startMs: 1, endMs: 2 },
   status: { code: "error", message: "no s3cret" },
-  attributes: TOLD,
-  links: [{ ...ids, attributes: TOLD }],
+  attributes: ATTRIBUTES,
+  links: [{ ...ids, attributes: ATTRIBUTES }],
   events: [
     { name: "quiet", timeMs: 1, attributes: {} },
-    { name: "s3cret", timeMs: 2, attributes: TOLD },
+    { name: "s3cret", timeMs: 2, attributes: ATTRIBUTES },
   ],
   resource: { "service.name": "s3cret", "service.instance.id": "s3cret" },
 };
@@ -48,7 +48,7 @@ describe("reported texts are redacted; ids, numbers and our own words stay", () 
 
   test("of a counter, before and after it is counted", () => {
     const resource = { "service.name": "s3cret" };
-    const increment = { metric: "openhook.tool.call.count", amount: 1, attributes: TOLD, resource };
+    const increment = { metric: "openhook.tool.call.count", amount: 1, attributes: ATTRIBUTES, resource };
     const counted = { key: "k", increments: [{ ...increment, attributes: {} }, increment] };
     expect(redactCounted(counted, redact)).toEqual({
       key: "k",
@@ -57,7 +57,7 @@ describe("reported texts are redacted; ids, numbers and our own words stay", () 
     const shape = { name: "n", description: "d", unit: "{call}", type: "counter", value: "int" } as const;
     const point: MetricPoint = {
       shape,
-      attributes: TOLD,
+      attributes: ATTRIBUTES,
       resource,
       startMs: 0,
       timeMs: 1,
@@ -86,7 +86,7 @@ describe("reported texts are redacted; ids, numbers and our own words stay", () 
 
 test("without a secret the same object is returned, without a copy", () => {
   const none = (text: string): string => text;
-  const counted = { key: "k", increments: [{ metric: "m", amount: 1, attributes: TOLD, resource: {} }] };
+  const counted = { key: "k", increments: [{ metric: "m", amount: 1, attributes: ATTRIBUTES, resource: {} }] };
   expect(redactSpan(span, none)).toBe(span);
   expect(redactCounted(counted, none)).toBe(counted);
   expect(redactNames(span, none)).toBe(span);

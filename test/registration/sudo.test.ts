@@ -25,7 +25,7 @@ const asked = (uid: number, env: Readonly<Record<string, string>>): Promise<void
   return refuseSudo({ env, places: placesOf({ env: {}, home, platform: "linux" }), platform: "linux" });
 };
 
-it.skipIf(process.platform === "win32")("sudo in the home of whoever called it is refused, nothing else", async () => {
+it.skipIf(process.platform === "win32")("sudo in the home of the calling user is refused, nothing else", async () => {
   const sudo = { SUDO_UID: String(owner) };
   await expect(asked(0, sudo)).rejects.toThrow(
     `belongs to user ${owner}, who could not use files that root creates there`,

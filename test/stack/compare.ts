@@ -50,7 +50,7 @@ export async function expectTraces(url: string, truth: Truth): Promise<void> {
  */
 export async function expectSeries(url: string, truth: Truth, lookBack = "1h"): Promise<void> {
   const found = await query(url, `last_over_time({__name__=~"(gen_ai|openhook)_.+"}[${lookBack}])`, Date.now() + 1_000);
-  // Of a histogram the store tells the count
+  // Of a histogram the store has the count
   const ours = found.filter(({ labels }) => !/_(bucket|sum|min|max)$/.test(labels["__name__"] ?? ""));
   expect(ours.filter(isOfSessions).map(inOneLine).sort()).toEqual(truth.streams.filter(isNotSelf).map(lineOf).sort());
 }
@@ -106,7 +106,7 @@ const sorted = <T extends { readonly spanId: string }>(spans: readonly T[]): rea
   [...spans].sort((a, b) => (a.spanId < b.spanId ? -1 : 1));
 
 const SELF = new Set(SELF_SHAPES.map(({ name }) => name));
-/** The program's own figures change with every drain, also by being told. */
+/** The program's own figures change with every drain, also by being sent. */
 const isNotSelf = ({ metric }: Stream): boolean => !SELF.has(metric);
 const isOfSessions = ({ labels }: Sample): boolean => !labels["__name__"]?.startsWith("openhook_collector_");
 

@@ -68,7 +68,7 @@ describe.skipIf(collector === undefined)("the Collector takes", () => {
     expect([...new Set([...Object.values(TOGETHER).flat(), ...others])].sort()).toEqual(all.sort());
   });
 
-  test("no setting that it does not know: a slip of the pen is told", () => {
+  test("an unknown setting is reported", () => {
     const path = join(folder, "slip.yaml");
     writeFileSync(path, readFileSync(shipped("agent.yaml"), "utf8").replace("num_consumers:", "num_consumer:"));
     expect(refusal(collector ?? "", [path])).toContain("num_consumer");

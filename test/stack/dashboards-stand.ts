@@ -9,11 +9,11 @@ import type { Team } from "./sessions.ts";
 /** What goes wrong with hooks, so that panels about it have something to show. */
 export function addTrouble({ machines }: Team): void {
   for (const [index, machine] of machines.entries()) {
-    const told = machine.calls.find(({ stdin }) => stdin !== undefined);
-    if (told === undefined) continue;
-    const torn = { received_at: told.received_at, event: told.event, stdin_raw: "{ torn" };
+    const call = machine.calls.find(({ stdin }) => stdin !== undefined);
+    if (call === undefined) continue;
+    const torn = { received_at: call.received_at, event: call.event, stdin_raw: "{ torn" };
     if (index % 9 === 0) for (let copies = 0; copies < 8; copies++) machine.put(torn);
-    if (index % 11 === 0) machine.put({ ...told, stdin: { ...told.stdin, a_name_of_next_year: 1 } });
+    if (index % 11 === 0) machine.put({ ...call, stdin: { ...call.stdin, a_name_of_next_year: 1 } });
   }
 }
 
@@ -60,7 +60,7 @@ export const configuration = (
   },
 });
 
-/** The shipped rules, evaluated every second: nobody waits five minutes for a test. */
+/** The shipped rules, evaluated every second, because no test should wait five minutes. */
 export function quickened(rules: string): readonly string[] {
   return ["recording", "budgets", "alerts"].map((name) => {
     const path = join(rules, `${name}.yaml`);

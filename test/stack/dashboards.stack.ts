@@ -73,7 +73,7 @@ describe.skipIf(!hasStack)("dashboards and rules on all recorded sessions", () =
     }
     addTrouble(team);
     await team.drain(env);
-    // What a drain tells of itself goes with the delivery after it
+    // The metrics of a drain about itself go with the next delivery
     await team.drain(env);
     truth = team.truth();
     await settled();
@@ -103,7 +103,7 @@ describe.skipIf(!hasStack)("dashboards and rules on all recorded sessions", () =
 
       test.each(QUERIES)("%s", async (_, panelQuery) => {
         const samples = await answer(url(), panelQuery, { series });
-        // Machines whose clocks are in step with the backend's tell no difference
+        // Machines whose clocks agree with the backend report no difference
         if (columnOf(panelQuery) === "Clock ahead" && samples.length === 0) return;
         expect(samples.length, "samples").toBeGreaterThan(0);
         expect(samples.filter((value) => Number.isNaN(value) && !mayBeUnknown(panelQuery))).toEqual([]);
@@ -133,7 +133,7 @@ describe.skipIf(!hasStack)("dashboards and rules on all recorded sessions", () =
         if (panelQuery.dashboard === "collector-health") continue;
         if ((await answer(url(), panelQuery, chosen)).length === 0) empty.push(name);
       }
-      // Rightly empty: the model has a price, the tool is the agent's own, and no edit of a file was told in that repository
+      // Rightly empty: the model has a price, the tool is the agent's own, and no edit of a file was reported in that repository
       expect(empty.filter((name) => !/[Ww]ithout a price|MCP servers|Lines changed/.test(name))).toEqual([]);
       const having = {
         "gen_ai.request.model": chosen.model ?? "",
@@ -183,7 +183,7 @@ describe.skipIf(!hasStack)("dashboards and rules on all recorded sessions", () =
   test("the same after the Collector was restarted, and after everything was sent again", async () => {
     await collector?.server.stop();
     await collector?.server.start();
-    // Idle machines are not heard of: their counters are held
+    // Idle machines send nothing: their counters keep their values
     for (const flavour of there) await compareAll(servers.get(flavour)?.url ?? "", "_");
     await team?.drain(env);
     await settled();

@@ -74,7 +74,7 @@ describe.skipIf(collector === undefined)("the gateway", () => {
       expect(await send(TOKEN, "/v1/logs")).toBe(404);
     });
 
-    test("without TLS nobody is heard", async () => {
+    test("requests without TLS are refused", async () => {
       const { port } = new URL(gateway.url);
       const status = await new Promise<number | string>((done) => {
         const sent = request({ host: "127.0.0.1", port, path: "/v1/traces", method: "POST" }, (answer) => {
@@ -161,7 +161,7 @@ describe.skipIf(collector === undefined)("the gateway", () => {
       }
     });
 
-    test("tells what the resource says of the machine, and of the program itself", () => {
+    test("passes on the resource attributes of the machine and of the program itself", () => {
       const resource = receiver.spans[0]?.resource ?? {};
       expect(Object.keys(resource)).toEqual(
         expect.arrayContaining(["service.instance.id", "service.namespace", "telemetry.distro.version", "os.type"]),
@@ -209,7 +209,7 @@ describe.skipIf(collector === undefined)("the gateway", () => {
       expect(metrics).not.toContain("somebody.elses");
     });
 
-    test("a span goes whole whose link could hold what nobody can look at", async () => {
+    test("a span is dropped if its link could hold content that cannot be checked", async () => {
       const attributes = { "openhook.span.kind": "session" };
       const link = (text: string) => ({
         traceId: "4bf92f3577b34da6a3ce929d0e0e4736",

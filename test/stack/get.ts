@@ -11,7 +11,7 @@ export type Got =
 /**
  * Builds or installs what the cache does not hold yet, one after the other: a build takes every processor there is.
  *
- * @param say told what is about to be done
+ * @param say called with what is about to be done
  * @returns one entry for each source; `none` where this machine lacks what it takes (Go, Debian's packages)
  * @throws with what was being got and the command's last words, when it can be had and was not
  */
@@ -113,9 +113,11 @@ const GO_INSTALL = ["go", "install", "-trimpath", "-ldflags=-s -w"];
  */
 function buildGo(folder: string, recipe: Extract<Recipe, { kind: "go" }>): void {
   const { module, version, packages, tags, stamp } = recipe;
-  const told: { Dir: string } = JSON.parse(run(folder, ["go", "mod", "download", "-json", `${module}@${version}`]));
+  const downloaded: { Dir: string } = JSON.parse(
+    run(folder, ["go", "mod", "download", "-json", `${module}@${version}`]),
+  );
   const source = join(folder, "source");
-  cpSync(told.Dir, source, { recursive: true });
+  cpSync(downloaded.Dir, source, { recursive: true });
   const flags = ["-trimpath", `-ldflags=-s -w -X ${stamp.join("=")}`, `-tags=${tags}`];
   run(source, ["go", "build", ...flags, `-o=${folder}`, ...packages], { GOWORK: "off" });
   rmSync(source, { recursive: true });
@@ -176,9 +178,9 @@ const goEnvironment = (): Readonly<Record<string, string>> => ({
   CGO_ENABLED: "0",
 });
 
-/** One process at a time. A lock whose process is gone is nobody's. */
+/** One process at a time. A lock whose process is gone has no owner. */
 async function lock(say: (line: string) => void): Promise<void> {
-  for (let told = false; ; told = true) {
+  for (let isReported = false; ; isReported = true) {
     try {
       writeFileSync(LOCK(), String(process.pid), { flag: "wx" });
       return;
@@ -187,7 +189,7 @@ async function lock(say: (line: string) => void): Promise<void> {
     }
     const owner = ownerOfLock();
     if (owner !== undefined && !isAlive(owner)) unlock();
-    else if (!told) say(`waiting for process ${owner}, which is getting the programs (${LOCK()})`);
+    else if (!isReported) say(`waiting for process ${owner}, which is getting the programs (${LOCK()})`);
     await new Promise((done) => setTimeout(done, 500));
   }
 }

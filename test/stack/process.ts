@@ -106,7 +106,7 @@ export class Server {
   }
 }
 
-/** Ports of the loopback interface that nobody listens on, each handed out once. */
+/** Ports of the loopback interface without a listener, each handed out once. */
 export async function freePorts<N extends string>(...names: readonly N[]): Promise<Readonly<Record<N, number>>> {
   const entries: [N, number][] = [];
   for (const name of names) entries.push([name, await freePort()]);

@@ -58,7 +58,7 @@ async function reconcile(
   return { code, err: stderr, ...JSON.parse(stdout) };
 }
 
-/** What all machines of a team say, in their order: nobody's answer depends on another's. */
+/** What all machines of a team say, in their order: no answer depends on another. */
 function reconcileAll(
   { machines }: Team,
   env: Readonly<Record<string, string>>,
@@ -75,11 +75,11 @@ function tamper({ places }: Replay, sql: string): void {
   db.close();
 }
 
-const machineOf = (team: Team, source: string, tells: RegExp): Replay => {
+const machineOf = (team: Team, source: string, has: RegExp): Replay => {
   const found = team.machines.find(
-    (machine) => machine.source === source && tells.test(JSON.stringify(machine.calls)) && machine.hasTranscripts,
+    (machine) => machine.source === source && has.test(JSON.stringify(machine.calls)) && machine.hasTranscripts,
   );
-  if (found === undefined) throw new Error(`no recording of ${source} tells ${tells}`);
+  if (found === undefined) throw new Error(`no recording of ${source} contains ${has}`);
   return found;
 };
 

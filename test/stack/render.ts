@@ -6,7 +6,7 @@ import { type Chosen, interpolated } from "../dashboards/queries.ts";
 import { type Answer, panelHtml } from "./render-panel.ts";
 
 /**
- * Writes a page for each dashboard, in light and dark, with what its queries answer: for somebody to look at real
+ * Writes a page for each dashboard, in light and dark, with what its queries answer: to look at real
  * numbers where no Grafana can be had. It is not what Grafana draws.
  *
  * @param folder made where it is not there

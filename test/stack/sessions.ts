@@ -17,7 +17,7 @@ export interface Recording {
   readonly name: string;
 }
 
-/** Every recorded run of every agent that has an `expected.json`: the books that `npm test` compares the store with. */
+/** Every recorded run of every agent that has an `expected.json`: the totals that `npm test` compares the store with. */
 export async function recordings(): Promise<readonly Recording[]> {
   const sources = (await allAgents()).map(({ source }) => source).filter((source) => existsSync(join(CASES, source)));
   return sources.flatMap((source) =>

@@ -87,7 +87,7 @@ const logged = (): string[] => (existsSync(log) ? readFileSync(log, "utf8").spli
 async function until(holds: () => boolean): Promise<void> {
   const deadlineMs = Date.now() + 15_000;
   while (!holds()) {
-    if (Date.now() > deadlineMs) throw new Error(`waited in vain; the log says ${logged()}`);
+    if (Date.now() > deadlineMs) throw new Error(`waited without success; the log says ${logged()}`);
     await new Promise((done) => setTimeout(done, 10));
   }
 }

@@ -81,9 +81,9 @@ test("whichever names become equal, in any order: all unsent amounts are kept", 
       fc.array(fc.record({ sort: fc.constantFrom(...SORTS), amount: fc.integer({ min: 1, max: 50 }) })),
       fc.array(fc.record({ sort: fc.constantFrom(...SORTS), amount: fc.integer({ min: 1, max: 50 }) })),
       fc.dictionary(fc.constantFrom(...SORTS), fc.constantFrom(...SORTS, "anything")),
-      (told, after, names) => {
+      (steps, after, names) => {
         const db = stores.open(`${stores.folder()}/fold-${facts++}.db`);
-        for (const { sort, amount } of told) pick(db, sort, amount);
+        for (const { sort, amount } of steps) pick(db, sort, amount);
         tellAll(db);
         for (const { sort, amount } of after) pick(db, sort, amount);
         const change = (attributes: Attributes): Attributes => {
@@ -93,13 +93,13 @@ test("whichever names become equal, in any order: all unsent amounts are kept", 
         db.transaction(() => mergeStreams(db, SHAPES, NOW_MS + 2, ({ attributes }) => change(attributes)));
 
         // What was sent of a removed stream stays with that stream
-        const left = [...told.filter(({ sort }) => names[sort] === undefined), ...after];
+        const left = [...steps.filter(({ sort }) => names[sort] === undefined), ...after];
         expect(sums(db)).toEqual({
           crates: left.reduce((sum, { amount }) => sum + amount, 0),
           weight: left.length,
         });
         const bySort = new Map<string, number>();
-        for (const { sort, amount } of told) {
+        for (const { sort, amount } of steps) {
           if (names[sort] === undefined) bySort.set(sort, (bySort.get(sort) ?? 0) + amount);
         }
         for (const { sort, amount } of after) {

@@ -94,13 +94,13 @@ interface Span {
   readonly text: string;
 }
 
-interface Books {
+interface Totals {
   readonly sums: readonly string[];
   readonly spans: readonly string[];
 }
 
 /** The result of all calls, without pruning. */
-async function undisturbed(source: string, name: string): Promise<Books> {
+async function undisturbed(source: string, name: string): Promise<Totals> {
   const whole = new Replay(source, name);
   try {
     for (const call of whole.calls) whole.put(call);

@@ -1,8 +1,11 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { encodeFacts } from "../../src/model/facts.ts";
+import { countFacts } from "../../src/store/counters.ts";
+import { writeMeta } from "../../src/store/meta.ts";
 import { findDamage, salvage } from "../../src/store/salvage.lazy.ts";
 import { ensureSession } from "../../src/store/sessions.ts";
+import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
 import { temporaryStores } from "./temporary.ts";
 
 const stores = temporaryStores();
@@ -49,4 +52,24 @@ test.each([
   ["tables that are none", "UPDATE packed SET body = ?", BYTES, /the facts of session 1 .* make no sense/],
 ] as const)("%s", (_, sql, value, damage) => {
   expect(damageAfter(sql, value)).toMatch(damage);
+});
+
+test.each([
+  ["counters", "UPDATE counters SET metric = CAST(? AS TEXT)"],
+  ["increments", "UPDATE increments SET key = CAST(? AS TEXT)"],
+  ["meta", "UPDATE meta SET value = CAST(? AS TEXT)"],
+])("sums start at zero if a row of %s cannot be salvaged", (table, sql) => {
+  const from = stores.open();
+  countFacts(
+    from,
+    [{ key: "k", increments: [{ metric: "openhook.tool.call.count", amount: 1, attributes: {}, resource: {} }] }],
+    METRIC_SHAPES,
+    0,
+  );
+  writeMeta(from, "events", "1");
+  expect(from.prepare(sql).run(NO_TEXT).changes, table).toBeGreaterThan(0);
+  from.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
+  const db = stores.open(join(stores.folder(), "new", "store.db"));
+  expect(db.transaction(() => salvage(stores.path(), db))).toMatchObject({ countsAnew: true });
+  expect(db.prepare("SELECT * FROM counters").all()).toEqual([]);
 });

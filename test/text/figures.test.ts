@@ -14,7 +14,7 @@ describe("how numbers are shown", () => {
     [1_204_000_000, "1204 MB"],
   ])("%d bytes: %s; something is never nothing", (bytes, text) => expect(megabytes(bytes)).toBe(text));
 
-  test("what is rounded up to the next unit is told in it", () => {
+  test("a value that rounds up to the next unit is shown in it", () => {
     expect([9_999, 10_000, 99_949, 99_950, 999_499, 999_500, 999_499_999, 999_500_000].map(count)).toEqual([
       "9999",
       "10.0k",
@@ -39,7 +39,7 @@ describe("how numbers are shown", () => {
     expect([costText(whole), tokensText(whole)]).toEqual(["$0.0123", "10.2k→80"]);
     const cutShort = { ...whole, incompleteCalls: 1 };
     expect([costText(cutShort), tokensText(cutShort)]).toEqual(["≥$0.0123", "10.2k→≥80"]);
-    const untold = { ...whole, callsWithoutUsage: 1, unpricedCalls: 1 };
-    expect([costText(untold), tokensText(untold)]).toEqual(["≥$0.0123", "≥10.2k→≥80"]);
+    const incomplete = { ...whole, callsWithoutUsage: 1, unpricedCalls: 1 };
+    expect([costText(incomplete), tokensText(incomplete)]).toEqual(["≥$0.0123", "≥10.2k→≥80"]);
   });
 });

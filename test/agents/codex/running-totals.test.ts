@@ -287,7 +287,7 @@ function written(steps: readonly Step[], seed: number, isNamed: boolean) {
   const random = randomFrom(seed);
   const lines: Sent[] = [];
   const truth: Usage[] = [];
-  // Counters that no limit names are told apart by their size
+  // Counters without a limit name are distinguished by their size
   const bases = [0, 1, 2].map((n): Usage => (isNamed ? [0, 0] : [n * 1_000_000_000, n * 10_000_000]));
   const counters = bases.map((base) => ({ base, total: base, lines: [] as [Usage, Usage][] }));
   type Counter = (typeof counters)[0];

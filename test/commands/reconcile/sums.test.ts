@@ -70,7 +70,7 @@ describe("series in a Prometheus with one service name for all agents", () => {
     value,
   });
 
-  test("tells agents apart by label", () => {
+  test("distinguishes agents by label", () => {
     const streams = [stream("codex", 40), stream("cursor", 1)];
     const agree = compareSeries(streams, [found("codex", 40), found("cursor", 1)], METRIC_SHAPES);
     expect(agree.differences).toEqual([]);

@@ -115,7 +115,7 @@ describe("limits of the queue", () => {
   const DAY_MS = 86_400_000;
 
   test(
-    "beyond age and size the oldest go, counted for ever, logged and told; the store keeps them",
+    "beyond age and size the oldest go, counted, logged and reported; the store keeps them",
     () =>
       withSession(async (machine) => {
         await machine.drain();

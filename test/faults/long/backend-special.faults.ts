@@ -74,8 +74,8 @@ describe.concurrent("TLS", { timeout: LONG }, () => {
         const env = { OPENHOOK_OTEL_OTLP_CERTIFICATE: certificates.ca.certPath, OPENHOOK_OTEL_OTLP_TIMEOUT_MS: "700" };
         const at = (url: string) => machine.drain([], { ...env, OPENHOOK_OTEL_OTLP_ENDPOINT: url });
         expect(await at(tls.url.replace("https:", "http:"))).toMatchObject({ sent: 0, waiting: SPANS });
-        const told = await at(plain.url.replace("http:", "https:"));
-        expect(String(told["problems"])).toMatch(/TLS handshake .* failed: is it an http:\/\/ address\?/);
+        const report = await at(plain.url.replace("http:", "https:"));
+        expect(String(report["problems"])).toMatch(/TLS handshake .* failed: is it an http:\/\/ address\?/);
         expect(await at(tls.url)).toMatchObject({ sent: SPANS, waiting: 0, problems: [] });
         expectAllById(tls.spans, false);
         expectExactCounters(tls.metricPoints);
@@ -92,9 +92,9 @@ describe.concurrent("addresses", { timeout: LONG }, () => {
     withReceiver((receiver) =>
       withSession(async (machine) => {
         const wrong = { OPENHOOK_OTEL_OTLP_ENDPOINT: "http://collector.invalid:4318" };
-        const told = await machine.drain([], wrong);
-        expect(told).toMatchObject({ sent: 0, waiting: SPANS });
-        expect(String(told["problems"])).toMatch(/host name of .*collector\.invalid/);
+        const report = await machine.drain([], wrong);
+        expect(report).toMatchObject({ sent: 0, waiting: SPANS });
+        expect(String(report["problems"])).toMatch(/host name of .*collector\.invalid/);
         await machine.ok(["drain", "--quiet"], { env: { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url } });
         expectAllById(receiver.spans, false);
         expectExactCounters(receiver.metricPoints);
@@ -111,13 +111,13 @@ describe.concurrent("addresses", { timeout: LONG }, () => {
         }));
         try {
           const env = { OPENHOOK_OTEL_OTLP_ENDPOINT: addressOf(backend.url), OPENHOOK_OTEL_OTLP_HEADERS: HEADERS };
-          const told = await machine.drain([], env);
-          expect(told).toMatchObject({ sent: 0, waiting: SPANS });
-          expect(String(told["problems"])).toContain(
+          const report = await machine.drain([], env);
+          expect(report).toMatchObject({ sent: 0, waiting: SPANS });
+          expect(String(report["problems"])).toContain(
             `redirects to ${other.url}/v1/traces (${status}), and redirects are not followed`,
           );
           expect(other.requests).toHaveLength(0);
-          expectNoSecret(machine, JSON.stringify(told));
+          expectNoSecret(machine, JSON.stringify(report));
           const well = await backend.heal();
           expect(await machine.drain([], env)).toMatchObject({ sent: SPANS, waiting: 0 });
           expectAllById(well.spans, false);
@@ -170,8 +170,8 @@ describe.concurrent("retries", { timeout: LONG }, () => {
           expect(untilMs).toBeGreaterThan(3_000_000);
           expect(untilMs).toBeLessThanOrEqual(3_600_000);
           receiver.setBehaviour(undefined);
-          const told = await machine.drain([], env);
-          expect(String(told["problems"])).toMatch(/traces: not sent, the backend asked to wait until \d{4}-/);
+          const report = await machine.drain([], env);
+          expect(String(report["problems"])).toMatch(/traces: not sent, the backend asked to wait until \d{4}-/);
           expect(receiver.requests).toHaveLength(asked);
           const other = { ...env, OPENHOOK_OTEL_OTLP_HEADERS: "authorization=Bearer another" };
           expect(await machine.drain([], other)).toMatchObject({ sent: SPANS, waiting: 0 });
@@ -227,7 +227,7 @@ describe.concurrent("spans that a backend never accepts", { timeout: LONG }, () 
   ] as const;
 
   test.each(cases)(
-    "%i for requests with spans %j of 3,000: all others arrive, those wait and are told",
+    "%i for requests with spans %j of 3,000: all others arrive, those stay queued and are reported",
     (status, bad) =>
       withSession(async (machine) => {
         await machine.drain();
@@ -287,9 +287,9 @@ test(
 
         const partial = { rejected: 3, message: "three points too many" };
         receiver.setBehaviour(({ path }) => (path === "/v1/metrics" ? { partial } : undefined));
-        const told = await machine.drain([], env);
-        expect(told).toMatchObject({ sent: waiting, rejected: 3, waiting: 0 });
-        expect(String(told["problems"])).toContain(partial.message);
+        const report = await machine.drain([], env);
+        expect(report).toMatchObject({ sent: waiting, rejected: 3, waiting: 0 });
+        expect(String(report["problems"])).toContain(partial.message);
 
         receiver.setBehaviour(undefined);
         expect(await machine.drain([], env)).toMatchObject({ problems: [] });

@@ -82,7 +82,7 @@ test.each([
   ["cline", "subagent"],
   ["gemini-cli", "killed-then-resumed"],
   ["opencode", "subagent"],
-] as const)("%s %s: pruned at any time, read and told again", async (source, name) => {
+] as const)("%s %s: pruned at any time, read and reported again", async (source, name) => {
   const runs = 3;
   const eventsIn = await prunedAnywhere(source, name, runs);
   record({

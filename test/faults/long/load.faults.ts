@@ -47,10 +47,10 @@ test(`${CALLS} hook calls from ${LANES} agents at once, drains without a pause`,
     expect(got).toEqual(wanted);
     const [found, undisturbed] = [booksOfAll(busy.places.storePath), booksOfAll(quiet.places.storePath)];
     expect(found.size).toBe(undisturbed.size);
-    for (const [session, books] of undisturbed) expect(found.get(session), session).toEqual(books);
-    const books = countersAndRows(busy.places.storePath);
-    expect(books.counters).toEqual(books.rows);
-    expect(books.counters).toEqual(countersAndRows(quiet.places.storePath).counters);
+    for (const [session, totals] of undisturbed) expect(found.get(session), session).toEqual(totals);
+    const totals = countersAndRows(busy.places.storePath);
+    expect(totals.counters).toEqual(totals.rows);
+    expect(totals.counters).toEqual(countersAndRows(quiet.places.storePath).counters);
     const ids = receiver.spans.map(({ spanId }) => spanId);
     const duplicates = ids.length - new Set(ids).size;
     expect(duplicates).toBe(0);

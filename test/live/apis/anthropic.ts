@@ -7,7 +7,7 @@ export const anthropic: Api = {
   path: /\/v1\/messages$/,
   asides: { "/count_tokens": { input_tokens: 1234 } },
   callIdPrefix: "toolu_",
-  tells: { cacheWrites: true },
+  reports: { cacheWrites: true },
 
   read: (body) => ({
     model: asString(body["model"]) ?? "",

@@ -8,7 +8,7 @@ const PATH = /\/models\/([^:/]+):(stream)?[gG]enerateContent$/;
 export const gemini: Api = {
   path: PATH,
   asides: { ":countTokens": { totalTokens: 321 } },
-  tells: { reasoning: true },
+  reports: { reasoning: true },
 
   read(body, path) {
     const [, model = "", stream] = PATH.exec(path) ?? [];

@@ -7,7 +7,7 @@ export const openaiChat: Api = {
   path: /\/chat\/completions$/,
   asides: { "/models": { object: "list", data: [] } },
   callIdPrefix: "call_",
-  tells: { reasoning: true },
+  reports: { reasoning: true },
 
   read: (body) => ({
     model: asString(body["model"]) ?? "",

@@ -7,7 +7,7 @@ export const openaiResponses: Api = {
   path: /\/responses$/,
   asides: { "/models": { object: "list", data: [] } },
   callIdPrefix: "call_",
-  tells: { cacheWrites: true, reasoning: true },
+  reports: { cacheWrites: true, reasoning: true },
 
   read: (body) => ({
     model: asString(body["model"]) ?? "",
