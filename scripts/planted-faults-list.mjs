@@ -4,8 +4,8 @@ export const FAULTS = [
   {
     what: "Of two readings of one usage the smaller one is kept",
     file: "src/model/merge.ts",
-    from: "return a.output > b.output ? a : b;",
-    to: "return a.output < b.output ? a : b;",
+    from: "return a.output - b.output;",
+    to: "return b.output - a.output;",
     rooms: ["test/model/"],
   },
   {
@@ -23,10 +23,10 @@ export const FAULTS = [
     rooms: ["test/session/"],
   },
   {
-    what: "Codex totals that restart are subtracted from the old total",
-    file: "src/agents/codex/usage.ts",
-    from: "before === undefined || now.input < before.input || now.output < before.output",
-    to: "before === undefined",
+    what: "A running total of Codex that is written twice counts twice",
+    file: "src/agents/codex/running-totals.ts",
+    from: "  if (series.some((one) => isSameUsage(one.total, total))) return { series };\n",
+    to: "",
     rooms: ["test/agents/codex/"],
   },
   {
