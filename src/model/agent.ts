@@ -54,6 +54,8 @@ export interface TranscriptQuery {
   readonly sessionId: string;
   /** As reported by hooks; may not exist. Absent if hooks never report it. */
   readonly path?: string;
+  /** The session's own files in all folders, if a search found them; they may not exist. Absent: `files` searches for them. */
+  readonly mains?: readonly string[];
   readonly home: string;
   /** Everything that is read must really be inside these folders. Absent: anywhere. */
   readonly roots?: readonly string[];
@@ -99,7 +101,10 @@ export interface TranscriptReader {
    * @throws never; what cannot or must not be read is passed to `onProblem`, and the rest is found
    */
   locate(query: LocateQuery): AsyncIterable<LocatedSession>;
-  /** All existing parts of one session, the main one first; empty if there are none. */
+  /**
+   * All existing parts of one session, the main ones first; empty if there are none. If several folders contain a file of the
+   * session, all of them: one can be a stub, or each can have other lines.
+   */
   files(query: TranscriptQuery): Promise<readonly TranscriptFile[]>;
   /**
    * Entries from an offset on, oldest first, each batch with the offset that follows it. Line-based files end at the last complete

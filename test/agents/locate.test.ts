@@ -137,12 +137,15 @@ describe("Claude Code", () => {
     expect((await filesOf(sessions[0]?.path ?? "")).map((path) => basename(path)).sort()).toEqual(wanted);
   });
 
-  test("a copied project's sessions are found once, by the file written last", async () => {
+  test("a copied project's sessions are found once, with the files of both folders", async () => {
     const copy = join(dirname(project), "-home-dev-acme-shop-old");
     cpSync(project, copy, { recursive: true });
     utimesSync(join(copy, `${id}.jsonl`), new Date("2026-11-20"), new Date("2026-11-20"));
     const { sessions } = await locateAll(at.reader, at.home, at.roots);
-    expect(sessions.map(({ path }) => path)).toEqual([join(project, `${id}.jsonl`)]);
+    expect(sessions.map(({ sessionId }) => sessionId)).toEqual([id]);
+    const mains = [join(copy, `${id}.jsonl`), join(project, `${id}.jsonl`)].sort();
+    expect([...(sessions[0]?.mains ?? [])].sort()).toEqual(mains);
+    expect((await filesOf(mains[0] ?? "")).slice(0, 2)).toEqual(mains);
   });
 
   test("finds each session once in both default folders and a third, also if the folders are links to each other", async () => {
@@ -282,7 +285,8 @@ describe("Gemini CLI", () => {
     const before = join(old, "chats", basename(session?.path ?? ""));
     utimesSync(before, new Date("2026-11-20"), new Date("2026-11-20"));
     const { sessions } = await locateAll(at.reader, at.home, at.roots);
-    expect(sessions.map(({ path }) => path)).toEqual([join(tmp, "acme-shop", "chats", basename(before))]);
+    expect(sessions).toHaveLength(1);
+    expect(sessions[0]?.mains).toEqual([before, join(tmp, "acme-shop", "chats", basename(before))]);
   });
 });
 

@@ -1,6 +1,7 @@
 import { type Dirent, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { LocatedSession, LocateQuery, PartSize, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
+import { distinctParts, existingFiles } from "../shared/transcript/copies.ts";
 import { FolderMemory } from "../shared/transcript/folder-memory.ts";
 import { openJsonl } from "../shared/transcript/jsonl.ts";
 import {
@@ -15,8 +16,8 @@ import {
 } from "../shared/transcript/past.ts";
 
 /**
- * Finds the sessions of all projects by file name. If a session is in two folders, for example after a copy, the file that was
- * written last counts: it continues the other.
+ * Finds the sessions of all projects by file name. If several folders contain a session, for example after a copy or in a
+ * worktree, all its files count: one can be a stub, or each can have other lines.
  */
 export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
   const sessions = new Map<string, Candidate>();
@@ -27,37 +28,44 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
       const { mains, left } = await lookInto(project.path, query);
       orphans.push(...left);
       for (const main of mains) {
-        const known = sessions.get(main.sessionId);
-        if (known === undefined || known.writtenMs < main.writtenMs) sessions.set(main.sessionId, main);
+        sessions.set(main.sessionId, joined(sessions.get(main.sessionId), main));
       }
     }
   }
   for (const orphan of orphans) {
     const known = sessions.get(orphan.sessionId);
-    // The session's file moved to another project, its subagents did not: `files` finds both from the subagents' folder
-    if (known === undefined) sessions.set(orphan.sessionId, orphan);
-    else if (isBeside(known, orphan)) sessions.set(orphan.sessionId, { ...orphan, beganMs: known.beganMs });
-    else query.onProblem(orphan.path, new Error(`subagents of a session that lies at ${JSON.stringify(known.path)}`));
+    // The session's file can have moved to another project without its subagents
+    const beganMs = known?.beganMs ?? orphan.beganMs;
+    sessions.set(orphan.sessionId, { ...joined(known, orphan), beganMs });
   }
   for (const session of oldestFirst(sessions.values())) yield located(session, query);
 }
 
 /**
- * The main file, if it exists; then everything below `<session>/subagents`, where workflows have separate folders; then the
- * `agent-*.jsonl` beside it that 2.0.77 wrote.
+ * The main files of all projects' folders; then everything below `<session>/subagents`, where workflows have separate folders;
+ * then the `agent-*.jsonl` beside them that 2.0.77 wrote.
  */
 export async function files(query: TranscriptQuery): Promise<readonly TranscriptFile[]> {
   const { path, sessionId, roots } = query;
   if (path === undefined) return [];
-  const main = findMain(path, query);
-  const found: TranscriptFile[] = main === undefined ? [] : [{ path: main }];
-  for (const folder of new Set([dirname(main ?? path), dirname(path)])) {
-    found.push(...subagentsBelow(join(folder, sessionId, SUBAGENTS), query));
+  const folders = query.mains?.map((main) => dirname(main)) ?? projectsBeside(path, query);
+  const name = `${basename(sessionId)}${LINES}`;
+  const mains = existingFiles([path, ...folders.map((folder) => join(folder, name))], roots);
+  const found: TranscriptFile[] = mains.map((main) => ({ path: main }));
+  const near = new Set([
+    ...mains.map((main) => dirname(main)),
+    dirname(path),
+    ...(query.mains === undefined ? [] : folders),
+  ]);
+  for (const folder of new Set([...near, ...folders])) {
+    // Without a part of the session, a project's folder that cannot be read is not its problem
+    found.push(...subagentsBelow(join(folder, sessionId, SUBAGENTS), near.has(folder) ? query : {}));
+    if (!near.has(folder)) continue;
     for (const part of besides.of(folder)) {
       if ((await parentOf(part.path, roots)) === sessionId) found.push(part);
     }
   }
-  return found;
+  return distinctParts(found);
 }
 
 // --- internal ---
@@ -68,9 +76,20 @@ const SUBAGENTS = "subagents";
 const LINES = ".jsonl";
 
 interface Candidate extends Dated {
-  readonly writtenMs: number;
+  readonly mains: readonly string[];
   readonly only?: PartSize;
 }
+
+/** Another folder contains the session too. */
+const joined = (known: Candidate | undefined, { only, ...other }: Candidate): Candidate =>
+  known === undefined
+    ? { ...other, ...(only !== undefined && { only }) }
+    : {
+        sessionId: known.sessionId,
+        path: known.path,
+        beganMs: Math.min(known.beganMs, other.beganMs),
+        mains: [...known.mains, ...other.mains],
+      };
 
 const agentIdOf = (name: string): string | undefined => /^agent-([A-Za-z0-9_-]+)\.jsonl$/.exec(name)?.[1];
 
@@ -81,8 +100,6 @@ const subagentsAmong = (folder: string, names: readonly string[]): readonly Tran
     const agentId = agentIdOf(name);
     return agentId === undefined ? [] : [{ path: join(folder, name), agentId }];
   });
-
-const isBeside = (a: Candidate, b: Candidate): boolean => dirname(dirname(a.path)) === dirname(dirname(b.path));
 
 /** One project's sessions, and those of which only subagents are left. */
 async function lookInto(project: string, query: LocateQuery): Promise<{ mains: Candidate[]; left: Candidate[] }> {
@@ -98,14 +115,15 @@ async function lookInto(project: string, query: LocateQuery): Promise<{ mains: C
     const { sizeBytes, writtenMs } = file;
     const sessionId = basename(name, LINES);
     const only = areAlone && !shared.has(sessionId) ? { sizeBytes, modifiedMs: writtenMs } : undefined;
-    return [{ sessionId, path, ...file, ...(only !== undefined && { only }) }];
+    return [{ sessionId, path, beganMs: file.beganMs, mains: [path], ...(only !== undefined && { only }) }];
   });
   const known = new Set(mains.map(({ sessionId }) => sessionId));
   const left = new Map<string, Candidate>();
   const add = async (sessionId: string, part: string): Promise<void> => {
     const file = known.has(sessionId) || left.has(sessionId) ? undefined : statFile(part, query);
     if (file !== undefined && file.sizeBytes > 0) {
-      left.set(sessionId, { sessionId, path: join(project, `${sessionId}${LINES}`), ...file });
+      const main = join(project, `${sessionId}${LINES}`);
+      left.set(sessionId, { sessionId, path: main, beganMs: file.beganMs, mains: [main] });
     }
   };
   for (const { name, path, isFolder } of entries) {
@@ -119,16 +137,19 @@ async function lookInto(project: string, query: LocateQuery): Promise<{ mains: C
   return { mains, left: [...left.values()] };
 }
 
-/** EnterWorktree moves the file to another project's folder while the session runs. */
-function findMain(mainPath: string, { sessionId, ...query }: TranscriptQuery): string | undefined {
-  if (exists(mainPath)) return mainPath;
-  const projects = dirname(dirname(mainPath));
-  const names = entriesOf(projects, query).map(({ name }) => name);
-  for (const project of names.sort()) {
-    const path = join(projects, project, `${basename(sessionId)}${LINES}`);
-    if (exists(path)) return path;
-  }
-  return undefined;
+/**
+ * All projects' folders: beside the reported file's, and below the roots. EnterWorktree moves the file to another one while the
+ * session runs, and can leave a stub or a part of it behind.
+ */
+function projectsBeside(path: string, { roots = [], ...query }: TranscriptQuery): readonly string[] {
+  const reported = dirname(dirname(path));
+  const all = roots.flatMap((root) => ["", ...LAYOUTS].map((tail) => join(root, tail)));
+  return [...new Set([reported, ...all])].flatMap((projects) =>
+    entriesOf(projects, projects === reported ? query : {})
+      .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
+      .map(({ name }) => join(projects, name))
+      .sort(),
+  );
 }
 
 /** Files in the folder, then those in its subfolders (`workflows/<run>/`). Links are not followed. */
@@ -172,14 +193,6 @@ async function parentOf(path: string, roots: TranscriptQuery["roots"]): Promise<
 const SESSION_ID = /"sessionId":"([A-Za-z0-9_-]+)"/;
 const MAX_PARENTS = 50_000;
 const parents = new Map<string, string>();
-
-function exists(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
-  } catch {
-    return false;
-  }
-}
 
 /** Empty if the folder does not exist, as for most sessions' subagents. */
 function entriesOf(folder: string, query: ProblemQuery): readonly Dirent[] {

@@ -8,21 +8,20 @@ import { FOLDERS, nameOf, type Rollout, readHead, rolloutAt, rolloutNames, topOf
  * line shows whether a thread is a main thread; `files` needs the same, and each first line is read once.
  */
 export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
-  /** By thread: its first file, which has its start time, and its newest. */
-  const threads = new Map<string, { readonly first: Rollout; readonly last: Rollout }>();
+  /** All files of each thread, oldest first: the first one has its start time. */
+  const threads = new Map<string, readonly [Rollout, ...Rollout[]]>();
   for (const folder of await foldersBelow(query, LAYOUTS)) {
     for (const rollout of await rolloutsBelow(folder, query)) {
-      const { first = rollout, last = rollout } = threads.get(rollout.threadId) ?? {};
-      threads.set(rollout.threadId, {
-        first: byName(rollout, first) < 0 ? rollout : first,
-        last: byName(rollout, last) > 0 ? rollout : last,
-      });
+      const others = threads.get(rollout.threadId);
+      threads.set(rollout.threadId, others === undefined ? [rollout] : inOrder(others, rollout));
     }
   }
   const mains = new Set<string>();
   const parents = new Map<string, string>();
   const subagents: Rollout[] = [];
-  for (const { last: rollout } of [...threads.values()].sort((a, b) => byName(a.first, b.first))) {
+  for (const rollouts of [...threads.values()].sort((a, b) => byName(a[0], b[0]))) {
+    // One of several can be a stub, even without a head
+    const rollout = rollouts.findLast(({ path }) => readHead(path, query.roots) !== undefined) ?? rollouts[0];
     const head = readHead(rollout.path, query.roots);
     if (head === undefined) await reportUnreadable(rollout.path, query, NO_HEAD);
     else if (head.rootId !== head.threadId) {
@@ -30,7 +29,8 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
       subagents.push(rollout);
     } else if (!mains.has(head.threadId)) {
       mains.add(head.threadId);
-      yield located({ sessionId: head.threadId, path: rollout.path }, query);
+      const paths = rollouts.map(({ path }) => path);
+      yield located({ sessionId: head.threadId, path: rollout.path, mains: paths }, query);
     }
   }
   for (const { path, threadId } of subagents) {
@@ -49,6 +49,11 @@ const LAYOUTS = ["", ".codex"].flatMap((home) => FOLDERS.map((folder) => join(ho
 const NO_HEAD =
   "its first line has no thread id: not a session, or written by an early version, which recorded no tokens";
 const DIGITS = [4, 2, 2];
+
+function inOrder([first, ...rest]: readonly [Rollout, ...Rollout[]], one: Rollout): readonly [Rollout, ...Rollout[]] {
+  const [oldest = first, ...others] = [first, ...rest, one].sort(byName);
+  return [oldest, ...others];
+}
 
 /** Names begin with the time. */
 function byName({ path: a }: Rollout, { path: b }: Rollout): number {

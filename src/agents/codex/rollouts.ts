@@ -57,64 +57,75 @@ function sessionsRoot(path: string): string {
  * included, and in the folder itself, which has older and archived files.
  */
 function* rolloutsIn(root: string, from = "", to = "9999"): Generator<Rollout> {
-  yield* rollouts.of(root);
-  for (const folder of daysIn(root, from, to)) yield* rollouts.of(folder);
+  for (const folder of [root, ...daysIn(root, from, to)]) {
+    for (const ofThread of rollouts.of(folder).values()) yield* ofThread;
+  }
 }
 
 /**
  * The files of one thread, oldest first. The date folder of the first file matches the time in the thread's id, give or take
- * a time zone; later parts are in the folders of the days on which they were created.
+ * a time zone; later parts are in the folders of the days on which they were created. A file that is in several folders, for
+ * example as a stub in `sessions` and whole in the archive, is returned for each of them.
  *
- * @param lastPath its newest file, if known: for a thread with a single file, the only one
+ * @param knownPath one of its files, if known: limits the search to the days until it was written last
  */
-export function partsOf(folders: readonly string[], threadId: string, lastPath: string | undefined): readonly string[] {
-  const last = lastPath === undefined ? undefined : rolloutAt(lastPath, nameOf(lastPath));
-  if (lastPath !== undefined && last?.partId === undefined) return [lastPath];
+export function partsOf(
+  folders: readonly string[],
+  threadId: string,
+  knownPath: string | undefined,
+): readonly string[] {
   const bornMs = v7Ms(threadId);
-  const lastMs = last?.partId === undefined ? undefined : v7Ms(last.partId);
+  const partId = knownPath === undefined ? undefined : rolloutAt(knownPath, nameOf(knownPath))?.partId;
+  const writtenMs = knownPath === undefined ? undefined : statsOf(knownPath)?.mtimeMs;
+  const lastMs = writtenMs === undefined ? undefined : Math.max(writtenMs, v7Ms(partId ?? threadId) ?? 0);
   const from = bornMs === undefined ? "" : dayOf(bornMs - DAY_MS);
-  const to = lastMs === undefined ? "9999" : dayOf(lastMs + DAY_MS);
-  const found = new Map<string, string>();
+  const to = bornMs === undefined || lastMs === undefined ? "9999" : dayOf(lastMs + DAY_MS);
+  const found = new Set(knownPath === undefined ? [] : [knownPath]);
   for (const folder of folders) {
-    for (const { path, threadId: id } of rolloutsIn(folder, from, to)) {
-      if (id === threadId && !found.has(nameOf(path))) found.set(nameOf(path), path);
+    for (const inFolder of [folder, ...daysIn(folder, from, to)]) {
+      for (const { path } of rollouts.of(inFolder).get(threadId) ?? []) found.add(path);
     }
   }
-  return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, path]) => path);
+  return oldestFirst(found);
 }
+
+/** Sorted by file name, which begins with the creation time. */
+export const oldestFirst = (paths: Iterable<string>): readonly string[] =>
+  [...paths].sort((a, b) => ((nameOf(a) === nameOf(b) ? a < b : nameOf(a) < nameOf(b)) ? -1 : 1));
 
 /**
  * Files of the subagents of a session, at any depth. A subagent is younger than its root and started before the last write
  * to the root's file; only candidates are opened, and only their first bytes are read.
  *
  * @param folders that can contain them
- * @param mainPath the root's own file, the newest of several; `undefined` if it is gone
+ * @param mainPaths the root's own files, oldest first; empty if they are gone
  */
 export function subagentsOf(
   folders: readonly string[],
   rootId: string,
-  mainPath: string | undefined,
+  mainPaths: readonly string[],
   roots: readonly string[] | undefined,
 ): readonly Rollout[] {
   const bornMs = v7Ms(rootId);
-  const lastMs = mainPath === undefined ? Number.POSITIVE_INFINITY : (statsOf(mainPath)?.mtimeMs ?? 0);
+  const writtenMs = mainPaths.map((path) => statsOf(path)?.mtimeMs ?? 0);
+  const lastMs = mainPaths.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...writtenMs);
   const from = bornMs === undefined ? "" : dayOf(bornMs - DAY_MS);
   const to = bornMs === undefined || lastMs === Number.POSITIVE_INFINITY ? "9999" : dayOf(lastMs + DAY_MS);
   const parents = new Map<string, string>();
-  const found = new Map<string, Rollout>();
+  const found: Rollout[] = [];
   for (const folder of folders) {
     for (const rollout of rolloutsIn(folder, from, to)) {
       const { path, threadId, bornMs: threadMs } = rollout;
-      if (path === mainPath || threadId === rootId || found.has(threadId)) continue;
+      if (threadId === rootId) continue;
       if (bornMs !== undefined && threadMs !== undefined && (threadMs < bornMs || threadMs > lastMs + LATE_MS))
         continue;
       const head = readHead(path, roots);
       if (head === undefined || head.rootId === head.threadId) continue;
       parents.set(head.threadId, head.rootId);
-      found.set(threadId, rollout);
+      found.push(rollout);
     }
   }
-  return [...found.values()].filter(({ threadId }) => topOf(parents, threadId) === rootId);
+  return found.filter(({ threadId }) => topOf(parents, threadId) === rootId);
 }
 
 /** The topmost known ancestor: versions that do not report the root report the parent. */
@@ -181,12 +192,18 @@ function v7Ms(id: string): number | undefined {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-7/.test(id) ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined;
 }
 
-const rollouts = new FolderMemory((folder, names) =>
-  rolloutNames(names).flatMap((name) => {
+/** By thread. */
+const rollouts = new FolderMemory((folder, names) => {
+  const byThread = new Map<string, Rollout[]>();
+  for (const name of rolloutNames(names)) {
     const rollout = rolloutAt(join(folder, name), name);
-    return rollout === undefined ? [] : [rollout];
-  }),
-);
+    if (rollout === undefined) continue;
+    const others = byThread.get(rollout.threadId);
+    if (others === undefined) byThread.set(rollout.threadId, [rollout]);
+    else others.push(rollout);
+  }
+  return byThread;
+});
 
 const names = new FolderMemory((_, found) => found);
 

@@ -10,13 +10,14 @@ import type {
 import { EntrySink } from "../../model/entry-sink.ts";
 import type { Offset, TranscriptEntry } from "../../model/transcript.ts";
 import { asString } from "../shared/payload/json.ts";
+import { distinctParts } from "../shared/transcript/copies.ts";
 import { isCompressed, plainPath } from "../shared/transcript/packed.ts";
 import { type LineRules, readLines } from "../shared/transcript/read-lines.ts";
 import { lineContent } from "./content.ts";
 import { type LineState, lineState } from "./line-context.ts";
 import { readLine } from "./lines.ts";
 import { locate } from "./past.ts";
-import { FOLDERS, foldersBeside, formThere, partsOf, readHead, subagentsOf } from "./rollouts.ts";
+import { FOLDERS, foldersBeside, formThere, oldestFirst, partsOf, readHead, subagentsOf } from "./rollouts.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
 
@@ -30,20 +31,29 @@ function roots(home: string, env: Readonly<Record<string, string | undefined>>):
  * The main thread's file (several if it was rolled back), then one file for each subagent. For a subagent's session: the file that
  * names its parent. For a path to a subagent's file: the root's files, or those of the subagents if the root is gone.
  */
-async function files({ sessionId, path, home, roots }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+async function files({ sessionId, path, mains, home, roots }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
   // By the reported path, else by name: notifications have no path, and archived files have moved
   const there = path === undefined ? undefined : formThere(path);
   const beside = foldersBeside(path ?? join(home, ".codex", "sessions", "x"));
-  const reported = there ?? partsOf(beside, sessionId, undefined).at(-1);
+  const found = [
+    ...(there === undefined ? [] : [there]),
+    ...(mains ?? (there === undefined ? partsOf(beside, sessionId, undefined) : [])),
+  ];
+  const isReadable = (file: string): boolean => readHead(file, roots) !== undefined;
+  const reported = found.findLast(isReadable) ?? partsOf(beside, sessionId, there).findLast(isReadable);
   const head = reported === undefined ? undefined : readHead(reported, roots);
   if (reported === undefined || head === undefined) return [];
   const isRoot = head.rootId === head.threadId;
   if (!isRoot && head.threadId === sessionId) return [{ path: reported, key: `${PARENT_OF}${plainPath(reported)}` }];
   const folders = foldersBeside(reported);
   const rootId = isRoot ? head.threadId : sessionId;
-  const parts = partsOf(folders, rootId, isRoot ? reported : undefined);
-  const children = subagentsOf(folders, rootId, parts.at(-1), roots);
-  return [...parts.map(fileAt), ...children.map((child) => ({ ...fileAt(child.path), agentId: child.threadId }))];
+  const parts =
+    isRoot && mains !== undefined ? oldestFirst(mains) : partsOf(folders, rootId, isRoot ? reported : undefined);
+  const children = subagentsOf(folders, rootId, parts, roots);
+  return distinctParts([
+    ...parts.map(fileAt),
+    ...children.map((child) => ({ ...fileAt(child.path), agentId: child.threadId })),
+  ]);
 }
 
 async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {

@@ -1,13 +1,13 @@
 import { basename, dirname, join } from "node:path";
 import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
 import { asTimeMs } from "../shared/payload/json.ts";
+import { distinctParts, existingFiles } from "../shared/transcript/copies.ts";
 import { FolderMemory } from "../shared/transcript/folder-memory.ts";
 import { firstBytes, readSmall } from "../shared/transcript/open.ts";
 import {
   type Dated,
   type Entry,
   entriesIn,
-  type FileStat,
   foldersBelow,
   located,
   mapInBatches,
@@ -19,7 +19,7 @@ import {
 
 /**
  * Sessions of all projects. A newer program copies a project's folder to one with a readable name and keeps the old one: if both
- * contain a session, the file that was written last counts.
+ * contain a session, all its files count, whatever their times are.
  */
 export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
   const sessions = new Map<string, Candidate>();
@@ -29,28 +29,35 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
       if (!project.isFolder) continue;
       const found = await sessionsIn(join(project.path, CHATS), query);
       orphans.push(...found.orphans);
-      for (const main of found.mains) sessions.set(main.sessionId, later(sessions.get(main.sessionId), main));
+      for (const main of found.mains) sessions.set(main.sessionId, joined(sessions.get(main.sessionId), main));
     }
   }
-  for (const orphan of orphans) if (!sessions.has(orphan.sessionId)) sessions.set(orphan.sessionId, orphan);
+  for (const orphan of orphans) {
+    const known = sessions.get(orphan.sessionId);
+    const beganMs = known?.beganMs ?? orphan.beganMs;
+    sessions.set(orphan.sessionId, { ...joined(known, orphan), beganMs });
+  }
   for (const session of oldestFirst(sessions.values())) yield located(session, query);
 }
 
 /**
- * The session's own files, then those of its subagents. Usually there is one; a session that a newer program resumed also has
- * the old `.json`, and older versions could write a subagent's file under the session's id. If the session's own files are gone,
- * the subagents' files remain.
+ * The session's own files in all projects' folders, then those of its subagents. Usually there is one; a session that a newer
+ * program resumed also has the old `.json`, a project's old folder has a copy, and older versions could write a subagent's file
+ * under the session's id. If the session's own files are gone, the subagents' files remain.
  */
 export async function files(query: TranscriptQuery): Promise<readonly TranscriptFile[]> {
-  const { path, home } = query;
+  const { path, mains } = query;
   const reported = path === undefined ? [] : [dirname(path)];
-  const usual = (await namesIn(tmpOf(home), query)).map((project) => join(tmpOf(home), project, CHATS));
-  for (const chats of new Set([...reported, ...usual])) {
-    const main = await mainIn(chats, query);
-    if (main.length > 0) return [...main, ...(await subagentsIn(chats, query))];
+  const folders = [...new Set([...reported, ...(mains?.map((main) => dirname(main)) ?? (await chatsFolders(query)))])];
+  const own = new Map<string, readonly string[]>();
+  for (const chats of folders) own.set(chats, await mainsIn(chats, query));
+  const found: TranscriptFile[] = existingFiles([...own.values()].flat(), query.roots).map((main) => ({ path: main }));
+  for (const chats of folders) {
+    // Without a part of the session, a folder that cannot be read is not its problem
+    const isNear = mains !== undefined || reported.includes(chats) || (own.get(chats) ?? []).length > 0;
+    found.push(...(await subagentsIn(chats, isNear ? query : { sessionId: query.sessionId })));
   }
-  for (const chats of reported) return subagentsIn(chats, query);
-  return [];
+  return distinctParts(found);
 }
 
 /** The session id and start time are within these first bytes. */
@@ -64,14 +71,28 @@ const CHATS = "chats";
 const SHORT_ID = /-([^-]{1,8})\.jsonl?$/;
 const SESSION_FILE = /^session-.*\.jsonl?$/;
 
-interface Candidate extends Dated, FileStat {}
+interface Candidate extends Dated {
+  readonly mains: readonly string[];
+}
 
 const tmpOf = (home: string): string => join(home, ".gemini", "tmp");
 
-const later = (known: Candidate | undefined, one: Candidate): Candidate =>
-  known === undefined || known.writtenMs < one.writtenMs
-    ? { ...one, beganMs: Math.min(one.beganMs, known?.beganMs ?? one.beganMs) }
-    : { ...known, beganMs: Math.min(one.beganMs, known.beganMs) };
+/** The `chats` folders of all projects, in the home folder and below the roots. */
+async function chatsFolders(query: TranscriptQuery): Promise<readonly string[]> {
+  const usual = tmpOf(query.home);
+  const all = (query.roots ?? []).flatMap((root) => ["", ...LAYOUTS].map((tail) => join(root, tail)));
+  const found: string[] = [];
+  for (const tmp of new Set([usual, ...all])) {
+    for (const project of await namesIn(tmp, tmp === usual ? query : {})) found.push(join(tmp, project, CHATS));
+  }
+  return found;
+}
+
+/** Another folder contains the session too. */
+const joined = (known: Candidate | undefined, other: Candidate): Candidate =>
+  known === undefined
+    ? other
+    : { ...known, beganMs: Math.min(known.beganMs, other.beganMs), mains: [...known.mains, ...other.mains] };
 
 async function sessionsIn(chats: string, query: LocateQuery): Promise<{ mains: Candidate[]; orphans: Candidate[] }> {
   const entries = await entriesIn(chats, query);
@@ -82,7 +103,7 @@ async function sessionsIn(chats: string, query: LocateQuery): Promise<{ mains: C
     const file = sessionId === undefined ? undefined : statFile(path, query);
     if (sessionId === undefined) await reportUnreadable(path, query, "its first bytes contain no session id");
     if (sessionId === undefined || file === undefined) return [];
-    return [{ sessionId, path, ...file, beganMs: startIn(head) ?? timeIn(name) ?? file.beganMs }];
+    return [{ sessionId, path, mains: [path], beganMs: startIn(head) ?? timeIn(name) ?? file.beganMs }];
   });
   const mains = heads.flat();
   const known = new Set(mains.map(({ sessionId }) => folderName(sessionId)));
@@ -91,7 +112,8 @@ async function sessionsIn(chats: string, query: LocateQuery): Promise<{ mains: C
     const [part] = isFolder && !known.has(name) ? await subagentsAt(path, query) : [];
     const file = part === undefined ? undefined : statFile(part.path, query);
     if (file !== undefined && file.sizeBytes > 0) {
-      orphans.push({ sessionId: name, path: join(chats, `session-${name.slice(0, 8)}.jsonl`), ...file });
+      const main = join(chats, `session-${name.slice(0, 8)}.jsonl`);
+      orphans.push({ sessionId: name, path: main, mains: [main], beganMs: file.beganMs });
     }
   }
   return { mains, orphans };
@@ -104,15 +126,15 @@ function timeIn(name: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
-async function mainIn(
+async function mainsIn(
   chats: string,
   { sessionId, path: reported, roots }: TranscriptQuery,
-): Promise<readonly TranscriptFile[]> {
-  const found: TranscriptFile[] = [];
+): Promise<readonly string[]> {
+  const found: string[] = [];
   for (const path of byShortId.of(chats).get(sessionId.slice(0, 8)) ?? []) {
     // If the file has lost its first line, hooks report its session
     const named = sessionIdIn(headOf(path, roots)) ?? (path === reported ? sessionId : await typedIn(path, roots));
-    if (named === sessionId) found.push({ path });
+    if (named === sessionId) found.push(path);
   }
   return found;
 }
@@ -148,8 +170,10 @@ const byShortId = new FolderMemory((chats, names) => {
   return paths;
 });
 
-const subagentsIn = (chats: string, query: TranscriptQuery): Promise<readonly TranscriptFile[]> =>
-  subagentsAt(join(chats, folderName(query.sessionId)), query);
+const subagentsIn = (
+  chats: string,
+  query: Pick<TranscriptQuery, "sessionId" | "onProblem">,
+): Promise<readonly TranscriptFile[]> => subagentsAt(join(chats, folderName(query.sessionId)), query);
 
 const subagentsAt = async (
   folder: string,

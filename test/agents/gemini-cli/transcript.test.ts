@@ -109,12 +109,12 @@ describe("finding sessions", () => {
     put(join(chats, "session-2026-11-21T05-44-deadbeef.jsonl"), "");
     put(join(chats, "notes.txt"), lines(head));
     put(join(home, ".gemini", "tmp", "bin", "rg"), "");
-    // Here the older form was written last; both files belong to the session
+    // Both forms belong to the session, whichever was written last
     utimesSync(path.slice(0, -1), new Date("2026-11-20"), new Date("2026-11-20"));
     const { sessions } = await locateAll(reader, home);
-    expect(sessions.map(({ sessionId, path }) => [sessionId, path])).toEqual([
-      ["5c0ffee0-0000", other],
-      [SESSION, path],
+    expect(sessions.map(({ sessionId, mains }) => [sessionId, mains])).toEqual([
+      ["5c0ffee0-0000", [other]],
+      [SESSION, [path.slice(0, -1), path]],
     ]);
   });
 

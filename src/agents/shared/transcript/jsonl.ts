@@ -47,7 +47,8 @@ export interface JsonlFile {
 /**
  * Opens a file of JSON lines from an offset on; in a compressed file, from an offset in its content. Returns only complete lines
  * (ending in `\n`); an incomplete last line is left for the next reading. Memory: one chunk and one line. A line longer than the
- * limit is skipped piece by piece, so that a reader which stops inside it continues there.
+ * limit is skipped piece by piece, so that a reader which stops inside it continues there. A byte order mark is not part of the
+ * first line.
  *
  * @throws RefusedError if the path is no regular file or outside the agent's folders; else the file system's error
  */
@@ -107,6 +108,8 @@ const sha256: (bytes: Buffer) => string =
     ? (bytes) => createHash("sha256").update(bytes).digest("hex")
     : (bytes) => hash("sha256", bytes, "hex");
 const NEWLINE = 0x0a;
+/** Editors and shells of Windows can put it before the first line. */
+const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 /** Marks a fingerprint that was taken inside a skipped line. */
 const INSIDE = "+";
 /** A skipped line yields a position after this many bytes. */
@@ -167,7 +170,7 @@ async function* readBatches(read: Read, place: Place, shortener: Shortener | und
     const lines: JsonLine[] = [];
     let tooLong = 0;
     let endBytes = -1;
-    let start = 0;
+    let start = position === 0 ? markLength(chunk.subarray(0, bytesRead)) : 0;
     const first = openBytes === 0 ? -1 : chunk.indexOf(NEWLINE);
     if (openBytes > 0 && first !== -1 && first < bytesRead) {
       const isTooLong = openBytes + first > maxLineBytes;
@@ -204,6 +207,9 @@ async function* readBatches(read: Read, place: Place, shortener: Shortener | und
     }
   }
 }
+
+const markLength = (head: Buffer): number =>
+  head.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
 
 function* linesIn(
   chunk: Buffer,

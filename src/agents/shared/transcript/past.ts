@@ -94,9 +94,15 @@ export function oldestFirst<T extends Dated>(sessions: Iterable<T>): readonly T[
 }
 
 export const located = (
-  { sessionId, path, only }: Omit<LocatedSession, "home">,
+  { sessionId, path, mains, only }: Omit<LocatedSession, "home">,
   { home }: LocateQuery,
-): LocatedSession => ({ sessionId, path, home, ...(only !== undefined && { only }) });
+): LocatedSession => ({
+  sessionId,
+  path,
+  home,
+  ...(mains !== undefined && { mains }),
+  ...(only !== undefined && { only }),
+});
 
 /** Sequential calls would wait for the disk each time; one batch would need as many promises as there are files. */
 export async function mapInBatches<T, R>(items: readonly T[], map: (item: T) => Promise<R>): Promise<readonly R[]> {

@@ -1,0 +1,61 @@
+import { statSync } from "node:fs";
+import type { TranscriptFile } from "../../../model/agent.ts";
+import { asTimeMs } from "../payload/json.ts";
+import { firstBytes } from "./open.ts";
+
+/**
+ * The existing files among some paths, each once if links lead several paths to it. Several are sorted by the first time in
+ * their text, so that the order does not depend on which one was copied or written last.
+ *
+ * @param paths of files that can all contain lines of one session
+ */
+export function existingFiles(
+  paths: Iterable<string>,
+  roots: readonly string[] | undefined,
+): readonly [string, ...string[]] | readonly [] {
+  const byFile = new Map<string, string>();
+  for (const path of new Set(paths)) {
+    const file = identityOf(path);
+    if (file !== undefined && !byFile.has(file)) byFile.set(file, path);
+  }
+  const [first, ...others] = byFile.values();
+  if (first === undefined) return [];
+  if (others.length === 0) return [first];
+  const dated = [first, ...others].map((path) => ({ path, beganMs: firstTimeIn(path, roots) }));
+  const [oldest, ...rest] = dated
+    .sort((a, b) => a.beganMs - b.beganMs || (a.path < b.path ? -1 : 1))
+    .map(({ path }) => path);
+  return [oldest ?? first, ...rest];
+}
+
+/** Parts of a session, each file once if links lead several paths to it; files that do not exist are left out. */
+export function distinctParts(parts: readonly TranscriptFile[]): readonly TranscriptFile[] {
+  const seen = new Set<string>();
+  return parts.filter(({ path }) => {
+    const file = identityOf(path);
+    if (file === undefined || seen.has(file)) return false;
+    seen.add(file);
+    return true;
+  });
+}
+
+// --- internal ---
+
+const HEAD_BYTES = 16_384;
+
+/** Device and number of a regular file; `undefined` if there is none, or if it cannot be seen. */
+function identityOf(path: string): string | undefined {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false, bigint: true });
+    return stats?.isFile() === true ? `${stats.dev}:${stats.ino}` : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Infinite if its first bytes contain no time. */
+function firstTimeIn(path: string, roots: readonly string[] | undefined): number {
+  const head = firstBytes(path, HEAD_BYTES, roots).toString("utf8");
+  const time = /"(?:timestamp|startTime)":\s*"([^"\\]{1,40})"/.exec(head)?.[1];
+  return asTimeMs(time) ?? Number.POSITIVE_INFINITY;
+}
