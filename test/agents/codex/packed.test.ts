@@ -186,7 +186,7 @@ describe("a packed session", () => {
     const { sessions, problems } = await locateAll(reader, at.home);
     expect(sessions).toEqual([]);
     expect(problems.map(({ error }) => error.message)).toEqual([
-      expect.stringContaining("its first line does not say"),
+      expect.stringContaining("its first line has no thread id"),
     ]);
   });
 });
