@@ -209,13 +209,13 @@ describe("Claude Code", () => {
       expect(sessions.map(({ path }) => path)).toEqual([join(project, `${id}.jsonl`)]);
       expect([...(await problemsIn(at))].sort()).toEqual([
         expect.stringMatching(
-          /-again.22222222-0000-4000-8000-000000000000\.jsonl: .*is a link, and its target is outside/,
+          /-again.22222222-0000-4000-8000-000000000000\.jsonl: .*is a link that leads out: its target is outside/,
         ),
         ...(isRoot ? [] : [expect.stringMatching(/-closed: EACCES/)]),
         expect.stringMatching(/-loop: ELOOP/),
-        expect.stringMatching(/-outside: .*is a link, and its target is outside/),
+        expect.stringMatching(/-outside: .*is a link that leads out: its target is outside/),
         expect.stringMatching(
-          /shop.22222222-0000-4000-8000-000000000000\.jsonl: .*is a link, and its target is outside/,
+          /shop.22222222-0000-4000-8000-000000000000\.jsonl: .*is a link that leads out: its target is outside/,
         ),
       ]);
     } finally {
