@@ -1,3 +1,4 @@
+import { givenIdOf } from "../model/call-ids.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 
 /** Prefix of the call ids that we assign where the agent sends none. */
@@ -31,45 +32,56 @@ export function assignCallIds<T extends Event>(events: readonly T[]): readonly T
     }
     const { agent_id, input_digest, given_id } = extrasOf(event);
     const digest = given_id ?? input_digest;
-    const tool = JSON.stringify([event.source, event.session_id, agent_id ?? "", event.data?.tool_name ?? ""]);
+    const name = event.data?.tool_name;
+    // Not every end repeats the tool's name, and a given id finds its start without it
+    const within = given_id === undefined ? [name ?? ""] : ["", given_id];
+    const tool = JSON.stringify([event.source, event.session_id, agent_id ?? "", ...within]);
     const starts = open.get(tool) ?? [];
     open.set(tool, starts);
     if (event.type === "tool.start") {
       // Concurrent hooks can deliver the end first; the given id shows that both belong together
-      const early = given_id === undefined ? undefined : ends.get(tool)?.find((end) => end.digest === digest);
+      const early = given_id === undefined ? undefined : ends.get(tool)?.find((end) => canBeOf(end, name));
       const id = early?.id ?? `${MINTED}${event.id}`;
       ids.set(event.id, id);
-      if (early === undefined) starts.push({ id, digest, turn });
+      if (early === undefined) starts.push({ id, name, digest, turn });
       else ends.set(tool, ends.get(tool)?.filter((end) => end !== early) ?? []);
       continue;
     }
-    const like = starts.filter((start) => digest === undefined || start.digest === digest);
+    const like = starts.filter((one) => (digest === undefined || one.digest === digest) && canBeOf(one, name));
     // A conversation runs one call per given id at a time, so the earlier ones were refused
     const start = given_id === undefined ? (like.find((one) => one.turn === turn) ?? like[0]) : like.at(-1);
     if (start !== undefined) starts.splice(starts.indexOf(start), 1);
     const id = start?.id ?? `${MINTED}${event.id}`;
     ids.set(event.id, id);
     if (start === undefined && given_id !== undefined)
-      ends.set(tool, [...(ends.get(tool) ?? []), { id, digest, turn }]);
+      ends.set(tool, [...(ends.get(tool) ?? []), { id, name, digest, turn }]);
   }
   return ids.size === 0 ? events : events.map((event) => withCallId(event, ids.get(event.id)));
 }
 
-/** Removes a given id that several calls share, because it identifies none of them. */
+/**
+ * Removes a given id that several calls share, because it identifies none of them: another agent of the session, or a later
+ * answer, has a call with the same id. It stays as `given_id`.
+ */
 export function withoutGivenId<T extends Event>(event: T): T {
-  const isTool = event.type === "tool.start" || event.type === "tool.end";
-  if (!isTool || extrasOf(event).given_id === undefined) return event;
+  const givenId = givenIdOf(event);
+  if (givenId === undefined || (event.type !== "tool.start" && event.type !== "tool.end")) return event;
   const { tool_call_id: _, ...data } = event.data ?? {};
-  return { ...event, data };
+  return { ...event, data, extensions: { ...event.extensions, given_id: givenId } };
 }
 
 // --- internal ---
 
 interface Half {
   readonly id: string;
+  readonly name: string | undefined;
   readonly digest: string | undefined;
   readonly turn: number;
 }
+
+/** Whether a half of a call can be of this tool, as far as both name it. */
+const canBeOf = (half: Half, name: string | undefined): boolean =>
+  half.name === undefined || name === undefined || half.name === name;
 
 type ToolEvent = Extract<Event, { type: "tool.start" | "tool.end" }>;
 

@@ -1,4 +1,5 @@
 import { otherKey } from "../model/answer-keys.ts";
+import { idWithoutAgent } from "../model/call-ids.ts";
 import { type Event, timeMsOf } from "../model/event.ts";
 import { mergeEntries, withFuller } from "../model/merge.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
@@ -45,7 +46,8 @@ export function addEntries(
   const revisions: Revision[] = [];
   const mayBePruned = hasPrunedFacts(db);
   if (entries.length > 0) unpack(db, session);
-  for (const read of entries) {
+  for (const given of entries) {
+    const read = asStoredBefore(db, session, given);
     if (mayBePruned && isPrunedFact(db, "entry", session.source, session.sessionId, read.key)) continue;
     const claimed = asOwned(db, session, read);
     if (isCopyOfKnownAnswer(db, session, claimed)) continue;
@@ -176,6 +178,21 @@ export function settleFacts(db: Database, sessionNumber: number, keys: readonly 
 // --- internal ---
 
 const isCall = (entry: TranscriptEntry): entry is EntryOf<"model_call"> => entry.kind === "model_call";
+
+/**
+ * Earlier versions kept a subagent's call under its given id alone, unless another agent had a call with that id. Such a record
+ * keeps its key, so that it is not counted again.
+ */
+function asStoredBefore(db: Database, session: StoredSession, entry: TranscriptEntry): TranscriptEntry {
+  if ((entry.kind !== "tool_use" && entry.kind !== "tool_result") || entry.agentId === undefined) return entry;
+  const callId = idWithoutAgent(entry.callId, entry.agentId);
+  const key = idWithoutAgent(entry.key, entry.agentId);
+  if (callId === entry.callId || key === entry.key) return entry;
+  const isStored = db
+    .prepare("SELECT 1 FROM entries WHERE session = ? AND key = ? AND json_extract(body, '$.agentId') = ?")
+    .get(session.id, key, entry.agentId);
+  return isStored === undefined ? entry : { ...entry, key, callId };
+}
 
 /** Whether an entry belongs into a session. A record whose id is unique across sessions belongs into one of them. */
 function claim(

@@ -1,3 +1,4 @@
+import { givenIdOf, laterId } from "../model/call-ids.ts";
 import { type Event, extrasOf } from "../model/event.ts";
 import type { SessionContext, SettledCall, SettledSubagent, SettledTurn } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
@@ -45,6 +46,9 @@ const SPAWNED = "SELECT call_id FROM tool_calls WHERE session = ? AND spawned_ag
 /** Calls of one tool with one input; further ones are never near enough in time. */
 const LIKE_CALLS = 50;
 
+/** Sorts behind any text. */
+const LAST = "\u{10ffff}";
+
 /** Whether the token usage of single calls is known, not only sums. */
 const KNOWN_CALLS =
   "SELECT 1 FROM model_calls WHERE session = ? AND input IS NOT NULL AND json_extract(body, '$.covers') IS NULL LIMIT 1";
@@ -53,8 +57,10 @@ const KNOWN_CALLS =
 interface Names {
   readonly promptKeys: ReadonlySet<string>;
   readonly callIds: ReadonlySet<string>;
-  /** Digests of inputs, and ids that agents give to calls besides the call id. */
+  /** Digests of inputs. */
   readonly digests: ReadonlySet<string>;
+  /** Call ids that several calls can share. */
+  readonly givenIds: ReadonlySet<string>;
   readonly agentIds: ReadonlySet<string>;
 }
 
@@ -62,6 +68,7 @@ function namesIn(events: readonly Event[], entries: readonly TranscriptEntry[]):
   const promptKeys = new Set(["none"]);
   const callIds = new Set<string>();
   const digests = new Set<string>();
+  const givenIds = new Set<string>();
   const agentIds = new Set<string>();
   for (const event of events) {
     const extras = extrasOf(event);
@@ -69,19 +76,21 @@ function namesIn(events: readonly Event[], entries: readonly TranscriptEntry[]):
     add(agentIds, extras.agent_id);
     add(agentIds, extras.spawned_agent_id);
     if (event.type !== "tool.start" && event.type !== "tool.end") continue;
-    add(callIds, event.data?.tool_call_id);
+    const givenId = givenIdOf(event);
+    add(givenIds, givenId);
+    if (givenId === undefined) add(callIds, event.data?.tool_call_id);
     if (event.data?.tool_call_id === undefined) add(digests, extras.input_digest);
-    add(digests, extras.given_id);
   }
   for (const entry of entries) {
     add(promptKeys, entry.promptKey);
     add(agentIds, entry.agentId);
     if (entry.kind === "tool_use" || entry.kind === "tool_result") callIds.add(entry.callId);
-    if (entry.kind === "tool_use") add(digests, entry.givenId ?? entry.inputDigest);
-    if (entry.kind === "subagent") add(digests, entry.parentGivenId);
+    if (entry.kind === "tool_use") add(givenIds, entry.givenId);
+    if (entry.kind === "tool_use" && entry.givenId === undefined) add(digests, entry.inputDigest);
+    if (entry.kind === "subagent") add(givenIds, entry.parentGivenId);
     if (entry.kind === "subagent") add(callIds, entry.parentCallId);
   }
-  return { promptKeys, callIds, digests, agentIds };
+  return { promptKeys, callIds, digests, givenIds, agentIds };
 }
 
 const add = (set: Set<string>, value: string | undefined): void => {
@@ -117,7 +126,7 @@ function settledSubagents(db: Database, sessionNumber: number, agentIds: Readonl
 }
 
 /** `unusedIds`: ids of settled entries that became no call. */
-function settledCalls(db: Database, sessionNumber: number, { callIds, digests }: Names) {
+function settledCalls(db: Database, sessionNumber: number, { callIds, digests, givenIds }: Names) {
   const has = (sql: string, value: string): boolean => db.prepare(sql).get(sessionNumber, value) !== undefined;
   const settled = new Set(
     [...callIds].filter((id) => has("SELECT 1 FROM tool_calls WHERE session = ? AND call_id = ?", id)),
@@ -129,12 +138,23 @@ function settledCalls(db: Database, sessionNumber: number, { callIds, digests }:
     ),
   );
   for (const id of unusedIds) settled.add(id);
-  const calls = [...digests].flatMap((digest) =>
+  const callsLike = (sql: string, ...values: readonly string[]): readonly SettledCall[] =>
     db
-      .prepare("SELECT body FROM tool_calls WHERE session = ? AND input_digest = ? ORDER BY start_ms DESC LIMIT ?")
-      .all(sessionNumber, digest, LIKE_CALLS)
-      .map((row) => JSON.parse(String(row["body"])) as SettledCall),
-  );
+      .prepare(`SELECT body FROM tool_calls WHERE session = ? AND ${sql} ORDER BY start_ms DESC LIMIT ?`)
+      .all(sessionNumber, ...values, LIKE_CALLS)
+      .map((row) => JSON.parse(String(row["body"])) as SettledCall);
+  const calls = [
+    ...[...digests, ...givenIds].flatMap((id) => callsLike("input_digest = ?", id)),
+    // Earlier versions counted a call under its given id alone
+    ...[...givenIds].flatMap((givenId) =>
+      callsLike(
+        "(call_id = ? OR call_id BETWEEN ? AND ?) AND input_digest IS NULL",
+        givenId,
+        laterId(givenId, ""),
+        laterId(givenId, LAST),
+      ).map((call) => ({ ...call, givenId, ...(call.status === "unfinished" && { hooks: "start" as const }) })),
+    ),
+  ];
   for (const { callId } of calls) settled.add(callId);
   return { callIds: settled, unusedIds, calls };
 }

@@ -1,12 +1,12 @@
 // https://code.claude.com/docs/en/hooks and recordings of 2.0.77 to 2.1.329, read 2026-11-21
 
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
+import { isBareCount } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
 import type { SessionEndReason } from "../../model/envelope.ts";
 import { OPENHOOK_VERSION } from "../../model/envelope-types.ts";
 import type { Event, Extras } from "../../model/event.ts";
 import { executableOf } from "../shared/names/executables.ts";
-import { isBareCount } from "../shared/payload/call-ids.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { eventId, payloadDigest } from "../shared/payload/identity.ts";
 import { asArray, asCode, asCount, asObject, asString, ownOf } from "../shared/payload/json.ts";

@@ -1,7 +1,7 @@
+import { isBareCount, laterId } from "../../model/call-ids.ts";
 import { TOKEN_KINDS } from "../../model/token-kinds.ts";
 import type { TokenUsage } from "../../model/transcript.ts";
 import { executableOf } from "../shared/names/executables.ts";
-import { isBareCount, laterId } from "../shared/payload/call-ids.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asArray, asObject, asString, ownOf } from "../shared/payload/json.ts";
 import {

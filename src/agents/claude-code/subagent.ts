@@ -1,6 +1,6 @@
+import { isBareCount } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
 import type { EntryOf } from "../../model/transcript.ts";
-import { isBareCount } from "../shared/payload/call-ids.ts";
 import { asString, parsedObject } from "../shared/payload/json.ts";
 
 export const MAX_META_BYTES = 1 << 20;

@@ -1,4 +1,4 @@
-import { isCountedId } from "../shared/payload/call-ids.ts";
+import { isCountedId } from "../../model/call-ids.ts";
 import type { CountedCall, LineState } from "./line-context.ts";
 
 /** Hooks give a call's id from this version on; for older ones, calls are joined by tool and input. */

@@ -1,7 +1,7 @@
+import { idInAgent, idWithoutAgent, isBareCount, laterId } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
 import { providerName } from "../shared/names/providers.ts";
-import { laterId } from "../shared/payload/call-ids.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 import { executableIn, mcpServerOf } from "./adapter.ts";
 import { callResultOf } from "./tool-result.ts";
@@ -143,7 +143,12 @@ function userMessage(here: Here) {
 function toolResult(here: Here, block: Message): EntryOf<"tool_result"> | undefined {
   const given = asString(block["tool_use_id"]);
   if (given === undefined) return undefined;
-  return resultOf(here, here.state.lastOf.get(given) ?? given, block["content"], block["is_error"] === true);
+  return resultOf(
+    here,
+    here.state.lastOf.get(given) ?? idInAgent(given, here.agentId),
+    block["content"],
+    block["is_error"] === true,
+  );
 }
 
 function resultOf(here: Here, callId: string, output: unknown, failed: boolean): EntryOf<"tool_result"> {
@@ -151,7 +156,7 @@ function resultOf(here: Here, callId: string, output: unknown, failed: boolean):
   return {
     kind: "tool_result",
     // A resumed session gives the message a new id; the message with the call keeps its id
-    ...at(here, `result:${callId}`, `result:${here.state.messageOfCall.get(callId) ?? here.id}:${callId}`),
+    ...at(here, `result:${callId}`, `result:${here.state.messageOfCall.get(callId) ?? here.id}:${idWithoutAgent(callId, here.agentId)}`),
     callId,
     status,
     ...defined<{ errorType: string; exitCode: number }>({ errorType, exitCode }),
@@ -192,7 +197,7 @@ function assistantMessage(here: Here) {
   };
   const callIds = uses.map((use) => use.callId);
   const given = blocks.flatMap((block) => (block["type"] === "tool_use" ? (asString(block["id"]) ?? []) : []));
-  const later = given.filter((callId) => uniqueId(here, callId) !== callId);
+  const later = given.filter((callId) => uniqueId(here, callId) !== idInAgent(callId, here.agentId));
   return {
     entries: [call, ...uses, ...modelToolActivities(here)],
     state: {
@@ -211,10 +216,11 @@ function assistantMessage(here: Here) {
 const toolUse = (here: Here, block: Message): EntryOf<"tool_use"> | undefined =>
   useOf(here, asString(block["id"]), asString(block["name"]), block["input"]);
 
-/** Another answer of this conversation has the same id. */
-function uniqueId({ id, state }: Here, given: string): string {
-  const first = state.messageOfCall.get(given);
-  return first === undefined || first === id ? given : laterId(given, id);
+/** The id of a call; with its answer's id if another answer of this conversation has the same id. */
+function uniqueId(here: Here, given: string): string {
+  const own = idInAgent(given, here.agentId);
+  const first = here.state.messageOfCall.get(own);
+  return first === undefined || first === here.id ? own : laterId(given, here.id);
 }
 
 function useOf(here: Here, given: string | undefined, name: string | undefined, input: unknown) {
@@ -222,9 +228,10 @@ function useOf(here: Here, given: string | undefined, name: string | undefined, 
   const callId = uniqueId(here, given);
   return {
     kind: "tool_use" as const,
-    ...at(here, `use:${callId}`, `use:${here.id}:${callId}`),
+    ...at(here, `use:${callId}`, `use:${here.id}:${idWithoutAgent(callId, here.agentId)}`),
     callId,
     name,
+    ...(isBareCount(given) && { givenId: given }),
     ...defined<{ executable: string; mcpServer: string }>({
       executable: executableIn(input),
       mcpServer: mcpServerOf(name),

@@ -2,12 +2,12 @@
 
 import { posix } from "node:path";
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
+import { isBareCount } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
 import type { SessionEndReason } from "../../model/envelope.ts";
 import { OPENHOOK_VERSION } from "../../model/envelope-types.ts";
 import type { Event, Extras } from "../../model/event.ts";
 import { executableOf } from "../shared/names/executables.ts";
-import { isBareCount } from "../shared/payload/call-ids.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { eventId, payloadDigest } from "../shared/payload/identity.ts";
 import { asCode, asObject, asString, ownOf } from "../shared/payload/json.ts";

@@ -1,4 +1,4 @@
-import { goesBy, isBareCount, isRandomId, laterId } from "../shared/payload/call-ids.ts";
+import { goesBy, isBareCount, isRandomId, laterId } from "../../model/call-ids.ts";
 import { isSubagent, type LineContext, type LineState } from "./line-context.ts";
 
 /**

@@ -1,5 +1,5 @@
+import { isBareCount } from "../../model/call-ids.ts";
 import { executableOf } from "../shared/names/executables.ts";
-import { isBareCount } from "../shared/payload/call-ids.ts";
 import { asObject, asString, parsedObject } from "../shared/payload/json.ts";
 import { openCall, uniqueCallId } from "./call-ids.ts";
 import { callKey, type Line, type LineContext, noteAnswerPart, noteInput, placeOf } from "./line-context.ts";

@@ -28,7 +28,7 @@ export interface LineState {
   /** Ids of calls that may be reused: some providers count them from zero in every answer. */
   readonly usedIds?: readonly string[];
   /** Open calls with those ids, including those of subagents. */
-  readonly openIds?: readonly (readonly [given: string, callId: string])[];
+  readonly openIds?: readonly (readonly [given: string, callId: string, agent?: string, tool?: string])[];
 }
 
 /** Sums over a session. Versions count them differently. */

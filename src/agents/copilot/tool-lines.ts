@@ -4,7 +4,7 @@ import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asCode, asCount, asObject, asString, parsedJson } from "../shared/payload/json.ts";
 import { exitCodeIn } from "./adapter.ts";
-import { beginCall, endCall, openCall } from "./call-ids.ts";
+import { beginCall, endCall, openCall, spawningCall } from "./call-ids.ts";
 import { at, type Fields, type Here, type LineResult, type LineState, nothing } from "./line-context.ts";
 
 /** A call by the user (`!` and similar): remembered, so that its lines are skipped. */
@@ -19,7 +19,7 @@ export function toolUse(here: Here): LineResult {
   const given = asString(data["toolCallId"]);
   const name = asString(data["toolName"]);
   if (given === undefined || name === undefined) return nothing(here);
-  const { callId, state } = beginCall(here, given);
+  const { callId, state } = beginCall(here, given, name);
   if (isSkipped(here, callId)) return nothing(here);
   // The program reads a background agent's answer in the model's name: not a call of the model, and no hook reports it
   const isOfProgram = here.state.hasRecords === true && data["model"] === undefined && data["turnId"] === undefined;
@@ -97,7 +97,7 @@ export function subagent(here: Here): LineResult {
     kind: "subagent",
     ...at({ ...here, agentId }, `subagent:${agentId}`),
     agentType: asString(data["agentType"]) ?? asString(data["agentName"]),
-    parentCallId: callId === undefined ? undefined : openCall(here, callId),
+    parentCallId: callId === undefined ? undefined : spawningCall(here, callId),
   } as EntryOf<"subagent">);
   // The subagent's hooks use its own id; in 1.0.60 and 1.0.75 they do not name the parent
   const own: EntryOf<"session"> = {

@@ -1,6 +1,7 @@
 // https://cursor.com/docs/hooks and payloads in public repositories, read 2026-11-21; the program was not run
 
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
+import { isBareCount } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
 import type { SessionEndReason } from "../../model/envelope.ts";
 import type { Event, EventType, Extras } from "../../model/event.ts";
@@ -175,7 +176,7 @@ function callOf(read: Payload): Partial<PayloadEvent> & Required<Pick<PayloadEve
   return {
     tool: { name: asString(p["tool_name"]), callId },
     // Some calls are reported twice, with differently written paths
-    ...(callId !== undefined && { key: callId }),
+    ...(callId !== undefined && !isBareCount(callId) && { key: callId }),
     extras: defined<Extras>({
       ...extrasOf(read),
       input_digest: callId === undefined ? inputDigest(input) : undefined,

@@ -1,7 +1,7 @@
+import { goesBy } from "../../model/call-ids.ts";
 import type { Content } from "../../model/content.ts";
 import { toolCallPart } from "../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
-import { goesBy } from "../shared/payload/call-ids.ts";
 import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts";
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
 import type { Fields } from "./state.ts";

@@ -1,7 +1,7 @@
+import { idInAgent, idWithoutAgent, isRandomId, laterId } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, ToolStatus, TranscriptEntry } from "../../model/transcript.ts";
 import { executableOf } from "../shared/names/executables.ts";
-import { isRandomId, laterId } from "../shared/payload/call-ids.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asArray, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
 import { at, type Fields, type Here } from "./state.ts";
@@ -20,9 +20,11 @@ export function callEntries(here: Here, calls: readonly unknown[]): readonly Tra
     const args = asObject(call["args"]);
     // The time the call ended; if the answer was written for its calls only, both have that time
     const endMs = asTimeMs(call["timestamp"]) ?? here.timeMs;
+    // Unique across sessions, and as earlier versions wrote it
+    const written = idWithoutAgent(callId, here.agentId);
     const use = defined<EntryOf<"tool_use">>({
       kind: "tool_use",
-      ...at({ ...here, timeMs: Math.min(here.timeMs, endMs) }, `use:${callId}`, `use:${here.id}:${callId}`),
+      ...at({ ...here, timeMs: Math.min(here.timeMs, endMs) }, `use:${callId}`, `use:${here.id}:${written}`),
       callId,
       name,
       executable: name === SHELL ? executableOf(args?.["command"]) : undefined,
@@ -36,12 +38,12 @@ export function callEntries(here: Here, calls: readonly unknown[]): readonly Tra
 
 /**
  * Makes call ids unique: a server may provide them, and some count from zero in every answer. The first call with such an id
- * keeps it, later ones get their answer's id added.
+ * keeps it, later ones get their answer's id added. In a subagent, where such ids restart, the subagent's id is added.
  *
  * @param isRequest whether the message is an answer; other messages repeat calls of earlier answers
  * @returns the calls, and the ids to remember in the state
  */
-export function uniqueCalls({ id, state }: Here, calls: readonly unknown[], isRequest: boolean) {
+export function uniqueCalls({ id, state, agentId }: Here, calls: readonly unknown[], isRequest: boolean) {
   let { givenIn = [] } = state;
   const unique = calls.map((value) => {
     const call = asObject(value) ?? {};
@@ -51,7 +53,7 @@ export function uniqueCalls({ id, state }: Here, calls: readonly unknown[], isRe
     const answer = isRequest ? id : answers.at(-1);
     if (isRequest && !answers.includes(id)) givenIn = [...givenIn, [callId, id] as const].slice(-REMEMBERED_IDS);
     const isFirst = answer === undefined || answers.length === 0 || answers[0] === answer;
-    return isFirst ? value : { ...call, id: laterId(callId, answer) };
+    return { ...call, id: isFirst ? idInAgent(callId, agentId) : laterId(callId, answer) };
   });
   return { calls: unique, given: givenIn.length === 0 ? {} : { givenIn } };
 }
@@ -72,7 +74,7 @@ function resultOf(here: Here, callId: string, name: string, call: Fields): reado
   return [
     defined<EntryOf<"tool_result">>({
       kind: "tool_result",
-      ...at(here, `result:${callId}`, `result:${here.id}:${callId}`),
+      ...at(here, `result:${callId}`, `result:${here.id}:${idWithoutAgent(callId, here.agentId)}`),
       callId,
       status: ending.status,
       errorType: ending.errorType,

@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
+import { isBareCount } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
 import type { Event, Extras } from "../../model/event.ts";
 import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
@@ -227,7 +228,7 @@ function failedTool(part: Fields | undefined): EventParts | undefined {
   const durationMs = startMs === undefined || endMs === undefined ? undefined : Math.max(0, endMs - startMs);
   return {
     type: "tool.end",
-    ...keyed(callId),
+    ...keyed(callId, partId),
     timeMs: endMs,
     ...endOf(toolNameOf(tool, state["input"]), callId, failedOutcome(state["error"], state["metadata"]), durationMs),
   };
@@ -312,7 +313,11 @@ const isChild = (p: Fields): boolean => asString(asObject(p["plugin"])?.["parent
 /** Bus events have ids; our plugin adds a time and a number to each payload. */
 const keyOf = (p: Fields): string => asString(asObject(asObject(p["input"])?.["event"])?.["id"]) ?? payloadDigest(p);
 
-const keyed = (callId: string | undefined): { key?: string } => (callId === undefined ? {} : { key: callId });
+/** @param counted instead of an id that the provider counts, which later calls have too; absent: the payload's own key */
+const keyed = (callId: string | undefined, counted?: string): { key?: string } => {
+  const key = callId !== undefined && isBareCount(callId) ? counted : callId;
+  return key === undefined ? {} : { key };
+};
 
 /** Where this process keeps its sessions, by OpenCode's rules; the reader searches elsewhere if they are not there. */
 function databaseOf({ env }: IntakeFacts): string | undefined {

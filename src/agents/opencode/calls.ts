@@ -1,4 +1,4 @@
-import { isRandomId, laterId } from "../shared/payload/call-ids.ts";
+import { isRandomId, laterId } from "../../model/call-ids.ts";
 import type { View } from "./database.ts";
 import { isCopy } from "./ids.ts";
 import { toolRows } from "./rows.ts";

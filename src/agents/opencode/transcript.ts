@@ -10,6 +10,7 @@ import type {
   TranscriptQuery,
   TranscriptReader,
 } from "../../model/agent.ts";
+import { isBareCount } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
 import { asString } from "../shared/payload/json.ts";
@@ -238,13 +239,16 @@ function beginning(
   if (agentType === undefined) return [];
   const made = callThatMade(db, row.id, parent.id, row.createdMs);
   const callId = made === undefined ? undefined : callIdOf(made.tool, made.callId, made.id);
+  const isCounted = callId !== undefined && isBareCount(callId);
   const entry = defined<EntryOf<"subagent">>({
     kind: "subagent",
     key: `subagent:${row.id}`,
     timeMs: row.createdMs,
     agentId: row.id,
     agentType,
-    parentCallId: made === undefined || callId === undefined ? undefined : session.callIdOf(callId, made.id),
+    parentCallId:
+      made === undefined || callId === undefined || isCounted ? undefined : session.callIdOf(callId, made.id),
+    parentGivenId: isCounted ? callId : undefined,
     parentAgentId: parent.id === root.id ? undefined : parent.id,
   } as EntryOf<"subagent">);
   return [entry];

@@ -24,12 +24,14 @@ type Data = Readonly<Record<string, unknown>>;
 
 /** A home with a database open for writing, as OpenCode has it. */
 export class Made {
-  readonly home = mkdtempSync(join(tmpdir(), "openhook-opencode-"));
-  readonly path = join(this.home, ".local", "share", "opencode", "opencode.db");
+  readonly home: string;
+  readonly path: string;
   readonly db: Libsql.Database;
   #counter = 0;
 
-  constructor() {
+  constructor(home = mkdtempSync(join(tmpdir(), "openhook-opencode-"))) {
+    this.home = home;
+    this.path = join(home, ".local", "share", "opencode", "opencode.db");
     mkdirSync(dirname(this.path), { recursive: true });
     this.db = new Libsql(this.path, {});
     this.db.exec(`PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; ${SCHEMA}`);

@@ -1,4 +1,5 @@
 import type { IntakeFacts, Recognition } from "../../../model/agent.ts";
+import { isBareCount } from "../../../model/call-ids.ts";
 import { defined } from "../../../model/defined.ts";
 import type { SessionEndReason } from "../../../model/envelope.ts";
 import type { Event, EventType, Extras } from "../../../model/event.ts";
@@ -58,7 +59,8 @@ export function claudeLikeEvents(like: ClaudeLike, payload: unknown, intake: Int
         native,
         session: sessionOf(like.source, intake, { payload: first(p, ["session_id", "sessionId"]), environment, cwd }),
         cwd,
-        key: (isTool ? callId : undefined) ?? arrivalKey(intake),
+        // Later calls have the same id if it is counted
+        key: isTool && callId !== undefined && !isBareCount(callId) ? callId : arrivalKey(intake),
         model: asString(p["model"]),
         promptLength: promptLengthOf(p["prompt"] ?? p["message"]),
         reason: reasonOf(p["reason"]),

@@ -1,3 +1,5 @@
+import { type Event, extrasOf } from "./event.ts";
+
 /**
  * Whether a tool call's id is random: random ids have at least 16 characters after their prefix. Some providers number calls
  * from 0 instead, in every answer or conversation.
@@ -18,6 +20,26 @@ export const isBareCount = (callId: string): boolean =>
 /** The id of a call whose given id another call had before. @param place distinguishes them, whenever they are read */
 export const laterId = (given: string, place: string): string => `${given}#${place}`;
 
+/** The id of a subagent's call whose given id restarts in each agent; other ids stay as they are. */
+export const idInAgent = (given: string, agentId: string | undefined): string =>
+  agentId !== undefined && isBareCount(given) ? laterId(given, agentId) : given;
+
+/** The id without the agent that `idInAgent` added. */
+export function idWithoutAgent(callId: string, agentId: string | undefined): string {
+  const suffix = agentId === undefined ? undefined : laterId("", agentId);
+  return suffix !== undefined && callId.endsWith(suffix) ? callId.slice(0, -suffix.length) : callId;
+}
+
 /** Whether a call has the given id, for the first time or again. */
 export const goesBy = (callId: string, given: string): boolean =>
   callId === given || callId.startsWith(laterId(given, ""));
+
+/**
+ * The call id of a tool event, if several calls can share it: each agent of a session counts its calls separately, so only
+ * agent and id together name a call. `undefined` if the id names one call, or there is none.
+ */
+export function givenIdOf(event: Event): string | undefined {
+  if (event.type !== "tool.start" && event.type !== "tool.end") return undefined;
+  const callId = event.data?.tool_call_id;
+  return extrasOf(event).given_id ?? (callId !== undefined && isBareCount(callId) ? callId : undefined);
+}
