@@ -32,6 +32,39 @@ const answer = (rest: Partial<EntryOf<"model_call">> = {}): EntryOf<"model_call"
 });
 const fuller = answer({ timeMs: NOON_MS + 5, endMs: NOON_MS + 5, usage: { input: 10, output: 7 }, complete: true });
 
+describe("calls of agents that count from the same id", () => {
+  const used = (callId: string, agentId?: string): TranscriptEntry => ({
+    kind: "tool_use",
+    key: `use:${callId}`,
+    timeMs: NOON_MS,
+    callId,
+    name: "bash",
+    ...(agentId !== undefined && { agentId }),
+  });
+  const keys = (db: Database) =>
+    db
+      .prepare("SELECT key FROM entries ORDER BY key")
+      .all()
+      .map(({ key }) => key);
+
+  test("a subagent's call that an earlier version stored without its agent keeps its key", () => {
+    const db = stores.open();
+    const session = sessionIn(db);
+    addEntries(db, session, [used("call_1", "a")]);
+    settleFacts(db, session.id, ["use:call_1"]);
+    addEntries(db, session, [used("call_1#a", "a")]);
+    expect(keys(db)).toEqual(["use:call_1"]);
+    expect(openFacts(db, session.id).entries).toEqual([]);
+  });
+
+  test("other agents' calls are stored beside it", () => {
+    const db = stores.open();
+    const session = sessionIn(db);
+    addEntries(db, session, [used("call_1"), used("call_1#a", "a"), used("call_1#b", "b")]);
+    expect(keys(db)).toEqual(["use:call_1", "use:call_1#a", "use:call_1#b"]);
+  });
+});
+
 describe("events", () => {
   test("a known one changes nothing", () => {
     const db = stores.open();

@@ -156,7 +156,11 @@ function resultOf(here: Here, callId: string, output: unknown, failed: boolean):
   return {
     kind: "tool_result",
     // A resumed session gives the message a new id; the message with the call keeps its id
-    ...at(here, `result:${callId}`, `result:${here.state.messageOfCall.get(callId) ?? here.id}:${idWithoutAgent(callId, here.agentId)}`),
+    ...at(
+      here,
+      `result:${callId}`,
+      `result:${here.state.messageOfCall.get(callId) ?? here.id}:${idWithoutAgent(callId, here.agentId)}`,
+    ),
     callId,
     status,
     ...defined<{ errorType: string; exitCode: number }>({ errorType, exitCode }),

@@ -5,6 +5,7 @@ import type { SessionEndReason } from "../../../model/envelope.ts";
 import type { Event, EventType, Extras } from "../../../model/event.ts";
 import { executableOf } from "../names/executables.ts";
 import { inputDigest } from "./digest.ts";
+import { payloadDigest } from "./identity.ts";
 import { asCode, asObject, asString, ownOf } from "./json.ts";
 import { arrivalKey } from "./minted.ts";
 import { outcomeOf, type ToolOutcome } from "./outcome.ts";
@@ -59,8 +60,7 @@ export function claudeLikeEvents(like: ClaudeLike, payload: unknown, intake: Int
         native,
         session: sessionOf(like.source, intake, { payload: first(p, ["session_id", "sessionId"]), environment, cwd }),
         cwd,
-        // Later calls have the same id if it is counted
-        key: isTool && callId !== undefined && !isBareCount(callId) ? callId : arrivalKey(intake),
+        key: isTool && callId !== undefined ? callKey(callId, payload) : arrivalKey(intake),
         model: asString(p["model"]),
         promptLength: promptLengthOf(p["prompt"] ?? p["message"]),
         reason: reasonOf(p["reason"]),
@@ -132,6 +132,10 @@ export function absolutePath(value: unknown, intake: IntakeFacts): string | unde
 }
 
 // --- internal ---
+
+/** Another agent's call can have the same counted id; the same payload can arrive from several registrations. */
+const callKey = (callId: string, payload: unknown): string =>
+  isBareCount(callId) ? `${callId}:${payloadDigest(payload)}` : callId;
 
 type Fields = Readonly<Record<string, unknown>>;
 
