@@ -47,6 +47,9 @@ export const SUPERSEDED = "superseded";
 /** Longest time by which async hooks arrive out of order; measured up to 0.2 s. */
 const ADOPT_START_WITHIN_MS = 10_000;
 
+/** Longest time after the last activity within which the same start can be reported again; no program starts as fast. */
+const REPEATED_WITHIN_MS = 1_000;
+
 /** The segment's own start, delivered after its end. */
 const isOwnStart = (last: Open, mark: StartMark): boolean =>
   !last.isExported &&
@@ -177,7 +180,9 @@ class Walk {
       return;
     }
     const near = mark.ms - current.startMs <= ADOPT_START_WITHIN_MS;
-    if (near && (current.startOrigin === undefined || current.startOrigin === mark.origin)) {
+    // Resumed, killed and resumed again: a start well after the last activity is another process's
+    const isRepeat = current.startOrigin === mark.origin && mark.ms - current.lastMs <= REPEATED_WITHIN_MS;
+    if (near && (current.startOrigin === undefined || isRepeat)) {
       current.startOrigin ??= mark.origin;
       current.uses.push(mark.id);
       return;

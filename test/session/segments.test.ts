@@ -55,6 +55,11 @@ const STORIES: readonly Story[] = [
     segments: ["0 startup 0-1 superseded: a", "1 resume 60-62 other: b"],
   },
   {
+    title: "killed and resumed twice within ten seconds: each start after the last activity is a new process",
+    steps: [RESUME(0), TURN(0.02, "a"), RESUME(0.08), TURN(0.1, "b"), RESUME(0.15), TURN(0.16, "c"), END(1)],
+    segments: ["0 resume 0-0.02 superseded: a", "1 resume 0.08-0.1 superseded: b", "2 resume 0.15-1 other: c"],
+  },
+  {
     title: "a fork is a separate session",
     steps: [START(0, "fork"), TURN(1, "a"), END(2)],
     segments: ["0 fork 0-2 other: a"],
