@@ -20,7 +20,7 @@ const KNOWN: readonly RegExp[] = [
   /^src\/agents\/shared\/transcript\/shorten\/shorten\.wat$/,
   /^src\/store\/(?:README\.md|[\w-]+\.sql)$/,
   /^src\/agents\/claude-code\/scan\/assembly\/tsconfig\.json$/,
-  /^src\/view\/page\/(?:[\w-]+\.css|icon\.svg|index\.html|tsconfig\.json)$/,
+  /^src\/view\/page\/(?:(?:styles\/)?[\w-]+\.css|icon\.svg|index\.html|tsconfig\.json)$/,
   // Tests mirror src; a case is a folder of data
   /^test\/(?:[\w.-]+\/)*[\w.-]+\.(?:m?ts|mjs|cjs|js)$/,
   /^test\/agents\/.+(?:\.(?:jsonl?|md|txt|db|db-wal|zst|toml|ya?ml|sql)|\/\.project_root)$/,

@@ -1,4 +1,4 @@
-import { isPlausibleDate } from "../model/plausible-time.ts";
+import { EARLIEST_MS, isPlausibleDate } from "../model/plausible-time.ts";
 import type { ExportOutcome } from "../model/settings.ts";
 import type { Increment } from "../model/telemetry.ts";
 import type { OnAnswer } from "../otlp/send.ts";
@@ -52,8 +52,8 @@ export class BackendResponses {
   }
 }
 
-/** Whether this machine's clock differed so much from the backend's, at the last response, that its points would be rejected. */
-export const isClockOff = (drain: Drain): boolean => Math.abs(skewOf(drain)) > AHEAD_MS;
+/** Whether this machine's clock cannot be right, or differed so much from the backend's that its points would be rejected. */
+export const isClockOff = (drain: Drain): boolean => drain.now() < EARLIEST_MS || Math.abs(skewOf(drain)) > AHEAD_MS;
 
 /**
  * The time for points, in milliseconds since the epoch: this machine's, or the backend's if this machine's clock is too far off.

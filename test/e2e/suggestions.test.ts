@@ -22,6 +22,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   "status.source": "claude-code",
   flag: "",
   signal: "traces",
+  protocol: "http/json",
   name: "gh",
   "summary.by[0]": "day",
   STACK_ENDPOINT: "http://127.0.0.1:4318",

@@ -293,7 +293,7 @@ async function drive(
   if (code !== 0) throw new Error(`the load generator exited with ${code}`);
   return {
     ...(JSON.parse(result) as { startMs: number; endMs: number; tookMs: number[] }),
-    said: readFileSync(result, "utf8"),
+    said: readFileSync(output, "utf8"),
   };
 }
 

@@ -156,7 +156,7 @@ const NOT_COMPARED: ReadonlySet<string> = new Set(["meta", "outbox", "taken"]);
 const OF_EACH_RUN: Readonly<Record<string, RegExp>> = {
   sessions: /^id$/,
   spans: /^seq$/,
-  counters: /^(id|start_ms|sent_ms|sent_value|sent_histogram|changed)$/,
+  counters: /^(id|start_ms|sent_ms|sent_value|sent_histogram|changed|changed_ms)$/,
 };
 
 function rowsOf(db: Database): Outcome["rows"] {

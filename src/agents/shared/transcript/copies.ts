@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { lstatSync, statSync } from "node:fs";
 import type { TranscriptFile } from "../../../model/agent.ts";
 import { asTimeMs } from "../payload/json.ts";
 import { firstBytes } from "./open.ts";
@@ -28,11 +28,14 @@ export function existingFiles(
   return [oldest ?? first, ...rest];
 }
 
-/** Parts of a session, each file once if links lead several paths to it; files that do not exist are left out. */
+/**
+ * Parts of a session, each file once if links lead several paths to it. Files that do not exist are left out; those that cannot
+ * be read stay, so that the reader reports them.
+ */
 export function distinctParts(parts: readonly TranscriptFile[]): readonly TranscriptFile[] {
   const seen = new Set<string>();
   return parts.filter(({ path }) => {
-    const file = identityOf(path);
+    const file = identityOf(path) ?? (isThere(path) ? path : undefined);
     if (file === undefined || seen.has(file)) return false;
     seen.add(file);
     return true;
@@ -50,6 +53,15 @@ function identityOf(path: string): string | undefined {
     return stats?.isFile() === true ? `${stats.dev}:${stats.ino}` : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** Whether anything has this path, such as a folder, a FIFO or a dangling link. */
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
   }
 }
 
