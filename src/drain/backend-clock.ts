@@ -53,7 +53,8 @@ export class BackendResponses {
 }
 
 /** Whether this machine's clock cannot be right, or differed so much from the backend's that its points would be rejected. */
-export const isClockOff = (drain: Drain): boolean => drain.now() < EARLIEST_MS || Math.abs(skewOf(drain)) > AHEAD_MS;
+export const isClockOff = (drain: Drain): boolean =>
+  drain.now() < EARLIEST_MS || Math.abs(storedSkewOf(drain)) > AHEAD_MS;
 
 /**
  * The time for points, in milliseconds since the epoch: this machine's, or the backend's if this machine's clock is too far off.
@@ -66,10 +67,13 @@ export const backendNowMs = (drain: Drain): number => drain.now() - (isClockOff(
 const SKEW_STEP_MS = 2_000;
 
 /** Milliseconds that this machine is ahead; 0 if the stored value cannot be right. */
-function skewOf({ db, now }: Drain): number {
-  const skewMs = Number(readMeta(db, CLOCK_SKEW) ?? "0");
+function skewOf(drain: Drain): number {
+  const { now } = drain;
+  const skewMs = storedSkewOf(drain);
   return isPlausibleDate(now() - skewMs, now()) ? skewMs : 0;
 }
+
+const storedSkewOf = ({ db }: Drain): number => Number(readMeta(db, CLOCK_SKEW) ?? "0");
 
 const RESULTS = { retry: "retry", refused: "refused", "too-large": "too_large" } as const;
 
