@@ -6,8 +6,8 @@ export interface View {
 }
 
 /**
- * A text, and its forms without the escapes of JSON, shells and C, without percent encoding, entities of HTML, and characters that
- * nobody sees (colours of terminals, zero-width characters, the zeros of UTF-16); up to three times nested: a secret in a string in a
+ * A text, and its forms without the escapes of JSON, shells and C, without percent encoding, entities of HTML, and
+ * invisible characters (colours of terminals, zero-width characters, the zeros of UTF-16); up to three times nested: a secret in a string in a
  * string is still a secret.
  *
  * @returns the text itself first; nothing else if it has no escapes

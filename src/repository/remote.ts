@@ -47,7 +47,7 @@ function ofUrl(url: string): string | undefined {
 function ofScp(url: string): string | undefined {
   const [authority = ""] = url.split("/", 1);
   const rest = url.slice(authority.lastIndexOf("@") + 1);
-  // `name::address` passes the address to a program of that name; with two colons nobody knows where a password ends
+  // `name::address` passes the address to a program of that name; with two colons it is unknown where a password ends
   const [, host, path] = /^([A-Za-z0-9.-]+):(?!\/\/|:)([^:].*)$/s.exec(rest) ?? [];
   if (host !== undefined && path !== undefined) {
     const isUsual = host.length > 1 && !path.split("/", 1)[0]?.includes(":") && !hasUser(path);
