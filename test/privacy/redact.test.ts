@@ -305,6 +305,10 @@ describe("the surrounding text stays", () => {
   describe("credentials without a sign between name and value", () => {
     const p = `Zz9${randomText("word", 11, newSeed())}`;
     test.each([
+      // The only digit stands among the first three characters, or it is the last character
+      "das Passwort lautet Zz9zZbgnvzHFUC",
+      "the password is Zz9zZbgnvzHFUC",
+      "the password is Zz9zZbgnvzHFUC9",
       `localhost:5432:db:user:${p}`,
       `*:*:*:postgres:${p}`,
       `client-key-data: ${p}==`,
@@ -332,6 +336,7 @@ describe("the surrounding text stays", () => {
       `rclone obscure ${p}`,
     ])("%s", (text) => {
       const clean = redact(text);
+      expect(clean).not.toContain("Zz9zZbgn");
       expect(clean).not.toContain(p.slice(0, 8));
       expect(clean).not.toContain(Buffer.from(p).toString("base64").slice(0, 12));
       expect(redact(clean)).toBe(clean);

@@ -131,7 +131,7 @@ export const COMMANDS: readonly Rule[] = [
     hints: ["password is", "passphrase is", "passwort ", "kennwort ", " lautet", "passwd is", "secret is", "key is"],
     ignoreCase: true,
     pattern:
-      "((?:password|passphrase|passwort|kennwort|passwd|secret|api[ _-]key|access[ _-]key) (?:is|ist|lautet)[ :]{1,3}[\"'`]?)([^ \\t\\r\\n\"'`,;()<>]{3,60}[0-9][^ \\t\\r\\n\"'`,;()<>]{0,})",
+      "((?:password|passphrase|passwort|kennwort|passwd|secret|api[ _-]key|access[ _-]key) (?:is|ist|lautet)[ :]{1,3}[\"'`]?)([^ \\t\\r\\n\"'`,;()<>]{3,60}[0-9][^ \\t\\r\\n\"'`,;()<>]{0,}|[^ \\t\\r\\n\"'`,;()<>]{0,2}[0-9][^ \\t\\r\\n\"'`,;()<>]{3,})",
   },
   {
     id: "password",
