@@ -100,6 +100,7 @@ const OPTIONS = {
   platform: "node",
   target: "node20",
   ...AS_THE_PROGRAM,
+  alias: { debug: join(ROOT, "src", "network", "silent-debug.ts") },
   minifySyntax: true,
   minifyWhitespace: true,
   // All of them are in LICENCES.txt

@@ -1,5 +1,5 @@
 import { parsePairs } from "./pairs.ts";
-import { HIDDEN, redactUrl } from "./redact.ts";
+import { HIDDEN, isAddress, redactUrl } from "./redact.ts";
 import type { Setting, SettingValue } from "./setting.ts";
 import { misfit, misfitName, type Target } from "./settings.ts";
 
@@ -159,7 +159,7 @@ function found(setting: Setting, value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object") return "an object";
   if (setting.secret) return typeof value === "string" ? HIDDEN : `a ${typeof value}`;
-  const text = typeof value === "string" && setting.path.at(-1) === "endpoint" ? redactUrl(value) : value;
+  const text = typeof value === "string" && isAddress(setting) ? redactUrl(value) : value;
   const json = JSON.stringify(text) ?? typeof value;
   return json.length <= 80 ? json : `${json.slice(0, 80)}…`;
 }

@@ -69,6 +69,7 @@ function signalSettings({ otlp, disabled }: Config, signal: OtlpSignal): OtlpSig
     headers: { ...otlp.headers, ...own.headers },
     compression: own.compression ?? otlp.compression,
     timeoutMs: own.timeoutMs ?? otlp.timeoutMs,
+    ...(otlp.proxy !== undefined && { proxy: otlp.proxy }),
     ...(certificatePath !== undefined && { certificatePath }),
     ...(clientCertificatePath !== undefined && { clientCertificatePath }),
     ...(clientKeyPath !== undefined && { clientKeyPath }),

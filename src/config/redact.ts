@@ -6,9 +6,12 @@ export const HIDDEN = "***";
 /** A setting's value for display: header values and secrets inside an address are hidden. */
 export function shownValue<T>(setting: Setting, value: T): T | string {
   if (setting.secret) return HIDDEN;
-  if (setting.path.at(-1) === "endpoint" && typeof value === "string") return redactUrl(value);
+  if (isAddress(setting) && typeof value === "string") return redactUrl(value);
   return value;
 }
+
+/** Whether a setting's value is a URL, which can hold credentials. */
+export const isAddress = ({ path }: Setting): boolean => ["endpoint", "proxy"].includes(path.at(-1) ?? "");
 
 /**
  * An address without user, password and the values of its query (where some backends expect their key). Also for texts that are no

@@ -49,6 +49,15 @@ const general = {
     .default(10_000)
     .describe("Time limit of one request, including the connection, in milliseconds.")
     .register(about, { unit: "ms" }),
+  proxy: z
+    .string()
+    .refine((text) => text === "none" || (/^https?:\/\//.test(text) && URL.canParse(text)), {
+      message: 'must be "none" or begin with http:// or https://',
+    })
+    .optional()
+    .describe(
+      "HTTP proxy for exports, or none. Otherwise HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY apply. Never used for this machine's own addresses.",
+    ),
   certificate: path.optional().describe("PEM file with the certificate authority to trust for https."),
   clientCertificate: path.optional().describe("PEM file with the client certificate for mutual TLS."),
   clientKey: path.optional().describe("PEM file with the private key of the client certificate."),

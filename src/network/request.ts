@@ -1,11 +1,11 @@
 import { type ClientRequest, type IncomingMessage, type RequestOptions, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 
-export type { ClientRequest, IncomingMessage } from "node:http";
+export type { Agent, ClientRequest, IncomingMessage } from "node:http";
 
 /**
  * Opens every outgoing connection of the program: OTLP exports and the queries of `reconcile`. Anything that applies to all of
- * them, such as proxies, belongs here. HTTP_PROXY and HTTPS_PROXY are ignored.
+ * them belongs here. proxy.ts has the agents for connections through a proxy.
  *
  * @param url http: or https:
  * @returns the request, to be ended by the caller; errors are emitted on it

@@ -9,10 +9,17 @@ import type {
 import { httpAgentFactoryFromOptions } from "@opentelemetry/otlp-exporter-base/node-http";
 import type { OtlpSignalSettings } from "../model/settings.ts";
 import { failureWithoutError, type NetworkFailure, networkFailure } from "../network/network-reason.ts";
-import { type ClientRequest, type IncomingMessage, openRequest } from "../network/request.ts";
+import {
+  agentThrough,
+  failureOfProxy,
+  type HttpProxy,
+  PROXY_AUTHENTICATION_REQUIRED,
+  proxyFor,
+  refusalOfProxy,
+} from "../network/proxy.ts";
+import { type Agent, type ClientRequest, type IncomingMessage, openRequest } from "../network/request.ts";
 import { shownUrl } from "../network/shown-url.ts";
-
-import { readTlsFiles, TlsFileError } from "../network/tls-files.ts";
+import { readTlsFiles, TlsFileError, type TlsFiles } from "../network/tls-files.ts";
 
 /** Status and text of a response. `message` names the address without credentials and quotes no header. */
 export class SendError extends Error {
@@ -68,8 +75,8 @@ export interface HttpTransport extends IExporterTransport {
 
 /**
  * OTLP over node:http and node:https. One attempt per call, and a second one if a kept connection turns out to be closed.
- * HTTP_PROXY and HTTPS_PROXY are ignored. Unlike the SDK's transport it returns `Retry-After` and the body of every response, limits
- * the duration of the whole exchange (a slowly dripping server cannot hold it), and refuses redirects.
+ * Unlike the SDK's transport it goes through a proxy if one is set, returns `Retry-After` and the body of every response, limits the
+ * duration of the whole exchange (a slowly dripping server cannot hold it), and refuses redirects.
  *
  * @param version of this program, for the user agent
  * @param signal ends running requests, which become retryable
@@ -126,9 +133,16 @@ const FRAMING_HEADERS: ReadonlySet<string> = new Set([
 
 const compress = promisify(gzip);
 
-type Connection = Awaited<ReturnType<typeof prepare>>;
+/** What all requests to one destination share. */
+interface Connection {
+  readonly url: URL;
+  readonly agent: Agent;
+  readonly tls: TlsFiles;
+  /** Absent for a direct connection. */
+  readonly proxy?: HttpProxy;
+}
 
-async function prepare(settings: OtlpSignalSettings) {
+async function prepare(settings: OtlpSignalSettings): Promise<Connection> {
   const url = URL.canParse(settings.url) ? new URL(settings.url) : undefined;
   // The setting is not quoted: what cannot be parsed may contain a password
   if (url === undefined) throw new SendError("the OTLP address is not a URL");
@@ -136,8 +150,10 @@ async function prepare(settings: OtlpSignalSettings) {
     throw new SendError(`the OTLP address begins with ${url.protocol}//, it must be http:// or https://`);
   }
   const tls = url.protocol === "https:" ? await readTlsFiles(settings) : {};
+  const proxy = proxyFor(url, settings.proxy);
+  if (proxy !== undefined) return { url, proxy, tls, agent: agentThrough(proxy, url, tls) };
   const agent = await httpAgentFactoryFromOptions({ keepAlive: true, ...tls })(url.protocol);
-  return { url, agent };
+  return { url, tls, agent };
 }
 
 function headersOf(settings: OtlpSignalSettings, version: string, body: Uint8Array): Record<string, string | number> {
@@ -159,6 +175,7 @@ function exchange(
   timeoutMs: number,
   signal: AbortSignal | undefined,
 ): Promise<HttpAnswer> {
+  const { proxy } = connection;
   const shown = shownUrl(settings.url);
   return new Promise((resolve) => {
     let request: ClientRequest | undefined;
@@ -185,15 +202,29 @@ function exchange(
         method: "POST",
         agent: connection.agent,
         headers: { ...headers },
+        // An agent for a proxy takes the backend's certificates from here
+        ...(connection.proxy !== undefined && connection.tls),
       });
     } catch (error) {
       return finish({ status: "failure", error: toSendError(error) });
     }
-    request.on("error", (error) =>
-      cutShort(networkFailure(error, settings.url), error, request?.reusedSocket === true && isBroken(error)),
-    );
+    let isProxyReached = false;
+    request.on("proxyConnect", ({ statusCode = 200 }: { readonly statusCode?: number }) => {
+      isProxyReached = true;
+      if (statusCode !== 200 && proxy !== undefined) cutShort(refusalOfProxy(proxy, statusCode, connection.url.host));
+    });
+    request.on("error", (error) => {
+      const isStale = request?.reusedSocket === true && isBroken(error);
+      if (proxy === undefined || isProxyReached || isStale) {
+        return cutShort(networkFailure(error, settings.url), error, isStale);
+      }
+      cutShort(failureOfProxy(proxy, networkFailure(error, proxy.url).reason), error);
+    });
     request.on("close", () => cutShort(without(`the connection to ${shown} was closed without an answer`)));
     request.on("response", (response) => {
+      if (response.statusCode === PROXY_AUTHENTICATION_REQUIRED && proxy !== undefined) {
+        return cutShort(refusalOfProxy(proxy, response.statusCode, connection.url.host));
+      }
       const chunks: Buffer[] = [];
       let bytes = 0;
       answerSoFar = () => answerOf(response, Buffer.concat(chunks), false, settings);

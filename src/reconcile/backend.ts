@@ -1,6 +1,7 @@
 import { parsePairs } from "../config/pairs.ts";
 import { UserError } from "../context.ts";
 import { networkFailure } from "../network/network-reason.ts";
+import { agentThrough, proxyFor } from "../network/proxy.ts";
 import { type IncomingMessage, openRequest } from "../network/request.ts";
 import { shownUrl } from "../network/shown-url.ts";
 import { printable } from "../text/terminal.ts";
@@ -75,10 +76,13 @@ export class Backend {
       const lost = (error: Error): void => {
         const reason = signal.aborted
           ? `no complete response from ${shownUrl(url.href)} within ${TIMEOUT_MS / 1000} s`
-          : networkFailure(error, url.href).reason;
+          : networkFailure(error, proxyFor(url)?.url ?? url.href).reason;
         failed(new UserError("E_BACKEND", `cannot query ${this.title}: ${reason}`, 2, { cause: error }));
       };
-      const request = openRequest(url, { method: body === undefined ? "GET" : "POST", headers, signal }, (answer) => {
+      const proxy = proxyFor(url);
+      const method = body === undefined ? "GET" : "POST";
+      const agent = proxy === undefined ? {} : { agent: agentThrough(proxy, url) };
+      const request = openRequest(url, { method, headers, signal, ...agent }, (answer) => {
         textOf(answer).then((text) => done({ status: answer.statusCode ?? 0, text }), lost);
       });
       request.on("error", lost);

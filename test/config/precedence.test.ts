@@ -36,7 +36,7 @@ function valueFor(setting: Setting): fc.Arbitrary<string | number | boolean> {
     const [min, max] = (setting.allowed.match(/\d+/g) ?? []).map(Number);
     return fc.integer({ min: min ?? 1, max: max ?? 10_000_000 });
   }
-  if (setting.path.at(-1) === "endpoint" || setting.path[0] === "reconcile") {
+  if (["endpoint", "proxy"].includes(setting.path.at(-1) ?? "") || setting.path[0] === "reconcile") {
     return fc.tuple(fc.domain(), fc.integer({ min: 1, max: 65535 })).map(([host, port]) => `http://${host}:${port}/x`);
   }
   if (setting.key === "transcripts.folders") return fc.stringMatching(/^\/[a-z][a-z0-9./-]{0,9}(:\/[a-z]{1,5})?$/);

@@ -5,6 +5,7 @@ import type { Context } from "../../context.ts";
 import { isPlausibleDate } from "../../model/plausible-time.ts";
 import type { OtlpSignalSettings } from "../../model/settings.ts";
 import { suggest } from "../../model/suggest.ts";
+import { nameOf, proxyFor } from "../../network/proxy.ts";
 import { isNotThere, isRedirect } from "../../otlp/answer.ts";
 import { type ProbeResult, probe } from "../../otlp/probe.ts";
 import { duration, plural } from "../../text/figures.ts";
@@ -90,16 +91,17 @@ async function changeThatHelps(
 function findingOf(
   signal: "traces" | "metrics",
   endpoint: string,
-  { protocol, compression }: OtlpSignalSettings,
+  settings: OtlpSignalSettings,
   { outcome, httpStatus }: ProbeResult,
   tookMs: number,
 ): Finding {
   const { ok, remark, broken } = inArea(signal);
+  const { protocol, compression } = settings;
   switch (outcome.status) {
     case "ok": {
       const message = outcome.message === undefined ? "" : `, with the message: ${outcome.message}`;
       return ok(
-        `${endpoint} answers ${httpStatus ?? "yes"} to ${protocol} (${compression}) in ${duration(tookMs)}${message}`,
+        `${endpoint} answers ${httpStatus ?? "yes"} to ${protocol} (${compression})${throughProxy(settings)} in ${duration(tookMs)}${message}`,
       );
     }
     case "retry":
@@ -114,6 +116,11 @@ function findingOf(
         `${remedyFor(signal, httpStatus) ?? `${suggest("config")} shows the destination`}; ${KEPT}`,
       );
   }
+}
+
+function throughProxy({ url, proxy: setting }: OtlpSignalSettings): string {
+  const proxy = URL.canParse(url) ? proxyFor(new URL(url), setting) : undefined;
+  return proxy === undefined ? "" : ` through ${nameOf(proxy)}`;
 }
 
 /** An empty export has nothing to reject, so only the last real one shows what a backend does not take. */

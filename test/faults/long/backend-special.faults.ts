@@ -129,7 +129,7 @@ describe.concurrent("addresses", { timeout: LONG }, () => {
     ),
   );
 
-  test("HTTP_PROXY and HTTPS_PROXY are ignored", () =>
+  test("HTTP_PROXY and HTTPS_PROXY do not divert exports to this machine", () =>
     withReceiver((receiver) =>
       withSession(async (machine) => {
         let asked = 0;
@@ -150,7 +150,7 @@ describe.concurrent("addresses", { timeout: LONG }, () => {
         proxy.close();
         expect(report).toMatchObject({ sent: SPANS, waiting: 0, problems: [] });
         expect(asked).toBe(0);
-        passed("HTTP_PROXY and HTTPS_PROXY are set: ignored");
+        passed("HTTP_PROXY and HTTPS_PROXY are set, the backend is on this machine: reached directly");
       }),
     ));
 });
