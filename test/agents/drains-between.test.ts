@@ -7,7 +7,7 @@ import type { Agent } from "../../src/model/agent.ts";
 import { booksOfAll } from "../faults/load.ts";
 import { clockAt } from "../support/clock.ts";
 import { CASES, type RecordedCall, Replay } from "../support/replay.ts";
-import { firstRecordings } from "../support/whole.ts";
+import { firstOf, firstRecordings } from "../support/whole.ts";
 
 const HOUR_MS = 3_600_000;
 const agents = await allAgents();
@@ -22,7 +22,7 @@ const cases = agents.flatMap((agent) => {
 let replay: Replay | undefined;
 afterEach(() => replay?.remove());
 
-describe.each(firstRecordings(cases))("$source $name", ({ agent, source, name, calls }) => {
+describe.each(firstOf(firstRecordings(cases), 4))("$source $name", ({ agent, source, name, calls }) => {
   // Without transcripts, which would correct calls that were settled too early
   test("hooks only: a drain after every hook gives the result of one drain at the end", {
     timeout: 60_000,

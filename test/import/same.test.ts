@@ -13,11 +13,11 @@ import { sessionById } from "../../src/store/sessions.ts";
 import { clockAt } from "../support/clock.ts";
 import { compareRecorded, finishedOf, hasUnfinishedCalls, isClean } from "../support/expected.ts";
 import type { Replay } from "../support/replay.ts";
-import { chosenRecordings } from "../support/whole.ts";
+import { firstRecordings } from "../support/whole.ts";
 import { recordedCases, recordedHome } from "./home.ts";
 import { importInto as importAny, unpackAll } from "./run.ts";
 
-const cases = chosenRecordings(await recordedCases());
+const cases = firstRecordings(await recordedCases());
 let replay: Replay | undefined;
 afterEach(() => replay?.remove());
 

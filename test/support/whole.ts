@@ -6,13 +6,23 @@ export const IS_WHOLE = process.env["OPENHOOK_TEST"] === "all";
 
 /** Files that only `npm run test:all` runs, with the tests of `npm test` that cover the same code. */
 export const SLOW_FILES: Readonly<Record<string, string>> = {
+  "test/agents/claude-code/equal-payloads.test.ts":
+    "equal payloads reported twice, at every pace of drains; drain/replays.test.ts has two",
+  "test/agents/cline/growing.test.ts": "a task read while it grows; drain/late-transcript.test.ts reads in parts",
+  "test/agents/codex/enough.test.ts": "cut lines of every rollout; import/same.test.ts imports one",
+  "test/agents/counted-ids.test.ts": "ids that a provider counts; agents/equal-call-ids.test.ts has two subagents",
+  "test/agents/replies.test.ts": "the reply of every registered hook; intake/hook.test.ts has those of the cards",
   "test/agents/cli-wrapper/wrapper.test.ts": "the wrapper in every shell; commands/wrap.test.ts runs it once",
   "test/agents/codex/packed.test.ts": "compressed rollouts of all kinds; shared/unpacked.test.ts reads the format",
-  "test/commands/stack.test.ts": "the compose files, parsed and compared; e2e/suggestions.test.ts runs the command",
+  "test/commands/stack.test.ts": "the compose files, parsed and compared; collector-config/*.test.ts check their parts",
   "test/e2e/commands.test.ts":
     "odd machines and terminals, with the built program; commands/*.test.ts run each in process",
+  "test/drain/revisions.test.ts": "an answer that changes at any time; drain/late-transcript.test.ts reads in parts",
   "test/drain/clock-jump.test.ts": "the built program under other clocks; session/endings.test.ts has the rules",
   "test/drain/shared-home.test.ts": "several machines on one home; drain/instance.test.ts has the rules",
+  "test/e2e/suggestions.test.ts": "each suggested command, typed as printed; commands/*.test.ts run the commands",
+  "test/e2e/repository-variables.test.ts":
+    "variables from a repository, with the built program; privacy/repository-variables.test.ts has the rules",
   "test/e2e/delivery.test.ts": "backends that fail, with the built program; e2e/full-way.test.ts delivers once",
   "test/e2e/demo.test.ts": "the demo, also run by `npm run demo`",
   "test/e2e/hostile.test.ts": "hostile homes and inputs, with the built program",
@@ -27,6 +37,7 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/faults/input.test.ts": "floods and torn input; intake/inbox.test.ts has the rules",
   "test/faults/input-terminal.test.ts": "input from a terminal",
   "test/faults/load.test.ts": "many sessions at once; drain/replays.test.ts has two",
+  "test/import/damaged.test.ts": "imports beside damaged stores; store/database.test.ts damages one",
   "test/import/threads.test.ts": "imports with reader threads; import/same.test.ts reads in one",
   "test/privacy/canary.test.ts": "planted secrets through every agent; e2e/privacy.test.ts has one",
   "test/telemetry/self-delivery.test.ts":
@@ -79,6 +90,9 @@ export function firstRecordings<T extends { readonly source: string; readonly na
   if (IS_WHOLE) return all;
   return [...new Map([...chosenRecordings(all)].reverse().map((one) => [one.source, one])).values()];
 }
+
+/** In `npm test`, the first `count` of a list of cases that differ little. */
+export const firstOf = <T>(list: readonly T[], count: number): readonly T[] => (IS_WHOLE ? list : list.slice(0, count));
 
 /** How many random inputs a property test tries: all, or an eighth (at least 10) in `npm test`. */
 export const runs = (whole: number): number => (IS_WHOLE ? whole : Math.min(whole, Math.max(10, Math.ceil(whole / 8))));
