@@ -217,13 +217,7 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .option("--export", "also export all imported sessions to otlp.endpoint", false)
     .option("--json", "print JSON", false)
     .action(async (names: string[], options) =>
-      done(
-        (await import("./commands/read-and-repair.ts")).importPast(
-          names,
-          { ...options, stop: interruption() },
-          context,
-        ),
-      ),
+      done((await import("./commands/import.ts")).importPast(names, { ...options, stop: interruption() }, context)),
     );
 
   program

@@ -6,7 +6,6 @@
 export * from "./demo.ts";
 export * from "./doctor.ts";
 export * from "./explain.ts";
-export * from "./import.ts";
 export * from "./preview.ts";
 export * from "./prune.ts";
 export * from "./reconcile.ts";
