@@ -1,3 +1,4 @@
+import { isRandomId } from "./call-ids.ts";
 import { CALL_KEY } from "./fact-tables.ts";
 
 // Some lines and copies of an answer lack the id of its request. A random answer id identifies it without.
@@ -21,9 +22,11 @@ export function otherKey(globalKey: string): string | undefined {
 
 // --- internal ---
 
-const ANSWER = /^response:([^:]*[A-Za-z0-9]{16}[^:]*):([^:*]*)$/;
-
+/** Of `response:<id>:<request id>`. Every record of an import passes through here, so most are ruled out without a pattern. */
 function idIn(globalKey: string): { readonly id: string; readonly requestId: string } | undefined {
-  const found = ANSWER.exec(globalKey);
-  return found === null ? undefined : { id: found[1] ?? "", requestId: found[2] ?? "" };
+  if (!globalKey.startsWith(CALL_KEY)) return undefined;
+  const end = globalKey.indexOf(":", CALL_KEY.length);
+  if (end < 0 || globalKey.includes(":", end + 1) || globalKey.includes("*", end)) return undefined;
+  const id = globalKey.slice(CALL_KEY.length, end);
+  return isRandomId(id) ? { id, requestId: globalKey.slice(end + 1) } : undefined;
 }

@@ -40,9 +40,11 @@ export function redactorOf(options: RedactOptions = {}): Redact {
     ...(options.homeDirectories === false ? [] : [...homeOf(options.home), ...COMPILED_HOME]),
   ];
   const { own = [] } = options;
-  const hints = hintsOf(rules);
+  // Made at the first text: a program that redacts nothing saves 10 ms
+  let hints: Hints | undefined;
   const known = new Map<string, string>();
   const scan = (text: string): string => {
+    hints ??= hintsOf(rules);
     let clean = bounded(text);
     for (let pass = 0; pass < MAX_PASSES; pass++) {
       const before = clean;
@@ -138,8 +140,10 @@ const hintsOf = (rules: readonly Compiled[]): Hints => ({
 
 /** At each position the longest hint is found, which implies the hints that it begins with. */
 function hintFinder(hints: readonly string[]): HintFinder {
-  const longestFirst = [...new Set(hints)].sort((a, b) => b.length - a.length);
-  const alsoThere = new Map(longestFirst.map((hint) => [hint, longestFirst.filter((other) => hint.startsWith(other))]));
+  const all = new Set(hints);
+  const longestFirst = [...all].sort((a, b) => b.length - a.length);
+  const beginningsOf = (hint: string) => Array.from(hint, (_, index) => hint.slice(0, index + 1));
+  const alsoThere = new Map(longestFirst.map((hint) => [hint, beginningsOf(hint).filter((one) => all.has(one))]));
   const pattern = new RegExp(`(?=(${longestFirst.map(literal).join("|")}))`, "g");
   return (text) => {
     const found = new Set<string>();

@@ -65,21 +65,20 @@ export function advance<Call>(series: readonly Series<Call>[], line: TotalsLine,
   };
 
   const isTelling = last !== undefined && !isZero(last);
-  const continued = isTelling ? series.findLast((one) => isSameUsage(difference(total, one.total), last)) : undefined;
+  const continued = isTelling ? series.findLast((one) => isNext(total, one.total, last)) : undefined;
   if (continued !== undefined) return goOn(continued, last);
   const isFirst = series.length === 0;
   if (line.isOpening && (line.isFork || (isFirst && isTelling && total.input > last.input))) return begin();
   if (isSeen) return line.hasAnswer && isTelling ? doubt(last) : { series };
   // The whole total is a fork's parent's, or of another file
   if (isFirst && last === undefined && line.isFork) return begin();
-  if (last !== undefined && !isZero(last) && difference(last, total) !== undefined) return begin(total);
+  if (last !== undefined && !isZero(last) && isAtLeast(last, total)) return begin(total);
   if (isFirst) return begin(last ?? total);
 
   const rivals = rivalsOf(series, lane);
   const own = rivals.at(-1);
   if (own === undefined) return begin(last ?? sinceNearest(series, total));
-  const isLate = (highest: Series): boolean =>
-    difference(total, highest.total) === undefined && isNear(line, highest.total);
+  const isLate = (highest: Series): boolean => !isAtLeast(total, highest.total) && isNear(line, highest.total);
   if (isTelling && rivals.some(isLate)) return doubt(last);
   const growth = difference(total, own.total);
   if (growth === undefined) return isLate(own) ? { series } : begin(last ?? total);
@@ -100,6 +99,13 @@ function bounded<S extends Series>(series: readonly S[]): readonly S[] {
 }
 
 const sum = ({ input, output }: TokenUsage): number => input + output;
+
+/** Whether no count is smaller. */
+const isAtLeast = (a: TokenUsage, b: TokenUsage): boolean => a.input >= b.input && a.output >= b.output;
+
+/** Whether a total is the one before plus the last call. */
+const isNext = (total: TokenUsage, before: TokenUsage, last: TokenUsage): boolean =>
+  total.input - before.input === last.input && total.output - before.output === last.output;
 
 const isZero = (usage: TokenUsage): boolean => sum(usage) === 0;
 
