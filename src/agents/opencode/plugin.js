@@ -41,9 +41,6 @@ const SAME_SECOND_MS = 1_000;
 /** Limit for a long-lived server. */
 const MAX_REMEMBERED = 2_000;
 
-/** OpenCode sends `session.idle` right after `session.status`. */
-const IDLE_FOLLOWS_MS = 500;
-
 /** By directory. If the plugin is loaded from two folders, or again without `dispose`, only the last instance reports events. */
 const ACTIVE_INSTANCES = Symbol.for("openhook-otel.opencode");
 
@@ -62,7 +59,6 @@ function hooksFor(directory) {
     prompts: new Map(),
     requested: new Map(),
     idle: new Map(),
-    idleSoon: new Map(),
     sequence: 0,
   };
   const hook = (handle) => async (input, output) => {
@@ -87,7 +83,7 @@ function chatMessage(state, input, output) {
   const message = output?.message;
   const id = textOf(message?.id);
   if (sessionID === undefined || id === undefined) return;
-  isActive(state, sessionID);
+  state.idle.delete(sessionID);
   const created = numberOf(message.time?.created);
   const parts = list(output.parts).map((part) => ({
     type: textOf(part?.type),
@@ -111,7 +107,7 @@ function chatMessage(state, input, output) {
 function toolBefore(state, input, output) {
   const called = callOf(input);
   if (called === undefined) return;
-  isActive(state, called.sessionID);
+  state.idle.delete(called.sessionID);
   write(state, "tool.execute.before", called, { args: argumentsOf(called.tool, output?.args) }, called.sessionID);
 }
 
@@ -185,10 +181,9 @@ const BUS = {
   "session.idle": (state, { sessionID }) => {
     const id = textOf(sessionID);
     if (id === undefined) return undefined;
-    clearTimeout(state.idleSoon.get(id)?.timer);
-    state.idleSoon.delete(id);
-    remember(state.idle, id, true);
-    return { properties: { sessionID: id }, sessionID: id, drain: state.parents.has(id) ? "no" : "yes" };
+    const isWritten = state.idle.get(id) === BY_STATUS;
+    remember(state.idle, id, BY_IDLE);
+    return isWritten ? undefined : idle(state, id);
   },
   "session.error": (_, { sessionID, error }) => {
     const id = textOf(sessionID);
@@ -201,7 +196,7 @@ const BUS = {
   "session.status": (state, { sessionID, status }, eventId) => {
     const id = textOf(sessionID);
     if (id !== undefined && status?.type === "idle") idleByStatus(state, id, eventId);
-    else if (id !== undefined) isActive(state, id);
+    else state.idle.delete(id);
     if (id === undefined || status?.type !== "retry") return undefined;
     const retry = { type: "retry", attempt: numberOf(status.attempt), message: textOf(status.message) };
     return { properties: { sessionID: id, status: retry }, sessionID: id };
@@ -262,7 +257,6 @@ const BUS = {
 
 /** The process closes this directory, which ends its sessions. OpenCode has no other event for the end of a session. */
 function dispose(state) {
-  for (const idle of [...state.idleSoon.values()]) endNow(idle);
   for (const sessionID of state.prompts.keys()) write(state, "dispose", { sessionID }, null, sessionID);
   state.prompts.clear();
   state.parents.clear();
@@ -518,33 +512,23 @@ function forget(state, sessionID) {
 }
 
 /**
- * `session.status` with `idle` will replace `session.idle`, which is deprecated. While both are sent, `session.idle` follows and
- * counts; if it does not, it is written with the time and id of this event.
+ * `session.status` with `idle` will replace `session.idle`, which is deprecated. While both are sent, the status comes first: it is
+ * written as `session.idle`, at once because the process can end, and the `session.idle` that follows is not written again.
  */
 function idleByStatus(state, sessionID, id) {
-  if (state.idle.has(sessionID) || state.idleSoon.has(sessionID)) return;
-  const timeMs = Date.now();
-  const end = () =>
-    quietly(() => {
-      state.idleSoon.delete(sessionID);
-      remember(state.idle, sessionID, true);
-      const event = { id, type: "session.idle", properties: { sessionID } };
-      write(state, "event:session.idle", { event }, null, sessionID, timeMs);
-      if (!state.parents.has(sessionID)) startDrain();
-    });
-  const timer = setTimeout(end, IDLE_FOLLOWS_MS);
-  timer.unref?.();
-  remember(state.idleSoon, sessionID, { timer, end });
+  if (state.idle.has(sessionID)) return;
+  remember(state.idle, sessionID, BY_STATUS);
+  const { properties, drain } = idle(state, sessionID);
+  write(state, "event:session.idle", { event: { id, type: "session.idle", properties } }, null, sessionID);
+  if (drain === "yes") startDrain();
 }
 
-/** A session works again. */
-function isActive(state, sessionID) {
-  endNow(state.idleSoon.get(sessionID));
-  state.idle.delete(sessionID);
-}
+/** How the end of a session's last turn was reported. */
+const [BY_STATUS, BY_IDLE] = ["status", "idle"];
 
-function endNow(idle) {
-  if (idle === undefined) return;
-  clearTimeout(idle.timer);
-  idle.end();
-}
+/** The end of a turn. The end of a subagent's turn starts no drain. */
+const idle = (state, sessionID) => ({
+  properties: { sessionID },
+  sessionID,
+  drain: state.parents.has(sessionID) ? "no" : "yes",
+});
