@@ -52,15 +52,21 @@ interface EventToRegister {
   readonly timeoutSec: number;
   /** The oldest version known to support the event. */
   readonly since: string;
+  /** For VS Code, which reads this file too and lacks the other name. Copilot CLI runs both, and skips this one. */
+  readonly isForEditor?: true;
 }
 
 // The hook takes 3 ms, and Copilot waits for it; 30 s is the default
 const TIMEOUT_S = 5;
 const OLDEST = "0.0.0";
+/** Older versions can refuse a whole file for one unknown event. */
+const TOLERANT = "1.0.71";
 
 /**
  * Versions are from the changelog in 1.0.102: agentStop and subagentStop since 0.0.401, the user's hook folder since 0.0.422,
- * subagentStart since 1.0.7, postToolUseFailure since 1.0.15. Before 1.0.71 one unknown entry can invalidate the whole file.
+ * subagentStart since 1.0.7, postToolUseFailure since 1.0.15.
+ *
+ * VS Code converts names by their first letter, in some builds also userPromptSubmitted; it has no agentStop or AgentStop.
  *
  * Not registered: preCompact, permissionRequest and notification (the session file has the same, or a span does not need it),
  * preMcpToolCall and userPromptTransformed (they exist to change what is sent).
@@ -76,16 +82,20 @@ const EVENTS: readonly EventToRegister[] = [
   { event: "subagentStart", drain: "no", timeoutSec: TIMEOUT_S, since: "1.0.7" },
   { event: "subagentStop", drain: "no", timeoutSec: TIMEOUT_S, since: "0.0.401" },
   { event: "sessionEnd", drain: "yes", timeoutSec: 10, since: OLDEST },
+  { event: "UserPromptSubmit", drain: "no", timeoutSec: TIMEOUT_S, since: TOLERANT, isForEditor: true },
+  { event: "Stop", drain: "yes", timeoutSec: TIMEOUT_S, since: TOLERANT, isForEditor: true },
 ];
 
 /** The program updates itself, so an unknown version is treated as the newest. */
 function hooksFor(command: HookCommand, version: string | undefined, windows: boolean): readonly FlatHook[] {
   const installed = parseVersion(version ?? "");
   return EVENTS.filter(({ since }) => installed === undefined || compareVersions(since, installed) <= 0).map(
-    ({ event, drain, timeoutSec }) => {
+    ({ event, drain, timeoutSec, isForEditor }) => {
       const line = command({ source: "copilot", event, drain });
       // A failing hook denies the tool, so the shell always exits with 0
-      const shell = windows ? { powershell: `& ${line}; exit 0` } : { bash: line };
+      const shell = windows
+        ? { powershell: `${isForEditor ? "if ($env:COPILOT_CLI) { exit 0 }; " : ""}& ${line}; exit 0` }
+        : { bash: `${isForEditor ? '[ -z "$COPILOT_CLI" ]||exit 0;' : ""}${line}` };
       return { event, entry: { type: "command", ...shell, timeoutSec } };
     },
   );

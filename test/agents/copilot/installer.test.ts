@@ -40,6 +40,7 @@ const SINCE_0_0_422 = [
 ];
 const SINCE_1_0_7 = [...SINCE_0_0_422, "subagentStart"];
 const SINCE_1_0_15 = [...SINCE_1_0_7, "postToolUseFailure"];
+const SINCE_1_0_71 = [...SINCE_1_0_15, "UserPromptSubmit", "Stop"];
 
 // Events by version, from the changelog of 1.0.102
 test.each([
@@ -47,9 +48,11 @@ test.each([
   ["1.0.6", SINCE_0_0_422],
   ["1.0.7", SINCE_1_0_7],
   ["1.0.15", SINCE_1_0_15],
-  ["1.0.102", SINCE_1_0_15],
-  [undefined, SINCE_1_0_15],
-  ["unparsable", SINCE_1_0_15],
+  ["1.0.70", SINCE_1_0_15],
+  ["1.0.71", SINCE_1_0_71],
+  ["1.0.102", SINCE_1_0_71],
+  [undefined, SINCE_1_0_71],
+  ["unparsable", SINCE_1_0_71],
 ])("events of %s", (version, events) => {
   expect([...registered(add(undefined, version))].sort()).toEqual([...events].sort());
 });
@@ -68,7 +71,11 @@ describe("a registration", () => {
   });
   test("starts a drain at ends, and at the start only if the inbox has files", () => {
     const drain = (event: string): string => /--drain (\S+)/.exec(file.hooks[event][0].bash)?.[1] ?? "";
-    expect(Object.keys(file.hooks).filter((event) => drain(event) === "yes")).toEqual(["agentStop", "sessionEnd"]);
+    expect(Object.keys(file.hooks).filter((event) => drain(event) === "yes")).toEqual([
+      "agentStop",
+      "sessionEnd",
+      "Stop",
+    ]);
     expect(drain("sessionStart")).toBe("if-waiting");
   });
   test("does not deny a tool if the program is missing", () => {
@@ -76,11 +83,27 @@ describe("a registration", () => {
     const home = "/nowhere";
     expect(() => execFileSync("bash", ["-c", line], { env: { HOME: home, PATH: "/usr/bin:/bin" } })).not.toThrow();
   });
+  test.each([
+    ["Stop", "1", ""],
+    ["Stop", "", "ran"],
+    ["UserPromptSubmit", "1", ""],
+    ["UserPromptSubmit", "", "ran"],
+    ["agentStop", "1", "ran"],
+    ["agentStop", "", "ran"],
+  ])("%s with COPILOT_CLI=%s: %s, because Copilot CLI runs both names and VS Code only one", (event, cli, result) => {
+    const marks = add(undefined, undefined, { command: () => "exec printf ran #openhook-otel" });
+    const line: string = JSON.parse(marks).hooks[event][0].bash;
+    const env = { PATH: "/usr/bin:/bin", ...(cli !== "" && { COPILOT_CLI: cli }) };
+    for (const shell of ["sh", "bash"]) expect(execFileSync(shell, ["-c", line], { env }).toString()).toBe(result);
+    expect(registered(marks)).toContain(event);
+  });
   test("uses PowerShell on Windows, and always exits with 0", () => {
     const text = add(undefined, undefined, { target: { ...target, env: { OS: "Windows_NT" } }, command: windows });
     const [entry] = JSON.parse(text).hooks.preToolUse;
     expect(Object.keys(entry)).toEqual(["type", "powershell", "timeoutSec"]);
     expect(entry.powershell).toMatch(/^& "C:\\node\.exe" .* --event preToolUse; exit 0$/);
+    const [stop] = JSON.parse(text).hooks.Stop;
+    expect(stop.powershell).toMatch(/^if \(\$env:COPILOT_CLI\) \{ exit 0 \}; & "C:.* --event Stop; exit 0$/);
     expect(registered(text)).toEqual(registered(add(undefined)));
     expect(remove(text)).toBeUndefined();
   });
