@@ -19,11 +19,12 @@ import { elementsOf } from "../shared/transcript/elements.ts";
 import { firstBytes, readSmall } from "../shared/transcript/open.ts";
 import { type Entry, entriesIn, foldersBelow, located, namesIn, statFile } from "../shared/transcript/past.ts";
 import { messageContent } from "./content.ts";
+import { extensionTasks, NOT_READ } from "./extension.ts";
 import { firstState, type Message, readMessage } from "./messages.ts";
 import { isFileName, MESSAGES, messagesPath, sessionsFolder } from "./places.ts";
 import { parentCallOf } from "./spawned.ts";
 
-export default { roots, locate, files, read } satisfies TranscriptReader;
+export default { roots, locate, files, read, notRead: NOT_READ } satisfies TranscriptReader;
 
 /** One folder per session, wherever the environment moved them. */
 function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
@@ -32,6 +33,9 @@ function roots(home: string, env: Readonly<Record<string, string | undefined>>):
 
 /** In the order of their ids, which begin with a time. If a session's main messages are gone, its subagents remain. */
 async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
+  for (const { path, count } of await extensionTasks(query.home)) {
+    query.onProblem(path, new Error(`${NOT_READ}; tasks in it: ${count}`));
+  }
   const sessions = new Map<string, string>();
   for (const folder of await foldersBelow(query, LAYOUTS)) {
     for (const { name, path, isFolder } of await entriesIn(folder, query)) {
