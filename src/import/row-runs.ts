@@ -137,13 +137,15 @@ class Runs {
     const ofResult = (place: number): number =>
       result === undefined ? Number.NaN : (results.data[result + place] ?? Number.NaN);
     const [usedMs, answeredMs, tookMs] = [ofUse(USE.timeMs), ofResult(RESULT.timeMs), ofResult(RESULT.durationMs)];
+    // The result of a call that a killed process left open has the time of the next process
+    const isLeftOpen = ofResult(RESULT.status) === this.#textNumber("unfinished");
     let startMs = usedMs;
-    if (result !== undefined) {
+    if (result !== undefined && !isLeftOpen) {
       const estimatedMs = answeredMs - (Number.isNaN(tookMs) ? 0 : tookMs);
       if (!(usedMs <= answeredMs)) startMs = estimatedMs;
       else if (!Number.isNaN(tookMs)) startMs = Math.max(usedMs, estimatedMs);
     }
-    const endMs = result === undefined ? startMs : Math.max(startMs, answeredMs);
+    const endMs = result === undefined || isLeftOpen ? startMs : Math.max(startMs, answeredMs);
     const prompt = either(ofUse(USE.promptKey), ofResult(RESULT.promptKey));
     const agent = either(ofUse(USE.agentId), ofResult(RESULT.agentId));
     const run = this.#runOf(prompt, agent);

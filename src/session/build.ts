@@ -14,7 +14,7 @@ import {
 } from "../model/session.ts";
 import { assign, type Draft, type Drafts } from "./assign.ts";
 import { idleEndReason } from "./idle-end-reason.ts";
-import { type PairedTool, pairTools } from "./pair.ts";
+import { isLeftOpen, type PairedTool, pairTools } from "./pair.ts";
 import { cutSegments, SUPERSEDED } from "./segments.ts";
 
 /**
@@ -197,7 +197,7 @@ function toTurn(draft: Draft, lastTakenUpMs: number, segment: Segment | undefine
       ...toolCalls.map((t) => t.endMs),
       ...draft.modelCalls.map((c) => c.endMs),
       ...draft.events.map(timeMsOf),
-      ...draft.entries.map((e) => e.timeMs),
+      ...draft.entries.filter((e) => !isLeftOpen(e)).map((e) => e.timeMs),
     ]),
     modelCalls: draft.modelCalls,
     toolCalls,

@@ -80,6 +80,13 @@ export function pairTools(
     .sort((a, b) => a.startMs - b.startMs || (a.callId < b.callId ? -1 : 1));
 }
 
+/**
+ * Whether a line is the result of a call that a killed process left open. The next process writes it, maybe days later: its time is
+ * neither the call's end nor a sign of life.
+ */
+export const isLeftOpen = (entry: TranscriptEntry): boolean =>
+  entry.kind === "tool_result" && entry.status === "unfinished";
+
 // --- internal ---
 
 interface CallParts {
@@ -97,7 +104,8 @@ interface CallParts {
  * A fork records calls that a killed process left open as unfinished, below the copied call. The call stays open in the
  * session it was copied from.
  */
-const endOf = ({ result }: CallParts): CallParts["result"] => (result?.status === "unfinished" ? undefined : result);
+const endOf = ({ result }: CallParts): CallParts["result"] =>
+  result === undefined || isLeftOpen(result) ? undefined : result;
 
 const isFailed = ({ data }: NonNullable<CallParts["end"]>): boolean => data?.status === "error";
 
@@ -110,7 +118,8 @@ function pair(callId: string, call: CallParts): PairedTool {
   const status = statusOf(call);
   const executionMs = end?.data?.duration_ms ?? result?.durationMs;
 
-  const endMs = end !== undefined ? timeMsOf(end) : (result?.timeMs ?? (batch && timeMsOf(batch)));
+  const resultMs = result === undefined || isLeftOpen(result) ? undefined : result.timeMs;
+  const endMs = end !== undefined ? timeMsOf(end) : (resultMs ?? (batch && timeMsOf(batch)));
   const hookStartMs = start !== undefined ? timeMsOf(start) : undefined;
   const estimatedMs = endMs === undefined ? undefined : endMs - (executionMs ?? 0);
   const startMs =

@@ -160,18 +160,6 @@ describe("buildSession", () => {
     finishReason: "end_turn",
   });
 
-  test("a turn may have more calls than a function takes arguments", () => {
-    const ids = Array.from({ length: 130_000 }, (_, n) => `call-${n}`);
-    const events = [
-      prompted("p", 0, "p1"),
-      ...ids.map((id, n) => toolStarted(`s-${id}`, 10 + n, id)),
-      ended("e", 200_000),
-    ];
-    const { turns } = buildSession(input(events));
-    expect(turns.map(({ toolCalls }) => toolCalls.length)).toEqual([ids.length]);
-    expect(turns[0]).toMatchObject({ startMs: NOON_MS, endMs: NOON_MS + 200_000 });
-  });
-
   test.each([
     ["near a hook's prompt is the same prompt", 400, 1],
     ["far from it is another prompt", 40_000, 2],

@@ -54,6 +54,20 @@ describe("pairTools, one call", () => {
     });
   });
 
+  test("the result that the next process writes for a call that was left open is not its end", () => {
+    const [leftOpen, hours] = ["unfinished" as const, 14 * 3_600_000];
+    expect(only([], [used("t1", 5), resulted("t1", hours, leftOpen)])).toMatchObject({
+      status: leftOpen,
+      startMs: NOON_MS + 5,
+      endMs: NOON_MS + 5,
+    });
+    expect(only([toolStarted("s", 10, "t1")], [used("t1", 5), resulted("t1", hours, leftOpen)])).toMatchObject({
+      status: leftOpen,
+      startMs: NOON_MS + 10,
+      endMs: NOON_MS + 10,
+    });
+  });
+
   test("hook times and a hook's status win over the transcript's", () => {
     const call = only(
       [toolStarted("s", 10, "t1"), toolEnded("e", 30, "t1", { status: "error" })],
