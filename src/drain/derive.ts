@@ -18,7 +18,7 @@ import { type StoredSpan, settle } from "../store/settle.ts";
 import { NO_CONTENT, withContent } from "../telemetry/content.ts";
 import { costNanoUsd, costsOf } from "../telemetry/cost.ts";
 import { recordAtLevel } from "../telemetry/level.ts";
-import { compactionCounts, runCounts, segmentCounts } from "../telemetry/metrics.ts";
+import { compactionCounts, eachRunCount, segmentCounts } from "../telemetry/metrics.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
 import { subagentParents } from "../telemetry/span-parents.ts";
 import { type KeyedSpan, segmentSpan, subagentSpans, turnSpans } from "../telemetry/spans.ts";
@@ -74,18 +74,22 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
     const content = keepsContent(level)
       ? { pieces: contentOf(db, sessionNumber), ...sourcesOf(open.events, open.entries, context) }
       : NO_CONTENT;
-    const spans: StoredSpan[] = [
-      ...turns.flatMap((turn) =>
-        spansOfSegment(turn.segment, withContent(turnSpans(turn, facts, settings), turn, content)),
-      ),
-      ...subagents.flatMap((s) =>
-        spansOfSegment(s.segment, withContent(subagentSpans(s, placeOf(s), facts, settings), s, content)),
-      ),
-    ];
-    const counts: Counted[] = [
-      ...[...turns, ...subagents].flatMap((run) => runCounts(run, facts)),
-      ...session.compactions.map((compaction) => compactionCounts(compaction, facts)),
-    ];
+    // A parent can depend on what is settled now, before the spans are stored
+    const places = new Map(subagents.map((s) => [s, placeOf(s)]));
+    const ended: StoredSpan[] = [];
+    const endedCounts: Counted[] = [];
+    function* spans(): Generator<StoredSpan> {
+      for (const turn of turns)
+        yield* spansOfSegment(turn.segment, withContent(turnSpans(turn, facts, settings), turn, content));
+      for (const [s, place] of places)
+        yield* spansOfSegment(s.segment, withContent(subagentSpans(s, place, facts, settings), s, content));
+      yield* ended;
+    }
+    function* counts(): Generator<Counted> {
+      for (const run of [...turns, ...subagents]) yield* eachRunCount(run, facts);
+      for (const compaction of session.compactions) yield compactionCounts(compaction, facts);
+      yield* endedCounts;
+    }
     const kept = new Map(segmentsOf(db, sessionNumber).map((s) => [s.segment.ordinal, s]));
     const segments = session.segments.map((segment) => {
       const before = kept.get(segment.ordinal);
@@ -95,8 +99,8 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
       );
       const ends = segment.endMs !== undefined && before?.delivered !== true;
       if (ends) {
-        spans.push(...spansOfSegment(segment.ordinal, [segmentSpan(segment, totals, facts)]));
-        counts.push(segmentCounts(segment, facts));
+        ended.push(...spansOfSegment(segment.ordinal, [segmentSpan(segment, totals, facts)]));
+        endedCounts.push(segmentCounts(segment, facts));
       }
       return { segment, totals: JSON.stringify(totals), delivered: ends || before?.delivered === true };
     });
@@ -118,14 +122,14 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
         subagents,
         segments,
         ...(context.renamed !== undefined && { renamed: context.renamed }),
-        spans: spans.map((span) => {
+        spans: mapped(spans(), (span) => {
           const record = recordAtLevel(span.record, level, ownNamesOf(drain));
           return {
             ...span,
             record: protectSpan(drain, keepsNames(level) ? withProjectAttributes(record, added) : record),
           };
         }),
-        counts: protectCounts(drain, countsAtLevel(drain, counts, level)),
+        counts: flatMapped(counts(), (counted) => protectCounts(drain, countsAtLevel(drain, [counted], level))),
         costNanoUsd: costNanoUsdByKey,
       },
       METRIC_SHAPES,
@@ -149,5 +153,13 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
 const reportedTotals = ({ reported }: StoredSession): Totals["reported"] =>
   reported === undefined ? undefined : (JSON.parse(reported) as NonNullable<Totals["reported"]>);
 
-const spansOfSegment = (segment: number, spans: readonly KeyedSpan[]): StoredSpan[] =>
-  spans.map((span) => ({ ...span, segment }));
+const spansOfSegment = (segment: number, spans: Iterable<KeyedSpan>): Generator<StoredSpan> =>
+  mapped(spans, (span) => ({ ...span, segment }));
+
+function* mapped<T, U>(items: Iterable<T>, to: (item: T) => U): Generator<U> {
+  for (const item of items) yield to(item);
+}
+
+function* flatMapped<T, U>(items: Iterable<T>, to: (item: T) => Iterable<U>): Generator<U> {
+  for (const item of items) yield* to(item);
+}

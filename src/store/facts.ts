@@ -223,7 +223,5 @@ function asOwned(db: Database, session: StoredSession, entry: TranscriptEntry): 
 }
 
 const bodies = <T>(db: Database, sql: string, ...values: readonly number[]): readonly T[] =>
-  db
-    .prepare(sql)
-    .all(...values)
-    .map((row) => JSON.parse(String(row["body"])) as T);
+  // One row at a time: the text of a large turn's facts takes as much memory as the facts
+  Array.from(db.prepare(sql).each(...values), (row) => JSON.parse(String(row["body"])) as T);

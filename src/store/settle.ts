@@ -25,8 +25,10 @@ export interface Settlement {
   readonly segments: readonly StoredSegment[];
   /** New keys of settled turns, by old key. */
   readonly renamed?: ReadonlyMap<string, string>;
-  readonly spans: readonly StoredSpan[];
-  readonly counts: readonly Counted[];
+  /** Read once, one at a time: those of a large turn take more memory together than the turn. */
+  readonly spans: Iterable<StoredSpan>;
+  /** Read once, after the spans. */
+  readonly counts: Iterable<Counted>;
   /** Costs of model calls in billionths of a US dollar, by the call's key; absent means unknown. */
   readonly costNanoUsd: ReadonlyMap<string, number>;
 }
@@ -52,17 +54,28 @@ export function settle(
   for (const subagent of subagents) putSubagent(db, sessionNumber, subagent);
   for (const run of [...turns, ...subagents]) putWork(db, sessionNumber, run, settlement.costNanoUsd);
   const added = putSpans(db, sessionNumber, spans, nowMs);
-  countFacts(db, counts, shapes, nowMs);
-  settleFacts(db, sessionNumber, [
-    ...session.spent,
-    ...turns.flatMap((t) => t.uses),
-    ...subagents.flatMap((s) => s.uses),
-    ...segments.flatMap(({ segment }) => segment.uses),
-  ]);
+  for (const some of batches(counts)) countFacts(db, some, shapes, nowMs);
+  settleFacts(db, sessionNumber, session.spent);
+  for (const { uses } of [...turns, ...subagents, ...segments.map(({ segment }) => segment)])
+    settleFacts(db, sessionNumber, uses);
   return added;
 }
 
 // --- internal ---
+
+/** Facts that are counted together. */
+const BATCH = 2_000;
+
+function* batches(counts: Iterable<Counted>): Generator<readonly Counted[]> {
+  let some: Counted[] = [];
+  for (const counted of counts) {
+    some.push(counted);
+    if (some.length < BATCH) continue;
+    yield some;
+    some = [];
+  }
+  yield some;
+}
 
 function putWork(db: Database, sessionNumber: number, run: Turn | Subagent, costs: ReadonlyMap<string, number>): void {
   for (const call of run.modelCalls) {
@@ -110,7 +123,7 @@ function putWork(db: Database, sessionNumber: number, run: Turn | Subagent, cost
   }
 }
 
-function putSpans(db: Database, sessionNumber: number, spans: readonly StoredSpan[], nowMs: number): number {
+function putSpans(db: Database, sessionNumber: number, spans: Iterable<StoredSpan>, nowMs: number): number {
   let added = 0;
   const mayBeForgotten = hasPrunedFacts(db);
   for (const { key, segment, record } of spans) {

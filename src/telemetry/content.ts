@@ -33,12 +33,15 @@ export const NO_CONTENT: SessionContent = { pieces: [], prompts: new Map(), tool
  *
  * @param run the turn or subagent of these spans
  */
-export function withContent(
-  spans: readonly KeyedSpan[],
+export function* withContent(
+  spans: Iterable<KeyedSpan>,
   run: Turn | Subagent,
   content: SessionContent,
-): readonly KeyedSpan[] {
-  if (content.pieces.length === 0) return spans;
+): Generator<KeyedSpan> {
+  if (content.pieces.length === 0) {
+    yield* spans;
+    return;
+  }
   const byFact = new Map<string, Piece[]>();
   for (const piece of content.pieces) {
     const known = byFact.get(piece.fact);
@@ -47,11 +50,11 @@ export function withContent(
   }
   const piecesOf: Lookup = (facts, part) =>
     facts.map((fact) => (byFact.get(fact) ?? []).filter((piece) => piece.part === part)).filter((p) => p.length > 0);
-  return spans.map((span) => {
+  for (const span of spans) {
     const attributes = attributesOf(span, run, content, piecesOf);
-    if (Object.keys(attributes).length === 0) return span;
-    return { ...span, record: { ...span.record, attributes: { ...span.record.attributes, ...attributes } } };
-  });
+    if (Object.keys(attributes).length === 0) yield span;
+    else yield { ...span, record: { ...span.record, attributes: { ...span.record.attributes, ...attributes } } };
+  }
 }
 
 // --- internal ---

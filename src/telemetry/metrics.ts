@@ -18,7 +18,12 @@ import { METRIC_SHAPES, SHAPES } from "./shapes.ts";
 import { mcpServerOf, toolErrorType } from "./spans.ts";
 
 /** What a closed turn or subagent, with everything in it, adds to the counters. */
-export function runCounts(run: Turn | Subagent, facts: SessionFacts): readonly Counted[] {
+export const runCounts = (run: Turn | Subagent, facts: SessionFacts): readonly Counted[] => [
+  ...eachRunCount(run, facts),
+];
+
+/** `runCounts`, each made when it is asked for: those of thousands of calls take more memory than the calls. */
+export function* eachRunCount(run: Turn | Subagent, facts: SessionFacts): Generator<Counted> {
   const isTurn = "origin" in run;
   const agent = isTurn ? facts.source : (run.agentType ?? "subagent");
   const errors = run.errors.map((error) =>
@@ -28,13 +33,11 @@ export function runCounts(run: Turn | Subagent, facts: SessionFacts): readonly C
     }),
   );
   const own = isTurn && run.origin === "none" ? [] : runSteps(run, agent, facts);
-  return [
-    { key: runCountKey(facts, isTurn ? "turn" : "subagent", run.key), increments: [...errors, ...own] },
-    ...run.modelCalls.map((call) =>
-      modelCallCounts(defined<PricedCall>({ call, costNanoUsd: costNanoUsd(call, facts.provider) }), facts),
-    ),
-    ...run.toolCalls.map((tool) => toolCallCounts(tool, agent, facts)),
-  ];
+  yield { key: runCountKey(facts, isTurn ? "turn" : "subagent", run.key), increments: [...errors, ...own] };
+  for (const call of run.modelCalls) {
+    yield modelCallCounts(defined<PricedCall>({ call, costNanoUsd: costNanoUsd(call, facts.provider) }), facts);
+  }
+  for (const tool of run.toolCalls) yield toolCallCounts(tool, agent, facts);
 }
 
 /** The key under which a run is counted. */

@@ -29,52 +29,51 @@ export interface KeyedSpan {
 export const spanKeyOf = ({ source, sessionId }: SessionFacts, subject: SpanSubject, key: string): string =>
   JSON.stringify([source, sessionId, subject, key]);
 
-/** A turn's span with its model calls and tool calls. A turn without a prompt has only the latter two. */
-export function turnSpans(turn: Turn, facts: SessionFacts, settings: SpanSettings): readonly KeyedSpan[] {
+/**
+ * A turn's span with its model calls and tool calls. A turn without a prompt has only the latter two. Each span is made when it
+ * is asked for: those of a turn with thousands of calls take more memory than the turn.
+ */
+export function* turnSpans(turn: Turn, facts: SessionFacts, settings: SpanSettings): Generator<KeyedSpan> {
   const place = parentOfTurn(turn, facts, settings.traceScope);
-  const own: KeyedSpan[] =
-    turn.origin === "none"
-      ? []
-      : [
-          span(facts, "turn", turn.key, place.traceId, {
-            parentSpanId: place.parentSpanId,
-            name: `invoke_agent ${facts.source}`,
-            kind: "internal",
-            startMs: turn.startMs,
-            endMs: turn.endMs,
-            error: turn.state === "failed" || turn.state === "interrupted" ? (turn.errorType ?? "_OTHER") : undefined,
-            links: place.links,
-            events: turn.errors.map((e) => ({
-              name: "openhook.model_error",
-              timeMs: e.timeMs,
-              attributes: given({
-                [semconv.ERROR_TYPE]: e.errorType,
-                [semconv.HTTP_RESPONSE_STATUS_CODE]: e.httpStatus,
-              }),
-            })),
-            attributes: {
-              ...runAttributes(turn, facts, settings, "turn"),
-              [semconv.OPENHOOK_TURN_ORIGIN]: turn.origin,
-              [semconv.OPENHOOK_TURN_STATE]: turn.state,
-              [semconv.OPENHOOK_PROMPT_LENGTH]: turn.promptLength,
-              [semconv.OPENHOOK_BACKGROUND]: turn.backgroundCount === 0 ? undefined : turn.backgroundCount,
-              ...repositoryAttributes(facts),
-            },
-          }),
-        ];
-  return [...own, ...workSpans(turn, facts, settings, place.traceId, place.ownSpanId, facts.source)];
+  if (turn.origin !== "none")
+    yield span(facts, "turn", turn.key, place.traceId, {
+      parentSpanId: place.parentSpanId,
+      name: `invoke_agent ${facts.source}`,
+      kind: "internal",
+      startMs: turn.startMs,
+      endMs: turn.endMs,
+      error: turn.state === "failed" || turn.state === "interrupted" ? (turn.errorType ?? "_OTHER") : undefined,
+      links: place.links,
+      events: turn.errors.map((e) => ({
+        name: "openhook.model_error",
+        timeMs: e.timeMs,
+        attributes: given({
+          [semconv.ERROR_TYPE]: e.errorType,
+          [semconv.HTTP_RESPONSE_STATUS_CODE]: e.httpStatus,
+        }),
+      })),
+      attributes: {
+        ...runAttributes(turn, facts, settings, "turn"),
+        [semconv.OPENHOOK_TURN_ORIGIN]: turn.origin,
+        [semconv.OPENHOOK_TURN_STATE]: turn.state,
+        [semconv.OPENHOOK_PROMPT_LENGTH]: turn.promptLength,
+        [semconv.OPENHOOK_BACKGROUND]: turn.backgroundCount === 0 ? undefined : turn.backgroundCount,
+        ...repositoryAttributes(facts),
+      },
+    });
+  yield* workSpans(turn, facts, settings, place.traceId, place.ownSpanId, facts.source);
 }
 
-/** A subagent's span with its calls. @param place its parent, see `subagentParents` */
-export function subagentSpans(
+/** A subagent's span with its calls, each made when it is asked for. @param place its parent, see `subagentParents` */
+export function* subagentSpans(
   subagent: Subagent,
   { traceId, parentSpanId }: SpanParent,
   facts: SessionFacts,
   settings: SpanSettings,
-): readonly KeyedSpan[] {
+): Generator<KeyedSpan> {
   const name = subagent.agentType ?? "subagent";
   const lastError = subagent.errors.findLast((e) => e.final);
-  const own = span(facts, "subagent", subagent.key, traceId, {
+  yield span(facts, "subagent", subagent.key, traceId, {
     parentSpanId,
     name: `invoke_agent ${name}`,
     kind: "internal",
@@ -88,7 +87,7 @@ export function subagentSpans(
     },
   });
   const ownId = spanIdOf(facts.source, facts.sessionId, "subagent", subagent.key);
-  return [own, ...workSpans(subagent, facts, settings, traceId, ownId, name)];
+  yield* workSpans(subagent, facts, settings, traceId, ownId, name);
 }
 
 /** The root span of a trace, from an ended segment with the sums of everything settled in it. */
@@ -187,20 +186,18 @@ function span(facts: SessionFacts, subject: SpanSubject, key: string, traceId: s
   };
 }
 
-function workSpans(
+function* workSpans(
   run: Turn | Subagent,
   facts: SessionFacts,
   settings: SpanSettings,
   traceId: string,
   parentSpanId: string,
   agentName: string,
-): readonly KeyedSpan[] {
-  return [
-    ...run.modelCalls
-      .filter((call) => call.covers === undefined)
-      .map((call) => modelCallSpan(call, facts, settings, traceId, parentSpanId)),
-    ...run.toolCalls.map((tool) => toolCallSpan(tool, facts, traceId, parentSpanId, agentName)),
-  ];
+): Generator<KeyedSpan> {
+  for (const call of run.modelCalls) {
+    if (call.covers === undefined) yield modelCallSpan(call, facts, settings, traceId, parentSpanId);
+  }
+  for (const tool of run.toolCalls) yield toolCallSpan(tool, facts, traceId, parentSpanId, agentName);
 }
 
 function modelCallSpan(

@@ -43,7 +43,7 @@ vi.mock("../../src/session/build.ts", async (original) =>
 vi.mock("../../src/telemetry/rates.ts", async (original) => breakable(await original(), "price", "pricesOf" as never));
 vi.mock("../../src/telemetry/spans.ts", async (original) => breakable(await original(), "spans", "turnSpans" as never));
 vi.mock("../../src/telemetry/metrics.ts", async (original) =>
-  breakable(await original(), "counts", "runCounts" as never),
+  breakable(await original(), "counts", "eachRunCount" as never),
 );
 vi.mock("../../src/capture/protect.ts", async (original) => {
   const whole = breakable(await original<object>(), "redact an event", "protectEvent" as never);

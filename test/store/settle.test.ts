@@ -34,7 +34,7 @@ function stored(db: Database): StoredSession {
   return session;
 }
 
-function settlementOf(session: Session, sessionNumber: number): Settlement {
+function settlementOf(session: Session, sessionNumber: number) {
   const { turns, subagents, segments, facts } = session;
   const runs = [...turns, ...subagents];
   const costs = runs.flatMap((run) => run.modelCalls).map((c) => [c.key, costNanoUsd(c, facts.provider) ?? 0] as const);
@@ -50,7 +50,7 @@ function settlementOf(session: Session, sessionNumber: number): Settlement {
       ...segments.map((segment) => segmentCounts(segment, facts)),
     ],
     costNanoUsd: new Map(costs),
-  };
+  } satisfies Settlement;
 }
 
 describe("settle", () => {

@@ -37,7 +37,7 @@ test("ids of traces, spans and events", () => {
       "turn": "ac797f5063b7ee1f",
     }
   `);
-  const spans = turnSpans(turn, facts, { semconv: "both", traceScope: "session" });
+  const spans = [...turnSpans(turn, facts, { semconv: "both", traceScope: "session" })];
   expect(spans.map(({ key, record }) => [key, record.traceId, record.spanId])).toMatchInlineSnapshot(`
     [
       [

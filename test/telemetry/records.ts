@@ -31,8 +31,8 @@ export function spansOf(session: Session, settings: SpanSettings, facts: Session
     traceOfCall: () => undefined,
   });
   return [
-    ...turns.flatMap((turn) => turnSpans(turn, facts, settings)),
-    ...subagents.flatMap((subagent) => subagentSpans(subagent, placeOf(subagent), facts, settings)),
+    ...turns.flatMap((turn) => [...turnSpans(turn, facts, settings)]),
+    ...subagents.flatMap((subagent) => [...subagentSpans(subagent, placeOf(subagent), facts, settings)]),
     ...segments.map((segment) => {
       const runs = [...turns, ...subagents].filter((run) => run.segment === segment.ordinal);
       return segmentSpan(segment, totalOf(runs, costsOf(facts.provider)), facts);
