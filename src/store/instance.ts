@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
-import { hostname } from "node:os";
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { hostname, userInfo } from "node:os";
+import { dirname } from "node:path";
 import { v4 as uuidv4 } from "uuid";
 import type { MetricShape } from "../model/telemetry.ts";
 import type { Database } from "./database.ts";
@@ -27,7 +28,7 @@ export function instanceId(db: Database, place: StorePlace): string {
     const known = readMeta(db, ID);
     const found = readMeta(db, FINGERPRINT);
     if (known !== undefined && !isElsewhere(found, here)) {
-      if (here !== undefined && found !== here[0]) writeMeta(db, FINGERPRINT, here[0]);
+      noteFingerprint(db, here);
       return known;
     }
     if (known !== undefined) clearCounters(db);
@@ -69,23 +70,35 @@ export interface Surroundings {
   readonly hostname: string;
   /** Inode number of the state directory. */
   readonly folderNumber: string;
+  /** The state directory is the root of a file system, which has the same number on every one. */
+  readonly isMountRoot?: boolean;
 }
 
 /**
- * Distinguishes a store from its copies by what is not copied: the machine, and the folder's inode number. A folder on a file
- * system that machines share belongs to no machine. Images contain their machine id, so in a container's own layer the
+ * Distinguishes a store from its copies by what is not copied: the machine, and the folder's inode number. The home folder counts
+ * only where there is no such number: it can be written in several ways, and another user's drain may have another one. A folder on
+ * a file system that machines share belongs to no machine. Images contain their machine id, so in a container's own layer the
  * container's name is included.
  *
- * @returns [current, legacy]: what is stored now, and what earlier versions stored for the same place. Changing either makes
- *          every store look like a copy, which resets its counters.
+ * @param homes the home folder: its real path, then other spellings that earlier versions may have stored
+ * @returns what is stored now, then what earlier versions stored for the same place. Changing one makes every store with it look
+ *          like a copy, which resets its counters.
  */
-export function fingerprints({ home }: Pick<StorePlace, "home">, around: Surroundings): readonly [string, string] {
-  const { isShared, hasStableNumbers, isContainerLayer } = around.fileSystem;
-  const folder = hasStableNumbers ? around.folderNumber : "";
-  const parts = isShared
-    ? ["shared", folder === "" ? home : folder]
-    : [around.machineId, isContainerLayer ? around.hostname : "", folder, home];
-  return [digestOf(parts), digestOf([around.machineId, home])];
+export function fingerprints(homes: readonly string[], around: Surroundings): readonly string[] {
+  const { machineId, hostname: name, fileSystem } = around;
+  const { isShared, hasStableNumbers, isContainerLayer } = fileSystem;
+  const number = hasStableNumbers ? around.folderNumber : "";
+  const container = isContainerLayer ? name : "";
+  const home = homes[0] ?? "";
+  const isNumbered = number !== "" && around.isMountRoot !== true;
+  const now = isShared
+    ? ["shared", isNumbered ? number : home]
+    : [machineId, container, number, ...(isNumbered ? [] : [home])];
+  const before = homes.flatMap((spelling) => [
+    isShared ? ["shared", number === "" ? spelling : number] : [machineId, container, number, spelling],
+    [machineId, spelling],
+  ]);
+  return [now, ...before].map(digestOf);
 }
 
 // --- internal ---
@@ -97,8 +110,12 @@ function makeInstance(db: Database, place: StorePlace): string {
   const made = uuidv4();
   const here = fingerprintsOf(place);
   writeMeta(db, ID, made);
-  if (here !== undefined) writeMeta(db, FINGERPRINT, here[0]);
+  noteFingerprint(db, here);
   return made;
+}
+
+function noteFingerprint(db: Database, [current]: readonly string[] = []): void {
+  if (current !== undefined && readMeta(db, FINGERPRINT) !== current) writeMeta(db, FINGERPRINT, current);
 }
 
 /** Known to be elsewhere; false if the machine's id could not be determined. */
@@ -110,15 +127,39 @@ const digestOf = (parts: readonly string[]): string =>
   createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
 
 /** `undefined` if the machine's id could not be determined. */
-function fingerprintsOf(place: StorePlace): ReturnType<typeof fingerprints> | undefined {
+function fingerprintsOf(place: StorePlace): readonly string[] | undefined {
   const asked = place.machineId === undefined ? machineIdOn(process.platform) : place.machineId();
   if (asked === undefined) return undefined;
-  return fingerprints(place, {
+  const folder = statSync(place.stateDir, { bigint: true });
+  return fingerprints(spellingsOf(place.home), {
     fileSystem: fileSystemOf(place.stateDir),
     machineId: asked,
     hostname: hostname(),
-    folderNumber: String(statSync(place.stateDir, { bigint: true }).ino),
+    folderNumber: String(folder.ino),
+    isMountRoot: folder.dev !== statSync(dirname(realPathOf(place.stateDir)), { bigint: true }).dev,
   });
+}
+
+/** A home folder's real path, the given one, and that of the user's entry in the system. */
+function spellingsOf(home: string): readonly string[] {
+  const trimmed = home.length > 1 ? home.replace(/[/\\]+$/, "") : home;
+  return [...new Set([realPathOf(home), home, trimmed, homedirOfUser()].filter((path) => path !== ""))];
+}
+
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+function homedirOfUser(): string {
+  try {
+    return userInfo().homedir;
+  } catch {
+    return "";
+  }
 }
 
 const ASK_MS = 2_000;

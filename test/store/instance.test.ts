@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { counterValues, countFacts } from "../../src/store/counters.ts";
@@ -128,7 +128,7 @@ describe("fingerprints", () => {
   const NFS = on({ name: "nfs", isShared: true });
   const SSHFS = on({ name: "fuse", isShared: true, hasStableNumbers: false });
   const LAYER = on({ name: "overlayfs", hasStableNumbers: false, isContainerLayer: true });
-  const HOME = { home: "/home/dev" };
+  const HOME = ["/home/dev"];
 
   test.each<[string, Partial<Surroundings>, Partial<Surroundings>, boolean]>([
     ["a laptop that is called otherwise in another network", {}, { hostname: "orchard.example" }, true],
@@ -172,8 +172,33 @@ describe("fingerprints", () => {
     expect(one === other).toBe(isSame);
   });
 
-  test("another home on the same machine is another store", () => {
-    expect(fingerprints({ home: "/home/other" }, LAPTOP)[0]).not.toBe(fingerprints(HOME, LAPTOP)[0]);
+  test("another home or spelling of it is the same store, because the folder's number says which one it is", () => {
+    for (const home of ["/home/other", "/home/dev/", "/mnt/link/dev"]) {
+      expect(fingerprints([home], LAPTOP)[0]).toBe(fingerprints(HOME, LAPTOP)[0]);
+    }
+  });
+
+  test.each<[string, Partial<Surroundings>]>([
+    ["without stable numbers", { fileSystem: on({ hasStableNumbers: false }) }],
+    ["at the root of a file system, whose number is always the same", { isMountRoot: true, folderNumber: "2" }],
+    ["at the root of a shared one", { fileSystem: NFS, isMountRoot: true, folderNumber: "2" }],
+  ])("%s, another home is another store", (_, around) => {
+    const of = (home: string): string | undefined => fingerprints([home], { ...LAPTOP, ...around })[0];
+    expect(of("/home/other")).not.toBe(of("/home/dev"));
+  });
+
+  test("a store keeps its id with any spelling of the home folder", () => {
+    const path = join(stores.folder(), "spelled", "store.db");
+    mkdirSync(dirname(path));
+    const place = placeOf(path, stores.folder());
+    const link = join(stores.folder(), "link");
+    symlinkSync(place.home, link);
+    const db = stores.open(path);
+    const id = instanceId(db, place);
+    for (const home of [`${place.home}/`, link, place.home, "/elsewhere", place.home]) {
+      expect(isCopy(db, { ...place, home })).toBe(false);
+      expect(instanceId(db, { ...place, home })).toBe(id);
+    }
   });
 
   test("a state directory that was moved is the same store", () => {
