@@ -1,6 +1,6 @@
 import { otherKey } from "../model/answer-keys.ts";
 import { idWithoutAgent } from "../model/call-ids.ts";
-import { type Event, timeMsOf } from "../model/event.ts";
+import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import { mergeEntries, withFuller } from "../model/merge.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import type { Database } from "./database.ts";
@@ -22,13 +22,16 @@ export interface Revision {
 /** Adds events; an event with a known id changes nothing. @returns how many were new */
 export function addEvents(db: Database, session: StoredSession, events: readonly Event[]): number {
   const insert = db.prepare(
-    "INSERT INTO events (id, session, type, time_ms, body) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+    "INSERT INTO events (id, session, type, time_ms, body, unplaced_process) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
   );
   const mayBePruned = hasPrunedFacts(db);
   if (events.length > 0) unpack(db, session);
   const added = events
     .filter((e) => !mayBePruned || !isPrunedFact(db, "event", e.id))
-    .reduce((n, e) => n + insert.run(e.id, session.id, e.type, timeMsOf(e), JSON.stringify(e)).changes, 0);
+    .reduce(
+      (n, e) => n + insert.run(e.id, session.id, e.type, timeMsOf(e), JSON.stringify(e), unplacedProcess(e)).changes,
+      0,
+    );
   if (added > 0 && mayBePruned) revive(db, session.id);
   return added;
 }
@@ -176,6 +179,12 @@ export function settleFacts(db: Database, sessionNumber: number, keys: readonly 
 }
 
 // --- internal ---
+
+/** The process of an event whose session id we assigned, because its payload has none. */
+function unplacedProcess(event: Event): string | null {
+  const { process, session_id_origin: origin } = extrasOf(event);
+  return origin === "minted" ? (process ?? null) : null;
+}
 
 const isCall = (entry: TranscriptEntry): entry is EntryOf<"model_call"> => entry.kind === "model_call";
 

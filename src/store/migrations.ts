@@ -199,4 +199,13 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (session, step, path)
   ) WITHOUT ROWID;
   `,
+  `
+  -- The agent process of an event without a session id: the event moves to the session that is open in that process
+  ALTER TABLE events ADD COLUMN unplaced_process TEXT;
+  UPDATE events SET unplaced_process = json_extract(body, '$.extensions.process')
+    WHERE settled = 0 AND instr(body, '"minted"') > 0 AND json_valid(body)
+      AND json_extract(body, '$.extensions.session_id_origin') = 'minted';
+  CREATE INDEX events_by_unplaced_process ON events (unplaced_process)
+    WHERE unplaced_process IS NOT NULL AND settled = 0;
+  `,
 ];

@@ -6,7 +6,7 @@ import type { StoredSession } from "./sessions.ts";
 
 /**
  * Unsettled events of a process that reported no session id. They are in sessions of that process, or in sessions whose process
- * is not known: searching all open events would take longer, the more there are.
+ * is not known.
  */
 export const unplacedEvents = (
   db: Database,
@@ -15,10 +15,8 @@ export const unplacedEvents = (
 ): readonly { readonly session: number; readonly event: Event }[] =>
   db
     .prepare(
-      `SELECT e.session, e.body FROM sessions s CROSS JOIN events e ON e.session = s.id
-       WHERE s.source = ?1 AND (s.process IS NULL OR s.process = ?2) AND e.settled = 0
-         AND json_extract(e.body, '$.extensions.process') = ?2
-         AND json_extract(e.body, '$.extensions.session_id_origin') = 'minted'`,
+      `SELECT e.session, e.body FROM events e CROSS JOIN sessions s ON s.id = e.session
+       WHERE e.unplaced_process = ?2 AND e.settled = 0 AND s.source = ?1 AND (s.process IS NULL OR s.process = ?2)`,
     )
     .all(source, process)
     .map((row) => ({ session: Number(row["session"]), event: JSON.parse(String(row["body"])) as Event }));
