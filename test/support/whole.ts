@@ -18,6 +18,8 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/e2e/commands.test.ts":
     "odd machines and terminals, with the built program; commands/*.test.ts run each in process",
   "test/drain/revisions.test.ts": "an answer that changes at any time; drain/late-transcript.test.ts reads in parts",
+  "test/drain/large-turn.test.ts":
+    "a turn that fills a small heap, with the built program; store/settle.test.ts has the rules",
   "test/drain/clock-jump.test.ts": "the built program under other clocks; session/endings.test.ts has the rules",
   "test/drain/shared-home.test.ts": "several machines on one home; drain/instance.test.ts has the rules",
   "test/e2e/suggestions.test.ts": "each suggested command, typed as printed; commands/*.test.ts run the commands",
