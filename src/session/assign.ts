@@ -143,8 +143,8 @@ export function assign(
             (last, call) => (call.startMs > (last?.startMs ?? 0) ? call : last),
             undefined,
           )?.callId;
-  const reportedParents = (agentId: string): readonly string[] =>
-    [
+  const reportedParents = (agentId: string): readonly string[] => {
+    const all = [
       subagents.get(agentId)?.meta?.parentCallId,
       callGiven(subagents.get(agentId)?.meta),
       spawnedBy.get(agentId),
@@ -154,14 +154,28 @@ export function assign(
       const id = goesBy.get(reported ?? "") ?? reported;
       return id === undefined || context.unusedIds?.has(id) === true ? [] : [id];
     });
-  /** Whether a call was made by this agent or by a descendant: such a call cannot have started the agent. */
-  const isBelow = (callId: string, agentId: string, depth = 0): boolean => {
-    const owner = callOwner.get(callId)?.agentId;
-    if (owner === undefined || depth > MAX_DEPTH) return false;
-    return owner === agentId || reportedParents(owner).some((id) => isBelow(id, agentId, depth + 1));
+    return [...new Set(all)];
   };
-  const parentOf = (agentId: string): string | undefined =>
-    reportedParents(agentId).find((id) => !isBelow(id, agentId));
+  /** Whether a call was made by this agent or by a descendant: such a call cannot have started the agent. */
+  const isBelow = (callId: string, agentId: string): boolean => {
+    // Each owner once: several sources name parents, and agents can be nested hundreds deep
+    const owners = new Set<string | undefined>([callOwner.get(callId)?.agentId]);
+    for (const owner of owners) {
+      if (owner === agentId) return true;
+      if (owner !== undefined) for (const id of reportedParents(owner)) owners.add(callOwner.get(id)?.agentId);
+    }
+    return false;
+  };
+  const parents = new Map<string, string | undefined>();
+  const parentOf = (agentId: string): string | undefined => {
+    if (!parents.has(agentId)) {
+      parents.set(
+        agentId,
+        reportedParents(agentId).find((id) => !isBelow(id, agentId)),
+      );
+    }
+    return parents.get(agentId);
+  };
   /** The parent of a settled subagent is already exported, so it stays the parent even if new facts disagree. */
   const isAbove = (callId: string, agentId: string | undefined, depth = 0): boolean => {
     const parent = context.subagents.get(agentId ?? "")?.parentCallId;
