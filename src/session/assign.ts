@@ -177,10 +177,14 @@ export function assign(
     return parents.get(agentId);
   };
   /** The parent of a settled subagent is already exported, so it stays the parent even if new facts disagree. */
-  const isAbove = (callId: string, agentId: string | undefined, depth = 0): boolean => {
-    const parent = context.subagents.get(agentId ?? "")?.parentCallId;
-    if (parent === undefined || depth > MAX_DEPTH) return false;
-    return parent === callId || isAbove(callId, callOwner.get(parent)?.agentId, depth + 1);
+  const isAbove = (callId: string, agentId: string | undefined): boolean => {
+    const agents = new Set([agentId]);
+    for (const below of agents) {
+      const parent = context.subagents.get(below ?? "")?.parentCallId;
+      if (parent === callId) return true;
+      if (parent !== undefined) agents.add(callOwner.get(parent)?.agentId);
+    }
+    return false;
   };
   for (const tool of tools) {
     const agentId = isAbove(tool.callId, tool.agentId) ? undefined : tool.agentId;
@@ -189,12 +193,19 @@ export function assign(
   const turnDrafts = [...turns].flatMap(([key, bin]) =>
     isEmpty(bin, context.turns.has(key)) ? [] : [turnDraft(key, bin, context)],
   );
+  const turnsBySubagent = new Map<string, string | undefined>();
   /** The turn of the call that started the subagent, through any depth of nesting. */
-  const turnOf = (agentId: string, depth = 0): string | undefined => {
+  const turnOf = (agentId: string, below: ReadonlySet<string> = new Set()): string | undefined => {
     const known = context.subagents.get(agentId)?.turnKey;
-    if (known !== undefined || depth > MAX_DEPTH) return known;
+    // Reports that contradict each other can lead in a circle
+    if (known !== undefined || below.has(agentId)) return known;
     const owner = callOwner.get(parentOf(agentId) ?? "");
-    if (owner?.agentId !== undefined && owner.agentId !== agentId) return turnOf(owner.agentId, depth + 1);
+    if (owner?.agentId !== undefined && owner.agentId !== agentId) {
+      if (!turnsBySubagent.has(owner.agentId)) {
+        turnsBySubagent.set(owner.agentId, turnOf(owner.agentId, new Set([...below, agentId])));
+      }
+      return turnsBySubagent.get(owner.agentId);
+    }
     if (owner !== undefined) return turnKeyOf(owner.promptKey, owner.startMs);
     const bin = subagents.get(agentId);
     const named = bin === undefined ? undefined : promptNamedIn(bin);
@@ -235,7 +246,6 @@ export function assign(
 
 /** The hook of a turn's first tool can arrive before the hook of its prompt. */
 const LATE_PROMPT_MS = 2_000;
-const MAX_DEPTH = 32;
 const TURN_ENDS: ReadonlySet<string> = new Set(["turn.end", "turn.error"]);
 const STARTS: ReadonlySet<string> = new Set(["subagent.start", "session.start"]);
 

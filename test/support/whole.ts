@@ -34,7 +34,7 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/faults/transcripts.test.ts": "a drain killed within a transcript; drain/late-transcript.test.ts reads in parts",
   "test/import/export.test.ts":
     "imports that are exported; otlp/deliver.test.ts and import/same.test.ts have the parts",
-  "test/session/many-calls.test.ts": "a turn of 130,000 calls; session/build.test.ts has turns of all shapes",
+  "test/session/many-calls.test.ts": "130,000 calls, 500 nested subagents; session/build.test.ts has all shapes",
   "test/view/live.test.ts": "the page in Chromium while sessions run; view/server.test.ts has the data",
   "test/faults/damage.test.ts": "a store with damaged pages; store/database.test.ts damages it once",
   "test/faults/input.test.ts": "floods and torn input; intake/inbox.test.ts has the rules",
