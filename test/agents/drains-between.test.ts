@@ -22,7 +22,7 @@ const cases = agents.flatMap((agent) => {
 let replay: Replay | undefined;
 afterEach(() => replay?.remove());
 
-describe.each(firstOf(firstRecordings(cases), 4))("$source $name", ({ agent, source, name, calls }) => {
+describe.each(firstOf(firstRecordings(cases), 2))("$source $name", ({ agent, source, name, calls }) => {
   // Without transcripts, which would correct calls that were settled too early
   test("hooks only: a drain after every hook gives the result of one drain at the end", {
     timeout: 60_000,

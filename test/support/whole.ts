@@ -31,6 +31,7 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/faults/backend.test.ts": "a backend that hangs or refuses; otlp/deliver.test.ts has the rules",
   "test/faults/drain.test.ts":
     "a drain killed at its steps, with the built program; store/*.test.ts have the transactions",
+  "test/faults/input-paths.test.ts": "transcript paths in payloads that lead elsewhere; agents/links.test.ts has links",
   "test/faults/transcripts.test.ts": "a drain killed within a transcript; drain/late-transcript.test.ts reads in parts",
   "test/import/export.test.ts":
     "imports that are exported; otlp/deliver.test.ts and import/same.test.ts have the parts",
