@@ -51,12 +51,12 @@ const general = {
     .register(about, { unit: "ms" }),
   proxy: z
     .string()
-    .refine((text) => text === "none" || (/^https?:\/\//.test(text) && URL.canParse(text)), {
-      message: 'must be "none" or begin with http:// or https://',
+    .refine((text) => text === "direct" || (/^https?:\/\//.test(text) && URL.canParse(text)), {
+      message: 'must be "direct" or begin with http:// or https://',
     })
     .optional()
     .describe(
-      "HTTP proxy for exports, or none. Otherwise HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY apply. Never used for this machine's own addresses.",
+      "Address of an HTTP proxy for exports, or direct. Otherwise HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY apply.",
     ),
   certificate: path.optional().describe("PEM file with the certificate authority to trust for https."),
   clientCertificate: path.optional().describe("PEM file with the client certificate for mutual TLS."),

@@ -1,5 +1,5 @@
-import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
-import { hasAssignedSessionId, openAt } from "../session/processes.ts";
+import { type Event, extrasOf, hasAssignedSessionId, timeMsOf } from "../model/event.ts";
+import { openAt } from "../session/processes.ts";
 import type { Database } from "../store/database.ts";
 import { moveEvent, unplacedEvents } from "../store/move-facts.ts";
 import { type StoredSession, sessionsOfProcess, setProcess, updateSession } from "../store/sessions.ts";

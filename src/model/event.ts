@@ -1,11 +1,15 @@
 import type { Envelope } from "./envelope.ts";
 import type { Event } from "./event-schema.ts";
+import { extrasOf } from "./extras.lazy.ts";
 
 export type { Event, EventType, Extras, SignalEvent } from "./event-schema.ts";
-export { extrasOf } from "./extras.lazy.ts";
+export { extrasOf };
 
 /** True for the five OpenHook types. */
 export const isEnvelope = (event: Event): event is Envelope => "openhook" in event;
+
+/** Whether we assigned the event's session id because its payload has none. */
+export const hasAssignedSessionId = (event: Event): boolean => extrasOf(event).session_id_origin === "minted";
 
 /** Milliseconds since the epoch of an event. */
 export const timeMsOf = (event: Event): number => Date.parse(event.time);

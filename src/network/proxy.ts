@@ -6,7 +6,7 @@ import { shownUrl } from "./shown-url.ts";
 import type { TlsFiles } from "./tls-files.ts";
 
 /** The value of `otlp.proxy` that switches proxies off, whatever the variables say. */
-export const NO_PROXY = "none";
+export const DIRECT = "direct";
 
 /** A proxy to use for one address. */
 export interface HttpProxy {
@@ -23,11 +23,11 @@ export interface HttpProxy {
  *
  * Reads the process's environment: a drain that a hook starts has removed what may come from a repository.
  *
- * @param setting `otlp.proxy`: a URL or `none`
+ * @param setting `otlp.proxy`: a URL or `direct`. Absent for connections that are no export
  * @returns `undefined` for a direct connection
  */
 export function proxyFor(url: URL, setting?: string): HttpProxy | undefined {
-  if (setting === NO_PROXY || isLoopback(url.hostname)) return undefined;
+  if (setting === DIRECT || isLoopback(url.hostname)) return undefined;
   if (setting !== undefined) return { url: setting, from: "otlp.proxy" };
   const proxy = getProxyForUrl(url.href);
   if (!/^https?:\/\//i.test(proxy) || !URL.canParse(proxy)) return undefined;
@@ -41,7 +41,7 @@ export const agentThrough = (proxy: HttpProxy, url: URL, tls: TlsFiles = {}): Ag
 /** Adds the proxy to the explanation of a failure before the backend was reached. */
 export const failureOfProxy = (proxy: HttpProxy, reason: string): NetworkFailure => ({
   reason: `${nameOf(proxy)}: ${reason}`,
-  remedy: `correct the proxy's address, add the backend's host to NO_PROXY, or set otlp.proxy to ${NO_PROXY} for a direct connection`,
+  remedy: `correct the proxy's address, add the backend's host to NO_PROXY, or set otlp.proxy to ${DIRECT}`,
 });
 
 /**

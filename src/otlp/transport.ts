@@ -13,6 +13,7 @@ import {
   agentThrough,
   failureOfProxy,
   type HttpProxy,
+  nameOf,
   PROXY_AUTHENTICATION_REQUIRED,
   proxyFor,
   refusalOfProxy,
@@ -194,7 +195,8 @@ function exchange(
     };
     const onAbort = () => cutShort({ reason: `sending to ${shown} was stopped` });
     const without = (reason: string) => failureWithoutError(reason, settings.url);
-    const timer = setTimeout(() => cutShort(without(`no answer from ${shown} within ${timeoutMs} ms`)), timeoutMs);
+    const by = proxy === undefined ? "" : ` through ${nameOf(proxy)}`;
+    const timer = setTimeout(() => cutShort(without(`no answer from ${shown}${by} within ${timeoutMs} ms`)), timeoutMs);
     signal?.addEventListener("abort", onAbort, { once: true });
 
     try {
@@ -208,19 +210,19 @@ function exchange(
     } catch (error) {
       return finish({ status: "failure", error: toSendError(error) });
     }
-    let isProxyReached = false;
+    let isThroughProxy = false;
     request.on("proxyConnect", ({ statusCode = 200 }: { readonly statusCode?: number }) => {
-      isProxyReached = true;
+      isThroughProxy = true;
       if (statusCode !== 200 && proxy !== undefined) cutShort(refusalOfProxy(proxy, statusCode, connection.url.host));
     });
     request.on("error", (error) => {
       const isStale = request?.reusedSocket === true && isBroken(error);
-      if (proxy === undefined || isProxyReached || isStale) {
+      if (proxy === undefined || isThroughProxy || request?.reusedSocket === true) {
         return cutShort(networkFailure(error, settings.url), error, isStale);
       }
       cutShort(failureOfProxy(proxy, networkFailure(error, proxy.url).reason), error);
     });
-    request.on("close", () => cutShort(without(`the connection to ${shown} was closed without an answer`)));
+    request.on("close", () => cutShort(without(`the connection to ${shown}${by} was closed without an answer`)));
     request.on("response", (response) => {
       if (response.statusCode === PROXY_AUTHENTICATION_REQUIRED && proxy !== undefined) {
         return cutShort(refusalOfProxy(proxy, response.statusCode, connection.url.host));

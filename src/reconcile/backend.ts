@@ -1,7 +1,7 @@
 import { parsePairs } from "../config/pairs.ts";
 import { UserError } from "../context.ts";
 import { networkFailure } from "../network/network-reason.ts";
-import { agentThrough, proxyFor } from "../network/proxy.ts";
+import { agentThrough, failureOfProxy, proxyFor } from "../network/proxy.ts";
 import { type IncomingMessage, openRequest } from "../network/request.ts";
 import { shownUrl } from "../network/shown-url.ts";
 import { printable } from "../text/terminal.ts";
@@ -73,13 +73,15 @@ export class Backend {
     };
     return new Promise<{ readonly status: number; readonly text: string }>((done, failed) => {
       const signal = AbortSignal.timeout(TIMEOUT_MS);
+      const proxy = proxyFor(url);
       const lost = (error: Error): void => {
         const reason = signal.aborted
           ? `no complete response from ${shownUrl(url.href)} within ${TIMEOUT_MS / 1000} s`
-          : networkFailure(error, proxyFor(url)?.url ?? url.href).reason;
+          : proxy === undefined
+            ? networkFailure(error, url.href).reason
+            : failureOfProxy(proxy, networkFailure(error, proxy.url).reason).reason;
         failed(new UserError("E_BACKEND", `cannot query ${this.title}: ${reason}`, 2, { cause: error }));
       };
-      const proxy = proxyFor(url);
       const method = body === undefined ? "GET" : "POST";
       const agent = proxy === undefined ? {} : { agent: agentThrough(proxy, url) };
       const request = openRequest(url, { method, headers, signal, ...agent }, (answer) => {

@@ -1,4 +1,4 @@
-import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import { type Event, extrasOf, hasAssignedSessionId, timeMsOf } from "../model/event.ts";
 import { maxOf, minOf } from "../model/min-max.ts";
 
 /** A session with a known id, seen from one agent process. */
@@ -20,9 +20,6 @@ export function openAt<T extends ProcessSession>(sessions: readonly T[], timeMs:
   );
   return open.length === 1 ? open[0] : undefined;
 }
-
-/** Whether we assigned the event's session id because its payload has none. */
-export const hasAssignedSessionId = (event: Event): boolean => extrasOf(event).session_id_origin === "minted";
 
 /**
  * Gives events without a session id the id of the session that was open in their process. Pure; order makes no difference.

@@ -1,6 +1,6 @@
 import { otherKey } from "../model/answer-keys.ts";
 import { idWithoutAgent } from "../model/call-ids.ts";
-import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import { type Event, extrasOf, hasAssignedSessionId, timeMsOf } from "../model/event.ts";
 import { mergeEntries, withFuller } from "../model/merge.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import type { Database } from "./database.ts";
@@ -180,11 +180,9 @@ export function settleFacts(db: Database, sessionNumber: number, keys: readonly 
 
 // --- internal ---
 
-/** The process of an event whose session id we assigned, because its payload has none. */
-function unplacedProcess(event: Event): string | null {
-  const { process, session_id_origin: origin } = extrasOf(event);
-  return origin === "minted" ? (process ?? null) : null;
-}
+/** The process in which the session of an event without a session id is looked for. */
+const unplacedProcess = (event: Event): string | null =>
+  hasAssignedSessionId(event) ? (extrasOf(event).process ?? null) : null;
 
 const isCall = (entry: TranscriptEntry): entry is EntryOf<"model_call"> => entry.kind === "model_call";
 

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync, realpathSync, statSync } from "node:fs";
-import { hostname, userInfo } from "node:os";
+import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { v4 as uuidv4 } from "uuid";
 import type { MetricShape } from "../model/telemetry.ts";
@@ -140,25 +140,16 @@ function fingerprintsOf(place: StorePlace): readonly string[] | undefined {
   });
 }
 
-/** A home folder's real path, the given one, and that of the user's entry in the system. */
-function spellingsOf(home: string): readonly string[] {
-  const trimmed = home.length > 1 ? home.replace(/[/\\]+$/, "") : home;
-  return [...new Set([realPathOf(home), home, trimmed, homedirOfUser()].filter((path) => path !== ""))];
-}
+/** A home folder's real path, and the given one with and without a final slash. */
+const spellingsOf = (home: string): readonly string[] => [
+  ...new Set([realPathOf(home), home, home.replace(/(?<=.)[/\\]+$/, "")]),
+];
 
 function realPathOf(path: string): string {
   try {
     return realpathSync(path);
   } catch {
     return path;
-  }
-}
-
-function homedirOfUser(): string {
-  try {
-    return userInfo().homedir;
-  } catch {
-    return "";
   }
 }
 

@@ -25,7 +25,7 @@ export interface Settlement {
   readonly segments: readonly StoredSegment[];
   /** New keys of settled turns, by old key. */
   readonly renamed?: ReadonlyMap<string, string>;
-  /** Read once, one at a time: those of a large turn take more memory together than the turn. */
+  /** Read once, one at a time: all spans of a large turn together take more memory than the turn itself. */
   readonly spans: Iterable<StoredSpan>;
   /** Read once, after the spans. */
   readonly counts: Iterable<Counted>;

@@ -22,7 +22,7 @@ export const runCounts = (run: Turn | Subagent, facts: SessionFacts): readonly C
   ...eachRunCount(run, facts),
 ];
 
-/** `runCounts`, each made when it is asked for: those of thousands of calls take more memory than the calls. */
+/** `runCounts`, each made when the caller reads it: all counts of a large turn take more memory than the turn itself. */
 export function* eachRunCount(run: Turn | Subagent, facts: SessionFacts): Generator<Counted> {
   const isTurn = "origin" in run;
   const agent = isTurn ? facts.source : (run.agentType ?? "subagent");

@@ -30,8 +30,8 @@ export const spanKeyOf = ({ source, sessionId }: SessionFacts, subject: SpanSubj
   JSON.stringify([source, sessionId, subject, key]);
 
 /**
- * A turn's span with its model calls and tool calls. A turn without a prompt has only the latter two. Each span is made when it
- * is asked for: those of a turn with thousands of calls take more memory than the turn.
+ * A turn's span with its model calls and tool calls. A turn without a prompt has only the latter two. Each span is made when the
+ * caller reads it: all spans of a large turn together take more memory than the turn itself.
  */
 export function* turnSpans(turn: Turn, facts: SessionFacts, settings: SpanSettings): Generator<KeyedSpan> {
   const place = parentOfTurn(turn, facts, settings.traceScope);
@@ -64,7 +64,7 @@ export function* turnSpans(turn: Turn, facts: SessionFacts, settings: SpanSettin
   yield* workSpans(turn, facts, settings, place.traceId, place.ownSpanId, facts.source);
 }
 
-/** A subagent's span with its calls, each made when it is asked for. @param place its parent, see `subagentParents` */
+/** A subagent's span with its calls, each made when the caller reads it. @param place its parent, see `subagentParents` */
 export function* subagentSpans(
   subagent: Subagent,
   { traceId, parentSpanId }: SpanParent,

@@ -60,13 +60,13 @@ test.each([
   expect([...targets]).toEqual([scheme === "https" ? `CONNECT ${HOST}:443` : `POST http://${HOST}/v1/traces`]);
 });
 
-test("otlp.proxy wins over the variables, and none switches both off", async () => {
+test("otlp.proxy wins over the variables, and direct switches both off", async () => {
   const { receiver, proxy } = await started("https");
   vi.stubEnv("HTTPS_PROXY", "http://127.0.0.1:9");
   expect(await send(`https://${HOST}`, { proxy: proxy.url })).toMatchObject({ status: "ok" });
   expect(receiver.spans).toHaveLength(1);
   vi.stubEnv("HTTPS_PROXY", proxy.url);
-  expect(await send(`https://${HOST}`, { proxy: "none" })).toMatchObject({
+  expect(await send(`https://${HOST}`, { proxy: "direct" })).toMatchObject({
     status: "retry",
     reason: expect.stringContaining(`host name of https://${HOST}`),
   });

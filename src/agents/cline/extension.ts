@@ -11,11 +11,9 @@ export const NOT_READ = "task files of Cline's editor extension (VS Code) are no
  * @returns path and number of tasks per editor; nothing for a folder that does not exist or cannot be listed
  */
 export async function extensionTasks(home: string): Promise<readonly { path: string; count: number }[]> {
-  const folders = USER_FOLDERS.flatMap((parts) =>
-    EDITORS.map((editor) => join(home, ...parts.map((part) => (part === EDITOR ? editor : part)), ...STORAGE)),
-  );
+  const folders = USER_FOLDERS.map((folder) => join(home, folder, "User", "globalStorage", EXTENSION, "tasks"));
   const found = await Promise.all(
-    [...new Set(folders)].map(async (path) => ({
+    folders.map(async (path) => ({
       path,
       count: (await readdir(path).catch(() => [])).filter((name) => /^[0-9]{10,}$/.test(name)).length,
     })),
@@ -25,16 +23,13 @@ export async function extensionTasks(home: string): Promise<readonly { path: str
 
 // --- internal ---
 
-const STORAGE = ["User", "globalStorage", "saoudrizwan.claude-dev", "tasks"];
+const EXTENSION = "saoudrizwan.claude-dev";
 const EDITORS = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"];
-const EDITOR = "<editor>";
 
-/** The editors' data on Linux, macOS and Windows, and of servers for remote windows. */
+/** Where editors keep their data on Linux, macOS and Windows, and their servers for remote windows. */
 const USER_FOLDERS = [
-  [".config", EDITOR],
-  ["Library", "Application Support", EDITOR],
-  ["AppData", "Roaming", EDITOR],
-  [".vscode-server", "data"],
-  [".vscode-server-insiders", "data"],
-  [".cursor-server", "data"],
+  ...[".config", "Library/Application Support", "AppData/Roaming"].flatMap((base) =>
+    EDITORS.map((editor) => `${base}/${editor}`),
+  ),
+  ...[".vscode-server", ".vscode-server-insiders", ".cursor-server"].map((server) => `${server}/data`),
 ];

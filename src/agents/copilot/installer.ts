@@ -52,7 +52,7 @@ interface EventToRegister {
   readonly timeoutSec: number;
   /** The oldest version known to support the event. */
   readonly since: string;
-  /** For VS Code, which reads this file too and lacks the other name. Copilot CLI runs both, and skips this one. */
+  /** For VS Code, which reads this file too and has another name for the event. In Copilot CLI, the line exits at once. */
   readonly isForEditor?: true;
 }
 
