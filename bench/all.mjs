@@ -6,12 +6,13 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { benchDrain, SIZES, sizesOf } from "./drain.mjs";
+import { BACKLOGS, benchBacklog } from "./backlog.mjs";
+import { benchDrain, SIZES } from "./drain.mjs";
 import { benchExport, SPANS } from "./export.mjs";
 import { benchImport } from "./import.mjs";
 import { goal, goalLines } from "./lib/figures.mjs";
 import { machineLine } from "./lib/machine.mjs";
-import { countOf, PROGRAM, ROOT, started } from "./lib/options.mjs";
+import { countOf, PROGRAM, ROOT, sizesOf, started } from "./lib/options.mjs";
 import { benchRead } from "./read.mjs";
 
 const PAGE = join(ROOT, "docs", "benchmarks.md");
@@ -38,6 +39,7 @@ async function main() {
   const benchmarks = {
     hook: () => benchHook({ runs: runsOr(40, 10), program }),
     drain: () => benchDrain({ runs: runsOr(15, 5), program, sizes: sizesOf(quick ? "10,1000,10000" : SIZES) }),
+    backlog: () => benchBacklog({ runs: runsOr(5, 3), program, sizes: sizesOf(quick ? "250,500" : BACKLOGS) }),
     read: () => benchRead({ runs: runsOr(5, 3), mb }),
     import: () => benchImport({ runs: runsOr(5, 3), mb, program }),
     export: () => benchExport({ runs: runsOr(5, 3), program, spans: quick ? 2_000 : Number(SPANS) }),

@@ -5,7 +5,7 @@
 import { startBackend } from "./lib/backend.mjs";
 import { goal, inMiB, inRatio, inTime, inWhole, median, printReport, ratios, spread, table } from "./lib/figures.mjs";
 import { EVENTS_PER_TURN, LINES_PER_TURN, LongSession, SPANS_PER_TURN } from "./lib/long-session.mjs";
-import { countOf, isCalled, optionsOf, started } from "./lib/options.mjs";
+import { isCalled, optionsOf, sizesOf, started } from "./lib/options.mjs";
 
 /** Maximum ratio, the longest session to the shortest. */
 const GOAL = 1.5;
@@ -119,14 +119,6 @@ function reportOf(rows, runs) {
     goals,
     figures: rows,
   };
-}
-
-/** @throws if it is not a list of at least two sizes */
-export function sizesOf(text) {
-  const sizes = text.split(",").map((size) => countOf("--sizes", size));
-  if (sizes.length < 2)
-    throw new Error(`--sizes must be at least two numbers separated by commas, not ${JSON.stringify(text)}`);
-  return sizes.toSorted((a, b) => a - b);
 }
 
 if (isCalled(import.meta.url)) {

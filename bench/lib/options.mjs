@@ -37,3 +37,11 @@ export function countOf(name, text) {
     throw new Error(`${name} must be a whole number above 0, not ${JSON.stringify(text)}`);
   return count;
 }
+
+/** @throws if it is not a list of at least two sizes */
+export function sizesOf(text) {
+  const sizes = text.split(",").map((size) => countOf("--sizes", size));
+  if (sizes.length < 2)
+    throw new Error(`--sizes must be at least two numbers separated by commas, not ${JSON.stringify(text)}`);
+  return sizes.toSorted((a, b) => a - b);
+}

@@ -7,6 +7,8 @@ import { openStore } from "../../src/drain/open.ts";
 import { checkpoint, type Database, deferSync, openDatabase, StoreError } from "../../src/store/database.ts";
 import { readMeta, writeMeta } from "../../src/store/meta.ts";
 import { MIGRATIONS } from "../../src/store/migrations.ts";
+import { unplacedEvents } from "../../src/store/move-facts.ts";
+import { toolStarted } from "../session/events.ts";
 import { temporaryStores } from "./temporary.ts";
 
 const stores = temporaryStores();
@@ -53,6 +55,33 @@ describe("migrations", () => {
     raw.exec(`PRAGMA user_version = ${version}`);
     raw.close();
     expect(schemaOf(stores.open(old))).toEqual(schemaOf(stores.open()));
+  });
+
+  test("events without a session id that an earlier version stored are still found by their process", () => {
+    const version = MIGRATIONS.findIndex((sql) => sql.includes("unplaced_process"));
+    const old = join(stores.folder(), "unplaced.db");
+    const raw = new Libsql(old, {});
+    for (const sql of MIGRATIONS.slice(0, version)) raw.exec(sql);
+    const event = (id: string, origin: string) => ({
+      ...toolStarted(id, 0, id, { process: "4711", session_id_origin: origin as "minted" }),
+      session_id: "session-1",
+    });
+    raw.exec(`PRAGMA user_version = ${version}; PRAGMA foreign_keys = OFF;
+      INSERT INTO sessions (id, source, session_id, first_ms, last_ms) VALUES (1, 'claude-code', 'session-1', 0, 0);`);
+    const insert = raw.prepare(
+      "INSERT INTO events (id, session, type, time_ms, body, settled) VALUES (?, 1, ?, 0, ?, ?)",
+    );
+    for (const [id, origin, settled] of [
+      ["open", "minted", 0],
+      ["settled", "minted", 1],
+      ["native", "transcript", 0],
+    ] as const) {
+      insert.run(id, "tool.start", JSON.stringify(event(id, origin)), settled);
+    }
+    raw.close();
+    const found = unplacedEvents(stores.open(old), "claude-code", "4711");
+    expect(found.map(({ event: { id } }) => id)).toEqual(["open"]);
+    expect(unplacedEvents(stores.open(old), "claude-code", "4712")).toEqual([]);
   });
 
   test("opening again changes nothing", () => {
