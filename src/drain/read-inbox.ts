@@ -15,7 +15,7 @@ import { findDamage } from "../store/salvage.lazy.ts";
 import { committedFiles } from "../store/self.ts";
 import { recordMovedRoots } from "../transcripts/transcript-roots.ts";
 import { type AdaptedPayload, adapt } from "./adapt.ts";
-import { affectsAllSessions } from "./contain.ts";
+import { concernsAll } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { reportLeftFiles } from "./left-files.ts";
 import { payloadIncrement, recordSelf } from "./self-counters.ts";
@@ -68,7 +68,7 @@ export async function readInbox(drain: Drain): Promise<ReadonlySet<number>> {
   const wanted = { content: keepsContent(drain.loaded.config.capture) };
   for await (const file of claim(places, { now: drain.now, onProblem })) {
     if (stored.has(nameOf(file))) {
-      // A drain was killed after the commit, or could not remove the file
+      // A drain died, or could not remove the file, after the commit
       await remove(file, left);
       removed.push(nameOf(file));
       continue;
@@ -144,7 +144,7 @@ async function storeContained(
   try {
     return { sessions: storePayloads(drain, { ...rest, payloads: batch, lostMs, files }), refused: new Set() };
   } catch (error) {
-    if (affectsAllSessions(error) || findDamage(drain.db) !== undefined) throw error;
+    if (concernsAll(error) || findDamage(drain.db) !== undefined) throw error;
     Object.assign(drain.report, before);
   }
   const none = { quarantined: [], lostMs: [], removed: [] };
@@ -155,7 +155,7 @@ async function storeContained(
     try {
       sessions.push(...storePayloads(drain, { ...none, payloads: [one], files: [nameOf(one.file)] }));
     } catch (error) {
-      if (affectsAllSessions(error)) throw error;
+      if (concernsAll(error)) throw error;
       drain.report.events = events;
       refused.add(one.file);
       await refuse(drain, one.file, `it cannot be stored: ${messageOf(error)}`);

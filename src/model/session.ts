@@ -39,7 +39,7 @@ export interface ToolCall {
   readonly name: string;
   readonly startMs: number;
   readonly endMs: number;
-  /** `open`: no end seen yet. */
+  /** `open`: no end reported yet. */
   readonly status: ToolStatus | "open";
   /** Pure execution time as measured by the agent; the time from start to end includes waiting for permission. */
   readonly executionMs?: number;
@@ -51,9 +51,9 @@ export interface ToolCall {
   readonly linesAdded?: number;
   readonly linesRemoved?: number;
   readonly spawnedAgentId?: string;
-  /** Digest of the input, if hooks or transcript need it to find each other. */
+  /** Digest of the input, if calls of hooks and transcript are matched by it. */
   readonly inputDigest?: string;
-  /** The provider's id, if several calls can share it: used in place of the input. */
+  /** The provider's id, if several calls can share it: replaces the input when calls are matched. */
   readonly givenId?: string;
   /** Which events hooks without call ids reported. Each is reported once, so another start or end belongs to another call. */
   readonly hooks?: "start" | "end" | "both";
@@ -74,7 +74,7 @@ export interface Run {
   readonly modelCalls: readonly ModelCall[];
   readonly toolCalls: readonly ToolCall[];
   readonly errors: readonly ModelError[];
-  /** Nothing more is expected; the spans below it can be exported. */
+  /** No more facts are expected; the spans below it can be exported. */
   readonly closed: boolean;
   /** Ids of the events and keys of the entries it was built from. */
   readonly uses: readonly string[];
@@ -84,8 +84,8 @@ export interface Run {
 export interface Turn extends Run {
   readonly key: string;
   /**
-   * Who asked: a human, the agent itself (`machine`), unknown (`none`: activity without a prompt, which gets no turn span), or
-   * an already closed turn that continues (`continuation`).
+   * Source of the prompt: a human, the agent itself (`machine`), unknown (`none`: activity without a prompt, which gets no turn
+   * span), or an already closed turn that continues (`continuation`).
    */
   readonly origin: "human" | "machine" | "continuation" | "none";
   /** Ordinal of its segment. */
@@ -101,7 +101,7 @@ export interface Turn extends Run {
 }
 
 export interface Subagent extends Run {
-  /** The agent's id; with a number appended for what a closed subagent did later. */
+  /** The agent's id; with a number appended for later activity of a closed subagent. */
   readonly key: string;
   readonly agentId: string;
   readonly agentType?: string;
@@ -132,7 +132,7 @@ export interface SessionFacts {
   readonly source: string;
   readonly sessionId: string;
   readonly provider?: string;
-  /** The agent reports no tokens, or we cannot know whether it does: no tokens seen does not mean none used. */
+  /** The agent reports no tokens, or it is unknown whether it does: without tokens, usage is unknown and not 0. */
   readonly usageUnknown?: true;
   /** The agent reports no turn ends: the next prompt or the session's end closes a turn. */
   readonly reportsNoTurnEnds?: true;
@@ -172,13 +172,13 @@ export interface Session {
   readonly subagents: readonly Subagent[];
   readonly compactions: readonly Compaction[];
   readonly reportedUsage?: ReportedUsage;
-  /** Events and entries without effect: duplicates, or facts about parts settled long ago. */
-  readonly spent: readonly string[];
+  /** Ids of events and keys of entries without effect: duplicates, or facts about parts that are already settled. */
+  readonly unused: readonly string[];
   /** Number of transcript lines expected soon: the closing line of a turn, the result of a call. */
   readonly expectedLines: number;
 }
 
-/** What is already settled and matters to the facts that are still open. */
+/** Settled parts of the session that unsettled facts may refer to. */
 export interface SessionContext {
   /** The last segment, open or ended; absent for a new session. */
   readonly segment?: Segment;
@@ -192,7 +192,7 @@ export interface SessionContext {
   readonly knowsCalls: boolean;
   /** Ids of settled tool calls: repeated facts about them change nothing. */
   readonly callIds: ReadonlySet<string>;
-  /** Transcript ids of calls that were settled under ids we assigned; nothing refers to them. */
+  /** Transcript ids of calls that were settled under ids we assigned; no exported span has them. */
   readonly unusedIds?: ReadonlySet<string>;
   /** Settled calls that facts without a call id may be about. */
   readonly calls: readonly SettledCall[];
@@ -212,9 +212,9 @@ export interface SettledTurn {
   readonly parts: number;
   readonly promptLength?: number;
   /** A hook reported its prompt. */
-  readonly hookSeen: boolean;
+  readonly hasHook: boolean;
   /** Only hooks reported it, and the agent has no prompt ids: its key is the hook's event. */
-  readonly hookAlone?: true;
+  readonly hookOnly?: true;
   /** It and its span were settled under another key; its continuations use this one. */
   readonly renamed?: true;
 }
@@ -245,7 +245,7 @@ export interface SessionInput {
   readonly context: SessionContext;
   /** False for agents whose tokens never come from a transcript: their turns close with the hook. */
   readonly expectsTranscript: boolean;
-  /** Set to end an open segment now: idle for too long, or requested by the user. */
+  /** Set to end an open segment now, because it is idle for too long or the user requested it. */
   readonly endIdle?: typeof ENDED_IDLE | typeof ENDED_BY_USER;
 }
 

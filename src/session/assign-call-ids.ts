@@ -2,15 +2,15 @@ import { givenIdOf } from "../model/call-ids.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 
 /** Prefix of the call ids that we assign where the agent sends none. */
-const MINTED = "minted:";
+const PREFIX = "minted:";
 
-export const isAssignedCallId = (callId: string | undefined): boolean => callId?.startsWith(MINTED) === true;
+export const isAssignedCallId = (callId: string | undefined): boolean => callId?.startsWith(PREFIX) === true;
 
 /**
  * Assigns call ids to tool events without one. An end gets the id of the oldest open start with the same session, subagent,
  * tool and input; an end without input gets that of the oldest open start of the same tool. Starts of the current turn come
- * before starts that an earlier turn left open, which most likely were refused and retried. Calls with different inputs are
- * never paired by order alone. A `given_id` (an id that the provider counts per conversation) stands for the input, and its
+ * before starts that an earlier turn left open, which were most likely refused and retried. Calls with different inputs are
+ * never paired by order alone. A `given_id` (an id that the provider counts per conversation) replaces the input, and its
  * last start is the running one. An end without a matching start gets a separate id.
  *
  * Pure. The same events get the same ids in any order of arrival.
@@ -22,11 +22,11 @@ export function assignCallIds<T extends Event>(events: readonly T[]): readonly T
   const open = new Map<string, Half[]>();
   const ends = new Map<string, readonly Half[]>();
   const turns = new Map<string, number>();
-  for (const event of events.filter((e) => isNameless(e) || isTurnMark(e)).sort(byTime)) {
+  for (const event of events.filter((e) => isWithoutCallId(e) || isTurnBoundary(e)).sort(byTime)) {
     if (ids.has(event.id)) continue; // duplicate event
     const session = JSON.stringify([event.source, event.session_id]);
     const turn = turns.get(session) ?? 0;
-    if (!isNameless(event)) {
+    if (!isWithoutCallId(event)) {
       turns.set(session, turn + 1);
       continue;
     }
@@ -34,24 +34,25 @@ export function assignCallIds<T extends Event>(events: readonly T[]): readonly T
     const digest = given_id ?? input_digest;
     const name = event.data?.tool_name;
     // Not every end repeats the tool's name, and a given id finds its start without it
-    const within = given_id === undefined ? [name ?? ""] : ["", given_id];
-    const tool = JSON.stringify([event.source, event.session_id, agent_id ?? "", ...within]);
+    const scope = given_id === undefined ? [name ?? ""] : ["", given_id];
+    const tool = JSON.stringify([event.source, event.session_id, agent_id ?? "", ...scope]);
     const starts = open.get(tool) ?? [];
     open.set(tool, starts);
     if (event.type === "tool.start") {
       // Concurrent hooks can deliver the end first; the given id shows that both belong together
-      const early = given_id === undefined ? undefined : ends.get(tool)?.find((end) => canBeOf(end, name));
-      const id = early?.id ?? `${MINTED}${event.id}`;
+      const earlyEnd = given_id === undefined ? undefined : ends.get(tool)?.find((end) => canBeTool(end, name));
+      const id = earlyEnd?.id ?? `${PREFIX}${event.id}`;
       ids.set(event.id, id);
-      if (early === undefined) starts.push({ id, name, digest, turn });
-      else ends.set(tool, ends.get(tool)?.filter((end) => end !== early) ?? []);
+      if (earlyEnd === undefined) starts.push({ id, name, digest, turn });
+      else ends.set(tool, ends.get(tool)?.filter((end) => end !== earlyEnd) ?? []);
       continue;
     }
-    const like = starts.filter((one) => (digest === undefined || one.digest === digest) && canBeOf(one, name));
+    const candidates = starts.filter((one) => (digest === undefined || one.digest === digest) && canBeTool(one, name));
     // A conversation runs one call per given id at a time, so the earlier ones were refused
-    const start = given_id === undefined ? (like.find((one) => one.turn === turn) ?? like[0]) : like.at(-1);
+    const start =
+      given_id === undefined ? (candidates.find((one) => one.turn === turn) ?? candidates[0]) : candidates.at(-1);
     if (start !== undefined) starts.splice(starts.indexOf(start), 1);
-    const id = start?.id ?? `${MINTED}${event.id}`;
+    const id = start?.id ?? `${PREFIX}${event.id}`;
     ids.set(event.id, id);
     if (start === undefined && given_id !== undefined)
       ends.set(tool, [...(ends.get(tool) ?? []), { id, name, digest, turn }]);
@@ -72,6 +73,7 @@ export function withoutGivenId<T extends Event>(event: T): T {
 
 // --- internal ---
 
+/** The start or end of a call whose other half was not reported yet. */
 interface Half {
   readonly id: string;
   readonly name: string | undefined;
@@ -79,17 +81,17 @@ interface Half {
   readonly turn: number;
 }
 
-/** Whether a half of a call can be of this tool, as far as both name it. */
-const canBeOf = (half: Half, name: string | undefined): boolean =>
+/** Whether a start or end can be of this tool: true if one of them has no name. */
+const canBeTool = (half: Half, name: string | undefined): boolean =>
   half.name === undefined || name === undefined || half.name === name;
 
 type ToolEvent = Extract<Event, { type: "tool.start" | "tool.end" }>;
 
-const isNameless = (event: Event): event is ToolEvent =>
+const isWithoutCallId = (event: Event): event is ToolEvent =>
   (event.type === "tool.start" || event.type === "tool.end") && event.data?.tool_call_id === undefined;
 
 const withCallId = <T extends Event>(event: T, id: string | undefined): T =>
-  id === undefined || !isNameless(event) ? event : { ...event, data: { ...event.data, tool_call_id: id } };
+  id === undefined || !isWithoutCallId(event) ? event : { ...event, data: { ...event.data, tool_call_id: id } };
 
 /** At equal times, starts come before ends and a turn encloses its tools. */
 const RANK: Readonly<Partial<Record<Event["type"], number>>> = {
@@ -103,7 +105,7 @@ const RANK: Readonly<Partial<Record<Event["type"], number>>> = {
 };
 
 /** The start or end of a turn of the main agent. */
-const isTurnMark = (event: Event): boolean =>
+const isTurnBoundary = (event: Event): boolean =>
   RANK[event.type] !== undefined && !event.type.startsWith("tool.") && extrasOf(event).agent_id === undefined;
 
 const byTime = (a: Event, b: Event): number =>

@@ -18,13 +18,13 @@ import { LATE_ACTIVITY_WITHIN_MS, SUPERSEDED } from "./segments.ts";
 /** A turn or subagent under construction. */
 export interface Draft {
   readonly key: string;
-  /** When it began, by the most reliable source; decides order and segment. */
-  readonly markMs: number;
+  /** Start by the most reliable source; decides order and segment. */
+  readonly orderMs: number;
   readonly startMs: number;
   readonly origin: "human" | "machine" | "none";
-  /** It has a prompt, and did not only inherit activity. */
+  /** It has a prompt, not only activity. */
   readonly hasPrompt: boolean;
-  /** A further part of a turn or subagent that is already settled. */
+  /** It continues a turn or subagent that is already settled. */
   readonly continues: boolean;
   readonly hasHookPrompt: boolean;
   /** Set when it continues something settled within the same segment. */
@@ -34,8 +34,8 @@ export interface Draft {
   readonly agentType?: string;
   readonly parentCallId?: string;
   readonly turnKey?: string;
-  /** For a settled subagent that may have been resumed in a later segment: what resumed it. */
-  readonly again?: { readonly turnKey?: string; readonly parentCallId?: string };
+  /** What resumed a settled subagent, perhaps in a later segment. */
+  readonly resumedBy?: { readonly turnKey?: string; readonly parentCallId?: string };
   readonly events: readonly Event[];
   readonly entries: readonly TranscriptEntry[];
   readonly modelCalls: readonly ModelCall[];
@@ -53,16 +53,16 @@ export interface Drafts {
 const NO_PROMPT = "none";
 
 /**
- * Puts every call, tool, error and signal into at most one turn or subagent.
+ * Assigns every model call, tool call, error and signal to at most one turn or subagent.
  *
- * @param goesBy transcript call id → the id under which the call is counted
+ * @param countedIds transcript call id → the id under which the call is counted
  */
 export function assign(
   events: readonly Event[],
   entries: readonly TranscriptEntry[],
   tools: readonly PairedTool[],
   context: SessionContext,
-  goesBy: ReadonlyMap<string, string>,
+  countedIds: ReadonlyMap<string, string>,
 ): Drafts {
   const prompts = joinPrompts(events, entries, context);
   const turns = new Map<string, Bin>();
@@ -76,7 +76,7 @@ export function assign(
   /** Whether the prompt's hook may have arrived late: no turn ended between the two times. */
   const canBeLate = (promptMs: number, ms: number): boolean =>
     promptMs <= ms + LATE_PROMPT_MS && !ends.some((end) => ms <= end && end <= promptMs);
-  /** The turn that the agent names; otherwise the last turn that had begun. */
+  /** The turn that the agent names; otherwise the last turn that had started. */
   const turnKeyOf = (promptKey: string | undefined, ms: number): string =>
     promptKey ?? timeline.findLast((t) => t.ms <= ms || canBeLate(t.ms, ms))?.key ?? NO_PROMPT;
   const turnBin = (key: string): Bin => binOf(turns, key);
@@ -91,7 +91,7 @@ export function assign(
   for (const entry of entries) {
     switch (entry.kind) {
       case "model_call":
-        // A session total replaces calls with unknown tokens; next to known calls it would count twice
+        // A session total replaces calls with unknown tokens; beside known calls, tokens would be counted twice
         if (entry.covers !== "session" || !knowsCalls)
           binFor(entry.agentId, entry.promptKey, entry.timeMs).calls.push(entry);
         break;
@@ -132,8 +132,8 @@ export function assign(
   const spawnedBy = new Map(
     tools.flatMap((t) => (t.spawnedAgentId === undefined ? [] : [[t.spawnedAgentId, t.callId]])),
   );
-  /** The parent call of a subagent that refers to it by an id shared by several calls. */
-  const callGiven = (meta: EntryOf<"subagent"> | undefined): string | undefined =>
+  /** The parent call of a subagent whose entry names it by an id that several calls share. */
+  const callByGivenId = (meta: EntryOf<"subagent"> | undefined): string | undefined =>
     meta?.parentGivenId === undefined
       ? undefined
       : [...tools, ...context.calls]
@@ -146,19 +146,19 @@ export function assign(
   const reportedParents = (agentId: string): readonly string[] => {
     const all = [
       subagents.get(agentId)?.meta?.parentCallId,
-      callGiven(subagents.get(agentId)?.meta),
+      callByGivenId(subagents.get(agentId)?.meta),
       spawnedBy.get(agentId),
       context.spawnedBy?.get(agentId),
       context.subagents.get(agentId)?.parentCallId,
     ].flatMap((reported) => {
-      const id = goesBy.get(reported ?? "") ?? reported;
+      const id = countedIds.get(reported ?? "") ?? reported;
       return id === undefined || context.unusedIds?.has(id) === true ? [] : [id];
     });
     return [...new Set(all)];
   };
-  /** Whether a call was made by this agent or by a descendant: such a call cannot have started the agent. */
-  const isBelow = (callId: string, agentId: string): boolean => {
-    // Each owner once: several sources name parents, and agents can be nested hundreds deep
+  /** Whether this agent or a descendant made the call: such a call cannot have started the agent. */
+  const isDescendantCall = (callId: string, agentId: string): boolean => {
+    // The set visits each owner once: several sources name parents, and agents can be nested hundreds deep
     const owners = new Set<string | undefined>([callOwner.get(callId)?.agentId]);
     for (const owner of owners) {
       if (owner === agentId) return true;
@@ -171,13 +171,13 @@ export function assign(
     if (!parents.has(agentId)) {
       parents.set(
         agentId,
-        reportedParents(agentId).find((id) => !isBelow(id, agentId)),
+        reportedParents(agentId).find((id) => !isDescendantCall(id, agentId)),
       );
     }
     return parents.get(agentId);
   };
   /** The parent of a settled subagent is already exported, so it stays the parent even if new facts disagree. */
-  const isAbove = (callId: string, agentId: string | undefined): boolean => {
+  const isAncestorCall = (callId: string, agentId: string | undefined): boolean => {
     const agents = new Set([agentId]);
     for (const below of agents) {
       const parent = context.subagents.get(below ?? "")?.parentCallId;
@@ -187,17 +187,17 @@ export function assign(
     return false;
   };
   for (const tool of tools) {
-    const agentId = isAbove(tool.callId, tool.agentId) ? undefined : tool.agentId;
+    const agentId = isAncestorCall(tool.callId, tool.agentId) ? undefined : tool.agentId;
     binFor(agentId, tool.promptKey, tool.startMs).toolCalls.push(tool);
   }
   const turnDrafts = [...turns].flatMap(([key, bin]) =>
     isEmpty(bin, context.turns.has(key)) ? [] : [turnDraft(key, bin, context)],
   );
   const turnsBySubagent = new Map<string, string | undefined>();
-  /** The turn of the call that started the subagent, through any depth of nesting. */
+  /** The turn of the call that started the subagent, at any depth of nesting. */
   const turnOf = (agentId: string, below: ReadonlySet<string> = new Set()): string | undefined => {
     const known = context.subagents.get(agentId)?.turnKey;
-    // Reports that contradict each other can lead in a circle
+    // Sources that contradict each other can form a cycle
     if (known !== undefined || below.has(agentId)) return known;
     const owner = callOwner.get(parentOf(agentId) ?? "");
     if (owner?.agentId !== undefined && owner.agentId !== agentId) {
@@ -208,23 +208,23 @@ export function assign(
     }
     if (owner !== undefined) return turnKeyOf(owner.promptKey, owner.startMs);
     const bin = subagents.get(agentId);
-    const named = bin === undefined ? undefined : promptNamedIn(bin);
+    const named = bin === undefined ? undefined : namedTurnKey(bin);
     if (named !== undefined) return named;
     const ms = bin === undefined ? undefined : firstMs(bin);
     const key = ms === undefined ? NO_PROMPT : timeline.findLast((t) => t.ms <= ms)?.key;
     return key === NO_PROMPT ? undefined : key;
   };
-  /** What resumed a settled subagent; `undefined` if no call did and its work belongs to the turn it was settled with. */
-  const againBy = (agentId: string, bin: Bin): Draft["again"] => {
+  /** What resumed a settled subagent; `undefined` if no call did: then it continues in the turn it was settled with. */
+  const resumptionOf = (agentId: string, bin: Bin): Draft["resumedBy"] => {
     const settled = context.subagents.get(agentId);
-    const named = promptNamedIn(bin) ?? bin.calls.map((call) => call.promptKey).find((key) => key !== undefined);
+    const named = namedTurnKey(bin) ?? bin.calls.map((call) => call.promptKey).find((key) => key !== undefined);
     const parentCallId = parentOf(agentId);
     const owner = callOwner.get(parentCallId ?? "");
-    const isOfItsTurn = named !== undefined && named === settled?.turnKey;
+    const isSameTurn = named !== undefined && named === settled?.turnKey;
     // That turn may continue in a later segment and resume the subagent there
-    if (settled === undefined || (isOfItsTurn && owner === undefined)) return undefined;
+    if (settled === undefined || (isSameTurn && owner === undefined)) return undefined;
     const key = turnKeyOf(named ?? (owner?.agentId === undefined ? owner?.promptKey : undefined), firstMs(bin) ?? 0);
-    return defined<NonNullable<Draft["again"]>>({
+    return defined<NonNullable<Draft["resumedBy"]>>({
       turnKey: key === NO_PROMPT ? undefined : key,
       parentCallId: owner === undefined ? undefined : parentCallId,
     });
@@ -233,13 +233,13 @@ export function assign(
     const settled = context.subagents.has(agentId);
     const started = bin.events.some((e) => STARTS.has(e.type)) || bin.meta !== undefined;
     const working = bin.calls.length + bin.toolCalls.length + bin.entries.length > 0;
-    // An end without a start or any work is agent housekeeping, for example during compaction
+    // An end without a start or activity belongs to internal work of the agent, for example a compaction
     if (!working && (!started || settled)) return [];
     const draft = subagentDraft(agentId, bin, parentOf(agentId), turnOf(agentId), context);
-    const again = againBy(agentId, bin);
-    return [again === undefined ? draft : { ...draft, again }];
+    const resumedBy = resumptionOf(agentId, bin);
+    return [resumedBy === undefined ? draft : { ...draft, resumedBy }];
   });
-  return { turns: turnDrafts.sort(byMark), subagents: subagentDrafts.sort(byMark) };
+  return { turns: turnDrafts.sort(byOrder), subagents: subagentDrafts.sort(byOrder) };
 }
 
 // --- internal ---
@@ -249,6 +249,7 @@ const LATE_PROMPT_MS = 2_000;
 const TURN_ENDS: ReadonlySet<string> = new Set(["turn.end", "turn.error"]);
 const STARTS: ReadonlySet<string> = new Set(["subagent.start", "session.start"]);
 
+/** The facts of one turn or subagent. */
 interface Bin {
   prompt?: JoinedPrompt;
   meta?: EntryOf<"subagent">;
@@ -264,7 +265,7 @@ function binOf(bins: Map<string, Bin>, key: string): Bin {
   return bin;
 }
 
-/** Has no prompt and did no work: signals alone do not make a turn. */
+/** Without a prompt and without calls: signals alone are no turn. */
 function isEmpty(bin: Bin, settled: boolean): boolean {
   const work = bin.calls.length + bin.toolCalls.length;
   if (work > 0 || bin.entries.some((e) => e.kind === "model_error")) return false;
@@ -273,18 +274,18 @@ function isEmpty(bin: Bin, settled: boolean): boolean {
 
 function turnDraft(key: string, bin: Bin, context: SessionContext): Draft {
   const settled = context.turns.get(key);
-  const markMs = bin.prompt?.timeMs ?? firstMs(bin) ?? settled?.endMs ?? 0;
+  const orderMs = bin.prompt?.timeMs ?? firstMs(bin) ?? settled?.endMs ?? 0;
   return defined<Draft>({
-    ...common(bin),
+    ...commonParts(bin),
     key: settled === undefined ? key : `${key}~${settled.parts}`,
-    markMs,
-    startMs: markMs,
+    orderMs,
+    startMs: orderMs,
     origin: key === NO_PROMPT ? "none" : bin.prompt?.origin === "machine" ? "machine" : "human",
     hasPrompt: bin.prompt !== undefined,
     // Activity without a prompt belongs to the segment in which it happened
     continues: settled !== undefined && key !== NO_PROMPT,
-    hasHookPrompt: bin.prompt?.hookSeen === true,
-    segment: key === NO_PROMPT || wentOn(bin, settled, context) ? undefined : settled?.segment,
+    hasHookPrompt: bin.prompt?.hasHook === true,
+    segment: key === NO_PROMPT || continuesLater(bin, settled, context) ? undefined : settled?.segment,
     promptLength: bin.prompt?.length,
     agentId: undefined,
     agentType: undefined,
@@ -295,10 +296,10 @@ function turnDraft(key: string, bin: Bin, context: SessionContext): Draft {
 }
 
 /**
- * Whether a settled turn continued after its segment was over: after we ended it as idle, or during a later segment. The
- * continuation then belongs to the later segment.
+ * Whether a settled turn continued after its segment's end: after we ended the segment as idle, or during a later segment.
+ * The continuation then belongs to the later segment.
  */
-function wentOn(bin: Bin, settled: SettledTurn | undefined, { segment: last }: SessionContext): boolean {
+function continuesLater(bin: Bin, settled: SettledTurn | undefined, { segment: last }: SessionContext): boolean {
   const ms = firstMs(bin);
   if (settled === undefined || last === undefined || ms === undefined) return false;
   if (settled.segment < last.ordinal) return ms >= last.startMs;
@@ -317,9 +318,9 @@ function subagentDraft(
   const startMs = firstMs(bin) ?? 0;
   const types = bin.events.map((e) => extrasOf(e).agent_type);
   return defined<Draft>({
-    ...common(bin),
+    ...commonParts(bin),
     key: settled === undefined ? agentId : `${agentId}~${settled.parts}`,
-    markMs: startMs,
+    orderMs: startMs,
     startMs,
     origin: "none",
     hasPrompt: false,
@@ -335,7 +336,7 @@ function subagentDraft(
   });
 }
 
-function common(bin: Bin) {
+function commonParts(bin: Bin) {
   return {
     events: bin.events,
     entries: bin.entries,
@@ -385,9 +386,9 @@ function firstMs(bin: Bin): number | undefined {
   return times.length === 0 ? (bin.meta?.timeMs ?? undefined) : minOf(times);
 }
 
-/** The turn that the run's events or tools name. */
-const promptNamedIn = ({ events, toolCalls }: Bin): string | undefined =>
+/** The turn that the events or tools name. */
+const namedTurnKey = ({ events, toolCalls }: Bin): string | undefined =>
   events.map((e) => extrasOf(e).prompt_id).find((id) => id !== undefined) ??
   toolCalls.map((t) => t.promptKey).find((key) => key !== undefined);
 
-const byMark = (a: Draft, b: Draft): number => a.markMs - b.markMs || (a.key < b.key ? -1 : 1);
+const byOrder = (a: Draft, b: Draft): number => a.orderMs - b.orderMs || (a.key < b.key ? -1 : 1);

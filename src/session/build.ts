@@ -15,7 +15,7 @@ import {
 import { assign, type Draft, type Drafts } from "./assign.ts";
 import { idleEndReason } from "./idle-end-reason.ts";
 import { isLeftOpen, type PairedTool, pairTools } from "./pair.ts";
-import { cutSegments, SUPERSEDED } from "./segments.ts";
+import { SUPERSEDED, splitIntoSegments } from "./segments.ts";
 
 /**
  * Builds the session, or the part of it that is not settled, from hook events and transcript entries.
@@ -29,33 +29,33 @@ import { cutSegments, SUPERSEDED } from "./segments.ts";
 export function buildSession(input: SessionInput): Session {
   const { entries, context } = input;
   const events = [...new Map(input.events.map((e) => [e.id, e])).values()];
-  const spent = new Set(spentEvents(input));
-  const live = events.filter((e) => !spent.has(e.id));
-  const paired = pairTools(live, entries, context.calls);
+  const unused = new Set(factsWithoutEffect(input));
+  const remaining = events.filter((e) => !unused.has(e.id));
+  const paired = pairTools(remaining, entries, context.calls);
   const tools = paired.filter((tool) => !context.callIds.has(tool.callId));
-  const goesBy = new Map(paired.flatMap((t) => (t.writtenId === undefined ? [] : [[t.writtenId, t.callId]])));
-  const drafts = assign(live, entries, tools, context, goesBy);
-  const idle = input.endIdle;
-  const begun = drafts.turns.filter((t) => !t.continues || t.segment === undefined);
-  // After pruning, a subagent may be all that is left of a session; it was running when the session was pruned
-  const isLeft = idle !== undefined && drafts.turns.length === 0 && context.segment === undefined;
-  const cut = cutSegments({ ...input, events: live }, [
-    ...begun.map(({ key, markMs }) => ({ key, ms: markMs })),
-    ...(isLeft ? drafts.subagents.map(({ key, startMs }) => ({ key, ms: startMs })) : []),
+  const countedIds = new Map(paired.flatMap((t) => (t.transcriptId === undefined ? [] : [[t.transcriptId, t.callId]])));
+  const drafts = assign(remaining, entries, tools, context, countedIds);
+  const endIdle = input.endIdle;
+  const newTurns = drafts.turns.filter((t) => !t.continues || t.segment === undefined);
+  // If a session was pruned while a subagent ran, only that subagent remains
+  const hasOnlySubagents = endIdle !== undefined && drafts.turns.length === 0 && context.segment === undefined;
+  const segmentation = splitIntoSegments({ ...input, events: remaining }, [
+    ...newTurns.map(({ key, orderMs }) => ({ key, ms: orderMs })),
+    ...(hasOnlySubagents ? drafts.subagents.map(({ key, startMs }) => ({ key, ms: startMs })) : []),
   ]);
-  const segments = cut.segments.map((s): Segment => {
-    const lastActivityMs = Math.max(s.lastActivityMs, lastActivity(s, drafts, cut.segmentOf));
+  const segments = segmentation.segments.map((s): Segment => {
+    const lastActivityMs = Math.max(s.lastActivityMs, lastActivity(s, drafts, segmentation.segmentOf));
     const seen = { ...s, lastActivityMs };
-    if (s.endMs === undefined) return idle === undefined ? seen : { ...seen, endMs: lastActivityMs, ...idle };
-    // A process that died was active until its last sign of life, or until the next process took over
+    if (s.endMs === undefined) return endIdle === undefined ? seen : { ...seen, endMs: lastActivityMs, ...endIdle };
+    // A killed process counts as active until its last activity, or until the next process started
     if (s.nativeReason !== SUPERSEDED) return seen;
-    const next = cut.segments.find(({ ordinal }) => ordinal > s.ordinal);
+    const next = segmentation.segments.find(({ ordinal }) => ordinal > s.ordinal);
     return { ...seen, endMs: Math.max(s.endMs, Math.min(lastActivityMs, next?.startMs ?? lastActivityMs)) };
   });
-  const placed = new Map(segments.map((s) => [s.ordinal, s]));
+  const segmentByOrdinal = new Map(segments.map((s) => [s.ordinal, s]));
   const last = segments.at(-1);
   /** A segment before the last known one is over; only its number is known here. */
-  const past = (ordinal: number): Segment => ({
+  const earlierSegment = (ordinal: number): Segment => ({
     ordinal,
     startMs: Number.NEGATIVE_INFINITY,
     endMs: Number.NEGATIVE_INFINITY,
@@ -63,28 +63,35 @@ export function buildSession(input: SessionInput): Session {
     uses: [],
   });
   const segmentOf = (draft: Draft): Segment | undefined => {
-    const ordinal = draft.segment ?? cut.segmentOf.get(draft.key);
-    return ordinal === undefined ? undefined : (placed.get(ordinal) ?? past(ordinal));
+    const ordinal = draft.segment ?? segmentation.segmentOf.get(draft.key);
+    return ordinal === undefined ? undefined : (segmentByOrdinal.get(ordinal) ?? earlierSegment(ordinal));
   };
 
-  // A prompt typed ahead does not end the running turn before the agent starts on it
-  const lastTakenUpMs = drafts.turns.reduce(
-    (ms, turn) => (turn.hasPrompt && isTakenUp(turn) ? Math.max(ms, turn.markMs) : ms),
+  // A queued prompt does not end the running turn before the agent starts to work on it
+  const lastStartedMs = drafts.turns.reduce(
+    (ms, turn) => (turn.hasPrompt && hasActivity(turn) ? Math.max(ms, turn.orderMs) : ms),
     -Infinity,
   );
-  const turns = drafts.turns.map((draft) => toTurn(draft, lastTakenUpMs, segmentOf(draft), input));
+  const turns = drafts.turns.map((draft) => toTurn(draft, lastStartedMs, segmentOf(draft), input));
   const byKey = new Map(turns.map((turn) => [turn.key, turn]));
   const subagents = drafts.subagents.map((settled) => {
-    const draft = takenUpAgain(settled, byKey, segments);
+    const draft = inLaterSegment(settled, byKey, segments);
     const turn = draft.turnKey === undefined ? undefined : byKey.get(draft.turnKey);
     const ordinal = draft.segment ?? turn?.segment ?? segmentAt(segments, draft.startMs);
-    const segment = ordinal === undefined ? last : (placed.get(ordinal) ?? past(ordinal));
-    return toSubagent(draft, segment, workplaceOf(draft, segment, segments), turn, idle !== undefined, input.facts);
+    const segment = ordinal === undefined ? last : (segmentByOrdinal.get(ordinal) ?? earlierSegment(ordinal));
+    return toSubagent(
+      draft,
+      segment,
+      endingSegmentOf(draft, segment, segments),
+      turn,
+      endIdle !== undefined,
+      input.facts,
+    );
   });
-  // Facts that belong nowhere are marked as used, otherwise every drain would look at them again
+  // Facts that belong to no part are marked as unused, otherwise every drain would process them again
   const used = new Set([...segments, ...turns, ...subagents].flatMap((part) => part.uses));
   for (const key of [...events.map((e) => e.id), ...entries.map((e) => e.key)]) {
-    if (!used.has(key) && key !== cut.pending) spent.add(key);
+    if (!used.has(key) && key !== segmentation.pending) unused.add(key);
   }
   const reported = entries.find((e) => e.kind === "reported_usage");
   return defined<Session>({
@@ -94,8 +101,9 @@ export function buildSession(input: SessionInput): Session {
     subagents,
     compactions: compactionsOf(input),
     reportedUsage: reported?.byModel,
-    spent: [...spent],
-    expectedLines: [...turns, ...subagents].filter((run) => expectsLines(run, placed.get(run.segment), input)).length,
+    unused: [...unused],
+    expectedLines: [...turns, ...subagents].filter((run) => expectsLines(run, segmentByOrdinal.get(run.segment), input))
+      .length,
   });
 }
 
@@ -108,8 +116,8 @@ function endedSilently(segment: Segment, turns: readonly Turn[], { segment: befo
   return { ...segment, reason: idleEndReason(segment.ordinal, [...settled.values(), ...turns]) };
 }
 
-/** Signals that affect nothing any more, and facts about calls that are already settled. */
-function spentEvents({ events, entries }: SessionInput): readonly string[] {
+/** Ids and keys of facts from which no turn, subagent or segment is built. */
+function factsWithoutEffect({ events, entries }: SessionInput): readonly string[] {
   return [
     ...events
       .filter(
@@ -125,7 +133,7 @@ function spentEvents({ events, entries }: SessionInput): readonly string[] {
   ];
 }
 
-/** The transcript's compaction record has an id; hook events count only for agents without a transcript. */
+/** Hook events count only for agents without a transcript: the transcript's record of a compaction has an id, theirs do not. */
 function compactionsOf({ events, entries, expectsTranscript }: SessionInput): readonly Compaction[] {
   const written = entries.filter((e) => e.kind === "compaction");
   if (expectsTranscript)
@@ -135,12 +143,12 @@ function compactionsOf({ events, entries, expectsTranscript }: SessionInput): re
     .map((e) => defined<Compaction>({ key: e.id, timeMs: timeMsOf(e), trigger: extrasOf(e).trigger }));
 }
 
-const isTakenUp = ({ modelCalls, toolCalls, events, entries }: Draft): boolean =>
+const hasActivity = ({ modelCalls, toolCalls, events, entries }: Draft): boolean =>
   modelCalls.length + toolCalls.length + events.length + entries.length > 0;
 
-function toTurn(draft: Draft, lastTakenUpMs: number, segment: Segment | undefined, input: SessionInput): Turn {
+function toTurn(draft: Draft, lastStartedMs: number, segment: Segment | undefined, input: SessionInput): Turn {
   const lastCall = draft.modelCalls.at(-1);
-  // An error followed by a complete answer was recovered, for example a request that was shortened and retried
+  // An error before a complete answer did not end the turn: the request was, for example, shortened and retried
   const answeredMs = lastCall?.complete === true && lastCall.covers === undefined ? lastCall.startMs : 0;
   const failure = draft.events.find((e) => e.type === "turn.error" && timeMsOf(e) >= answeredMs);
   const finalError = draft.errors.findLast((e) => e.final);
@@ -152,20 +160,21 @@ function toTurn(draft: Draft, lastTakenUpMs: number, segment: Segment | undefine
     (failure !== undefined && extrasOf(failure).error_type === "interrupted");
 
   const segmentEnded = segment?.endMs !== undefined;
-  const superseded = draft.markMs < lastTakenUpMs;
-  const hasLastWord =
+  const superseded = draft.orderMs < lastStartedMs;
+  const hasFinalAnswer =
     (lastCall?.complete === true && lastCall.asksForTools !== true) || draft.entries.some((e) => e.kind === "turn_end");
-  const isWorking = draft.toolCalls.some((tool) => tool.status === "open");
+  const hasOpenCall = draft.toolCalls.some((tool) => tool.status === "open");
   // After a broken stream the agent still runs the tool, then retries
-  const goesOn = failure === undefined && draft.toolCalls.some((tool) => tool.endMs > (finalError?.timeMs ?? Infinity));
-  const finished = !isWorking && ((failed && !goesOn) || !input.expectsTranscript || hasLastWord);
+  const continuesAfterError =
+    failure === undefined && draft.toolCalls.some((tool) => tool.endMs > (finalError?.timeMs ?? Infinity));
+  const finished = !hasOpenCall && ((failed && !continuesAfterError) || !input.expectsTranscript || hasFinalAnswer);
   const closed = segmentEnded || superseded || ((ended || failed) && finished);
 
-  const isWell = superseded || segment?.reason === "completed" || segment?.reason === "user_exit";
-  const over = closed && isWell && !isWorking && input.facts.reportsNoTurnEnds === true;
+  const endedNormally = superseded || segment?.reason === "completed" || segment?.reason === "user_exit";
+  const isImpliedEnd = closed && endedNormally && !hasOpenCall && input.facts.reportsNoTurnEnds === true;
 
-  const boundMs = segmentEnded ? segment.endMs : undefined;
-  const toolCalls = draft.toolCalls.map((tool) => finishTool(tool, closed, boundMs));
+  const latestEndMs = segmentEnded ? segment.endMs : undefined;
+  const toolCalls = draft.toolCalls.map((tool) => finishTool(tool, closed, latestEndMs));
   return defined<Turn>({
     key: draft.key,
     origin: draft.continues ? "continuation" : draft.origin,
@@ -174,7 +183,7 @@ function toTurn(draft: Draft, lastTakenUpMs: number, segment: Segment | undefine
       ? "interrupted"
       : failed
         ? "failed"
-        : ended || over || (hasLastWord && !isWorking)
+        : ended || isImpliedEnd || (hasFinalAnswer && !hasOpenCall)
           ? "ended"
           : closed
             ? "unfinished"
@@ -190,10 +199,10 @@ function toTurn(draft: Draft, lastTakenUpMs: number, segment: Segment | undefine
     backgroundCount: draft.events.reduce((n, e) => Math.max(n, extrasOf(e).background_count ?? 0), 0),
     startMs: minOf(
       [...toolCalls, ...draft.modelCalls].map(({ startMs }) => startMs),
-      draft.markMs,
+      draft.orderMs,
     ),
     endMs: maxOf([
-      draft.markMs,
+      draft.orderMs,
       ...toolCalls.map((t) => t.endMs),
       ...draft.modelCalls.map((c) => c.endMs),
       ...draft.events.map(timeMsOf),
@@ -211,49 +220,52 @@ function toTurn(draft: Draft, lastTakenUpMs: number, segment: Segment | undefine
  * A settled subagent that works again in a later segment belongs to that segment, under the call or turn that resumed it:
  * the trace and sums of the earlier segment are already exported.
  */
-function takenUpAgain(draft: Draft, turns: ReadonlyMap<string, Turn>, segments: readonly Segment[]): Draft {
-  const { again, segment: before, turnKey: _, parentCallId: __, ...rest } = draft;
-  if (again === undefined || before === undefined) return draft;
-  const turn = again.turnKey === undefined ? undefined : turns.get(again.turnKey);
+function inLaterSegment(draft: Draft, turns: ReadonlyMap<string, Turn>, segments: readonly Segment[]): Draft {
+  const { resumedBy, segment: before, turnKey: _, parentCallId: __, ...rest } = draft;
+  if (resumedBy === undefined || before === undefined) return draft;
+  const turn = resumedBy.turnKey === undefined ? undefined : turns.get(resumedBy.turnKey);
   const segment = turn?.segment ?? segments.findLast((s) => s.startMs <= draft.startMs)?.ordinal;
-  return segment === undefined || segment <= before ? draft : { ...rest, ...again, segment };
+  return segment === undefined || segment <= before ? draft : { ...rest, ...resumedBy, segment };
 }
 
-/** When a subagent last began something: a finished one can be asked to continue. */
-const atWorkMs = ({ startMs, toolCalls }: Draft): number =>
+/** When the subagent or its latest open call started: a subagent that finished can be resumed. */
+const lastStartMs = ({ startMs, toolCalls }: Draft): number =>
   maxOf([startMs, ...toolCalls.filter(({ status }) => status === "open").map((tool) => tool.startMs)]);
 
-/** The segment whose end also ends the subagent. Another process may have resumed it, but it belongs to the segment that started it. */
-function workplaceOf(draft: Draft, own: Segment | undefined, segments: readonly Segment[]): Segment | undefined {
-  const now = segments.findLast((s) => s.startMs <= atWorkMs(draft));
+/**
+ * The segment whose end also ends the subagent: the latest one in which it worked. The subagent still belongs to the segment
+ * that started it.
+ */
+function endingSegmentOf(draft: Draft, own: Segment | undefined, segments: readonly Segment[]): Segment | undefined {
+  const now = segments.findLast((s) => s.startMs <= lastStartMs(draft));
   return now !== undefined && own !== undefined && now.ordinal > own.ordinal ? now : own;
 }
 
 /**
- * @param workplace see `workplaceOf`
- * @param isOver nothing is left open; a session that consists of subagents alone has no segment that could end
+ * @param endingSegment see `workplaceOf`
+ * @param endsSession nothing is left open; a session that consists of subagents alone has no segment that could end
  */
 function toSubagent(
   draft: Draft,
   segment: Segment | undefined,
-  workplace: Segment | undefined,
+  endingSegment: Segment | undefined,
   turn: Turn | undefined,
-  isOver: boolean,
+  endsSession: boolean,
   facts: SessionFacts,
 ): Subagent {
   const lastCall = draft.modelCalls.at(-1);
-  const sinceMs = atWorkMs(draft);
+  const sinceMs = lastStartMs(draft);
   const hasReportedEnd = draft.events.some((e) => SUBAGENT_ENDS.has(e.type) && timeMsOf(e) >= sinceMs);
   const finished =
     draft.toolCalls.every((tool) => tool.status !== "open") &&
     lastCall?.complete === true &&
     lastCall.asksForTools !== true;
   const closed =
-    isOver ||
-    (workplace?.endMs !== undefined && !outlives(draft, workplace, hasReportedEnd, facts)) ||
-    // Without a segment its span would have no parent, and settled work opens no new segment
+    endsSession ||
+    (endingSegment?.endMs !== undefined && !outlives(draft, endingSegment, hasReportedEnd, facts)) ||
+    // Without a segment the span would have no parent; settled parts open no new segment
     (hasReportedEnd && segment !== undefined && (finished || turn?.closed === true));
-  const toolCalls = draft.toolCalls.map((tool) => finishTool(tool, closed, workplace?.endMs));
+  const toolCalls = draft.toolCalls.map((tool) => finishTool(tool, closed, endingSegment?.endMs));
   return defined<Subagent>({
     key: draft.key,
     agentId: draft.agentId ?? draft.key,
@@ -279,7 +291,7 @@ function toSubagent(
   });
 }
 
-/** Whether it still works after its session ended: it began a call later, or its agent may end before its subagents do. */
+/** Whether the subagent still works after the session's end: it started a call later, or sessions of its agent may end first. */
 function outlives(
   { toolCalls, events }: Draft,
   { endMs = 0, reason }: Segment,
@@ -293,27 +305,27 @@ function outlives(
 
 const SUBAGENT_ENDS: ReadonlySet<string> = new Set(["subagent.end", "turn.end", "turn.error", "session.end"]);
 
-/** A call that is open when its run closes was never answered; it is reported as unfinished, not as success or error. */
+/** A call that is still open when its run closes is reported as unfinished, not as success or error. */
 function finishTool(
-  { promptKey: _, uses: __, writtenId: ___, ...tool }: PairedTool,
+  { promptKey: _, uses: __, transcriptId: ___, ...tool }: PairedTool,
   closed: boolean,
-  boundMs: number | undefined,
+  latestEndMs: number | undefined,
 ) {
   if (tool.status !== "open" || !closed) return tool;
-  return { ...tool, status: "unfinished" as const, endMs: Math.max(tool.startMs, boundMs ?? tool.endMs) };
+  return { ...tool, status: "unfinished" as const, endMs: Math.max(tool.startMs, latestEndMs ?? tool.endMs) };
 }
 
 /** Whether transcript lines are still missing: the last answer of an ended turn, the error of a failed one, the result of a call. */
 function expectsLines(run: Turn | Subagent, segment: Segment | undefined, input: SessionInput): boolean {
   if (!input.expectsTranscript || input.endIdle !== undefined) return false;
-  // The hook reported the failure; the line with the details is written after it
+  // The hook reports a failure before the agent writes the line with the details
   if ("state" in run && run.state === "failed" && run.errors.length === 0) return true;
   if (segment?.endMs !== undefined) {
     const lastCall = run.modelCalls.at(-1);
-    const wentOn = "state" in run && (run.state === "ended" || run.state === "unfinished");
+    const isEndedTurn = "state" in run && (run.state === "ended" || run.state === "unfinished");
     return (
       run.toolCalls.some((t) => t.status === "unfinished") ||
-      (wentOn && lastCall?.asksForTools === true) ||
+      (isEndedTurn && lastCall?.asksForTools === true) ||
       (lastCall === undefined
         ? run.errors.length === 0 && !("agentId" in run)
         : !lastCall.complete || lastCall.usage === undefined)
@@ -324,15 +336,15 @@ function expectsLines(run: Turn | Subagent, segment: Segment | undefined, input:
 
 function lastActivity(segment: Segment, drafts: Drafts, segmentOf: ReadonlyMap<string, number>): number {
   let lastMs = segment.lastActivityMs;
-  const see = (draft: Draft) => {
+  const include = (draft: Draft) => {
     for (const tool of draft.toolCalls) lastMs = Math.max(lastMs, tool.endMs);
     for (const call of draft.modelCalls) lastMs = Math.max(lastMs, call.endMs);
     for (const event of draft.events) lastMs = Math.max(lastMs, timeMsOf(event));
   };
   for (const turn of drafts.turns) {
-    if ((turn.segment ?? segmentOf.get(turn.key)) === segment.ordinal) see(turn);
+    if ((turn.segment ?? segmentOf.get(turn.key)) === segment.ordinal) include(turn);
   }
-  if (segment.endMs === undefined) for (const subagent of drafts.subagents) see(subagent);
+  if (segment.endMs === undefined) for (const subagent of drafts.subagents) include(subagent);
   return lastMs;
 }
 

@@ -2,8 +2,7 @@ import type { SessionEndReason } from "../model/envelope.ts";
 import type { SettledTurn, Turn } from "../model/session.ts";
 
 /**
- * Why a segment ended if its agent never reports an end: the outcome of its last turn. Without an ended turn all we know is
- * that it went idle.
+ * The end reason of a segment whose agent never reports an end: the outcome of its last turn, or `timeout` if no turn ended.
  *
  * @param turns turns of any segment, settled ones included
  */
@@ -24,7 +23,7 @@ const REASONS = {
   open: "timeout",
 } as const satisfies Record<Turn["state"], SessionEndReason>;
 
-/** By their last activity. A late continuation does not end and does not change the outcome. */
+/** Compares by last activity. A turn that ended comes after one that did not, so a late continuation keeps the outcome. */
 function isLater(a: Turn | SettledTurn, b: Turn | SettledTurn): boolean {
   const hasEnded = (turn: Turn | SettledTurn): number => (REASONS[turn.state] === "timeout" ? 0 : 1);
   return (a.endMs - b.endMs || hasEnded(a) - hasEnded(b) || a.startMs - b.startMs) > 0;

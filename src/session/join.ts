@@ -6,11 +6,11 @@ import { isAssignedCallId } from "./assign-call-ids.ts";
 import { nearestPairs } from "./nearest.ts";
 
 /**
- * Finds calls that hooks and transcript report under different ids, because only one side knows the agent's id. They are
+ * Finds calls that hooks and transcript report under different ids, because only one of them has the agent's id. They are
  * matched by tool and input, nearest in time first; or by given id where several calls can share it.
  *
  * @param events with call ids, assigned ones included
- * @param settled calls counted before that could be the same
+ * @param settled calls already counted that could be the same
  * @returns call id → the id it is counted under; other ids stay as they are
  */
 export function joinCalls(
@@ -18,22 +18,22 @@ export function joinCalls(
   entries: readonly TranscriptEntry[],
   settled: readonly SettledCall[],
 ): ReadonlyMap<string, string> {
-  const hookCalls = mintedCalls(events);
+  const hookCalls = assignedCalls(events);
   if (hookCalls.length === 0 && settled.length === 0) return new Map();
-  const written = entries.flatMap((entry) => (entry.kind === "tool_use" ? usedCall(entry) : []));
-  const joined = new Map(matches(hookCalls, written));
-  // Late facts about counted calls belong to those calls
-  const spare = hookCalls.filter(({ id }) => !joined.has(id));
-  for (const [id, own] of matches(spare, settled.map(settledCall), LATE_WITHIN_MS)) joined.set(id, own);
+  const transcriptCalls = entries.flatMap((entry) => (entry.kind === "tool_use" ? transcriptCall(entry) : []));
+  const joined = new Map(matches(hookCalls, transcriptCalls));
+  // Facts that arrive late belong to calls that are already counted
+  const unmatchedHooks = hookCalls.filter(({ id }) => !joined.has(id));
+  for (const [id, own] of matches(unmatchedHooks, settled.map(settledCall), LATE_WITHIN_MS)) joined.set(id, own);
   const taken = new Set(joined.values());
-  const minted = settled.filter(({ callId }) => isAssignedCallId(callId)).map(settledCall);
-  const news = written.filter(({ id }) => !taken.has(id));
-  for (const [id, own] of matches(news, minted, LATE_WITHIN_MS)) joined.set(id, own);
-  // The line and the end of an abandoned call can both arrive late and then match each other
+  const settledAssigned = settled.filter(({ callId }) => isAssignedCallId(callId)).map(settledCall);
+  const unmatchedLines = transcriptCalls.filter(({ id }) => !taken.has(id));
+  for (const [id, own] of matches(unmatchedLines, settledAssigned, LATE_WITHIN_MS)) joined.set(id, own);
+  // The line and the end of a call that was closed as unfinished can both arrive late; then they match each other
   const ends = new Map(hookCalls.flatMap(({ id, hooks }) => (hooks === "end" ? [[joined.get(id), id] as const] : [])));
-  const ended = written.filter(({ id }) => ends.has(id));
-  const givenUp = minted.filter(({ isUnanswered }) => isUnanswered);
-  for (const [id, own] of matches(ended, givenUp, LATE_WITHIN_MS)) {
+  const ended = transcriptCalls.filter(({ id }) => ends.has(id));
+  const unanswered = settledAssigned.filter(({ isUnanswered }) => isUnanswered);
+  for (const [id, own] of matches(ended, unanswered, LATE_WITHIN_MS)) {
     joined.set(id, own).set(ends.get(id) ?? id, own);
   }
   return joined;
@@ -41,13 +41,13 @@ export function joinCalls(
 
 // --- internal ---
 
-/** Longest delay of a transcript line or hook behind the call. */
+/** Longest delay of a transcript line or hook after the call. */
 const LATE_WITHIN_MS = 60_000;
 
 interface Call {
   readonly id: string;
   /** Tool and input, or the given id. */
-  readonly same: string;
+  readonly matchKey: string;
   readonly agentId?: string;
   readonly startMs: number;
   readonly endMs: number;
@@ -56,7 +56,7 @@ interface Call {
   readonly isUnanswered?: boolean;
 }
 
-function mintedCalls(events: readonly Event[]): readonly Call[] {
+function assignedCalls(events: readonly Event[]): readonly Call[] {
   const calls = new Map<string, Call>();
   for (const event of events) {
     if (event.type !== "tool.start" && event.type !== "tool.end") continue;
@@ -67,7 +67,7 @@ function mintedCalls(events: readonly Event[]): readonly Call[] {
     const ms = timeMsOf(event);
     calls.set(id, {
       id,
-      same: known?.same ?? sameness(event.data?.tool_name, digest, givenId),
+      matchKey: known?.matchKey ?? matchKeyOf(event.data?.tool_name, digest, givenId),
       ...(agentId !== undefined && { agentId }),
       startMs: Math.min(known?.startMs ?? ms, ms),
       endMs: Math.max(known?.endMs ?? ms, ms),
@@ -77,9 +77,9 @@ function mintedCalls(events: readonly Event[]): readonly Call[] {
   return [...calls.values()];
 }
 
-const usedCall = ({ callId, name, inputDigest, givenId, timeMs, agentId }: EntryOf<"tool_use">): Call => ({
+const transcriptCall = ({ callId, name, inputDigest, givenId, timeMs, agentId }: EntryOf<"tool_use">): Call => ({
   id: callId,
-  same: sameness(name, inputDigest, givenId),
+  matchKey: matchKeyOf(name, inputDigest, givenId),
   ...(agentId !== undefined && { agentId }),
   startMs: timeMs,
   endMs: timeMs,
@@ -98,15 +98,15 @@ const settledCall = ({
 }: SettledCall): Call => ({
   id: callId,
   isUnanswered: status === "unfinished",
-  same: sameness(name, inputDigest, givenId),
+  matchKey: matchKeyOf(name, inputDigest, givenId),
   ...(agentId !== undefined && { agentId }),
   startMs,
   endMs,
   ...(hooks !== undefined && { hooks }),
 });
 
-/** Hooks and transcript may name a tool differently, so a given id decides first. */
-const sameness = (name: string | undefined, digest: string | undefined, givenId: string | undefined): string =>
+/** Tool and input, or only the given id if there is one: hooks and transcript may name a tool differently. */
+const matchKeyOf = (name: string | undefined, digest: string | undefined, givenId: string | undefined): string =>
   givenId === undefined
     ? JSON.stringify([name === undefined || isKind(name) ? "" : name, digest ?? ""])
     : JSON.stringify([givenId]);
@@ -116,57 +116,58 @@ function matches(
   to: readonly Call[],
   withinMs = Number.POSITIVE_INFINITY,
 ): readonly (readonly [string, string])[] {
-  const like = new Map<string, Place[]>();
+  const callsByKey = new Map<string, IndexedCall[]>();
   for (const [j, b] of to.entries()) {
-    const places = like.get(b.same) ?? [];
-    like.set(b.same, places);
+    const places = callsByKey.get(b.matchKey) ?? [];
+    callsByKey.set(b.matchKey, places);
     places.push({ b, j });
   }
-  for (const places of like.values()) places.sort((one, other) => one.b.startMs - other.b.startMs);
+  for (const places of callsByKey.values()) places.sort((one, other) => one.b.startMs - other.b.startMs);
   const candidates = from.flatMap((a, i) =>
-    nearIn(like.get(a.same) ?? [], a).flatMap(({ b, j }) => {
-      if (!canBeOne(a, b)) return [];
+    nearestStarts(callsByKey.get(a.matchKey) ?? [], a).flatMap(({ b, j }) => {
+      if (!canBeSameCall(a, b)) return [];
       const apartMs = distanceMs(a, b);
-      return apartMs <= withinMs || isOfGivenUp(a, b) ? [{ a: a.id, b: b.id, apartMs, order: i + j }] : [];
+      return apartMs <= withinMs || isLateEnd(a, b) ? [{ a: a.id, b: b.id, apartMs, order: i + j }] : [];
     }),
   );
   return [...nearestPairs(candidates)];
 }
 
 /** A call with its position among those given. */
-interface Place {
+interface IndexedCall {
   readonly b: Call;
   readonly j: number;
 }
 
-/** With thousands of identical calls, as from answers whose ids restart at 0, comparing all pairs takes too long. */
-const MAX_LIKE = 64;
+/** With thousands of identical calls, for example if ids restart at 0 in each answer, comparing all pairs takes too long. */
+const MAX_COMPARED = 64;
 
-function nearIn(places: readonly Place[], { startMs }: Call): readonly Place[] {
-  if (places.length <= MAX_LIKE) return places;
-  const behind = places.findIndex(({ b }) => b.startMs > startMs);
-  const at = behind === -1 ? places.length : behind;
-  return places.slice(Math.max(0, at - MAX_LIKE / 2), at + MAX_LIKE / 2);
+function nearestStarts(places: readonly IndexedCall[], { startMs }: Call): readonly IndexedCall[] {
+  if (places.length <= MAX_COMPARED) return places;
+  const firstLater = places.findIndex(({ b }) => b.startMs > startMs);
+  const at = firstLater === -1 ? places.length : firstLater;
+  return places.slice(Math.max(0, at - MAX_COMPARED / 2), at + MAX_COMPARED / 2);
 }
 
-/** Equal, and not both reported by hooks; half a call inside another one may be half of a third. */
-const canBeOne = (a: Call, b: Call): boolean => !isOfAnother(a, b) && (!isReportedTwice(a, b) || isHalfWithin(a, b));
+/** Two calls that hooks reported are different, unless one is only a start or end inside the other. */
+const canBeSameCall = (a: Call, b: Call): boolean =>
+  !haveDifferentAgents(a, b) && (!areBothReported(a, b) || isHalfWithin(a, b));
 
-/** Not all hooks name the agent of a call. */
-const isOfAnother = (a: Call, b: Call): boolean =>
+/** False if one of them names no agent: not all hooks do. */
+const haveDifferentAgents = (a: Call, b: Call): boolean =>
   a.agentId !== undefined && b.agentId !== undefined && a.agentId !== b.agentId;
 
-/** A call that waited for permission can end long after its run was closed; its end is still to come. */
-const isOfGivenUp = (a: Call, b: Call): boolean =>
+/** A call that waited for permission can end long after its run was closed. */
+const isLateEnd = (a: Call, b: Call): boolean =>
   a.startMs >= b.startMs && (b.isUnanswered === true || (a.hooks === "end" && b.hooks === "start"));
 
-const isReportedTwice = (a: Call, b: Call): boolean =>
+const areBothReported = (a: Call, b: Call): boolean =>
   a.hooks !== undefined && b.hooks !== undefined && (a.hooks === b.hooks || [a.hooks, b.hooks].includes("both"));
 
 const isHalfWithin = (a: Call, b: Call): boolean =>
   a.hooks !== "both" && a.startMs >= b.startMs && a.startMs <= b.endMs;
 
-/** Between the nearest ends: a transcript has one time per call, its start or its end. */
+/** The smallest difference: a transcript has one time per call, its start or its end. */
 const distanceMs = (a: Call, b: Call): number =>
   Math.min(
     Math.abs(a.startMs - b.startMs),

@@ -6,10 +6,10 @@ import { isNear } from "./prompts.ts";
 
 /**
  * For agents without prompt ids: a transcript read after the hooks' turns are settled has other keys for the same prompts.
- * Such a turn continues under the transcript's key; otherwise it would be counted a second time.
+ * Such a turn continues under the transcript's key; otherwise it would be counted twice.
  *
- * Matches by equal length, or by time where the transcript has no length, nearest first. Prompts that hooks reported since
- * then can match too.
+ * Prompts match by equal length, or by time if the transcript has no length, nearest first. Unsettled prompts from hooks are
+ * candidates too, so that a line of a later prompt is not taken for the settled one.
  *
  * @param events unsettled events
  * @param entries unsettled entries
@@ -20,15 +20,15 @@ export function withLatePrompts(
   events: readonly Event[],
   entries: readonly TranscriptEntry[],
 ): SessionContext {
-  const alone = [...context.turns].filter(([, turn]) => turn.hookAlone === true);
-  if (alone.length === 0) return context;
+  const hookOnlyTurns = [...context.turns].filter(([, turn]) => turn.hookOnly === true);
+  if (hookOnlyTurns.length === 0) return context;
   const written = entries
     .filter((e) => e.kind === "prompt" && e.origin !== "command")
     .map((e) => ({ key: e.promptKey ?? e.key, ms: e.timeMs, length: e.kind === "prompt" ? e.length : undefined }))
     .filter(({ key }) => !context.turns.has(key));
-  const settled = new Set(alone.map(([key]) => key));
+  const settled = new Set(hookOnlyTurns.map(([key]) => key));
   const hookPrompts = [
-    ...alone.map(([key, { startMs, promptLength }]) => ({ key, ms: startMs, length: promptLength })),
+    ...hookOnlyTurns.map(([key, { startMs, promptLength }]) => ({ key, ms: startMs, length: promptLength })),
     ...events
       .filter((e) => e.type === "prompt.submit" && extrasOf(e).prompt_id === undefined)
       .map((e) => ({
@@ -49,7 +49,7 @@ export function withLatePrompts(
 
 // --- internal ---
 
-/** Between the hook and the line of one prompt, including clock differences and slow disks; the same bound as for calls. */
+/** Longest time between the hook and the line of one prompt, including clock differences and slow disks; the same as for calls. */
 const NEAR_MS = 60_000;
 
 function renamedIn(context: SessionContext, renamed: ReadonlyMap<string, string>): SessionContext {
@@ -58,9 +58,9 @@ function renamedIn(context: SessionContext, renamed: ReadonlyMap<string, string>
     ...context,
     renamed,
     turns: new Map(
-      [...context.turns].map(([key, { hookAlone, ...turn }]) => [
+      [...context.turns].map(([key, { hookOnly, ...turn }]) => [
         keyOf(key),
-        renamed.has(key) ? { ...turn, renamed: true } : { ...turn, ...(hookAlone === true && { hookAlone }) },
+        renamed.has(key) ? { ...turn, renamed: true } : { ...turn, ...(hookOnly === true && { hookOnly }) },
       ]),
     ),
     subagents: new Map(

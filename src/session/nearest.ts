@@ -1,4 +1,4 @@
-/** Two things that may be one, by their ids. */
+/** Ids of two facts that may report the same thing. */
 export interface Candidate {
   readonly a: string;
   readonly b: string;

@@ -5,10 +5,10 @@ import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import { assignCallIds, isAssignedCallId, withoutGivenId } from "./assign-call-ids.ts";
 import { joinCalls } from "./join.ts";
 
-/** A tool call with what is needed to place it. */
+/** A tool call with what assigns it to a turn. */
 export interface PairedTool extends ToolCall {
   /** The transcript's id, if hooks without ids reported the call first. */
-  readonly writtenId?: string;
+  readonly transcriptId?: string;
   readonly promptKey?: string;
   readonly uses: readonly string[];
 }
@@ -17,12 +17,12 @@ export interface PairedTool extends ToolCall {
  * Pairs `tool.start` with `tool.end` by `tool_call_id`, and both with the transcript's entries for that call. Calls without
  * an id, or with one that several calls share, are paired by tool and input or by that id; see `assignCallIds` and `joinCalls`.
  *
- * Of two ends of one call the earlier time and a failure count. Hook times win because they are exact, and so does a status
- * that a hook reported. The transcript knows refusals, which hooks do not, and the name that the model used.
+ * Of two ends of one call, the earlier time counts, and a failure rather than a success. Times and statuses from hooks take
+ * precedence: their times are exact. Refusals, and the tool name that the model used, come from the transcript.
  *
  * @param events one session's events, any order, duplicates allowed
  * @param entries one session's merged entries
- * @param settled calls counted before; what turns out to be one of them gets its id
+ * @param settled calls already counted; a call that matches one of them gets its id
  * @returns calls ordered by start; a call without an end is `open`; an end without a start begins at end − duration if the
  *          agent sends a duration, otherwise it has zero length. `endMs >= startMs`.
  */
@@ -40,15 +40,16 @@ export function pairTools(
     calls.set(callId, known);
     return known;
   };
-  /** The last call that began under a given id. */
-  const begun = new Map<string, string>();
+  /** Agent and given id → the last call that started with that id. */
+  const lastByGivenId = new Map<string, string>();
   for (const event of named) {
     const { agent_id: agentId, given_id: givenId } = extrasOf(event);
     if (event.type === "tool.start" || event.type === "tool.end") {
       const call = partsOf(event.data?.tool_call_id ?? event.id);
       call.uses.push(event.id);
       if (event.type === "tool.start") {
-        if (givenId !== undefined) begun.set(JSON.stringify([agentId, givenId]), event.data?.tool_call_id ?? event.id);
+        if (givenId !== undefined)
+          lastByGivenId.set(JSON.stringify([agentId, givenId]), event.data?.tool_call_id ?? event.id);
         call.isReused ||= call.end !== undefined;
         call.start ??= event;
       } else if (call.end === undefined) call.end = event;
@@ -57,7 +58,7 @@ export function pairTools(
       }
     } else if (event.type === "tool.batch") {
       for (const callId of extrasOf(event).tool_call_ids ?? []) {
-        const call = partsOf(begun.get(JSON.stringify([agentId, callId])) ?? callId);
+        const call = partsOf(lastByGivenId.get(JSON.stringify([agentId, callId])) ?? callId);
         call.batch ??= event;
       }
     }
@@ -73,16 +74,16 @@ export function pairTools(
       call.result ??= entry;
     }
   }
-  for (const call of calls.values()) if (isOthersEnd(call)) delete call.end;
+  for (const call of calls.values()) if (isEndOfRetry(call)) delete call.end;
   return [...calls]
     .filter(([, call]) => call.start ?? call.end ?? call.use ?? endOf(call))
-    .map(([callId, call]) => pair(callId, call))
+    .map(([callId, call]) => toPairedTool(callId, call))
     .sort((a, b) => a.startMs - b.startMs || (a.callId < b.callId ? -1 : 1));
 }
 
 /**
- * Whether a line is the result of a call that a killed process left open. The next process writes it, maybe days later: its time is
- * neither the call's end nor a sign of life.
+ * Whether a line closes a call that a killed process left open. The next process writes the line, perhaps days later, so its
+ * time is not the call's end.
  */
 export const isLeftOpen = (entry: TranscriptEntry): boolean =>
   entry.kind === "tool_result" && entry.status === "unfinished";
@@ -93,7 +94,7 @@ interface CallParts {
   uses: string[];
   start?: Extract<Event, { type: "tool.start" }>;
   end?: Extract<Event, { type: "tool.end" }>;
-  /** A later call began under the same id, which the provider counts from 0: its end is not this call's. */
+  /** A later call has the same id (some providers count from 0 again), so a further end is not this call's. */
   isReused?: boolean;
   batch?: Event;
   use?: EntryOf<"tool_use">;
@@ -101,8 +102,8 @@ interface CallParts {
 }
 
 /**
- * A fork records calls that a killed process left open as unfinished, below the copied call. The call stays open in the
- * session it was copied from.
+ * A fork adds an unfinished result after a copied call that a killed process left open. In the original session the call
+ * stays open.
  */
 const endOf = ({ result }: CallParts): CallParts["result"] =>
   result === undefined || isLeftOpen(result) ? undefined : result;
@@ -111,7 +112,7 @@ const isFailed = ({ data }: NonNullable<CallParts["end"]>): boolean => data?.sta
 
 const byTime = (a: Event, b: Event): number => timeMsOf(a) - timeMsOf(b) || (a.id < b.id ? -1 : 1);
 
-function pair(callId: string, call: CallParts): PairedTool {
+function toPairedTool(callId: string, call: CallParts): PairedTool {
   const { start, end, use, result, batch } = call;
   const atStart = start === undefined ? {} : extrasOf(start);
   const atEnd = end === undefined ? {} : extrasOf(end);
@@ -153,7 +154,7 @@ function pair(callId: string, call: CallParts): PairedTool {
     givenId: atStart.given_id ?? atEnd.given_id ?? use?.givenId,
     hooks: hooksOf(call),
     agentId: use?.agentId ?? result?.agentId ?? atStart.agent_id ?? atEnd.agent_id,
-    writtenId: use?.callId === callId ? undefined : use?.callId,
+    transcriptId: use?.callId === callId ? undefined : use?.callId,
     promptKey: use?.promptKey ?? result?.promptKey ?? atStart.prompt_id ?? atEnd.prompt_id,
     uses: call.uses,
   });
@@ -163,7 +164,7 @@ function pair(callId: string, call: CallParts): PairedTool {
  * No hook reports the end of a refused call, and some agents report none for a failed one. Without an id, a successful end
  * therefore belongs to the retry of the same call.
  */
-const isOthersEnd = ({ end, result }: CallParts): boolean =>
+const isEndOfRetry = ({ end, result }: CallParts): boolean =>
   end !== undefined &&
   isAssignedCallId(end.data?.tool_call_id) &&
   ((result?.status === "denied" && extrasOf(end).denied !== true) ||
@@ -181,6 +182,6 @@ function statusOf({ end, result, batch }: CallParts): ToolCall["status"] {
   }
   if (result !== undefined) return result.status;
   if (end !== undefined) return "success";
-  // The batch names every call of a message; a call in it without any end never ran
+  // The batch names every call of a message; a call without an end never ran
   return batch === undefined ? "open" : "denied";
 }

@@ -12,11 +12,11 @@ export interface ProcessSession {
 /**
  * The session of a hook without a session id: the one that was open in the same agent process at that time.
  *
- * @returns `undefined` if there was none, or more than one: no guessing
+ * @returns `undefined` if there was none, or more than one
  */
 export function openAt<T extends ProcessSession>(sessions: readonly T[], timeMs: number): T | undefined {
   const open = sessions.filter(
-    ({ firstMs, endMs }) => firstMs <= timeMs + EARLY_MS && (endMs === undefined || endMs >= timeMs),
+    ({ firstMs, endMs }) => firstMs <= timeMs + EARLY_HOOK_MS && (endMs === undefined || endMs >= timeMs),
   );
   return open.length === 1 ? open[0] : undefined;
 }
@@ -31,9 +31,9 @@ export function joinProcesses<T extends Event>(events: readonly T[]): readonly T
   return events.map((event) => {
     const { process } = extrasOf(event);
     if (process === undefined || !hasAssignedSessionId(event)) return event;
-    const of = native.filter((other) => other.source === event.source && extrasOf(other).process === process);
-    const sessions = [...new Set(of.map((other) => other.session_id))].map((sessionId): ProcessSession => {
-      const own = of.filter((other) => other.session_id === sessionId);
+    const ofProcess = native.filter((other) => other.source === event.source && extrasOf(other).process === process);
+    const sessions = [...new Set(ofProcess.map((other) => other.session_id))].map((sessionId): ProcessSession => {
+      const own = ofProcess.filter((other) => other.session_id === sessionId);
       const ends = own.filter((other) => other.type === "session.end").map(timeMsOf);
       return {
         sessionId,
@@ -49,4 +49,4 @@ export function joinProcesses<T extends Event>(events: readonly T[]): readonly T
 // --- internal ---
 
 /** A tool's hook can arrive before the hook of the session start. */
-const EARLY_MS = 2_000;
+const EARLY_HOOK_MS = 2_000;

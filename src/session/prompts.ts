@@ -9,7 +9,7 @@ export interface JoinedPrompt {
   readonly timeMs: number;
   readonly origin: "human" | "machine" | "command";
   readonly length?: number;
-  readonly hookSeen: boolean;
+  readonly hasHook: boolean;
   readonly uses: readonly string[];
 }
 
@@ -28,10 +28,10 @@ export function joinPrompts(
     .filter((e) => e.kind === "prompt")
     .filter((e) => !context.turns.has(e.promptKey ?? e.key))
     .sort((a, b) => a.timeMs - b.timeMs || (a.key < b.key ? -1 : 1));
-  // If two lines share a prompt id, the last one is the prompt: a fork gives its id to the prompts it copies. A teammate's
-  // message has the id of the turn it arrives in and begins no turn.
-  const began = [...written.filter((e) => e.origin === "machine"), ...written.filter((e) => e.origin !== "machine")];
-  const byKey = new Map(began.map((e) => [e.promptKey ?? e.key, e]));
+  // If two lines share a prompt id, the last one is the prompt: a fork gives its own id to the prompts it copies. A teammate's
+  // message has the id of the turn during which it arrives and starts no turn.
+  const byOrigin = [...written.filter((e) => e.origin === "machine"), ...written.filter((e) => e.origin !== "machine")];
+  const byKey = new Map(byOrigin.map((e) => [e.promptKey ?? e.key, e]));
   const linesOf = new Map<string, string[]>();
   for (const e of written) linesOf.set(e.promptKey ?? e.key, [...(linesOf.get(e.promptKey ?? e.key) ?? []), e.key]);
   // A subagent's instructions are not a prompt of the user
@@ -41,11 +41,11 @@ export function joinPrompts(
     .sort((a, b) => timeMsOf(a) - timeMsOf(b));
 
   const hooks = new Map<string, (typeof hookPrompts)[number][]>();
-  const settledUnseen = new Set([...context.turns].filter(([, turn]) => !turn.hookSeen).map(([key]) => key));
+  const settledWithoutHook = new Set([...context.turns].filter(([, turn]) => !turn.hasHook).map(([key]) => key));
   for (const event of hookPrompts) {
     const id = extrasOf(event).prompt_id;
-    const key = id ?? nearest(event, byKey, hooks) ?? sameLength(event, context, settledUnseen) ?? event.id;
-    if (context.turns.has(key)) settledUnseen.delete(key);
+    const key = id ?? nearest(event, byKey, hooks) ?? settledTurnOf(event, context, settledWithoutHook) ?? event.id;
+    if (context.turns.has(key)) settledWithoutHook.delete(key);
     else hooks.set(key, [...(hooks.get(key) ?? []), event]);
   }
 
@@ -59,7 +59,7 @@ export function joinPrompts(
       timeMs: first !== undefined ? timeMsOf(first) : (entry?.timeMs ?? 0),
       origin: machine ? "machine" : first !== undefined ? "human" : (entry?.origin ?? "human"),
       length: first?.data?.prompt_length ?? entry?.length,
-      hookSeen: first !== undefined,
+      hasHook: first !== undefined,
       uses: [...seen.map((e) => e.id), ...(linesOf.get(key) ?? [])],
     });
   });
@@ -77,11 +77,11 @@ export function joinPrompts(
  * Whether two prompts of unknown length are close enough to be one. A user does not type two prompts within the time
  * between a hook and its transcript line.
  */
-export const isNear = (apartMs: number): boolean => Math.abs(apartMs) <= UNMEASURED_WITHIN_MS;
+export const isNear = (apartMs: number): boolean => Math.abs(apartMs) <= NEAR_WITHIN_MS;
 
 // --- internal ---
 
-const UNMEASURED_WITHIN_MS = 2_000;
+const NEAR_WITHIN_MS = 2_000;
 
 type Submitted = Extract<Event, { type: "prompt.submit" }>;
 type Written = Extract<TranscriptEntry, { kind: "prompt" }>;
@@ -100,8 +100,12 @@ function nearest(
   return found?.[0];
 }
 
-function sameLength(event: Submitted, context: SessionContext, unseen: ReadonlySet<string>): string | undefined {
-  const turns = [...unseen].flatMap((key) => {
+function settledTurnOf(
+  event: Submitted,
+  context: SessionContext,
+  withoutHook: ReadonlySet<string>,
+): string | undefined {
+  const turns = [...withoutHook].flatMap((key) => {
     const turn = context.turns.get(key);
     return turn === undefined ? [] : [{ key, ...turn }];
   });

@@ -2,7 +2,7 @@ import type { SessionEndReason } from "../model/envelope.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import type { Segment, SessionInput } from "../model/session.ts";
 
-export interface Cut {
+export interface Segmentation {
   readonly segments: readonly Segment[];
   /** Activity key → ordinal of its segment. */
   readonly segmentOf: ReadonlyMap<string, number>;
@@ -16,24 +16,24 @@ export interface Activity {
 }
 
 /**
- * Cuts a session into segments: from a start to an end, or from the first activity if no start was seen.
+ * Splits a session into segments: from a start to an end, or from the first activity if no start was reported.
  *
- * Order of arrival differs from order of events: an end comes after the prompt it names, and a start shortly after the first
- * activity belongs to that segment. A start that nothing follows opens no segment, also when the session goes idle; a second start without an end in between means that the
- * first process died.
+ * Events can arrive in another order than they happened: an end comes after the prompt it names, and a start shortly after the
+ * first activity belongs to that segment. A start without activity opens no segment, even when the session goes idle. A second
+ * start without an end in between means that the first process was killed.
  *
- * @param activities beginnings of unsettled turns and subagents, any order
+ * @param activities starts of unsettled turns and subagents, any order
  */
-export function cutSegments(input: SessionInput, activities: readonly Activity[]): Cut {
+export function splitIntoSegments(input: SessionInput, activities: readonly Activity[]): Segmentation {
   const marks = marksOf(input.events, activities);
   const starts = marks.filter((mark) => mark.kind === "start");
-  const walk = new Walk(input.context.segment, isOneLife(marks, input.context.segment));
+  const builder = new SegmentBuilder(input.context.segment, isSingleRun(marks, input.context.segment));
   for (const mark of marks) {
-    if (mark.kind === "activity") walk.activity(mark.key, mark.ms, startFollows(starts, mark.ms));
-    else if (mark.kind === "start") walk.start(mark);
-    else walk.end(mark);
+    if (mark.kind === "activity") builder.activity(mark.key, mark.ms, startFollows(starts, mark.ms));
+    else if (mark.kind === "start") builder.start(mark);
+    else builder.end(mark);
   }
-  return walk.finish(input.endIdle !== undefined);
+  return builder.finish(input.endIdle !== undefined);
 }
 
 /** Longest time by which an end can arrive before the last activity it ends. */
@@ -44,24 +44,24 @@ export const SUPERSEDED = "superseded";
 
 // --- internal ---
 
-/** Longest time by which async hooks arrive out of order; measured up to 0.2 s. */
-const ADOPT_START_WITHIN_MS = 10_000;
+/** Longest time by which the hook of a start can arrive late; up to 0.2 s was measured. */
+const LATE_START_WITHIN_MS = 10_000;
 
-/** Longest time after the last activity within which the same start can be reported again; no program starts as fast. */
+/** Two equal starts within this time are one that was reported twice: no program restarts as fast. */
 const REPEATED_WITHIN_MS = 1_000;
 
 /** The segment's own start, delivered after its end. */
-const isOwnStart = (last: Open, mark: StartMark): boolean =>
+const isOwnStart = (last: SegmentDraft, mark: StartMark): boolean =>
   !last.isExported &&
   !mark.resumes &&
   last.startOrigin === undefined &&
-  mark.ms - (last.endMs ?? mark.ms) <= ADOPT_START_WITHIN_MS;
+  mark.ms - (last.endMs ?? mark.ms) <= LATE_START_WITHIN_MS;
 
 const startFollows = (starts: readonly StartMark[], ms: number): boolean =>
-  starts.some((start) => start.ms >= ms && start.ms - ms <= ADOPT_START_WITHIN_MS);
+  starts.some((start) => start.ms >= ms && start.ms - ms <= LATE_START_WITHIN_MS);
 
-/** Nothing before, one fresh start and one end: everything belongs to one segment, in any order. */
-const isOneLife = (marks: readonly Mark[], before: Segment | undefined): boolean => {
+/** A new session with one start and one end: everything belongs to one segment, in any order. */
+const isSingleRun = (marks: readonly Mark[], before: Segment | undefined): boolean => {
   const starts = marks.filter((mark) => mark.kind === "start");
   const ends = marks.filter((mark) => mark.kind === "end");
   return before === undefined && starts.length === 1 && ends.length === 1 && starts[0]?.resumes === false;
@@ -72,7 +72,7 @@ interface StartMark {
   readonly ms: number;
   readonly id: string;
   readonly origin: string | undefined;
-  /** It continues a session that ended before. */
+  /** It continues an earlier session. */
   readonly resumes: boolean;
 }
 interface EndMark {
@@ -111,7 +111,7 @@ function marksOf(events: readonly Event[], activities: readonly Activity[]): rea
   return marks.sort((a, b) => a.ms - b.ms || rank[a.kind] - rank[b.kind]);
 }
 
-interface Open {
+interface SegmentDraft {
   ordinal: number;
   startMs: number;
   startOrigin: string | undefined;
@@ -125,18 +125,18 @@ interface Open {
   uses: string[];
 }
 
-class Walk {
-  readonly #list: Open[] = [];
+class SegmentBuilder {
+  readonly #list: SegmentDraft[] = [];
   readonly #segmentOf = new Map<string, number>();
   #pending: StartMark | undefined;
-  /** The last end that found no open segment. */
-  #early: EndMark | undefined;
+  /** The last end that was reported while no segment was open. */
+  #unmatchedEnd: EndMark | undefined;
   #starts = 0;
   #ends = 0;
-  readonly #isOneLife: boolean;
+  readonly #isSingleRun: boolean;
 
-  constructor(last: Segment | undefined, isOneLife: boolean) {
-    this.#isOneLife = isOneLife;
+  constructor(last: Segment | undefined, isSingleRun: boolean) {
+    this.#isSingleRun = isSingleRun;
     if (last === undefined) return;
     this.#list.push({
       ordinal: last.ordinal,
@@ -179,8 +179,8 @@ class Walk {
       this.#pending = mark;
       return;
     }
-    const near = mark.ms - current.startMs <= ADOPT_START_WITHIN_MS;
-    // Resumed, killed and resumed again: a start well after the last activity is another process's
+    const near = mark.ms - current.startMs <= LATE_START_WITHIN_MS;
+    // A session can be resumed, killed and resumed again: a start well after the last activity is from another process
     const isRepeat = current.startOrigin === mark.origin && mark.ms - current.lastMs <= REPEATED_WITHIN_MS;
     if (near && (current.startOrigin === undefined || isRepeat)) {
       current.startOrigin ??= mark.origin;
@@ -202,14 +202,14 @@ class Walk {
     else if (last?.superseded === true) {
       last.superseded = false;
       this.#close(last, mark);
-    } else this.#early = mark;
+    } else this.#unmatchedEnd = mark;
   }
 
-  finish(endIdle: boolean): Cut {
+  finish(endIdle: boolean): Segmentation {
     const current = this.#current();
-    const early = this.#early;
+    const early = this.#unmatchedEnd;
     if (early !== undefined && this.#list.length === 0) this.#close(this.#open(early.ms), early);
-    else if (early !== undefined && current !== undefined && this.#wasEarly(early, current))
+    else if (early !== undefined && current !== undefined && this.#isEarlyEnd(early, current))
       this.#close(current, early);
     return {
       segments: this.#list.map(toSegment),
@@ -218,28 +218,28 @@ class Walk {
     };
   }
 
-  #current(): Open | undefined {
+  #current(): SegmentDraft | undefined {
     const last = this.#list.at(-1);
     return last?.endMs === undefined ? last : undefined;
   }
 
-  #close(segment: Open, mark: EndMark): void {
+  #close(segment: SegmentDraft, mark: EndMark): void {
     this.#ends++;
     close(segment, mark);
   }
 
   /**
-   * Activity after an end without a start in between. If the agent reports starts, the end came too early; if it reports
-   * only ends, a new segment begins.
+   * For activity after an end, without a start in between. If the agent reports starts, the end was reported too early; if it
+   * reports only ends, a new segment begins.
    */
-  #isLate(last: Open, ms: number, startFollows: boolean): boolean {
+  #isLate(last: SegmentDraft, ms: number, startFollows: boolean): boolean {
     const isNear = last.endMs !== undefined && ms - last.endMs <= LATE_ACTIVITY_WITHIN_MS;
     if (last.isExported || !isNear) return false;
-    return this.#isOneLife || (this.#starts > 0 && this.#pending === undefined && !startFollows);
+    return this.#isSingleRun || (this.#starts > 0 && this.#pending === undefined && !startFollows);
   }
 
-  /** An end without an open segment belongs to the open segment if no later start needs an end. */
-  #wasEarly(mark: EndMark, current: Open): boolean {
+  /** An end that was reported before its segment opened belongs to the current segment, unless a later start needs it. */
+  #isEarlyEnd(mark: EndMark, current: SegmentDraft): boolean {
     return current.startMs - mark.ms <= LATE_ACTIVITY_WITHIN_MS && this.#starts <= this.#ends + 1;
   }
 
@@ -249,11 +249,11 @@ class Walk {
     return segment !== undefined;
   }
 
-  #open(ms: number): Open {
+  #open(ms: number): SegmentDraft {
     const pending = this.#pending;
     this.#pending = undefined;
     const startMs = pending === undefined ? ms : Math.min(pending.ms, ms);
-    const segment: Open = {
+    const segment: SegmentDraft = {
       ordinal: (this.#list.at(-1)?.ordinal ?? -1) + 1,
       startMs,
       startOrigin: pending?.origin,
@@ -267,7 +267,7 @@ class Walk {
   }
 }
 
-function close(segment: Open, mark: EndMark): void {
+function close(segment: SegmentDraft, mark: EndMark): void {
   segment.endMs = Math.max(segment.startMs, mark.ms);
   segment.lastMs = Math.max(segment.lastMs, segment.endMs);
   segment.reason = mark.reason;
@@ -275,7 +275,7 @@ function close(segment: Open, mark: EndMark): void {
   segment.uses.push(mark.id);
 }
 
-function toSegment(s: Open): Segment {
+function toSegment(s: SegmentDraft): Segment {
   return {
     ordinal: s.ordinal,
     startMs: s.startMs,

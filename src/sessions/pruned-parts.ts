@@ -35,7 +35,7 @@ export function withPrunedParts(
     if (key === undefined || context.turns.has(key) || turns.has(key)) return;
     const parts = partsOf("turn", key);
     // The outcome is not known any more
-    if (parts > 0) turns.set(key, { segment, state: "unfinished", startMs: ms, endMs: ms, parts, hookSeen: true });
+    if (parts > 0) turns.set(key, { segment, state: "unfinished", startMs: ms, endMs: ms, parts, hasHook: true });
   };
   const seeSubagent = (id: string | undefined): void => {
     if (id === undefined || context.subagents.has(id) || subagents.has(id)) return;

@@ -7,21 +7,21 @@ import { fileSystemOf } from "./file-system.ts";
 import { tryNameLock } from "./name-lock.ts";
 
 /**
- * Lets one drain at a time work on a state directory. If another drain is running, this one leaves a note that makes the
- * other one repeat its pass, and returns: every event is read, and no drain waits.
+ * Lets one drain at a time work on a state directory. If another drain is at work, this one leaves a note that makes the other
+ * one repeat its pass, and returns: every event is read, and no drain waits.
  *
- * The lock is the operating system's, used through SQLite, so a killed process releases it. On a file system that other machines
- * may have mounted, the lock is a file name: see `tryNameLock`.
+ * The lock is the operating system's, used through SQLite: a killed process holds nothing. On a file system that other machines
+ * can have mounted it is a name, see `tryNameLock`.
  *
  * @param path of the lock file; the note is beside it
  * @param work one pass; called again while there are notes
- * @returns false if another drain was running
+ * @returns false if another drain was at work
  * @throws StoreError `E_STORE` if the lock cannot be created; what `work` throws, after the lock was released
  */
 export async function withDrainLock(path: string, work: () => Promise<void>): Promise<boolean> {
   const note = `${path}.again`;
   let worked = false;
-  withLockError(path, () => {
+  named(path, () => {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     step("lock.note", () => writeFileSync(note, "", { mode: 0o600 }));
     // SQLite would make it readable for other users
@@ -30,11 +30,11 @@ export async function withDrainLock(path: string, work: () => Promise<void>): Pr
   const take = fileSystemOf(dirname(path)).isShared ? tryNamed : tryLock;
   // The holder checks for notes after releasing the lock, so a note of a drain that failed to get it is always seen
   while (existsSync(note)) {
-    const release = withLockError(path, () => step("lock.take", () => take(path)));
+    const release = named(path, () => step("lock.take", () => take(path)));
     if (release === undefined) return worked;
     try {
       while (existsSync(note)) {
-        withLockError(path, () => step("lock.take-note", () => rmSync(note, { force: true })));
+        named(path, () => step("lock.take-note", () => rmSync(note, { force: true })));
         worked = true;
         await work();
       }
@@ -47,7 +47,7 @@ export async function withDrainLock(path: string, work: () => Promise<void>): Pr
 
 // --- internal ---
 
-function withLockError<T>(path: string, work: () => T): T {
+function named<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -86,7 +86,7 @@ function tryLock(path: string, isSecondTry = false): (() => void) | undefined {
     raw.close();
     if (error instanceof Error && /locked|busy/i.test(error.message)) return undefined;
     if (isSecondTry || damagedError(path, error) === undefined) throw error;
-    // The file contains no data. Empty it, do not remove it: another process may hold a lock on it
+    // It never contains data. Emptied, not removed: another process may hold a lock on this file
     truncateSync(path);
     return tryLock(path, true);
   }

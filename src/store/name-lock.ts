@@ -16,21 +16,21 @@ import {
 import { hostname } from "node:os";
 import { v4 as uuidv4 } from "uuid";
 
-/** A lock of another machine is stale if it was not renewed for this long, by the file server's clock. */
-const STALE_AFTER_MS = 10 * 60_000;
-const RENEW_EVERY_MS = 30_000;
+/** A holder on another machine that did not renew its lock for this long is dead, by the file server's clock. */
+const SILENT_MS = 10 * 60_000;
+const BEAT_MS = 30_000;
 
 export interface NameLockOptions {
-  /** Called if another process took the lock, because this one was suspended for longer than `STALE_AFTER_MS`. */
+  /** Called if another process took the lock, because this one was suspended for longer than `SILENT_MS`. */
   readonly onLost: (holder: string) => void;
-  readonly renewEveryMs?: number;
-  readonly staleAfterMs?: number;
-  /** Identity of this process. @default read from the system */
-  readonly self?: ProcessIdentity;
+  readonly beatMs?: number;
+  readonly silentMs?: number;
+  /** Identity of this process. @default asks the system */
+  readonly self?: Self;
 }
 
-/** Identifies a process. Not by its pid alone, which is reused after a reboot and in other containers. */
-export interface ProcessIdentity {
+/** A process, identified by values that are not reused: a pid is, after a reboot or in another container. */
+export interface Self {
   readonly host: string;
   readonly pid: number;
   readonly start: string;
@@ -38,15 +38,15 @@ export interface ProcessIdentity {
 
 /**
  * A lock by file name, for file systems on which the operating system's locks are not reliable: whoever creates the name has the
- * lock. The file names its holder and is renewed while it is held. The lock of a process of this machine that has ended is taken
- * over immediately, that of another machine after `STALE_AFTER_MS` without renewal.
+ * lock. The file names its holder and is renewed while it is held. The lock of a dead process of this machine is taken over
+ * immediately, that of another machine after `SILENT_MS` without renewal.
  *
  * @param path the name; created and removed here
  * @returns the function that releases the lock; `undefined` if another process has it
  * @throws what the file system throws if the folder is not writable
  */
 export function tryNameLock(path: string, options: NameLockOptions): (() => void) | undefined {
-  const { staleAfterMs = STALE_AFTER_MS, self = selfOf() } = options;
+  const { silentMs = SILENT_MS, self = selfOf() } = options;
   const token = uuidv4();
   const own = `${path}.${token}`;
   const fd = openSync(own, "wx", 0o600);
@@ -57,11 +57,8 @@ export function tryNameLock(path: string, options: NameLockOptions): (() => void
   };
   try {
     write();
-    if (
-      create(path, own, text) ||
-      (takeOver(path, statSync(own).mtimeMs, staleAfterMs, self) && create(path, own, text))
-    ) {
-      return hold(path, { token, fd, renew: write }, options);
+    if (make(path, own, text) || (takeOver(path, statSync(own).mtimeMs, silentMs, self) && make(path, own, text))) {
+      return hold(path, { token, fd, beat: write }, options);
     }
     closeSync(fd);
     return undefined;
@@ -76,13 +73,13 @@ export function tryNameLock(path: string, options: NameLockOptions): (() => void
 // --- internal ---
 
 /** Creating a hard link is atomic on every version of NFS. Without hard links, creating the file is. */
-function create(path: string, own: string, text: string): boolean {
+function make(path: string, own: string, text: string): boolean {
   try {
     linkSync(own, path);
     return true;
   } catch (error) {
     const code = codeOf(error);
-    // The server's response can get lost, so check the link count, not the error
+    // The response can get lost: the link count decides, not the error
     if (code === "EEXIST") return statSync(own).nlink === 2;
     if (code !== "EPERM" && code !== "ENOTSUP" && code !== "EOPNOTSUPP" && code !== "ENOSYS" && code !== "EINVAL")
       throw error;
@@ -101,29 +98,25 @@ function create(path: string, own: string, text: string): boolean {
   }
 }
 
-interface HeldLock {
+interface Held {
   readonly token: string;
   readonly fd: number;
   /** Writes to the file, so that the file server updates its time. */
-  readonly renew: () => void;
+  readonly beat: () => void;
 }
 
-function hold(
-  path: string,
-  { token, fd, renew }: HeldLock,
-  { onLost, renewEveryMs = RENEW_EVERY_MS }: NameLockOptions,
-): () => void {
+function hold(path: string, { token, fd, beat }: Held, { onLost, beatMs = BEAT_MS }: NameLockOptions): () => void {
   const isOurs = (): boolean => holderOf(path)?.token === token;
   // Without a hard link, the renewal must write to the file of that name
   const isLink = sameFile(path, fd);
   const timer = setInterval(() => {
     if (!isOurs()) {
       clearInterval(timer);
-      return onLost(describe(holderOf(path)));
+      return onLost(inWords(holderOf(path)));
     }
-    if (isLink) renew();
+    if (isLink) beat();
     else touch(path);
-  }, renewEveryMs);
+  }, beatMs);
   timer.unref();
   return () => {
     clearInterval(timer);
@@ -150,27 +143,26 @@ function touch(path: string): void {
 }
 
 /**
- * Removes the lock of a process that has ended. Only one process at a time does this; otherwise one that decided earlier could
- * remove a new holder's lock.
+ * Removes the lock of a dead process. One process at a time: a decision from an earlier look must not remove a new holder's lock.
  *
  * @param nowMs by the file server's clock
  * @returns whether the name can be created
  */
-function takeOver(path: string, nowMs: number, staleAfterMs: number, self: ProcessIdentity): boolean {
+function takeOver(path: string, nowMs: number, silentMs: number, self: Self): boolean {
   const guard = `${path}.takeover`;
   try {
     mkdirSync(guard, { mode: 0o700 });
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw error;
     const since = mtimeOf(guard);
-    // Its creator was killed; the next process takes over
-    if (since !== undefined && nowMs - since > staleAfterMs) rmdirSync(guard);
+    // Its creator died; the next process takes over
+    if (since !== undefined && nowMs - since > silentMs) rmdirSync(guard);
     return false;
   }
   try {
-    const renewEveryMs = mtimeOf(path);
-    if (renewEveryMs === undefined) return true;
-    if (!isStale(holderOf(path), nowMs - renewEveryMs, staleAfterMs, self)) return false;
+    const beatMs = mtimeOf(path);
+    if (beatMs === undefined) return true;
+    if (!isDead(holderOf(path), nowMs - beatMs, silentMs, self)) return false;
     const aside = `${path}.dead-${uuidv4()}`;
     renameSync(path, aside);
     rmSync(aside, { force: true });
@@ -183,13 +175,13 @@ function takeOver(path: string, nowMs: number, staleAfterMs: number, self: Proce
   }
 }
 
-interface Holder extends ProcessIdentity {
+interface Holder extends Self {
   readonly token: string;
 }
 
-function isStale(holder: Holder | undefined, ageMs: number, staleAfterMs: number, self: ProcessIdentity): boolean {
+function isDead(holder: Holder | undefined, silentForMs: number, silentMs: number, self: Self): boolean {
   if (holder !== undefined && holder.host === self.host) return startOf(holder.pid) !== holder.start;
-  return ageMs > staleAfterMs;
+  return silentForMs > silentMs;
 }
 
 function holderOf(path: string): Holder | undefined {
@@ -203,31 +195,31 @@ function holderOf(path: string): Holder | undefined {
   }
 }
 
-const describe = (holder: Holder | undefined): string =>
+const inWords = (holder: Holder | undefined): string =>
   holder === undefined ? "an unknown process" : `process ${holder.pid} on ${holder.host.split(" ")[0]}`;
 
 function mtimeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
 }
 
-function selfOf(): ProcessIdentity {
+function selfOf(): Self {
   return { host: hostOf(), pid: process.pid, start: startOf(process.pid) ?? "" };
 }
 
 /** Machine, boot and, in containers, pid namespace. */
 function hostOf(): string {
-  const sources = [
+  const asked = [
     () => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim(),
     () => readlinkSync("/proc/self/ns/pid"),
   ];
-  const values = sources.map((read) => {
+  const said = asked.map((ask) => {
     try {
-      return read();
+      return ask();
     } catch {
       return "";
     }
   });
-  return [hostname(), ...values].join(" ").trim();
+  return [hostname(), ...said].join(" ").trim();
 }
 
 /** Start time of a process; `undefined` if there is none. Without /proc: empty if there is one. */

@@ -55,7 +55,7 @@ export function settle(
   for (const run of [...turns, ...subagents]) putWork(db, sessionNumber, run, settlement.costNanoUsd);
   const added = putSpans(db, sessionNumber, spans, nowMs);
   for (const some of batches(counts)) countFacts(db, some, shapes, nowMs);
-  settleFacts(db, sessionNumber, session.spent);
+  settleFacts(db, sessionNumber, session.unused);
   for (const { uses } of [...turns, ...subagents, ...segments.map(({ segment }) => segment)])
     settleFacts(db, sessionNumber, uses);
   return added;

@@ -34,26 +34,26 @@ export function settledContext(
 
 // --- internal ---
 
-/** Facts without a prompt id belong to the last turn that started before them. Enough for every agent's delay. */
+/** Facts without a prompt id belong to the last turn that had started before; no agent is further behind than this. */
 const RECENT_TURNS = 50;
 
 const TURNS =
   "SELECT *, EXISTS (SELECT 1 FROM events e WHERE e.id = turns.key) AS hook_alone FROM turns WHERE session = ?";
 
-/** Background agents, such as teammates, can be reported long after the call that started them was settled. */
+/** Agents in the background, such as teammates, are reported long after the call that started them was settled. */
 const SPAWNED = "SELECT call_id FROM tool_calls WHERE session = ? AND spawned_agent = ? LIMIT 1";
 
-/** Limit of calls of one tool with one input: older ones are too far away in time. */
+/** Calls of one tool with one input; further ones are never near enough in time. */
 const LIKE_CALLS = 50;
 
-/** Sorts after any text. */
+/** Sorts behind any text. */
 const LAST = "\u{10ffff}";
 
 /** Whether the token usage of single calls is known, not only sums. */
 const KNOWN_CALLS =
   "SELECT 1 FROM model_calls WHERE session = ? AND input IS NOT NULL AND json_extract(body, '$.covers') IS NULL LIMIT 1";
 
-/** What facts refer to. */
+/** Whatever facts refer to. */
 interface Names {
   readonly promptKeys: ReadonlySet<string>;
   readonly callIds: ReadonlySet<string>;

@@ -41,9 +41,9 @@ describe.each(sessions.map((s) => [s.name, s] as const))("%s", (_, recorded) => 
     expect(errors.length).toBe(entries.filter((e) => e.kind === "model_error").length);
   });
 
-  test("every event and entry is used or spent, and whatever has ended is closed", () => {
+  test("every event and entry is used or listed as unused, and everything that ended is closed", () => {
     const used = new Set(
-      [...whole.turns, ...whole.subagents, ...whole.segments].flatMap((x) => x.uses).concat(whole.spent),
+      [...whole.turns, ...whole.subagents, ...whole.segments].flatMap((x) => x.uses).concat(whole.unused),
     );
     const left = [...events.map((e) => e.id), ...entries.map((e) => e.key)].filter((key) => !used.has(key));
     expect(left).toEqual([]);
@@ -79,7 +79,7 @@ describe.each(sessions.map((s) => [s.name, s] as const))("%s", (_, recorded) => 
     expect(comparable(doubled)).toEqual(comparable(whole));
   });
 
-  test("settled in several drains, the result is the same as in one", () => {
+  test("several drains give the same result as one", () => {
     const times = [...events.map((e) => Date.parse(e.time)), ...recorded.lines.map((l) => l.timeMs)];
     const moments = fc.uniqueArray(fc.integer({ min: Math.min(...times), max: Math.max(...times) }), {
       minLength: 1,
@@ -215,7 +215,7 @@ describe("buildSession", () => {
       });
     };
 
-    test("if reported so, it is below its turn, or below another call reported to have started it", () => {
+    test("after such a report, it is below its turn or below another call reported to have started it", () => {
       const own = [below("a1", "call_0"), usedBy("a1", "call_0")];
       const [alone] = buildSession(input([prompted("p", 0, "p1")], own)).subagents;
       expect(alone).toMatchObject({ turnKey: "p1", toolCalls: [{ callId: "call_0" }] });
@@ -262,7 +262,7 @@ describe("buildSession", () => {
       );
     });
 
-    test("a call that a settled subagent is below stays above it", () => {
+    test("the parent call of a settled subagent is never one of the subagent's own calls", () => {
       const settled = { segment: 0, parts: 1, turnKey: "p1", parentCallId: "call_0" };
       const context = { ...NOTHING_SETTLED, subagents: new Map([["a1", settled]]) };
       const entries = [usedBy("a1", "call_0"), usedBy("a1", "call_1")];
@@ -272,7 +272,7 @@ describe("buildSession", () => {
     });
   });
 
-  test("a subagent of a session without a segment waits for its parent", () => {
+  test("a subagent stays open while its session has no segment", () => {
     const agent = { agent_id: "a1" };
     const said = { ...answered(30, "p1"), agentId: "a1" } as TranscriptEntry;
     const reported = input([subagentEnded("x", 40, agent)], [said]);
@@ -290,7 +290,7 @@ describe("buildSession", () => {
 
   test("no events and no entries give an empty session", () => {
     const { facts: _, ...rest } = buildSession(input([]));
-    expect(rest).toEqual({ segments: [], turns: [], subagents: [], compactions: [], spent: [], expectedLines: 0 });
+    expect(rest).toEqual({ segments: [], turns: [], subagents: [], compactions: [], unused: [], expectedLines: 0 });
   });
 
   test("a session that ends by timeout ends at its last prompt if nothing follows", () => {
@@ -313,7 +313,7 @@ describe("buildSession", () => {
       ]);
     });
 
-    test("work that a later process requests is in that process's segment, under the requesting turn, and its calls stay open", () => {
+    test("work for a later process is in that process's segment, under the requesting turn, and its calls stay open", () => {
       const events = [
         prompted("u", 0, "p1"),
         toolStarted("s", 5, "t1", inAgent),
@@ -407,9 +407,9 @@ describe("buildSession", () => {
     expect(buildSession(input(events)).turns.map((turn) => turn.toolCalls.length)).toEqual([0, 0]);
   });
 
-  test("signals alone make no turn, and are spent", () => {
+  test("signals alone make no turn and are listed as unused", () => {
     const session = buildSession(input([batch("b", 5, ["t1"])]));
-    expect([session.turns, session.spent]).toEqual([[], ["b"]]);
+    expect([session.turns, session.unused]).toEqual([[], ["b"]]);
   });
 
   test("a subagent without an end, in a session with only subagents, closes when the session ends by timeout", () => {
@@ -476,7 +476,7 @@ describe("buildSession", () => {
     const context: SessionContext = {
       ...NOTHING_SETTLED,
       turns: new Map([
-        ["p1", { segment: 0, state: "ended", startMs: NOON_MS, endMs: NOON_MS + 10, parts: 1, hookSeen: true }],
+        ["p1", { segment: 0, state: "ended", startMs: NOON_MS, endMs: NOON_MS + 10, parts: 1, hasHook: true }],
       ]),
       segment: { ordinal: 1, startMs: NOON_MS + 60_000, lastActivityMs: NOON_MS + 60_000, uses: [] },
     };
@@ -525,7 +525,7 @@ describe("buildSession", () => {
       const context: SessionContext = {
         ...NOTHING_SETTLED,
         turns: new Map([
-          ["p1", { segment: 0, state: "ended", startMs: NOON_MS, endMs: NOON_MS + 20, parts: 1, hookSeen: true }],
+          ["p1", { segment: 0, state: "ended", startMs: NOON_MS, endMs: NOON_MS + 20, parts: 1, hasHook: true }],
         ]),
         segment: { ordinal: 0, startMs: NOON_MS, lastActivityMs: NOON_MS + 20, uses: [] },
       };
@@ -550,7 +550,7 @@ describe("buildSession", () => {
     expect(buildSession(input([prompted("p", 0, "p1")], [...ran, first])).turns).toMatchObject([{ closed: true }]);
   });
 
-  test("a prompt that was typed ahead takes nothing from the turn before it", () => {
+  test("a queued prompt takes no activity from the running turn", () => {
     const stop = (id: string, ms: number): Event => {
       const { openhook: _, data: __, ...signal } = prompted(id, ms) as Extract<Event, { type: "prompt.submit" }>;
       return { ...signal, type: "turn.end" };
@@ -639,7 +639,7 @@ const shuffleOf = <T>(list: readonly T[]) =>
 /** A session without the order of what it used. */
 const comparable = (session: Session): unknown => ({
   ...session,
-  spent: [...new Set(session.spent)].sort(),
+  unused: [...new Set(session.unused)].sort(),
   segments: session.segments.map((s) => ({ ...s, uses: [...new Set(s.uses)].sort() })),
   turns: session.turns.map((t) => ({ ...t, uses: [...new Set(t.uses)].sort() })),
   subagents: session.subagents.map((s) => ({ ...s, uses: [...new Set(s.uses)].sort() })),

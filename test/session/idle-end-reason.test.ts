@@ -4,7 +4,7 @@ import { idleEndReason } from "../../src/session/idle-end-reason.ts";
 
 const turn = (state: SettledTurn["state"], startMs: number, endMs: number, segment = 0): SettledTurn => ({
   ...{ state, startMs, endMs, segment },
-  ...{ parts: 1, hookSeen: true },
+  ...{ parts: 1, hasHook: true },
 });
 
 test.each([

@@ -21,8 +21,8 @@ const hookOnly = (ms: number, promptLength = 12): SettledTurn => ({
   state: "ended",
   parts: 1,
   promptLength,
-  hookSeen: true,
-  hookAlone: true,
+  hasHook: true,
+  hookOnly: true,
 });
 const settled = (turns: Readonly<Record<string, SettledTurn>>): SessionContext => ({
   ...NOTHING_SETTLED,
@@ -41,7 +41,7 @@ describe("a turn that only hooks reported", () => {
     const late = withLatePrompts(context, [], [written("line-1", SECOND)]);
     expect([...late.turns.keys()]).toEqual(["line-1"]);
     expect(late.turns.get("line-1")).toMatchObject({ renamed: true, parts: 1 });
-    expect(late.turns.get("line-1")?.hookAlone).toBeUndefined();
+    expect(late.turns.get("line-1")?.hookOnly).toBeUndefined();
     expect([...late.subagents].map(([id, { turnKey }]) => [id, turnKey])).toEqual([
       ["a1", "line-1"],
       ["a2", "another"],
@@ -62,7 +62,7 @@ describe("a turn that only hooks reported", () => {
     expect(renamed(3 * SECOND)).toBeUndefined();
   });
 
-  test("keeps its key if prompts reported since then are nearer to the lines", () => {
+  test("keeps its key if later prompts are nearer to the lines", () => {
     const events = [prompted("hook-2", 30 * SECOND), prompted("hook-3", 40 * SECOND)];
     const lines = [written("line-2", 31 * SECOND), written("line-3", 41 * SECOND)];
     expect(withLatePrompts(context, events, lines)).toBe(context);
@@ -70,7 +70,7 @@ describe("a turn that only hooks reported", () => {
     expect([...(all.renamed ?? [])]).toEqual([["hook-1", "line-1"]]);
   });
 
-  test("if two prompts look the same, each takes the nearest line", () => {
+  test("if two prompts are equal, each takes the nearest line", () => {
     const two = settled({ "hook-1": hookOnly(0), "hook-2": hookOnly(20 * SECOND) });
     const late = withLatePrompts(two, [], [written("line-2", 21 * SECOND), written("line-1", 2 * SECOND)]);
     expect([...(late.renamed ?? [])].sort()).toEqual([
@@ -79,13 +79,13 @@ describe("a turn that only hooks reported", () => {
     ]);
     const { renamed, turns } = withLatePrompts(two, [], [written("line-2", 21 * SECOND)]);
     expect([...(renamed ?? [])]).toEqual([["hook-2", "line-2"]]);
-    expect(turns.get("hook-1")?.hookAlone).toBe(true);
+    expect(turns.get("hook-1")?.hookOnly).toBe(true);
   });
 });
 
 describe("a turn that only the transcript reported, settled before its hook is read", () => {
-  const { hookAlone: _, promptLength: __, ...unreported } = hookOnly(0);
-  const known = settled({ "line-1": { ...unreported, hookSeen: false } });
+  const { hookOnly: _, promptLength: __, ...unreported } = hookOnly(0);
+  const known = settled({ "line-1": { ...unreported, hasHook: false } });
   const keysOf = (ms: number) => joinPrompts([prompted("hook-1", ms)], [], known).map(({ key }) => key);
 
   test("takes the hook of a prompt within two seconds if the transcript contains no length", () => {

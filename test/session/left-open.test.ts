@@ -10,7 +10,7 @@ const killed = (await recordedSessions()).filter(
     lines.some((line) => line.kind === "tool_result" && line.status === "unfinished"),
 );
 
-test("there is such a recording", () => expect(killed.length).toBeGreaterThan(0));
+test("a recording of a killed agent exists", () => expect(killed.length).toBeGreaterThan(0));
 
 test.each(killed.map((one) => [one.source, one.name, one] as const))(
   "%s %s, by import: no run and no call contains the hours between",

@@ -4,7 +4,7 @@ import type { TranscriptEntry } from "../../src/model/transcript.ts";
 import { buildSession } from "../../src/session/build.ts";
 import { ended, NOON_MS, prompted, resulted, subagentStarted, toolStarted } from "./events.ts";
 
-test("a turn may have more calls than a function takes arguments", () => {
+test("a turn may have more calls than a function accepts arguments", () => {
   const ids = Array.from({ length: 130_000 }, (_, n) => `call-${n}`);
   const events = [
     prompted("p", 0, "p1"),

@@ -26,7 +26,7 @@ describe("pairTools, one call", () => {
     expect(only([toolStarted("s", 0, "t1")])).toMatchObject({ status: "open", startMs: NOON_MS, endMs: NOON_MS });
   });
 
-  test("a call with only an end starts by the reported duration earlier; without one it has no duration", () => {
+  test("a call with only an end starts its reported duration before that end; without one it has no duration", () => {
     const reported = toolEnded("e", 100, "t1", { status: "error", duration_ms: 30 });
     expect(only([reported])).toMatchObject({ status: "error", startMs: NOON_MS + 70, endMs: NOON_MS + 100 });
     expect(only([toolEnded("e", 100, "t1")])).toMatchObject({ startMs: NOON_MS + 100, endMs: NOON_MS + 100 });
@@ -37,7 +37,7 @@ describe("pairTools, one call", () => {
     expect(call).toMatchObject({ startMs: NOON_MS + 40, endMs: NOON_MS + 40, status: "success" });
   });
 
-  test("a call that only the transcript contains", () => {
+  test("a call without hooks is read from the transcript alone", () => {
     expect(only([], [used("t1", 5), resulted("t1", 65, "denied")])).toMatchObject({
       status: "denied",
       startMs: NOON_MS + 5,
@@ -68,7 +68,7 @@ describe("pairTools, one call", () => {
     });
   });
 
-  test("hook times and a hook's status win over the transcript's", () => {
+  test("times and statuses from hooks take precedence over the transcript's", () => {
     const call = only(
       [toolStarted("s", 10, "t1"), toolEnded("e", 30, "t1", { status: "error" })],
       [used("t1", 0), resulted("t1", 90, "success")],
@@ -76,7 +76,7 @@ describe("pairTools, one call", () => {
     expect(call).toMatchObject({ startMs: NOON_MS + 10, endMs: NOON_MS + 30, status: "error" });
   });
 
-  test("a hook's measures win over the transcript's, which are used where the hook reports none", () => {
+  test("values from hooks take precedence over the transcript's, which fill the gaps", () => {
     const written = { ...resulted("t1", 90), durationMs: 70, linesAdded: 3, linesRemoved: 2, exitCode: 1 };
     const start = toolStarted("s", 10, "t1");
     const reported = { lines_added: 5, lines_removed: 4, exit_code: 0 };

@@ -124,7 +124,7 @@ export class Ledger {
     const session = buildSession({ ...inputOf(recorded, open, this.#context), ...(ends && { endIdle: idle }) });
     const turns = session.turns.filter((t) => t.closed);
     const subagents = session.subagents.filter((s) => s.closed);
-    for (const keys of [session.spent, ...[...turns, ...subagents, ...session.segments].map((x) => x.uses)]) {
+    for (const keys of [session.unused, ...[...turns, ...subagents, ...session.segments].map((x) => x.uses)]) {
       for (const key of keys) this.#settled.add(key);
     }
     const settledTurns = new Map<string, SettledTurn>(this.#context.turns);
@@ -137,7 +137,7 @@ export class Ledger {
         startMs: before?.startMs ?? turn.startMs,
         endMs: Math.max(before?.endMs ?? 0, turn.endMs),
         parts: (before?.parts ?? 0) + 1,
-        hookSeen: turn.hasHookPrompt || before?.hookSeen === true,
+        hasHook: turn.hasHookPrompt || before?.hasHook === true,
         ...(turn.promptLength !== undefined && { promptLength: turn.promptLength }),
       });
     }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Event } from "../../src/model/event.ts";
 import { NOTHING_SETTLED, type Segment, type SessionContext } from "../../src/model/session.ts";
-import { cutSegments } from "../../src/session/segments.ts";
+import { splitIntoSegments } from "../../src/session/segments.ts";
 import { runs } from "../support/whole.ts";
 import { ended, NOON_MS, prompted, started } from "./events.ts";
 
@@ -50,7 +50,7 @@ const STORIES: readonly Story[] = [
     segments: ["0 startup 0-2 other: a", "1 resume 60-62 other: b", "2 resume 90-…: c"],
   },
   {
-    title: "killed, then continued: the second start shows that the first process died",
+    title: "killed, then continued: the second start shows that the first process was killed",
     steps: [START(0), TURN(1, "a"), RESUME(60), TURN(61, "b"), END(62)],
     segments: ["0 startup 0-1 superseded: a", "1 resume 60-62 other: b"],
   },
@@ -65,12 +65,12 @@ const STORIES: readonly Story[] = [
     segments: ["0 fork 0-2 other: a"],
   },
   {
-    title: "cleared: the end says so, what follows is another session",
+    title: "cleared: the segment has the agent's reason",
     steps: [START(0), TURN(1, "a"), END(2, "clear")],
     segments: ["0 startup 0-2 clear: a"],
   },
   {
-    title: "the start's hook runs after the first prompt's",
+    title: "the hook of the start arrives after that of the first prompt",
     steps: [TURN(0, "a"), START(0.003), END(2)],
     segments: ["0 startup 0-2 other: a"],
   },
@@ -85,7 +85,7 @@ const STORIES: readonly Story[] = [
     segments: ["0 startup 0.001-2 other: a"],
   },
   {
-    title: "the end's hook is faster than the hook of the prompt it names",
+    title: "the hook of the end arrives before that of the prompt it names",
     steps: [START(0), END(1, "other", "a"), TURN(1.002, "a")],
     segments: ["0 startup 0-1.002 other: a"],
   },
@@ -100,13 +100,13 @@ const STORIES: readonly Story[] = [
     segments: ["0 startup 0-3 other: a b"],
   },
   {
-    title: "continues without a start, too late to belong before the end",
+    title: "activity without a start, too long after the end to belong before it",
     steps: [RESUME(0), TURN(1, "a"), END(2), TURN(4, "b")],
     segments: ["0 resume 0-2 other: a", "1 ? 4-…: b"],
   },
 ];
 
-describe("cutSegments", () => {
+describe("splitIntoSegments", () => {
   test.each(STORIES)("$title", ({ steps, segments }) => {
     expect(cutsOf(steps)).toEqual(segments);
   });
@@ -123,7 +123,7 @@ describe("cutSegments", () => {
 
   test.each(STORIES)("$title: every start and end is used at most once", ({ steps }) => {
     const { events, activities } = input(steps);
-    const cut = cutSegments(withContext(events), activities);
+    const cut = splitIntoSegments(withContext(events), activities);
     const used = cut.segments.flatMap((segment) => segment.uses);
     const bounds = events.filter((e) => e.type !== "prompt.submit").map((e) => e.id);
     expect(used).toEqual([...new Set(used)]);
@@ -132,18 +132,18 @@ describe("cutSegments", () => {
     expect(cut.pending !== undefined).toBe(steps.every((step) => step.kind === "start"));
   });
 
-  test("what follows a settled end is a separate segment, however near it is", () => {
+  test("activity after a settled end is a separate segment, however soon it follows", () => {
     const { events, activities } = input([TURN(3, "b")]);
     const [startMs, endMs] = [NOON_MS, NOON_MS + 2.5 * MINUTE];
     const segment: Segment = { ordinal: 0, startMs, endMs, lastActivityMs: endMs, startOrigin: "startup", uses: [] };
-    const cut = cutSegments(withContext(events, { ...NOTHING_SETTLED, segment }), activities);
+    const cut = splitIntoSegments(withContext(events, { ...NOTHING_SETTLED, segment }), activities);
     expect(cut.segmentOf.get("b")).toBe(1);
     expect(cut.segments[0]?.endMs).toBe(endMs);
   });
 
   test("an end that names an earlier prompt ends that prompt's segment, even after the next start", () => {
     const { events, activities } = input([START(0), TURN(1, "a"), RESUME(60), END(61, "exit", "a")]);
-    const cut = cutSegments(withContext(events), activities);
+    const cut = splitIntoSegments(withContext(events), activities);
     expect(cut.segments.map(({ nativeReason, endMs }) => [nativeReason, endMs])).toEqual([
       ["exit", NOON_MS + 61 * MINUTE],
     ]);
@@ -163,17 +163,19 @@ describe("cutSegments", () => {
     );
   });
 
-  test("a start without later events is no segment, also once it is idle", () => {
+  test("a start without later events is no segment, even when it is idle", () => {
     const { events } = input([START(0)]);
     const idle = { ...withContext(events), endIdle: { reason: "timeout", nativeReason: "idle" } as const };
-    expect(cutSegments(idle, [])).toMatchObject({ segments: [] });
-    expect(cutSegments(withContext(events), []).pending).toBeDefined();
+    expect(splitIntoSegments(idle, [])).toMatchObject({ segments: [] });
+    expect(splitIntoSegments(withContext(events), []).pending).toBeDefined();
   });
 
   test("a compaction's start begins no segment", () => {
     const compacted = started("again", 10 * MINUTE, { start_origin: "compact", continues: "compaction" });
     const { events, activities } = input([START(0), TURN(1, "a"), END(20)]);
-    expect(show(cutSegments(withContext([...events, compacted]), activities))).toEqual(["0 startup 0-20 other: a"]);
+    expect(show(splitIntoSegments(withContext([...events, compacted]), activities))).toEqual([
+      "0 startup 0-20 other: a",
+    ]);
   });
 
   describe("with a segment that was settled earlier", () => {
@@ -187,7 +189,7 @@ describe("cutSegments", () => {
     const over: Segment = { ...open, endMs: NOON_MS + 2 * MINUTE, reason: "completed", nativeReason: "other" };
     const following = (segment: Segment, steps: readonly Step[]) => {
       const { events, activities } = input(steps);
-      return show(cutSegments(withContext(events, { ...NOTHING_SETTLED, segment }), activities));
+      return show(splitIntoSegments(withContext(events, { ...NOTHING_SETTLED, segment }), activities));
     };
 
     test("an open segment continues", () => {
@@ -199,11 +201,11 @@ describe("cutSegments", () => {
       expect(following(over, steps)).toEqual(["3 resume 0-2 other:", "4 resume 60-…: b"]);
     });
 
-    test("a late end of a dead process does not end it twice", () => {
+    test("a late end of a killed process does not end it twice", () => {
       expect(following(over, [END(2.001)])).toEqual(["3 resume 0-2 other:"]);
     });
 
-    test("what happened before its end belongs to it", () => {
+    test("activity before its end belongs to it", () => {
       expect(following(over, [TURN(1.5, "b")])).toEqual(["3 resume 0-2 other: b"]);
     });
   });
@@ -241,10 +243,10 @@ const withContext = (events: readonly Event[], context: SessionContext = NOTHING
 
 function cutsOf(steps: readonly Step[]): string[] {
   const { events, activities } = input(steps);
-  return show(cutSegments(withContext(events), activities));
+  return show(splitIntoSegments(withContext(events), activities));
 }
 
-function show({ segments, segmentOf }: ReturnType<typeof cutSegments>): string[] {
+function show({ segments, segmentOf }: ReturnType<typeof splitIntoSegments>): string[] {
   const minutes = (ms: number) => String((ms - NOON_MS) / MINUTE);
   return segments.map((s) => {
     const keys = [...segmentOf].filter(([, ordinal]) => ordinal === s.ordinal).map(([key]) => key);
