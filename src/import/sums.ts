@@ -1,5 +1,6 @@
+import type { ModelCall } from "../model/model-call.ts";
 import { CALL_NUMBERS } from "../model/packed.ts";
-import type { ModelCall, Session } from "../model/session.ts";
+import type { Session } from "../model/session.ts";
 import { TOKEN_KINDS } from "../model/token-kinds.ts";
 import { PackedSums } from "./packed-sums.ts";
 import type { Unpriced } from "./unpriced.ts";

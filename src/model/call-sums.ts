@@ -1,5 +1,5 @@
 import { plusKnown } from "./known.ts";
-import type { PricedCall } from "./session.ts";
+import type { PricedCall } from "./model-call.ts";
 import { TOKEN_KINDS } from "./token-kinds.ts";
 import type { TokenUsage } from "./transcript.ts";
 import type { Writable } from "./writable.ts";

@@ -1,4 +1,4 @@
-import type { ModelCall } from "../model/session.ts";
+import type { ModelCall } from "../model/model-call.ts";
 import type { Database } from "../store/database.ts";
 import { hookPromptIds } from "../store/facts.ts";
 import { isPrunedFact } from "../store/pruned-facts.ts";

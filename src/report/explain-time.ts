@@ -1,4 +1,5 @@
-import type { ModelCall, ToolCall } from "../model/session.ts";
+import type { ModelCall } from "../model/model-call.ts";
+import type { ToolCall } from "../model/session.ts";
 import { criticalPath, type Work } from "./critical-path.ts";
 import type { SessionView } from "./session-view.ts";
 

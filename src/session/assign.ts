@@ -1,9 +1,9 @@
 import { defined } from "../model/defined.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import { minOf } from "../model/min-max.ts";
+import type { ModelCall } from "../model/model-call.ts";
 import {
   isEndedByUs,
-  type ModelCall,
   type ModelError,
   type SessionContext,
   type SettledCall,

@@ -1,5 +1,6 @@
 import type { CallSums } from "../model/call-sums.ts";
-import type { ModelCall, PricedCall, Subagent, ToolCall, Turn } from "../model/session.ts";
+import type { ModelCall, PricedCall } from "../model/model-call.ts";
+import type { Subagent, ToolCall, Turn } from "../model/session.ts";
 import type { SpanRecord } from "../model/telemetry.ts";
 import type { Database } from "./database.ts";
 import { type StoredSession, sessionById } from "./sessions.ts";

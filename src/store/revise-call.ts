@@ -1,5 +1,5 @@
 import { defined } from "../model/defined.ts";
-import type { ModelCall, PricedCall } from "../model/session.ts";
+import type { ModelCall, PricedCall } from "../model/model-call.ts";
 import type { EntryOf } from "../model/transcript.ts";
 import type { Database } from "./database.ts";
 

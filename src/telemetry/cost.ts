@@ -1,7 +1,7 @@
 import pkg from "../../package.json" with { type: "json" };
 import { withLifetimesInWrites } from "../model/cache-lifetimes.ts";
+import type { ModelCall } from "../model/model-call.ts";
 import { type OwnRates, ownPrices, ownRatesOf } from "../model/own-prices.ts";
-import type { ModelCall } from "../model/session.ts";
 import { pricesOf, type Tokens } from "./rates.ts";
 
 /** The price table in use. Sent with every cost, so that costs can be recomputed. */

@@ -1,14 +1,6 @@
 import { defined } from "../model/defined.ts";
-import type {
-  Compaction,
-  ModelCall,
-  PricedCall,
-  Segment,
-  SessionFacts,
-  Subagent,
-  ToolCall,
-  Turn,
-} from "../model/session.ts";
+import type { ModelCall, PricedCall } from "../model/model-call.ts";
+import type { Compaction, Segment, SessionFacts, Subagent, ToolCall, Turn } from "../model/session.ts";
 import type { Attributes, AttributeValue, Counted, Increment, MetricShape } from "../model/telemetry.ts";
 import type { TokenUsage } from "../model/transcript.ts";
 import { costNanoUsd, costSource } from "./cost.ts";

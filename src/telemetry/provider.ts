@@ -1,4 +1,4 @@
-import type { ModelCall } from "../model/session.ts";
+import type { ModelCall } from "../model/model-call.ts";
 
 /**
  * OpenTelemetry's name of the provider that answered a call: as the agent reports it, otherwise from the response id.

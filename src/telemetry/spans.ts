@@ -1,5 +1,6 @@
 import { sumKnown } from "../model/known.ts";
-import type { ModelCall, Segment, SessionFacts, Subagent, ToolCall, Turn } from "../model/session.ts";
+import type { ModelCall } from "../model/model-call.ts";
+import type { Segment, SessionFacts, Subagent, ToolCall, Turn } from "../model/session.ts";
 import type { Attributes, AttributeValue, SpanRecord } from "../model/telemetry.ts";
 import { costNanoUsd, costSource, costsOf } from "./cost.ts";
 import { type SpanSubject, spanIdOf, traceIdOf } from "./ids.ts";

@@ -2,7 +2,8 @@ import { type CallSums, sumOfCalls } from "../model/call-sums.ts";
 import { defined } from "../model/defined.ts";
 import { sumKnown } from "../model/known.ts";
 import { maxOf, minOf } from "../model/min-max.ts";
-import type { ModelCall, PricedCall, ReportedUsage, Run, Segment, Session } from "../model/session.ts";
+import type { ModelCall, PricedCall } from "../model/model-call.ts";
+import type { ReportedUsage, Run, Segment, Session } from "../model/session.ts";
 
 /** Sums over runs, with the cost of their calls. Tokens are those of calls with known usage. */
 export interface Totals {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { ModelCall, Session } from "../../src/model/session.ts";
+import type { ModelCall } from "../../src/model/model-call.ts";
+import type { Session } from "../../src/model/session.ts";
 import { NOTHING_SETTLED } from "../../src/model/session.ts";
 import type { TranscriptEntry } from "../../src/model/transcript.ts";
 import { buildSession } from "../../src/session/build.ts";

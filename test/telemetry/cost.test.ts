@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { defined } from "../../src/model/defined.ts";
 import { correctedUsage } from "../../src/model/limits.ts";
-import type { ModelCall } from "../../src/model/session.ts";
+import type { ModelCall } from "../../src/model/model-call.ts";
 import type { TokenUsage } from "../../src/model/transcript.ts";
 import { costNanoUsd, PRICE_TABLE } from "../../src/telemetry/cost.ts";
 import { runs } from "../support/whole.ts";

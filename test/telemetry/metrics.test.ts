@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { defined } from "../../src/model/defined.ts";
-import type { ModelCall, PricedCall, SessionFacts } from "../../src/model/session.ts";
+import type { ModelCall, PricedCall } from "../../src/model/model-call.ts";
+import type { SessionFacts } from "../../src/model/session.ts";
 import type { Counted, Increment } from "../../src/model/telemetry.ts";
 import type { TokenUsage } from "../../src/model/transcript.ts";
 import { costNanoUsd } from "../../src/telemetry/cost.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { ModelCall, SessionFacts } from "../../src/model/session.ts";
+import type { ModelCall } from "../../src/model/model-call.ts";
+import type { SessionFacts } from "../../src/model/session.ts";
 import { runCounts } from "../../src/telemetry/metrics.ts";
 import { providerOf } from "../../src/telemetry/provider.ts";
 

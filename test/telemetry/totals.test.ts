@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { defined } from "../../src/model/defined.ts";
-import type { ModelCall, PricedCall, Turn } from "../../src/model/session.ts";
+import type { ModelCall, PricedCall } from "../../src/model/model-call.ts";
+import type { Turn } from "../../src/model/session.ts";
 import type { TokenUsage } from "../../src/model/transcript.ts";
 import { addTotals, NO_TOTALS, reviseTotals, totalOf } from "../../src/telemetry/totals.ts";
 
