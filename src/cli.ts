@@ -6,11 +6,13 @@ import { type Context, UserError } from "./context.ts";
 import { setProgramName } from "./model/suggest.ts";
 import { portNumber, wholeNumber } from "./option-values.ts";
 import { safeOutput, safeText } from "./safe-output.ts";
+import { keepOwnerRights } from "./umask.ts";
 import { VERSION } from "./version.ts";
 
 /** Exit codes, the same for every command; shown in the help and in docs/commands.md. */
 const EXIT_CODES = "Exit codes: 0 success, 1 failure (the message says what to do), 2 wrong input or configuration.";
 
+keepOwnerRights();
 const packageRoot = dirname(__dirname);
 const hookSource = join(packageRoot, "dist", process.platform === "win32" ? "hook.cjs" : "hook.sh");
 const context: Context = {

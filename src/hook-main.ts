@@ -8,6 +8,8 @@ import { runHook } from "./intake/hook.ts";
 // The agent waits for this program: no framework, no validation, and exit 0 in all cases.
 process.exitCode = 0;
 process.on("uncaughtException", () => process.exit(0));
+// The same in hook.sh: with the agent's umask, others could read the files, or this user could not
+process.umask(0o077);
 const own = ownPath();
 const here = dirname(own);
 const TRIAL = "--trial=";

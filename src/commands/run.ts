@@ -4,6 +4,7 @@ import { type Context, UserError } from "../context.ts";
 import { drainDeps } from "../drain/from-process.ts";
 import { DrainLog } from "../drain/log.ts";
 import { messageOf } from "../model/error-message.ts";
+import { withGivenUmask } from "../umask.ts";
 import { drainNow } from "./drain.ts";
 
 /**
@@ -36,7 +37,7 @@ const FORWARDED = ["SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"] as const;
 
 function exitCodeOf(program: string, args: readonly string[], { env, cwd }: Context): Promise<number> {
   return new Promise((done, failed) => {
-    const child = spawn(program, args, { env, cwd, stdio: "inherit" });
+    const child = withGivenUmask(() => spawn(program, args, { env, cwd, stdio: "inherit" }));
     const forward = (signal: NodeJS.Signals): boolean => child.kill(signal);
     const ignore = (): void => {};
     for (const signal of FORWARDED) process.on(signal, forward);

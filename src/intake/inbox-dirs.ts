@@ -1,6 +1,6 @@
 import type { Dirent } from "node:fs";
 import { chmod, lstat, mkdir, readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { messageOf } from "../model/error-message.ts";
 import { step } from "../model/fault-points.ts";
 import { retryOnce } from "../model/retry-once.ts";
@@ -21,8 +21,12 @@ export interface InboxDirs {
 export async function ensureStateDirs(dirs: InboxDirs & { readonly stateDir: string }): Promise<void> {
   for (const dir of [dirs.stateDir, dirs.inboxDir, dirs.claimedDir, dirs.quarantineDir]) {
     await retryOnce(() => step("state.make", () => mkdir(dir, { recursive: true, mode: 0o700 }))).catch(
-      (error: unknown) => {
-        const advice = "remove the file in its place, or set OPENHOOK_OTEL_HOME to another folder";
+      async (error: unknown) => {
+        const closed = await closedFolder(dir);
+        const advice =
+          closed === undefined
+            ? "remove the file in its place, or set OPENHOOK_OTEL_HOME to another folder"
+            : `its owner's rights are missing: chmod u+rwx ${JSON.stringify(closed)}`;
         throw new Error(`cannot create the directory ${JSON.stringify(dir)}: ${messageOf(error)}; ${advice}`, {
           cause: error,
         });
@@ -110,6 +114,17 @@ export async function counts(dirs: InboxDirs, counted: ReadonlySet<string> = new
 export const REASON_SUFFIX = ".reason";
 
 // --- internal ---
+
+/** The nearest existing folder, if it is this user's and closed to them, as after `umask 777`; otherwise `undefined`. */
+async function closedFolder(dir: string): Promise<string | undefined> {
+  for (let folder = dir; ; folder = dirname(folder)) {
+    const found = await lstat(folder).catch(() => undefined);
+    if (found === undefined && dirname(folder) !== folder) continue;
+    const isClosed =
+      found?.isDirectory() === true && found.uid === process.getuid?.() && (found.mode & 0o700) !== 0o700;
+    return isClosed ? folder : undefined;
+  }
+}
 
 async function list(dir: string): Promise<readonly Dirent[]> {
   try {
