@@ -5,9 +5,16 @@ import type { TranscriptEntry } from "../model/transcript.ts";
 
 // What `capture: none` keeps of facts: figures only. Which field is removed, and why: docs/decisions/0015
 
-/** An event without user-defined names. Its id, and what pairs it with others, do not change. */
-export function stripEventNames(event: Event, own: OwnNames | undefined): Event {
+/**
+ * An event without user-defined names. Its id, and what pairs it with others, do not change.
+ *
+ * @returns `undefined` for `file.write`: without the file nothing is left of it
+ */
+export function stripEventNames<T extends Event>(event: T, own: OwnNames | undefined): T | undefined;
+export function stripEventNames(event: Event, own: OwnNames | undefined): Event | undefined {
+  if (event.type === "file.write") return undefined;
   const { cwd: _, ...rest } = event;
+  if ("context" in rest) delete rest.context;
   const extras = extrasOf(event);
   const extensions = Object.fromEntries(
     Object.entries({ ...pick(extras), ...renamed(extras, own) }).filter(([, value]) => value !== undefined),

@@ -1,6 +1,7 @@
 import { delimiter, isAbsolute } from "node:path";
 import * as z from "zod";
 import { CAPTURE_LEVELS } from "../model/capture.ts";
+import { ENVELOPE_TEXTS } from "../model/envelope-types.ts";
 import { ruleProblem } from "../model/redaction.ts";
 import type { OtlpSignal } from "../model/settings.ts";
 
@@ -288,6 +289,17 @@ export const Config = z.strictObject({
     })
     .prefault({})
     .describe("What is stored on this machine."),
+  openhook: z
+    .strictObject({
+      text: z
+        .enum(ENVELOPE_TEXTS)
+        .default("cwd")
+        .describe(
+          "Which text of OpenHook v0.1 envelopes are written in: cwd, or the newer one with context (a URI) and file.write.",
+        ),
+    })
+    .prefault({})
+    .describe("OpenHook envelopes that convert, show --envelopes and the bridge write."),
   disabled: z
     .boolean()
     .default(false)

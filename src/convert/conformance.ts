@@ -1,7 +1,7 @@
 import { isAbsolute, win32 } from "node:path";
 import type * as z from "zod";
-import { Envelope } from "../model/envelope.ts";
-import { ENVELOPE_TYPES, OPENHOOK_VERSION } from "../model/envelope-types.ts";
+import { dataFieldsOf, Envelope } from "../model/envelope.ts";
+import { LIFECYCLE_TYPES, OPENHOOK_VERSION } from "../model/envelope-types.ts";
 import { type Discovery, subscribed } from "../registration/discovery.ts";
 import { valuesIn } from "./input.ts";
 
@@ -89,7 +89,7 @@ function check(text: string): Checked {
   const parsed = option.safeParse(value);
   return {
     ...source,
-    notes: [...notes, ...issuesOf(parsed), ...unknownFields(value["data"], option.shape.data.unwrap().shape)],
+    notes: [...notes, ...issuesOf(parsed), ...unknownFields(value["data"], dataFieldsOf(option))],
     ...(parsed.success && { envelope: parsed.data }),
   };
 }
@@ -219,7 +219,7 @@ function levelOf(
 ): Pick<SourceReport, "level" | "missing"> {
   if (of.isBroken || hasLinesWithoutSource) return { level: 0, missing: ["no errors"] };
   if (!of.types.has("session.end")) return { level: 0, missing: ["a session.end"] };
-  const absent = ENVELOPE_TYPES.filter((type) => !of.types.has(type));
+  const absent = LIFECYCLE_TYPES.filter((type) => !of.types.has(type));
   const transcripts =
     of.endsWithoutTranscript === 0 ? [] : ["data.transcript_path on session.end, where there is a transcript"];
   if (absent.length > 0) return { level: 1, missing: [...absent.map((type) => `a ${type}`), ...transcripts] };

@@ -82,6 +82,7 @@ function storeEvent(drain: Drain, payloadEvent: Event, touched: number[]): Assig
   );
   if (allowed === undefined) return undefined;
   const assigned = eventAtLevel(drain, { ...found, session: allowed, event: protectEvent(drain, found.event) });
+  if (assigned === undefined) return undefined;
   const { session, event } = assigned;
   touched.push(session.id);
   if (addEvents(db, session, [event]) === 0) return assigned;
@@ -119,8 +120,9 @@ function assignSession({ db }: Drain, event: Event): AssignedEvent {
     : { session: root, event: inRoot(placed, own, root), subagent: own.sessionId };
 }
 
-/** The event without names, if the session's capture level keeps none. */
-function eventAtLevel(drain: Drain, assigned: AssignedEvent): AssignedEvent {
+/** The event without names, if the session's capture level keeps none. @returns `undefined` if nothing is left of it */
+function eventAtLevel(drain: Drain, assigned: AssignedEvent): AssignedEvent | undefined {
   if (keepsNames(levelOf(drain, assigned.session))) return assigned;
-  return { ...assigned, event: stripEventNames(assigned.event, cardOf(drain, assigned.event.source)?.own) };
+  const event = stripEventNames(assigned.event, cardOf(drain, assigned.event.source)?.own);
+  return event && { ...assigned, event };
 }

@@ -1,4 +1,4 @@
-// OpenHook v0.1 specification, read 2026-11-21
+// OpenHook v0.1 specification, both texts, read 2026-11-26
 import * as z from "zod";
 
 const count = z.number().int().nonnegative();
@@ -10,7 +10,10 @@ const base = {
   /** ISO 8601 with zone. */
   time: z.iso.datetime({ offset: true }),
   session_id: z.string().min(1),
+  /** The working directory, from either text. */
   cwd: z.string().optional(),
+  /** Where the agent works, if that is no directory: a URI. */
+  context: z.string().optional(),
   extensions: z.record(z.string(), z.unknown()).optional(),
 };
 
@@ -63,10 +66,39 @@ export const ToolEnd = z.object({
     .optional(),
 });
 
+const lineNumber = z.number().int().positive();
+
+/** One change of one file. */
+export const FileWriteEvent = z.object({
+  ...base,
+  type: z.literal("file.write"),
+  data: z.object({
+    path: z.string().min(1),
+    operation: z.enum(["create", "update", "delete"]).optional(),
+    start_line: lineNumber.optional(),
+    end_line: lineNumber.optional(),
+    model: z.string().optional(),
+    tool_call_id: z.string().optional(),
+  }),
+});
+
 /**
- * One OpenHook v0.1 event, strictly as specified; facts without a field are under `extensions`.
+ * One OpenHook v0.1 event with the fields of both texts; facts without a field are under `extensions`. `src/convert` writes it as one
+ * of the two.
  *
  * @see OpenHook v0.1 §2 and §3
  */
-export const Envelope = z.discriminatedUnion("type", [SessionStart, PromptSubmit, ToolStart, ToolEnd, SessionEnd]);
+export const Envelope = z.discriminatedUnion("type", [
+  SessionStart,
+  PromptSubmit,
+  ToolStart,
+  ToolEnd,
+  FileWriteEvent,
+  SessionEnd,
+]);
 export type Envelope = z.infer<typeof Envelope>;
+
+/** The fields of `data` of one type. */
+export function dataFieldsOf({ shape }: (typeof Envelope.options)[number]): Readonly<Record<string, z.ZodType>> {
+  return shape.data instanceof z.ZodOptional ? shape.data.unwrap().shape : shape.data.shape;
+}

@@ -85,3 +85,5 @@ export type SignalEvent = z.infer<typeof SignalEvent>;
 export const Event = z.union([Envelope, SignalEvent]);
 export type Event = z.infer<typeof Event>;
 export type EventType = Event["type"];
+/** Types that agents report as such; files are written by their tool calls. */
+export type NativeEventType = Exclude<EventType, "file.write">;

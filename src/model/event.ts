@@ -2,7 +2,7 @@ import type { Envelope } from "./envelope.ts";
 import type { Event } from "./event-schema.ts";
 import { extrasOf } from "./extras.lazy.ts";
 
-export type { Event, EventType, Extras, SignalEvent } from "./event-schema.ts";
+export type { Event, EventType, Extras, NativeEventType, SignalEvent } from "./event-schema.ts";
 export { extrasOf };
 
 /** True for the five OpenHook types. */

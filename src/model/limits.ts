@@ -171,7 +171,7 @@ function bound(value: unknown, name: string, depth: number, digest: Digest): unk
   switch (typeof value) {
     case "string":
       if (ID_MEMBERS.has(name)) return limitId(value, digest);
-      return PATH_MEMBERS.has(name) ? limitPath(value) : limitName(value);
+      return PATH_MEMBERS.has(name) || name === "context" ? limitPath(value) : limitName(value);
     case "number":
       return limitNumber(value, name);
     case "boolean":

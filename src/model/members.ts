@@ -30,8 +30,8 @@ export const ID_MEMBERS: ReadonlySet<string> = new Set([
   "givenId",
 ]);
 
-/** Members that hold a path, by which transcripts and repositories are found. */
-export const PATH_MEMBERS: ReadonlySet<string> = new Set(["cwd", "transcript_path"]);
+/** Members that hold a path, by which transcripts, repositories and files are found. */
+export const PATH_MEMBERS: ReadonlySet<string> = new Set(["cwd", "transcript_path", "path"]);
 
 /** Members that hold a time, in milliseconds since 1970. */
 export const TIME_MEMBERS: ReadonlySet<string> = new Set(["timeMs", "startMs", "endMs"]);

@@ -123,6 +123,8 @@ function factsWithoutEffect({ events, entries }: SessionInput): readonly string[
       .filter(
         (e) =>
           e.type === "notice" ||
+          // The call that wrote the file has its own events
+          e.type === "file.write" ||
           e.type === "compaction" ||
           (e.type === "session.start" && extrasOf(e).continues === "compaction"),
       )

@@ -6,7 +6,8 @@ import type { Database } from "./database.ts";
 
 /** How each kind of fact loses its names. */
 export interface FactChanges {
-  readonly event: (event: Event) => Event;
+  /** `undefined`: nothing of it may stay. */
+  readonly event: (event: Event) => Event | undefined;
   readonly entry: (entry: TranscriptEntry) => TranscriptEntry;
   readonly toolCall: (call: ToolCall) => ToolCall;
   readonly agentType: (type: string) => string | undefined;
@@ -80,13 +81,23 @@ interface BodyColumn {
   readonly session: number;
 }
 
-function rewriteBodies(db: Database, { table, key, session }: BodyColumn, change: (body: unknown) => object): boolean {
+function rewriteBodies(
+  db: Database,
+  { table, key, session }: BodyColumn,
+  change: (body: unknown) => object | undefined,
+): boolean {
   const name = table === "tool_calls" ? ", name = ?3" : "";
   const update = db.prepare(`UPDATE ${table} SET body = ?1${name} WHERE ${key} = ?2 AND session = ${session}`);
+  const remove = db.prepare(`DELETE FROM ${table} WHERE ${key} = ? AND session = ${session}`);
   let hasChanged = false;
   for (const row of db.prepare(`SELECT ${key} AS key, body FROM ${table} WHERE session = ?`).all(session)) {
     const before = String(row["body"]);
     const changed = change(JSON.parse(before));
+    if (changed === undefined) {
+      remove.run(String(row["key"]));
+      hasChanged = true;
+      continue;
+    }
     const after = JSON.stringify(changed);
     if (after === before) continue;
     if ("name" in changed && name !== "") update.run(after, String(row["key"]), String(changed.name));

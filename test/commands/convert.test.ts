@@ -241,7 +241,7 @@ describe("--validate", () => {
       first,
       envelope("session.end", { id: "not-a-uuid", data: { transcript_path: "here.jsonl", mood: "fine" } }),
       envelope("tool.end", { data: { tool_call_id: "t-9" } }),
-      envelope("file.write", { openhook: "0.2" }),
+      envelope("doc.write", { openhook: "0.2" }),
     ]);
     expect(code).toBe(0);
     expect(lines).toEqual([
@@ -251,7 +251,7 @@ describe("--validate", () => {
       'line 7: remark: data: "mood" is not a field of this type; vendor fields belong under extensions',
       "line 8: remark: data.tool_call_id: no earlier tool.start has it",
       "line 9: remark: openhook: version 0.2 is read as 0.1",
-      'line 9: remark: type: "file.write" is not a type of OpenHook v0.1',
+      'line 9: remark: type: "doc.write" is not a type of OpenHook v0.1',
       "8 valid envelopes, 0 errors, 7 remarks",
       expect.stringMatching(/level 2/),
     ]);

@@ -2,7 +2,7 @@
 
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
-import type { Event, EventType, Extras } from "../../model/event.ts";
+import type { Event, Extras, NativeEventType } from "../../model/event.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { absolutePath, first, typeOf } from "../shared/payload/claude-like.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
@@ -18,7 +18,7 @@ export const EVENTS = {
   PreToolUse: "tool.start",
   PostToolUse: "tool.end",
   Stop: "turn.end",
-} as const satisfies Readonly<Record<string, EventType>>;
+} as const satisfies Readonly<Record<string, NativeEventType>>;
 
 /** Payloads do not name their event; `--event` does. */
 export function recognises(payload: unknown): Recognition {

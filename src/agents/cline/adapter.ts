@@ -3,7 +3,7 @@
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
 import type { SessionEndReason } from "../../model/envelope.ts";
-import type { Event, EventType, Extras } from "../../model/event.ts";
+import type { Event, Extras, NativeEventType } from "../../model/event.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
@@ -27,9 +27,9 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   const run = runOf(payload, intake);
   if (run === undefined) return [];
   const { p, native, isMain } = run;
-  const event = (type: EventType, more: Partial<PayloadEvent> = {}): Event =>
+  const event = (type: NativeEventType, more: Partial<PayloadEvent> = {}): Event =>
     eventOf({ ...baseEvent(run, type), ...more }, intake);
-  const close = (end: EventType, reason: SessionEndReason, extras: Extras = {}): readonly Event[] =>
+  const close = (end: NativeEventType, reason: SessionEndReason, extras: Extras = {}): readonly Event[] =>
     isMain
       ? [
           event(end, { extras: { ...run.extras, ...extras } }),
@@ -133,7 +133,7 @@ function runOf(payload: unknown, intake: IntakeFacts): Run | undefined {
   };
 }
 
-const baseEvent = (run: Run, type: EventType): PayloadEvent => ({
+const baseEvent = (run: Run, type: NativeEventType): PayloadEvent => ({
   source: SOURCE,
   type,
   native: run.native,

@@ -3,7 +3,7 @@ import { posix, win32 } from "node:path";
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
 import type { SessionEndReason } from "../../model/envelope.ts";
-import type { Event, EventType, Extras } from "../../model/event.ts";
+import type { Event, Extras, NativeEventType } from "../../model/event.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
@@ -149,7 +149,7 @@ const OWN_PATH = /[/\\](?:\.copilot[/\\].*|session-state[/\\][^/\\]+[/\\]events\
 // The last line is short, the text can be long
 const EXIT_TAIL_CHARS = 160;
 
-const TYPES: Readonly<Record<NativeEvent, EventType>> = {
+const TYPES: Readonly<Record<NativeEvent, NativeEventType>> = {
   sessionStart: "session.start",
   sessionEnd: "session.end",
   userPromptSubmitted: "prompt.submit",
@@ -170,7 +170,7 @@ const END_REASONS: Readonly<Record<string, SessionEndReason>> = {
   timeout: "timeout",
 };
 
-function typeOf(p: Payload, agentId: string | undefined): EventType | undefined {
+function typeOf(p: Payload, agentId: string | undefined): NativeEventType | undefined {
   switch (p.event) {
     // For a subagent this is its task, not a user's prompt
     case "userPromptSubmitted":

@@ -4,7 +4,7 @@ import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import { isBareCount } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
 import type { SessionEndReason } from "../../model/envelope.ts";
-import type { Event, EventType, Extras } from "../../model/event.ts";
+import type { Event, Extras, NativeEventType } from "../../model/event.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
@@ -35,7 +35,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   const read = payloadOf(payload, intake);
   if (read === undefined) return [];
   const { p, native } = read;
-  const event = (type: EventType, more: Partial<PayloadEvent> = {}): readonly Event[] => [
+  const event = (type: NativeEventType, more: Partial<PayloadEvent> = {}): readonly Event[] => [
     eventOf({ ...baseEvent(read, type, payload, intake), ...more }, intake),
   ];
   const extras = extrasOf(read);
@@ -116,7 +116,7 @@ const KNOWN = new Set([
  * Payloads have no time. An event sent by two registrations has the same payload; payloads that only contain a command are
  * distinguished by process.
  */
-function baseEvent(read: Payload, type: EventType, payload: unknown, intake: IntakeFacts): PayloadEvent {
+function baseEvent(read: Payload, type: NativeEventType, payload: unknown, intake: IntakeFacts): PayloadEvent {
   const isPrompt = type === "prompt.submit" || type === "turn.end" || type === "turn.error";
   const digest = payloadDigest(payload);
   return {

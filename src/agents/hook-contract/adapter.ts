@@ -3,7 +3,7 @@
 import { basename } from "node:path/posix";
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
-import type { Event, EventType, Extras } from "../../model/event.ts";
+import type { Event, Extras, NativeEventType } from "../../model/event.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { absolutePath, CLAUDE_EVENTS, claudeLikeEvents, emitsOf, typeOf } from "../shared/payload/claude-like.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
@@ -25,7 +25,7 @@ export const EVENTS = {
   SubagentStop: "tool.end",
   Stop: "turn.end",
   PreCompact: "compaction",
-} as const satisfies Readonly<Record<string, EventType>>;
+} as const satisfies Readonly<Record<string, NativeEventType>>;
 
 export const EMITS = [...new Set([...emitsOf(EVENTS), ...emitsOf(CLAUDE_EVENTS)])];
 

@@ -2,7 +2,7 @@
 
 import type { IntakeFacts } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
-import { Envelope } from "../../model/envelope.ts";
+import { dataFieldsOf, Envelope } from "../../model/envelope.ts";
 import { OPENHOOK_VERSION } from "../../model/envelope-types.ts";
 import { type Event, timeMsOf } from "../../model/event.ts";
 import { Extras } from "../../model/event-schema.ts";
@@ -84,7 +84,7 @@ export function remarks(payload: unknown): readonly string[] {
     lines.push("an envelope has no time; the time of receipt is used");
   else if (!ZONED.test(time)) lines.push("an envelope's time has no zone; it was read as UTC");
   const given = asObject(p["data"]) ?? {};
-  for (const [name, field] of Object.entries(option.shape.data.unwrap().shape)) {
+  for (const [name, field] of Object.entries(dataFieldsOf(option))) {
     if (given[name] !== undefined && !isWritable(field, given[name])) {
       lines.push(`data.${name} of a ${type} envelope does not match the specification; the field was dropped`);
     }
@@ -143,7 +143,7 @@ function fitting(type: unknown, data: unknown): Record<string, unknown> | undefi
   const option = Envelope.options.find((o) => o.shape.type.value === type);
   const given = asObject(data);
   if (option === undefined || given === undefined) return undefined;
-  const fields = option.shape.data.unwrap().shape;
+  const fields = dataFieldsOf(option);
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, field]) => {
       const value = field.safeParse(rounded(given[name]));

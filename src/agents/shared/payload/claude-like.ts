@@ -2,7 +2,7 @@ import type { IntakeFacts, Recognition } from "../../../model/agent.ts";
 import { isBareCount } from "../../../model/call-ids.ts";
 import { defined } from "../../../model/defined.ts";
 import type { SessionEndReason } from "../../../model/envelope.ts";
-import type { Event, EventType, Extras } from "../../../model/event.ts";
+import type { Event, Extras, NativeEventType } from "../../../model/event.ts";
 import { executableOf } from "../names/executables.ts";
 import { inputDigest } from "./digest.ts";
 import { payloadDigest } from "./identity.ts";
@@ -15,7 +15,7 @@ import { eventOf, sessionOf } from "./payload-event.ts";
 export interface ClaudeLike {
   readonly source: string;
   /** Native event names, case-insensitive, and their types. Others yield nothing. */
-  readonly events: Readonly<Record<string, EventType>>;
+  readonly events: Readonly<Record<string, NativeEventType>>;
   /** Variable with the session id, for payloads without one. */
   readonly sessionVariable?: string;
 }
@@ -33,10 +33,12 @@ export const CLAUDE_EVENTS = {
   SubagentStart: "subagent.start",
   SubagentStop: "subagent.end",
   PreCompact: "compaction",
-} as const satisfies Readonly<Record<string, EventType>>;
+} as const satisfies Readonly<Record<string, NativeEventType>>;
 
 /** The event types that an agent of the family can send, for its card. */
-export const emitsOf = (events: ClaudeLike["events"]): readonly EventType[] => [...new Set(Object.values(events))];
+export const emitsOf = (events: ClaudeLike["events"]): readonly NativeEventType[] => [
+  ...new Set(Object.values(events)),
+];
 
 /** One payload → its event, or none. */
 export function claudeLikeEvents(like: ClaudeLike, payload: unknown, intake: IntakeFacts): readonly Event[] {
@@ -116,7 +118,7 @@ export function first(p: Readonly<Record<string, unknown>>, names: readonly stri
 }
 
 /** The type of a native name, case-insensitive. */
-export function typeOf(events: ClaudeLike["events"], native: string): EventType | undefined {
+export function typeOf(events: ClaudeLike["events"], native: string): NativeEventType | undefined {
   const name = native.toLowerCase();
   return Object.entries(events).find(([known]) => known.toLowerCase() === name)?.[1];
 }

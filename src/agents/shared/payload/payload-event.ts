@@ -2,7 +2,7 @@ import type { IntakeFacts } from "../../../model/agent.ts";
 import { defined } from "../../../model/defined.ts";
 import type { SessionEndReason } from "../../../model/envelope.ts";
 import { OPENHOOK_VERSION } from "../../../model/envelope-types.ts";
-import type { Event, EventType, Extras } from "../../../model/event.ts";
+import type { Event, Extras, NativeEventType } from "../../../model/event.ts";
 import { eventId } from "./identity.ts";
 import { asString } from "./json.ts";
 import { mintedSessionId } from "./minted.ts";
@@ -10,7 +10,7 @@ import { mintedSessionId } from "./minted.ts";
 /** The fields of one payload before they become an event: an adapter finds them, `eventOf` does the rest. */
 export interface PayloadEvent {
   readonly source: string;
-  readonly type: EventType;
+  readonly type: NativeEventType;
   /** The event's native name. */
   readonly native: string;
   readonly session: PayloadSession;
@@ -53,7 +53,7 @@ export function sessionOf(
   return { id: mintedSessionId(source, intake, from.cwd), origin: "minted" };
 }
 
-/** Makes an event: an envelope for the five OpenHook types, a signal for the others. */
+/** Makes an event: an envelope for the OpenHook types of all texts, a signal for the others. */
 export function eventOf(payloadEvent: PayloadEvent, intake: IntakeFacts): Event {
   const { source, session, native, tool } = payloadEvent;
   const shared = {
