@@ -1,31 +1,48 @@
-// Writes the list of environment variables in src/intake/hook.sh from the cards in src/agents. `--check` writes nothing and
-// exits 1 if the list is stale.
+// Writes lists that the intakes share into src/intake/hook.sh and src/agents/opencode/plugin.js, which cannot import them: the
+// recorded environment variables, from the cards in src/agents, and the variables and Node options that a drain gets, from
+// src/intake/inbox-file.ts. `--check` writes nothing and exits 1 if a list is stale.
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { AS_THE_PROGRAM, importBundled } from "./import-bundled.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const hook = join(root, "src", "intake", "hook.sh");
-const BEGIN = "# variables: written by scripts/hook-variables.mjs\n";
-const END = "# /variables\n";
+const load = (...path) => importBundled({ entryPoints: [join(root, "src", ...path)], ...AS_THE_PROGRAM });
+const { RECORDED_VARIABLES } = await load("agents", "intake.const.ts");
+const { ALLOWED_NODE_OPTIONS, STARTUP_VARIABLES } = await load("intake", "inbox-file.ts");
 
-const { RECORDED_VARIABLES } = await importBundled({
-  entryPoints: [join(root, "src", "agents", "intake.const.ts")],
-  ...AS_THE_PROGRAM,
+const constant = (name, values) => `const ${name} = [\n${values.map((value) => `  "${value}",\n`).join("")}];\n`;
+
+await replaceIn("src/intake/hook.sh", "#", {
+  // One line each, without a loop: `eval` would cost the agent time
+  variables: RECORDED_VARIABLES.map((name) => `head_line env.${name} "\${${name}-}"\n`).join(""),
+  "allowed options": ALLOWED_NODE_OPTIONS.map((option) => `        ${option}) options="$options $option" ;;\n`).join(
+    "",
+  ),
+  "startup variables": STARTUP_VARIABLES.map((name) => `    unset ${name}\n`).join(""),
 });
-// One line each, without a loop: `eval` would cost the agent time
-const lines = RECORDED_VARIABLES.map((name) => `head_line env.${name} "\${${name}-}"\n`).join("");
-const before = await readFile(hook, "utf8");
-const [from, to] = [before.indexOf(BEGIN), before.indexOf(END)];
-if (from === -1 || to < from) throw new Error(`hook.sh has no ${BEGIN.trim()} … ${END.trim()}`);
-const after = `${before.slice(0, from + BEGIN.length)}${lines}${before.slice(to)}`;
-if (after !== before) {
-  if (process.argv.includes("--check")) {
-    console.error("the variables in src/intake/hook.sh are stale: run node scripts/hook-variables.mjs");
-    process.exitCode = 1;
-  } else {
-    await writeFile(hook, after);
-    console.log("wrote the variables in src/intake/hook.sh");
+await replaceIn("src/agents/opencode/plugin.js", "//", {
+  "node options": `${constant("STARTUP_VARIABLES", STARTUP_VARIABLES)}\n${constant("ALLOWED_NODE_OPTIONS", ALLOWED_NODE_OPTIONS)}`,
+});
+
+/** Replaces the text between `<mark> <name>: written by …` and `<mark> /<name>`. */
+async function replaceIn(file, mark, texts) {
+  const path = join(root, file);
+  const before = await readFile(path, "utf8");
+  let after = before;
+  for (const [name, text] of Object.entries(texts)) {
+    const begin = `${mark} ${name}: written by scripts/hook-variables.mjs\n`;
+    const from = after.indexOf(begin) + begin.length;
+    const to = after.search(new RegExp(`^ *${mark} /${name}$`, "m"));
+    if (from < begin.length || to < from) throw new Error(`${file} has no part "${name}"`);
+    after = `${after.slice(0, from)}${text}${after.slice(to)}`;
   }
+  if (after === before) return;
+  if (process.argv.includes("--check")) {
+    console.error(`${file} is stale: run node scripts/hook-variables.mjs`);
+    process.exitCode = 1;
+    return;
+  }
+  await writeFile(path, after);
+  console.log(`wrote ${file}`);
 }

@@ -26,7 +26,7 @@ export async function chooseAgents(
   if (!canAsk(context)) {
     throw new UserError(
       "E_CONFIRM",
-      `found ${names.join(", ")}: name those that shall be collected, or pass --yes for all, or run it in a terminal to be asked`,
+      `found ${names.join(", ")}: name the agents to enable, pass --yes for all, or run it in a terminal to choose`,
     );
   }
   const options = await Promise.all(

@@ -12,9 +12,9 @@ import { plural } from "../text/figures.ts";
 import { printable, writeLines } from "../text/terminal.ts";
 
 export interface ConvertOptions {
-  /** The agent that sent the payloads, if they do not say. */
+  /** The agent that sent the payloads, if they do not name it. */
   readonly source?: string;
-  /** The native event name, if the payloads do not say. */
+  /** The native event name, if the payloads do not contain it. */
   readonly event?: string;
   /** Check envelopes instead of making them. */
   readonly validate: boolean;
@@ -79,14 +79,14 @@ async function discoveryOf({ discovery: path }: ConvertOptions, context: Context
 
 const MAX_PROBLEMS = 50;
 
-function* leftOut({ envelopes, signals, copies, silent, problems }: Conversion): Generator<string> {
+function* leftOut({ envelopes, signals, duplicates, withoutEvents, problems }: Conversion): Generator<string> {
   for (const { line, reason } of problems.slice(0, MAX_PROBLEMS)) yield `line ${line}: ${reason}`;
   if (problems.length > MAX_PROBLEMS) yield `and ${problems.length - MAX_PROBLEMS} more lines like these`;
   const types = [...signals].map(([type, n]) => `${n} ${type}`).join(", ");
   const parts = [
     ...(types === "" ? [] : [`${types} (OpenHook has no such types)`]),
-    ...(copies === 0 ? [] : [plural(copies, "duplicate event", "duplicate events")]),
-    ...(silent === 0 ? [] : [plural(silent, "payload without an event", "payloads without an event")]),
+    ...(duplicates === 0 ? [] : [plural(duplicates, "duplicate event", "duplicate events")]),
+    ...(withoutEvents === 0 ? [] : [plural(withoutEvents, "payload without an event", "payloads without an event")]),
     ...(problems.length === 0 ? [] : [plural(problems.length, "payload not understood", "payloads not understood")]),
   ];
   if (parts.length > 0) yield `${plural(envelopes.length, "envelope")}; left out: ${parts.join("; ")}`;

@@ -12,7 +12,7 @@ import { printable } from "../text/terminal.ts";
  * If `OTEL_EXPORTER_OTLP_ENDPOINT` is set, the sessions are sent there too.
  *
  * @param packageRoot holds `dist` and `demo/recordings`
- * @returns exit code: 0; 1 a number that arrived differs from the recorded one, or the user's endpoint did not take all
+ * @returns exit code: 0; 1 a number that arrived differs from the recorded one, or the user's endpoint did not accept everything
  * @throws UserError for what the user can fix: not built, no `/bin/sh`, no temporary folder, no free port
  */
 export async function demo(

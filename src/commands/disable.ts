@@ -25,7 +25,7 @@ export type DisableOptions = Omit<EnableOptions, "hookSource">;
  * something else has changed them. With the last agent the hook program is removed too; collected data stays.
  *
  * @param names agents by source; none: all that are enabled in this scope
- * @returns exit code: 0 done or nothing to do; 1 the user said no, or one of several agents that were not named could not
+ * @returns exit code: 0 done or nothing to do; 1 the user cancelled, or one of several agents that were not named could not
  *          be disabled (stderr has the reason)
  * @throws UserError for anything the user can fix
  */

@@ -17,8 +17,8 @@ export interface DoctorOptions {
 }
 
 /**
- * `openhook-otel doctor`: checks everything between an agent and the backend by trying it where that does no harm: the
- * hook takes an event, the backend gets an empty request, SQLite checks the store. Each finding says what to do.
+ * `openhook-otel doctor`: checks everything between an agent and the backend, with harmless trials: the hook writes an
+ * event, the backend gets an empty request, SQLite checks the store. Each finding has a remedy.
  *
  * @returns exit code: 0 everything works, or only remarks; 1 something is broken
  */

@@ -22,12 +22,12 @@ export interface ReconcileOptions extends Readonly<Partial<Record<BackendName, s
 }
 
 /**
- * `openhook-otel reconcile`: compares transcripts (read again), the store, deliveries, and the answers of Prometheus, Jaeger
- * and Tempo. Only reads.
+ * `openhook-otel reconcile`: compares transcripts (read again), the store, deliveries, and what Prometheus, Jaeger and Tempo
+ * return. Only reads.
  *
  * @param session id, the beginning of one, or `<source>/<id>`; without it all sessions with activity in the range
  * @returns exit code: 0 everything that could be compared agrees; 1 something differs; 2 nothing could be compared
- * @throws UserError (2) for wrong input and for a backend that does not answer, (1) for a store that cannot be read
+ * @throws UserError (2) for wrong input and for a backend that does not respond, (1) for a store that cannot be read
  */
 export async function reconcile(
   session: string | undefined,

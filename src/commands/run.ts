@@ -32,7 +32,7 @@ export async function run([program = "", ...args]: readonly string[], context: C
 
 // --- internal ---
 
-/** Sent to this process, meant for the agent. A terminal sends SIGINT to both. */
+/** Signals to pass on to the agent. Not SIGINT: a terminal sends it to both. */
 const FORWARDED = ["SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"] as const;
 
 function exitCodeOf(program: string, args: readonly string[], { env, cwd }: Context): Promise<number> {

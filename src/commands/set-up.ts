@@ -1,4 +1,4 @@
-// The commands that set something up, as one part of the build; read-and-repair.ts says why. None
+// The commands that set something up, as one part of the build; see read-and-repair.ts for the reason. None
 // of them needs the store, so that they also work where libsql is missing.
 
 export * from "./config.ts";

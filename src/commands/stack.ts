@@ -104,7 +104,7 @@ async function askForEndpoint(
   if (!canAsk(context)) {
     throw new UserError(
       "E_CONFIRM",
-      `this sets otlp.endpoint to ${STACK_ENDPOINT}: pass --yes, or run it in a terminal to be asked; --print only prints`,
+      `this sets otlp.endpoint to ${STACK_ENDPOINT}: pass --yes, or run it in a terminal to confirm; --print only prints`,
     );
   }
   const instead = before === undefined ? "" : ` instead of ${before}`;

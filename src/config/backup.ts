@@ -29,7 +29,7 @@ const BackupRecord = z.object({
   scope: z.enum(["user", "project"]),
   /** The topmost directory that was created for the file. */
   madeDirectory: z.string().optional(),
-  /** Registrations with something in the file; two scopes may share one. @default one of `scope`, for this file */
+  /** Registrations that use the file; two scopes may share one. @default one of `scope`, for this file */
   holders: z.array(Holder).optional(),
 });
 export type BackupRecord = z.infer<typeof BackupRecord>;
@@ -83,7 +83,7 @@ export async function saveBackup(
   await writeFileAtomic(recordPath(backupDir, record.path), `${JSON.stringify(whole, null, 2)}\n`, { mode: 0o600 });
 }
 
-/** Forgets a settings file; the directory is removed with the last one. */
+/** Removes the backup of a settings file, and the directory with the last one. */
 export async function dropBackup(backupDir: string, path: string): Promise<void> {
   await removeFile(recordPath(backupDir, path));
   await removeFile(bytesPath(backupDir, path));

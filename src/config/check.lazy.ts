@@ -3,7 +3,7 @@ import { type Checked, checkedSettings } from "./checked.ts";
 import { Config } from "./schema.ts";
 import type { Setting } from "./setting.ts";
 
-/** @throws if a value does not fit, which `misfit` reports first */
+/** @throws if a value does not fit, which `invalidReason` reports first */
 export function parseConfig(given: unknown): Config {
   return Config.parse(given);
 }
@@ -13,15 +13,15 @@ export function parseConfig(given: unknown): Config {
  * @returns why the value is refused, as the end of a sentence that begins with the key; `undefined` if it is accepted. Never
  *   quotes the value, which may be a secret.
  */
-export function misfit(setting: Setting, value: unknown): string | undefined {
+export function invalidReason(setting: Setting, value: unknown): string | undefined {
   const result = z.safeParse(checkedOf(setting).schema, value);
   if (result.success) return undefined;
   const own = result.error.issues.find(({ message }) => OWN_MESSAGE.test(message));
   return own?.message ?? `must be ${setting.allowed}`;
 }
 
-/** `misfit` for the name of a map's entry. */
-export function misfitName(setting: Setting, name: string): string | undefined {
+/** `invalidReason` for the name of a map's entry. */
+export function invalidNameReason(setting: Setting, name: string): string | undefined {
   const { entryName } = checkedOf(setting);
   if (entryName === undefined || z.safeParse(entryName, name).success) return undefined;
   if (setting.secret) return "has an entry whose name HTTP does not allow for a header";

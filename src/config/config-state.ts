@@ -1,7 +1,7 @@
 import type { OtlpSignal } from "../model/settings.ts";
 import type { LoadedConfig } from "./resolve.ts";
 
-/** Whether the user's value could not be read; the default does not replace it, so nothing may be deleted because of it. */
+/** Whether the user's value could not be read. The default does not replace it, so nothing may be deleted by it. */
 export const isUnknown = ({ sources }: Pick<LoadedConfig, "sources">, key: string): boolean =>
   sources.get(key)?.kind === "unknown";
 

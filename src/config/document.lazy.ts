@@ -38,7 +38,7 @@ export function parseDocument(
   const first = errors[0];
   if (first !== undefined) {
     return {
-      problem: `not valid JSON (${inWords(printParseErrorCode(first.error))})`,
+      problem: `not valid JSON (${readable(printParseErrorCode(first.error))})`,
       line: lineAt(text, first.offset),
     };
   }
@@ -123,4 +123,4 @@ const nested = ({ path }: Setting): string =>
 const lineAt = (text: string, offset: number): number => text.slice(0, offset).split(/\r\n|\r|\n/).length;
 
 /** `CommaExpected` → `comma expected`. */
-const inWords = (code: string): string => code.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
+const readable = (code: string): string => code.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();

@@ -7,7 +7,7 @@ import { namedByRepositories, type RepositoryPlaces } from "./repository-variabl
  * Variables whose value may come from a repository: they matter to a drain, do not only restrict, were not recorded by `enable` with
  * this value, and a file of the repository names them.
  *
- * @param stateDir where the record is; `undefined` if that folder itself is doubtful
+ * @param stateDir folder with the record of `enable`; `undefined` if that folder itself may come from a repository
  * @returns variable name → file
  * @throws never
  */

@@ -58,7 +58,7 @@ function unsetLast(text: string, path: readonly string[]): string {
     ? splice(text, before, endOfLine(text, after.lineEnd) - before, "")
     : cutInline(text, property, after.comma ?? endOf(property));
   if (!isLast || previous === undefined || after.comma !== undefined) return without;
-  // It was the last one, without a comma: the one before it must lose its comma
+  // It was the last property, without a comma: remove the comma of the one before it
   const comma = afterValue(text, endOf(previous)).comma;
   return comma === undefined ? without : splice(without, comma - 1, 1, "");
 }

@@ -1,5 +1,5 @@
 import { suggest } from "../model/suggest.ts";
-import { keyOf, sourceInWords } from "./layer.ts";
+import { describeSource, keyOf } from "./layer.ts";
 import type { LoadedConfig } from "./load.ts";
 import { shownValue } from "./redact.ts";
 import type { Setting } from "./setting.ts";
@@ -23,7 +23,7 @@ export function effectiveSettings(loaded: LoadedConfig): readonly EffectiveSetti
     const { setting, entry } = target;
     const held = valueAt(loaded.config, setting.path);
     const value = setting.kind === "map" ? valueAt(held, entry === undefined ? [""] : [entry]) : held;
-    const row = { key, setting, source: sourceInWords(source) };
+    const row = { key, setting, source: describeSource(source) };
     const isPlain = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
     return [isPlain && source.kind !== "unknown" ? { ...row, value: shownValue(setting, value) } : row];
   });

@@ -3,7 +3,7 @@ import { type Layer, newLayer, type Origin, put, putText } from "./layer.ts";
 import { hint } from "./nearest.ts";
 import { parsePairs } from "./pairs.ts";
 import { PREFIX } from "./setting.ts";
-import { misfit, SETTINGS, type Target, targetOf } from "./settings.ts";
+import { invalidReason, SETTINGS, type Target, targetOf } from "./settings.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -25,9 +25,9 @@ export function readOwnVariables(env: Env): Layer {
 /** The settings in OpenTelemetry's variables. */
 export interface OtelLayer extends Layer {
   /** Signals with a protocol that we do not support (`grpc`), and the variable that sets it. */
-  readonly unspoken: ReadonlyMap<OtlpSignal, string>;
-  /** Which addresses (`""`: the general one) were given but cannot be used: their headers are not for us. */
-  readonly elsewhere: ReadonlySet<"" | OtlpSignal>;
+  readonly unsupported: ReadonlyMap<OtlpSignal, string>;
+  /** Addresses (`""`: the general one) that are set but cannot be used: their headers are not sent. */
+  readonly unusableEndpoints: ReadonlySet<"" | OtlpSignal>;
 }
 
 /**
@@ -38,25 +38,25 @@ export interface OtelLayer extends Layer {
  */
 export function readOtelVariables(env: Env): OtelLayer {
   const layer = newLayer();
-  const unspoken = new Map<OtlpSignal, string>();
+  const unsupported = new Map<OtlpSignal, string>();
   for (const signal of OTLP_SIGNALS) {
     const variable = ["OTLP_PROTOCOL", `OTLP_${signal.toUpperCase()}_PROTOCOL`]
       .map((name) => `OTEL_EXPORTER_${name}`)
       .findLast((name) => isSet(env[name]));
-    if (variable !== undefined && !isSpoken(env[variable])) unspoken.set(signal, variable);
+    if (variable !== undefined && !isSupportedProtocol(env[variable])) unsupported.set(signal, variable);
   }
-  const elsewhere = new Set<"" | OtlpSignal>();
+  const unusableEndpoints = new Set<"" | OtlpSignal>();
   for (const scope of ["", ...OTLP_SIGNALS] as const) {
     for (const [suffix, name] of Object.entries(EXPORTER)) {
-      const taken = readExporterVariable(layer, env, { scope, suffix, name, unspoken });
-      if (name === "endpoint" && !taken) elsewhere.add(scope);
+      const taken = readExporterVariable(layer, env, { scope, suffix, name, unsupported });
+      if (name === "endpoint" && !taken) unusableEndpoints.add(scope);
     }
   }
   for (const signal of OTLP_SIGNALS) readExporterList(layer, env, signal);
   readTemporality(layer, env);
   readResource(layer, env);
   readSwitches(layer, env);
-  return { ...layer, unspoken, elsewhere };
+  return { ...layer, unsupported, unusableEndpoints };
 }
 
 // --- internal ---
@@ -92,19 +92,19 @@ interface ExporterVariable {
   readonly scope: "" | OtlpSignal;
   readonly suffix: string;
   readonly name: string;
-  readonly unspoken: ReadonlyMap<OtlpSignal, string>;
+  readonly unsupported: ReadonlyMap<OtlpSignal, string>;
 }
 
 /** False if the variable is set and its value was refused. */
-function readExporterVariable(layer: Layer, env: Env, { scope, suffix, name, unspoken }: ExporterVariable): boolean {
+function readExporterVariable(layer: Layer, env: Env, { scope, suffix, name, unsupported }: ExporterVariable): boolean {
   const variable = `OTEL_EXPORTER_OTLP_${scope === "" ? "" : `${scope.toUpperCase()}_`}${suffix}`;
   const text = env[variable]?.trim();
   if (!isSet(text)) return true;
   const target = mustBe(scope === "" ? `otlp.${name}` : `otlp.${scope}.${name}`);
-  if (name === "protocol" && !isSpoken(text)) return false;
+  if (name === "protocol" && !isSupportedProtocol(text)) return false;
   // gRPC addresses may have no scheme ("localhost:4317"), which is right for the program they are meant for
-  const notForUs = scope === "" ? OTLP_SIGNALS.every((signal) => unspoken.has(signal)) : unspoken.has(scope);
-  if (name === "endpoint" && notForUs && misfit(target.setting, text) !== undefined) return false;
+  const notForUs = scope === "" ? OTLP_SIGNALS.every((signal) => unsupported.has(signal)) : unsupported.has(scope);
+  if (name === "endpoint" && notForUs && invalidReason(target.setting, text) !== undefined) return false;
   const isWord = name === "compression" || name === "protocol";
   putText(layer, target, isWord ? text.toLowerCase() : text, foreign(variable));
   return layer.values.has(target.setting.key);
@@ -152,7 +152,7 @@ function readSwitches(layer: Layer, env: Env): void {
   }
 }
 
-const isSpoken = (protocol: string | undefined): boolean =>
+const isSupportedProtocol = (protocol: string | undefined): boolean =>
   ["http/protobuf", "http/json"].includes(protocol?.trim().toLowerCase() ?? "");
 
 const isSet = (text: string | undefined): text is string => text !== undefined && text.trim() !== "";

@@ -2,7 +2,7 @@ import type { Stats } from "node:fs";
 import { chmod, lstat, readdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** The state directory does not belong to this user, who else could read or replace its contents. */
+/** The state directory does not belong to this user, who could read or replace its contents. */
 export class StateError extends Error {
   readonly code = "E_STATE";
 }

@@ -22,7 +22,7 @@ export interface WriteOptions {
   readonly forceMode?: boolean;
   /** For parent directories that are created. @default 0o700 */
   readonly dirMode?: number;
-  /** What the file must still contain just before it is replaced; `null`: that it must still not exist. */
+  /** What the file must contain just before it is replaced; `null`: it must not exist. */
   readonly expect?: Uint8Array | null;
 }
 

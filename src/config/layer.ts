@@ -1,7 +1,7 @@
 import { parsePairs } from "./pairs.ts";
 import { HIDDEN, isAddress, redactUrl } from "./redact.ts";
 import type { Setting, SettingValue } from "./setting.ts";
-import { misfit, misfitName, type Target } from "./settings.ts";
+import { invalidNameReason, invalidReason, type Target } from "./settings.ts";
 
 /** Where an effective value comes from. */
 export type Source =
@@ -9,13 +9,13 @@ export type Source =
   | { readonly kind: "file"; readonly path: string }
   | { readonly kind: "environment"; readonly variable: string }
   | { readonly kind: "flag" }
-  /** We switched it off, because a setting that decides where data goes could not be read. */
+  /** The program switched it off, because a setting that decides where data goes could not be read. */
   | { readonly kind: "withheld" }
   /** The given value could not be read, and the default must not replace it. */
   | { readonly kind: "unknown" };
 
-/** A source in words, as `config` shows it. */
-export function sourceInWords(source: Source): string {
+/** A source as text, as `config` shows it. */
+export function describeSource(source: Source): string {
   switch (source.kind) {
     case "file":
       return `file ${source.path}`;
@@ -39,9 +39,9 @@ export interface Given {
 export interface Layer {
   /** By dotted key; maps have one key per entry. */
   readonly values: Map<string, Given>;
-  /** Keys of settings whose value here was refused. */
+  /** Keys of settings with a refused value that stops sending. */
   readonly broken: Set<string>;
-  /** These and harmless ones: the next place with a value is used instead. */
+  /** Keys of all settings with a refused value; the next place with a value is used instead. */
   readonly refused: Set<string>;
   readonly warnings: string[];
   readonly errors: string[];
@@ -60,13 +60,13 @@ export interface Origin {
   readonly source: Source;
   /** `~/config.json:7`, `environment variable X`. */
   readonly place: string;
-  /** Meant for every OpenTelemetry program: a harmless value that does not fit is only a warning. */
+  /** A variable for every OpenTelemetry program: an invalid value that is harmless is only a warning. */
   readonly foreign?: boolean;
   /** The consequence of a refused value, if it differs from that of loading a configuration. */
-  readonly otherwise?: string;
+  readonly consequence?: string;
 }
 
-/** Accepts a value for a setting or one entry of a map; a value that does not fit becomes an error of the layer. */
+/** Accepts a value for a setting or one entry of a map; an invalid value becomes an error of the layer. */
 export function put(layer: Layer, target: Target, value: unknown, origin: Origin): void {
   const { setting, entry } = target;
   if (setting.kind !== "map" || entry !== undefined) {
@@ -118,8 +118,9 @@ const DESTINATION: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Settings whose broken value in a general OpenTelemetry variable is harmless: an unreadable pair is a header for no program, and without
- * the general address there is none, or the user's own. (A broken address of one signal would send it to the general one.)
+ * Settings whose invalid value in a general OpenTelemetry variable is harmless: an unreadable header is sent by no program, and
+ * without a general address either nothing is sent, or the user's address applies. (If one signal's address were ignored, its data
+ * would go to the general address.)
  */
 const HARMLESS_IF_FOREIGN: ReadonlySet<string> = new Set([
   "otlp.headers",
@@ -130,10 +131,10 @@ const HARMLESS_IF_FOREIGN: ReadonlySet<string> = new Set([
 
 function putOne(layer: Layer, target: Target, value: unknown, origin: Origin): void {
   const { setting, entry } = target;
-  const badName = entry === undefined ? undefined : misfitName(setting, entry);
-  const why = badName ?? misfit(setting, value);
+  const badName = entry === undefined ? undefined : invalidNameReason(setting, entry);
+  const why = badName ?? invalidReason(setting, value);
   if (badName !== undefined) {
-    // Not the name itself: "authorization: Bearer x" ends up here
+    // Do not quote the name: it may be "authorization: Bearer x"
     refuse(layer, { setting }, badName, origin);
   } else if (why !== undefined) {
     refuse(layer, target, why.startsWith("must") ? `${why}, not ${found(setting, value)}` : why, origin);
@@ -142,10 +143,10 @@ function putOne(layer: Layer, target: Target, value: unknown, origin: Origin): v
   }
 }
 
-function refuse(layer: Layer, target: Target, why: string, { place, foreign, otherwise }: Origin): void {
+function refuse(layer: Layer, target: Target, why: string, { place, foreign, consequence }: Origin): void {
   const { setting } = target;
   const harmless = !decidesDestination(setting) || (foreign === true && HARMLESS_IF_FOREIGN.has(setting.key));
-  const then = otherwise ?? (harmless ? "it is ignored" : "export is off until this is fixed");
+  const then = consequence ?? (harmless ? "it is ignored" : "export is off until this is fixed");
   const message = `${place}: ${keyOf(target)} ${why}; ${then}`;
   layer.refused.add(setting.key);
   if (!harmless) layer.broken.add(setting.key);

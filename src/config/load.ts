@@ -37,7 +37,7 @@ export async function loadConfig(
 
 async function readFileLayer(path: string): Promise<FileLayer> {
   try {
-    // It may never get any input, and blocked drains would pile up
+    // Reading a pipe without input would block every drain
     if ((await stat(path)).isFIFO()) return unreadableDocument(path, "it is a pipe");
     return readDocument(await readFile(path, "utf8"), path);
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { OtlpSettings, OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
 import type { Config } from "./schema.ts";
 
-/** What the resource says about us, beside the user's attributes. */
+/** The program's resource attributes, in addition to the user's. */
 export interface Identity {
   /** This program's version. */
   readonly version: string;

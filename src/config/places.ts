@@ -54,7 +54,7 @@ export function placesOf({ env, home, platform }: PlacesInput): Places {
 
 /**
  * The user's home directory. A container's user may have neither `HOME` nor an entry in the user database: then it is `/`, as in container
- * runtimes, and `OPENHOOK_OTEL_HOME` says where there is room.
+ * runtimes, and `OPENHOOK_OTEL_HOME` names a usable folder.
  */
 export function homeDirectory(): string {
   for (const homeOf of [homedir, () => userInfo().homedir]) {

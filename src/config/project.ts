@@ -5,20 +5,20 @@ import { type ProjectFile, projectFilesAbove } from "./project-files.ts";
 
 /**
  * What a repository requests for its own sessions, in `.openhook-otel.json`. It can only restrict: write access to a repository must not
- * decide what leaves the machines of those who clone it, nor where it goes.
+ * decide which data leaves the machines of people who clone it, or where it is sent.
  */
 export interface ProjectSettings {
   /** Its sessions are not collected. */
   readonly disabled: boolean;
-  /** The highest capture level for its sessions. Absent: as the user set it. */
+  /** The highest capture level for its sessions. Absent: the user's level applies. */
   readonly capture?: CaptureLevel;
   /** Added to the spans of its sessions, unless something else sets them. */
   readonly attributes: Readonly<Record<string, string>>;
-  /** One line each: place, request, and what happens to it. */
+  /** One line each: place, requested setting, and its effect. */
   readonly warnings: readonly string[];
 }
 
-export const NO_WISHES: ProjectSettings = { disabled: false, attributes: {}, warnings: [] };
+export const NO_PROJECT_SETTINGS: ProjectSettings = { disabled: false, attributes: {}, warnings: [] };
 
 /** Limits for a repository's attributes. */
 export const MAX_ATTRIBUTES = 16;
@@ -26,34 +26,34 @@ export const MAX_VALUE_CHARACTERS = 256;
 
 /**
  * Reads the files that apply to a folder: its own, and those of the folders above it up to the root of its repository. Each one
- * restricts; of two attributes with one name the nearer one wins. Read again at each call.
+ * restricts; of two attributes with one name the nearer one wins. Files are read at each call.
  *
- * A file that cannot be understood may have requested less: then only figures are kept.
+ * A file that cannot be parsed may have requested a lower level, so only figures are kept then.
  *
  * @param folder a session's working directory
  * @throws never
  */
 export async function readProjectSettings(folder: string): Promise<ProjectSettings> {
   const files = await projectFilesAbove(folder);
-  return files.map(wishesIn).reduceRight(joined, NO_WISHES);
+  return files.map(projectSettingsIn).reduceRight(combine, NO_PROJECT_SETTINGS);
 }
 
 /** The settings in one file. */
-export function wishesIn(file: ProjectFile): ProjectSettings {
-  if ("problem" in file) return notUnderstood(`${file.path}: ${file.problem}`);
+export function projectSettingsIn(file: ProjectFile): ProjectSettings {
+  if ("problem" in file) return unreadable(`${file.path}: ${file.problem}`);
   const text = file.text.replace(/^\uFEFF/, "");
-  if (text.trim() === "") return NO_WISHES;
+  if (text.trim() === "") return NO_PROJECT_SETTINGS;
   const parsed = parse(text);
-  if ("problem" in parsed) return notUnderstood(`${file.path}:${parsed.line}: ${parsed.problem}`);
-  const own: Own = { disabled: false, attributes: {}, warnings: [], at: file.path };
-  for (const { name, value } of members(parsed.root)) take(own, name, value);
-  const { at: _, ...wishes } = own;
-  return wishes;
+  if ("problem" in parsed) return unreadable(`${file.path}:${parsed.line}: ${parsed.problem}`);
+  const own: FileSettings = { disabled: false, attributes: {}, warnings: [], at: file.path };
+  for (const { name, value } of members(parsed.root)) addMember(own, name, value);
+  const { at: _, ...settings } = own;
+  return settings;
 }
 
 // --- internal ---
 
-interface Own {
+interface FileSettings {
   disabled: boolean;
   capture?: CaptureLevel;
   attributes: Record<string, string>;
@@ -61,7 +61,7 @@ interface Own {
   readonly at: string;
 }
 
-/** Deeper than anyone writes, and less than the stack allows. */
+/** Deeper than any settings file, and less than the stack allows. */
 const MAX_DEPTH = 32;
 
 function parse(text: string): ReturnType<typeof parseDocument> {
@@ -74,47 +74,47 @@ function parse(text: string): ReturnType<typeof parseDocument> {
   return parseDocument(text);
 }
 
-function notUnderstood(what: string): ProjectSettings {
+function unreadable(what: string): ProjectSettings {
   return {
-    ...NO_WISHES,
+    ...NO_PROJECT_SETTINGS,
     capture: "none",
     warnings: [`${what}; until it is fixed, sessions here keep only numbers (capture none)`],
   };
 }
 
-function take(own: Own, name: string, value: Node): void {
+function addMember(own: FileSettings, name: string, value: Node): void {
   switch (name) {
     case "$schema":
       return;
     case "disabled":
       if (value.type === "boolean") own.disabled ||= value.value === true;
-      else least(own, `disabled must be true or false`);
+      else restrictToNone(own, `disabled must be true or false`);
       return;
     case "capture": {
       const level = CAPTURE_LEVELS.find((one) => one === value.value);
-      if (level === undefined) least(own, `capture must be one of ${CAPTURE_LEVELS.join(", ")}`);
+      if (level === undefined) restrictToNone(own, `capture must be one of ${CAPTURE_LEVELS.join(", ")}`);
       else own.capture = stricter(level, own.capture ?? level);
       return;
     }
     case "attributes":
-      takeAttributes(own, name, value);
+      addAttributes(own, name, value);
       return;
     case "resource":
-      if (value.type !== "object") ignored(own, name);
+      if (value.type !== "object") warnIgnored(own, name);
       else
         for (const inner of members(value)) {
-          if (inner.name === "attributes") takeAttributes(own, "resource.attributes", inner.value);
-          else ignored(own, `resource.${inner.name}`);
+          if (inner.name === "attributes") addAttributes(own, "resource.attributes", inner.value);
+          else warnIgnored(own, `resource.${inner.name}`);
         }
       return;
     default:
-      ignored(own, name);
+      warnIgnored(own, name);
   }
 }
 
-function takeAttributes(own: Own, key: string, node: Node): void {
+function addAttributes(own: FileSettings, key: string, node: Node): void {
   if (node.type !== "object") {
-    ignored(own, key, "it must be an object of names and strings");
+    warnIgnored(own, key, "it must be an object of names and strings");
     return;
   }
   for (const { name, value } of members(node)) {
@@ -131,7 +131,7 @@ function takeAttributes(own: Own, key: string, node: Node): void {
               : Object.keys(own.attributes).length >= MAX_ATTRIBUTES && !Object.hasOwn(own.attributes, name)
                 ? `there are more than ${MAX_ATTRIBUTES}`
                 : undefined;
-    if (why !== undefined || typeof given !== "string") ignored(own, `${key}.${shown(name)}`, why);
+    if (why !== undefined || typeof given !== "string") warnIgnored(own, `${key}.${shown(name)}`, why);
     else own.attributes[name] = given;
   }
 }
@@ -141,12 +141,16 @@ const NAME = /^[a-z][a-z0-9_.-]{0,63}$/;
 const RESERVED =
   /^(?:service|openhook|gen_ai|telemetry|otel|user|enduser|session|vcs|os|host|process|mcp|error|http|server|client|url|code|container|k8s|cloud)(?:[._]|$)/;
 
-function least(own: Own, why: string): void {
+function restrictToNone(own: FileSettings, why: string): void {
   own.capture = "none";
   own.warnings.push(`${own.at}: ${why}; until it is fixed, sessions here keep only numbers (capture none)`);
 }
 
-function ignored(own: Own, key: string, why = "a project file can only set disabled, capture and attributes"): void {
+function warnIgnored(
+  own: FileSettings,
+  key: string,
+  why = "a project file can only set disabled, capture and attributes",
+): void {
   // The number of warnings is limited
   if (own.warnings.length < MAX_WARNINGS) own.warnings.push(`${own.at}: ${shown(key)} is ignored: ${why}`);
 }
@@ -164,7 +168,7 @@ function members(node: Node): readonly { readonly name: string; readonly value: 
   );
 }
 
-function joined(outer: ProjectSettings, inner: ProjectSettings): ProjectSettings {
+function combine(outer: ProjectSettings, inner: ProjectSettings): ProjectSettings {
   const levels = [outer.capture, inner.capture].filter((level) => level !== undefined);
   const [first, second = first] = levels;
   const attributes = Object.entries({ ...outer.attributes, ...inner.attributes }).slice(0, MAX_ATTRIBUTES);

@@ -9,7 +9,7 @@ import type { Env } from "./environment.ts";
  */
 export const isUsedByDrains = (name: string): boolean => USED.test(name) && !HANDED_OVER.test(name);
 
-/** Variables that can only restrict what is exported. They are used whoever set them. */
+/** Variables that can only restrict what is exported. They apply regardless of who set them. */
 export const onlyRestricts = (name: string, value: string): boolean => RESTRICTS.test(`${name}=${value}`);
 
 /**

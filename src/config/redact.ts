@@ -1,6 +1,6 @@
 import type { Setting } from "./setting.ts";
 
-/** Replaces a secret wherever one would be shown. */
+/** Shown in place of a secret. */
 export const HIDDEN = "***";
 
 /** A setting's value for display: header values and secrets inside an address are hidden. */
@@ -14,8 +14,8 @@ export function shownValue<T>(setting: Setting, value: T): T | string {
 export const isAddress = ({ path }: Setting): boolean => ["endpoint", "proxy"].includes(path.at(-1) ?? "");
 
 /**
- * An address without user, password and the values of its query (where some backends expect their key). Also for texts that are no
- * address, because messages about them quote them.
+ * An address without user, password and the values of its query (where some backends expect their key). Also for texts that are not
+ * addresses, because error messages quote them.
  */
 export function redactUrl(text: string): string {
   // Up to the last @: a password with a slash looks like a path

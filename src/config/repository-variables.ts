@@ -35,7 +35,7 @@ export async function namedByRepositories(
 }
 
 /**
- * Our own variables that the files name, whatever the environment is, to explain why they have no effect.
+ * Our own variables that the files name, set or not, to explain why they have no effect.
  *
  * @returns variable name → file, at most 8
  * @throws never

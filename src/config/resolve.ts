@@ -4,12 +4,12 @@ import { parseConfig } from "./check.lazy.ts";
 import { DEFAULTS } from "./computed.const.ts";
 import type { FileLayer } from "./document.lazy.ts";
 import type { OtelLayer } from "./environment.ts";
-import { decidesDestination, type Given, type Layer, type Source, sourceInWords } from "./layer.ts";
+import { decidesDestination, describeSource, type Given, type Layer, type Source } from "./layer.ts";
 import type { Config } from "./schema.ts";
 import type { Setting } from "./setting.ts";
 import { SETTINGS } from "./settings.ts";
 
-/** The effective configuration, complete and valid whatever was wrong with its sources. */
+/** The effective configuration: complete and valid even if its sources have errors. */
 export interface LoadedConfig {
   readonly config: Config;
   /** By key: every setting, and every entry of a map (`otlp.headers.authorization`). */
@@ -41,9 +41,9 @@ export interface Layers {
 export function resolve(given: Layers): LoadedConfig {
   const layers = prepare(given);
   const effective = overlay(layers);
-  const unspoken = stopUnspoken(effective, layers);
+  const unsupported = stopUnsupported(effective, layers);
   const bound = bindHeaders(effective, layers, given.otel);
-  const stopped = new Set([...unspoken.stopped, ...stoppedByErrors(effective, layers)]);
+  const stopped = new Set([...unsupported.stopped, ...stoppedByErrors(effective, layers)]);
   for (const signal of stopped) {
     effective.set(`otlp.${signal}.enabled`, { value: false, source: { kind: "withheld" } });
   }
@@ -53,10 +53,10 @@ export function resolve(given: Layers): LoadedConfig {
     sources: sourcesOf(effective),
     warnings: [
       ...order.flatMap((layer) => layer.warnings),
-      ...unspoken.warnings,
+      ...unsupported.warnings,
       ...bound,
-      // Without them: a variable that names gRPC explains the port already
-      ...(unspoken.warnings.length === 0 ? portRemarks(effective) : []),
+      // Otherwise the warning about gRPC explains the port already
+      ...(unsupported.warnings.length === 0 ? portRemarks(effective) : []),
       ...remarksOn(effective, layers.file),
     ],
     errors: order.flatMap((layer) => layer.errors),
@@ -70,12 +70,12 @@ type Effective = Map<string, Given>;
 const highestFirst = ({ flags, own, otel, file }: Layers): readonly Layer[] => [flags, own, otel, file];
 
 /** The user's own places, as opposed to variables that every OpenTelemetry program reads. */
-const owned = ({ flags, own, file }: Layers): readonly Layer[] => [flags, own, file];
+const userLayers = ({ flags, own, file }: Layers): readonly Layer[] => [flags, own, file];
 
 /** A signal's key and the general one behind it: `otlp.traces.endpoint`, `otlp.endpoint`. */
 const keysFor = (signal: OtlpSignal, name: string): readonly string[] => [`otlp.${signal}.${name}`, `otlp.${name}`];
 
-const says = (layers: readonly Layer[], signal: OtlpSignal, name: string): boolean =>
+const sets = (layers: readonly Layer[], signal: OtlpSignal, name: string): boolean =>
   layers.some((layer) => keysFor(signal, name).some((key) => layer.values.has(key)));
 
 // 1. Each place alone
@@ -86,10 +86,10 @@ function prepare(given: Layers): Layers {
     const general = key.replace(/^otlp\.(traces|metrics)\./, "otlp.");
     if (general !== key && [given.flags, given.own].some(({ values }) => values.has(general))) otel.values.delete(key);
   }
-  for (const signal of otel.unspoken.keys()) {
-    if (!says(owned(given), signal, "endpoint")) continue;
+  for (const signal of otel.unsupported.keys()) {
+    if (!sets(userLayers(given), signal, "endpoint")) continue;
     otel.values.delete(`otlp.${signal}.endpoint`);
-    if (otel.unspoken.size === OTLP_SIGNALS.length) otel.values.delete("otlp.endpoint");
+    if (otel.unsupported.size === OTLP_SIGNALS.length) otel.values.delete("otlp.endpoint");
   }
   return {
     flags: withServiceName(given.flags),
@@ -153,19 +153,20 @@ function entriesOf(order: readonly Layer[], setting: Pick<Setting, "key">): Read
 
 // 3. Signals that are not sent
 
-/** A signal whose address, from OpenTelemetry's variables, is for another protocol, without a choice of ours. */
-function stopUnspoken(effective: Effective, { otel, ...others }: Layers) {
+/** Signals whose address, from OpenTelemetry's variables, is for an unsupported protocol, if the user set no other. */
+function stopUnsupported(effective: Effective, { otel, ...others }: Layers) {
   const stopped: OtlpSignal[] = [];
   const ignored = new Set<string>();
   const stopping = new Map<string, OtlpSignal[]>();
-  for (const [signal, variable] of otel.unspoken) {
-    const owns = (name: string) => says(owned({ otel, ...others }), signal, name);
+  for (const [signal, variable] of otel.unsupported) {
+    const owns = (name: string) => sets(userLayers({ otel, ...others }), signal, name);
     if (owns("protocol") && !owns("endpoint")) continue;
     const endpoint = keysFor(signal, "endpoint").flatMap((key) => effective.get(key) ?? [])[0];
     const isForeign = endpoint !== undefined && [...otel.values.values()].includes(endpoint);
     if (isForeign) stopped.push(signal);
     if (endpoint !== undefined && !isForeign) ignored.add(variable);
-    else if (isForeign || otel.elsewhere.size > 0) stopping.set(variable, [...(stopping.get(variable) ?? []), signal]);
+    else if (isForeign || otel.unusableEndpoints.size > 0)
+      stopping.set(variable, [...(stopping.get(variable) ?? []), signal]);
   }
   const start = (variable: string) =>
     `environment variable ${variable} names a protocol other than http/protobuf and http/json, the only ones that are supported`;
@@ -232,7 +233,7 @@ function originNamed(layer: Layer | OtelLayer, signal: OtlpSignal): string | und
   for (const [i, key] of keysFor(signal, "endpoint").entries()) {
     const value = layer.values.get(key)?.value;
     if (value !== undefined) return originOf(value);
-    if ("elsewhere" in layer && layer.elsewhere.has(i === 0 ? signal : "")) return "another address";
+    if ("unusableEndpoints" in layer && layer.unusableEndpoints.has(i === 0 ? signal : "")) return "another address";
   }
   return undefined;
 }
@@ -240,7 +241,7 @@ function originNamed(layer: Layer | OtelLayer, signal: OtlpSignal): string | und
 const originOf = (endpoint: Given["value"]): string => new URL(String(endpoint)).origin;
 
 const refusal = (source: Source, named: string, destination: string): string =>
-  `${sourceInWords(source)}: its headers are for ${named} and are not sent to ${destination}; ` +
+  `${describeSource(source)}: its headers are for ${named} and are not sent to ${destination}; ` +
   "give the headers in the same place as the address";
 
 // 5. Result
@@ -252,7 +253,7 @@ const portRemarks = (effective: Effective): readonly string[] =>
   ENDPOINTS.flatMap((key) => {
     const endpoint = effective.get(key);
     if (endpoint === undefined || new URL(String(endpoint.value)).port !== GRPC_PORT) return [];
-    return `${sourceInWords(endpoint.source)}: ${key} has port ${GRPC_PORT}, which is usually for gRPC; export uses HTTP, usually on port 4318`;
+    return `${describeSource(endpoint.source)}: ${key} has port ${GRPC_PORT}, which is usually for gRPC; export uses HTTP, usually on port 4318`;
   });
 
 function remarksOn(effective: Effective, file: FileLayer): readonly string[] {
@@ -260,7 +261,7 @@ function remarksOn(effective: Effective, file: FileLayer): readonly string[] {
   const base = effective.get("otlp.endpoint");
   if (base !== undefined && /\/v1\/(traces|metrics)\/?$/.test(new URL(String(base.value)).pathname)) {
     remarks.push(
-      `${sourceInWords(base.source)}: otlp.endpoint ends in /v1/…, which is appended again; remove it, or use otlp.traces.endpoint`,
+      `${describeSource(base.source)}: otlp.endpoint ends in /v1/…, which is appended again; remove it, or use otlp.traces.endpoint`,
     );
   }
   for (const key of ENDPOINTS) {

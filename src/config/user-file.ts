@@ -34,8 +34,8 @@ export function knownTarget(key: string): Target {
  */
 export function settingValue(target: Target, text: string): SettingValue {
   const layer = newLayer();
-  const otherwise = "nothing was changed";
-  putText(layer, target, text, { source: { kind: "flag" }, place: "config set", otherwise });
+  const consequence = "nothing was changed";
+  putText(layer, target, text, { source: { kind: "flag" }, place: "config set", consequence });
   const [problem] = layer.errors;
   if (problem !== undefined) throw new SettingError(problem);
   const key = keyOf(target);

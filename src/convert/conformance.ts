@@ -31,7 +31,7 @@ export interface StreamReport {
 /**
  * Checks a stream of envelopes, one JSON object per line, or a single one over several lines.
  *
- * The specification's levels: 1 `session.end` with all required fields; 2 also `session.start`, `prompt.submit`, `tool.start` and
+ * Levels of the specification: 1 `session.end` with all required fields; 2 also `session.start`, `prompt.submit`, `tool.start` and
  * `tool.end`; 3 also discovery through `.openhook.json`, which a stream alone cannot show.
  *
  * @param discovery the file through which the events came
@@ -52,17 +52,17 @@ export function validate(input: Buffer, discovery: Discovery | undefined): Strea
 
 // --- internal ---
 
-type Remark = Omit<Note, "line">;
+type NoteText = Omit<Note, "line">;
 
 interface Checked {
-  readonly notes: readonly Remark[];
+  readonly notes: readonly NoteText[];
   /** Its source, if it names one. */
   readonly source?: string;
   readonly envelope?: Envelope;
 }
 
-const error = (text: string): Remark => ({ level: "error", text });
-const remark = (text: string): Remark => ({ level: "remark", text });
+const error = (text: string): NoteText => ({ level: "error", text });
+const remark = (text: string): NoteText => ({ level: "remark", text });
 
 function check(text: string): Checked {
   let value: unknown;
@@ -80,11 +80,11 @@ function check(text: string): Checked {
   if (option === undefined) {
     // A later version may define it
     const isUnknown = typeof value["type"] === "string" && /^[a-z0-9_]+(\.[a-z0-9_]+)+$/.test(value["type"]);
-    const say = isUnknown && value["openhook"] !== OPENHOOK_VERSION ? remark : error;
+    const note = isUnknown && value["openhook"] !== OPENHOOK_VERSION ? remark : error;
     const base = Envelope.options[0].omit({ type: true, data: true }).safeParse(value);
     const shown =
       value["type"] === undefined ? "is missing" : `${quoted(value["type"])} is not a type of OpenHook v0.1`;
-    return { ...source, notes: [...notes, ...issuesOf(base), say(`type: ${shown}`)] };
+    return { ...source, notes: [...notes, ...issuesOf(base), note(`type: ${shown}`)] };
   }
   const parsed = option.safeParse(value);
   return {
@@ -94,7 +94,7 @@ function check(text: string): Checked {
   };
 }
 
-function issuesOf(parsed: z.ZodSafeParseResult<unknown>): readonly Remark[] {
+function issuesOf(parsed: z.ZodSafeParseResult<unknown>): readonly NoteText[] {
   if (parsed.success) return [];
   return parsed.error.issues.map((issue) => {
     const isMissing = issue.code === "invalid_type" && issue.message.endsWith("received undefined");
@@ -102,13 +102,13 @@ function issuesOf(parsed: z.ZodSafeParseResult<unknown>): readonly Remark[] {
   });
 }
 
-function versionNotes({ openhook }: Readonly<Record<string, unknown>>): readonly Remark[] {
+function versionNotes({ openhook }: Readonly<Record<string, unknown>>): readonly NoteText[] {
   const isOther = typeof openhook === "string" && /^\d+\.\d+$/.test(openhook) && openhook !== OPENHOOK_VERSION;
   return isOther ? [remark(`openhook: version ${openhook} is read as ${OPENHOOK_VERSION}`)] : [];
 }
 
 /** Recommendations, and rules that the specification has in words only. */
-function recommendationNotes({ id, data }: Readonly<Record<string, unknown>>): readonly Remark[] {
+function recommendationNotes({ id, data }: Readonly<Record<string, unknown>>): readonly NoteText[] {
   const path = isObject(data) ? data["transcript_path"] : undefined;
   return [
     ...(typeof id === "string" && id !== "" && !UUID.test(id) ? [remark("id: is not a UUID")] : []),
@@ -118,7 +118,7 @@ function recommendationNotes({ id, data }: Readonly<Record<string, unknown>>): r
   ];
 }
 
-const unknownFields = (data: unknown, known: Readonly<Record<string, unknown>>): readonly Remark[] =>
+const unknownFields = (data: unknown, known: Readonly<Record<string, unknown>>): readonly NoteText[] =>
   Object.keys(isObject(data) ? data : {})
     .filter((name) => !Object.hasOwn(known, name))
     .map((name) => remark(`data: ${quoted(name)} is not a field of this type; vendor fields belong under extensions`));
@@ -135,7 +135,7 @@ const quoted = (value: unknown): string => {
 };
 const MAX_QUOTED = 40;
 
-interface OfSource {
+interface SourceState {
   readonly types: Set<string>;
   readonly startedCalls: Set<string>;
   count: number;
@@ -145,7 +145,7 @@ interface OfSource {
 
 /** Checks across lines. */
 class Stream {
-  readonly #sources = new Map<string, OfSource>();
+  readonly #sources = new Map<string, SourceState>();
   /** Line and text of each id. */
   readonly #ids = new Map<string, { readonly line: number; readonly text: string }>();
   count = 0;
@@ -184,7 +184,7 @@ class Stream {
     return [{ line, level: "error", text: `id: line ${known.line} uses it for another event` }];
   }
 
-  #unpaired(line: number, envelope: Envelope, of: OfSource): readonly Note[] {
+  #unpaired(line: number, envelope: Envelope, of: SourceState): readonly Note[] {
     if (envelope.type === "session.end" && envelope.data?.transcript_path === undefined) of.endsWithoutTranscript++;
     if (envelope.type !== "tool.start" && envelope.type !== "tool.end") return [];
     const call = envelope.data?.tool_call_id;
@@ -197,23 +197,23 @@ class Stream {
     return [];
   }
 
-  #of(source: string): OfSource {
+  #of(source: string): SourceState {
     const known = this.#sources.get(source);
     if (known !== undefined) return known;
-    const made: OfSource = {
+    const state: SourceState = {
       types: new Set(),
       startedCalls: new Set(),
       count: 0,
       endsWithoutTranscript: 0,
       isBroken: false,
     };
-    this.#sources.set(source, made);
-    return made;
+    this.#sources.set(source, state);
+    return state;
   }
 }
 
 function levelOf(
-  of: OfSource,
+  of: SourceState,
   hasLinesWithoutSource: boolean,
   discovery: Discovery | undefined,
 ): Pick<SourceReport, "level" | "missing"> {

@@ -13,9 +13,9 @@ export interface Conversion {
   /** Events without an OpenHook type, by type. */
   readonly signals: ReadonlyMap<string, number>;
   /** Duplicate events. */
-  readonly copies: number;
+  readonly duplicates: number;
   /** Payloads without events. */
-  readonly silent: number;
+  readonly withoutEvents: number;
   /** Payloads that could not be converted. */
   readonly problems: readonly Unreadable[];
 }
@@ -27,20 +27,20 @@ export function convertAll(payloads: Iterable<NativePayload | Unreadable>, agent
   const events: Event[] = [];
   const problems: Unreadable[] = [];
   const seen = new Set<string>();
-  let copies = 0;
-  let silent = 0;
+  let duplicates = 0;
+  let withoutEvents = 0;
   for (const payload of payloads) {
     const adapted = "reason" in payload ? payload.reason : adapt(agents, payload.value, payload.facts);
     if (typeof adapted === "string") {
       problems.push({ line: payload.line, reason: adapted });
       continue;
     }
-    if (adapted.events.length === 0) silent++;
+    if (adapted.events.length === 0) withoutEvents++;
     for (const event of adapted.events) {
       const wrong = isEnvelope(event) ? Envelope.safeParse(event).error?.issues[0] : undefined;
       if (wrong !== undefined) {
         problems.push({ line: payload.line, reason: `${wrong.path.join(".")}: ${wrong.message}` });
-      } else if (seen.has(event.id)) copies++;
+      } else if (seen.has(event.id)) duplicates++;
       else events.push(event);
       seen.add(event.id);
     }
@@ -51,5 +51,5 @@ export function convertAll(payloads: Iterable<NativePayload | Unreadable>, agent
     signals.set(event.type, (signals.get(event.type) ?? 0) + 1);
     return [];
   });
-  return { envelopes, signals, copies, silent, problems };
+  return { envelopes, signals, duplicates, withoutEvents, problems };
 }

@@ -33,7 +33,7 @@ function* linesOf(input: Buffer): Generator<{ readonly line: number; readonly by
   }
 }
 
-/** One JSON value over several lines, or one per line; lines without one are included. */
+/** One JSON value over several lines, or one per line; lines without a valid value are included. */
 export function valuesIn(input: Buffer): readonly { readonly line: number; readonly bytes: Buffer }[] {
   const lines = [...linesOf(input)];
   const [first] = lines;
@@ -45,12 +45,12 @@ export function valuesIn(input: Buffer): readonly { readonly line: number; reado
 /**
  * Splits an input: one JSON value over several lines, or one per line. A line of a hook recorder
  * (`{received_at, event, stdin | stdin_raw, argv, env, ppid}`) contains a payload with the facts beside it. For other payloads only the
- * time of reading is known: this process's environment says nothing about them.
+ * time of reading is known: this process's environment is not that of the hook.
  *
  * @param now milliseconds since the epoch, for payloads without a time of receipt
  */
 export function* payloadsOf(input: Buffer, given: Given, now: () => number): Generator<NativePayload | Unreadable> {
-  const received = rising(now);
+  const received = increasing(now);
   for (const { line, bytes } of valuesIn(input)) {
     const decoded = decodePayload(bytes);
     if (!decoded.ok) {
@@ -108,8 +108,8 @@ function* fromRecording(
   yield { line, value: decoded.value, facts };
 }
 
-/** A clock that never returns the same time twice, so that the order of reading is kept. */
-function rising(now: () => number): () => number {
+/** A strictly increasing clock, so that events keep the order of reading. */
+function increasing(now: () => number): () => number {
   let last = Number.NEGATIVE_INFINITY;
   return () => {
     last = Math.max(now(), last + 1);

@@ -14,7 +14,7 @@ import type { RecordedSession, Totals } from "./recordings.ts";
 /** What has arrived, with only the last point of each metric stream, because they are cumulative. */
 export type Arrived = Pick<Received, "spans" | "points">;
 
-/** The same with the latest point of each stream; of two with the same time, the one received last. */
+/** Keeps the latest point of each stream; of two with the same time, the one received last. */
 export function withLatestPoints({ spans, points }: Received): Arrived {
   const latest = new Map<string, ReceivedPoint>();
   for (const point of points) {
@@ -129,7 +129,7 @@ interface CheckRow {
   readonly exact: boolean;
 }
 
-/** A differing count shows by how much. */
+/** A count that differs is shown with the difference. */
 const account = (title: "store" | "spans" | "metrics"): Column<CheckRow> => ({
   title,
   align: "right",

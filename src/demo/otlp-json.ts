@@ -8,7 +8,7 @@ export interface ReceivedPoint {
   readonly attributes: Attributes;
   readonly resource: Attributes;
   readonly timeNs: bigint;
-  /** A histogram's is its count. */
+  /** For a histogram: its count. */
   readonly value: number;
 }
 

@@ -11,7 +11,7 @@ export function ownEndpoint(env: Context["env"]): string | undefined {
   return URL.canParse(value) ? new URL(value).origin : printable(value);
 }
 
-/** Drains the copied state into the user's endpoint, because a drain does not send again what another backend has taken. */
+/** Drains the copied state into the user's endpoint, because a drain does not send again what another backend has accepted. */
 export async function deliverToUser(endpoint: string, places: DemoFolders, context: Context) {
   const theirs = Object.entries(context.env).filter(([name]) => name.startsWith("OTEL_"));
   const again = { ...places, stateDir: places.secondStateDir };

@@ -23,7 +23,7 @@ export interface DemoReceiver {
 }
 
 /**
- * Starts an OTLP receiver for our own exporter on a free port of 127.0.0.1: `http/json`, gzip or plain. Answers 400 to anything it
+ * Starts an OTLP receiver for our own exporter on a free port of 127.0.0.1: `http/json`, gzip or plain. Responds with 400 to anything it
  * cannot read, so that the drain reports it.
  *
  * @throws the listen error
@@ -64,7 +64,7 @@ export async function startDemoReceiver(): Promise<DemoReceiver> {
 
 // --- internal ---
 
-/** Of google.rpc.Code. */
+/** A google.rpc.Code. */
 const INVALID_ARGUMENT = 3;
 
 async function bodyOf(incoming: IncomingMessage): Promise<string> {

@@ -122,7 +122,7 @@ function run(program: string, args: readonly string[], env: Env, cwd: string, in
     });
     child.on("error", (error) => reject(new UserError("E_DEMO", `cannot start ${program}: ${error.message}`, 1)));
     child.on("close", (code) => resolve({ pid: child.pid ?? 0, code, stdout, stderr }));
-    // a program that ends before it has read all is judged by its exit code
+    // if the program ends before it has read everything, its exit code decides
     child.stdin.on("error", () => {});
     child.stdin.end(input);
   });

@@ -18,7 +18,7 @@ export interface DemoResult {
   readonly lines: readonly string[];
   /** Every number that arrived is the recorded one. */
   readonly exact: boolean;
-  /** The user's own endpoint took everything, or none is set. */
+  /** The user's own endpoint accepted everything, or none is set. */
   readonly delivered: boolean;
 }
 

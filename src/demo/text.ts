@@ -22,7 +22,7 @@ export function introduction(recordings: readonly Recording[], terminal: Termina
   ];
 }
 
-/** One session as the receiver has it. Each of its segments is a trace; all share one time axis. */
+/** One session as the receiver got it. Each of its segments is a trace; all share one time axis. */
 export function* sessionLines(
   recording: Recording,
   spans: readonly SpanRecord[],
@@ -48,7 +48,7 @@ export function* sessionLines(
   }
 }
 
-/** Commands to go on with. */
+/** Commands to run next. */
 export const nextSteps = (recordings: readonly Recording[]): readonly string[] => [
   "",
   "Next",

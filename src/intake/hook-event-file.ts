@@ -27,7 +27,7 @@ export function writeEvent(inboxDir: string, stem: string, parts: readonly Buffe
 
 // --- internal ---
 
-/** Replaces the file by an empty one that says there was an event. Not under its old name: pids are reused before a drain runs. */
+/** Replaces the file by an empty one that counts as a lost event. Under another name: pids are reused before a drain runs. */
 function markLost(path: string): void {
   let mark = path.slice(0, -EVENT_FILE.length);
   while (existsSync(`${mark}${LOST_FILE}`)) mark += "-";

@@ -1,15 +1,15 @@
 import { parseArgs } from "node:util";
 
-export type DrainWish = "yes" | "if-waiting" | "no";
+export type DrainOption = "yes" | "if-waiting" | "no";
 
-/** What the command line of the hook says. */
+/** The options on the hook's command line. */
 export interface HookOptions {
   readonly source?: string;
   readonly event?: string;
-  /** Empty: print nothing, whatever the agent's card says. */
+  /** Empty: print nothing, even if the agent's card has a reply. */
   readonly reply?: string;
   /** Whether to start a drain afterwards; absent: the event's name decides. */
-  readonly drain?: DrainWish;
+  readonly drain?: DrainOption;
   readonly payload: PayloadPlace;
 }
 
@@ -39,7 +39,7 @@ export function optionsOf(argv: readonly string[]): HookOptions {
     },
   });
   const { drain, phase, cli } = values;
-  const known = drain === "yes" || drain === "if-waiting" || drain === "no" ? { drain: drain as DrainWish } : {};
+  const known = drain === "yes" || drain === "if-waiting" || drain === "no" ? { drain: drain as DrainOption } : {};
   if ((phase === "pre" || phase === "post") && typeof cli === "string") {
     const exitCode = phase === "post" && /^\d{1,9}$/.test(String(values["exit-code"])) && Number(values["exit-code"]);
     const call = { cli, args: [], phase, ...(exitCode !== false && { exit_code: exitCode }) };

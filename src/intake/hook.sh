@@ -214,7 +214,7 @@ write_payload() {
 # shows files torn by a crash. O_EXCL (set -C) keeps the name ours even if a pid is reused or two containers share the
 # directory. After the drain has renamed the file, its name can be used again.
 written=no
-# Disk full: leave an empty file that says there was an event. Under another name: pids are reused before a drain runs.
+# Disk full: leave an empty file that counts as a lost event. Under another name: pids are reused before a drain runs.
 leave_mark() {
   mark=${file%.evt}
   while [ -e "$mark.lost" ]; do mark=$mark-; done
@@ -283,7 +283,7 @@ if [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; 
     # Own session, without the agent's files, pipes and directories: it outlives the agent and delays nothing.
     exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
     if [ "$drain" = soon ]; then
-      # the first hook waits for all of them; if it died, others take over after a minute
+      # the first hook waits for all of them; if it was killed, others take over after a minute
       soon=$state/drain.soon
       set -C
       { :; } >"$soon" || [ -n "$(find "$soon" -mmin +1)" ] || exit
@@ -291,23 +291,40 @@ if [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; 
       rm -f "$soon"
     fi
     trap - HUP INT PIPE XFSZ
-    # No option may act on the drain before it has checked whose they are: a heap of 1 MB would end it. Never hand over preloaded
-    # modules: they run foreign code, and are not found from a drain's working directory
+    # The drain checks first whether the options are the user's: with a heap of 1 MB it could not run. Never pass on preloaded modules:
+    # they run foreign code, and are not found from a drain's working directory
     options=''
     set -f
     for option in ${NODE_OPTIONS-}; do
       case $option in
-        --use-*-ca | --use-env-proxy | --network-family-* | --no-network-family-* | --dns-result-order=* | --max-*-size=* | \
-          --tls-min-* | --tls-max-* | --tls-cipher-*) options="$options $option" ;;
+        # allowed options: written by scripts/hook-variables.mjs
+        --use-*-ca) options="$options $option" ;;
+        --use-env-proxy) options="$options $option" ;;
+        --network-family-*) options="$options $option" ;;
+        --no-network-family-*) options="$options $option" ;;
+        --dns-result-order=*) options="$options $option" ;;
+        --max-*-size=*) options="$options $option" ;;
+        --tls-min-*) options="$options $option" ;;
+        --tls-max-*) options="$options $option" ;;
+        --tls-cipher-*) options="$options $option" ;;
+        # /allowed options
       esac
     done
     # The environment is the agent's, and parts of it can be the repository's: see src/drain/repository-environment.ts. A desktop's
     # does not contain a folder that was set in the terminal in which `enable` ran
     export NODE_OPTIONS='' OPENHOOK_OTEL_HOOK_NODE_OPTIONS="$options" OPENHOOK_OTEL_HOOK_FOLDER="${PWD-}"
     export OPENHOOK_OTEL_HOOK_STATE="$state_from" OPENHOOK_OTEL_HOME="$state"
-    # They act before the first line of the program: BEFORE_START in inbox-file.ts
-    unset NODE_COMPILE_CACHE NODE_ICU_DATA NODE_PATH NODE_REDIRECT_WARNINGS NODE_V8_COVERAGE \
-      OPENSSL_CONF OPENSSL_ENGINES OPENSSL_MODULES
+    # They act before the first line of the program
+    # startup variables: written by scripts/hook-variables.mjs
+    unset NODE_COMPILE_CACHE
+    unset NODE_ICU_DATA
+    unset NODE_PATH
+    unset NODE_REDIRECT_WARNINGS
+    unset NODE_V8_COVERAGE
+    unset OPENSSL_CONF
+    unset OPENSSL_ENGINES
+    unset OPENSSL_MODULES
+    # /startup variables
     cd / && PATH=$caller_path
     if [ ! -x "$node" ]; then
       # An update has moved it. Programs started from a desktop have a short PATH: add the folders of package managers

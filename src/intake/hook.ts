@@ -2,11 +2,10 @@ import { spawn } from "node:child_process";
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, parse } from "node:path";
 import { writeEvent } from "./hook-event-file.ts";
-import { type DrainWish, optionsOf } from "./hook-options.ts";
+import { type DrainOption, optionsOf } from "./hook-options.ts";
 import { readPayload, type Stdin } from "./hook-payload.ts";
 import {
   allowedNodeOptions,
-  BEFORE_START,
   EVENT_FILE,
   formatEnd,
   formatHead,
@@ -17,6 +16,7 @@ import {
   HOOK_STATE,
   MAX_FILE_BYTES,
   processStart,
+  STARTUP_VARIABLES,
 } from "./inbox-file.ts";
 
 /** The hook's process. */
@@ -52,8 +52,8 @@ export interface HookPlaces {
  *        else is ignored. Without `--drain`, the event's name decides. `--payload-env`: the payload is in USER_PROMPT;
  *        `--payload-argument`: it is the last argument; stdin is not read then. Hand-written wrappers use
  *        `<source> --phase pre|post --cli <program> [--exit-code N] -- <args…>` instead; the arguments are not recorded.
- * @returns after about 5 s (READ_TIMEOUT_MS) at most, whatever stdin does
- * @throws never, and never rejects: an event that cannot be written is lost, and noted as lost if possible; the agent goes on
+ * @returns after about 5 s (READ_TIMEOUT_MS) at most, even if stdin stays open
+ * @throws never, and never rejects: an event that cannot be written is lost, and counted as lost if possible; the agent continues
  */
 export async function runHook(argv: readonly string[], io: HookIo, places: HookPlaces): Promise<void> {
   const options = optionsOf(argv);
@@ -105,7 +105,7 @@ export function startDrain(
         detached: true,
         // A desktop's environment does not contain a folder that was set in the terminal in which `enable` ran
         env: {
-          ...Object.fromEntries(Object.entries(env).filter(([name]) => !BEFORE_START.includes(name))),
+          ...Object.fromEntries(Object.entries(env).filter(([name]) => !STARTUP_VARIABLES.includes(name))),
           OPENHOOK_OTEL_HOME: stateDir,
           NODE_OPTIONS: allowedNodeOptions(env["NODE_OPTIONS"]),
         },
@@ -151,16 +151,16 @@ function startOfProcess(pid: number): string | undefined {
 
 const ENDS_SOMETHING = /end|stop|idle|complete|shutdown|dispose|deleted|clear/i;
 const STARTS_SESSION = /session.?(start|created)|agentspawn/i;
-/** Ends that occur many times in a turn, too often for a drain each. */
+/** Ends that occur many times in a turn, too often to start a drain each time. */
 const WITHIN_TURN = /tool|subagent/i;
 
-function drainFor(event: string | undefined): DrainWish {
+function drainFor(event: string | undefined): DrainOption {
   if (event === undefined) return "no";
   if (STARTS_SESSION.test(event)) return "if-waiting";
   return ENDS_SOMETHING.test(event) && !WITHIN_TURN.test(event) ? "yes" : "no";
 }
 
-/** The event's name in the payload's first bytes, under the usual members. A wrong guess costs one drain without work. */
+/** The event's name in the payload's first bytes, under the usual members. A wrong match only costs one drain without work. */
 function eventNameIn(chunks: readonly Buffer[]): string | undefined {
   const start = Buffer.concat(chunks.slice(0, 2)).toString("utf8", 0, SCANNED_BYTES);
   for (const key of ["hook_event_name", "hookEventName", "event", "type"]) {

@@ -16,7 +16,7 @@ export interface InboxDirs {
 /**
  * Creates the state directories with mode 0700, and restricts existing ones to it.
  *
- * @throws Error that names the directory if it cannot be created; a mode that we may not change is left
+ * @throws Error that names the directory if it cannot be created; a mode that this user may not change stays
  */
 export async function ensureStateDirs(dirs: InboxDirs & { readonly stateDir: string }): Promise<void> {
   for (const dir of [dirs.stateDir, dirs.inboxDir, dirs.claimedDir, dirs.quarantineDir]) {
@@ -55,7 +55,7 @@ export async function listEntries(dir: string): Promise<readonly InboxEntry[]> {
   for (const { name } of await list(dir)) {
     if (name.startsWith(".")) continue;
     const stats = await lstat(join(dir, name), { bigint: true }).catch(() => undefined);
-    // Keep little of each: there can be a hundred thousand files
+    // Store only what is needed: there can be a hundred thousand files
     if (stats !== undefined) {
       found.push({ name, mtimeNs: stats.mtimeNs, isFile: stats.isFile(), isEmpty: stats.size === 0n });
     }

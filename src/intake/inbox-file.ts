@@ -4,10 +4,10 @@
 //   source=claude-code      env.<NAME> for the variables that agents' cards declare
 //   <empty line>
 //   <payload, unchanged>
-//   <newline>end=whole 88   the last line, with the parent's start time if known; without this line the intake is still at
-//                           work, or died
+//   <newline>end=whole 88   the last line, with the parent's start time if known; without this line the intake is still
+//                           running, or was killed
 //
-// If the disk is full, an empty file is left, named .lost instead of .evt: there was an event.
+// If the disk is full, an empty file is left, named .lost instead of .evt: it counts as a lost event.
 import type { IntakeFacts } from "../model/agent.ts";
 
 /** File name suffixes of complete or incomplete events, and of lost ones. hook.sh has the same. */
@@ -24,9 +24,9 @@ export const HOOK_NODE_OPTIONS = "OPENHOOK_OTEL_HOOK_NODE_OPTIONS";
 
 /**
  * Variables that act before a program's first line: they load code, a configuration or a cache, or write files. A drain is started
- * without them. hook.sh has the same list.
+ * without them. `scripts/hook-variables.mjs` writes this list into hook.sh and OpenCode's plugin.
  */
-export const BEFORE_START: readonly string[] = [
+export const STARTUP_VARIABLES: readonly string[] = [
   "NODE_COMPILE_CACHE",
   "NODE_ICU_DATA",
   "NODE_PATH",
@@ -38,18 +38,30 @@ export const BEFORE_START: readonly string[] = [
 ];
 
 /**
- * The options in NODE_OPTIONS that a drain keeps: certificates, network and memory. The others belong to the agent or to its
- * repository: a preloaded module runs foreign code, and is not found from a drain's working directory. hook.sh has the same.
+ * The options in NODE_OPTIONS that a drain keeps: certificates, network and memory; `*` stands for any characters. The others belong to
+ * the agent or to its repository: a preloaded module runs foreign code, and is not found from a drain's working directory.
+ * `scripts/hook-variables.mjs` writes this list into hook.sh and OpenCode's plugin.
  */
-export const allowedNodeOptions = (options = ""): string =>
-  options
+export const ALLOWED_NODE_OPTIONS: readonly string[] = [
+  "--use-*-ca",
+  "--use-env-proxy",
+  "--network-family-*",
+  "--no-network-family-*",
+  "--dns-result-order=*",
+  "--max-*-size=*",
+  "--tls-min-*",
+  "--tls-max-*",
+  "--tls-cipher-*",
+];
+
+/** The part of NODE_OPTIONS that a drain keeps. */
+export function allowedNodeOptions(options = ""): string {
+  const allowed = new RegExp(`^(?:${ALLOWED_NODE_OPTIONS.join("|").replaceAll("*", ".*")})$`);
+  return options
     .split(/\s+/)
-    .filter((option) =>
-      /^--(?:use-.*-ca|use-env-proxy|(?:no-)?network-family-.*|dns-result-order=.*|max-.*-size=.*|tls-(?:min|max|cipher)-.*)$/.test(
-        option,
-      ),
-    )
+    .filter((option) => allowed.test(option))
     .join(" ");
+}
 
 /** Limit for one inbox file without its end line. hook.sh has the same number. */
 export const MAX_FILE_BYTES = 64 * 1024 * 1024;
@@ -63,7 +75,7 @@ export const READ_TIMEOUT_MS = 5_000;
  */
 export const FIRST_BYTE_TIMEOUT_MS = { json: 250, empty: 1_000 } as const;
 
-/** A file in the state directory; its time says since when the hook finds no program to start. */
+/** A file in the state directory; its time is when the hook first found no program to start. */
 export const GONE_MARK = "program.gone";
 /** From then on the hook records nothing. hook.sh has the same number. */
 export const GONE_AFTER_MS = 7 * 24 * 3_600_000;
@@ -125,7 +137,7 @@ export interface FileEnd {
  * Parses the end line.
  *
  * @param tail the last bytes of a file, at least `END_BYTES` unless the file is shorter
- * @returns how the payload ended; `undefined` without an end line: the intake is at work, or died
+ * @returns how the payload ended; `undefined` without an end line: the intake is running, or was killed
  */
 export function endOf(tail: Buffer): FileEnd | undefined {
   const text = tail.toString("latin1", Math.max(0, tail.length - END_BYTES));
@@ -136,7 +148,7 @@ export function endOf(tail: Buffer): FileEnd | undefined {
 }
 
 export type ParsedFile =
-  /** `end` is missing if the intake died before it was done. */
+  /** `end` is missing if the intake was killed before it was done. */
   | { readonly ok: true; readonly facts: IntakeFacts; readonly payload: Buffer; readonly end?: PayloadEnd }
   | { readonly ok: false; readonly reason: string };
 

@@ -32,19 +32,19 @@ export interface InboxProblem {
 }
 
 export interface ClaimOptions {
-  /** Milliseconds since the epoch; distinguishes an intake at work from one that died. */
+  /** Milliseconds since the epoch; distinguishes a running intake from one that was killed. */
   readonly now: () => number;
   /** Called for every file that is quarantined or left. The others are still claimed. */
   readonly onProblem: (problem: InboxProblem) => void;
 }
 
 /** An intake takes seconds: a file without an end line after this time never gets one. */
-export const INTAKE_DIED_AFTER_MS = 10 * 60_000;
+export const INTAKE_ENDED_AFTER_MS = 10 * 60_000;
 
 /**
- * Claims the files in the inbox, one at a time, in event order (modification time, then name): first those that a dead drain had
+ * Claims the files in the inbox, one at a time, in event order (modification time, then name): first those that a killed drain had
  * claimed, then the inbox as it was at the call. A file is renamed to a unique name before it is read, because an intake can
- * use the old name again for another event. Files of an intake at work are skipped; files of a dead intake are claimed if their
+ * use the old name again for another event. Files of a running intake are skipped; files of a killed intake are claimed if their
  * payload is complete, and quarantined otherwise.
  *
  * @returns nothing if the directories do not exist
@@ -76,8 +76,8 @@ export async function settle(file: Pick<InboxFile, "path">): Promise<void> {
 
 // --- internal ---
 
-/** A stopped intake, as on a suspended machine, is not waited for longer than this. */
-const INTAKE_STOPPED_AT_MOST_MS = 7 * 86_400_000;
+/** Limit of the wait for a stopped intake, as on a suspended machine. */
+const INTAKE_STOPPED_MAX_MS = 7 * 86_400_000;
 
 /** Moves one inbox entry into the claimed directory. @returns its new path; `undefined` if it is not claimed now */
 async function moveIn(dirs: InboxDirs, entry: InboxEntry, options: ClaimOptions): Promise<string | undefined> {
@@ -88,9 +88,9 @@ async function moveIn(dirs: InboxDirs, entry: InboxEntry, options: ClaimOptions)
       await quarantineForeign(dirs, from, entry, options);
       return undefined;
     }
-    if (!lost && !(await hasDied(entry, options.now())) && !(await isComplete(from))) return undefined;
+    if (!lost && !(await hasEnded(entry, options.now())) && !(await isComplete(from))) return undefined;
     const suffix = lost ? LOST_FILE : EVENT_FILE;
-    // Padded time and old name: if this drain dies, the next one reads in the same order
+    // Padded time and old name: if this drain is killed, the next one reads in the same order
     const stem = `${String(entry.mtimeNs).padStart(20, "0")}-${basename(entry.name, suffix).slice(0, 80)}`;
     const to = join(dirs.claimedDir, `${stem}-${randomUUID()}${suffix}`);
     await retryOnce(() => step("inbox.claim", () => renameFile(from, to)));
@@ -137,11 +137,11 @@ async function readClaimed(
   }
 }
 
-/** Whether a file's intake died: it is old (also if the clock was set back), and its process is not running or suspended. */
-async function hasDied({ name, mtimeNs }: InboxEntry, nowMs: number): Promise<boolean> {
+/** Whether a file's intake has ended: it is old (also if the clock was set back), and its process is not running or suspended. */
+async function hasEnded({ name, mtimeNs }: InboxEntry, nowMs: number): Promise<boolean> {
   const ageMs = Math.abs(nowMs - msOf(mtimeNs));
-  if (ageMs <= INTAKE_DIED_AFTER_MS) return false;
-  return ageMs > INTAKE_STOPPED_AT_MOST_MS || !(await isIntakeRunning(name));
+  if (ageMs <= INTAKE_ENDED_AFTER_MS) return false;
+  return ageMs > INTAKE_STOPPED_MAX_MS || !(await isIntakeRunning(name));
 }
 
 /** Whether the process named in the file is running with the same parent; pids are reused. Linux only. */

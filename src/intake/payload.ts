@@ -8,8 +8,8 @@ export type Decoded =
   | {
       readonly ok: true;
       readonly value: unknown;
-      /** `shortened`: long values were left out; `cut`: it ended early; `mended`: raw control characters were escaped. */
-      readonly notes: readonly ("shortened" | "cut" | "mended")[];
+      /** `shortened`: long values were left out; `cut`: it ended early; `repaired`: raw control characters were escaped. */
+      readonly notes: readonly ("shortened" | "cut" | "repaired")[];
     }
   | { readonly ok: false; readonly reason: string };
 
@@ -47,7 +47,7 @@ export function decodeEvent(payload: Buffer, { source, event }: Pick<IntakeFacts
 /** An empty payload has at most this length, including white space. */
 const SCANNED_BYTES = 64;
 
-/** If short strings alone make it too large: limit for arrays and objects below the top level. */
+/** Limit for arrays and objects below the top level, if the payload is too large without its long strings. */
 const MAX_NESTED_BYTES = 256 * 1024;
 
 function withoutBom(bytes: Buffer): Buffer {
@@ -73,12 +73,12 @@ function parse(text: string): Decoded {
   try {
     return { ok: true, value: JSON.parse(text), notes: [] };
   } catch (error) {
-    const mended = escapeControls(text);
-    if (mended !== text) {
+    const repaired = escapeControls(text);
+    if (repaired !== text) {
       try {
-        return { ok: true, value: JSON.parse(mended), notes: ["mended"] };
+        return { ok: true, value: JSON.parse(repaired), notes: ["repaired"] };
       } catch {
-        // The first error says more
+        // The first error is more helpful
       }
     }
     return { ok: false, reason: error instanceof SyntaxError ? placeOf(error) : "it cannot be parsed" };

@@ -3,8 +3,8 @@
 # Installed before a program in PATH, under that program's name: runs it, and calls the hook before and after.
 #
 # It must not be noticeable. The program gets our stdin, stdout, stderr and other open files, our process group and so the
-# terminal, and the signals sent to us; its exit code, or its death by a signal that we received too, becomes ours.
-# We print nothing. The hook runs in the background, and if anything is missing, the program runs anyway.
+# terminal, and the signals sent to us. Its exit code becomes ours; if it was ended by a signal that we received too, we end by the
+# same signal. We print nothing. The hook runs in the background, and if anything is missing, the program runs anyway.
 
 name=${0##*/}
 hook='' # `wrap` writes this line and the next
@@ -29,8 +29,8 @@ find_program() { # paths, a colon before each
   done
 }
 
-# A shim or another wrapper searches for the next program of its name and may find us again, in the process that we became (=)
-# or started (<). Then skip what we tried, and do not call the hook again. A depth of 20 is a loop.
+# A shim or another wrapper searches for the next program of its name and may find this file again, in the process that we
+# became (=) or started (<). Then skip the programs already tried, and do not call the hook again. A depth of 20 is a loop.
 previous=${OPENHOOK_OTEL_WRAPPED-} again=no depth=0 tried=''
 case $previous in
   "$name =$$ "* | "$name <$PPID "*) again=yes ;;
@@ -216,13 +216,13 @@ call_hook pre '' "$@"
 
 # --- the program ---
 
-keyboard=no
-if [ -t 0 ] || [ -t 1 ] || [ -t 2 ]; then keyboard=yes; fi
+terminal=no
+if [ -t 0 ] || [ -t 1 ] || [ -t 2 ]; then terminal=yes; fi
 
-sent='' had='' child='' status=''
+pending='' received='' child='' status=''
 # shellcheck disable=SC2317
 on_signal() {
-  sent=$1 had="$had $1"
+  pending=$1 received="$received $1"
   [ -z "$child" ] || pass_on "$1"
 }
 for signal in HUP INT QUIT TERM; do
@@ -232,9 +232,9 @@ done
 defaults=''
 for signal in INT QUIT; do # signals ignored before us stay ignored: a trap cannot catch them
   kill -s "$signal" $$
-  [ "$sent" != "$signal" ] || defaults=$defaults${defaults:+,}$signal
+  [ "$pending" != "$signal" ] || defaults=$defaults${defaults:+,}$signal
 done
-sent='' had=''
+pending='' received=''
 
 # A free descriptor, to pass stdin or stderr around the shell.
 fd=''
@@ -244,25 +244,25 @@ for digit in 9 8 7 6 5 4 3; do
 done
 
 # Run the program in the background, because a shell handles signals only in `wait`. A background program loses stdin, INT and
-# QUIT, which must be restored. If that is impossible, Ctrl-C matters more than a signal sent to us only.
+# QUIT, which must be restored. If that is impossible, prefer a working Ctrl-C to forwarding signals that only we get.
 way=plain
 if [ -n "$defaults" ]; then
   case ${BASH_VERSION-}${KSH_VERSION-}-$program in
-    -*=*) way=deaf ;; # env would treat it as a variable
+    -*=*) way=ignoring ;; # env would treat it as a variable
     -*)
-      if [ -x "$env" ]; then way='env'; else way=deaf; fi
+      if [ -x "$env" ]; then way='env'; else way=ignoring; fi
       ;;
     *) way=subshell ;;
   esac
 fi
-[ "$way-$keyboard" != deaf-yes ] || way=front
+[ "$way-$terminal" != ignoring-yes ] || way=front
 [ -n "$fd" ] || way=front
 
 pass_on() {
   signal=$1
-  case $signal-$keyboard-$way in
+  case $signal-$terminal-$way in
     INT-yes-* | QUIT-yes-*) return ;; # Ctrl-C goes to the whole foreground group
-    INT-*-deaf | QUIT-*-deaf) signal=TERM ;;
+    INT-*-ignoring | QUIT-*-ignoring) signal=TERM ;;
   esac
   # A signal sent to our group has reached the program already. Most end immediately; do not send a second one to the others.
   PATH=/usr/bin:/bin sleep 0.1 2>/dev/null
@@ -291,7 +291,7 @@ in_background() {
     subshell) run='(trap - INT QUIT; exec "$program" "$@")' ;;
     *) run='"$program" "$@"' ;;
   esac
-  if eval "{ { :; } $fd<&0; } 2>/dev/null"; then # to another one: 0 to itself is never an error
+  if eval "{ { :; } $fd<&0; } 2>/dev/null"; then # to another descriptor: duplicating 0 to itself is never an error
     eval "{ $run <&$fd $fd<&- & } $fd<&0"
   else
     eval "$run <&- &"
@@ -299,11 +299,11 @@ in_background() {
   child=$!
   find_shell # while the program runs
   [ "$way" != subshell ] || exec 2>/dev/null # this shell reports killed programs at any time
-  [ -z "$sent" ] || pass_on "$sent"
+  [ -z "$pending" ] || pass_on "$pending"
   wait "$child" 2>/dev/null
   status=$?
-  while [ -n "$sent" ]; do
-    sent=''
+  while [ -n "$pending" ]; do
+    pending=''
     wait "$child" 2>/dev/null
     again=$?
     case $again in
@@ -321,9 +321,9 @@ esac
 if [ "$way-$status" = env-125 ] && ! "$env" --default-signal=INT /bin/sh -c : 2>/dev/null; then in_front "$@"; fi
 call_hook post ",\"exit_code\":$status" "$@"
 
-# Callers distinguish an exit code from death by a signal: a loop in a script ends if Ctrl-C ends its program. Only for signals
+# Callers distinguish an exit code from an end by a signal: a loop in a script ends if Ctrl-C ends its program. Only for signals
 # that we received too, because a program can also exit with such a code.
-case $status-$had in
+case $status-$received in
   129-*HUP*) signal=HUP ;;
   130-*INT*) signal=INT ;;
   131-*QUIT*) signal=QUIT ;;

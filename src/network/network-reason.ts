@@ -18,7 +18,7 @@ export function networkFailure(error: Error, url: string): NetworkFailure {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   const shown = shownUrl(url);
   if (isHttp2(error) || code === NO_COMMON_PROTOCOL) {
-    return { reason: `${shown} answers in HTTP/2 only, as gRPC receivers do`, remedy: USE_HTTP_PORT };
+    return { reason: `${shown} responds in HTTP/2 only, as gRPC receivers do`, remedy: USE_HTTP_PORT };
   }
   return { reason: reasonOf(code || error.name, shown), ...remedyFor(code, url) };
 }
@@ -28,7 +28,7 @@ export const failureWithoutError = (reason: string, url: string): NetworkFailure
 
 // --- internal ---
 
-type Say = (url: string) => string;
+type ReasonText = (url: string) => string;
 
 function reasonOf(code: string, shown: string): string {
   const known = REASONS[code];
@@ -37,7 +37,7 @@ function reasonOf(code: string, shown: string): string {
   return `${family === undefined ? `cannot reach ${shown}` : family(shown)} (${code})`;
 }
 
-/** The server speaks HTTP/2 only and said so in the TLS handshake. */
+/** The server supports HTTP/2 only, and reports that in the TLS handshake. */
 const NO_COMMON_PROTOCOL = "ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL";
 
 /** Whether the bytes that Node could not parse are an HTTP/2 SETTINGS frame, the first that a server sends. */
@@ -57,11 +57,11 @@ function remedyFor(code: string, url: string): Pick<NetworkFailure, "remedy"> {
   return remedy === undefined ? {} : { remedy };
 }
 
-const untrusted: Say = (url) => `the certificate of ${url} is not signed by an authority known here`;
+const untrusted: ReasonText = (url) => `the certificate of ${url} is not signed by an authority known here`;
 
-const notTls: Say = (url) => `the TLS handshake with ${url} failed`;
+const notTls: ReasonText = (url) => `the TLS handshake with ${url} failed`;
 
-const REASONS: Readonly<Record<string, Say>> = {
+const REASONS: Readonly<Record<string, ReasonText>> = {
   ECONNREFUSED: (url) => `connection refused by ${url}`,
   ECONNRESET: (url) => `connection broken by ${url}`,
   EPIPE: (url) => `connection broken by ${url}`,
@@ -82,10 +82,10 @@ const REASONS: Readonly<Record<string, Say>> = {
   EPROTO: notTls,
   ERR_SSL_WRONG_VERSION_NUMBER: notTls,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: notTls,
-  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: (url) => `${url} asks for a client certificate`,
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: (url) => `${url} requires a client certificate`,
   // Older TLS versions have no separate error for a missing client certificate
   ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: (url) =>
-    `${url} refused the TLS handshake: does it ask for a client certificate?`,
+    `${url} refused the TLS handshake: does it require a client certificate?`,
 };
 
 const TRUST =
@@ -109,8 +109,8 @@ const REMEDIES: ReadonlyMap<string, string> = new Map([
   ["ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE", IDENTIFY],
 ]);
 
-const FAMILIES: readonly (readonly [RegExp, Say])[] = [
+const FAMILIES: readonly (readonly [RegExp, ReasonText])[] = [
   [/^(?:CERT_|UNABLE_TO_)/, (url) => `the certificate of ${url} cannot be verified`],
   [/^(?:ERR_SSL_|ERR_TLS_)/, (url) => `the TLS handshake with ${url} failed`],
-  [/^HPE_/, (url) => `${url} does not answer in HTTP/1.1`],
+  [/^HPE_/, (url) => `${url} does not respond in HTTP/1.1`],
 ];

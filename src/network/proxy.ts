@@ -5,7 +5,7 @@ import { createProxyAgent } from "./proxy-agent.lazy.ts";
 import { shownUrl } from "./shown-url.ts";
 import type { TlsFiles } from "./tls-files.ts";
 
-/** The value of `otlp.proxy` that switches proxies off, whatever the variables say. */
+/** The value of `otlp.proxy` that switches proxies off, even if variables name one. */
 export const DIRECT = "direct";
 
 /** A proxy to use for one address. */
@@ -23,7 +23,7 @@ export interface HttpProxy {
  *
  * Reads the process's environment: a drain that a hook starts has removed what may come from a repository.
  *
- * @param setting `otlp.proxy`: a URL or `direct`. Absent for connections that are no export
+ * @param setting `otlp.proxy`: a URL or `direct`. Absent for connections other than exports
  * @returns `undefined` for a direct connection
  */
 export function proxyFor(url: URL, setting?: string): HttpProxy | undefined {
@@ -58,7 +58,7 @@ export const refusalOfProxy = (proxy: HttpProxy, status: number, host: string): 
       : `ask the proxy's operator to allow ${host}, or add it to NO_PROXY for a direct connection`,
 });
 
-/** The status with which proxies ask for credentials. */
+/** The status with which proxies request credentials. */
 export const PROXY_AUTHENTICATION_REQUIRED = 407;
 
 /** For messages, without credentials, e.g. "proxy http://proxy.corp:3128 (HTTPS_PROXY)". */
@@ -66,7 +66,7 @@ export const nameOf = ({ url, from }: HttpProxy): string => `proxy ${shownUrl(ur
 
 // --- internal ---
 
-/** As Go's HTTP client, and unlike curl: variables for a company's proxy must not divert what stays on this machine. */
+/** As in Go's HTTP client, and unlike curl: variables for a company's proxy must not divert what stays on this machine. */
 const isLoopback = (hostname: string): boolean =>
   /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/i.test(hostname);
 

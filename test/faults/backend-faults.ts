@@ -81,11 +81,16 @@ export const FAULTS: readonly BackendFault[] = [
     says: /no answer from .* within 700 ms/,
     ...QUICK,
   },
-  { name: "endless header", start: () => raw(endlessHeader), says: /does not answer in HTTP|no answer from/, ...QUICK },
+  {
+    name: "endless header",
+    start: () => raw(endlessHeader),
+    says: /does not respond in HTTP|no answer from/,
+    ...QUICK,
+  },
   {
     name: "speaks another protocol",
     start: () => raw((s) => s.end("220 mail.example ESMTP\r\n")),
-    says: /does not answer in HTTP/,
+    says: /does not respond in HTTP/,
   },
 
   status(400, /answered 400.*; rejected spans stay queued and block nothing/),

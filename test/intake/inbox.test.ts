@@ -19,7 +19,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   claim,
-  INTAKE_DIED_AFTER_MS,
+  INTAKE_ENDED_AFTER_MS,
   type InboxFile,
   type InboxProblem,
   type LostEvent,
@@ -171,7 +171,7 @@ describe("claim", () => {
   });
 
   test("skips a file without end line while its intake may be at work", async () => {
-    put("1.evt", '{"half":', { end: "none", ageMs: INTAKE_DIED_AFTER_MS - 1000 });
+    put("1.evt", '{"half":', { end: "none", ageMs: INTAKE_ENDED_AFTER_MS - 1000 });
     writeFileSync(join(dirs.inboxDir, "2.evt"), "");
     utimesSync(join(dirs.inboxDir, "2.evt"), NOW_MS / 1000, NOW_MS / 1000);
     expect(await claimAll()).toMatchObject({ files: [], problems: [] });
@@ -179,7 +179,7 @@ describe("claim", () => {
   });
 
   test("claims the file of a dead intake if the payload is complete, otherwise quarantines it", async () => {
-    const ageMs = INTAKE_DIED_AFTER_MS + 1000;
+    const ageMs = INTAKE_ENDED_AFTER_MS + 1000;
     put("1.evt", '{"whole":true}', { end: "none", ageMs });
     put("2.evt", '{"half":', { end: "none", ageMs });
     // The clock was set back since
@@ -365,7 +365,7 @@ describe("an intake killed in the middle", () => {
         return texts;
       };
       expect(await claimAt(Date.now())).toEqual([]);
-      expect(await claimAt(Date.now() + INTAKE_DIED_AFTER_MS + 1000)).toEqual(['{"session_id":"s-1"}']);
+      expect(await claimAt(Date.now() + INTAKE_ENDED_AFTER_MS + 1000)).toEqual(['{"session_id":"s-1"}']);
     } finally {
       sandbox.remove();
     }

@@ -13,7 +13,7 @@ describe("decodePayload", () => {
     expect(decode('{\n"a":"x\ny\tz\\"\u0001"\n}')).toEqual({
       ok: true,
       value: { a: 'x\ny\tz"\u0001' },
-      notes: ["mended"],
+      notes: ["repaired"],
     });
   });
 

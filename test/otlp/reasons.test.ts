@@ -28,7 +28,7 @@ describe("network errors in plain words", () => {
     ["CERT_HAS_EXPIRED", `the certificate of ${URL_SHOWN} has expired`],
     ["CERT_REVOKED", `the certificate of ${URL_SHOWN} cannot be verified (CERT_REVOKED)`],
     ["ERR_SSL_NO_CIPHER_MATCH", `the TLS handshake with ${URL_SHOWN} failed (ERR_SSL_NO_CIPHER_MATCH)`],
-    ["HPE_INVALID_CONSTANT", `${URL_SHOWN} does not answer in HTTP/1.1 (HPE_INVALID_CONSTANT)`],
+    ["HPE_INVALID_CONSTANT", `${URL_SHOWN} does not respond in HTTP/1.1 (HPE_INVALID_CONSTANT)`],
     ["EMFILE", `cannot reach ${URL_SHOWN} (EMFILE)`],
   ])("%s", (code, reason) => {
     const error = Object.assign(new Error("authorization: Bearer s3cret"), { code });

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { MAX_ATTRIBUTES, MAX_VALUE_CHARACTERS, wishesIn } from "../../src/config/project.ts";
+import { MAX_ATTRIBUTES, MAX_VALUE_CHARACTERS, projectSettingsIn } from "../../src/config/project.ts";
 import { PROJECT_FILE } from "../../src/config/project-files.ts";
 import { SETTINGS, targetOf } from "../../src/config/settings.ts";
 import { CAPTURE_LEVELS } from "../../src/model/capture.ts";
@@ -31,6 +31,8 @@ test("its limits and its example of a project file match the program", () => {
   expect(text).toContain(`${MAX_SCANNED.toLocaleString("en")} characters`);
   expect(text).toContain(`\`${PROJECT_FILE}\``);
   for (const key of ["disabled", "capture", "attributes"]) {
-    expect(wishesIn({ path: "p", text: JSON.stringify({ [key]: null }) }).warnings.join()).not.toMatch(/can only set/);
+    expect(projectSettingsIn({ path: "p", text: JSON.stringify({ [key]: null }) }).warnings.join()).not.toMatch(
+      /can only set/,
+    );
   }
 });

@@ -7,9 +7,9 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest"
 import {
   MAX_ATTRIBUTES,
   MAX_VALUE_CHARACTERS,
-  NO_WISHES,
+  NO_PROJECT_SETTINGS,
+  projectSettingsIn,
   readProjectSettings,
-  wishesIn,
 } from "../../src/config/project.ts";
 import { PROJECT_FILE } from "../../src/config/project-files.ts";
 import { CAPTURE_LEVELS } from "../../src/model/capture.ts";
@@ -20,7 +20,8 @@ import { InboxFixture } from "../support/inbox-fixture.ts";
 import { makeUnreadable } from "../support/unreadable.ts";
 import { runs } from "../support/whole.ts";
 
-const parsed = (text: unknown) => wishesIn({ path: "p", text: typeof text === "string" ? text : JSON.stringify(text) });
+const parsed = (text: unknown) =>
+  projectSettingsIn({ path: "p", text: typeof text === "string" ? text : JSON.stringify(text) });
 
 describe("a project's file", () => {
   test("can disable collection, lower the capture level, and add attributes", () => {
@@ -33,7 +34,7 @@ describe("a project's file", () => {
     expect(parsed({ resource: { attributes: { "deployment.environment.name": "test" } } }).attributes).toEqual({
       "deployment.environment.name": "test",
     });
-    expect(parsed("")).toEqual(NO_WISHES);
+    expect(parsed("")).toEqual(NO_PROJECT_SETTINGS);
   });
 
   test.each([
@@ -194,9 +195,9 @@ describe("the file that applies to a folder", () => {
   });
 
   test("none for a missing folder or a file", async () => {
-    expect(await readProjectSettings(join(root, "gone"))).toEqual(NO_WISHES);
-    expect(await readProjectSettings("relative")).toEqual(NO_WISHES);
-    expect(await readProjectSettings("/dev/null")).toEqual(NO_WISHES);
+    expect(await readProjectSettings(join(root, "gone"))).toEqual(NO_PROJECT_SETTINGS);
+    expect(await readProjectSettings("relative")).toEqual(NO_PROJECT_SETTINGS);
+    expect(await readProjectSettings("/dev/null")).toEqual(NO_PROJECT_SETTINGS);
   });
 });
 

@@ -380,9 +380,9 @@ function startDrain() {
     detached: true,
     // Part of this environment can be the repository's: the drain checks it, and nothing may act before that
     env: {
-      ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !BEFORE_START.includes(name))),
+      ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !STARTUP_VARIABLES.includes(name))),
       NODE_OPTIONS: "",
-      OPENHOOK_OTEL_HOOK_NODE_OPTIONS: harmlessOptions(process.env.NODE_OPTIONS),
+      OPENHOOK_OTEL_HOOK_NODE_OPTIONS: allowedNodeOptions(process.env.NODE_OPTIONS),
       OPENHOOK_OTEL_HOOK_FOLDER: process.cwd(),
       OPENHOOK_OTEL_HOOK_STATE: isStateRecorded ? "recorded" : "environment",
       OPENHOOK_OTEL_HOME: stateDir,
@@ -394,8 +394,8 @@ function startDrain() {
   child.unref();
 }
 
-/** The same as in the other intakes. */
-const BEFORE_START = [
+// node options: written by scripts/hook-variables.mjs
+const STARTUP_VARIABLES = [
   "NODE_COMPILE_CACHE",
   "NODE_ICU_DATA",
   "NODE_PATH",
@@ -406,15 +406,27 @@ const BEFORE_START = [
   "OPENSSL_MODULES",
 ];
 
-const harmlessOptions = (options = "") =>
-  options
+const ALLOWED_NODE_OPTIONS = [
+  "--use-*-ca",
+  "--use-env-proxy",
+  "--network-family-*",
+  "--no-network-family-*",
+  "--dns-result-order=*",
+  "--max-*-size=*",
+  "--tls-min-*",
+  "--tls-max-*",
+  "--tls-cipher-*",
+];
+// /node options
+
+/** The part of NODE_OPTIONS that a drain keeps. */
+function allowedNodeOptions(options = "") {
+  const allowed = new RegExp(`^(?:${ALLOWED_NODE_OPTIONS.join("|").replaceAll("*", ".*")})$`);
+  return options
     .split(/\s+/)
-    .filter((option) =>
-      /^--(?:use-.*-ca|use-env-proxy|(?:no-)?network-family-.*|dns-result-order=.*|max-.*-size=.*|tls-(?:min|max|cipher)-.*)$/.test(
-        option,
-      ),
-    )
+    .filter((option) => allowed.test(option))
     .join(" ");
+}
 
 /** Starts a drain if an earlier process left files; at least one of two files is ours. */
 function startDrainIfWaiting() {

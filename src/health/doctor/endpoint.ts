@@ -1,4 +1,4 @@
-import { sourceInWords } from "../../config/layer.ts";
+import { describeSource } from "../../config/layer.ts";
 import { loadConfig } from "../../config/load.ts";
 import { otlpSettings } from "../../config/otlp.ts";
 import type { Context } from "../../context.ts";
@@ -47,7 +47,7 @@ export async function* endpointFindings(status: Status, context: Context): Async
   if (settings.metrics?.temporality === "delta") {
     const source = sources.get("otlp.metrics.temporality");
     yield inArea("metrics").remark(
-      `exported as deltas${source === undefined ? "" : ` (${sourceInWords(source)})`}: Prometheus rejects deltas, and a gateway does not report that back`,
+      `exported as deltas${source === undefined ? "" : ` (${describeSource(source)})`}: Prometheus rejects deltas, and a gateway does not report that back`,
       "set OPENHOOK_OTEL_OTLP_METRICS_TEMPORALITY=cumulative where agents are started, unless the backend needs deltas",
     );
   }
