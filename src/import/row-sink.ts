@@ -1,6 +1,6 @@
 import { commonKey } from "../model/answer-keys.ts";
 import { defined } from "../model/defined.ts";
-import type { FactOf, FactSink, LooseEntry, Place } from "../model/fact-sink.ts";
+import type { FactBase, FactOf, FactSink, LooseEntry } from "../model/fact-sink.ts";
 import {
   CALL,
   derivedKey,
@@ -52,21 +52,21 @@ export class RowSink implements FactSink {
     return rows === 0 && this.#others.size === 0;
   }
 
-  prompt(place: Place, fact: FactOf<"prompt">): void {
+  prompt(base: FactBase, fact: FactOf<"prompt">): void {
     const table = this.#prompts;
     const at = table.next();
     const { data } = table;
-    this.#place(data, at, place);
+    this.#place(data, at, base);
     data[at + PROMPT.origin] = this.#name(fact.origin);
     data[at + PROMPT.length] = numberOf(fact.length, "length");
-    this.#put(table, at, place, undefined);
+    this.#put(table, at, base, undefined);
   }
 
-  modelCall(place: Place, fact: FactOf<"model_call">): void {
+  modelCall(base: FactBase, fact: FactOf<"model_call">): void {
     const table = this.#calls;
     const at = table.next();
     const { data } = table;
-    this.#place(data, at, place);
+    this.#place(data, at, base);
     const { responseId } = fact;
     data[at + CALL.responseId] = this.#id(responseId);
     data[at + CALL.requestId] = this.#id(fact.requestId);
@@ -82,28 +82,28 @@ export class RowSink implements FactSink {
     data[at + CALL.asksForTools] = fact.asksForTools ? 1 : Number.NaN;
     data[at + CALL.covers] = this.#name(fact.covers);
     data[at + CALL.noListPrice] = fact.noListPrice ? 1 : Number.NaN;
-    this.#put(table, at, place, responseId === undefined ? undefined : fact);
+    this.#put(table, at, base, responseId === undefined ? undefined : fact);
   }
 
-  toolUse(place: Place, fact: FactOf<"tool_use">): void {
+  toolUse(base: FactBase, fact: FactOf<"tool_use">): void {
     const table = this.#uses;
     const at = table.next();
     const { data } = table;
-    this.#place(data, at, place);
+    this.#place(data, at, base);
     data[at + USE.callId] = this.#id(fact.callId);
     data[at + USE.name] = this.#name(fact.name);
     data[at + USE.executable] = this.#name(fact.executable);
     data[at + USE.mcpServer] = this.#name(fact.mcpServer);
     data[at + USE.inputDigest] = this.#id(fact.inputDigest);
     data[at + USE.givenId] = this.#id(fact.givenId);
-    this.#put(table, at, place, fact);
+    this.#put(table, at, base, fact);
   }
 
-  toolResult(place: Place, fact: FactOf<"tool_result">): void {
+  toolResult(base: FactBase, fact: FactOf<"tool_result">): void {
     const table = this.#results;
     const at = table.next();
     const { data } = table;
-    this.#place(data, at, place);
+    this.#place(data, at, base);
     data[at + RESULT.callId] = this.#id(fact.callId);
     data[at + RESULT.status] = this.#name(fact.status);
     data[at + RESULT.errorType] = this.#name(fact.errorType);
@@ -112,7 +112,7 @@ export class RowSink implements FactSink {
     data[at + RESULT.linesRemoved] = numberOf(fact.linesRemoved, "linesRemoved");
     data[at + RESULT.spawnedAgentId] = this.#id(fact.spawnedAgentId);
     data[at + RESULT.durationMs] = numberOf(fact.durationMs, "durationMs");
-    this.#put(table, at, place, fact);
+    this.#put(table, at, base, fact);
   }
 
   other(entry: LooseEntry): void {
@@ -149,24 +149,24 @@ export class RowSink implements FactSink {
     return all.slice(0, length);
   }
 
-  #place(data: Float64Array, at: number, { timeMs, promptKey, agentId }: Place): void {
+  #place(data: Float64Array, at: number, { timeMs, promptKey, agentId }: FactBase): void {
     data[at + CALL.timeMs] = timeOf(timeMs);
     data[at + CALL.promptKey] = this.#id(promptKey);
     data[at + CALL.agentId] = this.#id(agentId);
   }
 
   /** Completes the row at a place: adds it, or joins it with the row that has its key. */
-  #put(table: KeyedTable, at: number, place: Place, ids: KeyIds | undefined): void {
+  #put(table: KeyedTable, at: number, base: FactBase, ids: KeyIds | undefined): void {
     this.count++;
-    let { key } = place;
-    const { globalKey } = place;
+    let { key } = base;
+    const { globalKey } = base;
     let known = table.keys.get(key);
     if (known === undefined && !isPlainId(key)) {
       key = this.#clean.id(key);
       known = table.keys.get(key);
     }
     const { data } = table;
-    const global = globalKey === undefined ? Number.NaN : globalKey === place.key ? SAME : this.#id(globalKey);
+    const global = globalKey === undefined ? Number.NaN : globalKey === base.key ? SAME : this.#id(globalKey);
     if (known === undefined) {
       data[at + CALL.key] =
         ids !== undefined && derivedKey(table.kind, ids) === key ? Number.NaN : this.#texts.numberOf(key);

@@ -1,5 +1,5 @@
 import { defined } from "./defined.ts";
-import type { FactOf, FactSink, LooseEntry, Place } from "./fact-sink.ts";
+import type { FactBase, FactOf, FactSink, LooseEntry } from "./fact-sink.ts";
 import type { TokenUsage, TranscriptEntry } from "./transcript.ts";
 
 /** Collects facts as transcript entries, in the order in which they were found. */
@@ -11,21 +11,21 @@ export class EntrySink implements FactSink {
     return this.#taken + this.#entries.length;
   }
 
-  prompt(place: Place, fact: FactOf<"prompt">): void {
-    this.#add({ kind: "prompt", ...place, ...fact });
+  prompt(base: FactBase, fact: FactOf<"prompt">): void {
+    this.#add({ kind: "prompt", ...base, ...fact });
   }
 
-  modelCall(place: Place, fact: FactOf<"model_call">): void {
+  modelCall(base: FactBase, fact: FactOf<"model_call">): void {
     const usage = fact.usage && defined<TokenUsage>(fact.usage as never);
-    this.#add({ kind: "model_call", ...place, ...fact, usage });
+    this.#add({ kind: "model_call", ...base, ...fact, usage });
   }
 
-  toolUse(place: Place, fact: FactOf<"tool_use">): void {
-    this.#add({ kind: "tool_use", ...place, ...fact });
+  toolUse(base: FactBase, fact: FactOf<"tool_use">): void {
+    this.#add({ kind: "tool_use", ...base, ...fact });
   }
 
-  toolResult(place: Place, fact: FactOf<"tool_result">): void {
-    this.#add({ kind: "tool_result", ...place, ...fact });
+  toolResult(base: FactBase, fact: FactOf<"tool_result">): void {
+    this.#add({ kind: "tool_result", ...base, ...fact });
   }
 
   other(entry: LooseEntry): void {
@@ -37,7 +37,7 @@ export class EntrySink implements FactSink {
     return this.#entries.slice(count - this.#taken);
   }
 
-  /** Returns the collected entries and starts anew; `count` goes on. */
+  /** Returns and removes the collected entries; `count` still includes them. */
   take(): TranscriptEntry[] {
     const entries = this.#entries;
     this.#taken += entries.length;

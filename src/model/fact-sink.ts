@@ -1,7 +1,7 @@
 import type { EntryOf, TranscriptEntry } from "./transcript.ts";
 
-/** Where a fact stands: the members that every transcript entry has. */
-export interface Place {
+/** The members that every transcript entry has. */
+export interface FactBase {
   readonly key: string;
   readonly timeMs: number;
   readonly globalKey?: string | undefined;
@@ -9,25 +9,25 @@ export interface Place {
   readonly agentId?: string | undefined;
 }
 
-/** The members of an entry besides its place. `undefined` and a missing member mean the same. */
-export type FactOf<K extends TranscriptEntry["kind"]> = Omit<EntryOf<K>, "kind" | keyof Place>;
+/** The other members of an entry. `undefined` means the same as a missing member. */
+export type FactOf<K extends TranscriptEntry["kind"]> = Omit<EntryOf<K>, "kind" | keyof FactBase>;
 
 /**
  * Receives the facts that a transcript reader finds. A drain collects them as entries; an import puts them into tables
- * without keeping an object for each. A sink does not keep the objects it is given: a reader may reuse them.
+ * without keeping an object for each. A sink does not keep the objects that it receives: a reader may reuse them.
  */
 export interface FactSink {
   /** Number of facts received so far. */
   readonly count: number;
-  prompt(place: Place, fact: FactOf<"prompt">): void;
-  modelCall(place: Place, fact: FactOf<"model_call">): void;
-  toolUse(place: Place, fact: FactOf<"tool_use">): void;
-  toolResult(place: Place, fact: FactOf<"tool_result">): void;
-  /** Any rarer kind. Members may be `undefined`. */
+  prompt(base: FactBase, fact: FactOf<"prompt">): void;
+  modelCall(base: FactBase, fact: FactOf<"model_call">): void;
+  toolUse(base: FactBase, fact: FactOf<"tool_use">): void;
+  toolResult(base: FactBase, fact: FactOf<"tool_result">): void;
+  /** Any other kind. Members may be `undefined`. */
   other(entry: LooseEntry): void;
 }
 
-/** Gives a sink a fact that is an entry. */
+/** Passes an entry to a sink. */
 export function putEntry(sink: FactSink, entry: TranscriptEntry): void {
   switch (entry.kind) {
     case "prompt":

@@ -244,8 +244,8 @@ function endingSegmentOf(draft: Draft, own: Segment | undefined, segments: reado
 }
 
 /**
- * @param endingSegment see `workplaceOf`
- * @param endsSession nothing is left open; a session that consists of subagents alone has no segment that could end
+ * @param endingSegment see `endingSegmentOf`
+ * @param endsSession the session ends now; a subagent without a segment ends with it
  */
 function toSubagent(
   draft: Draft,

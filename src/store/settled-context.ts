@@ -1,4 +1,4 @@
-import { givenIdOf, laterId } from "../model/call-ids.ts";
+import { givenIdOf, repeatedCallId } from "../model/call-ids.ts";
 import { type Event, extrasOf } from "../model/event.ts";
 import type { SessionContext, SettledCall, SettledSubagent, SettledTurn } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
@@ -150,8 +150,8 @@ function settledCalls(db: Database, sessionNumber: number, { callIds, digests, g
       callsLike(
         "(call_id = ? OR call_id BETWEEN ? AND ?) AND input_digest IS NULL",
         givenId,
-        laterId(givenId, ""),
-        laterId(givenId, LAST),
+        repeatedCallId(givenId, ""),
+        repeatedCallId(givenId, LAST),
       ).map((call) => ({ ...call, givenId, ...(call.status === "unfinished" && { hooks: "start" as const }) })),
     ),
   ];

@@ -1,7 +1,7 @@
 // https://code.claude.com/docs/en/hooks and recordings of 2.0.77 to 2.1.329, read 2026-11-21
 
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
-import { isBareCount } from "../../model/call-ids.ts";
+import { isSequenceNumber } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
 import type { SessionEndReason } from "../../model/envelope.ts";
 import { OPENHOOK_VERSION } from "../../model/envelope-types.ts";
@@ -74,7 +74,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   const moment = p["prompt_id"] === undefined ? `${process ?? ""}:${arrivalKey(intake)}` : undefined;
 
   const callId = asString(p["tool_use_id"]);
-  const isCounted = callId !== undefined && isBareCount(callId);
+  const isCounted = callId !== undefined && isSequenceNumber(callId);
   /** A counted id is reused, in a subagent or after a compaction: input and turn distinguish two calls. */
   const callKey = isCounted ? undefined : callId;
   const givenId = isCounted ? callId : undefined;
@@ -177,7 +177,9 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
       ];
     case "PostToolBatch": {
       const ids = asArray(p["tool_calls"]).flatMap((call) => asString(asObject(call)?.["tool_use_id"]) ?? []);
-      return [{ type: "tool.batch", ...signal(ids.some(isBareCount) ? undefined : ids[0], { tool_call_ids: ids }) }];
+      return [
+        { type: "tool.batch", ...signal(ids.some(isSequenceNumber) ? undefined : ids[0], { tool_call_ids: ids }) },
+      ];
     }
     case "PermissionDenied":
       return callId === undefined ? [] : [{ type: "tool.batch", ...signal(callKey, { tool_call_ids: [callId] }) }];

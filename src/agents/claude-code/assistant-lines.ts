@@ -1,4 +1,4 @@
-import { isBareCount, laterId } from "../../model/call-ids.ts";
+import { isSequenceNumber, repeatedCallId } from "../../model/call-ids.ts";
 import { TOKEN_KINDS } from "../../model/token-kinds.ts";
 import type { TokenUsage } from "../../model/transcript.ts";
 import { executableOf } from "../shared/names/executables.ts";
@@ -6,12 +6,12 @@ import { inputDigest } from "../shared/payload/digest.ts";
 import { asArray, asObject, asString, ownOf } from "../shared/payload/json.ts";
 import {
   type CountedCall,
+  factBase,
   type LastAnswer,
   type Line,
   type LineContext,
   type LineState,
   lineId,
-  placeOf,
 } from "./line-context.ts";
 import { nameAnswer } from "./nameless.ts";
 import { sessionFacts } from "./session-facts.ts";
@@ -45,7 +45,7 @@ export function assistantLine(context: LineContext): void {
   const complete = finishReason !== undefined && !isBrokenOff(o, message);
   const asksForTools = finishReason === "tool_use" ? true : undefined;
   const noListPrice = hasOtherPrice(reported) ? true : undefined;
-  sink.modelCall(placeOf(context, globalKey, globalKey), {
+  sink.modelCall(factBase(context, globalKey, globalKey), {
     responseId: id,
     requestId,
     model,
@@ -61,7 +61,7 @@ export function assistantLine(context: LineContext): void {
   if (!isRepeat) {
     for (const pass of passesBeside(reported)) {
       const key = `${globalKey}:${pass.index}`;
-      sink.modelCall(placeOf(context, key, key), {
+      sink.modelCall(factBase(context, key, key), {
         besideResponseId: id,
         requestId,
         model: pass.model ?? model,
@@ -130,11 +130,11 @@ function toolUses(context: LineContext, message: Line, { within }: AnswerIds): v
     const given = asString(b["id"]);
     const name = asString(b["name"]);
     if (given === undefined || name === undefined) continue;
-    const isCounted = isBareCount(given);
+    const isCounted = isSequenceNumber(given);
     const isJoinedByInput = writtenBefore(o, CALL_IDS_SINCE);
-    const callId = isCounted ? laterId(given, within()) : given;
+    const callId = isCounted ? repeatedCallId(given, within()) : given;
     if (isCounted) counted.push({ given, callId, ...(agentId !== undefined && { agentId }) });
-    sink.toolUse(placeOf(context, `use:${callId}`, `use:${callPlace(given, within)}`), {
+    sink.toolUse(factBase(context, `use:${callId}`, `use:${callPlace(given, within)}`), {
       callId,
       name,
       givenId: isCounted && !isJoinedByInput ? given : undefined,

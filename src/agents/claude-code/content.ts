@@ -1,4 +1,4 @@
-import { goesBy } from "../../model/call-ids.ts";
+import { hasGivenId } from "../../model/call-ids.ts";
 import type { Content } from "../../model/content.ts";
 import { toolCallPart } from "../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
@@ -14,7 +14,7 @@ export function lineContent(line: Buffer, entries: readonly TranscriptEntry[]): 
   const blockOf = (name: string, callId: string) =>
     asArray(blocks)
       .map(asObject)
-      .find((block) => goesBy(callId, asString(block?.[name]) ?? ""));
+      .find((block) => hasGivenId(callId, asString(block?.[name]) ?? ""));
   return entries.flatMap((entry): readonly Content[] => {
     switch (entry.kind) {
       case "prompt":

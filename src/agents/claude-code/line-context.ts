@@ -1,4 +1,4 @@
-import type { FactSink, Place } from "../../model/fact-sink.ts";
+import type { FactBase, FactSink } from "../../model/fact-sink.ts";
 import type { TokenUsage } from "../../model/transcript.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 import type { JsonLine } from "../shared/transcript/json-line.ts";
@@ -106,7 +106,7 @@ export function contextOf(
 }
 
 /** Where a fact of this line stands. */
-export const placeOf = ({ timeMs, state, agentId }: LineContext, key: string, globalKey?: string): Place => ({
+export const factBase = ({ timeMs, state, agentId }: LineContext, key: string, globalKey?: string): FactBase => ({
   key,
   timeMs,
   globalKey,
@@ -115,9 +115,9 @@ export const placeOf = ({ timeMs, state, agentId }: LineContext, key: string, gl
 });
 
 /** The place of a fact that is identified only by its line's id. A fork copies the line with that id. */
-export function linePlace(context: LineContext, kind: string): Place {
+export function lineFactBase(context: LineContext, kind: string): FactBase {
   const key = `${kind}:${lineId(context)}`;
-  return placeOf(context, key, key);
+  return factBase(context, key, key);
 }
 
 /** Old lines have no id: their time and length are the same each time they are read. */

@@ -1,7 +1,7 @@
 import { defined } from "../../model/defined.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asString } from "../shared/payload/json.ts";
-import { type LineContext, placeOf } from "./line-context.ts";
+import { factBase, type LineContext } from "./line-context.ts";
 
 /** Session facts of a line, where they differ from the last ones. A subagent's lines have none. */
 export function sessionFacts(context: LineContext): void {
@@ -15,7 +15,7 @@ export function sessionFacts(context: LineContext): void {
   const digest = digestOf(agentVersion, cwd, gitBranch);
   if (digest === state.facts) return;
   state.facts = digest;
-  sink.other({ kind: "session", ...placeOf(context, `session:${digest}`), agentVersion, cwd, gitBranch });
+  sink.other({ kind: "session", ...factBase(context, `session:${digest}`), agentVersion, cwd, gitBranch });
 }
 
 // --- internal ---

@@ -1,4 +1,4 @@
-import { isBareCount } from "../../model/call-ids.ts";
+import { isSequenceNumber } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
 import type { EntryOf } from "../../model/transcript.ts";
 import { asString, parsedObject } from "../shared/payload/json.ts";
@@ -17,7 +17,7 @@ export const metaPath = (path: string): string => path.replace(/\.jsonl$/, ".met
 export function subagentEntry(agentId: string, meta: Buffer | undefined, timeMs: number): EntryOf<"subagent"> {
   const about = parsedObject(meta ?? "{}") ?? {};
   const started = asString(about["toolUseId"]);
-  const isCounted = started !== undefined && isBareCount(started);
+  const isCounted = started !== undefined && isSequenceNumber(started);
   return defined<EntryOf<"subagent">>({
     kind: "subagent",
     key: `subagent:${agentId}`,

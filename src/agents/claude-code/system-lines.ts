@@ -1,6 +1,6 @@
 import type { EntryOf } from "../../model/transcript.ts";
 import { asCode, asCount, asObject, asString } from "../shared/payload/json.ts";
-import { type LineContext, linePlace, placeOf } from "./line-context.ts";
+import { factBase, type LineContext, lineFactBase } from "./line-context.ts";
 
 // Lines of the agent itself. Facts identified only by their line's id count in the session that the line was copied from.
 
@@ -11,16 +11,16 @@ export function systemLine(context: LineContext): void {
     case "api_error": {
       const httpStatus = asCount(asObject(o["error"])?.["status"]);
       const errorType = httpStatus === undefined ? "_OTHER" : String(httpStatus);
-      sink.other({ kind: "model_error", ...linePlace(context, "error"), errorType, httpStatus, final: false });
+      sink.other({ kind: "model_error", ...lineFactBase(context, "error"), errorType, httpStatus, final: false });
       break;
     }
     case "compact_boundary": {
       const trigger = asCode(asObject(o["compactMetadata"])?.["trigger"]);
-      sink.other({ kind: "compaction", ...linePlace(context, "compaction"), trigger });
+      sink.other({ kind: "compaction", ...lineFactBase(context, "compaction"), trigger });
       break;
     }
     case "turn_duration":
-      sink.other({ kind: "turn_end", ...linePlace(context, "turn_end"), durationMs: asCount(o["durationMs"]) });
+      sink.other({ kind: "turn_end", ...lineFactBase(context, "turn_end"), durationMs: asCount(o["durationMs"]) });
       break;
     default:
   }
@@ -31,7 +31,7 @@ export function attachmentLine(context: LineContext): void {
   const { o, agentId, originalId, sink } = context;
   if (asObject(o["attachment"])?.["type"] !== "structured_output") return;
   if (agentId !== undefined || originalId !== undefined) return;
-  sink.other({ kind: "turn_end", ...linePlace(context, "turn_end") });
+  sink.other({ kind: "turn_end", ...lineFactBase(context, "turn_end") });
 }
 
 /** An answer that is an error message. */
@@ -40,7 +40,7 @@ export function modelError(context: LineContext): void {
   if (o["isApiErrorMessage"] !== true || originalId !== undefined) return;
   sink.other({
     kind: "model_error",
-    ...linePlace(context, "error"),
+    ...lineFactBase(context, "error"),
     errorType: asCode(o["apiErrorType"]) ?? asCode(o["error"]) ?? "_OTHER",
     httpStatus: asCount(o["apiErrorStatus"]),
     final: true,
@@ -71,7 +71,7 @@ export function costLine(context: LineContext): void {
       ...(typeof costUsd === "number" && costUsd >= 0 && { costUsd }),
     };
   }
-  context.sink.other({ kind: "reported_usage", ...placeOf(context, "reported_usage"), byModel });
+  context.sink.other({ kind: "reported_usage", ...factBase(context, "reported_usage"), byModel });
 }
 
 // --- internal ---

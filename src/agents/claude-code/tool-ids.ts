@@ -1,4 +1,4 @@
-import { isCountedId } from "../../model/call-ids.ts";
+import { isNumberedId } from "../../model/call-ids.ts";
 import type { CountedCall, LineState } from "./line-context.ts";
 
 /** Hooks give a call's id from this version on; for older ones, calls are joined by tool and input. */
@@ -9,7 +9,7 @@ export const CALL_IDS_SINCE = "2.0.43";
  * combined with their surroundings.
  */
 export const callPlace = (given: string, within: () => string): string =>
-  isCountedId(given) ? `${given}@${within()}` : given;
+  isNumberedId(given) ? `${given}@${within()}` : given;
 
 /** The latest call with a counted id: counting restarts in a subagent, and after a compaction. */
 export const countedCall = (

@@ -1,7 +1,7 @@
 import type { ToolStatus } from "../../model/transcript.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 import { exitCodeOf } from "./adapter.ts";
-import { type Line, type LineContext, lineId, placeOf } from "./line-context.ts";
+import { factBase, type Line, type LineContext, lineId } from "./line-context.ts";
 import { patchLines } from "./patch.ts";
 import { textOf } from "./text.ts";
 import { callPlace, countedCall } from "./tool-ids.ts";
@@ -20,7 +20,7 @@ export function toolResults(context: LineContext, blocks: readonly unknown[]): v
     const text = textOf(b["content"]) ?? asString(o["toolUseResult"]) ?? "";
     const status = statusOf(o, b, text);
     const isError = status === "error";
-    sink.toolResult(placeOf(context, `result:${callId}`, `result:${callPlace(given, () => lineId(context))}`), {
+    sink.toolResult(factBase(context, `result:${callId}`, `result:${callPlace(given, () => lineId(context))}`), {
       callId,
       status,
       errorType: isError && isInterrupted(o, text) ? "interrupted" : undefined,

@@ -1,5 +1,5 @@
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
-import { type Line, type LineContext, type LineState, lineId, linePlace } from "./line-context.ts";
+import { type Line, type LineContext, type LineState, lineFactBase, lineId } from "./line-context.ts";
 import { isOfMachine } from "./machine.ts";
 import { sessionFacts } from "./session-facts.ts";
 import { textOf } from "./text.ts";
@@ -19,14 +19,15 @@ export function userLine(context: LineContext): void {
 
   const text = textOf(content);
   if (o["interruptedMessageId"] !== undefined || text?.startsWith("[Request interrupted by user") === true) {
-    if (context.originalId === undefined) sink.other({ kind: "interruption", ...linePlace(context, "interruption") });
+    if (context.originalId === undefined)
+      sink.other({ kind: "interruption", ...lineFactBase(context, "interruption") });
     return;
   }
   state.inputMs = timeMs;
   if (context.agentId !== undefined || isCompanion(o, text, state)) return;
   state.promptKey = promptIdOf(o, text) ?? lineId(context);
   // A fork gives its own prompt id to the lines it copies; the line's id does not change
-  sink.prompt(linePlace(context, "prompt"), {
+  sink.prompt(lineFactBase(context, "prompt"), {
     // A copy is a turn, too, only if its answers are not known from elsewhere
     origin: context.originalId === undefined ? originOf(o, text) : "command",
     length: isOfShell(text) ? undefined : typedText(text)?.length,

@@ -15,7 +15,7 @@ import { type CallResult, callResultOf } from "./tool-result.ts";
 
 export const SOURCE = "cline";
 
-/** Every payload has the version, even if empty; no other agent's has. Otherwise the command line must name us. */
+/** Every payload has the version, even if empty, and no other agent's has one. Without it, the command line decides. */
 export function recognises(payload: unknown): Recognition {
   const p = asObject(payload);
   if (asString(p?.["hookName"]) === undefined) return "no";
@@ -29,7 +29,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   const { p, native, isMain } = run;
   const event = (type: NativeEventType, more: Partial<PayloadEvent> = {}): Event =>
     eventOf({ ...baseEvent(run, type), ...more }, intake);
-  const close = (end: NativeEventType, reason: SessionEndReason, extras: Extras = {}): readonly Event[] =>
+  const endEvents = (end: NativeEventType, reason: SessionEndReason, extras: Extras = {}): readonly Event[] =>
     isMain
       ? [
           event(end, { extras: { ...run.extras, ...extras } }),
@@ -58,15 +58,15 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
       return [event("tool.end", endOf(run))];
     case "agent_end":
     case "TaskComplete":
-      return close("turn.end", "completed");
+      return endEvents("turn.end", "completed");
     case "agent_error":
     case "TaskError":
-      return close("turn.error", "error", { error_type: errorTypeOf(asObject(p["error"])?.["name"]) });
+      return endEvents("turn.error", "error", { error_type: errorTypeOf(asObject(p["error"])?.["name"]) });
     case "agent_abort":
     case "TaskCancel":
     case "session_shutdown":
     case "SessionShutdown":
-      return close("turn.end", "user_exit");
+      return endEvents("turn.end", "user_exit");
     case "pre_compact":
     case "PreCompact":
       return [event("compaction")];
@@ -75,7 +75,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   }
 }
 
-/** Only a hook reports that a run was interrupted; its messages just end. */
+/** Only hooks report that a run was interrupted; its messages just end. */
 export function toEntries(payload: unknown, intake: IntakeFacts): readonly TranscriptEntry[] {
   const run = runOf(payload, intake);
   if (run === undefined || !/^(?:agent_abort|TaskCancel|session_shutdown|SessionShutdown)$/.test(run.native)) return [];
@@ -123,7 +123,7 @@ function runOf(payload: unknown, intake: IntakeFacts): Run | undefined {
     extras: defined<Extras>({
       agent_id: isMain ? undefined : asString(p["agent_id"]),
       agent_version: asString(p["clineVersion"]),
-      // The editor extension has no root session and keeps its files elsewhere
+      // Without a root session it is the editor extension, which stores its files elsewhere
       transcript_path:
         root === undefined || home === undefined
           ? undefined
@@ -149,7 +149,7 @@ const baseEvent = (run: Run, type: NativeEventType): PayloadEvent => ({
 const timeOf = (value: unknown): number | undefined =>
   typeof value === "string" && /^\d{12,14}$/.test(value) ? Number(value) : asTimeMs(value);
 
-/** Each prompt arrives as a start; the origin distinguishes two if one session has just ended. */
+/** Each prompt is reported as a session start. The origin distinguishes two starts soon after each other. */
 const startOf = ({ p, extras }: Run, origin: string): Partial<PayloadEvent> => ({
   model: asString(asObject(p["model"])?.["slug"]),
   extras: {
@@ -161,11 +161,14 @@ const startOf = ({ p, extras }: Run, origin: string): Partial<PayloadEvent> => (
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** @param call with the model's id; @param named the extension's form, without one */
-function callOf({ extras }: Run, call: Fields | undefined, named: Fields | undefined): Partial<PayloadEvent> {
+/**
+ * @param call the CLI's form, with the model's call id
+ * @param extensionCall the extension's form, without a call id
+ */
+function callOf({ extras }: Run, call: Fields | undefined, extensionCall: Fields | undefined): Partial<PayloadEvent> {
   const callId = asString(call?.["id"]);
-  const name = asString(call?.["name"]) ?? asString(named?.["toolName"]);
-  const input = call?.["input"] ?? named?.["parameters"];
+  const name = asString(call?.["name"]) ?? asString(extensionCall?.["toolName"]);
+  const input = call?.["input"] ?? extensionCall?.["parameters"];
   return {
     tool: { name, callId },
     extras: defined<Extras>({
@@ -179,12 +182,12 @@ function callOf({ extras }: Run, call: Fields | undefined, named: Fields | undef
 
 function endOf(run: Run): Partial<PayloadEvent> {
   const result = asObject(run.p["tool_result"]);
-  const plain = asObject(run.p["postToolUse"]);
-  const call = callOf(run, result, plain);
+  const extensionFields = asObject(run.p["postToolUse"]);
+  const call = callOf(run, result, extensionFields);
   const callResult: CallResult =
     result === undefined
-      ? extensionResult(plain)
-      : callResultOf(result["output"], isError(result["error"]) || plain?.["success"] === false);
+      ? extensionResult(extensionFields)
+      : callResultOf(result["output"], isError(result["error"]) || extensionFields?.["success"] === false);
   return {
     ...call,
     timeMs: asTimeMs(result?.["endedAt"]) ?? run.timeMs,
@@ -192,7 +195,7 @@ function endOf(run: Run): Partial<PayloadEvent> {
       name: call.tool?.name,
       callId: call.tool?.callId,
       status: callResult.status === "success" ? "success" : "error",
-      durationMs: asCount(result?.["durationMs"]) ?? asCount(plain?.["executionTimeMs"]),
+      durationMs: asCount(result?.["durationMs"]) ?? asCount(extensionFields?.["executionTimeMs"]),
     },
     extras: defined<Extras>({
       ...call.extras,
@@ -203,15 +206,15 @@ function endOf(run: Run): Partial<PayloadEvent> {
   };
 }
 
-/** A text, or the thrown value, which can be an empty object as JSON. */
+/** An error is a text, or the thrown value, which can be an empty object in JSON. */
 const isError = (error: unknown): boolean => Boolean(error);
 
 /** The extension writes proto3 JSON, which omits false: a failed call has no `success` member. */
-const extensionResult = (plain: Fields | undefined): CallResult => ({
-  status: plain === undefined || plain["success"] === true ? "success" : "error",
+const extensionResult = (extensionFields: Fields | undefined): CallResult => ({
+  status: extensionFields === undefined || extensionFields["success"] === true ? "success" : "error",
 });
 
-/** `Error` is too generic. */
+/** `_OTHER` also for `Error`, which has no meaning. */
 function errorTypeOf(name: unknown): string {
   const code = asCode(name);
   return code === undefined || code === "Error" ? "_OTHER" : code;

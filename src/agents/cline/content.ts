@@ -1,5 +1,5 @@
 import type { PayloadFacts } from "../../model/agent.ts";
-import { goesBy } from "../../model/call-ids.ts";
+import { hasGivenId } from "../../model/call-ids.ts";
 import type { Content } from "../../model/content.ts";
 import { toolCallPart } from "../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
@@ -25,7 +25,7 @@ export function toContent(payload: unknown, { events }: PayloadFacts): readonly 
 export function messageContent(message: Message, entries: readonly TranscriptEntry[]): readonly Content[] {
   const blocks = asArray(message["content"]).map((block) => asObject(block) ?? {});
   const activities = asArray(asObject(message["metadata"])?.["modelToolActivities"]).map((one) => asObject(one) ?? {});
-  const activityOf = (callId: string) => activities.find((one) => goesBy(callId, String(one["toolCallId"])));
+  const activityOf = (callId: string) => activities.find((one) => hasGivenId(callId, String(one["toolCallId"])));
   return entries.flatMap((entry): readonly Content[] => {
     switch (entry.kind) {
       case "prompt":
@@ -35,12 +35,12 @@ export function messageContent(message: Message, entries: readonly TranscriptEnt
           ? answerPiece(entry.key, message["content"])
           : blocks.flatMap((block) => answerPieces(entry.key, block));
       case "tool_use": {
-        const block = blocks.find((one) => one["type"] === "tool_use" && goesBy(entry.callId, String(one["id"])));
+        const block = blocks.find((one) => one["type"] === "tool_use" && hasGivenId(entry.callId, String(one["id"])));
         return contentOf(entry.key, "arguments", (block ?? activityOf(entry.callId))?.["input"]);
       }
       case "tool_result": {
         const block = blocks.find(
-          (one) => one["type"] === "tool_result" && goesBy(entry.callId, String(one["tool_use_id"])),
+          (one) => one["type"] === "tool_result" && hasGivenId(entry.callId, String(one["tool_use_id"])),
         );
         const given = block?.["content"] ?? activityOf(entry.callId)?.["output"];
         return contentOf(entry.key, "result", parsedJson(plainText(given) ?? given));

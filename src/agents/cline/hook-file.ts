@@ -1,8 +1,8 @@
 import { isOurCommand } from "../shared/settings/settings.ts";
 
 /**
- * The text of a hook file that contains only our hook: a shell script, or on Windows one for Node, which the program starts by
- * its extension.
+ * The text of a hook file that contains only our hook: a shell script, or on Windows a script for Node, which Cline runs
+ * because of its extension.
  *
  * @param path its extension selects the form
  * @param command the command line to run
@@ -13,17 +13,17 @@ export function hookFileText(path: string, command: string): string {
   return `// ${MARK}\nrequire("node:child_process").spawnSync(${JSON.stringify(command)}, ${options});\n`;
 }
 
-/** True for an unchanged text that we wrote, in this version or another. */
+/** True for an unchanged text that this version or another one wrote. */
 export function isOurs(text: string): boolean {
   const [first, second, third, ...rest] = text.replace(/^\uFEFF/, "").split(/\r?\n/);
-  const isEnd = rest.every((line) => line === "");
-  if (first === "#!/bin/sh" && second === MARKER) return isEnd && isOurCommand(third ?? "");
-  if (first !== `// ${MARK}` || third !== "" || !isEnd) return false;
+  const isRestEmpty = rest.every((line) => line === "");
+  if (first === "#!/bin/sh" && second === MARKER) return isRestEmpty && isOurCommand(third ?? "");
+  if (first !== `// ${MARK}` || third !== "" || !isRestEmpty) return false;
   return isOurCommand(commandIn(second ?? "") ?? "");
 }
 
-/** True if a user added to our text; it is not ours any more. */
-export const isMixed = (text: string): boolean => !isOurs(text) && text.includes(MARK);
+/** True for a text of ours to which a user added something; `isOurs` is false for it. */
+export const hasAdditions = (text: string): boolean => !isOurs(text) && text.includes(MARK);
 
 // --- internal ---
 

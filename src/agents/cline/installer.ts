@@ -5,21 +5,21 @@ import { basename, dirname, extname, join } from "node:path";
 import type { Finding, HookCommand, Installer, InstallTarget, SettingsText } from "../../model/agent.ts";
 import { compareVersions, versionOf } from "../shared/payload/version.ts";
 import { SettingsError } from "../shared/settings/settings.ts";
-import { hookFileText, isMixed, isOurs } from "./hook-file.ts";
+import { hasAdditions, hookFileText, isOurs } from "./hook-file.ts";
 import { clineFolder } from "./places.ts";
 
 export default {
   scopes: ["user", "project"],
   paths: (scope, target) => hookFiles(hooksFolder(scope, target)),
   add(files, { command }) {
-    const done = new Set<string>();
+    const handled = new Set<string>();
     return files.map((file) => {
       const event = eventOf(file.path);
       const mayBeOurs = file.text === undefined || isOurs(file.text);
       if (event === undefined || !mayBeOurs) throw nameTaken(file.path);
       // Cline runs every file of an event, so one file of ours is enough
-      if (done.has(event)) return { ...file, text: undefined };
-      done.add(event);
+      if (handled.has(event)) return { ...file, text: undefined };
+      handled.add(event);
       return { ...file, text: hookFileText(file.path, commandFor(command, event)) };
     });
   },
@@ -38,8 +38,8 @@ export default {
 // --- internal ---
 
 /**
- * The events that were seen to fire. Not registered: TaskResume, TaskCancel, UserPromptSubmit and PreCompact, which 3.0.65 knows
- * by name but never fired; the messages contain what they would report.
+ * The events that Cline was observed to send. Not registered: TaskResume, TaskCancel, UserPromptSubmit and PreCompact, which
+ * exist in 3.0.65 but were never sent; the messages contain the same facts.
  */
 const DRAINS = {
   TaskStart: "if-waiting",
@@ -59,15 +59,15 @@ const EVENTS: readonly HookEvent[] = [
   "SessionShutdown",
 ];
 
-/** Extensions under which our text runs; the first free one is used. All files of a name are run. */
+/** Extensions with which Cline runs our text; the first unused one is taken. Cline runs all files with an event's name. */
 const ENDINGS: readonly string[] = platform() === "win32" ? [".cjs"] : ["", ".sh", ".bash", ".zsh"];
 
 const commandFor = (command: HookCommand, event: HookEvent): string =>
   command({ source: "cline", drain: DRAINS[event] });
 
 /**
- * The program's own folder, not `~/Documents/Cline/Hooks`, which it also reads: that one may be synchronised to machines without
- * the hook program, and users keep their own hooks there.
+ * Cline's own folder, not `~/Documents/Cline/Hooks`, which it also reads: Documents may be synchronised to machines without the
+ * hook program, and users have their own hooks there.
  */
 const hooksFolder = (scope: "user" | "project", { home, project, env }: InstallTarget): string =>
   scope === "user" ? join(clineFolder(env, home), "hooks") : join(project, ".clinerules", "hooks");
@@ -85,8 +85,8 @@ async function hookFiles(folder: string): Promise<readonly string[]> {
     }
     // On some systems names that differ only in case are one file
     const used = new Set(taken.map((name) => name.toLowerCase()));
-    const free = ENDINGS.map((ending) => `${event}${ending}`).find((name) => !used.has(name.toLowerCase()));
-    const chosen = ours.length > 0 ? ours : [free ?? `${event}${ENDINGS[0] ?? ""}`];
+    const freeName = ENDINGS.map((ending) => `${event}${ending}`).find((name) => !used.has(name.toLowerCase()));
+    const chosen = ours.length > 0 ? ours : [freeName ?? `${event}${ENDINGS[0] ?? ""}`];
     paths.push(...chosen.sort().map((name) => join(folder, name)));
   }
   return paths;
@@ -94,7 +94,7 @@ async function hookFiles(folder: string): Promise<readonly string[]> {
 
 const isOurText = (text: string | undefined): boolean => text !== undefined && isOurs(text);
 
-/** The event of a file name, as Cline reads names: any known extension, case-insensitive. */
+/** The event of a file name, by Cline's rules: any known extension, case-insensitive. */
 function eventOf(path: string): HookEvent | undefined {
   const name = basename(path);
   const ending = extname(name);
@@ -147,9 +147,9 @@ async function findings(target: InstallTarget): Promise<readonly Finding[]> {
     for (const name of (await readdir(folder).catch(() => [])).sort()) {
       const path = join(folder, name);
       const text = eventOf(name) === undefined ? undefined : await readFile(path, "utf8").catch(() => undefined);
-      if (text === undefined || !isMixed(text)) continue;
-      const todo = "move the addition to a separate file (Cline runs all), delete this one and enable cline again";
-      found.push({ level: "remark", text: `${path} contains additions, so it is not updated: ${todo}` });
+      if (text === undefined || !hasAdditions(text)) continue;
+      const advice = "move the addition to a separate file (Cline runs all), delete this one and enable cline again";
+      found.push({ level: "remark", text: `${path} contains additions, so it is not updated: ${advice}` });
     }
   }
   return found;

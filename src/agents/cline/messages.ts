@@ -1,4 +1,4 @@
-import { idInAgent, idWithoutAgent, isBareCount, laterId } from "../../model/call-ids.ts";
+import { idInAgent, idWithoutAgent, isSequenceNumber, repeatedCallId } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
 import { providerName } from "../shared/names/providers.ts";
@@ -6,7 +6,7 @@ import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts"
 import { executableIn, mcpServerOf } from "./adapter.ts";
 import { callResultOf } from "./tool-result.ts";
 
-/** What earlier messages mean for the next one. */
+/** State between two messages. */
 export interface State {
   readonly timeMs: number;
   /** Key of the current turn's prompt. */
@@ -15,17 +15,17 @@ export interface State {
   readonly inputMs?: number;
   /** Call id → the message that contains the call. */
   readonly messageOfCall: ReadonlyMap<string, string>;
-  /** Id in the messages → the last call with it: some providers restart their ids at 0 in each answer. */
-  readonly lastOf: ReadonlyMap<string, string>;
+  /** Id in the messages → the latest call with that id: some providers restart their ids at 0 in each answer. */
+  readonly latestCallId: ReadonlyMap<string, string>;
   /** The last answer's calls without a result, in order. */
   readonly openCalls: readonly string[];
   readonly hasNoResult: boolean;
 }
 
-export const firstState = (timeMs: number): State => ({
+export const initialState = (timeMs: number): State => ({
   timeMs,
   messageOfCall: new Map(),
-  lastOf: new Map(),
+  latestCallId: new Map(),
   openCalls: [],
   hasNoResult: false,
 });
@@ -45,21 +45,21 @@ export function readMessage(
   if (role !== "user" && role !== "assistant") return undefined;
   const timeMs = asCount(message["ts"]) ?? state.timeMs;
   const id = asString(message["id"]) ?? `${role}:${timeMs}`;
-  const here: Here = { message, id, timeMs, state: { ...state, timeMs }, agentId };
-  return role === "user" ? userMessage(here) : assistantMessage(here);
+  const context: MessageContext = { message, id, timeMs, state: { ...state, timeMs }, agentId };
+  return role === "user" ? userMessage(context) : assistantMessage(context);
 }
 
 /** The typed text of a message, without the wrapper that the program adds; `undefined` if there is none. */
 export function typedText(message: Message): string | undefined {
   const whole = wholeText(message);
-  return TYPED.exec(whole ?? "")?.[1] ?? whole;
+  return USER_INPUT.exec(whole ?? "")?.[1] ?? whole;
 }
 
 export type Message = Readonly<Record<string, unknown>>;
 
 // --- internal ---
 
-interface Here {
+interface MessageContext {
   readonly message: Message;
   readonly id: string;
   readonly timeMs: number;
@@ -67,13 +67,13 @@ interface Here {
   readonly agentId: string | undefined;
 }
 
-function at(here: Here, key: string, globalKey?: string) {
+function entryBase(context: MessageContext, key: string, globalKey?: string) {
   return defined<{ key: string; timeMs: number; globalKey: string; promptKey: string; agentId: string }>({
     key,
-    timeMs: here.timeMs,
+    timeMs: context.timeMs,
     globalKey,
-    promptKey: here.state.promptKey,
-    agentId: here.agentId,
+    promptKey: context.state.promptKey,
+    agentId: context.agentId,
   });
 }
 
@@ -82,8 +82,8 @@ const blocksOf = (message: Message): readonly Message[] =>
     .map(asObject)
     .filter((block) => block !== undefined);
 
-/** What the user typed, including while the agent was working. */
-const TYPED = /<user_input(?: [^<>]*)?>([\s\S]*?)<\/user_input>/;
+/** The wrapper around what the user typed, also while the agent was working. */
+const USER_INPUT = /<user_input(?: [^<>]*)?>([\s\S]*?)<\/user_input>/;
 
 function wholeText(message: Message): string | undefined {
   const content = message["content"];
@@ -94,72 +94,72 @@ function wholeText(message: Message): string | undefined {
 const textIn = (block: Message): string | undefined =>
   block["type"] === "text" && typeof block["text"] === "string" ? block["text"] : undefined;
 
-/** Shown to the user only, or written by the program in the user's name: not part of the conversation. */
-function isAside(message: Message): boolean {
+/** A message that the program shows only to the user; it is not part of the conversation. */
+function isProgramMessage(message: Message): boolean {
   const metadata = asObject(message["metadata"]);
-  const shownAs = asString(metadata?.["displayRole"])?.trim().toLowerCase() ?? "";
+  const displayRole = asString(metadata?.["displayRole"])?.trim().toLowerCase() ?? "";
   return (
     metadata?.["displayOnly"] === true ||
     metadata?.["kind"] === "recovery_notice" ||
-    ["system", "status", "error"].includes(shownAs)
+    ["system", "status", "error"].includes(displayRole)
   );
 }
 
-/** Messages from the program to the model in the user's name, e.g. that an answer was cut off: the turn continues. */
+/** A user message that the program wrote for the model, e.g. that an answer was cut off. The turn continues. */
 const isReminder = (message: Message): boolean =>
-  asObject(message["metadata"])?.["userRunSpan"] === 0 && !TYPED.test(wholeText(message) ?? "");
+  asObject(message["metadata"])?.["userRunSpan"] === 0 && !USER_INPUT.test(wholeText(message) ?? "");
 
-function userMessage(here: Here) {
-  const { message, state } = here;
+function userMessage(context: MessageContext) {
+  const { message, state } = context;
   const results = blocksOf(message).filter((block) => block["type"] === "tool_result");
   if (results.length > 0) {
-    const entries = results.flatMap((block) => toolResult(here, block) ?? []);
+    const entries = results.flatMap((block) => toolResult(context, block) ?? []);
     const answered = new Set(entries.map((entry) => entry.callId));
     return {
       entries,
       state: {
         ...state,
-        inputMs: here.timeMs,
+        inputMs: context.timeMs,
         openCalls: state.openCalls.filter((callId) => !answered.has(callId)),
         hasNoResult: false,
       },
     };
   }
-  if (isAside(message)) return { entries: [], state };
-  if (here.agentId !== undefined || isReminder(message)) {
-    return { entries: [], state: { ...state, inputMs: here.timeMs } };
+  if (isProgramMessage(message)) return { entries: [], state };
+  if (context.agentId !== undefined || isReminder(message)) {
+    return { entries: [], state: { ...state, inputMs: context.timeMs } };
   }
-  const promptKey = `prompt:${here.id}`;
-  const next = { ...state, promptKey, inputMs: here.timeMs, openCalls: [], hasNoResult: false };
+  const promptKey = `prompt:${context.id}`;
+  const next = { ...state, promptKey, inputMs: context.timeMs, openCalls: [], hasNoResult: false };
   const prompt: TranscriptEntry = {
     kind: "prompt",
-    ...at({ ...here, state: next }, promptKey, promptKey),
+    ...entryBase({ ...context, state: next }, promptKey, promptKey),
     origin: "human",
     ...defined<{ length: number }>({ length: typedText(message)?.length }),
   };
   return { entries: [prompt], state: next };
 }
 
-function toolResult(here: Here, block: Message): EntryOf<"tool_result"> | undefined {
+function toolResult(context: MessageContext, block: Message): EntryOf<"tool_result"> | undefined {
   const given = asString(block["tool_use_id"]);
   if (given === undefined) return undefined;
   return resultOf(
-    here,
-    here.state.lastOf.get(given) ?? idInAgent(given, here.agentId),
+    context,
+    context.state.latestCallId.get(given) ?? idInAgent(given, context.agentId),
     block["content"],
     block["is_error"] === true,
   );
 }
 
-function resultOf(here: Here, callId: string, output: unknown, failed: boolean): EntryOf<"tool_result"> {
+function resultOf(context: MessageContext, callId: string, output: unknown, failed: boolean): EntryOf<"tool_result"> {
   const { status, errorType, exitCode } = callResultOf(output, failed);
   return {
     kind: "tool_result",
-    // A resumed session gives the message a new id; the message with the call keeps its id
-    ...at(
-      here,
+    // When a session is resumed, the id of this message changes, but not the id of the message that contains the call
+    ...entryBase(
+      context,
       `result:${callId}`,
-      `result:${here.state.messageOfCall.get(callId) ?? here.id}:${idWithoutAgent(callId, here.agentId)}`,
+      `result:${context.state.messageOfCall.get(callId) ?? context.id}:${idWithoutAgent(callId, context.agentId)}`,
     ),
     callId,
     status,
@@ -167,29 +167,29 @@ function resultOf(here: Here, callId: string, output: unknown, failed: boolean):
   };
 }
 
-function assistantMessage(here: Here) {
-  const { message, id, state } = here;
+function assistantMessage(context: MessageContext) {
+  const { message, id, state } = context;
   if (id.startsWith("error_") || asObject(message["metadata"])?.["displayRole"] === "error") {
     const error: TranscriptEntry = {
       kind: "model_error",
-      ...at(here, `error:${id}`),
+      ...entryBase(context, `error:${id}`),
       errorType: "_OTHER",
       final: true,
     };
     return { entries: [error], state };
   }
-  if (isAside(message)) return { entries: [], state };
+  if (isProgramMessage(message)) return { entries: [], state };
   const usage = usageOf(asObject(message["metrics"]));
   const model = asObject(message["modelInfo"]);
   const blocks = blocksOf(message);
   if (usage === undefined && blocks.length === 0) return { entries: [], state };
 
-  const uses = blocks.flatMap((block) => (block["type"] === "tool_use" ? (toolUse(here, block) ?? []) : []));
+  const uses = blocks.flatMap((block) => (block["type"] === "tool_use" ? (toolUse(context, block) ?? []) : []));
   const key = `message:${id}`;
   const call: EntryOf<"model_call"> = {
     kind: "model_call",
-    ...at(here, key, key),
-    endMs: here.timeMs,
+    ...entryBase(context, key, key),
+    endMs: context.timeMs,
     complete: usage !== undefined,
     ...defined<{ model: string; provider: string; startMs: number; usage: TokenUsage; asksForTools: true }>({
       model: asString(model?.["id"]),
@@ -201,41 +201,44 @@ function assistantMessage(here: Here) {
   };
   const callIds = uses.map((use) => use.callId);
   const given = blocks.flatMap((block) => (block["type"] === "tool_use" ? (asString(block["id"]) ?? []) : []));
-  const later = given.filter((callId) => uniqueId(here, callId) !== idInAgent(callId, here.agentId));
+  const repeatedIds = given.filter((callId) => uniqueId(context, callId) !== idInAgent(callId, context.agentId));
   return {
-    entries: [call, ...uses, ...modelToolActivities(here)],
+    entries: [call, ...uses, ...modelToolActivities(context)],
     state: {
       ...state,
       messageOfCall: new Map([...state.messageOfCall, ...callIds.map((callId) => [callId, id] as const)]),
-      lastOf:
-        later.length === 0
-          ? state.lastOf
-          : new Map([...state.lastOf, ...later.map((callId) => [callId, uniqueId(here, callId)] as const)]),
+      latestCallId:
+        repeatedIds.length === 0
+          ? state.latestCallId
+          : new Map([
+              ...state.latestCallId,
+              ...repeatedIds.map((callId) => [callId, uniqueId(context, callId)] as const),
+            ]),
       openCalls: callIds,
       hasNoResult: callIds.length > 0,
     },
   };
 }
 
-const toolUse = (here: Here, block: Message): EntryOf<"tool_use"> | undefined =>
-  useOf(here, asString(block["id"]), asString(block["name"]), block["input"]);
+const toolUse = (context: MessageContext, block: Message): EntryOf<"tool_use"> | undefined =>
+  toolUseOf(context, asString(block["id"]), asString(block["name"]), block["input"]);
 
-/** The id of a call; with its answer's id if another answer of this conversation has the same id. */
-function uniqueId(here: Here, given: string): string {
-  const own = idInAgent(given, here.agentId);
-  const first = here.state.messageOfCall.get(own);
-  return first === undefined || first === here.id ? own : laterId(given, here.id);
+/** The id of a call, with the answer's id added if an earlier answer of this conversation has a call with the same id. */
+function uniqueId(context: MessageContext, given: string): string {
+  const own = idInAgent(given, context.agentId);
+  const first = context.state.messageOfCall.get(own);
+  return first === undefined || first === context.id ? own : repeatedCallId(given, context.id);
 }
 
-function useOf(here: Here, given: string | undefined, name: string | undefined, input: unknown) {
+function toolUseOf(context: MessageContext, given: string | undefined, name: string | undefined, input: unknown) {
   if (given === undefined || name === undefined) return undefined;
-  const callId = uniqueId(here, given);
+  const callId = uniqueId(context, given);
   return {
     kind: "tool_use" as const,
-    ...at(here, `use:${callId}`, `use:${here.id}:${idWithoutAgent(callId, here.agentId)}`),
+    ...entryBase(context, `use:${callId}`, `use:${context.id}:${idWithoutAgent(callId, context.agentId)}`),
     callId,
     name,
-    ...(isBareCount(given) && { givenId: given }),
+    ...(isSequenceNumber(given) && { givenId: given }),
     ...defined<{ executable: string; mcpServer: string }>({
       executable: executableIn(input),
       mcpServer: mcpServerOf(name),
@@ -243,19 +246,19 @@ function useOf(here: Here, given: string | undefined, name: string | undefined, 
   };
 }
 
-/** Tools that ran at the provider within one answer; hooks do not report them. */
-function modelToolActivities(here: Here): readonly TranscriptEntry[] {
-  const activities = asArray(asObject(here.message["metadata"])?.["modelToolActivities"]);
+/** Tools that the provider ran during one answer; hooks do not report them. */
+function modelToolActivities(context: MessageContext): readonly TranscriptEntry[] {
+  const activities = asArray(asObject(context.message["metadata"])?.["modelToolActivities"]);
   return activities.flatMap((value): TranscriptEntry[] => {
     const activity = asObject(value) ?? {};
-    const use = useOf(here, asString(activity["toolCallId"]), asString(activity["toolName"]), activity["input"]);
+    const use = toolUseOf(context, asString(activity["toolCallId"]), asString(activity["toolName"]), activity["input"]);
     if (use === undefined) return [];
-    const isOver = "output" in activity || "isError" in activity;
-    return isOver ? [use, resultOf(here, use.callId, activity["output"], activity["isError"] === true)] : [use];
+    const hasResult = "output" in activity || "isError" in activity;
+    return hasResult ? [use, resultOf(context, use.callId, activity["output"], activity["isError"] === true)] : [use];
   });
 }
 
-/** Input includes cache reads and writes, output includes reasoning; reasoning alone is not recorded. */
+/** Input includes cache reads and writes; output includes reasoning, which is not recorded separately. */
 function usageOf(metrics: Message | undefined): TokenUsage | undefined {
   const input = asCount(metrics?.["inputTokens"]);
   const output = asCount(metrics?.["outputTokens"]);

@@ -3,14 +3,14 @@ import { join } from "node:path";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A session's files are in a folder named after its id; messages of subagents are beside those of the main agent. */
-export const MESSAGES = ".messages.json";
+/** A session's files are in a folder with its id as name; messages of subagents are in the same folder. */
+export const MESSAGES_ENDING = ".messages.json";
 
 /** `~/.cline`, or where the environment moved it. */
 export const clineFolder = (env: Environment, home: string): string =>
   nonEmpty(env["CLINE_DIR"]) ?? join(home, ".cline");
 
-/** The folder with one folder per session. */
+/** The folder that contains one folder per session. */
 export function sessionsFolder(env: Environment, home: string): string {
   const data = nonEmpty(env["CLINE_DATA_DIR"]) ?? join(clineFolder(env, home), "data");
   return nonEmpty(env["CLINE_SESSION_DATA_DIR"]) ?? join(data, "sessions");
@@ -18,9 +18,9 @@ export function sessionsFolder(env: Environment, home: string): string {
 
 /** The main agent's messages; `undefined` for an id that is no plain file name. */
 export const messagesPath = (folder: string, sessionId: string): string | undefined =>
-  isFileName(sessionId) ? join(folder, sessionId, `${sessionId}${MESSAGES}`) : undefined;
+  isFileName(sessionId) ? join(folder, sessionId, `${sessionId}${MESSAGES_ENDING}`) : undefined;
 
-/** True for a name that is one visible file on every system. */
+/** True for a plain file name that is valid and not hidden on every system. */
 export const isFileName = (name: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$/.test(name);
 
 // --- internal ---

@@ -9,8 +9,8 @@ export interface CallResult {
 }
 
 /**
- * Looks for signs of failure in a tool's output. The program's own `success` only means that the call could be made: it is true
- * for a missing file, exit code 3 and a failed MCP tool.
+ * The status of a tool call, from its output. Cline's own `success` means only that the call could be made: it is true for a
+ * missing file, exit code 3 and a failed MCP tool.
  *
  * @param output from the hook, or from the message file, where objects are JSON texts
  * @param failed the call itself was invalid or threw
@@ -18,12 +18,12 @@ export interface CallResult {
 export function callResultOf(output: unknown, failed: boolean): CallResult {
   const value = parsed(output);
   const parts = Array.isArray(value) ? value : [value];
-  const broken = parts.filter(isFailure);
-  const texts = [...broken.map(errorOf), failed ? errorOf(value) : undefined].filter((text) => text !== undefined);
+  const failedParts = parts.filter(isFailure);
+  const texts = [...failedParts.map(errorOf), failed ? errorOf(value) : undefined].filter((text) => text !== undefined);
   if (texts.some((text) => REFUSAL.test(text))) return { status: "denied" };
-  if (broken.length === 0 && !failed) return { status: "success" };
+  if (failedParts.length === 0 && !failed) return { status: "success" };
   const errorType =
-    broken.length > 0 && broken.length < parts.length
+    failedParts.length > 0 && failedParts.length < parts.length
       ? "partial"
       : texts.some((text) => /\b(?:was aborted|cli_run_shutdown)\b/.test(text))
         ? "interrupted"
@@ -41,10 +41,10 @@ export function callResultOf(output: unknown, failed: boolean): CallResult {
 
 // --- internal ---
 
-/** What the model gets when the user or a policy refused. */
+/** The text that the model receives when the user or a policy refused the call. */
 const REFUSAL = /NOT a tool or system failure\. Clarify with user|^Tool "[^"]*" is disabled by policy$/;
 
-// Failures are short; a longer text is a tool's own output
+// Failures are short; a longer text is a successful output
 const MAX_JSON_TEXT = 65_536;
 
 function parsed(output: unknown): unknown {

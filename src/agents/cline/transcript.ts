@@ -20,18 +20,18 @@ import { firstBytes, readSmall } from "../shared/transcript/open.ts";
 import { type Entry, entriesIn, foldersBelow, located, namesIn, statFile } from "../shared/transcript/past.ts";
 import { messageContent } from "./content.ts";
 import { extensionTasks, NOT_READ } from "./extension.ts";
-import { firstState, type Message, readMessage } from "./messages.ts";
-import { isFileName, MESSAGES, messagesPath, sessionsFolder } from "./places.ts";
+import { initialState, type Message, readMessage } from "./messages.ts";
+import { isFileName, MESSAGES_ENDING, messagesPath, sessionsFolder } from "./places.ts";
 import { parentCallOf } from "./spawned.ts";
 
 export default { roots, locate, files, read, notRead: NOT_READ } satisfies TranscriptReader;
 
-/** One folder per session, wherever the environment moved them. */
+/** The folder of all sessions, which environment variables can move. */
 function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return [sessionsFolder(env, home)];
 }
 
-/** In the order of their ids, which begin with a time. If a session's main messages are gone, its subagents remain. */
+/** Sessions in the order of their ids, which begin with a time. A session without main messages is found by its subagents'. */
 async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
   for (const { path, count } of await extensionTasks(query.home)) {
     query.onProblem(path, new Error(`${NOT_READ}; tasks in it: ${count}`));
@@ -53,27 +53,27 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
 /** The main agent's messages, then those of each subagent. */
 async function files({ path, sessionId, home, ...query }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
   const main = path ?? messagesPath(sessionsFolder({}, home), sessionId);
-  if (main === undefined || !main.endsWith(MESSAGES)) return [];
+  if (main === undefined || !main.endsWith(MESSAGES_ENDING)) return [];
   const folder = dirname(main);
   const found: TranscriptFile[] = [];
-  // Shortly after the messages, the manifest shows whether the run was cancelled
+  // The manifest, written shortly after the messages, shows whether the run was cancelled
   if (await isFile(main)) found.push({ path: main, watch: [main, manifestOf(main)] });
   for (const name of await namesIn(folder, query)) {
     const part = join(folder, name);
-    if (name.endsWith(MESSAGES) && part !== main && isFileName(name))
+    if (name.endsWith(MESSAGES_ENDING) && part !== main && isFileName(name))
       found.push({ path: part, agentId: agentIdOf(name) });
   }
   return found;
 }
 
-/** The program rewrites the file for each message: all entries come again, under the same keys. */
+/** Cline rewrites the whole file for each message, so all entries are read again, with the same keys. */
 async function* read(
   { path, agentId, roots }: TranscriptFile,
   _from: Offset,
-  wanted: ReadOptions = {},
+  options: ReadOptions = {},
 ): AsyncGenerator<TranscriptBatch> {
   const manifest = agentId === undefined ? await readManifest(manifestOf(path), roots) : undefined;
-  let state = firstState(asTimeMs(manifest?.["started_at"]) ?? (await stat(path)).mtimeMs);
+  let state = initialState(asTimeMs(manifest?.["started_at"]) ?? (await stat(path)).mtimeMs);
   let entries: TranscriptEntry[] = manifest === undefined ? [] : manifestEntries(manifest, state.timeMs);
   if (agentId === undefined) entries.push(...lastCompaction(path, roots));
   let content: ContentUpdate[] = [];
@@ -94,7 +94,7 @@ async function* read(
       isFirst = false;
     }
     entries.push(...result.entries);
-    if (wanted.content === true && message !== undefined) content.push(...messageContent(message, result.entries));
+    if (options.content === true && message !== undefined) content.push(...messageContent(message, result.entries));
     if (entries.length < BATCH_ENTRIES) continue;
     yield { entries, content, next: INITIAL_OFFSET, unreadable, records };
     entries = [];
@@ -102,7 +102,7 @@ async function* read(
     unreadable = 0;
     records = 0;
   }
-  // The last answer closes the turn even without usage; messages after the run's end belong to another run
+  // The end of the run closes the turn even if its last answer has no usage; messages after it belong to another run
   const endedMs = manifest?.["status"] === "completed" ? asTimeMs(manifest["ended_at"]) : undefined;
   if (endedMs !== undefined && state.promptKey !== undefined && state.timeMs <= endedMs) {
     entries.push(turnEnd(state.promptKey, state.timeMs));
@@ -116,24 +116,25 @@ async function* read(
 
 // --- internal ---
 
-/** Paths from a root above the sessions' folder. */
+/** Relative paths of the sessions' folder, below any root above it. */
 const LAYOUTS = ["sessions", join("data", "sessions"), join(".cline", "data", "sessions")];
 
-const isMessages = ({ name, isFolder }: Entry): boolean => !isFolder && name.endsWith(MESSAGES) && isFileName(name);
+const isMessages = ({ name, isFolder }: Entry): boolean =>
+  !isFolder && name.endsWith(MESSAGES_ENDING) && isFileName(name);
 
 /** Milliseconds; 0 for ids of another form. */
 const timeIn = (sessionId: string): number => Number(/^\d{13}(?=_|$)/.exec(sessionId)?.[0] ?? 0);
 
-// Enough to share a commit, few enough to hold in memory
+// Large enough for few commits, small enough for memory
 const BATCH_ENTRIES = 500;
 const MAX_MANIFEST_BYTES = 1 << 20;
 
-const manifestOf = (main: string): string => `${main.slice(0, -MESSAGES.length)}.json`;
+const manifestOf = (main: string): string => `${main.slice(0, -MESSAGES_ENDING.length)}.json`;
 
 /** `<agent>`, or `<agent>__<task>` for a team's member. */
-const agentIdOf = (name: string): string => name.slice(0, -MESSAGES.length).split("__")[0] ?? name;
+const agentIdOf = (name: string): string => name.slice(0, -MESSAGES_ENDING.length).split("__")[0] ?? name;
 
-/** A session's manifest: everything except its messages. `undefined` while the file is missing or being written. */
+/** A session's manifest, which has everything except the messages. `undefined` if the file is missing or incomplete. */
 async function readManifest(path: string, roots: TranscriptFile["roots"]): Promise<Message | undefined> {
   const found = await readSmall(path, MAX_MANIFEST_BYTES, roots);
   return found === undefined ? undefined : parsedObject(found.bytes);
@@ -150,19 +151,21 @@ function manifestEntries(manifest: Message, timeMs: number): TranscriptEntry[] {
 }
 
 /**
- * The history that the model gets since the last compaction; the messages themselves stay complete. Each compaction replaces
- * the one before it.
+ * The last compaction. Its file contains the shortened history that the model receives, and is replaced by the next compaction;
+ * the messages themselves stay complete.
  */
 function lastCompaction(main: string, roots: TranscriptFile["roots"]): readonly TranscriptEntry[] {
-  const path = `${main.slice(0, -MESSAGES.length)}.compaction.json`;
-  const head = firstBytes(path, HEAD_BYTES, roots).toString("utf8");
-  const timeMs = asTimeMs(/"updated_at":\s*"([^"\\]{1,40})"/.exec(head)?.[1]);
-  const upTo = /"source_last_message_key":\s*"([^"\\]{1,200})"/.exec(head)?.[1];
-  if (timeMs === undefined || upTo === undefined) return [];
-  return [{ kind: "compaction", key: `compaction:${upTo}`, globalKey: `compaction:${upTo}`, timeMs }];
+  const path = `${main.slice(0, -MESSAGES_ENDING.length)}.compaction.json`;
+  const start = firstBytes(path, HEAD_BYTES, roots).toString("utf8");
+  const timeMs = asTimeMs(/"updated_at":\s*"([^"\\]{1,40})"/.exec(start)?.[1]);
+  const lastMessageKey = /"source_last_message_key":\s*"([^"\\]{1,200})"/.exec(start)?.[1];
+  if (timeMs === undefined || lastMessageKey === undefined) return [];
+  return [
+    { kind: "compaction", key: `compaction:${lastMessageKey}`, globalKey: `compaction:${lastMessageKey}`, timeMs },
+  ];
 }
 
-/** Enough for everything before the messages. */
+/** Enough for all members before the messages. */
 const HEAD_BYTES = 1024;
 
 const subagentEntry = (agentId: string, timeMs: number, parentCallId: string | undefined): EntryOf<"subagent"> => ({
@@ -174,8 +177,8 @@ const subagentEntry = (agentId: string, timeMs: number, parentCallId: string | u
 });
 
 /**
- * All hooks of an answer's calls run before its first call, and every call that ran has a result, even if interrupted. A
- * cancelled run without any result was therefore stopped by a hook, at its first call unless hooks report more.
+ * The hooks of all calls of an answer run before its first call, and every call that ran has a result, even an interrupted one.
+ * A cancelled run without results was therefore stopped by a hook, at its first call unless hooks report more.
  */
 const refusal = (
   callId: string,

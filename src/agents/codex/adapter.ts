@@ -2,7 +2,7 @@
 
 import { posix } from "node:path";
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
-import { isBareCount } from "../../model/call-ids.ts";
+import { isSequenceNumber } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
 import type { SessionEndReason } from "../../model/envelope.ts";
 import { OPENHOOK_VERSION } from "../../model/envelope-types.ts";
@@ -227,7 +227,7 @@ function toolEvents(p: Payload, { native, envelope, signal, arrival, hasTranscri
   const callId = asString(p["tool_use_id"]);
   const hookToolName = asString(p["tool_name"]);
   const input = asObject(p["tool_input"]);
-  const isCounted = callId !== undefined && isBareCount(callId);
+  const isCounted = callId !== undefined && isSequenceNumber(callId);
   const key = isCounted ? `${callId}:${payloadDigest(p)}` : (callId ?? arrival);
   // A script of the model called this tool. The session file has the call of the script; this one is a part of it.
   if (isInnerCall(callId) && hasTranscript) return [{ type: "notice", ...signal(key) }];

@@ -1,4 +1,4 @@
-import { goesBy, isBareCount, isRandomId, laterId } from "../../model/call-ids.ts";
+import { hasGivenId, isRandomId, isSequenceNumber, repeatedCallId } from "../../model/call-ids.ts";
 import { isSubagent, type LineContext, type LineState } from "./line-context.ts";
 
 /**
@@ -9,15 +9,15 @@ import { isSubagent, type LineContext, type LineState } from "./line-context.ts"
 export function uniqueCallId({ state, timeMs }: LineContext, given: string): string {
   if (isRandomId(given)) return given;
   const used = state.used ?? [];
-  const first = isBareCount(given) && isSubagent(state) ? laterId(given, state.threadId ?? "") : given;
-  if (used.includes(given)) return laterId(first, String(timeMs));
+  const first = isSequenceNumber(given) && isSubagent(state) ? repeatedCallId(given, state.threadId ?? "") : given;
+  if (used.includes(given)) return repeatedCallId(first, String(timeMs));
   state.used = [...used, given].slice(-REMEMBERED_IDS);
   return first;
 }
 
 /** The newest call with that id that has no output yet. */
 export const openCall = ({ open }: LineState, given: string | undefined): string | undefined =>
-  given === undefined ? undefined : open?.findLast((id) => goesBy(id, given));
+  given === undefined ? undefined : open?.findLast((id) => hasGivenId(id, given));
 
 // --- internal ---
 

@@ -1,7 +1,7 @@
 import type { EntryOf, ToolStatus } from "../../model/transcript.ts";
 import { asArray, asCount, asObject, asString, ownOf } from "../shared/payload/json.ts";
 import { openCall } from "./call-ids.ts";
-import { callKey, type Line, type LineContext, placeOf } from "./line-context.ts";
+import { callKey, factBase, type Line, type LineContext } from "./line-context.ts";
 import { ofExit } from "./outcome.ts";
 import { isInnerCall } from "./tools.ts";
 
@@ -46,7 +46,7 @@ type Outcome = Partial<
 function result(context: LineContext, item: Line, { status, ...rest }: Loose): void {
   const callId = openCall(context.state, asString(item["id"]) ?? asString(item["call_id"]));
   if (callId === undefined || status === undefined) return;
-  context.sink.toolResult(placeOf(context, callKey("result", context, callId)), { callId, status, ...rest });
+  context.sink.toolResult(factBase(context, callKey("result", context, callId)), { callId, status, ...rest });
 }
 
 type Loose = { readonly [K in keyof Outcome]?: Outcome[K] | undefined };
@@ -123,7 +123,7 @@ function spawned(context: LineContext, item: Line, threadIds: readonly unknown[]
     if (agentId === undefined) continue;
     context.sink.other({
       kind: "subagent",
-      ...placeOf(context, `subagent:${agentId}`),
+      ...factBase(context, `subagent:${agentId}`),
       agentId,
       parentCallId,
       parentAgentId: threadId === rootId ? undefined : threadId,

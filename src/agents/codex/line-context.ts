@@ -1,4 +1,4 @@
-import type { FactOf, FactSink, Place } from "../../model/fact-sink.ts";
+import type { FactBase, FactOf, FactSink } from "../../model/fact-sink.ts";
 import type { TokenUsage } from "../../model/transcript.ts";
 import { asString } from "../shared/payload/json.ts";
 import type { Series } from "./running-totals.ts";
@@ -68,7 +68,7 @@ export interface LineState {
 
 /** A model call as it was reported, or will be. */
 export interface CountedCall {
-  readonly place: Place;
+  readonly place: FactBase;
   readonly fact: FactOf<"model_call">;
 }
 
@@ -129,11 +129,11 @@ export interface LineContext {
 export const isSubagent = ({ rootId, threadId }: LineState): boolean => rootId !== threadId;
 
 /** Where a fact of this line stands. */
-export function placeOf(
+export function factBase(
   { timeMs, state }: Pick<LineContext, "timeMs" | "state">,
   key: string,
   globalKey?: string,
-): Place {
+): FactBase {
   const isChild = isSubagent(state);
   return {
     key,

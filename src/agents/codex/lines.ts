@@ -10,12 +10,12 @@ import { agentTypeOf, headOf } from "./head.ts";
 import { item } from "./items.ts";
 import {
   enterTurn,
+  factBase,
   type Line,
   type LineContext,
   type LineState,
   noteAnswerPart,
   noteInput,
-  placeOf,
 } from "./line-context.ts";
 import { tokenCount, usageRecord } from "./model-calls.ts";
 import { enterTier } from "./service-tier.ts";
@@ -131,7 +131,7 @@ function readKind(kind: unknown, context: LineContext): void {
       return;
     case "compacted": {
       const key = `compaction:${asString(p["window_id"]) ?? context.timeMs}`;
-      context.sink.other({ kind: "compaction", ...placeOf(context, key) });
+      context.sink.other({ kind: "compaction", ...factBase(context, key) });
       state.isWaiting = undefined;
       return;
     }
@@ -166,14 +166,14 @@ function sessionMeta(context: LineContext): void {
   if (own.threadId !== own.rootId) {
     sink.other({
       kind: "subagent",
-      ...placeOf(context, `subagent:${own.threadId}`),
+      ...factBase(context, `subagent:${own.threadId}`),
       agentType: agentTypeOf(p["source"]),
       parentAgentId: own.parentId === own.rootId ? undefined : own.parentId,
     });
     return;
   }
   const [cwd, gitBranch] = [asString(p["cwd"]), asString(asObject(p["git"])?.["branch"])];
-  sink.other({ kind: "session", ...placeOf(context, `session:${own.threadId}`), agentVersion, cwd, gitBranch });
+  sink.other({ kind: "session", ...factBase(context, `session:${own.threadId}`), agentVersion, cwd, gitBranch });
 }
 
 function responseItem(context: LineContext): void {

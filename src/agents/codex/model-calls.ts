@@ -1,7 +1,7 @@
 import type { FactOf } from "../../model/fact-sink.ts";
 import type { TokenUsage } from "../../model/transcript.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
-import { type CountedCall, enterTurn, type LineContext, type LineState, placeOf } from "./line-context.ts";
+import { type CountedCall, enterTurn, factBase, type LineContext, type LineState } from "./line-context.ts";
 import { advance } from "./running-totals.ts";
 import { isSameUsage, usageOf } from "./usage.ts";
 
@@ -125,5 +125,5 @@ function callOf(
     asksForTools: answer?.asksForTools,
     noListPrice: hasOtherPrice,
   };
-  return { place: placeOf({ timeMs: endMs, state }, key, globalKey), fact };
+  return { place: factBase({ timeMs: endMs, state }, key, globalKey), fact };
 }

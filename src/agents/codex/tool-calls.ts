@@ -1,8 +1,8 @@
-import { isBareCount } from "../../model/call-ids.ts";
+import { isSequenceNumber } from "../../model/call-ids.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { asObject, asString, parsedObject } from "../shared/payload/json.ts";
 import { openCall, uniqueCallId } from "./call-ids.ts";
-import { callKey, type Line, type LineContext, noteAnswerPart, noteInput, placeOf } from "./line-context.ts";
+import { callKey, factBase, type Line, type LineContext, noteAnswerPart, noteInput } from "./line-context.ts";
 import { outcomeOf, outputText } from "./outcome.ts";
 import { mcpServerOf, shellCommandOf } from "./tools.ts";
 
@@ -20,16 +20,16 @@ export function toolCall(context: LineContext, by: "agent" | "provider"): void {
   const callId = uniqueCallId(context, given);
   const namespace = asString(p["namespace"]);
   const name = asString(p["name"]) ?? type;
-  sink.toolUse(placeOf(context, callKey("use", context, callId)), {
+  sink.toolUse(factBase(context, callKey("use", context, callId)), {
     callId,
-    givenId: isBareCount(given) ? given : undefined,
+    givenId: isSequenceNumber(given) ? given : undefined,
     name: namespace === undefined ? name : `${namespace}.${name}`,
     executable: executableOf(shellCommandOf(argumentsOf(p))),
     mcpServer: mcpServerOf(namespace ?? name),
   });
   if (by === "provider") {
     const status = p["status"] === "failed" ? "error" : "success";
-    sink.toolResult(placeOf(context, callKey("result", context, callId)), { callId, status });
+    sink.toolResult(factBase(context, callKey("result", context, callId)), { callId, status });
     noteAnswerPart(state);
     return;
   }
@@ -45,7 +45,7 @@ export function toolOutput(context: LineContext): void {
   const callId = openCall(state, given) ?? given;
   const text = outputText(p["output"]);
   const { status, exitCode, errorType } = outcomeOf(text);
-  sink.toolResult(placeOf(context, callKey("result", context, callId)), {
+  sink.toolResult(factBase(context, callKey("result", context, callId)), {
     callId,
     status,
     errorType,

@@ -1,5 +1,5 @@
 import { asCode, asCount, asObject, asString } from "../shared/payload/json.ts";
-import { enterTurn, isSubagent, type Line, type LineContext, noteInput, placeOf } from "./line-context.ts";
+import { enterTurn, factBase, isSubagent, type Line, type LineContext, noteInput } from "./line-context.ts";
 import { outputText } from "./outcome.ts";
 
 /** A user message; the first one is the turn's prompt. A subagent's task comes from another agent and is no prompt. */
@@ -19,7 +19,7 @@ export function prompt(context: LineContext, content: unknown): void {
   noteInput(state, timeMs);
   if (!isFirst) return;
   const text = outputText(content);
-  sink.prompt(placeOf(context, `prompt:${turnId}:${timeMs}`), {
+  sink.prompt(factBase(context, `prompt:${turnId}:${timeMs}`), {
     origin: "human",
     length: text === "" ? undefined : text.length,
   });
@@ -32,14 +32,14 @@ export function turnEnd(context: LineContext): void {
   const isMute = p["last_agent_message"] === null && state.isWaiting === true;
   const failure = asObject(p["error"]) ?? (isMute ? {} : undefined);
   if (failure !== undefined) modelError(context, failure);
-  const place = placeOf(context, `turn_end:${endedTurn(context)}`);
+  const place = factBase(context, `turn_end:${endedTurn(context)}`);
   sink.other({ kind: "turn_end", ...place, durationMs: asCount(p["duration_ms"]) });
   state.answer = undefined;
   state.isWaiting = undefined;
 }
 
 export function turnAborted(context: LineContext): void {
-  context.sink.other({ kind: "interruption", ...placeOf(context, `interruption:${endedTurn(context)}`) });
+  context.sink.other({ kind: "interruption", ...factBase(context, `interruption:${endedTurn(context)}`) });
   turnEnd(context);
 }
 
@@ -50,7 +50,7 @@ export function modelError(context: LineContext, failure: Line): void {
   if (OF_NO_TURN.has(name)) return;
   context.sink.other({
     kind: "model_error",
-    ...placeOf(context, `error:${context.state.turnId ?? context.timeMs}`),
+    ...factBase(context, `error:${context.state.turnId ?? context.timeMs}`),
     errorType: asCode(name) ?? "_OTHER",
     httpStatus: asCount(asObject(details)?.["http_status_code"]),
     final: true,

@@ -1,6 +1,6 @@
 // https://code.visualstudio.com/docs/agents/reference/hooks-reference, read 2026-11-21; from documentation and public code
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
-import { isBareCount } from "../../model/call-ids.ts";
+import { isSequenceNumber } from "../../model/call-ids.ts";
 import { type Event, extrasOf } from "../../model/event.ts";
 import { CLAUDE_EVENTS, type ClaudeLike, claudeLikeEvents, first } from "../shared/payload/claude-like.ts";
 import { eventId, payloadDigest } from "../shared/payload/identity.ts";
@@ -40,7 +40,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   return claudeLikeEvents(LIKE, payload, intake).map((event) => {
     const time = new Date(timeMs ?? intake.timeMs).toISOString();
     const callId = event.type === "tool.start" || event.type === "tool.end" ? event.data?.tool_call_id : undefined;
-    if (callId !== undefined && !isBareCount(callId)) return { ...event, time };
+    if (callId !== undefined && !isSequenceNumber(callId)) return { ...event, time };
     const id = eventId(SOURCE, event.session_id, extrasOf(event).native_event ?? "", payloadDigest(payload));
     return {
       ...event,

@@ -16,11 +16,11 @@ export const SOURCE = "copilot";
 
 /**
  * Certain: the camelCase form with a time in milliseconds, which no other agent has. The snake_case form equals Claude Code's
- * except for an ISO time and a missing transcript path; there the environment decides.
+ * except for an ISO time and a missing transcript path, so it is certain only with Copilot's environment variable.
  */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);
-  if (p === undefined || FOREIGN_MARKS.some((mark) => p[mark] !== undefined)) return "no";
+  if (p === undefined || FOREIGN_FIELDS.some((mark) => p[mark] !== undefined)) return "no";
   const path = asString(p["transcriptPath"]) ?? asString(p["transcript_path"]);
   if (path !== undefined && !OWN_PATH.test(path)) return "no";
   const name = asString(p["hook_event_name"]);
@@ -30,12 +30,12 @@ export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   }
   if (asString(p["session_id"]) === undefined || !/^[A-Z]/.test(name)) return "no";
   if (path !== undefined) return "certain";
-  const isOfThatForm = asString(p["timestamp"]) !== undefined && SNAKE_FOREIGN.every((mark) => !(mark in p));
-  if (!isOfThatForm) return "possible";
+  const isSnakeForm = asString(p["timestamp"]) !== undefined && FOREIGN_SNAKE_FIELDS.every((mark) => !(mark in p));
+  if (!isSnakeForm) return "possible";
   return intake.env["COPILOT_CLI"] === undefined ? "likely" : "certain";
 }
 
-/** One payload → its event; none for unknown payloads and for those a trace does not need. */
+/** One payload → its event; none for payloads that are unknown or not needed for a trace. */
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const p = readPayload(payload, intake);
   if (p === undefined) return [];
@@ -45,9 +45,9 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   if (type === undefined) return [];
 
   const path = asString(p.field("transcriptPath"));
-  // A subagent that starts another one reports it under an id used nowhere else: take the session that owns the file
-  const isSpawn = p.event === "subagentStart" || p.event === "subagentStop";
-  const reportedId = (isSpawn ? sessionIn(path) : undefined) ?? p.field("sessionId");
+  // If a subagent starts another one, the event's session id is used nowhere else; the path of the session file has the right one
+  const isSubagentEvent = p.event === "subagentStart" || p.event === "subagentStop";
+  const reportedId = (isSubagentEvent ? sessionIn(path) : undefined) ?? p.field("sessionId");
   const session = sessionOf(SOURCE, intake, { payload: reportedId, cwd });
   const isTool = type === "tool.start" || type === "tool.end";
   const digest = isTool && !intake.truncated ? inputDigest(p.toolInput) : undefined;
@@ -58,7 +58,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
       {
         source: SOURCE,
         type,
-        // The same name for both payload forms, so that an event sent in both is deduplicated
+        // The same name for both payload forms, so that an event that is sent in both is deduplicated
         native: p.event,
         session,
         cwd,
@@ -99,11 +99,11 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
 }
 
 /** Prefix of prompts in plan mode. */
-export const PLAN_MARK = "[[PLAN]] ";
+export const PLAN_PREFIX = "[[PLAN]] ";
 
-/** The exit code at the end of a shell tool's result, the only place where hooks have it. */
+/** The exit code at the end of a shell tool's result. Hooks have it nowhere else. */
 export function exitCodeIn(text: unknown): number | undefined {
-  const tail = typeof text === "string" ? text.slice(-EXIT_TAIL_CHARS) : "";
+  const tail = typeof text === "string" ? text.slice(-MAX_EXIT_LINE_CHARS) : "";
   const match = /<shellId: [^<>]{1,64} completed with exit code (-?\d{1,10})>\s*$/.exec(tail);
   return match?.[1] === undefined ? undefined : Number(match[1]);
 }
@@ -111,7 +111,7 @@ export function exitCodeIn(text: unknown): number | undefined {
 // --- internal ---
 
 /** Fields of other agents' payloads that are also camelCase or have a session id or time. */
-const FOREIGN_MARKS = [
+const FOREIGN_FIELDS = [
   "openhook",
   "cursor_version",
   "clineVersion",
@@ -121,7 +121,7 @@ const FOREIGN_MARKS = [
 ];
 
 /** Fields of camelCase payloads besides session, time and folder; each payload has one of them. */
-const CAMEL_MARKS = [
+const CAMEL_FIELDS = [
   "toolName",
   "prompt",
   "initialPrompt",
@@ -136,18 +136,18 @@ const CAMEL_MARKS = [
 ];
 
 /** Fields that other agents send in the snake_case form, even if null. */
-const SNAKE_FOREIGN = ["transcript_path", "tool_use_id", "turn_id", "permission_mode"];
+const FOREIGN_SNAKE_FIELDS = ["transcript_path", "tool_use_id", "turn_id", "permission_mode"];
 
 const isCamelForm = (p: Readonly<Record<string, unknown>>): boolean =>
   typeof p["timestamp"] === "number" &&
   typeof p["cwd"] === "string" &&
   p["session_id"] === undefined &&
-  CAMEL_MARKS.some((mark) => p[mark] !== undefined);
+  CAMEL_FIELDS.some((mark) => p[mark] !== undefined);
 
 const OWN_PATH = /[/\\](?:\.copilot[/\\].*|session-state[/\\][^/\\]+[/\\]events\.jsonl$)/;
 
-// The last line is short, the text can be long
-const EXIT_TAIL_CHARS = 160;
+// Longer than the last line; the whole text can be long
+const MAX_EXIT_LINE_CHARS = 160;
 
 const TYPES: Readonly<Record<NativeEvent, NativeEventType>> = {
   sessionStart: "session.start",
@@ -172,12 +172,12 @@ const END_REASONS: Readonly<Record<string, SessionEndReason>> = {
 
 function typeOf(p: Payload, agentId: string | undefined): NativeEventType | undefined {
   switch (p.event) {
-    // For a subagent this is its task, not a user's prompt
+    // For a subagent, the prompt is its task, not the user's
     case "userPromptSubmitted":
       return agentId === undefined ? "prompt.submit" : undefined;
     case "agentStop":
       return agentId === undefined ? "turn.end" : "subagent.end";
-    // Retried errors are recoverable and end no turn; the session file also reports the others
+    // A recoverable error is retried and does not end the turn; the session file also has the others
     case "errorOccurred":
       return p.field("recoverable") === false ? "turn.error" : "notice";
     case "subagentStart":
@@ -192,7 +192,7 @@ const nativeNameOf = (payload: unknown, intake: IntakeFacts): string | undefined
   asString(asObject(payload)?.["hook_event_name"]) ??
   (nativeEventOf(intake.event) === undefined ? undefined : intake.event);
 
-/** A subagent's own events have its own session id; `parentAgentId` or the path of the session file names the parent. */
+/** Events of a subagent have a separate session id; `parentAgentId` or the path of the session file has the parent's. */
 function parentOf(
   p: Payload,
   sessionId: string,
@@ -247,9 +247,9 @@ function errorTypeOf(p: Payload, result: CallResult): string | undefined {
 }
 
 const promptOf = (prompt: unknown): unknown =>
-  typeof prompt === "string" && prompt.startsWith(PLAN_MARK) ? prompt.slice(PLAN_MARK.length) : prompt;
+  typeof prompt === "string" && prompt.startsWith(PLAN_PREFIX) ? prompt.slice(PLAN_PREFIX.length) : prompt;
 
-/** Ends of background work and autopilot's reminders reach the model as if the user had typed them. */
+/** Notices that background work ended, and autopilot's reminders, have the same form as the user's prompts. */
 const originOf = (prompt: unknown): "human" | "machine" =>
   typeof prompt === "string" && MACHINE_PROMPT.test(prompt) ? "machine" : "human";
 const MACHINE_PROMPT =

@@ -2,61 +2,61 @@ import { defined } from "../../model/defined.ts";
 import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 import {
-  at,
+  entryBase,
   type Fields,
-  type Here,
+  type LineContext,
   type LineResult,
   type LineState,
-  nothing,
-  one,
+  noEntries,
+  oneEntry,
   type Sums,
 } from "./line-context.ts";
-import { nextSums, plus, reportedSums, sessionSums, usageOf } from "./usage.ts";
+import { addSums, nextSums, reportedSums, sessionSums, usageOf } from "./usage.ts";
 
-/** One record per answered call, of the main agent and of subagents. */
-export function usageRecord(here: Here): LineResult {
-  const usage = asObject(here.data["usage"]) ?? {};
-  const agentId = here.agentId ?? asString(usage["parentToolCallId"]);
+/** One record per answered model call of the main agent or a subagent. */
+export function usageRecord(context: LineContext): LineResult {
+  const usage = asObject(context.data["usage"]) ?? {};
+  const agentId = context.agentId ?? asString(usage["parentToolCallId"]);
   const id = asString(usage["apiCallId"]);
   const durationMs = asCount(usage["duration"]);
   const finishReason = asString(usage["finishReason"]);
   const toolCount = asCount(usage["numToolCalls"]);
-  const key = accountingKey(usage) ?? `usage:${id ?? here.id}`;
+  const key = accountingKey(usage) ?? `usage:${id ?? context.id}`;
   const entry = defined<EntryOf<"model_call">>({
     kind: "model_call",
-    ...at({ ...here, agentId }, key, accountingKey(usage)),
+    ...entryBase({ ...context, agentId }, key, accountingKey(usage)),
     responseId: id,
     requestId: asString(usage["providerCallId"]),
     model: asString(usage["model"]),
-    startMs: durationMs === undefined ? undefined : here.timeMs - durationMs,
-    endMs: here.timeMs,
+    startMs: durationMs === undefined ? undefined : context.timeMs - durationMs,
+    endMs: context.timeMs,
     usage: usageOf(usage),
     complete: true,
     finishReason,
     // Some servers finish with "stop" although the answer contains tool calls
     asksForTools: (toolCount === undefined ? finishReason === "tool_calls" : toolCount > 0) ? true : undefined,
   } as EntryOf<"model_call">);
-  return { entries: [entry], state: { ...here.state, hasRecords: true } };
+  return { entries: [entry], state: { ...context.state, hasRecords: true } };
 }
 
-/** Versions without a record per call still write the answers; their tokens are only in the session's sums. */
-export function assistantMessage(here: Here): LineResult {
-  if (here.state.hasRecords === true) return nothing(here);
-  const { data } = here;
+/** For versions without a record per call: they write the answers, but tokens only in the session's sums. */
+export function assistantMessage(context: LineContext): LineResult {
+  if (context.state.hasRecords === true) return noEntries(context);
+  const { data } = context;
   const id = asString(data["apiCallId"]);
-  const key = `call:${id ?? asString(data["messageId"]) ?? here.id}`;
-  const state = { ...here.state, answers: oneMore(here.state.answers, key) };
-  return one(
-    { ...here, state },
+  const key = `call:${id ?? asString(data["messageId"]) ?? context.id}`;
+  const state = { ...context.state, answers: withAnswer(context.state.answers, key) };
+  return oneEntry(
+    { ...context, state },
     defined<EntryOf<"model_call">>({
       kind: "model_call",
-      ...at(here, key),
-      // An answer in several lines has one key, so no line's id can be its global key
+      ...entryBase(context, key),
+      // An answer can have several lines, so the id of one line cannot be its global key
       globalKey: undefined,
       responseId: id,
       requestId: asString(data["requestId"]),
       model: asString(data["model"]),
-      endMs: here.timeMs,
+      endMs: context.timeMs,
       complete: true,
       asksForTools: asArray(data["toolRequests"]).length > 0 ? true : undefined,
     } as EntryOf<"model_call">),
@@ -64,20 +64,20 @@ export function assistantMessage(here: Here): LineResult {
 }
 
 /** Sums; if calls have records, they are only a cross-check. */
-export function sums(here: Here): LineResult {
-  const lineSums = reportedSums(here.data);
-  if (lineSums === undefined) return nothing(here);
+export function sums(context: LineContext): LineResult {
+  const lineSums = reportedSums(context.data);
+  if (lineSums === undefined) return noEntries(context);
   const reported = (byModel: Sums): TranscriptEntry => ({
     kind: "reported_usage",
-    ...at(here, "reported_usage"),
+    ...entryBase(context, "reported_usage"),
     byModel,
   });
-  if (here.state.hasRecords === true) return one(here, reported(lineSums));
-  const { answers, ...state } = here.state;
-  const next = nextSums(here.data, lineSums, state.sums, answers?.count ?? 0);
-  const all = plus(next.before, lineSums);
+  if (context.state.hasRecords === true) return oneEntry(context, reported(lineSums));
+  const { answers, ...state } = context.state;
+  const next = nextSums(context.data, lineSums, state.sums, answers?.count ?? 0);
+  const all = addSums(next.before, lineSums);
   return {
-    entries: [...sessionSums(next.startMs, all, { ...at(here, ""), endMs: here.timeMs }), reported(all)],
+    entries: [...sessionSums(next.startMs, all, { ...entryBase(context, ""), endMs: context.timeMs }), reported(all)],
     state: { ...state, sums: next },
   };
 }
@@ -85,8 +85,8 @@ export function sums(here: Here): LineResult {
 // --- internal ---
 
 /**
- * The program's identity of a call: a number within its session, which a fork's copy keeps. The provider's id is not unique: local
- * servers pick theirs from a few hundred.
+ * The program's id of a call: a number within its session, which a fork's copy keeps. The provider's id is not unique: local
+ * servers choose theirs from a few hundred.
  */
 function accountingKey(usage: Fields): string | undefined {
   const accounting = asObject(usage["accounting"]);
@@ -98,7 +98,7 @@ function accountingKey(usage: Fields): string | undefined {
 
 const REMEMBERED_ANSWERS = 8;
 
-function oneMore(answers: LineState["answers"], key: string): NonNullable<LineState["answers"]> {
+function withAnswer(answers: LineState["answers"], key: string): NonNullable<LineState["answers"]> {
   if (answers === undefined) return { count: 1, last: [key] };
   if (answers.last.includes(key)) return answers;
   return { count: answers.count + 1, last: [...answers.last.slice(1 - REMEMBERED_ANSWERS), key] };

@@ -4,7 +4,7 @@ import { responseContentKey, toolCallPart } from "../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
 import { answerPiece, contentOf, contentOfEvents, plainText } from "../shared/payload/content.ts";
 import { asArray, asObject, asString, parsedJson } from "../shared/payload/json.ts";
-import { typeBefore } from "./line-type.ts";
+import { lineType } from "./line-type.ts";
 
 /** Content of a hook payload, in either of its two forms. */
 export function toContent(payload: unknown, { events }: PayloadFacts): readonly Content[] {
@@ -24,7 +24,7 @@ export function toContent(payload: unknown, { events }: PayloadFacts): readonly 
 
 /** Content of a line of the session file, for the entries that were read from it. */
 export function lineContent(line: Buffer, entries: readonly TranscriptEntry[]): readonly Content[] {
-  const mayBeAnswer = (typeBefore(line) ?? ANSWER) === ANSWER;
+  const mayBeAnswer = (lineType(line) ?? ANSWER) === ANSWER;
   if (!mayBeAnswer && !entries.some(({ kind }) => HAS_CONTENT.has(kind))) return [];
   const o = asObject(parsedJson(line.toString("utf8")));
   const data = asObject(o?.["data"]) ?? {};
@@ -48,7 +48,7 @@ export function lineContent(line: Buffer, entries: readonly TranscriptEntry[]): 
 const ANSWER = "assistant.message";
 const HAS_CONTENT: ReadonlySet<string> = new Set(["prompt", "tool_use", "tool_result"]);
 
-/** Finds the model call of an answer: if calls have separate records, both only share the provider's id. */
+/** Content of an answer. If model calls have separate records, answer and record have only the provider's id in common. */
 function answerOf(data: Readonly<Record<string, unknown>>, entries: readonly TranscriptEntry[]): readonly Content[] {
   const id = asString(data["apiCallId"]);
   const fact =

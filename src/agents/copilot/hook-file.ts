@@ -22,7 +22,7 @@ export interface FlatHook {
 }
 
 /**
- * Makes exactly these hooks our hooks in a hook file. Although the file belongs to us, whatever users added keeps every byte.
+ * Replaces our hooks in a hook file by these. Although the file is ours, every byte that users added is preserved.
  *
  * @param text the file; `undefined` or blank if there is none
  * @returns the same string if nothing had to change
@@ -33,9 +33,9 @@ export function addHooks(text: string | undefined, wanted: readonly FlatHook[]):
   const { bom, body } = stripBom(text);
   const before = readHooks(body);
   if (sameHooks(oursIn(before), wanted)) return text;
-  const bare = withoutOurs(body);
-  if (isBare(bare)) return documentOf(wanted);
-  let edited = bare;
+  const withoutHooks = withoutOurs(body);
+  if (isEmptyFile(withoutHooks)) return documentOf(wanted);
+  let edited = withoutHooks;
   for (const { event, entry } of wanted) {
     if (nodeAt(parseDocument(edited), ["hooks"]) === undefined) edited = appendTo(edited, [], "hooks", {});
     const list = nodeAt(parseDocument(edited), ["hooks", event]);
@@ -58,11 +58,11 @@ export function removeHooks(text: string): string | undefined {
   if (body.trim() === "") return text;
   const before = readHooks(body);
   if (oursIn(before).length === 0) return text;
-  const bare = withoutOurs(body);
-  return isBare(bare) ? undefined : bom + bare;
+  const withoutHooks = withoutOurs(body);
+  return isEmptyFile(withoutHooks) ? undefined : bom + withoutHooks;
 }
 
-/** Events that a text registers us for, in the file's order. Empty if it cannot be read. */
+/** Events for which the file has our hooks, in its order. Empty if it cannot be read. */
 export function hookEventsIn(text: string): readonly string[] {
   try {
     return [...new Set(oursIn(readHooks(stripBom(text).body)).map(({ event }) => event))];
@@ -74,15 +74,16 @@ export function hookEventsIn(text: string): readonly string[] {
 
 // --- internal ---
 
-const TODO = "correct it by hand and run the command again";
+const ADVICE = "correct it by hand and run the command again";
 
 /** The fields that can hold a command line, one per shell. */
 const SHELLS = ["bash", "powershell", "command"];
 
 const documentOf = (wanted: readonly FlatHook[]): string => {
   const events = [...new Set(wanted.map(({ event }) => event))];
-  const of = (event: string): JsonObject[] => wanted.flatMap((hook) => (hook.event === event ? [hook.entry] : []));
-  return newDocument({ version: 1, hooks: Object.fromEntries(events.map((event) => [event, of(event)])) });
+  const entriesOf = (event: string): JsonObject[] =>
+    wanted.flatMap((hook) => (hook.event === event ? [hook.entry] : []));
+  return newDocument({ version: 1, hooks: Object.fromEntries(events.map((event) => [event, entriesOf(event)])) });
 };
 
 function readHooks(body: string): readonly { readonly event: string; readonly list: readonly Json[] }[] {
@@ -91,32 +92,32 @@ function readHooks(body: string): readonly { readonly event: string; readonly li
     root = parseDocument(body);
   } catch (error) {
     if (error instanceof JsoncError) {
-      throw new SettingsError(`not valid JSON: ${error.message}`, TODO, error.line, error.column, { cause: error });
+      throw new SettingsError(`not valid JSON: ${error.message}`, ADVICE, error.line, error.column, { cause: error });
     }
     throw error;
   }
-  if (root.type !== "object") throw wrong(body, root, "the top level is not an object");
-  once(body, root, "hooks");
+  if (root.type !== "object") throw settingsError(body, root, "the top level is not an object");
+  requireUnique(body, root, "hooks");
   const hooks = nodeAt(root, ["hooks"]);
   if (hooks === undefined) return [];
-  if (hooks.type !== "object") throw wrong(body, hooks, '"hooks" is not an object');
+  if (hooks.type !== "object") throw settingsError(body, hooks, '"hooks" is not an object');
   return propertiesOf(hooks).map(({ key, value }) => {
-    once(body, hooks, key);
-    if (value.type !== "array") throw wrong(body, value, `"hooks.${key}" is not an array`);
+    requireUnique(body, hooks, key);
+    if (value.type !== "array") throw settingsError(body, value, `"hooks.${key}" is not an array`);
     const list = plainOf(value);
     return { event: key, list: Array.isArray(list) ? list : [] };
   });
 }
 
-/** Readers use the last of two equal keys, so removing one would activate the other. */
-function once(body: string, object: Node, key: string): void {
+/** Rejects duplicate keys: readers use the last one, so removing it would activate the other. */
+function requireUnique(body: string, object: Node, key: string): void {
   const second = propertiesOf(object).filter((property) => property.key === key)[1];
-  if (second !== undefined) throw wrong(body, second.value, `duplicate key "${key}"`);
+  if (second !== undefined) throw settingsError(body, second.value, `duplicate key "${key}"`);
 }
 
-function wrong(body: string, node: Node, what: string): SettingsError {
+function settingsError(body: string, node: Node, what: string): SettingsError {
   const at = new JsoncError(what, body, node.offset);
-  return new SettingsError(what, TODO, at.line, at.column);
+  return new SettingsError(what, ADVICE, at.line, at.column);
 }
 
 const isOurs = (entry: Json): entry is JsonObject =>
@@ -125,7 +126,7 @@ const isOurs = (entry: Json): entry is JsonObject =>
   !Array.isArray(entry) &&
   Object.entries(entry).some(([name, line]) => SHELLS.includes(name) && typeof line === "string" && isOurLine(line));
 
-/** On PowerShell our command has an operator before it and an exit code after it. */
+/** For PowerShell, our command has a call operator before it and an exit code after it. */
 const isOurLine = (line: string): boolean => isOurCommand(line.replace(/^& /, "").replace(/; exit 0$/, ""));
 
 const oursIn = (hooks: ReturnType<typeof readHooks>): readonly FlatHook[] =>
@@ -154,7 +155,7 @@ function removeIfEmpty(text: string, path: readonly string[]): string {
 }
 
 /** True if the file contains nothing except what we write around our hooks. */
-function isBare(body: string): boolean {
+function isEmptyFile(body: string): boolean {
   const root = parseDocument(body);
   return (
     !holdsComment(body, root) &&

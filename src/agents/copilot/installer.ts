@@ -18,7 +18,7 @@ export default oneFile({
   remove: removeHooks,
   registered: hookEventsIn,
   async check(files, target) {
-    const found = files.flatMap(({ text }) => (text === undefined ? [] : offSwitch(text)));
+    const found = files.flatMap(({ text }) => (text === undefined ? [] : switchedOffIn(text)));
     found.push(...(await switchedOffElsewhere(target)));
     const isProject = files.some(({ path }) => path.startsWith(join(target.project, ".github")));
     if (isProject && !(await isTrusted(target))) found.push(UNTRUSTED);
@@ -52,7 +52,7 @@ interface EventToRegister {
   readonly timeoutSec: number;
   /** The oldest version known to support the event. */
   readonly since: string;
-  /** For VS Code, which reads this file too and has another name for the event. In Copilot CLI, the line exits at once. */
+  /** For VS Code, which reads this file too and has another name for the event. In Copilot CLI, the command exits at once. */
   readonly isForEditor?: true;
 }
 
@@ -60,7 +60,7 @@ interface EventToRegister {
 const TIMEOUT_S = 5;
 const OLDEST = "0.0.0";
 /** Older versions can refuse a whole file for one unknown event. */
-const TOLERANT = "1.0.71";
+const TOLERATES_UNKNOWN_SINCE = "1.0.71";
 
 /**
  * Versions are from the changelog in 1.0.102: agentStop and subagentStop since 0.0.401, the user's hook folder since 0.0.422,
@@ -68,8 +68,8 @@ const TOLERANT = "1.0.71";
  *
  * VS Code converts names by their first letter, in some builds also userPromptSubmitted; it has no agentStop or AgentStop.
  *
- * Not registered: preCompact, permissionRequest and notification (the session file has the same, or a span does not need it),
- * preMcpToolCall and userPromptTransformed (they exist to change what is sent).
+ * Not registered: preCompact, permissionRequest and notification (the session file has the same facts, or spans do not need
+ * them), preMcpToolCall and userPromptTransformed (their purpose is to change what is sent).
  */
 const EVENTS: readonly EventToRegister[] = [
   { event: "sessionStart", drain: "if-waiting", timeoutSec: TIMEOUT_S, since: OLDEST },
@@ -82,8 +82,8 @@ const EVENTS: readonly EventToRegister[] = [
   { event: "subagentStart", drain: "no", timeoutSec: TIMEOUT_S, since: "1.0.7" },
   { event: "subagentStop", drain: "no", timeoutSec: TIMEOUT_S, since: "0.0.401" },
   { event: "sessionEnd", drain: "yes", timeoutSec: 10, since: OLDEST },
-  { event: "UserPromptSubmit", drain: "no", timeoutSec: TIMEOUT_S, since: TOLERANT, isForEditor: true },
-  { event: "Stop", drain: "yes", timeoutSec: TIMEOUT_S, since: TOLERANT, isForEditor: true },
+  { event: "UserPromptSubmit", drain: "no", timeoutSec: TIMEOUT_S, since: TOLERATES_UNKNOWN_SINCE, isForEditor: true },
+  { event: "Stop", drain: "yes", timeoutSec: TIMEOUT_S, since: TOLERATES_UNKNOWN_SINCE, isForEditor: true },
 ];
 
 /** The program updates itself, so an unknown version is treated as the newest. */
@@ -107,13 +107,13 @@ const UNTRUSTED: Finding = {
 };
 
 /** A file can switch its own hooks off. */
-function offSwitch(text: string): readonly Finding[] {
+function switchedOffIn(text: string): readonly Finding[] {
   return asObject(settingsIn(text))?.["disableAllHooks"] === true
     ? [{ level: "broken", text: '"disableAllHooks" is true in the file, so none of its hooks run; remove that line' }]
     : [];
 }
 
-/** The program's own settings, the user's and the project's, can switch all hooks off. Copilot says nothing then. */
+/** The user's and the project's settings of Copilot can switch all hooks off, which Copilot does not report. */
 async function switchedOffElsewhere(target: InstallTarget): Promise<readonly Finding[]> {
   const paths = [
     ...["settings.json", "config.json"].map((name) => join(homeOf(target), name)),
@@ -121,7 +121,7 @@ async function switchedOffElsewhere(target: InstallTarget): Promise<readonly Fin
   ];
   const texts = await Promise.all(paths.map((path) => readFile(path, "utf8").catch(() => "")));
   return paths.flatMap((path, i): Finding[] =>
-    offSwitch(texts[i] ?? "").length === 0
+    switchedOffIn(texts[i] ?? "").length === 0
       ? []
       : [{ level: "broken", text: `hooks are switched off: "disableAllHooks" is true in ${path}; remove it` }],
   );
@@ -136,8 +136,8 @@ async function isTrusted(target: InstallTarget): Promise<boolean> {
   return folders.some((folder) => {
     const path = asString(folder);
     if (path === undefined) return false;
-    const below = relative(path, target.project);
-    return below === "" || (!below.startsWith("..") && !isAbsolute(below));
+    const relativePath = relative(path, target.project);
+    return relativePath === "" || (!relativePath.startsWith("..") && !isAbsolute(relativePath));
   });
 }
 

@@ -1,13 +1,13 @@
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
 
-/** What earlier lines mean for the next one. Plain JSON, stored between two drains. */
+/** State between two lines of a file. Plain JSON, stored between two drains. */
 export interface LineState {
-  /** Time of the last line that had one; lines without a time get it. */
+  /** Time of the last line that had one; also used for lines without a time. */
   readonly timeMs: number;
   /** Key of the current turn's prompt. */
   readonly promptKey?: string;
-  /** The model answered the main agent's last request, and no new request has started. */
+  /** The main agent is idle: its last request was answered and no new one has started. */
   readonly isAtRest?: true;
   /** Digest of the last session facts, so that unchanged facts are not reported again. */
   readonly facts?: string;
@@ -15,7 +15,7 @@ export interface LineState {
   readonly hasRecords?: true;
   /** The last sums, if they replace the calls. */
   readonly sums?: RecordedSums;
-  /** Answers since then: their count and the latest ones, since an answer can have several lines. */
+  /** Answers since those sums: their number, and keys of the last ones because an answer can have several lines. */
   readonly answers?: { readonly count: number; readonly last: readonly string[] };
   /** Trigger of the running compaction. */
   readonly compactionTrigger?: string;
@@ -31,10 +31,10 @@ export interface LineState {
   readonly openIds?: readonly (readonly [given: string, callId: string, agent?: string, tool?: string])[];
 }
 
-/** Sums over a session. Versions count them differently. */
+/** Token sums that a line reports. Some versions restart them with each run of a session. */
 export interface RecordedSums {
   readonly startMs: number;
-  /** As written in the line: over all runs, or over the last one only. */
+  /** The sums in the line: of all runs, or only of the last one. */
   readonly told: Sums;
   /** Usage of earlier runs, if counting restarted with this one. */
   readonly before: Sums;
@@ -50,8 +50,8 @@ export interface LineResult {
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** A line with everything its facts depend on. */
-export interface Here {
+/** A line, and the state that its facts depend on. */
+export interface LineContext {
   readonly data: Fields;
   readonly id: string;
   readonly timeMs: number;
@@ -61,19 +61,22 @@ export interface Here {
 }
 
 /**
- * The members that every entry has. Event ids are unique over all sessions, so they identify lines that a fork copied.
+ * The members that every entry has. Event ids are unique over all sessions, so they also identify lines that a fork copied.
  */
-export function at(here: Here, key: string, globalKey: string | undefined = `event:${here.id}`) {
+export function entryBase(context: LineContext, key: string, globalKey: string | undefined = `event:${context.id}`) {
   return defined<{ key: string; timeMs: number; globalKey: string; promptKey: string; agentId: string }>({
     key,
-    timeMs: here.timeMs,
+    timeMs: context.timeMs,
     globalKey,
-    promptKey: here.state.promptKey,
-    agentId: here.agentId,
+    promptKey: context.state.promptKey,
+    agentId: context.agentId,
   });
 }
 
-/** No entries; the state stays. */
-export const nothing = (here: Here): LineResult => ({ entries: [], state: here.state });
-/** One entry; the state stays. */
-export const one = (here: Here, entry: TranscriptEntry): LineResult => ({ entries: [entry], state: here.state });
+/** No entries and the same state. */
+export const noEntries = (context: LineContext): LineResult => ({ entries: [], state: context.state });
+/** One entry and the same state. */
+export const oneEntry = (context: LineContext, entry: TranscriptEntry): LineResult => ({
+  entries: [entry],
+  state: context.state,
+});

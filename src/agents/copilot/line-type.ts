@@ -1,10 +1,10 @@
 /**
- * The type of a line if it is the first member, as in every version so far. Most bytes of a file are prompts, hook records and
- * results: knowing the type avoids parsing them.
+ * The type of a line, if `type` is its first member, as in every version so far. Most bytes of a file are prompts, hook records
+ * and results, which need not be parsed if their type is known.
  *
- * @returns `undefined` if the first member is another one; then the line has to be parsed
+ * @returns `undefined` if another member is the first one; then the line must be parsed
  */
-export const typeBefore = (line: Buffer): string | undefined => TYPE.exec(line.toString("latin1", 0, TYPE_BYTES))?.[1];
+export const lineType = (line: Buffer): string | undefined => TYPE.exec(line.toString("latin1", 0, TYPE_BYTES))?.[1];
 
 // --- internal ---
 

@@ -1,8 +1,8 @@
 import { asObject } from "../shared/payload/json.ts";
 
 /**
- * Hooks under PascalCase names, and those in Claude Code's settings, get Claude Code's tool names. From payloads of 1.0.102 that
- * had the same calls under both names, 2026-11-21. Tools that are not listed keep their name.
+ * Claude Code's tool names, which hooks under PascalCase names and hooks in Claude Code's settings receive. From payloads of
+ * 1.0.102 that had the same calls under both names, 2026-11-21. Tools that are not listed have one name.
  */
 const CLAUDE_NAMES: Readonly<Record<string, string>> = {
   view: "Read",
@@ -26,7 +26,7 @@ const CLAUDE_NAMES: Readonly<Record<string, string>> = {
 export const claudeName = (name: string | undefined): string | undefined =>
   name !== undefined && Object.hasOwn(CLAUDE_NAMES, name) ? CLAUDE_NAMES[name] : name;
 
-/** A tool's name in Copilot and its session file. If several tools share a Claude Code name, the input decides. */
+/** A tool's name in Copilot and its session file. If several tools have the same name in Claude Code, the input decides. */
 export function ownName(name: string | undefined, input: unknown, cwd: string | undefined): string | undefined {
   switch (name) {
     case "Bash":
@@ -41,7 +41,7 @@ export function ownName(name: string | undefined, input: unknown, cwd: string | 
 
 // --- internal ---
 
-// Of several tools the first one listed counts: most models have that one
+// If several tools have the same name, the one that is listed first, which most models have
 const OWN_NAMES: ReadonlyMap<string, string> = new Map(
   Object.entries(CLAUDE_NAMES)
     .map(([own, claude]) => [claude, own] as const)

@@ -2,7 +2,7 @@ import type { IntakeFacts } from "../../model/agent.ts";
 import { asObject, asString, asTimeMs, parsedJson } from "../shared/payload/json.ts";
 import { ownName } from "./names.ts";
 
-/** The hook events that are read, by Copilot's own names. */
+/** The hook events that are used, under Copilot's names. */
 const NATIVE_EVENTS = [
   "sessionStart",
   "sessionEnd",
@@ -21,7 +21,7 @@ export type NativeEvent = (typeof NATIVE_EVENTS)[number];
 /** A hook payload in either form. */
 export interface Payload {
   readonly event: NativeEvent;
-  /** By its camelCase name. */
+  /** @param name in camelCase, for both forms */
   field(name: string): unknown;
   readonly cwd: string | undefined;
   readonly timeMs: number | undefined;
@@ -60,8 +60,8 @@ const BY_NAME: ReadonlyMap<string, NativeEvent> = new Map([
   ["stop", "agentStop"],
 ]);
 
-/** Events that are not used. Without this list their payloads could be mistaken for others by their shape. */
-const SILENT = new Set(["notification", "permissionrequest", "premcptoolcall", "userprompttransformed"]);
+/** Events that are not used. Without this list, their payloads could be mistaken for those of other events. */
+const UNUSED_EVENTS = new Set(["notification", "permissionrequest", "premcptoolcall", "userprompttransformed"]);
 
 const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
@@ -69,7 +69,7 @@ const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `
 function eventOf(p: Fields, intake: IntakeFacts): NativeEvent | undefined {
   const named = asString(p["hook_event_name"]) ?? asString(p["hookName"]);
   if (named !== undefined) return nativeEventOf(named);
-  if (intake.event !== undefined && SILENT.has(intake.event.toLowerCase())) return undefined;
+  if (intake.event !== undefined && UNUSED_EVENTS.has(intake.event.toLowerCase())) return undefined;
   return nativeEventOf(intake.event) ?? eventByShape(p);
 }
 
@@ -89,7 +89,7 @@ function eventByShape(p: Fields): NativeEvent | undefined {
   return has("reason") ? "sessionEnd" : undefined;
 }
 
-// What a Date can hold
+// The latest time of a Date
 const MAX_TIME_MS = 8.64e15;
 
 /** Epoch milliseconds, or ISO 8601 in the snake_case form. */

@@ -4,136 +4,144 @@ import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asCode, asCount, asObject, asString, parsedJson } from "../shared/payload/json.ts";
 import { exitCodeIn } from "./adapter.ts";
-import { beginCall, endCall, openCall, spawningCall } from "./call-ids.ts";
-import { at, type Fields, type Here, type LineResult, type LineState, nothing } from "./line-context.ts";
+import { endCall, openCall, spawningCall, startCall } from "./call-ids.ts";
+import {
+  entryBase,
+  type Fields,
+  type LineContext,
+  type LineResult,
+  type LineState,
+  noEntries,
+} from "./line-context.ts";
 
-/** A call by the user (`!` and similar): remembered, so that its lines are skipped. */
-export function userCall(here: Here): LineResult {
-  const callId = asString(here.data["toolCallId"]);
-  return callId === undefined ? nothing(here) : skippedCall(here, callId);
+/** A call by the user (`!` and similar), whose lines are skipped. */
+export function userCall(context: LineContext): LineResult {
+  const callId = asString(context.data["toolCallId"]);
+  return callId === undefined ? noEntries(context) : skippedCall(context, callId);
 }
 
 /** A tool call, with its id, which hooks do not have. */
-export function toolUse(here: Here): LineResult {
-  const { data } = here;
+export function toolUse(context: LineContext): LineResult {
+  const { data } = context;
   const given = asString(data["toolCallId"]);
   const name = asString(data["toolName"]);
-  if (given === undefined || name === undefined) return nothing(here);
-  const { callId, state } = beginCall(here, given, name);
-  if (isSkipped(here, callId)) return nothing(here);
-  // The program reads a background agent's answer in the model's name: not a call of the model, and no hook reports it
-  const isOfProgram = here.state.hasRecords === true && data["model"] === undefined && data["turnId"] === undefined;
-  if (isOfProgram) return skippedCall(here, callId);
+  if (given === undefined || name === undefined) return noEntries(context);
+  const { callId, state } = startCall(context, given, name);
+  if (isSkipped(context, callId)) return noEntries(context);
+  // A call by the program itself, which reads a background agent's answer; hooks do not report it
+  const isProgramCall =
+    context.state.hasRecords === true && data["model"] === undefined && data["turnId"] === undefined;
+  if (isProgramCall) return skippedCall(context, callId);
   const input = parsedJson(data["arguments"]);
   const entry = defined<EntryOf<"tool_use">>({
     kind: "tool_use",
-    ...at(here, `use:${callId}`),
+    ...entryBase(context, `use:${callId}`),
     callId,
     name,
     executable: executableOf(asObject(input)?.["command"]),
     mcpServer: asString(data["mcpServerName"]),
     inputDigest: inputDigest(input),
   } as EntryOf<"tool_use">);
-  if (here.agentId !== undefined) return { entries: [entry], state };
+  if (context.agentId !== undefined) return { entries: [entry], state };
   const openCalls = [...(state.openCalls ?? []).slice(1 - REMEMBERED_CALLS), callId];
   return { entries: [entry], state: { ...state, openCalls } };
 }
 
-/** A permission request or its answer: a call that the user interrupts in between was denied. */
-export function permission(here: Here): LineResult {
-  const { data, state } = here;
+/** A permission request or its answer. A call that the user interrupts in between was denied. */
+export function permission(context: LineContext): LineResult {
+  const { data, state } = context;
   const given = asString(data["toolCallId"]) ?? asString(asObject(data["permissionRequest"])?.["toolCallId"]);
-  const callId = given === undefined ? undefined : openCall(here, given);
-  if (callId === undefined || here.state.openCalls?.includes(callId) !== true) return nothing(here);
+  const callId = given === undefined ? undefined : openCall(context, given);
+  if (callId === undefined || context.state.openCalls?.includes(callId) !== true) return noEntries(context);
   const { asked: _, ...answered } = state;
   const kind = asString(asObject(data["result"])?.["kind"]);
   const others = (state.asked ?? []).filter((id) => id !== callId);
-  // Cancelled with Escape, which also interrupts the turn: that line is before or after this one
+  // Escape cancels the request and interrupts the turn; the line of the interruption is before or after this one
   const asked = kind === undefined || kind === "cancelled" ? [...others, callId] : others;
   return { entries: [], state: asked.length === 0 ? answered : { ...answered, asked } };
 }
 
-/** Ends the open calls when the user interrupts the turn: no other line does. */
-export function endOpenCalls(here: Here): LineResult {
-  if (here.agentId !== undefined) return nothing(here);
-  const { openCalls = [], openIds: _, asked, ...state } = here.state;
+/** Ends the open calls when the user interrupts the turn: they have no lines for their ends. */
+export function endOpenCalls(context: LineContext): LineResult {
+  if (context.agentId !== undefined) return noEntries(context);
+  const { openCalls = [], openIds: _, asked, ...state } = context.state;
   const entries = openCalls.map((callId) => {
-    const how = asked?.includes(callId) === true ? DENIED : INTERRUPTED;
-    // One line ends several calls: with its id alone they would be deduplicated
-    return { ...ending(here, callId, how), globalKey: `event:${here.id}:${callId}` };
+    const outcome = asked?.includes(callId) === true ? DENIED : INTERRUPTED;
+    // The line ends several calls; without the call's id, all but one would be dropped as duplicates
+    return { ...callEnd(context, callId, outcome), globalKey: `event:${context.id}:${callId}` };
   });
   return { entries, state: skipCalls(state, openCalls) };
 }
 
 /** The end of a call, including refusals. */
-export function toolResult(here: Here): LineResult {
-  const { data } = here;
+export function toolResult(context: LineContext): LineResult {
+  const { data } = context;
   const given = asString(data["toolCallId"]);
-  if (given === undefined || data["isUserRequested"] === true) return nothing(here);
-  const { callId, state } = endCall(here, given);
-  if (isSkipped(here, callId)) return nothing(here);
+  if (given === undefined || data["isUserRequested"] === true) return noEntries(context);
+  const { callId, state } = endCall(context, given);
+  if (isSkipped(context, callId)) return noEntries(context);
   const code = asCode(asObject(data["error"])?.["code"]);
   // The next run closes calls that a killed run left open, with special values
   const isLeftOpen = code === "interrupted" && data["model"] === "resumed";
   const status = isLeftOpen ? "unfinished" : statusOf(data["success"], code);
   const metrics = asObject(asObject(data["toolTelemetry"])?.["metrics"]);
-  const entry = ending(here, callId, {
+  const entry = callEnd(context, callId, {
     status,
     errorType: status === "error" && code !== "failure" ? code : undefined,
     exitCode: exitCodeOf(data),
     linesAdded: asCount(metrics?.["linesAdded"]),
     linesRemoved: asCount(metrics?.["linesRemoved"]),
   });
-  return { entries: [entry], state: without(state, callId) };
+  return { entries: [entry], state: withoutOpenCall(state, callId) };
 }
 
-/** A subagent began; names the call that started it. */
-export function subagent(here: Here): LineResult {
-  const { data } = here;
+/** The start of a subagent, with the call that started it. */
+export function subagent(context: LineContext): LineResult {
+  const { data } = context;
   const callId = asString(data["toolCallId"]);
-  const agentId = here.agentId ?? callId;
-  if (agentId === undefined) return nothing(here);
+  const agentId = context.agentId ?? callId;
+  if (agentId === undefined) return noEntries(context);
   const entry = defined<EntryOf<"subagent">>({
     kind: "subagent",
-    ...at({ ...here, agentId }, `subagent:${agentId}`),
+    ...entryBase({ ...context, agentId }, `subagent:${agentId}`),
     agentType: asString(data["agentType"]) ?? asString(data["agentName"]),
-    parentCallId: callId === undefined ? undefined : spawningCall(here, callId),
+    parentCallId: callId === undefined ? undefined : spawningCall(context, callId),
   } as EntryOf<"subagent">);
-  // The subagent's hooks use its own id; in 1.0.60 and 1.0.75 they do not name the parent
-  const own: EntryOf<"session"> = {
+  // The session id in hooks of the subagent is its own; in 1.0.60 and 1.0.75 they do not name the parent
+  const session: EntryOf<"session"> = {
     kind: "session",
-    ...at({ ...here, agentId: undefined }, `subagent_session:${agentId}`),
+    ...entryBase({ ...context, agentId: undefined }, `subagent_session:${agentId}`),
     subagentSessionId: agentId,
   };
-  return { entries: [own, entry], state: here.state };
+  return { entries: [session, entry], state: context.state };
 }
 
 // --- internal ---
 
 const REMEMBERED_CALLS = 200;
 
-type Ending = { readonly [K in "status" | "errorType" | "exitCode" | "linesAdded" | "linesRemoved"]?: unknown };
+type CallOutcome = { readonly [K in "status" | "errorType" | "exitCode" | "linesAdded" | "linesRemoved"]?: unknown };
 
-const ending = (here: Here, callId: string, how: Ending) =>
+const callEnd = (context: LineContext, callId: string, outcome: CallOutcome) =>
   defined<EntryOf<"tool_result">>({
     kind: "tool_result",
-    ...at(here, `result:${callId}`),
+    ...entryBase(context, `result:${callId}`),
     callId,
-    ...how,
+    ...outcome,
   } as EntryOf<"tool_result">);
 
-const DENIED: Ending = { status: "denied" };
-const INTERRUPTED: Ending = { status: "error", errorType: "interrupted" };
+const DENIED: CallOutcome = { status: "denied" };
+const INTERRUPTED: CallOutcome = { status: "error", errorType: "interrupted" };
 
-function without(state: LineState, callId: string): LineState {
+function withoutOpenCall(state: LineState, callId: string): LineState {
   const { openCalls = [], ...rest } = state;
-  const left = openCalls.filter((id) => id !== callId);
-  return left.length === 0 ? rest : { ...rest, openCalls: left };
+  const remaining = openCalls.filter((id) => id !== callId);
+  return remaining.length === 0 ? rest : { ...rest, openCalls: remaining };
 }
 
-const skippedCall = (here: Here, callId: string): LineResult => ({
+const skippedCall = (context: LineContext, callId: string): LineResult => ({
   entries: [],
-  state: skipCalls(here.state, [callId]),
+  state: skipCalls(context.state, [callId]),
 });
 
 const skipCalls = (state: LineState, callIds: readonly string[]): LineState =>
@@ -141,14 +149,15 @@ const skipCalls = (state: LineState, callIds: readonly string[]): LineState =>
     ? state
     : { ...state, passedOver: [...(state.passedOver ?? []), ...callIds].slice(-REMEMBERED_CALLS) };
 
-const isSkipped = (here: Here, callId: string): boolean => here.state.passedOver?.includes(callId) === true;
+const isSkipped = (context: LineContext, callId: string): boolean =>
+  context.state.passedOver?.includes(callId) === true;
 
 function statusOf(success: unknown, code: string | undefined): ToolStatus {
   if (success === true) return "success";
   return code === "denied" || code === "rejected" ? "denied" : "error";
 }
 
-/** Older versions only have the exit code in the text. */
+/** Older versions have the exit code only in the text. */
 function exitCodeOf(data: Fields): number | undefined {
   const code = asObject(data["shellExecution"])?.["exitCode"];
   if (typeof code === "number" && Number.isSafeInteger(code)) return code;

@@ -34,18 +34,18 @@ export default { roots, locate, files, read } satisfies TranscriptReader;
 /** `~/.copilot/session-state`, or where `COPILOT_HOME` moved it. */
 function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
   const moved = asString(env["COPILOT_HOME"]);
-  return [moved === undefined ? stateBelow(home) : join(moved, STATE)];
+  return [moved === undefined ? stateFolderIn(home) : join(moved, STATE_FOLDER)];
 }
 
-/** Newer versions have a folder per session. Older ones wrote a file per session, which stays after a newer version resumed it. */
+/** Newer versions have a folder per session. Older ones wrote a file per session, which a newer version keeps when it resumes it. */
 async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
   const sessions = new Map<string, Dated>();
-  for (const state of await foldersBelow(query, [STATE, join(".copilot", STATE)])) {
+  for (const state of await foldersBelow(query, [STATE_FOLDER, join(".copilot", STATE_FOLDER)])) {
     const entries = await entriesIn(state, query);
     // Folders first: a resumed session continues in its folder
     const places = [
-      ...entries.filter((entry) => entry.isFolder).map(({ name, path }) => [name, join(path, FILE)] as const),
-      ...entries.filter(isBare).map(({ name, path }) => [basename(name, LINES), path] as const),
+      ...entries.filter((entry) => entry.isFolder).map(({ name, path }) => [name, join(path, EVENTS_FILE)] as const),
+      ...entries.filter(isSessionFile).map(({ name, path }) => [basename(name, EXTENSION), path] as const),
     ];
     const dated = await mapInBatches(places, async ([sessionId, path]) => {
       const file = isFolderName(sessionId) ? statFile(path, query) : undefined;
@@ -56,14 +56,14 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
   for (const session of oldestFirst(sessions.values())) yield located(session, query);
 }
 
-/** One file contains a session and all its subagents. If the path names another session's file, that is the parent's. */
+/** One file contains a session and all its subagents. A path to another session's file is the path of the parent's file. */
 async function files({ sessionId, path, home }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
   if (!isFolderName(sessionId)) return [];
   const folders = path === undefined ? [] : [dirname(dirname(path)), dirname(path)];
-  const reported = path !== undefined && isOf(path, sessionId) ? [path] : [];
-  const places = [...folders, stateBelow(home)].flatMap((folder) => [
-    join(folder, sessionId, FILE),
-    join(folder, `${sessionId}${LINES}`),
+  const reported = path !== undefined && isFileOf(path, sessionId) ? [path] : [];
+  const places = [...folders, stateFolderIn(home)].flatMap((folder) => [
+    join(folder, sessionId, EVENTS_FILE),
+    join(folder, `${sessionId}${EXTENSION}`),
   ]);
   for (const place of [...reported, ...places]) {
     if (await isFile(place)) return [{ path: place }];
@@ -100,13 +100,15 @@ const KINDS: readonly string[] =
   session.schedule_cancelled session.schedule_created session.schedule_rearmed session.session_limits_changed
   skill.context_delivered skill.context_delivered_ref skill.invoked_ref tool_search.activated`.split(/\s+/);
 
-const FILE = "events.jsonl";
-const LINES = ".jsonl";
+const EVENTS_FILE = "events.jsonl";
+const EXTENSION = ".jsonl";
 
-const isBare = ({ name, isFolder }: Entry): boolean => !isFolder && name.endsWith(LINES);
+const isSessionFile = ({ name, isFolder }: Entry): boolean => !isFolder && name.endsWith(EXTENSION);
 
-const isOf = (path: string, sessionId: string): boolean =>
-  basename(path) === FILE ? basename(dirname(path)) === sessionId : basename(path) === `${sessionId}${LINES}`;
+const isFileOf = (path: string, sessionId: string): boolean =>
+  basename(path) === EVENTS_FILE
+    ? basename(dirname(path)) === sessionId
+    : basename(path) === `${sessionId}${EXTENSION}`;
 
 const RULES: LineRules<LineState> = {
   kinds: KINDS,
@@ -121,8 +123,8 @@ const RULES: LineRules<LineState> = {
   content: lineContent,
 };
 
-const STATE = "session-state";
-const stateBelow = (home: string): string => join(home, ".copilot", STATE);
+const STATE_FOLDER = "session-state";
+const stateFolderIn = (home: string): string => join(home, ".copilot", STATE_FOLDER);
 
 const isFile = (path: string): Promise<boolean> =>
   stat(path).then(

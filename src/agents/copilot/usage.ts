@@ -4,7 +4,7 @@ import { asCount, asObject, asTimeMs } from "../shared/payload/json.ts";
 import type { Fields, RecordedSums, Sums } from "./line-context.ts";
 
 /**
- * Tokens of a call or of a model's sum. Copilot's input includes cache reads and writes, for every provider; its output includes
+ * Tokens of a call, or the sum of a model. For every provider, input includes cache reads and writes, and output includes
  * reasoning.
  *
  * @returns `undefined` without input and output
@@ -26,7 +26,7 @@ export function usageOf(usage: Readonly<Record<string, unknown>> | undefined): T
 
 /** The sums of a shutdown or checkpoint line, per model; `undefined` if it has none. */
 export function reportedSums(data: Readonly<Record<string, unknown>>): Sums | undefined {
-  const metrics = metricsIn(data);
+  const metrics = modelMetricsIn(data);
   const byModel = Object.entries(metrics ?? {}).flatMap(([model, value]) => {
     const usage = usageOf(asObject(asObject(value)?.["usage"]));
     return usage === undefined || model === "" ? [] : [[model, usage] as const];
@@ -35,9 +35,9 @@ export function reportedSums(data: Readonly<Record<string, unknown>>): Sums | un
 }
 
 /**
- * Interprets a line of sums, given the previous one. Some versions (1.0.75) continue counting when a session is resumed, others
- * (1.0.60) restart with each run without reporting it. Counting restarted if a figure is smaller, or if there are about as many
- * requests as answers since.
+ * The state after a line of sums. When a session is resumed, some versions (1.0.75) continue the sums, others (1.0.60) restart
+ * them without reporting it. They restarted if a figure is smaller than before, or if there are too few requests for the
+ * answers since the previous line.
  *
  * @param answers since the previous line
  */
@@ -46,13 +46,13 @@ export function nextSums(data: Fields, lineSums: Sums, last: RecordedSums | unde
   const startMs = asCount(at) ?? asTimeMs(at) ?? 0;
   const requests = requestsIn(data);
   if (last?.startMs !== startMs) return { startMs, told: lineSums, before: {}, requests };
-  const hasRestarted = hasFallen(last.told, lineSums) || (requests > 0 && requests < answers + last.requests / 2);
-  return { startMs, told: lineSums, before: hasRestarted ? plus(last.before, last.told) : last.before, requests };
+  const hasRestarted = hasDecreased(last.told, lineSums) || (requests > 0 && requests < answers + last.requests / 2);
+  return { startMs, told: lineSums, before: hasRestarted ? addSums(last.before, last.told) : last.before, requests };
 }
 
 /**
- * Sums that replace calls without records. Later sums of the same count replace earlier ones. They cover runs, and stay if a newer
- * version continues the session with records.
+ * Sums that replace calls without records. Later sums with the same start replace earlier ones. They cover turns, not the
+ * session, so they stay valid if a newer version continues the session with records.
  */
 export function sessionSums(
   startMs: number,
@@ -71,16 +71,16 @@ export function sessionSums(
 }
 
 /** Adds sums model by model. */
-export function plus(a: Sums, b: Sums): Sums {
+export function addSums(a: Sums, b: Sums): Sums {
   const models = new Set([...Object.keys(a), ...Object.keys(b)]);
-  return Object.fromEntries([...models].map((model) => [model, bothOf(a[model], b[model])]));
+  return Object.fromEntries([...models].map((model) => [model, addUsage(a[model], b[model])]));
 }
 
 // --- internal ---
 
 const FIGURES = ["input", "output", "cacheRead", "cacheWrite", "reasoning"] as const;
 
-const bothOf = (a: TokenUsage | undefined, b: TokenUsage | undefined): TokenUsage =>
+const addUsage = (a: TokenUsage | undefined, b: TokenUsage | undefined): TokenUsage =>
   defined<TokenUsage>({
     ...(a ?? b),
     ...Object.fromEntries(
@@ -91,16 +91,16 @@ const bothOf = (a: TokenUsage | undefined, b: TokenUsage | undefined): TokenUsag
     ),
   } as TokenUsage);
 
-const hasFallen = (last: Sums, now: Sums): boolean =>
+const hasDecreased = (last: Sums, now: Sums): boolean =>
   Object.entries(last).some(([model, usage]) =>
     FIGURES.some((figure) => (now[model]?.[figure] ?? 0) < (usage[figure] ?? 0)),
   );
 
-/** Figures by model; in a checkpoint they are one level deeper. */
-const metricsIn = (data: Fields): Fields | undefined =>
+/** Figures per model; in a checkpoint line they are one level deeper. */
+const modelMetricsIn = (data: Fields): Fields | undefined =>
   asObject(data["modelMetrics"]) ?? asObject(asObject(data["accountingSnapshot"])?.["modelMetrics"]);
 
 const requestsIn = (data: Fields): number =>
-  Object.values(metricsIn(data) ?? {})
+  Object.values(modelMetricsIn(data) ?? {})
     .map((value) => asCount(asObject(asObject(value)?.["requests"])?.["count"]) ?? 0)
     .reduce((sum, count) => sum + count, 0);

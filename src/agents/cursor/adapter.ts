@@ -1,7 +1,7 @@
 // https://cursor.com/docs/hooks and payloads in public repositories, read 2026-11-21; the program was not run
 
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
-import { isBareCount } from "../../model/call-ids.ts";
+import { isSequenceNumber } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
 import type { SessionEndReason } from "../../model/envelope.ts";
 import type { Event, Extras, NativeEventType } from "../../model/event.ts";
@@ -176,7 +176,7 @@ function callOf(read: Payload): Partial<PayloadEvent> & Required<Pick<PayloadEve
   return {
     tool: { name: asString(p["tool_name"]), callId },
     // Some calls are reported twice, with differently written paths
-    ...(callId !== undefined && !isBareCount(callId) && { key: callId }),
+    ...(callId !== undefined && !isSequenceNumber(callId) && { key: callId }),
     extras: defined<Extras>({
       ...extrasOf(read),
       input_digest: callId === undefined ? inputDigest(input) : undefined,

@@ -1,4 +1,4 @@
-import { goesBy } from "../../model/call-ids.ts";
+import { hasGivenId } from "../../model/call-ids.ts";
 import type { Content } from "../../model/content.ts";
 import { toolCallPart } from "../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
@@ -10,7 +10,7 @@ import { textOf } from "./tool-result.ts";
 /** Content of a message, for the entries that were read from it. Thoughts are left out. */
 export function messageContent(o: Fields, entries: readonly TranscriptEntry[]): readonly Content[] {
   const calls = asArray(o["toolCalls"]).map((call) => asObject(call) ?? {});
-  const callOf = (callId: string): Fields => calls.find((call) => goesBy(callId, String(call["id"]))) ?? {};
+  const callOf = (callId: string): Fields => calls.find((call) => hasGivenId(callId, String(call["id"]))) ?? {};
   return entries.flatMap((entry): readonly Content[] => {
     switch (entry.kind) {
       case "prompt":

@@ -4,7 +4,7 @@ import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
 import { asArray, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { elementsOf } from "../shared/transcript/elements.ts";
 import { readMessage } from "./records.ts";
-import { at, type ChatState, type Fields, type Here } from "./state.ts";
+import { type ChatState, entryBase, type Fields, type MessageContext } from "./state.ts";
 import { textOf } from "./tool-result.ts";
 import { callEntries } from "./tools.ts";
 
@@ -68,10 +68,16 @@ export function readMerged(
     return subagentOf(call) === undefined ? call : { ...call, agentId: call["id"] };
   });
   const message = calls.length === 0 ? o : { ...o, toolCalls: calls };
-  const here = (next: ChatState): Here => ({ o, id: asString(o["id"]) ?? "", timeMs, state: next, agentId });
+  const context = (next: ChatState): MessageContext => ({
+    o,
+    id: asString(o["id"]) ?? "",
+    timeMs,
+    state: next,
+    agentId,
+  });
   const lostAnswers = (next: ChatState): readonly TranscriptEntry[] => [
     ...callsByAnswer(calls).flatMap((group) =>
-      hasAnswerMessage(group, messageTimes, own) ? [] : [lostAnswer(here(next), group[0])],
+      hasAnswerMessage(group, messageTimes, own) ? [] : [lostAnswer(context(next), group[0])],
     ),
     ...calls.flatMap((call) => {
       const subagent = subagentOf(call);
@@ -79,7 +85,7 @@ export function readMerged(
         ? []
         : [
             lostAnswer(
-              { ...here(next), agentId: subagent.callId },
+              { ...context(next), agentId: subagent.callId },
               { callId: subagent.callId, requestedMs: subagent.untilMs },
             ),
           ];
@@ -95,7 +101,7 @@ export function readMerged(
   // The file has no calls of such a subagent: these are the main agent's
   const { toolCalls: _, ...withoutCalls } = o;
   const { entries, state: next } = readMessage(withoutCalls, state, subagentId);
-  const tools = callEntries(here(next), calls);
+  const tools = callEntries(context(next), calls);
   const endsMs = tools.filter((entry) => entry.kind === "tool_result").map((entry) => entry.timeMs);
   return {
     message,
@@ -166,14 +172,18 @@ const ROUNDED_MS = 2;
 
 /** An answer without a message, known only from its calls or its subagent's last message: its usage is unknown. */
 const lostAnswer = (
-  here: Here,
+  context: MessageContext,
   { callId, requestedMs }: Pick<RequestedCall, "callId" | "requestedMs">,
 ): TranscriptEntry =>
   defined<EntryOf<"model_call">>({
     kind: "model_call",
-    ...at({ ...here, timeMs: requestedMs }, `lost:${here.agentId ?? ""}:${callId}`, `lost:${here.id}:${callId}`),
-    model: asString(here.o["model"]),
+    ...entryBase(
+      { ...context, timeMs: requestedMs },
+      `lost:${context.agentId ?? ""}:${callId}`,
+      `lost:${context.id}:${callId}`,
+    ),
+    model: asString(context.o["model"]),
     endMs: requestedMs,
     complete: true,
-    asksForTools: here.agentId === callId ? undefined : true,
+    asksForTools: context.agentId === callId ? undefined : true,
   } as EntryOf<"model_call">);

@@ -3,7 +3,7 @@ import { defined } from "../../model/defined.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
 import { asArray, asCount, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
 import { isContext, isProgramText } from "./program-text.ts";
-import { at, type ChatState, type Fields, type Here } from "./state.ts";
+import { type ChatState, entryBase, type Fields, type MessageContext } from "./state.ts";
 import { textOf } from "./tool-result.ts";
 import { callEntries, uniqueCalls } from "./tools.ts";
 
@@ -17,16 +17,16 @@ export function readMessage(o: Fields, state: ChatState, agentId: string | undef
   const id = asString(o["id"]);
   if (id === undefined) return { entries: [], state };
   const timeMs = asTimeMs(o["timestamp"]) ?? state.timeMs;
-  const here: Here = { o, id, timeMs, state: { ...state, timeMs }, agentId };
+  const context: MessageContext = { o, id, timeMs, state: { ...state, timeMs }, agentId };
   switch (o["type"]) {
     case "user":
-      return userMessage(here);
+      return userMessage(context);
     case "gemini":
-      return answer(here);
+      return answer(context);
     case "info":
-      return { entries: /^Request cancelled\b/.test(textOf(o["content"]) ?? "") ? [interruption(here)] : [], state };
+      return { entries: /^Request cancelled\b/.test(textOf(o["content"]) ?? "") ? [interruption(context)] : [], state };
     case "error":
-      return { entries: failure(here), state: here.state };
+      return { entries: failure(context), state: context.state };
     default:
       return { entries: [], state };
   }
@@ -50,8 +50,8 @@ export function readCheckpoint(messages: unknown, state: ChatState, agentId: str
 
 // --- internal ---
 
-function userMessage(here: Here): Read {
-  const { o, id, timeMs, state, agentId } = here;
+function userMessage(context: MessageContext): Read {
+  const { o, id, timeMs, state, agentId } = context;
   const parts = Array.isArray(o["content"]) ? o["content"] : [o["content"]];
   const isResult = parts.some((part) => asObject(part)?.["functionResponse"] !== undefined);
   const own = parts.filter((part) => !/^<hook_context>/.test(textOf(part) ?? ""));
@@ -60,12 +60,12 @@ function userMessage(here: Here): Read {
   const repeating = state.repeating === true || (isContext(text) && state.promptKey !== undefined);
   if (repeating) return { entries: [], state: { ...state, repeating: true } };
   const withInput = { ...state, inputMs: timeMs };
-  if (agentId !== undefined) return refusals({ ...here, state: withInput }, parts);
+  if (agentId !== undefined) return refusals({ ...context, state: withInput }, parts);
   if (isResult || isProgramText(text)) return { entries: [], state: withInput };
   const next = { ...withInput, promptKey: id };
   const prompt = defined<EntryOf<"prompt">>({
     kind: "prompt",
-    ...at({ ...here, state: next }, `prompt:${id}`, `prompt:${id}`),
+    ...entryBase({ ...context, state: next }, `prompt:${id}`, `prompt:${id}`),
     origin: "human",
     length: text?.length,
   } as EntryOf<"prompt">);
@@ -73,30 +73,30 @@ function userMessage(here: Here): Read {
 }
 
 /** Calls of tools that a subagent does not have: they are in no answer, only in the model's input. */
-function refusals(here: Here, parts: readonly unknown[]): Read {
+function refusals(context: MessageContext, parts: readonly unknown[]): Read {
   const refused = parts.flatMap((part): Fields[] => {
     const response = asObject(asObject(part)?.["functionResponse"]) ?? {};
     const error = asString(asObject(response["response"])?.["error"]) ?? "";
     return error.startsWith("Unauthorized tool call:") ? [{ ...response, status: "error" }] : [];
   });
-  const { calls, given } = uniqueCalls(here, refused, true);
-  return { entries: callEntries(here, calls), state: { ...here.state, ...given } };
+  const { calls, given } = uniqueCalls(context, refused, true);
+  return { entries: callEntries(context, calls), state: { ...context.state, ...given } };
 }
 
 /**
  * An answer is written when it is complete, and again each time one of its tool calls ends. Its tokens are those of one request.
  * An answer without tokens was written for tool calls only; without a model as well, it belongs to no request.
  */
-function answer(here: Here): Read {
-  const { o, id, timeMs, state } = here;
-  if (isCompactionMark(o)) return { entries: [compaction(here)], state };
+function answer(context: MessageContext): Read {
+  const { o, id, timeMs, state } = context;
+  if (isCompactionMark(o)) return { entries: [compaction(context)], state };
   const tokens = asObject(o["tokens"]);
   const model = asString(o["model"]);
   const isRequest = tokens !== undefined || (o["tokens"] === null && model !== undefined);
-  const { calls, given } = uniqueCalls(here, asArray(o["toolCalls"]), isRequest);
+  const { calls, given } = uniqueCalls(context, asArray(o["toolCalls"]), isRequest);
   const call = defined<EntryOf<"model_call">>({
     kind: "model_call",
-    ...at(here, `answer:${id}`, `answer:${id}`),
+    ...entryBase(context, `answer:${id}`, `answer:${id}`),
     model,
     startMs: state.inputMs,
     endMs: timeMs,
@@ -105,7 +105,7 @@ function answer(here: Here): Read {
     asksForTools: calls.length > 0 ? true : undefined,
   } as EntryOf<"model_call">);
   const { repeating: _, ...kept } = state;
-  const tools = callEntries(here, calls);
+  const tools = callEntries(context, calls);
   const endsMs = tools.filter((entry) => entry.kind === "tool_result").map((entry) => entry.timeMs);
   return {
     entries: isRequest ? [call, ...tools] : tools,
@@ -138,26 +138,26 @@ const COMPACTION_MARK = "Got it. Thanks for the additional context!";
 const isCompactionMark = (o: Fields): boolean =>
   o["type"] === "gemini" && asObject(o["tokens"]) === undefined && textOf(o["content"]) === COMPACTION_MARK;
 
-const compaction = (here: Here): TranscriptEntry => ({
+const compaction = (context: MessageContext): TranscriptEntry => ({
   kind: "compaction",
-  ...at(here, `compaction:${here.id}`, `compaction:${here.id}`),
+  ...entryBase(context, `compaction:${context.id}`, `compaction:${context.id}`),
 });
 
-const interruption = (here: Here): TranscriptEntry => ({
+const interruption = (context: MessageContext): TranscriptEntry => ({
   kind: "interruption",
-  ...at(here, `interruption:${here.id}`, `interruption:${here.id}`),
+  ...entryBase(context, `interruption:${context.id}`, `interruption:${context.id}`),
 });
 
 /** Only errors shown in a terminal; a failed `-p` run leaves no record. Other errors are not the model's. */
-function failure(here: Here): readonly TranscriptEntry[] {
-  const text = textOf(here.o["content"]) ?? "";
+function failure(context: MessageContext): readonly TranscriptEntry[] {
+  const text = textOf(context.o["content"]) ?? "";
   if (!text.startsWith("[API Error:")) return [];
   const code = /\(Status: ([A-Z][A-Z_]{2,40})\)/.exec(text)?.[1];
   const status = /\b(?:status:?|code:?|"code":) ?"?([45]\d\d)\b/i.exec(text)?.[1];
   return [
     defined<EntryOf<"model_error">>({
       kind: "model_error",
-      ...at(here, `error:${here.id}`, `error:${here.id}`),
+      ...entryBase(context, `error:${context.id}`, `error:${context.id}`),
       errorType: code ?? status ?? "_OTHER",
       httpStatus: status === undefined ? undefined : Number(status),
       final: true,

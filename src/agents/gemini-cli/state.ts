@@ -17,7 +17,7 @@ export interface ChatState {
 }
 
 /** The members that every entry has. */
-export function at({ timeMs, state, agentId }: Here, key: string, globalKey?: string) {
+export function entryBase({ timeMs, state, agentId }: MessageContext, key: string, globalKey?: string) {
   return defined<{ key: string; timeMs: number; globalKey: string; promptKey: string; agentId: string }>({
     key,
     timeMs,
@@ -28,7 +28,7 @@ export function at({ timeMs, state, agentId }: Here, key: string, globalKey?: st
 }
 
 /** A message and everything its entries depend on. */
-export interface Here {
+export interface MessageContext {
   readonly o: Fields;
   readonly id: string;
   readonly timeMs: number;

@@ -1,17 +1,17 @@
-import { idInAgent, idWithoutAgent, isRandomId, laterId } from "../../model/call-ids.ts";
+import { idInAgent, idWithoutAgent, isRandomId, repeatedCallId } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, ToolStatus, TranscriptEntry } from "../../model/transcript.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asArray, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
-import { at, type Fields, type Here } from "./state.ts";
+import { entryBase, type Fields, type MessageContext } from "./state.ts";
 import { editedLines, exitCodeIn, isCancelled, SHELL } from "./tool-result.ts";
 
 /**
  * The tool calls of one answer, and the subagents they started. A running call has a use and no result. Two sessions can create
  * the same call id in one millisecond, so the global key also contains the answer's id.
  */
-export function callEntries(here: Here, calls: readonly unknown[]): readonly TranscriptEntry[] {
+export function callEntries(context: MessageContext, calls: readonly unknown[]): readonly TranscriptEntry[] {
   return calls.flatMap((value): TranscriptEntry[] => {
     const call = asObject(value) ?? {};
     const callId = asString(call["id"]);
@@ -19,19 +19,23 @@ export function callEntries(here: Here, calls: readonly unknown[]): readonly Tra
     if (callId === undefined || name === undefined) return [];
     const args = asObject(call["args"]);
     // The time the call ended; if the answer was written for its calls only, both have that time
-    const endMs = asTimeMs(call["timestamp"]) ?? here.timeMs;
+    const endMs = asTimeMs(call["timestamp"]) ?? context.timeMs;
     // Unique across sessions, and as earlier versions wrote it
-    const written = idWithoutAgent(callId, here.agentId);
+    const written = idWithoutAgent(callId, context.agentId);
     const use = defined<EntryOf<"tool_use">>({
       kind: "tool_use",
-      ...at({ ...here, timeMs: Math.min(here.timeMs, endMs) }, `use:${callId}`, `use:${here.id}:${written}`),
+      ...entryBase(
+        { ...context, timeMs: Math.min(context.timeMs, endMs) },
+        `use:${callId}`,
+        `use:${context.id}:${written}`,
+      ),
       callId,
       name,
       executable: name === SHELL ? executableOf(args?.["command"]) : undefined,
       mcpServer: /\((.+) MCP Server\)$/.exec(asString(call["displayName"]) ?? "")?.[1],
       inputDigest: inputDigest(call["args"]),
     } as EntryOf<"tool_use">);
-    const ended = { ...here, timeMs: endMs };
+    const ended = { ...context, timeMs: endMs };
     return [use, ...resultOf(ended, callId, name, call), ...subagentOf(ended, callId, name, call)];
   });
 }
@@ -43,7 +47,7 @@ export function callEntries(here: Here, calls: readonly unknown[]): readonly Tra
  * @param isRequest whether the message is an answer; other messages repeat calls of earlier answers
  * @returns the calls, and the ids to remember in the state
  */
-export function uniqueCalls({ id, state, agentId }: Here, calls: readonly unknown[], isRequest: boolean) {
+export function uniqueCalls({ id, state, agentId }: MessageContext, calls: readonly unknown[], isRequest: boolean) {
   let { givenIn = [] } = state;
   const unique = calls.map((value) => {
     const call = asObject(value) ?? {};
@@ -53,7 +57,7 @@ export function uniqueCalls({ id, state, agentId }: Here, calls: readonly unknow
     const answer = isRequest ? id : answers.at(-1);
     if (isRequest && !answers.includes(id)) givenIn = [...givenIn, [callId, id] as const].slice(-REMEMBERED_IDS);
     const isFirst = answer === undefined || answers.length === 0 || answers[0] === answer;
-    return { ...call, id: isFirst ? idInAgent(callId, agentId) : laterId(callId, answer) };
+    return { ...call, id: isFirst ? idInAgent(callId, agentId) : repeatedCallId(callId, answer) };
   });
   return { calls: unique, given: givenIn.length === 0 ? {} : { givenIn } };
 }
@@ -64,7 +68,7 @@ export function uniqueCalls({ id, state, agentId }: Here, calls: readonly unknow
 const IS_MINTED = /[-_]1\d{12}[-_][0-9a-f]+$/;
 const REMEMBERED_IDS = 500;
 
-function resultOf(here: Here, callId: string, name: string, call: Fields): readonly TranscriptEntry[] {
+function resultOf(context: MessageContext, callId: string, name: string, call: Fields): readonly TranscriptEntry[] {
   const response = responseOf(call["result"]);
   const error = asString(response?.["error"]) ?? asString(call["resultDisplay"]);
   const output = asString(response?.["output"]) ?? asString(call["result"]);
@@ -74,7 +78,7 @@ function resultOf(here: Here, callId: string, name: string, call: Fields): reado
   return [
     defined<EntryOf<"tool_result">>({
       kind: "tool_result",
-      ...at(here, `result:${callId}`, `result:${here.id}:${idWithoutAgent(callId, here.agentId)}`),
+      ...entryBase(context, `result:${callId}`, `result:${context.id}:${idWithoutAgent(callId, context.agentId)}`),
       callId,
       status: ending.status,
       errorType: ending.errorType,
@@ -126,7 +130,7 @@ function responseOf(result: unknown): Fields | undefined {
 }
 
 /** The subagent's own file does not contain its type or the call that started it. */
-function subagentOf(here: Here, callId: string, name: string, call: Fields): readonly TranscriptEntry[] {
+function subagentOf(context: MessageContext, callId: string, name: string, call: Fields): readonly TranscriptEntry[] {
   const agentId = asString(call["agentId"]);
   if (agentId === undefined) return [];
   // Older versions have one tool per subagent, with the subagent's name
@@ -137,10 +141,10 @@ function subagentOf(here: Here, callId: string, name: string, call: Fields): rea
   return [
     defined<EntryOf<"subagent">>({
       kind: "subagent",
-      ...at({ ...here, agentId }, `subagent:${agentId}`, `subagent:${here.id}:${callId}`),
+      ...entryBase({ ...context, agentId }, `subagent:${agentId}`, `subagent:${context.id}:${callId}`),
       agentType,
       parentCallId: callId,
-      parentAgentId: here.agentId,
+      parentAgentId: context.agentId,
     } as EntryOf<"subagent">),
   ];
 }

@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
-import { isBareCount } from "../../model/call-ids.ts";
+import { isSequenceNumber } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
 import type { Event, Extras } from "../../model/event.ts";
 import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
@@ -315,7 +315,7 @@ const keyOf = (p: Fields): string => asString(asObject(asObject(p["input"])?.["e
 
 /** @param counted instead of an id that the provider counts, which later calls have too; absent: the payload's own key */
 const keyed = (callId: string | undefined, counted?: string): { key?: string } => {
-  const key = callId !== undefined && isBareCount(callId) ? counted : callId;
+  const key = callId !== undefined && isSequenceNumber(callId) ? counted : callId;
   return key === undefined ? {} : { key };
 };
 

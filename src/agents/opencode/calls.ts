@@ -1,4 +1,4 @@
-import { isRandomId, laterId } from "../../model/call-ids.ts";
+import { isRandomId, repeatedCallId } from "../../model/call-ids.ts";
 import type { View } from "./database.ts";
 import { isCopy } from "./ids.ts";
 import { toolRows } from "./rows.ts";
@@ -16,7 +16,7 @@ export function uniqueCallIds(db: View, sessionIds: readonly string[]): (callId:
   return (callId, partId) => {
     if (isRandomId(callId)) return callId;
     firstOf ??= firstUses(db, sessionIds);
-    return (firstOf.get(callId) ?? partId) === partId ? callId : laterId(callId, partId);
+    return (firstOf.get(callId) ?? partId) === partId ? callId : repeatedCallId(callId, partId);
   };
 }
 

@@ -10,7 +10,7 @@ import type {
   TranscriptQuery,
   TranscriptReader,
 } from "../../model/agent.ts";
-import { isBareCount } from "../../model/call-ids.ts";
+import { isSequenceNumber } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
 import { asString } from "../shared/payload/json.ts";
@@ -239,7 +239,7 @@ function beginning(
   if (agentType === undefined) return [];
   const made = callThatMade(db, row.id, parent.id, row.createdMs);
   const callId = made === undefined ? undefined : callIdOf(made.tool, made.callId, made.id);
-  const isCounted = callId !== undefined && isBareCount(callId);
+  const isCounted = callId !== undefined && isSequenceNumber(callId);
   const entry = defined<EntryOf<"subagent">>({
     kind: "subagent",
     key: `subagent:${row.id}`,

@@ -1,4 +1,4 @@
-import { isBareCount } from "../../model/call-ids.ts";
+import { isSequenceNumber } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
 import { executableOf } from "../shared/names/executables.ts";
@@ -231,7 +231,7 @@ function toolEntries(
     timeMs: startMs,
     ...place,
     callId,
-    givenId: given !== undefined && isBareCount(given) ? given : undefined,
+    givenId: given !== undefined && isSequenceNumber(given) ? given : undefined,
     name: toolNameOf(part.tool, part.input),
     executable: executableOf(part.command),
   } as EntryOf<"tool_use">);

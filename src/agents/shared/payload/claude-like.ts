@@ -1,5 +1,5 @@
 import type { IntakeFacts, Recognition } from "../../../model/agent.ts";
-import { isBareCount } from "../../../model/call-ids.ts";
+import { isSequenceNumber } from "../../../model/call-ids.ts";
 import { defined } from "../../../model/defined.ts";
 import type { SessionEndReason } from "../../../model/envelope.ts";
 import type { Event, Extras, NativeEventType } from "../../../model/event.ts";
@@ -137,7 +137,7 @@ export function absolutePath(value: unknown, intake: IntakeFacts): string | unde
 
 /** Another agent's call can have the same counted id; the same payload can arrive from several registrations. */
 const callKey = (callId: string, payload: unknown): string =>
-  isBareCount(callId) ? `${callId}:${payloadDigest(payload)}` : callId;
+  isSequenceNumber(callId) ? `${callId}:${payloadDigest(payload)}` : callId;
 
 type Fields = Readonly<Record<string, unknown>>;
 
