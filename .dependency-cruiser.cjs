@@ -155,8 +155,12 @@ module.exports = {
     rule("commands-start-the-pipeline", { path: "^src/", pathNot: "^src/commands/" }, { path: "^src/pipeline\\.ts$" }),
     rule(
       "commands-are-loaded-on-demand",
-      { path: "^src/cli\\.ts$" },
-      { path: "^src/commands/", dependencyTypesNot: ["dynamic-import", ...TYPES] },
+      { path: "^src/(cli\\.ts$|commands/definitions/)" },
+      {
+        path: "^src/commands/",
+        pathNot: "^src/commands/definitions/",
+        dependencyTypesNot: ["dynamic-import", ...TYPES],
+      },
     ),
   ],
   options: {

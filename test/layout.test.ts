@@ -114,8 +114,8 @@ const PLANTED: Readonly<Record<string, { readonly file: string; readonly text: s
     text: `import { drain } from "../pipeline.ts";\nvoid drain;\n`,
   },
   "commands-are-loaded-on-demand": {
-    file: "src/cli.ts",
-    text: `import { enable } from "./commands/enable.ts";\nvoid enable;\n`,
+    file: "src/commands/definitions/planted.ts",
+    text: `import { enable } from "../enable.ts";\nvoid enable;\n`,
   },
 };
 

@@ -2,14 +2,13 @@ import { isCancel, multiselect } from "@clack/prompts";
 import { type Context, UserError } from "../context.ts";
 import type { PresentAgent } from "../registration/present-agents.ts";
 import {
-  canAsk,
   type InstallableAgent,
   listed,
   readSettingsFiles,
   type Scope,
-  streamsOf,
   targetOf,
 } from "../registration/settings-edit.ts";
+import { isInteractive, promptStreams } from "./prompts.ts";
 
 /**
  * Asks which of the found agents to enable; all are selected at first.
@@ -23,7 +22,7 @@ export async function chooseAgents(
   context: Context,
 ): Promise<readonly PresentAgent[]> {
   const names = found.map(({ agent }) => agent.source);
-  if (!canAsk(context)) {
+  if (!isInteractive(context)) {
     throw new UserError(
       "E_CONFIRM",
       `found ${names.join(", ")}: name the agents to enable, pass --yes for all, or run it in a terminal to choose`,
@@ -36,15 +35,15 @@ export async function chooseAgents(
       hint: await hintOf(installer, scope, context),
     })),
   );
-  const answer = await multiselect({
+  const choice = await multiselect({
     message: "Register the hook with these agents? Space toggles, Enter confirms",
     options,
     initialValues: names,
     required: false,
-    ...streamsOf(context),
+    ...promptStreams(context),
   });
-  if (isCancel(answer)) return [];
-  return found.filter(({ agent }) => answer.includes(agent.source));
+  if (isCancel(choice)) return [];
+  return found.filter(({ agent }) => choice.includes(agent.source));
 }
 
 // --- internal ---

@@ -7,7 +7,6 @@ import { removeHookProgram } from "../registration/hook-program.ts";
 import { remainingText } from "../registration/remaining.ts";
 import {
   type AgentLookup,
-  agreed,
   type InstallableAgent,
   installableAgents,
   listed,
@@ -17,6 +16,7 @@ import {
 } from "../registration/settings-edit.ts";
 import { unifiedDiff } from "../text/diff.ts";
 import type { EnableOptions } from "./enable.ts";
+import { confirmEdit } from "./prompts.ts";
 
 export type DisableOptions = Omit<EnableOptions, "hookSource">;
 
@@ -57,7 +57,7 @@ export async function disable(
       return failed.length === 0 ? 0 : 1;
     }
     const files = listed(enabled.flatMap(changedPaths));
-    if (files !== "" && !(await agreed(`Remove the hook from ${files}?`, options.yes || isNamed, context))) {
+    if (files !== "" && !(await confirmEdit(`Remove the hook from ${files}?`, options.yes || isNamed, context))) {
       context.stdout.write("Nothing was changed.\n");
       return 1;
     }

@@ -1,5 +1,5 @@
 // The commands that read the store, bring history into it, or repair it, as one part of the build. Each
-// `import()` in cli.ts splits shared code further: with one per command, a drain loaded 106 files instead
+// `import()` in definitions/ splits shared code further: with one per command, a drain loaded 106 files instead
 // of 70, 15 ms of its 200. `view` stays apart: its web server needs WebAssembly as soon as it is loaded,
 // which fails where the address space is limited.
 

@@ -2,7 +2,7 @@ import { dirname, join, resolve } from "node:path";
 import { confirm, isCancel } from "@clack/prompts";
 import { type Context, UserError } from "../context.ts";
 import { suggest } from "../model/suggest.ts";
-import { canAsk, streamsOf, withUserErrors } from "../registration/settings-edit.ts";
+import { withUserErrors } from "../registration/settings-edit.ts";
 import { COMPOSE_FILE, endpointOfFile, STACK_ENDPOINT } from "../stack/endpoint.ts";
 import { planOf, type StackPlan, shippedFiles } from "../stack/files.ts";
 import { readRecord, type StackRecord, writeRecord } from "../stack/record.ts";
@@ -10,6 +10,7 @@ import { changedText, dryRunText, nextStepsText, pathsText, writtenText } from "
 import { writeStack } from "../stack/write.ts";
 import { printable } from "../text/terminal.ts";
 import { config } from "./config.ts";
+import { isInteractive, promptStreams } from "./prompts.ts";
 import { undoStack } from "./stack-undo.ts";
 
 export interface StackOptions {
@@ -101,7 +102,7 @@ async function askForEndpoint(
   context: Context,
 ): Promise<"yes" | "no" | "cancelled"> {
   if (yes) return "yes";
-  if (!canAsk(context)) {
+  if (!isInteractive(context)) {
     throw new UserError(
       "E_CONFIRM",
       `this sets otlp.endpoint to ${STACK_ENDPOINT}: pass --yes, or run it in a terminal to confirm; --print only prints`,
@@ -109,7 +110,7 @@ async function askForEndpoint(
   }
   const instead = before === undefined ? "" : ` instead of ${before}`;
   const message = `Export to ${STACK_ENDPOINT}${instead}? (otlp.endpoint in ${context.places.configPath})`;
-  const answer = await confirm({ message, ...streamsOf(context) });
-  if (isCancel(answer)) return "cancelled";
-  return answer ? "yes" : "no";
+  const choice = await confirm({ message, ...promptStreams(context) });
+  if (isCancel(choice)) return "cancelled";
+  return choice ? "yes" : "no";
 }

@@ -1,12 +1,10 @@
 import { basename, dirname } from "node:path";
-import { Writable } from "node:stream";
-import { confirm, isCancel } from "@clack/prompts";
 import { SettingsError } from "../agents/shared/settings/settings.ts";
 import { FileError, readFileIfAny, refuseOdd } from "../config/files.ts";
 import { type Context, UserError } from "../context.ts";
 import type { Agent, Installer, InstallTarget, SettingsText } from "../model/agent.ts";
 
-/** What `enable` and `disable` share: agents, files, confirmation. */
+// What `enable` and `disable` share: agents and their settings files
 
 /** Access to the agents; see `agents/registry.ts`. */
 export interface AgentLookup {
@@ -120,33 +118,6 @@ export async function withUserErrors<T>(run: () => Promise<T>): Promise<T> {
     throw error;
   }
 }
-
-/**
- * Asks before an edit.
- *
- * @returns the user's answer; true without asking if `sure`: by `--yes`, or by naming the agent
- * @throws UserError without a terminal to ask on
- */
-export async function agreed(message: string, sure: boolean, context: Context): Promise<boolean> {
-  if (sure) return true;
-  if (!canAsk(context)) {
-    throw new UserError(
-      "E_CONFIRM",
-      "this edits agents' settings: name the agents or pass --yes, or run it in a terminal",
-    );
-  }
-  const answer = await confirm({ message, ...streamsOf(context) });
-  return !isCancel(answer) && answer;
-}
-
-/** Whether there is a terminal to ask on. */
-export const canAsk = ({ stdin, stdout }: Context): boolean => stdin.isTTY === true && stdout.isTTY === true;
-
-/** Where a prompt reads and writes. */
-export const streamsOf = ({ stdin, stdout }: Context) => ({
-  input: stdin,
-  ...(stdout instanceof Writable && { output: stdout }),
-});
 
 // --- internal ---
 

@@ -1,0 +1,58 @@
+import { type Command, Option } from "commander";
+import type { CommandSetup } from "./setup.ts";
+
+/** Adds the commands that register the hook and check the installation. */
+export function addAgentCommands(program: Command, { context, done, hookSource }: CommandSetup): void {
+  const scope = () =>
+    new Option(
+      "--scope <scope>",
+      "whose settings to change (default: user, or project if the agent has no user settings)",
+    ).choices(["user", "project"]);
+
+  program
+    .command("enable")
+    .description("register the hook with agents; their next session is recorded")
+    .argument("[agents...]", "e.g. claude-code (default: choose from the agents found on this machine)")
+    .addOption(scope())
+    .option("-y, --yes", "do not ask; without agent names, enable all that are found", false)
+    .option("--dry-run", "show what would change, without changing it", false)
+    .action(async (names: string[], options) => {
+      const [{ enable }, lookup] = await Promise.all([import("../set-up.ts"), agentLookup()]);
+      await done(enable(names, { ...options, hookSource }, context, lookup));
+    });
+
+  program
+    .command("disable")
+    .description("remove the hook and restore the agents' settings")
+    .argument("[agents...]", "e.g. claude-code (default: all enabled agents)")
+    .addOption(scope())
+    .option("-y, --yes", "do not ask, even if no agent is named", false)
+    .option("--dry-run", "show what would change, without changing it", false)
+    .action(async (names: string[], options) => {
+      const [{ disable }, lookup] = await Promise.all([import("../set-up.ts"), agentLookup()]);
+      await done(disable(names, options, context, lookup));
+    });
+
+  program
+    .command("status")
+    .description("show installed hooks, the queue and the last delivery")
+    .option("--json", "print JSON", false)
+    .action(async (options) => done((await import("../read-and-repair.ts")).status(options, context)));
+
+  program
+    .command("doctor")
+    .description("check everything from the agents to the backend, and show how to fix it")
+    .option("--fix", "fix what is safe to fix", false)
+    .option("--json", "print JSON", false)
+    .action(async (options) => {
+      const [{ doctor }, lookup] = await Promise.all([import("../read-and-repair.ts"), agentLookup()]);
+      await done(doctor({ ...options, hookSource }, context, lookup));
+    });
+}
+
+// --- internal ---
+
+async function agentLookup() {
+  const { allAgents, findAgent } = await import("../../agents/registry.ts");
+  return { list: allAgents, find: findAgent };
+}

@@ -1,0 +1,59 @@
+import type { Command } from "commander";
+import { portNumber, wholeNumber } from "../../option-values.ts";
+import type { CommandSetup } from "./setup.ts";
+
+/** Adds the commands that show sessions and usage. */
+export function addSessionCommands(program: Command, { context, done, packageRoot, interruption }: CommandSetup): void {
+  program
+    .command("sessions")
+    .description("list sessions, newest first")
+    .option("--limit <n>", "number of sessions", wholeNumber, 20)
+    .option("--all", "also sessions that were started and never used", false)
+    .option("--json", "print JSON", false)
+    .action(async (options) => done((await import("../read-and-repair.ts")).sessions(options, context)));
+
+  program
+    .command("show")
+    .description("show a session as a waterfall: turns, model calls, tools, tokens and cost")
+    .argument("[session]", "session id, or its beginning (default: the newest session)")
+    .option("--json", "print JSON", false)
+    .option("--envelopes", "print OpenHook envelopes, one JSON line each", false)
+    .action(async (session: string | undefined, options) =>
+      done((await import("../read-and-repair.ts")).show(session, options, context)),
+    );
+
+  program
+    .command("view")
+    .description("show sessions, usage and tools in your browser; the page is served on this machine only")
+    .option("--port <n>", "port to listen on (default: any free port)", portNumber, 0)
+    .option("--no-open", "print the address, do not open a browser")
+    .option("--print-url", "print only the address, do not open a browser", false)
+    .action(async (options) =>
+      done((await import("../view.ts")).view({ ...options, packageRoot, stop: interruption() }, context)),
+    );
+
+  program
+    .command("report")
+    .description("sum up tokens, cost, turns and tools (default: by day, agent and model)")
+    .argument("[by...]", "one or more of hour, day, week, month, agent, model, repository, tool, session")
+    .option("--since <time>", "age or time, e.g. 24h, 2026-11-14, 2026-11-14T09:00 (default: 30 days)")
+    .option("--until <time>", "age or time (default: now)")
+    .option("--agent <agent>", "only this agent, e.g. claude-code")
+    .option("--model <model>", "only this model")
+    .option("--repository <name>", "only this repository")
+    .option("--limit <n>", "maximum number of rows", wholeNumber)
+    .option("--json", "print JSON", false)
+    .option("--csv", "print CSV", false)
+    .action(async (words: string[], options) =>
+      done((await import("../read-and-repair.ts")).report(words, options, context)),
+    );
+
+  program
+    .command("explain")
+    .description("explain where a session's time and money went")
+    .argument("[session]", "session id, or its beginning (default: the newest session)")
+    .option("--json", "print JSON", false)
+    .action(async (session: string | undefined, options) =>
+      done((await import("../read-and-repair.ts")).explain(session, options, context)),
+    );
+}

@@ -1,0 +1,87 @@
+import { type Command, Option } from "commander";
+import type { CommandSetup } from "./setup.ts";
+
+/** Adds the remaining commands: conversion, wrappers, the local stack, settings, the hook and the demo. */
+export function addToolCommands(program: Command, { context, done, hookSource, packageRoot }: CommandSetup): void {
+  const configure = async (action: import("../config.ts").ConfigAction): Promise<number> =>
+    (await import("../set-up.ts")).config(action, context);
+
+  program
+    .command("convert")
+    .description("convert native payloads, or a recording of them, to OpenHook v0.1 envelopes, one JSON line each")
+    .argument("[file]", "file to read (default, or -: stdin)")
+    .option("--source <agent>", "agent that sent the payloads, if they do not name it")
+    .option("--event <name>", "native event name, if the payloads do not contain it")
+    .option("--validate", "check envelopes instead: print errors with line numbers, and the conformance level", false)
+    .option("--discovery <file>", "with --validate: the .openhook.json that the sender used")
+    .action(async (file: string | undefined, options) =>
+      done((await import("../set-up.ts")).convert(file, options, context)),
+    );
+
+  program
+    .command("wrap")
+    .description("record every run of gh, aws, kubectl, docker, … as a tool call")
+    .argument("[programs...]", "e.g. gh aws kubectl docker (default: list wrapped programs)")
+    .option("--directory <path>", "directory for the wrappers; must come before the programs in PATH")
+    .option("--dry-run", "show what would be done, without doing it", false)
+    .action(async (names: string[], options) =>
+      done((await import("../set-up.ts")).wrap(names, { ...options, hookSource }, context)),
+    );
+
+  program
+    .command("unwrap")
+    .description("remove wrappers")
+    .argument("[programs...]", "e.g. gh (default: all wrapped programs)")
+    .option("--dry-run", "show what would be done, without doing it", false)
+    .action(async (names: string[], options) => done((await import("../set-up.ts")).unwrap(names, options, context)));
+
+  program
+    .command("stack")
+    .description("write a compose file with Collector, Jaeger, Tempo, Prometheus and Grafana, and export to them")
+    .option("--directory <path>", "directory for the files (default: beside the configuration file)")
+    .option("--print", "print compose.yaml only", false)
+    .option("-y, --yes", "set otlp.endpoint without asking", false)
+    .option("--dry-run", "show what would change, without changing it", false)
+    .option("--force", "overwrite files that you have changed", false)
+    .option("--undo", "remove the files and restore otlp.endpoint", false)
+    .action(async (options) => done((await import("../set-up.ts")).stack(options, context, packageRoot)));
+
+  const config = program.command("config").description("show or change settings").helpCommand(false);
+  config
+    .command("show", { isDefault: true })
+    .description("show effective values and where each comes from")
+    .option("--json", "print JSON", false)
+    .action(async (options) => done(configure({ kind: "show", ...options })));
+  config
+    .command("get <key>")
+    .description("print one effective value")
+    .action(async (key: string) => done(configure({ kind: "get", key })));
+  config
+    .command("set <key> <value>")
+    .description("write a setting to the configuration file, e.g. set otlp.endpoint http://127.0.0.1:4318")
+    .action(async (key: string, value: string) => done(configure({ kind: "set", key, value })));
+  config
+    .command("unset <key>")
+    .description("remove a setting from the configuration file")
+    .action(async (key: string) => done(configure({ kind: "unset", key })));
+  config
+    .command("path")
+    .description("print the path of the configuration file")
+    .action(async () => done(configure({ kind: "path" })));
+
+  program
+    .command("hook")
+    .description("record one event from stdin; run by agents; always exits 0")
+    .option("--source <agent>", "agent that sends it, e.g. claude-code")
+    .option("--event <name>", "native event name, if the payload does not contain it")
+    .option("--reply <text>", "text to print afterwards (default: the reply that the agent expects)")
+    .option("--payload-env", "read the event from USER_PROMPT instead of stdin", false)
+    .option("--payload-argument", "read the event from the last argument instead of stdin", false)
+    .addOption(new Option("--drain <when>", "start a drain afterwards").choices(["yes", "if-waiting", "no"]));
+
+  program
+    .command("demo")
+    .description("replay recorded sessions through the real hook, drain and exporter, and show what arrived")
+    .option("--keep", "keep the demo's home directory and print its path", false)
+    .action(async (options) => done((await import("../read-and-repair.ts")).demo(options, context, packageRoot)));
+}
