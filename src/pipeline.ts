@@ -16,6 +16,7 @@ import { type PruneRequest, prune, pruneDaily } from "./drain/prune.ts";
 import { readInbox } from "./drain/read-inbox.ts";
 import { readTranscripts } from "./drain/read-transcripts.ts";
 import { measureDrain } from "./drain/self-counters.ts";
+import { LOST_COUNT } from "./intake/inbox-file.ts";
 import { ENDED_BY_USER, ENDED_IDLE } from "./model/session.ts";
 import { protectionOf } from "./privacy/protection.ts";
 import { withDrainLock } from "./store/lock.ts";
@@ -23,6 +24,7 @@ import { writeMeta } from "./store/meta.ts";
 import { unfinishedSessions } from "./store/positions.ts";
 import { clearOldDrift } from "./store/self.ts";
 import { activeSessions, correctTimes, idleSessions, sessionById, unsettledSessions } from "./store/sessions.ts";
+import { makeSpareFiles } from "./store/spare-files.ts";
 
 /** What a drain does besides its usual work. */
 export interface DrainOptions {
@@ -68,6 +70,7 @@ export async function drain(deps: DrainDeps, options: DrainOptions = {}): Promis
       writeMeta(db, "last_drain", JSON.stringify({ atMs: deps.now(), ...report, problems: report.problems.slice(-5) }));
     }),
   );
+  makeSpareFiles(deps.places.stateDir, LOST_COUNT);
   return worked ? report : undefined;
 }
 

@@ -2,6 +2,8 @@ import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { checkOwner, closeFiles, ownUid, StateError } from "../config/file-owner.ts";
 import { ensureStateDirs } from "../intake/inbox-dirs.ts";
+import { LOST_COUNT } from "../intake/inbox-file.ts";
+import { makeSpareFiles } from "../store/spare-files.ts";
 import type { DrainDeps } from "./context.ts";
 
 /**
@@ -19,6 +21,7 @@ export async function ensurePrivateState({
   await refuseSudoOf(sudoUid, owner.uid, places.stateDir);
   for (const remark of await checkOwner(places.stateDir, owner)) log(remark);
   await ensureStateDirs(places);
+  makeSpareFiles(places.stateDir, LOST_COUNT);
   for (const path of await closeFiles(places.stateDir, owner)) log(`closed ${JSON.stringify(path)} to other users`);
 }
 

@@ -3,6 +3,7 @@ import { basename, join } from "node:path";
 import { foldersOf, loadProjectSettings } from "../capture/project.ts";
 import { reportProblem } from "../capture/report-problem.ts";
 import { claim, type InboxFile, type InboxProblem, type LostEvent, settle } from "../intake/inbox.ts";
+import { unwrittenEvents } from "../intake/inbox-dirs.ts";
 import { GONE_MARK } from "../intake/inbox-file.ts";
 import { type Decoded, decodeEvent } from "../intake/payload.ts";
 import { quarantine } from "../intake/quarantine.ts";
@@ -12,7 +13,8 @@ import { messageOf } from "../model/error-message.ts";
 import type { Increment } from "../model/telemetry.ts";
 import { checkpoint } from "../store/database.ts";
 import { findDamage } from "../store/salvage.lazy.ts";
-import { committedFiles } from "../store/self.ts";
+import { addUnwrittenEvents, committedFiles } from "../store/self.ts";
+import { removerOf } from "../store/spare-files.ts";
 import { recordMovedRoots } from "../transcripts/transcript-roots.ts";
 import { type AdaptedPayload, adapt } from "./adapt.ts";
 import { concernsAll } from "./contain.ts";
@@ -35,7 +37,9 @@ export async function readInbox(drain: Drain): Promise<ReadonlySet<number>> {
   let quarantined: Increment[] = [];
   let lost: LostEvent[] = [];
   const left: InboxProblem[] = [];
-  let [lostEvents, heldBytes] = [0, 0];
+  const unwritten = await unwrittenEvents(places.stateDir);
+  let lostEvents = addUnwrittenEvents(drain.db, unwritten.total, unwritten.lastMs);
+  let heldBytes = 0;
   const stored = committedFiles(drain.db);
   let removed: string[] = [];
   const commit = async (): Promise<void> => {
@@ -54,7 +58,8 @@ export async function readInbox(drain: Drain): Promise<ReadonlySet<number>> {
     heldBytes = 0;
     if (files.length === 0) return;
     checkpoint(drain.db);
-    for (const file of files) if (!refused.has(file)) await remove(file, left);
+    const discard = removerOf(places.stateDir);
+    for (const file of files) if (!refused.has(file)) await remove(file, left, discard);
   };
   const onProblem = (problem: InboxProblem): void => {
     if (problem.outcome === "left") {
@@ -184,8 +189,8 @@ const nameOf = ({ path }: ClaimedFile): string => basename(path);
 const intakeFactsOf = ({ facts }: InboxFile, { notes }: Extract<Decoded, { ok: true }>): IntakeFacts =>
   notes.includes("cut") ? { ...facts, truncated: true } : facts;
 
-const remove = (file: ClaimedFile, left: InboxProblem[]): Promise<void> =>
-  settle(file).catch((error: unknown) => void left.push(leftFile(file, error)));
+const remove = (file: ClaimedFile, left: InboxProblem[], discard?: (path: string) => void): Promise<void> =>
+  settle(file, discard).catch((error: unknown) => void left.push(leftFile(file, error)));
 
 const leftFile = ({ path }: ClaimedFile, error: unknown): InboxProblem => ({
   path,

@@ -1,16 +1,39 @@
-import { closeSync, existsSync, mkdirSync, openSync, renameSync, truncateSync, unlinkSync, writeSync } from "node:fs";
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  truncateSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
-import { EVENT_FILE, LOST_FILE } from "./inbox-file.ts";
+import { EVENT_FILE, LOST_COUNT, LOST_FILE } from "./inbox-file.ts";
 
 /**
  * Writes one event into the inbox, under its final name from the start: the end line makes it complete, see hook.sh. If the disk
- * is full, an empty file whose name ends in `LOST_FILE` is left instead.
+ * is full, an empty file whose name ends in `LOST_FILE` is left instead; if that cannot be created either, `LOST_COUNT` grows.
  *
  * @param stem the name without the counter that makes it unique
- * @throws what the file system throws if no file can be created
+ * @throws what the file system throws if no file can be created for another reason
  */
-export function writeEvent(inboxDir: string, stem: string, parts: readonly Buffer[]): void {
-  const { path, fd } = reserve(inboxDir, stem);
+export function writeEvent(
+  { stateDir, inboxDir }: { readonly stateDir: string; readonly inboxDir: string },
+  stem: string,
+  parts: readonly Buffer[],
+): void {
+  let reserved: { readonly path: string; readonly fd: number };
+  try {
+    reserved = reserve(inboxDir, stem);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code !== "ENOSPC" && code !== "EDQUOT") throw error;
+    countLost(stateDir);
+    return;
+  }
+  const { path, fd } = reserved;
   try {
     try {
       for (const part of parts) {
@@ -37,6 +60,12 @@ function markLost(path: string): void {
   } catch {
     unlinkSync(path);
   }
+}
+
+/** Only if the file exists: it cannot be created either. */
+function countLost(stateDir: string): void {
+  const count = join(stateDir, LOST_COUNT);
+  if (existsSync(count)) appendFileSync(count, ".");
 }
 
 function reserve(inboxDir: string, stem: string): { path: string; fd: number } {

@@ -220,6 +220,10 @@ leave_mark() {
   while [ -e "$mark.lost" ]; do mark=$mark-; done
   { { :; } >"$file" && mv -f "$file" "$mark.lost"; } || rm -f "$file"
 }
+# No room for a file: one byte in a file that exists. -w: the reason is not a missing permission
+count_lost() {
+  if [ -w "$inbox" ] && [ -f "$state/lost-events" ]; then printf . >>"$state/lost-events"; fi
+}
 record() {
   n=0 made=no
   set -C
@@ -242,6 +246,7 @@ record() {
       made=yes
       mkdir -p "$inbox" || return
     else
+      count_lost
       return
     fi
   done
@@ -286,7 +291,8 @@ if [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; 
       # the first hook waits for all of them; if it was killed, others take over after a minute
       soon=$state/drain.soon
       set -C
-      { :; } >"$soon" || [ -n "$(find "$soon" -mmin +1)" ] || exit
+      # If it does not exist, the disk has no room for it
+      { :; } >"$soon" || [ ! -e "$soon" ] || [ -n "$(find "$soon" -mmin +1)" ] || exit
       LC_ALL=C sleep "$soon_seconds"
       rm -f "$soon"
     fi

@@ -64,7 +64,7 @@ export async function runHook(argv: readonly string[], io: HookIo, places: HookP
     const head = Buffer.from(formatHead({ ...options, ppid, pid, cwd, env: recorded }));
     const { chunks, end } = await readPayload(options.payload, io, MAX_FILE_BYTES - head.length);
     const last = Buffer.from(formatEnd(end, startOfProcess(ppid)));
-    if (!isGoneForAWeek(places)) attempt(() => writeEvent(places.inboxDir, `${ppid}-${pid}`, [head, ...chunks, last]));
+    if (!isGoneForAWeek(places)) attempt(() => writeEvent(places, `${ppid}-${pid}`, [head, ...chunks, last]));
     event ??= eventNameIn(chunks);
     const drain = options.drain ?? drainFor(event);
     if (drain === "yes" || (drain === "if-waiting" && queuedFiles(places.inboxDir) > 1)) {

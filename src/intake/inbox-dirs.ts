@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { messageOf } from "../model/error-message.ts";
 import { step } from "../model/fault-points.ts";
 import { retryOnce } from "../model/retry-once.ts";
-import { EVENT_FILE, LOST_FILE } from "./inbox-file.ts";
+import { EVENT_FILE, LOST_COUNT, LOST_FILE } from "./inbox-file.ts";
 
 /** The part of `Places` that contains inbox files. Absolute paths. */
 export interface InboxDirs {
@@ -108,6 +108,12 @@ export async function counts(dirs: InboxDirs, counted: ReadonlySet<string> = new
     lost: lostMs.length,
     ...(lostMs.length === 0 ? {} : { lostMs: lostMs.reduce((last, ms) => Math.max(last, ms)) }),
   };
+}
+
+/** Events for which not even an empty file could be created; see `LOST_COUNT`. Never decreases. */
+export async function unwrittenEvents(stateDir: string): Promise<{ readonly total: number; readonly lastMs: number }> {
+  const found = await lstat(join(stateDir, LOST_COUNT)).catch(() => undefined);
+  return found?.isFile() === true ? { total: found.size, lastMs: found.mtimeMs } : { total: 0, lastMs: 0 };
 }
 
 /** Name of the file beside a quarantined one that contains the reason. */

@@ -7,11 +7,15 @@
 //   <newline>end=whole 88   the last line, with the parent's start time if known; without this line the intake is still
 //                           running, or was killed
 //
-// If the disk is full, an empty file is left, named .lost instead of .evt: it counts as a lost event.
+// If the disk is full, an empty file is left, named .lost instead of .evt: it counts as a lost event. If no file can be created
+// either, one byte is appended to the file `lost-events` in the state directory.
 import type { IntakeFacts } from "../model/agent.ts";
 
 /** File name suffixes of complete or incomplete events, and of lost ones. hook.sh has the same. */
 export const [EVENT_FILE, LOST_FILE] = [".evt", ".lost"] as const;
+
+/** File in the state directory that grows by one byte per event for which no file could be created. hook.sh has the same name. */
+export const LOST_COUNT = "lost-events";
 
 /** Environment variable of a drain: the working directory of the hook that started it. hook.sh has the same name. */
 export const HOOK_FOLDER = "OPENHOOK_OTEL_HOOK_FOLDER";

@@ -66,9 +66,17 @@ export async function* claim(
   }
 }
 
-/** Removes a claimed file whose events are committed. @throws Error if the file cannot be removed; one that is gone is fine */
-export async function settle(file: Pick<InboxFile, "path">): Promise<void> {
-  await retryOnce(() => step("inbox.settle", () => unlink(file.path))).catch((error: unknown) => {
+/**
+ * Removes a claimed file whose events are committed.
+ *
+ * @param remove @default deletes the file
+ * @throws Error if the file cannot be removed; one that is gone is fine
+ */
+export async function settle(
+  file: Pick<InboxFile, "path">,
+  remove: (path: string) => void | Promise<void> = unlink,
+): Promise<void> {
+  await retryOnce(() => step("inbox.settle", () => remove(file.path))).catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return;
     throw new Error(`its events are stored, but it cannot be removed: ${messageOf(error)}`, { cause: error });
   });

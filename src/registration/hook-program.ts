@@ -4,8 +4,10 @@ import { dirname, join } from "node:path";
 import { isOurCommand } from "../agents/shared/settings/settings.ts";
 import { readFileIfAny, removeFile, writeFileAtomic } from "../config/files.ts";
 import { type Context, UserError } from "../context.ts";
+import { LOST_COUNT } from "../intake/inbox-file.ts";
 import type { HookCommand } from "../model/agent.ts";
 import { suggest } from "../model/suggest.ts";
+import { makeSpareFiles } from "../store/spare-files.ts";
 import { refuseSudo } from "./sudo.ts";
 import { wrapperPathOf, wrapperProgram } from "./wrappers.ts";
 
@@ -58,6 +60,7 @@ export async function installHookProgram(context: Context, hookSource: string): 
   for (const path of [places.stateDir, places.inboxDir, places.claimedDir, places.quarantineDir]) {
     await makePrivate(path, platform);
   }
+  makeSpareFiles(places.stateDir, LOST_COUNT);
   const conf = `state=${quoted(places.stateDir)}\nnode=${quoted(nodePath)}\nprogram=${quoted(programPath)}\n`;
   // The program reads its configuration, so that is written first
   const written = [

@@ -15,6 +15,7 @@ import {
 } from "./connection.ts";
 import { fileSystemOf } from "./file-system.ts";
 import { MIGRATIONS } from "./migrations.ts";
+import { createFile } from "./spare-files.ts";
 
 export { type Database, type Row, type Statement, StoreError, type Value } from "./connection.ts";
 
@@ -30,7 +31,7 @@ export function openDatabase(path: string): Database {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     // Before opening: SQLite opens a file that is not writable as read-only
     restrictMode(path);
-    raw = step("store.open", () => connect(path));
+    raw = step("store.open", () => connectWithSpares(path));
   } catch (error) {
     throw openError(path, error);
   }
@@ -87,6 +88,33 @@ function restrictMode(path: string): void {
   }
 }
 
+/**
+ * Connects. If SQLite cannot create its files because the disk has no inode left, spare files become them. More than once: SQLite
+ * deletes the log of an empty store, and another program can be faster than its next attempt to create it.
+ */
+function connectWithSpares(path: string, attempts = 3): Libsql.Database {
+  try {
+    return connect(path);
+  } catch (error) {
+    const isPlaceClosed = codeAndText(error).code.startsWith("SQLITE_CANTOPEN");
+    if (!isPlaceClosed || attempts === 1 || !createStoreFiles(path)) throw error;
+  }
+  const raw = connectWithSpares(path, attempts - 1);
+  raw.exec("PRAGMA temp_store = MEMORY");
+  return raw;
+}
+
+/** @returns whether files were missing for which there was no room */
+function createStoreFiles(path: string): boolean {
+  const stateDir = dirname(path);
+  const files = fileSystemOf(stateDir).isShared ? [path, `${path}-journal`] : filesOf(path);
+  try {
+    return files.map((file) => createFile(file, stateDir)).includes(true);
+  } catch {
+    return false;
+  }
+}
+
 function connect(path: string): Libsql.Database {
   const { isShared, hasLocks } = fileSystemOf(dirname(path));
   // Without a lock service all of SQLite's locks fail; the drain's own lock keeps other drains out
@@ -98,7 +126,8 @@ function connect(path: string): Libsql.Database {
   try {
     raw.exec("PRAGMA busy_timeout = 10000");
     // For new stores only, elsewhere this writes a page without effect: freed pages can then be released in small steps
-    if (isEmpty(raw)) raw.exec("PRAGMA auto_vacuum = INCREMENTAL");
+    // Nothing can be lost from an empty store, so this needs no file for a journal
+    if (isEmpty(raw)) raw.exec("PRAGMA journal_mode = MEMORY; PRAGMA auto_vacuum = INCREMENTAL");
     raw.exec(`${journal}; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON`);
     return raw;
   } catch (error) {

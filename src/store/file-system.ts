@@ -1,7 +1,8 @@
-import { rmSync, statfsSync } from "node:fs";
+import { closeSync, openSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import Libsql from "libsql";
 import { v4 as uuidv4 } from "uuid";
+import { isNoRoom } from "./spare-files.ts";
 
 /** What the file system of the state directory supports. */
 export interface FileSystem {
@@ -104,6 +105,12 @@ function typeOf(dir: string): number {
 /** Tries to lock a new file. Without a lock service, SQLite reports "locked" permanently. */
 function hasLocks(dir: string): boolean {
   const path = join(dir, `.lock-${uuidv4()}`);
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    // Locks have nothing to do with it: on a full disk a local folder must not look like a shared one
+    if (isNoRoom(error)) return true;
+  }
   let raw: Libsql.Database | undefined;
   try {
     raw = new Libsql(path, {});

@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, statSync, truncateSync } from "node:fs";
 import { dirname } from "node:path";
 import Libsql from "libsql";
 import { step } from "../model/fault-points.ts";
 import { codeAndText, damagedError, StoreError } from "./connection.ts";
 import { fileSystemOf } from "./file-system.ts";
 import { tryNameLock } from "./name-lock.ts";
+import { createFile, removerOf } from "./spare-files.ts";
 
 /**
  * Lets one drain at a time work on a state directory. If another drain is at work, this one leaves a note that makes the other
@@ -20,21 +21,22 @@ import { tryNameLock } from "./name-lock.ts";
  */
 export async function withDrainLock(path: string, work: () => Promise<void>): Promise<boolean> {
   const note = `${path}.again`;
+  const stateDir = dirname(path);
   let worked = false;
   named(path, () => {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    step("lock.note", () => writeFileSync(note, "", { mode: 0o600 }));
+    mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+    step("lock.note", () => createFile(note, stateDir));
     // SQLite would make it readable for other users
-    if (!existsSync(path)) step("lock.make", () => writeFileSync(path, "", { mode: 0o600, flag: "a" }));
+    if (!existsSync(path)) step("lock.make", () => createFile(path, stateDir));
   });
-  const take = fileSystemOf(dirname(path)).isShared ? tryNamed : tryLock;
+  const take = fileSystemOf(stateDir).isShared ? tryNamed : tryLock;
   // The holder checks for notes after releasing the lock, so a note of a drain that failed to get it is always seen
   while (existsSync(note)) {
     const release = named(path, () => step("lock.take", () => take(path)));
     if (release === undefined) return worked;
     try {
       while (existsSync(note)) {
-        named(path, () => step("lock.take-note", () => rmSync(note, { force: true })));
+        named(path, () => step("lock.take-note", () => removerOf(stateDir)(note)));
         worked = true;
         await work();
       }
@@ -81,7 +83,8 @@ function tryNamed(path: string): (() => void) | undefined {
 function tryLock(path: string, isSecondTry = false): (() => void) | undefined {
   const raw = new Libsql(path, {});
   try {
-    raw.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE");
+    // Nothing is ever written to it; on an empty database, SQLite would create the file of a journal all the same
+    raw.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
   } catch (error) {
     raw.close();
     if (error instanceof Error && /locked|busy/i.test(error.message)) return undefined;

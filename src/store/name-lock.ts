@@ -14,7 +14,9 @@ import {
   writeSync,
 } from "node:fs";
 import { hostname } from "node:os";
+import { dirname } from "node:path";
 import { v4 as uuidv4 } from "uuid";
+import { createFile } from "./spare-files.ts";
 
 /** A holder on another machine that did not renew its lock for this long is dead, by the file server's clock. */
 const SILENT_MS = 10 * 60_000;
@@ -49,7 +51,8 @@ export function tryNameLock(path: string, options: NameLockOptions): (() => void
   const { silentMs = SILENT_MS, self = selfOf() } = options;
   const token = uuidv4();
   const own = `${path}.${token}`;
-  const fd = openSync(own, "wx", 0o600);
+  createFile(own, dirname(path));
+  const fd = openSync(own, "r+");
   const text = `${JSON.stringify({ token, ...self })}\n`;
   const write = (): void => {
     writeSync(fd, text, 0);

@@ -117,6 +117,23 @@ export function addLostEvents(db: Database, timesMs: readonly number[]): void {
   writeMeta(db, LOST_LAST, String(timesMs.reduce((last, ms) => Math.max(last, ms), lostEvents(db).lastMs ?? 0)));
 }
 
+/** Counts the events for which no file could be created. @param total of them, since ever @returns how many are new */
+export function addUnwrittenEvents(db: Database, total: number, lastMs: number): number {
+  return db.transaction(() => {
+    const fresh = total - unwrittenCounted(db);
+    if (fresh === 0) return 0;
+    writeMeta(db, UNWRITTEN, String(total));
+    addLostEvents(
+      db,
+      Array.from({ length: Math.max(0, fresh) }, () => lastMs),
+    );
+    return Math.max(0, fresh);
+  });
+}
+
+/** How many of these events are counted. */
+export const unwrittenCounted = (db: Database): number => Number(readMeta(db, UNWRITTEN) ?? "0");
+
 export function lostEvents(db: Database): LostEvents {
   const lastMs = readMeta(db, LOST_LAST);
   return { total: Number(readMeta(db, LOST) ?? "0"), ...(lastMs !== undefined && { lastMs: Number(lastMs) }) };
@@ -151,6 +168,7 @@ const NAMES_PER_SOURCE = 200;
 const OTHER = "_other";
 const DRIFT_OF = "drift.version";
 const COUNTED = "counted.";
+const UNWRITTEN = "intake.unwritten_total";
 const [LOST, LOST_LAST] = ["intake.lost_total", "intake.lost_last_ms"] as const;
 
 /** Words of letters, as vendors name fields and events. Digits and long words could be secrets or ids. */

@@ -14,11 +14,21 @@ export interface SmallDisk {
   remove(): void;
 }
 
-/** @returns a text with the reason if this user cannot mount anything */
-export function smallDisk(bytes: number): SmallDisk | string {
+/**
+ * @param inodes how many files it has room for. @default any number
+ * @returns a text with the reason if this user cannot mount anything
+ */
+export function smallDisk(bytes: number, inodes?: number): SmallDisk | string {
   const dir = mkdtempSync(join(tmpdir(), "openhook-disk-"));
   const mount = (...args: readonly string[]) => spawnSync("mount", [...args], { encoding: "utf8" });
-  const made = mount("-t", "tmpfs", "-o", `size=${bytes},mode=0700`, "tmpfs", dir);
+  const made = mount(
+    "-t",
+    "tmpfs",
+    "-o",
+    `size=${bytes},mode=0700${inodes === undefined ? "" : `,nr_inodes=${inodes}`}`,
+    "tmpfs",
+    dir,
+  );
   if (made.status !== 0) {
     rmSync(dir, { recursive: true, force: true, maxRetries: 10 });
     return `no tmpfs could be mounted: ${(made.stderr ?? made.error?.message ?? "").trim()}`;

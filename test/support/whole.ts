@@ -41,6 +41,8 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/faults/damage.test.ts": "a store with damaged pages; store/database.test.ts damages it once",
   "test/faults/input.test.ts": "floods and torn input; intake/inbox.test.ts has the rules",
   "test/faults/input-terminal.test.ts": "input from a terminal",
+  "test/faults/no-inode.test.ts":
+    "a disk without inodes, with the built program; store/spare-files.test.ts has the files",
   "test/faults/load.test.ts": "many sessions at once; drain/replays.test.ts has two",
   "test/import/damaged.test.ts": "imports beside damaged stores; store/database.test.ts damages one",
   "test/import/threads.test.ts": "imports with reader threads; import/same.test.ts reads in one",

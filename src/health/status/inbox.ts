@@ -1,5 +1,5 @@
 import type { Context } from "../../context.ts";
-import { counts } from "../../intake/inbox-dirs.ts";
+import { counts, unwrittenEvents } from "../../intake/inbox-dirs.ts";
 import { messageOf } from "../../model/error-message.ts";
 import { suggest } from "../../model/suggest.ts";
 import { duration, isoTime, plural } from "../../text/figures.ts";
@@ -14,7 +14,7 @@ import type { StoreFacts } from "./store.ts";
  */
 export async function inboxOf(
   { places }: Pick<Context, "places">,
-  store: Pick<StoreFacts, "lost" | "taken">,
+  store: Pick<StoreFacts, "lost" | "unwrittenCounted" | "taken">,
 ): Promise<{ readonly inbox: Status["inbox"]; readonly broken: string[] }> {
   const empty = { inbox: 0, claimed: 0, quarantined: 0, lost: 0 };
   const broken: string[] = [];
@@ -22,7 +22,9 @@ export async function inboxOf(
     broken.push(`${messageOf(error)}; check its owner and mode`);
     return empty;
   });
-  const lastLostMs = Math.max(store.lost.lastMs ?? 0, found.lostMs ?? 0);
+  const unwritten = await unwrittenEvents(places.stateDir);
+  const uncounted = Math.max(0, unwritten.total - store.unwrittenCounted);
+  const lastLostMs = Math.max(store.lost.lastMs ?? 0, found.lostMs ?? 0, uncounted > 0 ? unwritten.lastMs : 0);
   const inbox = {
     waiting: found.inbox,
     claimed: found.claimed,
@@ -30,7 +32,7 @@ export async function inboxOf(
     quarantined: found.quarantined,
     quarantine_dir: places.quarantineDir,
     quarantine_newest: found.quarantined === 0 ? [] : await newestReasons(places.quarantineDir),
-    lost: store.lost.total + found.lost,
+    lost: store.lost.total + found.lost + uncounted,
     lost_last: isoTime(lastLostMs > 0 ? lastLostMs : undefined),
   };
   return { inbox, broken };

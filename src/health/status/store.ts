@@ -9,7 +9,7 @@ import { readMeta } from "../../store/meta.ts";
 import { type OutboxState, outboxState } from "../../store/outbox.ts";
 import { sessionCounts, sessionsWithoutTranscript, unreadableLines } from "../../store/queries.ts";
 import { readStore } from "../../store/read-only.ts";
-import { committedFiles, type LostEvents, lostEvents } from "../../store/self.ts";
+import { committedFiles, type LostEvents, lostEvents, unwrittenCounted } from "../../store/self.ts";
 import { METRIC_SHAPES } from "../../telemetry/shapes.ts";
 import { plural } from "../../text/figures.ts";
 import { damagedStoreRemarks } from "./damaged-stores.ts";
@@ -28,6 +28,8 @@ export interface StoreFacts {
   readonly lastDrain: LastDrain | null;
   readonly self: SelfStatus;
   readonly lost: LostEvents;
+  /** How many of the events for which no file could be created are among them. */
+  readonly unwrittenCounted: number;
   /** Names of claimed files whose events are stored and which may still exist. */
   readonly taken: ReadonlySet<string>;
   readonly meta: (key: string) => string | undefined;
@@ -60,6 +62,7 @@ const NO_STORE: StoreFacts = {
   lastDrain: null,
   self: NO_SELF,
   lost: { total: 0 },
+  unwrittenCounted: 0,
   taken: new Set(),
   meta: () => undefined,
   broken: [],
@@ -86,6 +89,7 @@ function storeFacts(db: Database): StoreFacts {
     lastDrain: lastDrainOf(readMeta(db, "last_drain")),
     self: selfOf(db),
     lost: lostEvents(db),
+    unwrittenCounted: unwrittenCounted(db),
     taken: committedFiles(db),
     meta: (key) => meta.get(key),
     broken: [],
