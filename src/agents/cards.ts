@@ -21,7 +21,7 @@ import qwenCode from "./qwen-code/index.ts";
 import windsurf from "./windsurf/index.ts";
 
 /**
- * Every agent we know. All cards load together, because one file per card would take longer than its contents. A card loads its
+ * The cards of all agents. They are loaded together, because loading a file per card would take longer. A card loads its
  * transcript reader and installer on demand.
  */
 export const CARDS: readonly Agent[] = [

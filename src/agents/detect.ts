@@ -1,11 +1,10 @@
 import type { Agent, IntakeFacts, Recognition } from "../model/agent.ts";
 
 /**
- * Finds the agent that sent a payload by asking the cards. A certain card wins, whatever the command line says; then the card
- * that the command line names, if it answers possible; then the only likely one. Between two equally sure cards the command
- * line decides; otherwise there is no guess.
+ * Finds the agent that sent a payload. A card that is certain takes precedence, then the card that the command line names if it
+ * is possible, then the only likely card. Between two cards with the same certainty, the command line decides.
  *
- * @returns `undefined` if no card is sure enough: the payload is quarantined
+ * @returns `undefined` if this is ambiguous: the payload is quarantined
  */
 export function detect(agents: readonly Agent[], payload: unknown, intake: IntakeFacts): Agent | undefined {
   const said = agents.map((agent) => ({ agent, recognition: agent.recognises(payload, intake) }));

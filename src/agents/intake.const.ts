@@ -1,6 +1,6 @@
 import { CARDS } from "./cards.ts";
 
-/** Environment variables that the intake records: those that the cards declare, and the home below which transcripts are. */
+/** Environment variables that the intake records: those that the cards declare, and the home folder, which contains transcripts. */
 export const RECORDED_VARIABLES: readonly string[] = [
   ...new Set(["HOME", ...CARDS.flatMap(({ environment = [] }) => environment)]),
 ];

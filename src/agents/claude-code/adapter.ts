@@ -11,17 +11,17 @@ import { inputDigest } from "../shared/payload/digest.ts";
 import { eventId, payloadDigest } from "../shared/payload/identity.ts";
 import { asArray, asCode, asCount, asObject, asString, ownOf } from "../shared/payload/json.ts";
 import { arrivalKey, mintedSessionId } from "../shared/payload/minted.ts";
-import { isOfMachine } from "./machine.ts";
+import { isMachinePrompt } from "./machine.ts";
 import { patchLines } from "./patch.ts";
 
 export const SOURCE = "claude-code";
 
-/** The transcript's folder and the agent's environment variables are certain; several agents share the payload's shape. */
+/** Certain by the transcript's folder or the agent's environment variables; other agents' payloads have the same shape. */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);
   if (p === undefined || p["cursor_version"] !== undefined) return "no";
   if (!/^[A-Z]/.test(nativeOf(p, intake) ?? "")) return "no";
-  // Similar contracts leave out fields that the command line or the process provides
+  // Agents with similar hooks omit these fields
   if (asString(p["session_id"]) === undefined || p["hook_event_name"] === undefined) {
     return intake.source === SOURCE && asString(p["tool_name"]) !== undefined ? "possible" : "no";
   }
@@ -29,7 +29,7 @@ export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   return intake.source === SOURCE && intake.env["CLAUDE_PID"] !== undefined ? "certain" : "possible";
 }
 
-/** Events of a payload. Payloads that are useless for a trace, and unknown ones, give none. */
+/** Events of a payload; none for payloads that are unknown or not needed for a trace. */
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const p = asObject(payload);
   const native = p === undefined ? undefined : nativeOf(p, intake);
@@ -70,12 +70,12 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
     extensions: { ...shared, ...extras },
   });
 
-  // Without it, payloads of two turns or segments are identical to the byte; a repeated event changes nothing
+  // Without a prompt id, payloads of two turns or segments are byte-identical, so the arrival is part of the key
   const moment = p["prompt_id"] === undefined ? `${process ?? ""}:${arrivalKey(intake)}` : undefined;
 
   const callId = asString(p["tool_use_id"]);
   const isCounted = callId !== undefined && isSequenceNumber(callId);
-  /** A counted id is reused, in a subagent or after a compaction: input and turn distinguish two calls. */
+  /** Numbered ids are reused in subagents and after compactions; there, input and turn distinguish two calls. */
   const callKey = isCounted ? undefined : callId;
   const givenId = isCounted ? callId : undefined;
   // Without a call id, the input identifies the call
@@ -118,7 +118,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
         {
           type: "prompt.submit",
           ...envelope(asString(p["prompt_id"]), {
-            prompt_origin: isOfMachine(prompt) ? "machine" : "human",
+            prompt_origin: isMachinePrompt(prompt) ? "machine" : "human",
           }),
           data: defined<{ prompt_length: number }>({ prompt_length: prompt?.length }),
         },
@@ -198,7 +198,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   }
 }
 
-/** `Exit code 2\n…` at the beginning of an error text, the only place with the exit code. */
+/** The exit code, which only the beginning of an error text has: `Exit code 2\n…`. */
 export function exitCodeOf(error: unknown): number | undefined {
   const match = typeof error === "string" ? /^(?:Error: )?Exit code (\d{1,3})\b/.exec(error) : null;
   return match?.[1] === undefined ? undefined : Number(match[1]);
@@ -209,10 +209,10 @@ export function exitCodeOf(error: unknown): number | undefined {
 const nativeOf = (p: Readonly<Record<string, unknown>>, intake: IntakeFacts): string | undefined =>
   asString(p["hook_event_name"]) ?? (intake.source === SOURCE ? intake.event : undefined);
 
-/** Hooks have a server's own name (`plugin:docs:docs`); in tool names, all that a transcript has, some characters are replaced. */
+/** Hooks have a server's own name (`plugin:docs:docs`). Transcripts have only tool names, in which some characters are replaced. */
 function mcpServerOf(name: string | undefined, tool: string): string | undefined {
   const plain = name?.replaceAll(/[^A-Za-z0-9_-]/g, "_");
-  // The agent's rule for connectors of claude.ai
+  // Claude Code's rule for names of claude.ai connectors
   const connector = plain?.replaceAll(/_+/g, "_").replaceAll(/^_|_$/g, "");
   return [plain, connector].find((written) => tool.startsWith(`mcp__${written}__`)) ?? name;
 }

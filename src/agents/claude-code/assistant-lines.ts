@@ -4,6 +4,7 @@ import type { TokenUsage } from "../../model/transcript.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asArray, asObject, asString, ownOf } from "../shared/payload/json.ts";
+import { identifyAnswer } from "./answers-without-id.ts";
 import {
   type CountedCall,
   factBase,
@@ -13,11 +14,10 @@ import {
   type LineState,
   lineId,
 } from "./line-context.ts";
-import { nameAnswer } from "./nameless.ts";
 import { sessionFacts } from "./session-facts.ts";
 import { modelError } from "./system-lines.ts";
-import { CALL_IDS_SINCE, callPlace, rememberCounted } from "./tool-ids.ts";
-import { hasOtherPrice, passesBeside, usageOf } from "./usage.ts";
+import { CALL_IDS_SINCE, globalCallId, rememberCounted } from "./tool-ids.ts";
+import { hasOtherPrice, separatePasses, usageOf } from "./usage.ts";
 import { writtenBefore, writtenSince } from "./version.ts";
 
 /** A line with one block of an answer, and the usage of the whole answer. */
@@ -39,10 +39,10 @@ export function assistantLine(context: LineContext): void {
   const reported = asObject(message["usage"]);
   const usage = usageOf(reported);
   const now = lastAnswer(id, requestId, usage);
-  const isRepeat = repeats(state.answer, now);
+  const isRepeat = isRepeatedRequest(state.answer, now);
   const finishReason = asString(message["stop_reason"]);
   const startMs = ownOf(state.requests ?? NO_REQUESTS, asString(o["requestRef"])) ?? inputMs;
-  const complete = finishReason !== undefined && !isBrokenOff(o, message);
+  const complete = finishReason !== undefined && !isIncomplete(o, message);
   const asksForTools = finishReason === "tool_use" ? true : undefined;
   const noListPrice = hasOtherPrice(reported) ? true : undefined;
   sink.modelCall(factBase(context, globalKey, globalKey), {
@@ -59,7 +59,7 @@ export function assistantLine(context: LineContext): void {
     noListPrice,
   });
   if (!isRepeat) {
-    for (const pass of passesBeside(reported)) {
+    for (const pass of separatePasses(reported)) {
       const key = `${globalKey}:${pass.index}`;
       sink.modelCall(factBase(context, key, key), {
         besideResponseId: id,
@@ -82,32 +82,32 @@ export function assistantLine(context: LineContext): void {
 
 const NO_REQUESTS: Readonly<Record<string, number>> = {};
 
-/** An answer's id, if it has a usable one, and what identifies its facts. */
+/** An answer's id, if usable, and the keys of its facts. */
 interface AnswerIds {
   readonly id: string | undefined;
   readonly globalKey: string;
-  /** Distinguishes ids that are counted per answer. */
-  readonly within: () => string;
+  /** Identifies the answer, for call ids that are numbered per answer. */
+  readonly scope: () => string;
 }
 
 function answerOf(context: LineContext, message: Line, requestId: string | undefined): AnswerIds {
   const { o, state, agentId } = context;
   const given = asString(message["id"]);
-  const id = given !== undefined && isMadeUp(given, o) ? undefined : given;
-  if (id !== undefined && (requestId !== undefined || isOfOneAnswer(id))) {
+  const id = given !== undefined && isGeneratedId(given, o) ? undefined : given;
+  if (id !== undefined && (requestId !== undefined || isUniqueAnswerId(id))) {
     return {
       id,
-      globalKey: `response:${id}:${isOfOneAnswer(id) ? requestOf(state, id, requestId) : requestId}`,
-      within: () => (isOfOneAnswer(id) ? id : `${id}:${requestId}`),
+      globalKey: `response:${id}:${isUniqueAnswerId(id) ? requestOf(state, id, requestId) : requestId}`,
+      scope: () => (isUniqueAnswerId(id) ? id : `${id}:${requestId}`),
     };
   }
-  // Servers that implement the model's protocol can omit message ids
-  const { name, known } = nameAnswer(o, id, state.nameless ?? [], lineId(context), agentId);
+  // Other servers of the same protocol can omit message ids
+  const { name, known } = identifyAnswer(o, id, state.nameless ?? [], lineId(context), agentId);
   if (known.length > 0) state.nameless = known;
-  return { id, globalKey: `answer:${name}`, within: () => name };
+  return { id, globalKey: `answer:${name}`, scope: () => name };
 }
 
-/** Some lines of an answer lack its request: the first line of it decides what identifies them all. */
+/** Some lines of an answer have no request id: all of them are identified by the id in the first line, or by its absence. */
 function requestOf(state: LineState, id: string, requestId: string | undefined): string {
   const known = state.requestOf?.findLast((answer) => answer.id === id);
   if (known !== undefined && (requestId === undefined || known.requestId === undefined)) return known.requestId ?? "";
@@ -118,10 +118,10 @@ function requestOf(state: LineState, id: string, requestId: string | undefined):
   return requestId ?? "";
 }
 
-/** As many as are written at the same time. */
+/** More answers are never written at the same time. */
 const REMEMBERED_ANSWERS = 8;
 
-function toolUses(context: LineContext, message: Line, { within }: AnswerIds): void {
+function toolUses(context: LineContext, message: Line, { scope }: AnswerIds): void {
   const { o, state, agentId, sink } = context;
   const counted: CountedCall[] = [];
   for (const block of asArray(message["content"])) {
@@ -132,9 +132,9 @@ function toolUses(context: LineContext, message: Line, { within }: AnswerIds): v
     if (given === undefined || name === undefined) continue;
     const isCounted = isSequenceNumber(given);
     const isJoinedByInput = writtenBefore(o, CALL_IDS_SINCE);
-    const callId = isCounted ? repeatedCallId(given, within()) : given;
+    const callId = isCounted ? repeatedCallId(given, scope()) : given;
     if (isCounted) counted.push({ given, callId, ...(agentId !== undefined && { agentId }) });
-    sink.toolUse(factBase(context, `use:${callId}`, `use:${callPlace(given, within)}`), {
+    sink.toolUse(factBase(context, `use:${callId}`, `use:${globalCallId(given, scope)}`), {
       callId,
       name,
       givenId: isCounted && !isJoinedByInput ? given : undefined,
@@ -155,33 +155,36 @@ const lastAnswer = (
 };
 
 /**
- * When a stream breaks off, 2.1.120 repeats the request without streaming, and writes the request id and figures of the second
- * answer into the lines of the first.
+ * When a stream is interrupted, 2.1.120 repeats the request without streaming, and writes the request id and figures of the
+ * second answer into the lines of the first.
  */
-const repeats = (before: LastAnswer | undefined, now: LastAnswer | undefined): boolean =>
+const isRepeatedRequest = (before: LastAnswer | undefined, now: LastAnswer | undefined): boolean =>
   before !== undefined &&
   before.requestId === now?.requestId &&
   before.id !== now.id &&
   TOKEN_KINDS.every((kind) => before.usage?.[kind] === now.usage?.[kind]);
 
-/** A fork gives each copied block a new id if the server gave the answer none. */
-const isMadeUp = (id: string, o: Line): boolean =>
+/** Whether Claude Code generated the id: a fork does so for each copied block if the server sent no id. */
+const isGeneratedId = (id: string, o: Line): boolean =>
   o["requestId"] === undefined && asString(o["requestRef"]) !== undefined && UUID.test(id);
 const UUID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/;
 
-/** Some relays use one id for all answers (`ocgo`, ccusage issue 1635), or count them. Random ids and times are longer. */
-const isOfOneAnswer = (id: string): boolean =>
+/**
+ * Whether the id can identify an answer: it contains a random part or a time. Some relays use one id for all answers (`ocgo`,
+ * ccusage issue 1635), or number them.
+ */
+const isUniqueAnswerId = (id: string): boolean =>
   (id.match(/[A-Za-z0-9]{10,}/g) ?? []).some((letters) => /\d/.test(letters));
 
-/** From this version on, every genuine `stop_reason` has details, possibly null. */
+/** From this version on, every `stop_reason` that the server sent has details, possibly null. */
 const DETAILS_SINCE = "2.1.150";
 
 /**
- * 2.1.197 and later write a `stop_reason` for an answer whose stream broke off, with the output count of its beginning. An
- * answer that was not streamed has details only if its server sent them, but has all blocks in one line. Lines written by
- * other programs have no `iterations`, which the agent always writes.
+ * Whether an answer's stream was interrupted. 2.1.197 and later write a `stop_reason` for it too, with the output count of its
+ * beginning, but without details. An answer that was not streamed can have no details either, but has all blocks in one line.
+ * Lines of other programs have no `iterations`, which Claude Code always writes.
  */
-const isBrokenOff = (o: Line, message: Line): boolean =>
+const isIncomplete = (o: Line, message: Line): boolean =>
   message["stop_details"] === undefined &&
   asObject(message["usage"])?.["iterations"] !== undefined &&
   writtenSince(o, DETAILS_SINCE) &&

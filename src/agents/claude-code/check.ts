@@ -7,8 +7,8 @@ import { parseDocument, plainOf } from "../shared/settings/jsonc.ts";
 import { settingsPath } from "./settings.ts";
 
 /**
- * Finds settings that keep registered hooks from running. Claude Code skips such hooks silently. Verified with 2.1.329, each
- * setting in each file.
+ * Finds settings that switch registered hooks off. Claude Code skips such hooks silently. Verified with 2.1.329, each setting
+ * in each file.
  *
  * @param managed the administrator's folder, whose settings override all others
  */
@@ -17,18 +17,18 @@ export async function check(
   target: InstallTarget,
   managed: string = managedFolder(platform()),
 ): Promise<readonly Finding[]> {
-  const ofManaged = await layersOf([
+  const managedLayers = await layersOf([
     join(managed, "managed-settings.json"),
     ...(await dropInsOf(managed)),
     // The organisation's policy, which Claude Code downloads
     join(dirname(settingsPath("user", target)), "remote-settings.json"),
   ]);
-  const ofUsers = await layersOf([
+  const userLayers = await layersOf([
     settingsPath("user", target),
     settingsPath("project", target),
     join(target.project, ".claude", "settings.local.json"),
   ]);
-  return [...switchedOff([...ofUsers, ...ofManaged]), ...managedAlone(ofManaged)];
+  return [...switchedOff([...userLayers, ...managedLayers]), ...managedHooksOnly(managedLayers)];
 }
 
 // --- internal ---
@@ -52,7 +52,7 @@ async function dropInsOf(managed: string): Promise<readonly string[]> {
     .map((name) => join(folder, name));
 }
 
-/** From the weakest layer to the strongest; unreadable files are skipped. */
+/** Settings in ascending precedence; unreadable files are skipped. */
 async function layersOf(paths: readonly string[]): Promise<readonly Layer[]> {
   const layers = await Promise.all(
     [...new Set(paths)].map(async (path) => ({ path, settings: await settingsAt(path) })),
@@ -68,25 +68,25 @@ async function settingsAt(path: string): Promise<Layer["settings"] | undefined> 
   }
 }
 
-/** The strongest layer that has the setting. */
-const lastWith = (layers: readonly Layer[], key: string): Layer | undefined =>
+/** The layer with the highest precedence that has the setting. */
+const strongestWith = (layers: readonly Layer[], key: string): Layer | undefined =>
   layers.findLast(({ settings }) => settings[key] !== undefined);
 
-/** One file disables all hooks, including those of the user's settings: the strongest file with the setting counts. */
+/** The file with the highest precedence that has the setting decides for all hooks. */
 function switchedOff(layers: readonly Layer[]): readonly Finding[] {
-  const layer = lastWith(layers, "disableAllHooks");
+  const layer = strongestWith(layers, "disableAllHooks");
   if (layer?.settings["disableAllHooks"] !== true) return [];
   return [broken(`hooks are switched off: "disableAllHooks" is true in ${layer.path}; remove it`)];
 }
 
 /** An administrator can restrict hooks to those in the administrator's settings. */
-function managedAlone(layers: readonly Layer[]): readonly Finding[] {
+function managedHooksOnly(layers: readonly Layer[]): readonly Finding[] {
   return ["allowManagedHooksOnly", "strictPluginOnlyCustomization"].flatMap((key): Finding[] => {
-    const layer = lastWith(layers, key);
+    const layer = strongestWith(layers, key);
     const value = layer?.settings[key];
     if (layer === undefined || !(value === true || asArray(value).includes("hooks"))) return [];
-    const todo = `ask the administrator of ${dirname(layer.path)} to remove it, or copy our entries into that file`;
-    return [broken(`users' hooks are switched off by "${key}" in ${layer.path}; ${todo}`)];
+    const advice = `ask the administrator of ${dirname(layer.path)} to remove it, or copy our entries into that file`;
+    return [broken(`users' hooks are switched off by "${key}" in ${layer.path}; ${advice}`)];
   });
 }
 

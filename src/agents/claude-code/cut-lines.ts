@@ -5,15 +5,15 @@ import { CALL_IDS_SINCE } from "./tool-ids.ts";
 import { writtenBefore } from "./version.ts";
 
 /**
- * Whether a line without the rest of its long strings gives all facts of the whole line. A length, an outcome, an edit or a
- * command can follow the beginning of a long string.
+ * Whether a line whose long strings are cut contains all facts of the whole line. A length, an outcome, an edit or a command
+ * can be in the part that was cut.
  */
-export function isEnough(o: Line): boolean {
+export function hasAllFacts(o: Line): boolean {
   switch (o["type"]) {
     case "user":
-      return !hasCutName(o) && isEnoughOfResults(o);
+      return !hasCutName(o) && hasAllResultFacts(o);
     case "assistant":
-      return !hasCutName(o) && isEnoughOfAnswer(o);
+      return !hasCutName(o) && hasAllAnswerFacts(o);
     case "api-request":
       return typeof o["id"] !== "string" || !isCut(o["id"]);
     case "cost-state":
@@ -61,7 +61,7 @@ function hasCutName(o: Line): boolean {
 
 const isCutText = (value: unknown): boolean => typeof value === "string" && isCut(value);
 
-function isEnoughOfResults(o: Line): boolean {
+function hasAllResultFacts(o: Line): boolean {
   let results = 0;
   for (const value of asArray(asObject(o["message"])?.["content"])) {
     const block = asObject(value);
@@ -73,7 +73,7 @@ function isEnoughOfResults(o: Line): boolean {
   return results > 0 && typeof outcome !== "string" && !Array.isArray(asObject(outcome)?.["structuredPatch"]);
 }
 
-function isEnoughOfAnswer(o: Line): boolean {
+function hasAllAnswerFacts(o: Line): boolean {
   for (const block of asArray(asObject(o["message"])?.["content"])) {
     const input = asObject(asObject(block)?.["input"]);
     if (input !== undefined && (isCutText(input["command"]) || writtenBefore(o, CALL_IDS_SINCE))) return false;

@@ -34,7 +34,7 @@ const isDirectory = (path: string): Promise<boolean> =>
     () => false,
   );
 
-interface Wish {
+interface EventToRegister {
   readonly event: string;
   readonly matcher?: "*";
   readonly drain: "yes" | "if-waiting" | "no";
@@ -57,15 +57,15 @@ const OLDEST = "0.0.0";
  * - 2.0.77: and PostToolUseFailure · 2.1.29: and Setup · 2.1.80: and StopFailure PostCompact …
  * - 2.1.100: and PermissionDenied TaskCreated … · 2.1.197, 2.1.329: and PostToolBatch
  *
- * It matters: with one unknown name, 2.0.42, 2.0.77, 2.1.29 and 2.1.100 silently ran no hook at all, foreign ones included.
- * 2.1.197 and 2.1.329 skip only that entry. Each version ran all hooks with the set that this table gives it.
+ * This matters because with one unknown name, 2.0.42, 2.0.77, 2.1.29 and 2.1.100 silently ran no hook at all, not even other
+ * programs' hooks. 2.1.197 and 2.1.329 skip only the unknown entry. Each version ran all hooks that this table selects for it.
  *
- * Left out on purpose: PostToolBatch (the only hook for the end of a denied tool, but the transcript has that too, and it would be
- * a third hook to wait for at every tool), PreCompact (`/compact` prints the command line of each of its hooks to the user and
+ * Not registered: PostToolBatch (the only hook for the end of a denied tool, but the transcript has that too, and the agent would
+ * wait for a third hook at every tool), PreCompact (`/compact` prints the command line of each of its hooks to the user and
  * the model; the transcript has the compaction), WorktreeCreate (a hook replaces the creation: `claude -w` fails),
- * MessageDisplay (per chunk, in the foreground), Notification, InstructionsLoaded and the rest (nothing for a span).
+ * MessageDisplay (per chunk, in the foreground), Notification, InstructionsLoaded and others (not needed for spans).
  */
-const WISHES: readonly Wish[] = [
+const EVENTS: readonly EventToRegister[] = [
   { event: "SessionStart", matcher: "*", drain: "if-waiting", timeoutS: TIMEOUT_S, since: OLDEST },
   { event: "UserPromptSubmit", drain: "no", timeoutS: TIMEOUT_S, since: OLDEST },
   { event: "PreToolUse", matcher: "*", drain: "no", timeoutS: TIMEOUT_S, since: OLDEST },
@@ -82,10 +82,10 @@ const WISHES: readonly Wish[] = [
 // Assumed for an unknown version: all later versions support the same events.
 const ASSUMED_VERSION = "2.0.0";
 
-/** Plain hooks, never `async`: 2.1.197 starts an async SessionEnd hook with empty stdin, others are killed at exit. */
+/** Never `async`: 2.1.197 starts an async SessionEnd hook with empty stdin, and kills other async hooks at exit. */
 function registrationsFor(command: HookCommand, version: string | undefined): readonly Registration[] {
   const installed = parseVersion(version ?? "") ?? ASSUMED_VERSION;
-  return WISHES.filter((wish) => compareVersions(wish.since, installed) <= 0).map((wish) => ({
+  return EVENTS.filter((wish) => compareVersions(wish.since, installed) <= 0).map((wish) => ({
     event: wish.event,
     ...(wish.matcher === undefined ? {} : { matcher: wish.matcher }),
     entry: {

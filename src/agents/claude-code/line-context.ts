@@ -2,31 +2,31 @@ import type { FactBase, FactSink } from "../../model/fact-sink.ts";
 import type { TokenUsage } from "../../model/transcript.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 import type { JsonLine } from "../shared/transcript/json-line.ts";
-import type { NamelessAnswer } from "./nameless.ts";
+import type { AnswerWithoutId } from "./answers-without-id.ts";
 
 export type Line = Readonly<Record<string, unknown>>;
 
 /**
- * What the lines so far mean for the next one. Stored between two drains as plain JSON. Reading a line changes it; the objects
- * and lists in it are replaced, never changed.
+ * State between two lines of a file. Stored between two drains as plain JSON. Reading a line changes it; the objects and lists
+ * in it are replaced, never changed.
  */
 export interface LineState {
-  /** Time of the last line that had one; lines without a time get it. */
+  /** Time of the last line that had one; also used for lines without a time. */
   timeMs: number;
   /** Key of the prompt whose turn the lines belong to. */
   promptKey: string | undefined;
-  /** When the model last got input. */
+  /** Time of the model's last input. */
   inputMs: number | undefined;
-  /** When requests were sent, by the id that their answers refer to. */
+  /** Times at which requests were sent, by the id to which their answers refer. */
   requests: Readonly<Record<string, number>> | undefined;
   /** Digest of the last session facts; prevents repeats. */
   facts: string | undefined;
   /** Line id of the last result of a call that launched a command or a skill. */
   launched: string | undefined;
-  /** The last calls whose ids are counted by their provider. A result belongs to the last one with its id. */
+  /** The last calls whose ids are numbered by the provider. A result belongs to the last one with its id. */
   counted: readonly CountedCall[] | undefined;
-  /** The last answers that a server gave no ids. */
-  nameless: readonly NamelessAnswer[] | undefined;
+  /** The last answers without an id. */
+  nameless: readonly AnswerWithoutId[] | undefined;
   /** The last answer with separate figures. */
   answer: LastAnswer | undefined;
   /** The last answers with a random id, and the request that their first line names, if any. */
@@ -53,7 +53,7 @@ export interface LastAnswer {
   readonly usage?: TokenUsage;
 }
 
-/** State before the first line of a file, or as it was stored. */
+/** State before the first line of a file, or the stored one. */
 export const lineState = (timeMs: number, stored: Partial<LineState> = {}): LineState => ({
   timeMs,
   promptKey: undefined,
@@ -68,7 +68,7 @@ export const lineState = (timeMs: number, stored: Partial<LineState> = {}): Line
   ...stored,
 });
 
-/** A line with everything its facts depend on. */
+/** A line, and the state that its facts depend on. */
 export interface LineContext {
   readonly o: Line;
   readonly line: JsonLine;
@@ -77,14 +77,14 @@ export interface LineContext {
   /** The subagent that wrote the line. */
   readonly agentId: string | undefined;
   /**
-   * Id of the line that this one is a copy of: the Agent SDK's `forkSession` gives its copies new ids. The original line may
-   * be a copy itself.
+   * Id of the line from which this one was copied: the Agent SDK's `forkSession` gives copies new ids. That line may be a copy
+   * itself.
    */
   readonly originalId: string | undefined;
   readonly sink: FactSink;
 }
 
-/** @param agentId of the subagent whose file it is */
+/** @param agentId the subagent whose file it is, if any */
 export function contextOf(
   o: Line,
   line: JsonLine,
@@ -105,7 +105,7 @@ export function contextOf(
   };
 }
 
-/** Where a fact of this line stands. */
+/** The members that every fact of this line has. */
 export const factBase = ({ timeMs, state, agentId }: LineContext, key: string, globalKey?: string): FactBase => ({
   key,
   timeMs,
@@ -114,13 +114,13 @@ export const factBase = ({ timeMs, state, agentId }: LineContext, key: string, g
   agentId,
 });
 
-/** The place of a fact that is identified only by its line's id. A fork copies the line with that id. */
+/** The same for a fact that is identified only by its line's id, which a fork's copy keeps. */
 export function lineFactBase(context: LineContext, kind: string): FactBase {
   const key = `${kind}:${lineId(context)}`;
   return factBase(context, key, key);
 }
 
-/** Old lines have no id: their time and length are the same each time they are read. */
+/** Lines of old versions have no id; their time and length are the same at every read. */
 export const lineId = ({ o, line, originalId, timeMs }: LineContext): string =>
   originalId ?? asString(o["uuid"]) ?? `${timeMs}:${line.bytes.length}`;
 

@@ -1,4 +1,4 @@
-/** Kinds of lines that were seen or that public readers know, with or without facts. */
+/** Kinds of lines in recordings or in public transcript readers, with or without facts. */
 export const KINDS: readonly string[] =
   `user assistant system attachment api-request api-request-blob api-request-shape atis-latch
   cost-state last-prompt tools-used queue-operation mode permission-mode progress file-history-snapshot relocated

@@ -25,10 +25,10 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
   for (const projects of await foldersBelow(query, LAYOUTS)) {
     for (const project of await entriesIn(projects, query)) {
       if (!project.isFolder) continue;
-      const { mains, left } = await lookInto(project.path, query);
+      const { mains, left } = await sessionsInProject(project.path, query);
       orphans.push(...left);
       for (const main of mains) {
-        sessions.set(main.sessionId, joined(sessions.get(main.sessionId), main));
+        sessions.set(main.sessionId, merged(sessions.get(main.sessionId), main));
       }
     }
   }
@@ -36,7 +36,7 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
     const known = sessions.get(orphan.sessionId);
     // The session's file can have moved to another project without its subagents
     const beganMs = known?.beganMs ?? orphan.beganMs;
-    sessions.set(orphan.sessionId, { ...joined(known, orphan), beganMs });
+    sessions.set(orphan.sessionId, { ...merged(known, orphan), beganMs });
   }
   for (const session of oldestFirst(sessions.values())) yield located(session, query);
 }
@@ -48,7 +48,7 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
 export async function files(query: TranscriptQuery): Promise<readonly TranscriptFile[]> {
   const { path, sessionId, roots } = query;
   if (path === undefined) return [];
-  const folders = query.mains?.map((main) => dirname(main)) ?? projectsBeside(path, query);
+  const folders = query.mains?.map((main) => dirname(main)) ?? projectFolders(path, query);
   const name = `${basename(sessionId)}${LINES}`;
   const mains = existingFiles([path, ...folders.map((folder) => join(folder, name))], roots);
   const found: TranscriptFile[] = mains.map((main) => ({ path: main }));
@@ -58,10 +58,10 @@ export async function files(query: TranscriptQuery): Promise<readonly Transcript
     ...(query.mains === undefined ? [] : folders),
   ]);
   for (const folder of new Set([...near, ...folders])) {
-    // Without a part of the session, a project's folder that cannot be read is not its problem
+    // A folder that cannot be read is reported only if it contains a part of the session
     found.push(...subagentsBelow(join(folder, sessionId, SUBAGENTS), near.has(folder) ? query : {}));
     if (!near.has(folder)) continue;
-    for (const part of besides.of(folder)) {
+    for (const part of flatSubagents.of(folder)) {
       if ((await parentOf(part.path, roots)) === sessionId) found.push(part);
     }
   }
@@ -70,7 +70,7 @@ export async function files(query: TranscriptQuery): Promise<readonly Transcript
 
 // --- internal ---
 
-/** The folder of projects below a root that is not that folder itself. */
+/** Relative paths of the projects' folder, below a root above it. */
 const LAYOUTS = ["projects", join(".claude", "projects"), join(".config", "claude", "projects")];
 const SUBAGENTS = "subagents";
 const LINES = ".jsonl";
@@ -80,8 +80,8 @@ interface Candidate extends Dated {
   readonly only?: PartSize;
 }
 
-/** Another folder contains the session too. */
-const joined = (known: Candidate | undefined, { only, ...other }: Candidate): Candidate =>
+/** Merges a session that is in two folders. */
+const merged = (known: Candidate | undefined, { only, ...other }: Candidate): Candidate =>
   known === undefined
     ? { ...other, ...(only !== undefined && { only }) }
     : {
@@ -93,7 +93,7 @@ const joined = (known: Candidate | undefined, { only, ...other }: Candidate): Ca
 
 const agentIdOf = (name: string): string | undefined => /^agent-([A-Za-z0-9_-]+)\.jsonl$/.exec(name)?.[1];
 
-const besides = new FolderMemory((folder, names) => subagentsAmong(folder, names));
+const flatSubagents = new FolderMemory((folder, names) => subagentsAmong(folder, names));
 
 const subagentsAmong = (folder: string, names: readonly string[]): readonly TranscriptFile[] =>
   names.flatMap((name) => {
@@ -101,20 +101,23 @@ const subagentsAmong = (folder: string, names: readonly string[]): readonly Tran
     return agentId === undefined ? [] : [{ path: join(folder, name), agentId }];
   });
 
-/** One project's sessions, and those of which only subagents are left. */
-async function lookInto(project: string, query: LocateQuery): Promise<{ mains: Candidate[]; left: Candidate[] }> {
+/** One project's sessions; `left`: those of which only files of subagents remain. */
+async function sessionsInProject(
+  project: string,
+  query: LocateQuery,
+): Promise<{ mains: Candidate[]; left: Candidate[] }> {
   const entries = await entriesIn(project, query);
   const isMain = ({ name, isFolder }: Entry): boolean =>
     !isFolder && name.endsWith(LINES) && !name.startsWith("agent-");
   // Sessions that a subagent's file may belong to: by folder name, or any session beside it
   const shared = new Set(entries.filter(({ isFolder }) => isFolder).map(({ name }) => name));
-  const areAlone = !entries.some(({ name, isFolder }) => !isFolder && agentIdOf(name) !== undefined);
+  const hasNoSubagentFiles = !entries.some(({ name, isFolder }) => !isFolder && agentIdOf(name) !== undefined);
   const mains = entries.filter(isMain).flatMap(({ name, path }): readonly Candidate[] => {
     const file = statFile(path, query);
     if (file === undefined || file.sizeBytes === 0) return [];
     const { sizeBytes, writtenMs } = file;
     const sessionId = basename(name, LINES);
-    const only = areAlone && !shared.has(sessionId) ? { sizeBytes, modifiedMs: writtenMs } : undefined;
+    const only = hasNoSubagentFiles && !shared.has(sessionId) ? { sizeBytes, modifiedMs: writtenMs } : undefined;
     return [{ sessionId, path, beganMs: file.beganMs, mains: [path], ...(only !== undefined && { only }) }];
   });
   const known = new Set(mains.map(({ sessionId }) => sessionId));
@@ -138,10 +141,10 @@ async function lookInto(project: string, query: LocateQuery): Promise<{ mains: C
 }
 
 /**
- * All projects' folders: beside the reported file's, and below the roots. EnterWorktree moves the file to another one while the
- * session runs, and can leave a stub or a part of it behind.
+ * The folders of all projects: siblings of the reported file's folder, and those below the roots. EnterWorktree moves the file to
+ * another project while the session runs, and can leave a stub or a part of the file in the old one.
  */
-function projectsBeside(path: string, { roots = [], ...query }: TranscriptQuery): readonly string[] {
+function projectFolders(path: string, { roots = [], ...query }: TranscriptQuery): readonly string[] {
   const reported = dirname(dirname(path));
   const all = roots.flatMap((root) => ["", ...LAYOUTS].map((tail) => join(root, tail)));
   return [...new Set([reported, ...all])].flatMap((projects) =>
@@ -172,7 +175,7 @@ const MAX_DEPTH = 4;
 async function parentOf(path: string, roots: TranscriptQuery["roots"]): Promise<string | undefined> {
   const known = parents.get(path);
   if (known !== undefined) return known;
-  // Skip what cannot be opened or is no file
+  // Files that cannot be opened, and other kinds of entries, are skipped
   const jsonl = await openJsonl(path, { fromBytes: 0, chunkBytes: 16_384, maxLineBytes: 1 << 20, roots }).catch(
     () => undefined,
   );

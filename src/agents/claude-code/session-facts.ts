@@ -3,7 +3,7 @@ import { inputDigest } from "../shared/payload/digest.ts";
 import { asString } from "../shared/payload/json.ts";
 import { factBase, type LineContext } from "./line-context.ts";
 
-/** Session facts of a line, where they differ from the last ones. A subagent's lines have none. */
+/** Reports the session facts of a line if they differ from the last ones. Lines of subagents have none. */
 export function sessionFacts(context: LineContext): void {
   const { o, state, agentId, sink } = context;
   if (agentId !== undefined) return;
@@ -20,7 +20,7 @@ export function sessionFacts(context: LineContext): void {
 
 // --- internal ---
 
-/** They hardly ever change from line to line, and belong to a few folders. */
+// Facts rarely change from line to line, so the last ones are cached
 let last: readonly (string | undefined)[] = [];
 let lastDigest: string | undefined;
 const digests = new Map<string, string>();

@@ -9,7 +9,7 @@ export const MAX_META_BYTES = 1 << 20;
 export const metaPath = (path: string): string => path.replace(/\.jsonl$/, ".meta.json");
 
 /**
- * Reads from the file beside a subagent's transcript which call started it. The file exists from 2.1.197 on.
+ * Reads which call started a subagent, from the file beside its transcript. The file exists from 2.1.197 on.
  *
  * @param meta its content, if it exists
  * @param timeMs time of the subagent's first record

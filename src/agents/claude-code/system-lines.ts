@@ -26,7 +26,7 @@ export function systemLine(context: LineContext): void {
   }
 }
 
-/** With `--json-schema` a turn ends with a tool call, and nothing follows it. */
+/** With `--json-schema` a turn ends with a tool call, after which the model writes nothing. */
 export function attachmentLine(context: LineContext): void {
   const { o, agentId, originalId, sink } = context;
   if (asObject(o["attachment"])?.["type"] !== "structured_output") return;
@@ -55,7 +55,7 @@ export function requestLine({ o, timeMs, state }: LineContext): void {
   state.requests = Object.fromEntries([...kept, [id, timeMs]]);
 }
 
-/** The agent's own sums, over all processes of the session and including side requests: never added to those of calls. */
+/** The agent's own sums, over all processes of the session and with side requests. They are never added to sums of calls. */
 export function costLine(context: LineContext): void {
   const byModel: EntryOf<"reported_usage">["byModel"] = {};
   for (const [model, value] of Object.entries(asObject(context.o["modelUsage"]) ?? {})) {

@@ -1,17 +1,17 @@
 import { isNumberedId } from "../../model/call-ids.ts";
 import type { CountedCall, LineState } from "./line-context.ts";
 
-/** Hooks give a call's id from this version on; for older ones, calls are joined by tool and input. */
+/** The first version whose hooks have call ids; for older ones, calls are matched by tool and input. */
 export const CALL_IDS_SINCE = "2.0.43";
 
 /**
- * Identifies a call in all sessions: usually by its id. Some providers count ids per conversation (`Bash:0`); those are
- * combined with their surroundings.
+ * An id that is unique over all sessions: usually the call's own. Some providers number calls per conversation (`Bash:0`); there,
+ * the answer's id is added.
  */
-export const callPlace = (given: string, within: () => string): string =>
-  isNumberedId(given) ? `${given}@${within()}` : given;
+export const globalCallId = (given: string, scope: () => string): string =>
+  isNumberedId(given) ? `${given}@${scope()}` : given;
 
-/** The latest call with a counted id: counting restarts in a subagent, and after a compaction. */
+/** The latest call of an agent with a numbered id; numbers restart in subagents and after compactions. */
 export const countedCall = (
   { counted }: LineState,
   given: string,

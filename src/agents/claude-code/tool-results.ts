@@ -4,10 +4,10 @@ import { exitCodeOf } from "./adapter.ts";
 import { factBase, type Line, type LineContext, lineId } from "./line-context.ts";
 import { patchLines } from "./patch.ts";
 import { textOf } from "./text.ts";
-import { callPlace, countedCall } from "./tool-ids.ts";
+import { countedCall, globalCallId } from "./tool-ids.ts";
 import { writtenSince } from "./version.ts";
 
-/** A line with results of tools, one block each. */
+/** A line with one or more results of tools, one block each. */
 export function toolResults(context: LineContext, blocks: readonly unknown[]): void {
   const { o, state, agentId, sink } = context;
   const result = asObject(o["toolUseResult"]);
@@ -20,7 +20,7 @@ export function toolResults(context: LineContext, blocks: readonly unknown[]): v
     const text = textOf(b["content"]) ?? asString(o["toolUseResult"]) ?? "";
     const status = statusOf(o, b, text);
     const isError = status === "error";
-    sink.toolResult(factBase(context, `result:${callId}`, `result:${callPlace(given, () => lineId(context))}`), {
+    sink.toolResult(factBase(context, `result:${callId}`, `result:${globalCallId(given, () => lineId(context))}`), {
       callId,
       status,
       errorType: isError && isInterrupted(o, text) ? "interrupted" : undefined,
@@ -39,16 +39,16 @@ export function toolResults(context: LineContext, blocks: readonly unknown[]): v
 
 const isInterrupted = (o: Line, text: string): boolean =>
   asObject(o["toolUseResult"])?.["interrupted"] === true ||
-  isBrokenOffAtWork(o) ||
+  isStoppedWhileRunning(o) ||
   text.startsWith("[Request interrupted by user") ||
   // One of several parallel calls failed: the others do not run
   /^<tool_use_error>(?:Cancelled: parallel tool call |Sibling tool call errored)/.test(text);
 
 /**
- * Stopped by the user or because of another call. Since 2.1.329 at the latest, a call that is stopped while it runs is also
- * written as rejected. A call that the user refused has the decision, or is marked as not started.
+ * Whether the user or another call stopped the call while it ran. Since 2.1.329 at the latest, such a call is also written as
+ * rejected; a call that the user refused has the decision, or is marked as not started.
  */
-function isBrokenOffAtWork(o: Line): boolean {
+function isStoppedWhileRunning(o: Line): boolean {
   const kind = o["toolDenialKind"];
   if (kind !== "user-rejected") return kind === "interrupted" || kind === "cancelled";
   const hasDecision = o["permissionDecision"] !== undefined || o["toolDenialBeforeRun"] === true;
@@ -57,9 +57,9 @@ function isBrokenOffAtWork(o: Line): boolean {
 const DECISIONS_SINCE = "2.1.329";
 
 function statusOf(o: Line, block: Line, text: string): ToolStatus {
-  // Written for a call that a killed process left behind; how it ended is unknown
+  // Written for a call that a killed process left open; its outcome is unknown
   if (text.startsWith("[Tool ") && /^\[Tool (?:use|call) interrupted/.test(text)) return "unfinished";
-  if (isBrokenOffAtWork(o)) return "error";
+  if (isStoppedWhileRunning(o)) return "error";
   if (asObject(o["permissionDecision"])?.["decision"] === "reject" || o["toolDenialKind"] !== undefined)
     return "denied";
   if (block["is_error"] !== true) return "success";
@@ -67,7 +67,7 @@ function statusOf(o: Line, block: Line, text: string): ToolStatus {
   return REFUSALS.some((wording) => wording.test(text)) ? "denied" : "error";
 }
 
-/** The agent's wordings, from 1.0 on. Some begin with the name of a directory. */
+/** Claude Code's texts for refusals, from 1.0 on. Some begin with a path. */
 const REFUSALS: readonly RegExp[] = [
   /^(?:Permission (?:to \w+|for this) |The user doesn't want to |Claude requested permissions |\S+ hook error: )/,
   /^<tool_use_error>File is in a directory that is denied by /,

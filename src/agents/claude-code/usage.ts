@@ -25,35 +25,36 @@ export function usageOf(usage: Line | undefined): TokenUsage | undefined {
 }
 
 /**
- * Whether an answer has another price than the public list: fast mode, a service tier that was bought or waits, inference in one
- * region. The price table has none of these prices.
+ * Whether the public price list does not apply to an answer: fast mode, another service tier (priority or batch), inference in
+ * one region. The price table has none of these prices.
  */
 export const hasOtherPrice = (usage: Line | undefined): boolean =>
   usage?.["speed"] === "fast" ||
   !LISTED_TIERS.has(usage?.["service_tier"] ?? null) ||
   usage?.["inference_geo"] === "us";
 
-/** A pass of an answer that the answer's own figures exclude. */
+/** A model pass of an answer that the answer's own figures exclude. */
 export interface Pass {
-  /** Among all passes of the answer. */
+  /** Index among all passes of the answer. */
   readonly index: number;
   readonly model: string | undefined;
   readonly usage: TokenUsage;
 }
 
 /** Passes that count as separate calls: advice of a stronger model, a compaction on the server, a refusal. */
-export function passesBeside(usage: Line | undefined): readonly Pass[] {
+export function separatePasses(usage: Line | undefined): readonly Pass[] {
   if (!Array.isArray(usage?.["iterations"])) return [];
   const passes = asArray(usage["iterations"]).map(asObject);
-  const own = passes.filter((pass) => OWN.has(pass?.["type"]));
+  const own = passes.filter((pass) => INCLUDED_PASSES.has(pass?.["type"]));
   const hasFallenBack = own.some((pass) => pass?.["type"] === "fallback_message");
   const answered = hasFallenBack ? asString(own.at(-1)?.["model"]) : undefined;
   return passes.flatMap((pass, index): Pass[] => {
     const model = asString(pass?.["model"]);
-    const isRefused = OWN.has(pass?.["type"]) && answered !== undefined && model !== undefined && model !== answered;
+    const isRefused =
+      INCLUDED_PASSES.has(pass?.["type"]) && answered !== undefined && model !== undefined && model !== answered;
     if (!BESIDE.has(pass?.["type"]) && !isRefused) return [];
     const used = usageOf(pass);
-    // A refusal before any output costs nothing
+    // A refusal without output is free
     if (used === undefined || (isRefused && used.output === 0)) return [];
     return [{ index, model, usage: used }];
   });
@@ -61,12 +62,12 @@ export function passesBeside(usage: Line | undefined): readonly Pass[] {
 
 // --- internal ---
 
-/** Also what proxies for other providers send. */
+/** Also the names that proxies for other providers send. */
 const LISTED_TIERS: ReadonlySet<unknown> = new Set([null, "", "standard", "default", "auto"]);
 
 const sumOf = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined && b === undefined ? undefined : (a ?? 0) + (b ?? 0);
 
 const BESIDE: ReadonlySet<unknown> = new Set(["advisor_message", "compaction"]);
-/** Passes that the answer's figures include; if a model refused and another answered, those of the one that answered. */
-const OWN: ReadonlySet<unknown> = new Set(["message", "fallback_message"]);
+/** Passes that the answer's figures include: those of the model that answered, even if another one refused before. */
+const INCLUDED_PASSES: ReadonlySet<unknown> = new Set(["message", "fallback_message"]);

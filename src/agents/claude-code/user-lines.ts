@@ -1,12 +1,12 @@
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
 import { type Line, type LineContext, type LineState, lineFactBase, lineId } from "./line-context.ts";
-import { isOfMachine } from "./machine.ts";
+import { isMachinePrompt } from "./machine.ts";
 import { sessionFacts } from "./session-facts.ts";
 import { textOf } from "./text.ts";
 import { toolResults } from "./tool-results.ts";
 import { writtenBefore } from "./version.ts";
 
-/** A line in the user's name: a prompt, results of tools, an interruption, or something the agent wrote for itself. */
+/** A line with the role `user`: a prompt, results of tools, an interruption, or a text that the agent wrote. */
 export function userLine(context: LineContext): void {
   const { o, state, timeMs, sink } = context;
   const content = asObject(o["message"])?.["content"];
@@ -28,9 +28,9 @@ export function userLine(context: LineContext): void {
   state.promptKey = promptIdOf(o, text) ?? lineId(context);
   // A fork gives its own prompt id to the lines it copies; the line's id does not change
   sink.prompt(lineFactBase(context, "prompt"), {
-    // A copy is a turn, too, only if its answers are not known from elsewhere
+    // A copied prompt opens a turn only if the original session does not have its answers
     origin: context.originalId === undefined ? originOf(o, text) : "command",
-    length: isOfShell(text) ? undefined : typedText(text)?.length,
+    length: isShellLine(text) ? undefined : typedText(text)?.length,
   });
 }
 
@@ -44,24 +44,24 @@ const promptIdOf = (o: Line, text: string | undefined): string | undefined =>
     ? undefined
     : asString(o["promptId"]);
 
-/** Lines in a user's name that the agent wrote for itself. */
+/** Whether the agent wrote the line, which has the role `user`. */
 function isCompanion(o: Line, text: string | undefined, { promptKey, launched }: LineState): boolean {
   return (
-    (o["isMeta"] === true && !isFromElsewhere(o, promptKey)) ||
+    (o["isMeta"] === true && !isFromAnotherSender(o, promptKey)) ||
     o["isCompactSummary"] === true ||
     o["isVisibleInTranscriptOnly"] === true ||
     o["repeatsCompactSummary"] === true ||
     /^<(?:local-command-|user-memory-input>)/.test(text ?? "") ||
-    (isOfShell(text) && o["turnOrigin"] === undefined) ||
-    // Before 2.0.77 a command that the model called, not the user, was written as if typed
-    (TYPED.test(text ?? "") && (o["sourceToolUseID"] !== undefined || isChildOf(o, launched)))
+    (isShellLine(text) && o["turnOrigin"] === undefined) ||
+    // Before 2.0.77 a command that the model called was written as if the user had typed it
+    (TYPED_COMMAND.test(text ?? "") && (o["sourceToolUseID"] !== undefined || isChildOf(o, launched)))
   );
 }
 
 const isChildOf = (o: Line, uuid: string | undefined): boolean => uuid !== undefined && o["parentUuid"] === uuid;
 
-/** Sent by another session, an agent or a schedule, with its own prompt id: a turn begins, and hooks report it. */
-function isFromElsewhere(o: Line, promptKey: string | undefined): boolean {
+/** A prompt from another session, an agent or a schedule, with its own prompt id: it starts a turn, and hooks report it. */
+function isFromAnotherSender(o: Line, promptKey: string | undefined): boolean {
   const kind = asString(asObject(o["origin"])?.["kind"]);
   const id = asString(o["promptId"]);
   return kind !== undefined && kind !== "human" && id !== undefined && id !== promptKey;
@@ -71,9 +71,9 @@ function isFromElsewhere(o: Line, promptKey: string | undefined): boolean {
  * A command that the user ran (`!git status`) and, in a separate line, its output. Since 2.1.329 at the latest the output is
  * sent to the model, without a hook for a prompt; the line that sends it identifies the turn.
  */
-const isOfShell = (text: string | undefined): boolean => /^<bash-(?:input|stdout|stderr)>/.test(text ?? "");
+const isShellLine = (text: string | undefined): boolean => /^<bash-(?:input|stdout|stderr)>/.test(text ?? "");
 
-/** Senders other than persons: a channel's messages are a person's. */
+/** Senders that are no persons. Messages of a channel are from a person. */
 const MACHINES: ReadonlySet<string> = new Set([
   "task-notification",
   "peer",
@@ -89,20 +89,20 @@ const MACHINES: ReadonlySet<string> = new Set([
 
 function originOf(o: Line, text: string | undefined): "human" | "machine" | "command" {
   const kind = asString(asObject(o["origin"])?.["kind"]) ?? "";
-  if (MACHINES.has(kind) || o["promptSource"] === "system" || isOfMachine(text)) return "machine";
+  if (MACHINES.has(kind) || o["promptSource"] === "system" || isMachinePrompt(text)) return "machine";
   // `/clear` and similar are written with the name first and never reach the model; they have no turn
   return /^<command-(?!message>)/.test(text ?? "") && o["turnOrigin"] === undefined ? "command" : "human";
 }
 
 /**
- * A command that reaches the model is a prompt like any other. Its message is written first, and hooks report it as typed.
- * For a skill, 2.0.77 writes neither the slash nor the rest of the typed text.
+ * The text of a command as the user typed it, which hooks report: a command that is sent to the model is a prompt. For a skill,
+ * 2.0.77 writes neither the slash nor the rest of the typed text.
  */
 function typedText(text: string | undefined): string | undefined {
-  const [isTyped, name, args = ""] = TYPED.exec(text ?? "") ?? [];
+  const [isTyped, name, args = ""] = TYPED_COMMAND.exec(text ?? "") ?? [];
   if (isTyped === undefined) return text;
   if (name?.startsWith("/") !== true) return undefined;
   return args === "" ? name : `${name} ${args}`;
 }
-const TYPED =
+const TYPED_COMMAND =
   /^<command-message>[^<]*<\/command-message>\s*<command-name>([^<]*)<\/command-name>(?:\s*<command-args>(.*)<\/command-args>)?/s;

@@ -16,7 +16,7 @@ export const writtenSince = (o: Line, version: string): boolean => {
 
 // --- internal ---
 
-/** The version of the previous line, parsed: it hardly ever changes from line to line. */
+/** The version of the previous line, parsed: it rarely changes from line to line. */
 let last: { readonly text: unknown; readonly version: string | undefined } = { text: undefined, version: undefined };
 let results = new Map<string, number>();
 

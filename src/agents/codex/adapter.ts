@@ -19,7 +19,7 @@ import { isInnerCall, mcpServerOf, modelToolName, shellCommandOf } from "./tools
 
 export const SOURCE = "codex";
 
-/** Detection: the session file's place and the notification's form are certain; the shape alone is shared by many. */
+/** Certain by the path of the session file or the form of a notification; other agents' payloads have the same shape. */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);
   if (p === undefined) return "no";
@@ -33,15 +33,15 @@ export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const home = intake.env["CODEX_HOME"];
   if (home !== undefined && home !== "" && path.startsWith(home)) return "certain";
   if (path !== "") return "possible";
-  // A session without a file; no other agent has both
+  // No other agent has these two events; the session has no file
   return native === "PreModelRequest" || native === "PostModelRequest" ? "likely" : "possible";
 }
 
-/** Events of a payload. Payloads that are useless for a trace, and unknown ones, give none. */
+/** Events of a payload; none for payloads that are unknown or not needed for a trace. */
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const p = asObject(payload);
   if (p === undefined) return [];
-  if (p["type"] === TURN_COMPLETE && p["hook_event_name"] === undefined) return notified(p, intake);
+  if (p["type"] === TURN_COMPLETE && p["hook_event_name"] === undefined) return notificationEvents(p, intake);
   const native = asString(p["hook_event_name"]);
   const sessionId = asString(p["session_id"]);
   if (native === undefined || sessionId === undefined) return [];
@@ -50,7 +50,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   const turnId = asString(p["turn_id"]);
   const transcriptPath = pathOf(p["transcript_path"], intake);
   const { signal, envelope } = eventBasics(p, intake, { native, sessionId, agentId, turnId, transcriptPath });
-  /** Payloads of two runs of one session are identical to the byte; only the time of arrival differs. */
+  /** Payloads of two runs of one session are byte-identical; only the time of arrival differs. */
   const arrival = arrivalKey(intake);
   const digest = payloadDigest(p);
 
@@ -100,8 +100,8 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
       return [{ type: "model.end", ...signal(arrival, failureOf(p)) }];
     case "Stop": {
       // A stop hook of the user continued the turn: the same turn ends a second time
-      const again = p["stop_hook_active"] === true ? `:${digest}` : "";
-      const key = turnId === undefined ? arrival : `${turnId}${again}`;
+      const suffix = p["stop_hook_active"] === true ? `:${digest}` : "";
+      const key = turnId === undefined ? arrival : `${turnId}${suffix}`;
       return [{ type: "turn.end", ...signal(key), id: turnEndId(sessionId, key) }];
     }
     case "Interrupt":
@@ -144,7 +144,7 @@ const END_REASON: Readonly<Record<string, SessionEndReason>> = {
 
 type Payload = Readonly<Record<string, unknown>>;
 
-/** One id for the hook's event and the notification's: both report the end of the same turn. */
+/** One id for the events of hook and notification, which report the end of the same turn. */
 const turnEndId = (sessionId: string, turnKey: string): string => eventId(SOURCE, sessionId, "turn end", turnKey);
 
 interface PayloadParts {
@@ -155,7 +155,7 @@ interface PayloadParts {
   readonly transcriptPath: string | undefined;
 }
 
-/** What all events of a payload have in common, given the key that distinguishes them. */
+/** The members that all events of a payload share, for the key that distinguishes them. */
 function eventBasics(
   p: Payload,
   intake: IntakeFacts,
@@ -164,7 +164,7 @@ function eventBasics(
   const cwd = asString(p["cwd"]) ?? intake.cwd;
   const shared = defined<Extras>({
     native_event: native,
-    // A subagent's turns are its own, and its file is not the session's
+    // A subagent has separate turns and a separate file
     prompt_id: agentId === undefined ? turnId : undefined,
     transcript_path: agentId === undefined ? transcriptPath : undefined,
     agent_id: agentId,
@@ -185,8 +185,8 @@ function eventBasics(
   return { signal, envelope };
 }
 
-/** `notify`: one JSON argument after each turn that ended well, including a subagent's. */
-function notified(p: Payload, intake: IntakeFacts): readonly Event[] {
+/** `notify`: one JSON argument after each successful turn, including turns of subagents. */
+function notificationEvents(p: Payload, intake: IntakeFacts): readonly Event[] {
   const threadId = asString(p["thread-id"]);
   const turnId = asString(p["turn-id"]);
   if (threadId === undefined) return [];
@@ -229,7 +229,7 @@ function toolEvents(p: Payload, { native, envelope, signal, arrival, hasTranscri
   const input = asObject(p["tool_input"]);
   const isCounted = callId !== undefined && isSequenceNumber(callId);
   const key = isCounted ? `${callId}:${payloadDigest(p)}` : (callId ?? arrival);
-  // A script of the model called this tool. The session file has the call of the script; this one is a part of it.
+  // A script of the model made this call. The session file has the script's call, which includes it.
   if (isInnerCall(callId) && hasTranscript) return [{ type: "notice", ...signal(key) }];
   const extras = defined<Extras>({
     executable: executableOf(shellCommandOf(input)),
@@ -248,7 +248,7 @@ function toolEvents(p: Payload, { native, envelope, signal, arrival, hasTranscri
   if (outcome.status !== "success") {
     return [{ type: "tool.end", ...envelope(key, ended), data: { ...tool, status: "error" } }];
   }
-  // The hook has no exit code: the session file decides, if there will be one
+  // The hook has no exit code; if there is a session file, its outcome counts
   if (hasTranscript && callId !== undefined) return [{ type: "tool.end", ...envelope(key, ended), data: tool }];
   return [
     {
@@ -259,7 +259,7 @@ function toolEvents(p: Payload, { native, envelope, signal, arrival, hasTranscri
   ];
 }
 
-/** Only patches and MCP results report a status; the response of any other tool is the tool's text, not Codex's. */
+/** Only patches and MCP results have a status from Codex; the response of any other tool is the tool's own text. */
 function responseOutcome(
   tool: string | undefined,
   response: unknown,

@@ -2,9 +2,9 @@ import { hasGivenId, isRandomId, isSequenceNumber, repeatedCallId } from "../../
 import { isSubagent, type LineContext, type LineState } from "./line-context.ts";
 
 /**
- * Returns and remembers the id of a new call, unique in its session. Some providers count `call_0` from zero in every answer: the
- * first call of a thread keeps such an id, later ones get their time added. In a subagent the thread is added first, since ids
- * restart there.
+ * Returns and remembers the id of a new call, unique in its session. Some providers number calls from 0 in every answer
+ * (`call_0`): the first call of a thread keeps such an id, for later ones the time is added. In a subagent the thread is added
+ * first, because ids restart there.
  */
 export function uniqueCallId({ state, timeMs }: LineContext, given: string): string {
   if (isRandomId(given)) return given;
@@ -15,11 +15,11 @@ export function uniqueCallId({ state, timeMs }: LineContext, given: string): str
   return first;
 }
 
-/** The newest call with that id that has no output yet. */
+/** The latest call with that id and without an output. */
 export const openCall = ({ open }: LineState, given: string | undefined): string | undefined =>
   given === undefined ? undefined : open?.findLast((id) => hasGivenId(id, given));
 
 // --- internal ---
 
-/** Counted ids are short and few; a session that makes up ids has many. */
+/** A session has few numbered ids, but can have many random ones. */
 const REMEMBERED_IDS = 1_000;

@@ -5,20 +5,20 @@ import { compareVersions, parseVersion, versionOf } from "../shared/payload/vers
 import { SettingsError } from "../shared/settings/settings.ts";
 import { hookStates, statementsOf } from "./config.ts";
 import { notifyOf } from "./notify.ts";
-import { CONFIG, HOOKS, hooksPath, real } from "./places.ts";
+import { CONFIG, HOOKS, hooksPath, resolvedPath } from "./places.ts";
 import { type Statement, valueAt } from "./toml.ts";
 import { type Handler, handlersOf, stateKey, trustHash } from "./trust.ts";
 
-/** The first version that runs hooks by default; 0.114.0 to 0.123.0 have them behind a switch. */
+/** The first version that runs hooks by default; in 0.114.0 to 0.123.0 they must be switched on. */
 const HOOKS_SINCE = "0.124.0";
 
-/** True for a version that only supports `notify`. */
+/** True for a version that supports only `notify`. */
 export function hasNoHooks(version: string | undefined): boolean {
   const installed = parseVersion(version ?? "");
   return installed !== undefined && compareVersions(installed, HOOKS_SINCE) < 0;
 }
 
-/** Finds what keeps registered hooks from running. Codex silently skips untrusted hooks and hooks of untrusted projects. */
+/** Reports why registered hooks do not run. Codex silently skips untrusted hooks and hooks of untrusted projects. */
 export async function check(files: readonly SettingsText[], target: InstallTarget): Promise<readonly Finding[]> {
   const config = files.find(({ path }) => basename(path) === CONFIG);
   const hooks = files.find(({ path }) => basename(path) === HOOKS);
@@ -26,12 +26,12 @@ export async function check(files: readonly SettingsText[], target: InstallTarge
   if (config === undefined || hooks === undefined) return [];
   try {
     const statements = statementsOf(config.text ?? "");
-    if (ours.length === 0) return await withoutHooks(config, target);
+    if (ours.length === 0) return await foreignNotify(config, target);
     return [
       ...switchedOff(statements),
       ...untrusted(ours, hooks.path, config),
-      ...(hooks.path === (await hooksPath("user", target)) ? [] : await ofProject(statements, target)),
-      ...twoForms(statements, config, hooks),
+      ...(hooks.path === (await hooksPath("user", target)) ? [] : await projectFindings(statements, target)),
+      ...bothForms(statements, config, hooks),
     ];
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
@@ -47,17 +47,17 @@ const REVIEW = "enable it again, or review and trust it with /hooks in Codex";
 const switchedOff = (statements: readonly Statement[]): readonly Finding[] =>
   ["hooks", "codex_hooks"]
     .filter((name) => valueAt(statements, ["features", name]) === false)
-    .map((name) => broken(`hooks are switched off: ${name} = false in [features] of ${CONFIG}; take that line out`));
+    .map((name) => broken(`hooks are switched off: ${name} = false in [features] of ${CONFIG}; remove that line`));
 
 function untrusted(ours: readonly Handler[], path: string, config: SettingsText): readonly Finding[] {
   const states = hookStates(config.text ?? "");
-  const those = (is: (handler: Handler) => boolean): string =>
+  const eventsOf = (is: (handler: Handler) => boolean): string =>
     [...new Set(ours.filter(is).map((h) => h.event))].join(", ");
   const stateOf = (handler: Handler) => states.get(stateKey(path, handler));
-  const off = those((handler) => stateOf(handler)?.enabled === false);
-  const unknown = those((handler) => stateOf(handler)?.trustedHash === undefined);
+  const off = eventsOf((handler) => stateOf(handler)?.enabled === false);
+  const unknown = eventsOf((handler) => stateOf(handler)?.trustedHash === undefined);
   // The hash of a hook with a matcher cannot be computed here, so any trusted hash counts
-  const changed = those((handler) => {
+  const changed = eventsOf((handler) => {
     const hash = stateOf(handler)?.trustedHash;
     return hash !== undefined && handler.matcher === undefined && hash !== trustHash(handler);
   });
@@ -69,14 +69,14 @@ function untrusted(ours: readonly Handler[], path: string, config: SettingsText)
 }
 
 /** A project's settings count only if the project is trusted. In a worktree, Codex uses those of the main checkout. */
-async function ofProject(statements: readonly Statement[], target: InstallTarget): Promise<readonly Finding[]> {
-  const project = await real(target.project);
+async function projectFindings(statements: readonly Statement[], target: InstallTarget): Promise<readonly Finding[]> {
+  const project = await resolvedPath(target.project);
   const { root, main } = await checkoutOf(project);
   const trusted = [project, root, main].some((path) => levelOf(statements, path) === "trusted");
   return [
     ...(trusted
       ? []
-      : [broken(`the project is not trusted, so Codex leaves its hooks out; start codex in ${root} and trust it`)]),
+      : [broken(`the project is not trusted, so Codex skips its hooks; start codex in ${root} and trust it`)]),
     ...(main === root ? [] : [broken(`this is a worktree: Codex reads the hooks of ${main} instead; enable it there`)]),
   ];
 }
@@ -95,8 +95,8 @@ async function checkoutOf(folder: string): Promise<{ readonly root: string; read
   }
 }
 
-/** Both forms run, but Codex warns at every start. */
-function twoForms(statements: readonly Statement[], config: SettingsText, hooks: SettingsText): readonly Finding[] {
+/** Hooks in both files run, but Codex prints a warning at every start. */
+function bothForms(statements: readonly Statement[], config: SettingsText, hooks: SettingsText): readonly Finding[] {
   if (dirname(config.path) !== dirname(hooks.path) || !statements.some(isHookTable)) return [];
   return [{ level: "remark", text: `${CONFIG} has hooks beside ${HOOKS}: both run, and Codex warns at each start` }];
 }
@@ -104,8 +104,8 @@ function twoForms(statements: readonly Statement[], config: SettingsText, hooks:
 const isHookTable = (statement: Statement): boolean =>
   statement.kind === "header" && statement.isArray && statement.path[0]?.name === "hooks";
 
-/** Versions without hooks whose only notification is used by another program. */
-async function withoutHooks(config: SettingsText, { env }: InstallTarget): Promise<readonly Finding[]> {
+/** For versions without hooks: reports that another program uses the only `notify`. */
+async function foreignNotify(config: SettingsText, { env }: InstallTarget): Promise<readonly Finding[]> {
   if (notifyOf(config.text) !== "foreign") return [];
   const version = await versionOf("codex", env);
   if (!hasNoHooks(version)) return [];

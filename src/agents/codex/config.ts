@@ -18,12 +18,12 @@ export interface HookState {
   readonly enabled?: boolean;
 }
 
-/** Changes to the states of hooks, by their key. Hooks that are not named keep their state. */
+/** Changes to the states of hooks, by key. Other hooks keep their state. */
 export interface StateChanges {
-  /** Trusted from now on. */
+  /** Key → hash to trust. */
   readonly trust: ReadonlyMap<string, string>;
   readonly forget: ReadonlySet<string>;
-  /** The hook moved to another place in the file, and its state moves with it. */
+  /** Old key → new key, for hooks whose position in the file changed. */
   readonly move: ReadonlyMap<string, string>;
 }
 
@@ -49,7 +49,7 @@ export function hookStates(text: string): ReadonlyMap<string, HookState> {
  */
 export function changeStates(text: string, { trust, forget, move }: StateChanges): string | undefined {
   const statements = statementsOf(text);
-  const units = unitsOf(statements);
+  const units = stateBlocks(statements);
   const edits = units.flatMap((unit): Edit[] => {
     const target = move.get(unit.key);
     if (target !== undefined) return [{ ...unit.name, text: tomlString(target) }];
@@ -58,16 +58,17 @@ export function changeStates(text: string, { trust, forget, move }: StateChanges
   });
   const missing: (readonly [string, string])[] = [];
   for (const [key, hash] of trust) {
-    // Dotted pairs describe one hook on several lines
+    // Dotted pairs of one hook can be on several lines
     const [first, ...rest] = units.filter((unit) => unit.key === key);
     if (first === undefined) missing.push([key, hash]);
-    else edits.push(...trusted({ ...first, pairs: [first, ...rest].flatMap(({ pairs }) => pairs) }, hash, text));
+    else edits.push(...trustEdits({ ...first, pairs: [first, ...rest].flatMap(({ pairs }) => pairs) }, hash, text));
   }
-  const closed = inlineOf(statements);
-  if (closed !== undefined) {
+  const inlineTable = inlineOf(statements);
+  if (inlineTable !== undefined) {
     const states = hookStates(text);
     const isThere = [...forget, ...move.keys()].some((key) => states.has(key));
-    if (isThere || missing.some(([key, hash]) => states.get(key)?.trustedHash !== hash)) throw inline(text, closed);
+    if (isThere || missing.some(([key, hash]) => states.get(key)?.trustedHash !== hash))
+      throw inlineError(text, inlineTable);
     return text;
   }
   const isOpen = edits.some(({ end }) => end === text.length) && !text.endsWith("\n");
@@ -81,7 +82,7 @@ export function markedKeys(text: string): readonly string[] {
   if (!text.includes(MARK)) return [];
   const keys: string[] = [];
   let end = -1;
-  for (const unit of unitsOf(statementsOf(text))) {
+  for (const unit of stateBlocks(statementsOf(text))) {
     const isMarked = text.slice(0, unit.start).trimEnd().endsWith(MARK) || unit.start === end;
     if (isMarked) keys.push(unit.key);
     end = isMarked ? unit.end : -1;
@@ -89,13 +90,13 @@ export function markedKeys(text: string): readonly string[] {
   return keys;
 }
 
-/** The statements of a text. @throws SettingsError with the place of a syntax error */
+/** The statements of a text. @throws SettingsError with the position of a syntax error */
 export function statementsOf(text: string): readonly Statement[] {
   try {
     return readToml(text);
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    throw new SettingsError(`not valid TOML: ${error.message}`, TODO, error.line, error.column, { cause: error });
+    throw new SettingsError(`not valid TOML: ${error.message}`, ADVICE, error.line, error.column, { cause: error });
   }
 }
 
@@ -104,7 +105,7 @@ export const eolOf = (text: string): string => /\r?\n/.exec(text)?.[0] ?? "\n";
 
 // --- internal ---
 
-const TODO = "correct it by hand and run the command again";
+const ADVICE = "correct it by hand and run the command again";
 const MARK = "# openhook-otel: its hooks, trusted when they were enabled";
 
 interface Edit {
@@ -113,12 +114,12 @@ interface Edit {
   readonly text: string;
 }
 
-/** Everything that one stretch of the text says about one hook. */
-interface Unit {
+/** Adjacent statements about one hook. */
+interface StateBlock {
   readonly key: string;
   readonly start: number;
   readonly end: number;
-  /** Where the key is. */
+  /** Position of the key. */
   readonly name: { readonly start: number; readonly end: number };
   readonly header?: Header;
   readonly pairs: readonly Pair[];
@@ -139,8 +140,8 @@ function* leavesOf(
   else for (const [name, inner] of Object.entries(value)) yield* leavesOf([...path, name], inner);
 }
 
-function unitsOf(statements: readonly Statement[]): readonly Unit[] {
-  const units: Unit[] = [];
+function stateBlocks(statements: readonly Statement[]): readonly StateBlock[] {
+  const units: StateBlock[] = [];
   for (const [at, statement] of statements.entries()) {
     const above: readonly Key[] = statement.kind === "pair" ? (statement.header?.path ?? []) : [];
     const [hooks, state, key] = [...above, ...statement.path];
@@ -170,7 +171,7 @@ function pairsBelow(statements: readonly Statement[], at: number): readonly Pair
   return pairs;
 }
 
-function inline(text: string, { valueStart }: Pair): SettingsError {
+function inlineError(text: string, { valueStart }: Pair): SettingsError {
   const at = new TomlError("", text, valueStart);
   return new SettingsError(
     '"hooks" or "hooks.state" is an inline table, which nothing can be added to',
@@ -180,8 +181,8 @@ function inline(text: string, { valueStart }: Pair): SettingsError {
   );
 }
 
-/** Replaces the hash; other settings of the hook stay. */
-function trusted({ header, pairs }: Unit, hash: string, text: string): readonly Edit[] {
+/** Replaces the hash; other settings of the hook are kept. */
+function trustEdits({ header, pairs }: StateBlock, hash: string, text: string): readonly Edit[] {
   const own = pairs.find((pair) => fullPath(pair)[3] === "trusted_hash");
   if (own !== undefined) return own.value === hash ? [] : [replaced(own, tomlString(hash))];
   const table = pairs.find(({ value }) => isTable(value));
@@ -207,7 +208,7 @@ function withHash(table: string, hash: string): string {
 
 const replaced = ({ valueStart, valueEnd }: Pair, text: string): Edit => ({ start: valueStart, end: valueEnd, text });
 
-/** `"key".` of a pair `"key".enabled = true`, for another pair beside it. */
+/** `"key".` of a pair `"key".enabled = true`, to add another pair of the same key. */
 const dotted = (pair: Pair | undefined): string =>
   (pair?.path ?? [])
     .slice(0, -1)
@@ -223,7 +224,7 @@ function applied(text: string, edits: readonly Edit[]): string {
 }
 
 /**
- * Removes our marks if no entry of ours follows, with the empty line before them.
+ * Removes our comments that no entry of ours follows, with the empty line before each.
  *
  * @param isOpen the removed text ended without a line break, so the text before it originally ended without one
  */
@@ -242,7 +243,7 @@ function withoutEmptyMarks(text: string, isOpen: boolean): string {
   return result;
 }
 
-/** Appends at the end, where it cannot split a table. */
+/** Appends at the end of the text, where nothing can split a table. */
 function appended(text: string, states: readonly (readonly [string, string])[]): string {
   const eol = eolOf(text);
   const lines = states.flatMap(([key, hash]) => [

@@ -6,8 +6,8 @@ import { asObject, parsedJson } from "../shared/payload/json.ts";
 import type { LineState } from "./line-context.ts";
 
 /**
- * The content of a rollout line, for the entries that were read from it. The parts of an answer precede the line of its call; for an
- * answer that was cut off, only the turn's end follows.
+ * The content of a rollout line, for the entries that were read from it. The lines of an answer precede the line of its usage; an
+ * answer that was cut off is followed only by the end of the turn.
  *
  * @param state after the line
  */

@@ -19,7 +19,7 @@ export function headOf(meta: Readonly<Record<string, unknown>>): Head | undefine
   return { threadId, rootId, ...(parentId !== undefined && { parentId }) };
 }
 
-/** The same from a line's first bytes: these members come before the long instructions. */
+/** The same, from the first bytes of a line: these members precede the long instructions. */
 export function headOfBytes(bytes: string): Head | undefined {
   if (!/"type":\s*"session_meta"/.test(bytes)) return undefined;
   const memberOf = (name: string): string | undefined =>
@@ -34,7 +34,7 @@ export function headOfBytes(bytes: string): Head | undefined {
   };
 }
 
-/** Type of a subagent: the requested role, or the program's own use (`review`, `compact`). */
+/** Type of a subagent: the requested role, or the purpose for which Codex started it (`review`, `compact`). */
 export function agentTypeOf(source: unknown): string | undefined {
   const subagent = asObject(source)?.["subagent"];
   if (typeof subagent === "string") return asString(subagent);

@@ -26,7 +26,7 @@ export default {
 
 // --- internal ---
 
-/** Trust is written first: Codex would ask about a hook that it finds before its trust. */
+/** Trust is written first: Codex would ask the user about a hook that is not trusted yet. */
 async function paths(scope: "user" | "project", target: InstallTarget): Promise<readonly string[]> {
   return [await configPath(target), await hooksPath(scope, target)];
 }
@@ -65,7 +65,7 @@ function registered(files: readonly SettingsText[]): readonly string[] {
 
 const SOURCE = "codex";
 
-interface Wish {
+interface EventToRegister {
   readonly event: string;
   readonly drain: "yes" | "if-waiting" | "no";
   readonly timeoutS: number;
@@ -79,10 +79,10 @@ const LAST_TIMEOUT_S = 3;
 /**
  * The events to register. Codex silently skips unknown names (verified with 0.128.0 to 0.169.0).
  *
- * Left out on purpose: PermissionRequest (its hook answers for the user), PreModelRequest (the file has the times of
- * requests), PostCompact (adds nothing to PreCompact). PostModelRequest is registered for sessions without a file.
+ * Not registered: PermissionRequest (its hook answers for the user), PreModelRequest (the file has the times of requests),
+ * PostCompact (has no more facts than PreCompact). PostModelRequest is registered for sessions without a file.
  */
-const WISHES: readonly Wish[] = [
+const EVENTS: readonly EventToRegister[] = [
   { event: "SessionStart", drain: "if-waiting", timeoutS: TIMEOUT_S },
   { event: "UserPromptSubmit", drain: "no", timeoutS: TIMEOUT_S },
   { event: "PostModelRequest", drain: "no", timeoutS: TIMEOUT_S },
@@ -96,16 +96,18 @@ const WISHES: readonly Wish[] = [
   { event: "SessionEnd", drain: "yes", timeoutS: LAST_TIMEOUT_S },
 ];
 
-/** Plain hooks, never `async`: those are killed when `codex exec` ends, and Codex runs SessionEnd as plain with a warning. */
+/**
+ * Never `async`: such hooks are killed when `codex exec` ends, and for SessionEnd Codex ignores the setting with a warning.
+ */
 const registrationsFor = (command: HookCommand): readonly json.Registration[] =>
-  WISHES.map(({ event, drain, timeoutS }) => ({
+  EVENTS.map(({ event, drain, timeoutS }) => ({
     event,
     entry: { type: "command", command: command({ source: SOURCE, drain }), timeout: timeoutS },
   }));
 
 /**
- * The configuration with our hooks trusted at their places in `after`, and with the trust of foreign hooks moved along:
- * Codex identifies hooks by their place, and adding or removing ours shifts the others.
+ * The configuration with our hooks trusted at their positions in `after`. The trust of other hooks moves too: Codex identifies
+ * hooks by position, which changes when ours are added or removed.
  */
 function withTrust(config: SettingsText, hooks: SettingsText, after: string | undefined): string | undefined {
   const [old, now] = [handlersOf(hooks.text), handlersOf(after)];
@@ -120,7 +122,7 @@ function withTrust(config: SettingsText, hooks: SettingsText, after: string | un
   return inFile(config, () => {
     const text = config.text ?? "";
     const places = new Set(old.map(key));
-    // If our hooks were removed by hand, their trust is left behind
+    // If a user removed our hooks, their trust is still there
     const orphans = markedKeys(text).filter((one) => one.startsWith(`${hooks.path}:`) && !places.has(one));
     const ours = old.filter(({ isOurs }) => isOurs).map(key);
     const forget = new Set([...ours, ...orphans].filter((one) => !trust.has(one)));

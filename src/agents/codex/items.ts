@@ -2,12 +2,12 @@ import type { EntryOf, ToolStatus } from "../../model/transcript.ts";
 import { asArray, asCount, asObject, asString, ownOf } from "../shared/payload/json.ts";
 import { openCall } from "./call-ids.ts";
 import { callKey, factBase, type Line, type LineContext } from "./line-context.ts";
-import { ofExit } from "./outcome.ts";
+import { exitOutcome } from "./outcome.ts";
 import { isInnerCall } from "./tools.ts";
 
 /**
- * Reads what the program reports about a tool call that it ran: exit code, duration, changed lines. Only for calls of the model
- * without an output so far; calls made by a script, and commands that end long after their call, give no facts.
+ * Reads exit code, duration and changed lines of a tool call, which Codex reports after it ran the tool. Only calls of the model
+ * that have no output yet give facts, not calls by a script or commands that end long after their call.
  */
 export function item(context: LineContext): void {
   const item = asObject(context.p["item"]) ?? context.p;
@@ -62,7 +62,7 @@ function commandOutcome(item: Line): Loose {
   const exitCode = item["exit_code"];
   const { status } = statusOf(item);
   if (typeof exitCode !== "number" || !Number.isInteger(exitCode)) return { status };
-  const byCode = ofExit(exitCode);
+  const byCode = exitOutcome(exitCode);
   return { status: status ?? byCode.status, exitCode: byCode.exitCode };
 }
 
@@ -113,7 +113,7 @@ function lineCount(text: string): number {
   return text.endsWith("\n") ? breaks : breaks + 1;
 }
 
-/** Written in the parent's file. If a script starts the subagent, the parent call is the script's, the last open one. */
+/** A line of the parent's file. If a script starts the subagent, the parent call is the script's call, the last open one. */
 function spawned(context: LineContext, item: Line, threadIds: readonly unknown[]): void {
   const written = asString(item["id"]) ?? asString(item["call_id"]);
   const { threadId, rootId, open } = context.state;

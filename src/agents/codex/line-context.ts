@@ -4,8 +4,8 @@ import { asString } from "../shared/payload/json.ts";
 import type { Series } from "./running-totals.ts";
 
 /**
- * What the lines so far mean for the next one. Stored between two drains as plain JSON. Reading a line changes it; the objects
- * and lists in it are replaced, never changed.
+ * State between two lines of a file. Stored between two drains as plain JSON. Reading a line changes it; the objects and lists
+ * in it are replaced, never changed.
  */
 export interface LineState {
   /** Time of the last line that had one. */
@@ -13,33 +13,33 @@ export interface LineState {
   threadId: string | undefined;
   /** Differs from `threadId` in a subagent's file. */
   rootId: string | undefined;
-  /** When the thread began. */
+  /** Start of the thread. */
   beganMs: number | undefined;
-  /** Set while lines are copies of another thread's, at the start of this one. */
+  /** Set while lines are copies from another thread, at the start of a file. */
   copied: true | undefined;
-  /** The version gives each turn an id: the first turn younger than the thread is the thread's own. */
+  /** The version gives each turn an id, so copied lines end at the first turn that is younger than the thread. */
   turnsTell: true | undefined;
-  /** Number of the thread's first own line, in versions that number lines. */
+  /** Number of the first line that is not copied, in versions that number lines. */
   ownOrdinal: number | undefined;
   turnId: string | undefined;
   /** The last turn with a prompt: further messages during the turn belong to it. */
   prompted: string | undefined;
   /** The turn of the main thread that a subagent's turn belongs to. */
   rootTurnId: string | undefined;
-  /** A review began: its turns have the reviewer's thread id, but its end has another one. */
+  /** A review started: its turns have the reviewer's thread id, but its end has another one. */
   isReviewed: true | undefined;
-  /** This thread is such a reviewer: its turn is the one of the main thread. */
+  /** This thread is such a reviewer: its turn is the turn of the main thread. */
   isReviewer: true | undefined;
   model: string | undefined;
   /** The provider, if it is not Codex's default. */
   provider: string | undefined;
   /** The thread is in a service tier that the public price list does not cover. */
   hasOtherPrice: true | undefined;
-  /** When the model last got input. */
+  /** Time of the model's last input. */
   inputMs: number | undefined;
   /** The current answer: when its request was sent, its last part so far, whether it requested tools. */
   answer: OpenAnswer | undefined;
-  /** The model got input in this turn and has not begun to answer. */
+  /** The model received input in this turn and has not answered yet. */
   isWaiting: true | undefined;
   /** Tool calls without an output so far. */
   open: readonly string[] | undefined;
@@ -49,24 +49,24 @@ export interface LineState {
   hasRecords: true | undefined;
   /** The last turn that wrote records. */
   recordedTurn: string | undefined;
-  /** The turn began in the form of versions without usage records. */
+  /** The turn was started by a version without usage records. */
   isOlderTurn: true | undefined;
-  /** The totals may continue those of the thread it was forked from. */
+  /** The totals may continue those of the thread from which this one was forked. */
   isFork: true | undefined;
-  /** The model answered in this thread, copied lines aside. */
+  /** The model answered in this thread; copied lines do not count. */
   hasAnswered: true | undefined;
   /** A line since the last totals was unreadable. */
   isAfterGap: true | undefined;
-  /** The running totals so far, and the last ones as texts. */
+  /** The counters whose totals were read. `seenTotals`: the last totals as texts. */
   series: readonly Series<CountedCall>[] | undefined;
   seenTotals: readonly string[] | undefined;
-  /** Calls of this turn that running totals reported: their records may follow. */
+  /** Calls of this turn that are known from totals; their records may follow. */
   counted: readonly CountedCall[] | undefined;
-  /** Usage in records whose totals have not come yet. */
+  /** Usage from records whose totals may follow. */
   recorded: readonly TokenUsage[] | undefined;
 }
 
-/** A model call as it was reported, or will be. */
+/** A model call that was reported, or is reported when its series is confirmed. */
 export interface CountedCall {
   readonly place: FactBase;
   readonly fact: FactOf<"model_call">;
@@ -78,7 +78,7 @@ export interface OpenAnswer {
   readonly asksForTools?: true | undefined;
 }
 
-/** State before the first line of a file, or as it was stored, which version 0.1.0 did with a single total. */
+/** State before the first line of a file, or the stored one. Version 0.1.0 stored a single total, `totals`. */
 export const lineState = (
   timeMs: number,
   { totals, ...stored }: Partial<LineState> & { readonly totals?: TokenUsage } = {},
@@ -118,7 +118,7 @@ export const lineState = (
 
 export type Line = Readonly<Record<string, unknown>>;
 
-/** A line's payload with everything its facts depend on. */
+/** A line's payload, and the state that its facts depend on. */
 export interface LineContext {
   readonly p: Line;
   readonly timeMs: number;
@@ -128,7 +128,7 @@ export interface LineContext {
 
 export const isSubagent = ({ rootId, threadId }: LineState): boolean => rootId !== threadId;
 
-/** Where a fact of this line stands. */
+/** The members that every fact of this line has. */
 export function factBase(
   { timeMs, state }: Pick<LineContext, "timeMs" | "state">,
   key: string,
@@ -144,13 +144,13 @@ export function factBase(
   };
 }
 
-/** Call ids are the provider's: another thread of the session can have the same one. Completed ids contain their thread. */
+/** Key of a fact about a call. Other threads of the session can have the same call id, so the thread is added if needed. */
 export const callKey = (kind: string, { state }: LineContext, callId: string): string =>
   isSubagent(state) && !callId.includes(`#${state.threadId}`)
     ? `${kind}:${state.threadId}:${callId}`
     : `${kind}:${callId}`;
 
-/** Enters the turn that a line names; lines that name none stay in the turn before. */
+/** Sets the current turn to the one that a line names. Lines that name none belong to the current turn. */
 export function enterTurn(state: LineState, p: Line): void {
   const turnId = asString(p["turn_id"]);
   if (turnId === undefined) return;
@@ -159,13 +159,13 @@ export function enterTurn(state: LineState, p: Line): void {
   state.turnId = turnId;
 }
 
-/** The model got input. */
+/** Notes that the model received input. */
 export function noteInput(state: LineState, timeMs: number): void {
   state.inputMs = timeMs;
   state.isWaiting = true;
 }
 
-/** A part of the model's answer arrived. */
+/** Notes a part of the model's answer. */
 export function noteAnswerPart(state: LineState, asksForTools?: true): void {
   const { answer, inputMs, timeMs } = state;
   state.isWaiting = undefined;

@@ -5,7 +5,7 @@ import { asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/p
 import { compareVersions, parseVersion } from "../shared/payload/version.ts";
 import type { JsonLine } from "../shared/transcript/json-line.ts";
 import { UNREADABLE } from "../shared/transcript/read-lines.ts";
-import { isEnough } from "./enough.ts";
+import { hasAllFacts } from "./cut-lines.ts";
 import { agentTypeOf, headOf } from "./head.ts";
 import { item } from "./items.ts";
 import {
@@ -23,16 +23,16 @@ import { toolCall, toolOutput } from "./tool-calls.ts";
 import { modelError, prompt, turnAborted, turnEnd } from "./turns.ts";
 
 /**
- * Reads one rollout line: its facts go to the sink, and the state moves on.
+ * Reads one rollout line: passes its facts to the sink and updates the state.
  *
  * @returns the line's kind; `UNREADABLE` when it is no JSON object
  */
 export function readLine(line: JsonLine, state: LineState, sink: FactSink): unknown {
   // Many bytes are instructions, snapshots and messages: only their kind and time matter
-  const skipped = skip(line, state);
+  const skipped = skipLine(line, state);
   if (skipped !== undefined) return skipped;
   const short = line.isCut ? parsedObject(line.text()) : undefined;
-  const o = short !== undefined && isEnough(short) ? short : parsedObject(line.isCut ? line.bytes : line.text());
+  const o = short !== undefined && hasAllFacts(short) ? short : parsedObject(line.isCut ? line.bytes : line.text());
   if (o === undefined) {
     state.isAfterGap = true;
     return UNREADABLE;
@@ -40,7 +40,7 @@ export function readLine(line: JsonLine, state: LineState, sink: FactSink): unkn
   const p = asObject(o["payload"]) ?? {};
   const timeMs = asTimeMs(o["timestamp"]) ?? state.timeMs;
   state.timeMs = timeMs;
-  if (state.copied === true && isOwn(state, o, p)) state.copied = undefined;
+  if (state.copied === true && isOwnLine(state, o, p)) state.copied = undefined;
   const kind = o["type"];
   if (state.copied !== true) readKind(kind, { p, timeMs, state, sink });
   else {
@@ -58,8 +58,8 @@ export function readLine(line: JsonLine, state: LineState, sink: FactSink): unkn
 // --- internal ---
 
 const HEAD_BYTES = 400;
-/** Begins a record. In a string its quotes are escaped. */
-const SECOND = '{"timestamp":"';
+/** The start of a record. Inside a string its quotes would be escaped. */
+const RECORD_START = '{"timestamp":"';
 /** The first version known to write usage records. */
 const RECORDS_SINCE = "0.160.0";
 /** Earlier names of Codex's own providers. */
@@ -69,7 +69,7 @@ const OLDER_IDS: ReadonlyMap<unknown, string> = new Map([
 ]);
 /** The first version in which every turn begins with its id. */
 const TURN_IDS_SINCE = "0.107.0";
-/** Copied lines without ordinals or turn ids are written together when the thread begins. */
+/** Copied lines without ordinals or turn ids are written within this time of the thread's start. */
 const COPIED_WITHIN_MS = 1_000;
 
 const OPENING =
@@ -77,7 +77,7 @@ const OPENING =
 const MESSAGE = /^"type":\s*"message",(?:\s*"(?:id|status)":\s*"[^"]*",)*\s*"role":\s*"(\w+)"/;
 
 /** Reads a line that needs no parsing. @returns its kind; `undefined` for all other lines and unknown forms */
-function skip(line: JsonLine, state: LineState): string | undefined {
+function skipLine(line: JsonLine, state: LineState): string | undefined {
   const head = line.head(HEAD_BYTES);
   const opening = OPENING.exec(head);
   if (opening === null) return undefined;
@@ -87,7 +87,7 @@ function skip(line: JsonLine, state: LineState): string | undefined {
   const role = isReasoning ? undefined : MESSAGE.exec(rest)?.[1];
   const isSnapshot = kind === "world_state";
   if (!isSnapshot && (state.copied === true || (!isReasoning && role === undefined))) return undefined;
-  if (line.bytes.includes(SECOND, 1)) return undefined;
+  if (line.bytes.includes(RECORD_START, 1)) return undefined;
   if (isSnapshot) return kind;
   state.timeMs = asTimeMs(opening[1]) ?? state.timeMs;
   if (isReasoning || role === "assistant") noteAnswerPart(state);
@@ -97,8 +97,8 @@ function skip(line: JsonLine, state: LineState): string | undefined {
 
 const REASONING = /^"type":\s*"reasoning"/;
 
-/** Whether the thread's own lines begin here: by their ordinal, by a turn that began after it, else by the clock. */
-function isOwn(state: LineState, o: Line, p: Line): boolean {
+/** Whether a line is not copied: by its ordinal, by a turn that is younger than the thread, otherwise by its time. */
+function isOwnLine(state: LineState, o: Line, p: Line): boolean {
   const ordinal = asCount(o["ordinal"]);
   const turnId = asString(p["turn_id"]);
   if (state.ownOrdinal !== undefined && ordinal !== undefined) return ordinal >= state.ownOrdinal;
@@ -139,7 +139,7 @@ function readKind(kind: unknown, context: LineContext): void {
   }
 }
 
-/** The first one describes the thread itself; a later one means that copied lines of another thread follow. */
+/** The first such line describes the thread itself; a later one precedes lines that were copied from another thread. */
 function sessionMeta(context: LineContext): void {
   const { p, timeMs, state, sink } = context;
   const own = headOf(p);
@@ -157,7 +157,7 @@ function sessionMeta(context: LineContext): void {
   state.beganMs = timeMs;
   state.ownOrdinal = asCount(p["subagent_history_start_ordinal"]);
   state.turnsTell = turnsTell ? true : undefined;
-  // A copy of only the last turns has no head of the other thread
+  // If only the last turns were copied, the other thread's first line is missing
   state.copied = (own.threadId !== own.rootId || isFork) && turnsTell ? true : undefined;
   state.isFork = isFork ? true : undefined;
   state.provider = knownProvider(OLDER_IDS.get(p["model_provider"]) ?? p["model_provider"]);
@@ -238,11 +238,11 @@ function eventMessage(context: LineContext): void {
       return;
     case "task_complete":
     case "turn_complete":
-      enterEnd(state, p);
+      enterEndedTurn(state, p);
       turnEnd(context);
       return;
     case "turn_aborted":
-      enterEnd(state, p);
+      enterEndedTurn(state, p);
       turnAborted(context);
       return;
     case "error":
@@ -261,8 +261,8 @@ function turnStart({ p, timeMs, state }: LineContext): void {
   state.isOlderTurn = asString(p["root_turn_id"]) === undefined ? true : undefined;
 }
 
-/** Enters the turn that a line ends. */
-function enterEnd(state: LineState, p: Line): void {
+/** Sets the current turn to the one that a line ends. */
+function enterEndedTurn(state: LineState, p: Line): void {
   if (state.isReviewed === undefined) enterTurn(state, p);
   state.isReviewed = undefined;
 }

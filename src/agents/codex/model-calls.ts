@@ -6,8 +6,8 @@ import { advance } from "./running-totals.ts";
 import { isSameUsage, usageOf } from "./usage.ts";
 
 /**
- * `token_usage_record`: one per request, written when the answer is complete; exact. Response ids are the provider's: local
- * servers pick from a few (Ollama) or use one for all (Lemonade). The totals distinguish them.
+ * `token_usage_record`: exact usage of one request, written when the answer is complete. Response ids come from the provider and
+ * are not always unique: some local servers have only a few (Ollama) or one (Lemonade). The totals distinguish them.
  */
 export function usageRecord(context: LineContext): void {
   const { p, state, sink } = context;
@@ -17,7 +17,7 @@ export function usageRecord(context: LineContext): void {
   state.recordedTurn = state.turnId;
   const responseId = asString(p["response_id"]);
   const usage = usageOf(p["usage"]);
-  // The totals can precede the record of the same answer
+  // The line of totals can precede the record of the same answer
   const counted = state.counted?.find(({ fact }) => isSameUsage(fact.usage, usage));
   if (counted !== undefined) {
     state.counted = state.counted?.filter((other) => other !== counted);
@@ -33,9 +33,9 @@ export function usageRecord(context: LineContext): void {
 }
 
 /**
- * `token_count`, in versions without records: totals of the thread, written several times, and after the tools of their answer.
+ * `token_count`, for versions without records: totals of the thread, written several times, and after the tools of their answer.
  *
- * An older version can continue a thread that has records: its usage only shows in the totals.
+ * An older version can continue a thread that has records: then its usage is only in the totals.
  */
 export function tokenCount(context: LineContext): void {
   const { p, state, sink } = context;
@@ -64,13 +64,13 @@ export function tokenCount(context: LineContext): void {
   state.isAfterGap = undefined;
   const { used } = step;
   const isOlder = state.isOlderTurn === true && state.recordedTurn !== state.turnId && before.length > 0;
-  const isRecorded = used !== undefined && takeRecorded(state, used);
+  const isRecorded = used !== undefined && removeRecorded(state, used);
   if (isRecorded || (state.hasRecords === true && !isOlder)) return;
   for (const { place, fact } of step.confirmed?.calls ?? []) sink.modelCall(place, fact);
   if (used === undefined || used.input + used.output === 0) return;
-  // Totals of a counter that began anew can be equal to earlier ones
+  // A counter that restarted can reach earlier totals again
   const key = `${totalsKey(state, total)}${isSeen ? ":again" : ""}`;
-  // Copies keep the turn's id and the totals, which together are unique
+  // Copied lines keep the turn's id and the totals, which together identify the call
   const call = callOf(context, used, { key, globalKey: state.turnId === undefined ? undefined : key });
   state.answer = undefined;
   if (step.isDoubtful === true) {
@@ -84,13 +84,13 @@ export function tokenCount(context: LineContext): void {
 
 // --- internal ---
 
-/** Calls without their other line: killed answers have no totals, older versions no records. */
+/** Limit for calls that have only totals or only a record: answers that were cut off have no totals, older versions no records. */
 const MAX_UNPAIRED = 16;
-/** Earlier totals are written again shortly after. */
+/** Limit for totals that are remembered; repeated totals are written soon after the first. */
 const MAX_SEEN = 128;
 
-/** Whether a record had this usage; it is no longer waited for. */
-function takeRecorded(state: LineState, used: TokenUsage): boolean {
+/** Whether a record had this usage, which is removed from the expected totals. */
+function removeRecorded(state: LineState, used: TokenUsage): boolean {
   const recorded = state.recorded ?? [];
   const index = recorded.findIndex((usage) => isSameUsage(usage, used));
   if (index < 0) return false;
@@ -101,7 +101,7 @@ function takeRecorded(state: LineState, used: TokenUsage): boolean {
 const totalsKey = ({ turnId, threadId }: LineState, totals: TokenUsage | undefined): string =>
   `usage:${turnId ?? threadId}:${totals?.input}:${totals?.output}`;
 
-interface Ids {
+interface CallIds {
   readonly key: string;
   readonly globalKey: string | undefined;
   readonly responseId?: string | undefined;
@@ -110,7 +110,7 @@ interface Ids {
 function callOf(
   { timeMs, state }: LineContext,
   usage: TokenUsage | undefined,
-  { key, globalKey, responseId }: Ids,
+  { key, globalKey, responseId }: CallIds,
 ): CountedCall {
   const { answer, inputMs, model, provider, hasOtherPrice } = state;
   const endMs = answer?.endMs ?? timeMs;

@@ -2,10 +2,10 @@ import { isOurCommand, SettingsError } from "../shared/settings/settings.ts";
 import { eolOf, statementsOf } from "./config.ts";
 import { fullPath, type Pair, type TomlValue, tomlString } from "./toml.ts";
 
-/** `notify` in `config.toml`: one program that gets a JSON argument after each turn. Versions without hooks have only that. */
+/** `notify` in `config.toml`: one program that receives a JSON argument after each turn. Versions without hooks have only this. */
 export type Notify = "ours" | "foreign" | "none";
 
-/** Whose program is notified. @throws SettingsError if the text is not TOML */
+/** Who registered the program for notifications. @throws SettingsError if the text is not TOML */
 export function notifyOf(text: string | undefined): Notify {
   const pair = find(text ?? "");
   if (pair === undefined) return "none";
@@ -13,7 +13,7 @@ export function notifyOf(text: string | undefined): Notify {
 }
 
 /**
- * Registers our hook for notifications. A foreign program stays, because there can be only one.
+ * Registers our hook for notifications, unless another program is registered: there can be only one.
  *
  * @param line the hook's command line for a POSIX shell
  */
@@ -25,7 +25,7 @@ export function addNotify(text: string | undefined, line: string): string | unde
     if (!isOurs(pair.value)) return text;
     return before.slice(0, pair.valueStart) + value + before.slice(pair.valueEnd);
   }
-  // Above all tables: below a header it would belong to that table
+  // It must precede all tables: after a header it would belong to that table
   const top = statementsOf(before).findLast((one): one is Pair => one.kind === "pair" && one.header === undefined);
   const at = top?.end ?? (before.startsWith("\uFEFF") ? 1 : 0);
   const eol = eolOf(before);
@@ -57,7 +57,7 @@ function find(text: string): Pair | undefined {
 const isOurs = (value: TomlValue): boolean =>
   Array.isArray(value) && value.some((word) => typeof word === "string" && isOurCommand(word.replace(/\n\}$/, "")));
 
-/** The payload is an argument, and the hook reads stdin. The line may end in a comment, hence the line break. */
+/** Passes the payload, an argument, to the hook's stdin. The line may end with a comment, so a line break follows it. */
 function programOf(line: string): readonly string[] {
   if (line.startsWith('"')) {
     throw new SettingsError("this version can only be notified through a POSIX shell", "install a newer one", 1, 1);

@@ -9,8 +9,8 @@ export interface ToolOutcome {
 }
 
 /**
- * Reads the outcome from the output that the model got. For failed patches, unknown tools and refusals, and in versions
- * before items, this is the only source. Only the head counts, which Codex wrote; the program's output follows it.
+ * Reads the outcome from the output that the model received, the only source for failed patches, unknown tools and refusals, and
+ * in versions before items. Only its first lines are used, which Codex writes before the program's output.
  */
 export function outcomeOf(output: string): ToolOutcome {
   const head = output.slice(0, HEAD_CHARS);
@@ -18,17 +18,17 @@ export function outcomeOf(output: string): ToolOutcome {
     EXIT.exec(head)
       ?.slice(1)
       .find((code) => code !== undefined) ?? jsonExit(output);
-  if (exit !== undefined) return ofExit(Number(exit));
+  if (exit !== undefined) return exitOutcome(Number(exit));
   if (DENIED.test(head) || isRefused(output)) return { status: "denied" };
   if (INTERRUPTED.test(head)) return { status: "error", errorType: "interrupted" };
   return { status: ERROR.test(head) ? "error" : "success" };
 }
 
-/** Whether an output, or its beginning, has the exit of a process: the rest is then ignored. */
+/** Whether an output, or its beginning, contains an exit code: then the rest is not used. */
 export const reportsExit = (output: string): boolean => EXIT.test(output.slice(0, HEAD_CHARS));
 
-/** A process that ended. A negative code is not an exit code: the process was killed. */
-export const ofExit = (code: number): ToolOutcome => ({
+/** The outcome of a process. A negative code means that it was killed. */
+export const exitOutcome = (code: number): ToolOutcome => ({
   status: code === 0 ? "success" : "error",
   ...(code >= 0 && { exitCode: code }),
 });
@@ -46,7 +46,7 @@ export function outputText(output: unknown): string {
 
 const HEAD_CHARS = 1024;
 
-/** `exec_command` with its lines above the output; `apply_patch` and the older shell with the code first. */
+/** Exit codes: `exec_command` has lines above the output; `apply_patch` and the older shell begin with the code. */
 const EXIT =
   /^(?:Chunk ID: [^\n]*\n)?Wall time: [^\n]*\nProcess exited with code (-?\d+)\n|^Exit code: (-?\d+)\s*\nWall time: /;
 
@@ -61,7 +61,7 @@ const TAIL_CHARS = 256;
 const DENIED =
   /^(?:Command|Tool call) blocked by PreToolUse hook\b|^(?:exec command |patch |command )?rejected by user\b|^user rejected MCP tool call|^(?:exec command|patch|writing)[^\n]* rejected by user|^`(?:[^\n]*|[^`]*)` rejected: |^This action was rejected\b|^Rejected\(|^approval policy is [^\n]{1,400}; reject command\b|^approval required by policy\b|^MCP tool call blocked by app configuration\b/;
 
-/** `exec_command` wraps a refusal like a process that could not be started; the command can precede it, twice. */
+/** `exec_command` reports a refusal as a process that could not be started; the command can precede it twice. */
 const isRefused = (output: string): boolean =>
   output.startsWith("exec_command failed") &&
   /CreateProcess \{ message: "Rejected\(\\"(?:rejected by |approval required by policy|This action was rejected|`[\s\S]*` rejected: )/.test(

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import type { LocatedSession, LocateQuery } from "../../model/agent.ts";
 import { entriesIn, foldersBelow, located, reportUnreadable } from "../shared/transcript/past.ts";
-import { FOLDERS, nameOf, type Rollout, readHead, rolloutAt, rolloutNames, topOf } from "./rollouts.ts";
+import { FOLDERS, nameOf, type Rollout, readHead, rolloutAt, rolloutNames, topmostAncestor } from "./rollouts.ts";
 
 /**
- * Finds main threads by the times in their file names, then the roots of subagents whose root file is gone. Only the first
- * line shows whether a thread is a main thread; `files` needs the same, and each first line is read once.
+ * Finds main threads in the order of the times in their file names, then the roots of subagents whose root file is missing. Only
+ * the first line shows whether a thread is a main thread. `files` needs it too, so each first line is read only once.
  */
 export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
   /** All files of each thread, oldest first: the first one has its start time. */
@@ -20,7 +20,7 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
   const parents = new Map<string, string>();
   const subagents: Rollout[] = [];
   for (const rollouts of [...threads.values()].sort((a, b) => byName(a[0], b[0]))) {
-    // One of several can be a stub, even without a head
+    // One of several files can be a stub without a first line
     const rollout = rollouts.findLast(({ path }) => readHead(path, query.roots) !== undefined) ?? rollouts[0];
     const head = readHead(rollout.path, query.roots);
     if (head === undefined) await reportUnreadable(rollout.path, query, NO_HEAD);
@@ -34,7 +34,7 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
     }
   }
   for (const { path, threadId } of subagents) {
-    const sessionId = topOf(parents, threadId);
+    const sessionId = topmostAncestor(parents, threadId);
     if (mains.has(sessionId)) continue;
     mains.add(sessionId);
     yield located({ sessionId, path }, query);
@@ -43,7 +43,7 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
 
 // --- internal ---
 
-/** Below a root that is not the sessions folder itself. */
+/** Relative paths of the sessions' folders, below a root above them. */
 const LAYOUTS = ["", ".codex"].flatMap((home) => FOLDERS.map((folder) => join(home, folder)));
 
 const NO_HEAD =
@@ -55,7 +55,7 @@ function inOrder([first, ...rest]: readonly [Rollout, ...Rollout[]], one: Rollou
   return [oldest, ...others];
 }
 
-/** Names begin with the time. */
+/** By file name, which begins with the time. */
 function byName({ path: a }: Rollout, { path: b }: Rollout): number {
   const [one, other] = [nameOf(a), nameOf(b)];
   return one === other ? 0 : one < other ? -1 : 1;

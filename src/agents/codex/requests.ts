@@ -11,8 +11,8 @@ import { usageOf } from "./usage.ts";
 /**
  * Token usage of sessions without a file, and failed requests, which no file contains.
  *
- * The usage has no response id. Two requests of a turn never have the same figures, since the second one sends more; so the
- * payload is the key, and a hook that is registered twice counts once.
+ * The usage has no response id. Two requests of a turn never have the same figures, because the second one sends more. So the
+ * payload is the key, and the event counts once even if its hook is registered twice.
  */
 export function toEntries(payload: unknown, intake: IntakeFacts): readonly TranscriptEntry[] {
   const p = asObject(payload);
@@ -34,7 +34,7 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
         ...at(`error:${arrivalKey(intake)}`),
         errorType: failure.error_type,
         httpStatus: failure.http_status,
-        // Only later events show whether it was retried
+        // Whether it was retried is known only from later events
         final: false,
       } as EntryOf<"model_error">),
     ];

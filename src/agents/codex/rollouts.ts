@@ -5,12 +5,12 @@ import { firstBytes } from "../shared/transcript/open.ts";
 import { compressedPath, firstUnpacked, isCompressed, plainPath } from "../shared/transcript/packed.ts";
 import { type Head, headOfBytes } from "./head.ts";
 
-/** A session file, as described by its name. */
+/** The file of a thread, from its name. */
 export interface Rollout {
   readonly path: string;
   readonly threadId: string;
   /** Creation time of the thread, if its id contains it. */
-  readonly bornMs?: number;
+  readonly createdMs?: number;
   /** A later part: a thread that was rolled back continues in a new file under the same thread id. */
   readonly partId?: string;
 }
@@ -19,31 +19,31 @@ export interface Rollout {
 export function rolloutAt(path: string, name: string): Rollout | undefined {
   const [, threadId, partId] = NAME.exec(plainPath(name)) ?? [];
   if (threadId === undefined) return undefined;
-  const bornMs = v7Ms(threadId);
-  return { path, threadId, ...(bornMs !== undefined && { bornMs }), ...(partId !== undefined && { partId }) };
+  const createdMs = v7Ms(threadId);
+  return { path, threadId, ...(createdMs !== undefined && { createdMs }), ...(partId !== undefined && { partId }) };
 }
 
 /** The file name begins with its creation time and is the same whether compressed or not. */
 export const nameOf = (path: string): string => basename(plainPath(path));
 
-/** Names of the rollouts in a folder. While Codex compresses or unpacks a file, both forms exist: the plain one counts. */
+/** Names of the rollouts in a folder. If a file exists in both forms, while Codex compresses or unpacks it, the plain one counts. */
 export function rolloutNames(names: readonly string[]): readonly string[] {
   const all = new Set(names);
   return names.filter((name) => NAME.test(plainPath(name)) && !(isCompressed(name) && all.has(plainPath(name))));
 }
 
 /** Path of the form that exists, compressed or plain; `undefined` if neither exists. */
-export function formThere(path: string): string | undefined {
+export function existingForm(path: string): string | undefined {
   return [plainPath(path), compressedPath(path)].find((form) => statsOf(form)?.isFile() === true);
 }
 
-/** The folders that can contain threads of the same Codex home: archiving moves each file separately. */
-export function foldersBeside(path: string): readonly string[] {
+/** The folders that can contain threads of the same Codex home. Each file is archived separately. */
+export function siblingFolders(path: string): readonly string[] {
   const own = sessionsRoot(path);
   return [...new Set([own, ...FOLDERS.map((name) => join(dirname(own), name))])];
 }
 
-/** Below Codex's home. */
+/** Names below Codex's home. */
 export const FOLDERS = ["sessions", "archived_sessions"];
 
 /** The `sessions` folder that contains a file; for files elsewhere, their own folder. */
@@ -63,23 +63,23 @@ function* rolloutsIn(root: string, from = "", to = "9999"): Generator<Rollout> {
 }
 
 /**
- * The files of one thread, oldest first. The date folder of the first file matches the time in the thread's id, give or take
- * a time zone; later parts are in the folders of the days on which they were created. A file that is in several folders, for
- * example as a stub in `sessions` and whole in the archive, is returned for each of them.
+ * The files of one thread, oldest first. The date folder of the first file is the day in the thread's id, in any time zone;
+ * later parts are in the folders of the days on which they were created. A file that is in several folders, for example as a
+ * stub in `sessions` and complete in the archive, is returned for each of them.
  *
- * @param knownPath one of its files, if known: limits the search to the days until it was written last
+ * @param knownPath one of its files, if known: limits the search to the days up to its last change
  */
 export function partsOf(
   folders: readonly string[],
   threadId: string,
   knownPath: string | undefined,
 ): readonly string[] {
-  const bornMs = v7Ms(threadId);
+  const createdMs = v7Ms(threadId);
   const partId = knownPath === undefined ? undefined : rolloutAt(knownPath, nameOf(knownPath))?.partId;
   const writtenMs = knownPath === undefined ? undefined : statsOf(knownPath)?.mtimeMs;
   const lastMs = writtenMs === undefined ? undefined : Math.max(writtenMs, v7Ms(partId ?? threadId) ?? 0);
-  const from = bornMs === undefined ? "" : dayOf(bornMs - DAY_MS);
-  const to = bornMs === undefined || lastMs === undefined ? "9999" : dayOf(lastMs + DAY_MS);
+  const from = createdMs === undefined ? "" : dayOf(createdMs - DAY_MS);
+  const to = createdMs === undefined || lastMs === undefined ? "9999" : dayOf(lastMs + DAY_MS);
   const found = new Set(knownPath === undefined ? [] : [knownPath]);
   for (const folder of folders) {
     for (const inFolder of [folder, ...daysIn(folder, from, to)]) {
@@ -95,10 +95,10 @@ export const oldestFirst = (paths: Iterable<string>): readonly string[] =>
 
 /**
  * Files of the subagents of a session, at any depth. A subagent is younger than its root and started before the last write
- * to the root's file; only candidates are opened, and only their first bytes are read.
+ * to the root's file. Only files within this time are opened, and only their first bytes are read.
  *
  * @param folders that can contain them
- * @param mainPaths the root's own files, oldest first; empty if they are gone
+ * @param mainPaths the root's own files, oldest first; empty if they are missing
  */
 export function subagentsOf(
   folders: readonly string[],
@@ -106,18 +106,18 @@ export function subagentsOf(
   mainPaths: readonly string[],
   roots: readonly string[] | undefined,
 ): readonly Rollout[] {
-  const bornMs = v7Ms(rootId);
+  const createdMs = v7Ms(rootId);
   const writtenMs = mainPaths.map((path) => statsOf(path)?.mtimeMs ?? 0);
   const lastMs = mainPaths.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...writtenMs);
-  const from = bornMs === undefined ? "" : dayOf(bornMs - DAY_MS);
-  const to = bornMs === undefined || lastMs === Number.POSITIVE_INFINITY ? "9999" : dayOf(lastMs + DAY_MS);
+  const from = createdMs === undefined ? "" : dayOf(createdMs - DAY_MS);
+  const to = createdMs === undefined || lastMs === Number.POSITIVE_INFINITY ? "9999" : dayOf(lastMs + DAY_MS);
   const parents = new Map<string, string>();
   const found: Rollout[] = [];
   for (const folder of folders) {
     for (const rollout of rolloutsIn(folder, from, to)) {
-      const { path, threadId, bornMs: threadMs } = rollout;
+      const { path, threadId, createdMs: threadMs } = rollout;
       if (threadId === rootId) continue;
-      if (bornMs !== undefined && threadMs !== undefined && (threadMs < bornMs || threadMs > lastMs + LATE_MS))
+      if (createdMs !== undefined && threadMs !== undefined && (threadMs < createdMs || threadMs > lastMs + LATE_MS))
         continue;
       const head = readHead(path, roots);
       if (head === undefined || head.rootId === head.threadId) continue;
@@ -125,13 +125,13 @@ export function subagentsOf(
       found.push(rollout);
     }
   }
-  return found.filter(({ threadId }) => topOf(parents, threadId) === rootId);
+  return found.filter(({ threadId }) => topmostAncestor(parents, threadId) === rootId);
 }
 
-/** The topmost known ancestor: versions that do not report the root report the parent. */
-export function topOf(parents: ReadonlyMap<string, string>, threadId: string, depth = 0): string {
+/** The topmost known ancestor, for versions that report only the parent and not the root. */
+export function topmostAncestor(parents: ReadonlyMap<string, string>, threadId: string, depth = 0): string {
   const parent = parents.get(threadId);
-  return parent === undefined || depth > MAX_DEPTH ? threadId : topOf(parents, parent, depth + 1);
+  return parent === undefined || depth > MAX_DEPTH ? threadId : topmostAncestor(parents, parent, depth + 1);
 }
 
 /** Identity of a file's thread; `undefined` if it cannot be read or is no rollout. Heads never change: each is read once. */
@@ -154,7 +154,7 @@ const ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 const NAME = new RegExp(`^rollout-.*?(${ID})(?:_(${ID}))?\\.jsonl$`);
 
 const DAY_MS = 86_400_000;
-/** A thread's file is created shortly after its id. */
+/** Longest time between the creation of a thread's id and of its file. */
 const LATE_MS = 60_000;
 const MAX_DEPTH = 32;
 /** All ids are in the first few hundred bytes, before the instructions. */

@@ -1,9 +1,9 @@
 import type { Line, LineState } from "./line-context.ts";
 
 /**
- * Enters the service tier that settings name: `priority` (fast mode) costs 2 to 2.5 times the list price, `flex` half of it. It
- * lasts until other settings name another one. Settings without the member change nothing: standard is never assumed while the
- * last known tier was another one.
+ * Sets the service tier that settings name: `priority` (fast mode) costs 2 to 2.5 times the list price, `flex` half of it. It
+ * applies until settings name another one. Settings without the member change nothing: the standard tier is never assumed after
+ * another one.
  */
 export function enterTier(state: LineState, settings: Line | undefined): void {
   if (settings === undefined || !("service_tier" in settings)) return;
@@ -12,5 +12,5 @@ export function enterTier(state: LineState, settings: Line | undefined): void {
 
 // --- internal ---
 
-/** Tiers that the public price list is for. */
+/** Tiers to which the public price list applies. */
 const LISTED: ReadonlySet<unknown> = new Set([null, "", "default", "standard", "auto"]);

@@ -3,7 +3,7 @@ import { type Header, type Key, type Pair, type Statement, TomlError, type TomlV
 
 /**
  * @returns all headers and pairs, in order
- * @throws TomlError at the place of a syntax error
+ * @throws TomlError with the position of a syntax error
  */
 export function readToml(text: string): readonly Statement[] {
   // A byte order mark is not valid TOML, but Codex accepts it; offsets must include it

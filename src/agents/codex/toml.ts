@@ -1,6 +1,6 @@
 /**
- * TOML as far as edits need it: the position of each header and pair, with the values of strings, booleans, lists and inline
- * tables. Edits replace only what they change, so everything else is kept as it is.
+ * The parts of TOML that edits need: the position of each header and pair, with the values of strings, booleans, lists and
+ * inline tables. Edits replace only what they change, so every other byte is preserved.
  */
 export type TomlValue = string | boolean | null | readonly TomlValue[] | { readonly [name: string]: TomlValue };
 

@@ -7,7 +7,7 @@ import { outcomeOf, outputText } from "./outcome.ts";
 import { mcpServerOf, shellCommandOf } from "./tools.ts";
 
 /**
- * A call of the model. In code mode that is the script; calls made by the script do not count.
+ * A call of the model. In code mode that is the script; calls by the script do not count.
  *
  * @param by who runs it: the agent or the provider
  */
@@ -37,7 +37,7 @@ export function toolCall(context: LineContext, by: "agent" | "provider"): void {
   state.open = [...(state.open ?? []), callId].slice(-REMEMBERED_CALLS);
 }
 
-/** The output that the model got for its call. Later items about the call are ignored. */
+/** The output that the model received for its call. Later items about the call are ignored. */
 export function toolOutput(context: LineContext): void {
   const { p, timeMs, state, sink } = context;
   const given = asString(p["call_id"]);
@@ -50,7 +50,7 @@ export function toolOutput(context: LineContext): void {
     status,
     errorType,
     exitCode,
-    // The first form of subagents has the thread id only in the call's result
+    // Subagents of the first form: only the call's result has the thread id
     spawnedAgentId: /^\{\s*"agent_id":\s*"([0-9a-f-]{36})"/.exec(text)?.[1],
   });
   noteInput(state, timeMs);

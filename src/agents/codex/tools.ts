@@ -2,7 +2,7 @@ import { asArray, asString } from "../shared/payload/json.ts";
 
 /**
  * Converts a hook's tool name to the name that the model used: hooks report `exec_command` as `Bash`, and prefix a tool's
- * name with its namespace without a separator. Used for sessions without a file; session files have the model's own name.
+ * name with its namespace without a separator. Only for sessions without a file: session files have the model's name.
  */
 export function modelToolName(hookToolName: string | undefined): string | undefined {
   if (hookToolName === "Bash") return "exec_command";

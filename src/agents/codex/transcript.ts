@@ -17,7 +17,7 @@ import { lineContent } from "./content.ts";
 import { type LineState, lineState } from "./line-context.ts";
 import { readLine } from "./lines.ts";
 import { locate } from "./past.ts";
-import { FOLDERS, foldersBeside, formThere, oldestFirst, partsOf, readHead, subagentsOf } from "./rollouts.ts";
+import { existingForm, FOLDERS, oldestFirst, partsOf, readHead, siblingFolders, subagentsOf } from "./rollouts.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
 
@@ -29,12 +29,12 @@ function roots(home: string, env: Readonly<Record<string, string | undefined>>):
 
 /**
  * The main thread's file (several if it was rolled back), then one file for each subagent. For a subagent's session: the file that
- * names its parent. For a path to a subagent's file: the root's files, or those of the subagents if the root is gone.
+ * names its parent. For a path to a subagent's file: the root's files, or those of the subagents if the root's are missing.
  */
 async function files({ sessionId, path, mains, home, roots }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
-  // By the reported path, else by name: notifications have no path, and archived files have moved
-  const there = path === undefined ? undefined : formThere(path);
-  const beside = foldersBeside(path ?? join(home, ".codex", "sessions", "x"));
+  // By the reported path, otherwise by name: notifications have no path, and archived files have another one
+  const there = path === undefined ? undefined : existingForm(path);
+  const beside = siblingFolders(path ?? join(home, ".codex", "sessions", "x"));
   const found = [
     ...(there === undefined ? [] : [there]),
     ...(mains ?? (there === undefined ? partsOf(beside, sessionId, undefined) : [])),
@@ -45,7 +45,7 @@ async function files({ sessionId, path, mains, home, roots }: TranscriptQuery): 
   if (reported === undefined || head === undefined) return [];
   const isRoot = head.rootId === head.threadId;
   if (!isRoot && head.threadId === sessionId) return [{ path: reported, key: `${PARENT_OF}${plainPath(reported)}` }];
-  const folders = foldersBeside(reported);
+  const folders = siblingFolders(reported);
   const rootId = isRoot ? head.threadId : sessionId;
   const parts =
     isRoot && mains !== undefined ? oldestFirst(mains) : partsOf(folders, rootId, isRoot ? reported : undefined);
@@ -67,7 +67,7 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
 
 // --- internal ---
 
-/** Kinds of lines that were seen or that versions 0.98 to 0.169 can write, with or without facts. */
+/** Kinds of lines in recordings or in the programs 0.98 to 0.169, with or without facts. */
 const KINDS: readonly string[] =
   `session_meta dynamic_tools_updated turn_context token_usage_record response_item event_msg compacted world_state
   inter_agent_communication inter_agent_communication_metadata realtime_item security_risk_score ghost_snapshot`.split(

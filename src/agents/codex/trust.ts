@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
 import { isOurCommand } from "../shared/settings/settings.ts";
 
-/** One hook in `hooks.json`. Codex identifies it by its place: event, group, number in the group. */
+/** One hook in `hooks.json`. Codex identifies it by its position: event, group, number in the group. */
 export interface Handler {
   readonly event: string;
   readonly group: number;
@@ -33,7 +33,7 @@ export const stateKey = (hooksPath: string, { event, group, index }: Handler): s
 
 /**
  * The hash that Codex compares before it runs a hook: SHA-256 of the hook's normal form, as JSON with sorted members. It
- * does not contain the file or the place. Verified against `hooks/list` of 0.131.0, 0.140.0, 0.150.0, 0.160.0 and 0.169.0.
+ * does not contain the file or the position. Verified against `hooks/list` of 0.131.0, 0.140.0, 0.150.0, 0.160.0 and 0.169.0.
  */
 export function trustHash({ event, matcher, entry }: Handler): string {
   const statusMessage = asString(entry["statusMessage"]);

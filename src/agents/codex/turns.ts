@@ -10,9 +10,9 @@ export function prompt(context: LineContext, content: unknown): void {
     return;
   }
   enterTurn(state, p);
-  // In versions without turn ids, a message begins a turn
-  const isNameless = state.turnId === undefined || state.turnId.startsWith(NAMELESS);
-  const turnId = isNameless ? `${NAMELESS}${timeMs}` : state.turnId;
+  // In versions without turn ids, each message starts a turn
+  const hasNoTurnId = state.turnId === undefined || state.turnId.startsWith(TURN_ID_PREFIX);
+  const turnId = hasNoTurnId ? `${TURN_ID_PREFIX}${timeMs}` : state.turnId;
   const isFirst = state.prompted !== turnId;
   state.turnId = turnId;
   state.prompted = turnId;
@@ -28,9 +28,9 @@ export function prompt(context: LineContext, content: unknown): void {
 /** The turn's last line, with the error if it failed. */
 export function turnEnd(context: LineContext): void {
   const { p, state, sink } = context;
-  // Before 0.150 a failed turn has no error, only no last message
-  const isMute = p["last_agent_message"] === null && state.isWaiting === true;
-  const failure = asObject(p["error"]) ?? (isMute ? {} : undefined);
+  // Before 0.150 a failed turn has no error; only its last message is missing
+  const endedWithoutAnswer = p["last_agent_message"] === null && state.isWaiting === true;
+  const failure = asObject(p["error"]) ?? (endedWithoutAnswer ? {} : undefined);
   if (failure !== undefined) modelError(context, failure);
   const place = factBase(context, `turn_end:${endedTurn(context)}`);
   sink.other({ kind: "turn_end", ...place, durationMs: asCount(p["duration_ms"]) });
@@ -43,11 +43,11 @@ export function turnAborted(context: LineContext): void {
   turnEnd(context);
 }
 
-/** The message can contain anything; only its type is used: a name, or an object with the name as its only member. */
+/** Uses only the error's type (a name, or an object with the name as its only member): the message can contain anything. */
 export function modelError(context: LineContext, failure: Line): void {
   const info = failure["codex_error_info"];
   const [name, details] = Object.entries(asObject(info) ?? {})[0] ?? [info, undefined];
-  if (OF_NO_TURN.has(name)) return;
+  if (REFUSED_REQUESTS.has(name)) return;
   context.sink.other({
     kind: "model_error",
     ...factBase(context, `error:${context.state.turnId ?? context.timeMs}`),
@@ -59,11 +59,11 @@ export function modelError(context: LineContext, failure: Line): void {
 
 // --- internal ---
 
-/** The turn that the line names: a review's turn has the reviewer's id, which ends in a separate file. */
+/** The turn that the line names. For a review, it is not the current turn, which has the reviewer's id and another file. */
 const endedTurn = ({ p, timeMs, state }: LineContext): string | number =>
   asString(p["turn_id"]) ?? state.turnId ?? timeMs;
 
-const NAMELESS = "turn@";
+const TURN_ID_PREFIX = "turn@";
 
-/** Refused requests during a turn, which continues. */
-const OF_NO_TURN: ReadonlySet<unknown> = new Set(["active_turn_not_steerable", "thread_rollback_failed"]);
+/** Errors of requests that Codex refuses during a turn; the turn continues. */
+const REFUSED_REQUESTS: ReadonlySet<unknown> = new Set(["active_turn_not_steerable", "thread_rollback_failed"]);

@@ -43,6 +43,6 @@ export function difference(now: TokenUsage, before: TokenUsage): TokenUsage | un
   });
 }
 
-/** Equal input and output: their parts are not always reported. */
+/** Whether input and output are equal. Their parts are not compared: they are not always reported. */
 export const isSameUsage = (a: TokenUsage | undefined, b: TokenUsage | undefined): boolean =>
   a !== undefined && a.input === b?.input && a.output === b.output;

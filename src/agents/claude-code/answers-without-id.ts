@@ -1,7 +1,10 @@
 import { asCount, asObject, asString } from "../shared/payload/json.ts";
 
-/** An answer without an id, or with one that other answers share: shows whether the next such line is another block of it. Plain JSON. */
-export interface NamelessAnswer {
+/**
+ * An answer without an id, or with one that other answers share. Its last line is compared with the next one, which can be
+ * another block of it. Plain JSON.
+ */
+export interface AnswerWithoutId {
   readonly name: string;
   /** Its last line. */
   readonly uuid: string;
@@ -15,33 +18,33 @@ export interface NamelessAnswer {
 }
 
 /**
- * Names the answer that such a line is a block of: by its request, which lines have from 2.1.300 at the latest, else by its
- * first line.
+ * Identifies the answer to which such a line belongs: by its request, which lines have from 2.1.300 at the latest, otherwise by
+ * the answer's first line.
  *
- * @param id of its message, if any
+ * @param id the message's id, if any
  * @param known the last such answers, the newest last
- * @param lineId id of the line; for a copy, of the original line
- * @returns the name, and `known` with the answer added
+ * @param lineId the line's id; for a copy, the original line's
+ * @returns a name for the answer, and `known` with the answer added
  */
-export function nameAnswer(
+export function identifyAnswer(
   o: Readonly<Record<string, unknown>>,
   id: string | undefined,
-  known: readonly NamelessAnswer[],
+  known: readonly AnswerWithoutId[],
   lineId: string,
   agentId: string | undefined,
-): { readonly name: string; readonly known: readonly NamelessAnswer[] } {
+): { readonly name: string; readonly known: readonly AnswerWithoutId[] } {
   const request = asString(o["requestId"]) ?? asString(o["requestRef"]);
   if (request !== undefined) return { name: request, known };
   const message = asObject(o["message"]);
   const finishReason = asString(message?.["stop_reason"]);
   const place = asCount(o["apiBlockIndex"]);
-  const usage = counted(message?.["usage"]);
+  const usage = usageKey(message?.["usage"]);
   const block: Block = { id, parent: asString(o["parentUuid"]), finishReason, place, usage };
-  const mine = known.filter((answer) => answer.agentId === agentId);
-  const parent = mine.find(({ uuid }) => uuid === block.parent);
-  const before = [parent, mine.at(-1)].find((answer) => answer !== undefined && isOf(block, answer));
+  const ownAnswers = known.filter((answer) => answer.agentId === agentId);
+  const parent = ownAnswers.find(({ uuid }) => uuid === block.parent);
+  const before = [parent, ownAnswers.at(-1)].find((answer) => answer !== undefined && isBlockOf(block, answer));
   const name = before?.name ?? lineId;
-  const answer: NamelessAnswer = {
+  const answer: AnswerWithoutId = {
     name,
     uuid: asString(o["uuid"]) ?? lineId,
     ...(agentId !== undefined && { agentId }),
@@ -50,13 +53,13 @@ export function nameAnswer(
     ...(place !== undefined && { place }),
     ...(usage !== undefined && { usage }),
   };
-  return { name, known: [...known.filter((other) => other !== before).slice(1 - REMEMBERED), answer] };
+  return { name, known: [...known.filter((other) => other !== before).slice(1 - REMEMBERED_ANSWERS), answer] };
 }
 
 // --- internal ---
 
 /** Older versions wrote at most this many parallel subagents into one file. */
-const REMEMBERED = 8;
+const REMEMBERED_ANSWERS = 8;
 
 interface Block {
   readonly id: string | undefined;
@@ -70,7 +73,7 @@ interface Block {
  * Blocks have an index from 2.1.275 at the latest. Before that, each block's parent is the block before it, or (from 2.1.175 on)
  * the result of its call. All blocks of an answer have the same end and tokens, or only the last one has them.
  */
-function isOf(block: Block, answer: NamelessAnswer): boolean {
+function isBlockOf(block: Block, answer: AnswerWithoutId): boolean {
   if (block.id !== answer.id) return false;
   if (block.place !== undefined && answer.place !== undefined) return block.place > answer.place;
   const isNext = block.parent === answer.uuid;
@@ -79,8 +82,8 @@ function isOf(block: Block, answer: NamelessAnswer): boolean {
   return isSame && (isNext || block.usage !== undefined);
 }
 
-/** Distinguishes two answers in a row: the second one has more input. */
-function counted(usage: unknown): string | undefined {
+/** Usage as text, which distinguishes consecutive answers: the second one has more input. */
+function usageKey(usage: unknown): string | undefined {
   const u = asObject(usage);
   const read = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"].map((name) => u?.[name]);
   return read.some((count) => (asCount(count) ?? 0) > 0) ? JSON.stringify([...read, u?.["output_tokens"]]) : undefined;

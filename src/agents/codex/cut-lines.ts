@@ -1,0 +1,44 @@
+import { asObject } from "../shared/payload/json.ts";
+import { isCut } from "../shared/transcript/shorten.ts";
+import type { Line } from "./line-context.ts";
+import { reportsExit } from "./outcome.ts";
+
+/**
+ * Whether a line whose long strings are cut contains all facts of the whole line. Most bytes of a rollout are the output of
+ * programs: once as the model received it, below the lines that Codex added, and again in the item of the command.
+ */
+export function hasAllFacts(line: Line): boolean {
+  const p = asObject(line["payload"]);
+  if (p === undefined || !isComplete(line)) return false;
+  const { output, item, ...rest } = p;
+  if (!isComplete(rest)) return false;
+  if (typeof output === "string") return item === undefined && reportsExit(output);
+  const itemFields = asObject(item);
+  return (
+    itemFields !== undefined &&
+    output === undefined &&
+    ITEMS_WITH_UNUSED_TEXT.has(String(itemFields["type"])) &&
+    isComplete(usedFields(itemFields))
+  );
+}
+
+// --- internal ---
+
+/** Items whose long strings are not used. */
+const ITEMS_WITH_UNUSED_TEXT: ReadonlySet<string> = new Set([
+  "CommandExecution",
+  "McpToolCall",
+  "AgentMessage",
+  "Reasoning",
+]);
+
+const usedFields = ({ id, call_id, status }: Line): Line => ({ id, call_id, status });
+
+/** Whether no direct member was cut. */
+function isComplete(members: Line): boolean {
+  for (const name in members) {
+    const value = members[name];
+    if (typeof value === "string" && isCut(value)) return false;
+  }
+  return true;
+}
