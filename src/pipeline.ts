@@ -28,7 +28,7 @@ import { makeSpareFiles } from "./store/spare-files.ts";
 
 /** What a drain does besides its usual work. */
 export interface DrainOptions {
-  /** End every open session now, whatever its age. */
+  /** End every open session now, even a recent one. */
   readonly endIdle?: boolean;
   /** The user started the drain: a backend that failed recently is tried immediately. */
   readonly isEager?: boolean;
@@ -41,10 +41,10 @@ export interface DrainOptions {
 }
 
 /**
- * One drain: inbox → store → session → spans and counters → backend. One at a time per state directory: if another drain is at
- * work, that one repeats its pass, and this one returns.
+ * One drain: inbox → store → session → spans and counters → backend. One at a time per state directory: if another drain is
+ * running, that one repeats its pass, and this one returns.
  *
- * @returns what was done; `undefined` if another drain does it
+ * @returns what was done; `undefined` if another drain does the work
  * @throws StoreError if the store cannot be used, RuleError if a redaction rule cannot, StateError if the state directory belongs
  *         to another user; inbox and queue stay as they are
  */
@@ -146,21 +146,21 @@ async function read(work: Drain, sessions: ReadonlySet<number>): Promise<Readonl
   return new Set(await readers.addAll([...sessions].map((session) => () => readOne(session))));
 }
 
-/** @returns the sessions that still expect transcript lines: those with recent activity, since lines are late by moments only */
+/** @returns the sessions that still expect transcript lines: those with recent activity, because lines are late by a few seconds at most */
 async function derive(work: Drain, sessions: ReadonlySet<number>): Promise<ReadonlySet<number>> {
   const isFresh = (session: number): boolean =>
     Math.abs(work.now() - sessionById(work.db, session).lastMs) < LATE_LINES_MS;
   const incomplete = new Set<number>();
   for (const session of sessions) {
     const untilMs = work.partlyReadUntilMs.get(session);
-    // Of a transcript that is read in part, only what was read completely
+    // If a transcript is only partly read, build only what is complete so far
     if (untilMs !== undefined) await build(work, session, { patient: false, untilMs: untilMs - LATE_LINES_MS });
     else if (await build(work, session, { patient: isFresh(session) })) incomplete.add(session);
   }
   return incomplete;
 }
 
-/** `deriveSession`, whose errors concern this session only. @returns true if it expects more transcript lines */
+/** `deriveSession`; its errors affect this session only. @returns true if it expects more transcript lines */
 const build = async (work: Drain, session: number, options: DeriveOptions): Promise<boolean> =>
   !work.unreadSessions.has(session) &&
   contained(work, session, "build", () => guarded(work, session, () => deriveSession(work, session, options)), false);

@@ -61,7 +61,7 @@ export class Backend {
   }
 
   #failed(url: URL, why: string): UserError {
-    return new UserError("E_BACKEND", `${this.title} did not answer as expected: ${shownUrl(url.href)}: ${why}`);
+    return new UserError("E_BACKEND", `${this.title} did not respond as expected: ${shownUrl(url.href)}: ${why}`);
   }
 
   #exchange(url: URL, form: Readonly<Record<string, string>> | undefined) {
@@ -84,8 +84,8 @@ export class Backend {
       };
       const method = body === undefined ? "GET" : "POST";
       const agent = proxy === undefined ? {} : { agent: agentThrough(proxy, url) };
-      const request = openRequest(url, { method, headers, signal, ...agent }, (answer) => {
-        textOf(answer).then((text) => done({ status: answer.statusCode ?? 0, text }), lost);
+      const request = openRequest(url, { method, headers, signal, ...agent }, (response) => {
+        textOf(response).then((text) => done({ status: response.statusCode ?? 0, text }), lost);
       });
       request.on("error", lost);
       request.end(body);
@@ -106,7 +106,7 @@ const TITLES = { prometheus: "Prometheus", jaeger: "Jaeger", tempo: "Tempo" } as
 /** A trace of ten thousand spans is some tens of megabytes of JSON. */
 const TIMEOUT_MS = 30_000;
 const MAX_REASON = 300;
-const MAX_ANSWER_BYTES = 256 << 20;
+const MAX_RESPONSE_BYTES = 256 << 20;
 
 const hintForStatus = (status: number, name: BackendName): string =>
   status === 401 || status === 403
@@ -125,13 +125,13 @@ function reasonIn(text: string): string {
   }
 }
 
-async function textOf(answer: IncomingMessage): Promise<string> {
+async function textOf(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of answer) {
+  for await (const chunk of response) {
     const piece = Buffer.from(chunk as Uint8Array);
     bytes += piece.length;
-    if (bytes > MAX_ANSWER_BYTES) throw new Error("the answer is too large");
+    if (bytes > MAX_RESPONSE_BYTES) throw new Error("the response is too large");
     chunks.push(piece);
   }
   return Buffer.concat(chunks).toString("utf8");

@@ -131,7 +131,7 @@ function oneOf(db: Database, name: string): ReturnType<typeof sessionsIn> {
   return { numbers: packed ? [] : [number], pruned: 0, imported: packed ? 1 : 0 };
 }
 
-/** Where a drain would send to, and as which instance; the user's resource attributes override ours. */
+/** The destinations of a drain and its instance id; the user's resource attributes override ours. */
 function exportIdentity(config: LoadedConfig["config"], { platform, arch }: Context, instanceId: string | undefined) {
   const identity = { version: VERSION, instanceId: instanceId ?? "", os: platform, arch };
   const { traces, metrics, resource } = otlpSettings(config, identity);

@@ -21,7 +21,7 @@ export interface CallsResult {
 /**
  * Compares a session's transcripts with the store's counts, call by call and token by token.
  *
- * @param db to find out why a call is not counted here
+ * @param db used to find out why this session does not count a call
  * @param counted where each globally unique record was counted; this session's are added
  */
 export function compareCalls(
@@ -47,7 +47,7 @@ export function compareCalls(
   const differences: Difference[] = [];
   const unknown: string[] = [];
   const remarks: string[] = [];
-  const left = { copy: 0, pruned: 0, pending: 0, unread: 0 };
+  const uncounted = { copy: 0, pruned: 0, pending: 0, unread: 0 };
   const mine: EntryOf<"model_call">[] = [];
   const differ = (key: string, call: CallFact, what: string, a: number | null, b: number | null): void => {
     differences.push({ between: BETWEEN, session: label, subject: nameOf(key, call), what, left: a, right: b });
@@ -58,7 +58,7 @@ export function compareCalls(
     if (own === undefined) {
       const why = whyNotCounted(db, session, entry) ?? (facts.isOpen ? "unread" : undefined);
       if (why !== undefined) {
-        left[why]++;
+        uncounted[why]++;
         continue;
       }
       mine.push(entry);
@@ -85,21 +85,23 @@ export function compareCalls(
       differ(entry.key, own, `the model is ${entry.model ?? "unknown"} in the transcript`, null, null);
     }
   }
-  const more = [...calls.values()].filter(({ key }) => !transcript.calls.has(key));
-  const isWhole = more.length === 0 || (transcript.missingParts === 0 && !canHooksReport);
+  const onlyStored = [...calls.values()].filter(({ key }) => !transcript.calls.has(key));
+  const isWhole = onlyStored.length === 0 || (transcript.missingParts === 0 && !canHooksReport);
   if (!isWhole) {
     const why = transcript.missingParts > 0 ? "parts of its transcript are gone" : "only hooks reported them";
-    unknown.push(`${label}: ${more.length} of ${calls.size} model calls cannot be checked: ${why}`);
+    unknown.push(`${label}: ${onlyStored.length} of ${calls.size} model calls cannot be checked: ${why}`);
   } else {
-    for (const call of more) {
+    for (const call of onlyStored) {
       differ(call.key, call, "is in the store but no longer in the transcript", null, call.usage?.output ?? null);
     }
   }
-  if (left.copy > 0) remarks.push(`${label}: ${callsWere(left.copy)} copied from another session and counted there`);
-  if (left.pruned > 0)
-    unknown.push(`${label}: ${callsWere(left.pruned)} pruned from the store; the sums still include them`);
-  if (left.pending > 0) remarks.push(`${label}: ${callsWere(left.pending)} in a turn that has not ended`);
-  if (left.unread > 0) remarks.push(`${label}: still open, ${callsWere(left.unread)} written since the last drain`);
+  if (uncounted.copy > 0)
+    remarks.push(`${label}: ${callsWere(uncounted.copy)} copied from another session and counted there`);
+  if (uncounted.pruned > 0)
+    unknown.push(`${label}: ${callsWere(uncounted.pruned)} pruned from the store; the sums still include them`);
+  if (uncounted.pending > 0) remarks.push(`${label}: ${callsWere(uncounted.pending)} in a turn that has not ended`);
+  if (uncounted.unread > 0)
+    remarks.push(`${label}: still open, ${callsWere(uncounted.unread)} written since the last drain`);
   if (transcript.unreadable > 0) {
     remarks.push(`${label}: ${plural(transcript.unreadable, "line")} of its transcript cannot be read`);
   }

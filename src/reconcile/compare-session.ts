@@ -16,7 +16,7 @@ import type { MachineFacts } from "./stored-machine.ts";
 import type { StoredSessionFacts, StoredSpan } from "./stored-session.ts";
 import type { StoreQuery, TranscriptFacts } from "./transcripts.ts";
 
-/** Where a drain sends to; absent: nowhere. */
+/** Where a drain sends each signal; absent: it is not sent. */
 export interface Destinations {
   readonly traces: string | undefined;
   readonly metrics: string | undefined;
@@ -204,7 +204,7 @@ function compareTraces(backend: Backend, { facts, instanceId, isSampled }: Sessi
   );
 }
 
-/** The time range of the newest values: from the stream that was sent longest ago, by either clock. */
+/** The time range in which the newest values lie, with a margin for both clocks. It begins with the stream that was sent first. */
 function timesOf(
   { clockSkewMs }: MachineFacts,
   delivered: readonly { readonly delivered?: { readonly atMs: number } }[],

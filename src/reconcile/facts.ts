@@ -29,7 +29,7 @@ export const FIGURES: readonly string[] = [
 export interface CallFact {
   readonly key: string;
   readonly model: string | undefined;
-  /** Absent: the source does not say. */
+  /** Absent: the source does not report it. */
   readonly usage: TokenUsage | undefined;
   /** Its tokens cover a turn or session, so it has no span. */
   readonly covers: "turn" | "session" | undefined;

@@ -10,7 +10,7 @@ export interface FoundSeries {
 /**
  * The newest value of every series of one machine, without histogram buckets.
  *
- * @param sinceMs how old a newest value may be, and `untilMs` how new, by this machine's clock
+ * @param sinceMs the newest value of a series is not older than this, and not newer than `untilMs`, by this machine's clock
  * @throws UserError if Prometheus cannot be queried
  */
 export async function fetchSeries(
@@ -23,15 +23,15 @@ export async function fetchSeries(
   for (const label of INSTANCE_LABELS) {
     // `last_over_time` keeps the names, so one query covers all metrics
     const query = `last_over_time({__name__=~"gen_ai.*|openhook.*",__name__!~".*_bucket",${label}=${JSON.stringify(instanceId)}}[${seconds}s])`;
-    const answer = await backend.query("/api/v1/query", { query, time: String(untilMs / 1000) });
-    for (const series of seriesIn(answer)) found.set(JSON.stringify(Object.entries(series.labels).sort()), series);
+    const response = await backend.query("/api/v1/query", { query, time: String(untilMs / 1000) });
+    for (const series of seriesIn(response)) found.set(JSON.stringify(Object.entries(series.labels).sort()), series);
   }
   return [...found.values()];
 }
 
 /** Series of an instant query's response. */
-function seriesIn(answer: unknown): readonly FoundSeries[] {
-  const { status, data } = (answer ?? {}) as QueryResponse;
+function seriesIn(response: unknown): readonly FoundSeries[] {
+  const { status, data } = (response ?? {}) as QueryResponse;
   if (status !== "success" || !Array.isArray(data?.result)) return [];
   return data.result.flatMap(({ metric, value }) => {
     const name = metric?.["__name__"];

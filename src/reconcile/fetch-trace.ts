@@ -17,20 +17,20 @@ export interface FoundTrace {
  * @see Jaeger: GET /api/v3/traces/{id}, formerly /api/traces/{id}; Tempo: GET /api/v2/traces/{id}, formerly /api/traces/{id}
  */
 export async function fetchTrace(backend: Backend, traceId: string): Promise<FoundTrace | undefined> {
-  const answer =
+  const response =
     (await backend.query(`/api/${backend.name === "jaeger" ? "v3" : "v2"}/traces/${traceId}`)) ??
     (await backend.query(`/api/traces/${traceId}`));
-  const spans = [...spansIn(answer)];
-  return spans.length === 0 ? undefined : { spans, isPartial: isPartial(answer) };
+  const spans = [...spansIn(response)];
+  return spans.length === 0 ? undefined : { spans, isPartial: isPartial(response) };
 }
 
-/** Spans of a response, in any wrapping of OTLP's JSON, or in Jaeger's own form. Exported for its test. */
-export function* spansIn(answer: unknown): Generator<SpanFact> {
-  if (Array.isArray(answer)) {
-    for (const part of answer) yield* spansIn(part);
+/** Spans of a response in OTLP's JSON, whatever wraps it, or in Jaeger's format. Exported for its test. */
+export function* spansIn(response: unknown): Generator<SpanFact> {
+  if (Array.isArray(response)) {
+    for (const part of response) yield* spansIn(part);
     return;
   }
-  const whole = asRecord(answer);
+  const whole = asRecord(response);
   if (whole === undefined) return;
   const resources = whole["resourceSpans"] ?? whole["batches"];
   if (resources !== undefined) yield* otlpSpans(resources);
@@ -53,7 +53,7 @@ const textIn = (of: Json | undefined, name: string): string => {
   return typeof value === "string" ? value : "";
 };
 
-const isPartial = (answer: unknown): boolean => /PARTIAL/i.test(textIn(asRecord(answer), "status"));
+const isPartial = (response: unknown): boolean => /PARTIAL/i.test(textIn(asRecord(response), "status"));
 
 function* otlpSpans(resources: unknown): Generator<SpanFact> {
   for (const of of listIn({ resources }, "resources")) {
@@ -72,7 +72,7 @@ function* otlpSpans(resources: unknown): Generator<SpanFact> {
   }
 }
 
-/** `{data: [{spans, processes}]}`, the form of Jaeger's own page. */
+/** `{data: [{spans, processes}]}`, the format of Jaeger's user interface. */
 function* jaegerSpans(traces: unknown): Generator<SpanFact> {
   for (const trace of listIn({ traces }, "traces")) {
     const processes = asRecord(trace["processes"]);

@@ -30,7 +30,7 @@ export interface Totals {
 }
 
 export interface Report {
-  /** Which sessions, in words. */
+  /** Which sessions, as text. */
   readonly what: string;
   readonly backends: readonly { readonly title: string; readonly url: string }[];
   readonly sessions: readonly SessionReport[];

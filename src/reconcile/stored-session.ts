@@ -15,18 +15,18 @@ export interface StoredSpan extends SpanFact {
 /** What the store has of one session. */
 export interface StoredSessionFacts {
   readonly session: StoredSession;
-  /** Sessions of subagents whose facts are kept here. */
+  /** Sessions of subagents whose facts are stored in this session. */
   readonly children: readonly StoredSession[];
-  /** More is expected: the rest of its transcript is not settled yet. */
+  /** It is not completely settled: more calls and spans may be added. */
   readonly isOpen: boolean;
   readonly calls: ReadonlyMap<string, CallFact>;
   readonly spans: readonly StoredSpan[];
-  /** The parts of its transcripts that were read, by the reader's name. */
+  /** The parts of its transcripts that were read, by the reader's names. */
   readonly parts: ReadonlySet<string>;
   readonly hookPrompts: ReadonlySet<string>;
 }
 
-/** Sessions with activity in this time, each as a whole. */
+/** Selects sessions with activity in this time. They are compared as a whole. */
 export interface TimeRange {
   readonly sinceMs: number;
   readonly untilMs: number;
@@ -92,7 +92,7 @@ export function whyNotCounted(
     const owner = db.prepare("SELECT session FROM owners WHERE source = ? AND global_key = ?").get(source, globalKey)?.[
       "session"
     ];
-    if (owner !== undefined && owner !== id && holds(db, Number(owner), key)) return "copy";
+    if (owner !== undefined && owner !== id && hasEntry(db, Number(owner), key)) return "copy";
     if (owner === undefined && isPrunedFact(db, "owner", source, globalKey)) return "pruned";
   }
   if (isPrunedFact(db, "entry", source, sessionId, key)) return "pruned";
@@ -123,7 +123,7 @@ const isOpen = (db: Database, number: number): boolean =>
     )
     .get(number) !== undefined;
 
-const holds = (db: Database, session: number, key: string): boolean =>
+const hasEntry = (db: Database, session: number, key: string): boolean =>
   db.prepare("SELECT 1 FROM entries WHERE session = ? AND key = ?").get(session, key) !== undefined;
 
 function callsOf(db: Database, number: number): ReadonlyMap<string, CallFact> {

@@ -32,8 +32,8 @@ export type TranscriptContext = Omit<CaptureContext, "db">;
 export type StoreQuery = <T>(ask: (db: Database) => T) => T | undefined;
 
 /**
- * Reads a session's transcripts again from the first line with its agent's reader. From the store it only uses where they are, and what a
- * hook reported about a fork's beginning.
+ * Reads a session's transcripts again from the first line with its agent's reader. From the store it only uses their paths, and what a
+ * hook reported about the start of a fork.
  */
 export async function rereadTranscripts(
   drain: TranscriptContext,
@@ -122,7 +122,7 @@ class CallCollector {
     }
   }
 
-  /** Session totals replace calls with unknown tokens; beside known calls they would count twice. */
+  /** Session totals replace calls with unknown tokens; together with known calls they would count twice. */
   calls(): ReadonlyMap<string, EntryOf<"model_call">> {
     const own = new Set(
       withoutDuplicateAnswers([...this.#calls.values()], (key) => this.#facts.calls.has(key)).map(({ key }) => key),

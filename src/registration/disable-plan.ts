@@ -40,8 +40,8 @@ export interface FilePlan {
 }
 
 /**
- * Reads the settings files and computes the edit; writes nothing. An agent that was not named and is not registered is left
- * alone.
+ * Reads the settings files and computes the edit; writes nothing. An agent that was not named and is not registered is
+ * skipped.
  *
  * @throws UserError if a file cannot be edited; FileError if one cannot be read
  */
@@ -75,7 +75,7 @@ export async function planDisable(
       };
     }),
   );
-  // Broken files that do not mention us are left alone
+  // Skip broken files that do not mention us
   const isNamed = known.some(namesUs) || installer.registered(files).length > 0;
   const isKnown = known.some(({ isOurs }) => isOurs);
   const asTheyAre = known.map((one) => ({ ...one, after: one.file.bytes }));

@@ -19,7 +19,7 @@ function stepOf(plan: FilePlan, backupDir: string): Step {
     async run() {
       if (bytes !== undefined) change = { ...change, modes: { mode: (await stat(path)).mode & 0o7777 } };
       if (isChanged(plan)) await apply(change);
-      await forget(plan, backupDir);
+      await removeRecord(plan, backupDir);
     },
     async undo() {
       if (isChanged(plan)) await apply(reversed(change));
@@ -28,8 +28,11 @@ function stepOf(plan: FilePlan, backupDir: string): Step {
   };
 }
 
-/** Removes the record with the last registration of the file; until then it describes how we left the file. */
-async function forget({ file, record, original, others, isOurs, after }: FilePlan, backupDir: string): Promise<void> {
+/** Removes the record with the last registration of the file; until then it describes the file after our last edit. */
+async function removeRecord(
+  { file, record, original, others, isOurs, after }: FilePlan,
+  backupDir: string,
+): Promise<void> {
   if (record === undefined) return;
   if (others.length === 0) return dropBackup(backupDir, file.path);
   if (!isOurs) return;

@@ -97,9 +97,8 @@ function modesOf(scope: Scope, text: string | undefined): { readonly mode: numbe
 /**
  * The bytes that `disable` restores.
  *
- * As long as the file is as we wrote it: the bytes from before our first edit. If something else has changed it (the
- * agent does, when the user answers "always allow"), restoring them would undo that change; then: the current file
- * without our entries.
+ * While nothing else has changed the file: the bytes from before our first edit. Otherwise (an agent changes it when the
+ * user answers "always allow") restoring them would undo that change, so: the current file without our entries.
  */
 function originalBytes(
   file: SettingsFile,

@@ -101,7 +101,7 @@ export async function removeHookProgram({ places }: Context): Promise<void> {
   await removeFile(places.hookPath);
   await removeFile(places.hookConfPath);
   const directory = dirname(places.hookPath);
-  // Fails if the user has files in it, which is right
+  // Fails if the user has files in it, which must stay
   if (directory !== places.stateDir) await rmdir(directory).catch(() => {});
 }
 

@@ -92,8 +92,8 @@ export function edited<T>(files: readonly SettingsText[], edit: () => T): T {
 }
 
 /**
- * What is left of a file that existed before us once it contains nothing but ours: an empty document. A script, and a file with our name, is
- * removed.
+ * The content of a file from before `enable` once our entries, the only ones in it, are removed: an empty document. `undefined` for a
+ * script, or a file with our name: it is deleted.
  */
 export function emptied({ path, text }: SettingsText): string | undefined {
   if (text?.startsWith("#!") || basename(path).includes("openhook-otel")) return undefined;

@@ -64,7 +64,7 @@ export async function restoreRecord(
   record: BackupRecord | undefined,
   original: Uint8Array | undefined,
 ): Promise<void> {
-  // A record whose bytes are lost must not come back as "there was no file": disable would delete the user's file
+  // Do not restore a record without its backup as "there was no file": `disable` would delete the user's file
   if (record === undefined || record.existed !== (original !== undefined)) await dropBackup(backupDir, path);
   else await saveBackup(backupDir, record, original);
 }

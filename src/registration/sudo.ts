@@ -3,10 +3,10 @@ import { ownUid } from "../config/file-owner.ts";
 import { type Context, UserError } from "../context.ts";
 
 /**
- * Checked before anything is created in a home. `sudo` may keep `HOME`: what root creates there, its owner and the owner's agents
- * cannot read or write. Root without `sudo`, as in a container, may use any home.
+ * Refuses to run with `sudo` in another user's home, before anything is created there: `sudo` may keep `HOME`, and the user and the
+ * user's agents could not read or write root's files. Root without `sudo`, as in a container, may use any home.
  *
- * @throws UserError if it is so
+ * @throws UserError
  */
 export async function refuseSudo({
   env,

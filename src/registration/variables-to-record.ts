@@ -4,8 +4,8 @@ import type { Context } from "../context.ts";
 import { allowedNodeOptions } from "../intake/inbox-file.ts";
 
 /**
- * The variables that `enable` records in this environment: without those that a file of the current folder's repository names,
- * because an agent may have started the command.
+ * The variables that `enable` records. Variables that a file of the current folder's repository names are left out, because an agent
+ * may have started the command with them.
  *
  * @returns `own`: what can be recorded; `theirs`: variable name → file
  */

@@ -15,7 +15,7 @@ export async function installWrapper(context: Context): Promise<void> {
 }
 
 /**
- * Makes the link. The record is written first: `unwrap` must know of every link that exists.
+ * Creates the link. The record is written first, so that `unwrap` finds every link.
  *
  * @throws UserError when the link cannot be made; then there is no record either
  */

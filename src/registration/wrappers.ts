@@ -7,13 +7,13 @@ import type { Places } from "../config/places.ts";
 import type { Context } from "../context.ts";
 import wrapperSource from "../intake/wrapper.sh?raw";
 
-/** Replaces the agent's name in our records for the command's files. */
+/** Used instead of an agent's name in backup records of `wrap`. */
 export const RECORDED_AS = "wrap";
 
 /** The target of every wrapper link. Beside the hook program, which it starts. */
 export const wrapperPathOf = ({ hookPath }: Places): string => join(dirname(hookPath), "wrapper");
 
-/** For wrappers that cannot be placed before their program; only we write there. */
+/** Directory for wrappers that have no directory before their program in PATH; only this program writes there. */
 export const ownBinOf = ({ hookPath }: Places): string => join(dirname(hookPath), "bin");
 
 /** The shipped wrapper for this machine: with the hook's path, and an `env` that can reset ignored signals. */
@@ -101,7 +101,7 @@ async function firstBytes(path: string, count: number): Promise<string> {
   }
 }
 
-/** GNU's, from 8.31 on. */
+/** An `env` that can reset signals: GNU coreutils 8.31 or later. */
 function resettingEnv(env: Context["env"]): string | undefined {
   return ["/usr/bin/env", "/bin/env"].find((program) => {
     const { status } = spawnSync(program, ["--default-signal=INT,QUIT", "/bin/sh", "-c", "exit 7"], {

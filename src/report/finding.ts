@@ -1,7 +1,7 @@
 import { printable } from "../text/terminal.ts";
 import type { Cause } from "./explain-money.ts";
 
-/** Something worth saying about a session. */
+/** A notable fact about a session. */
 export interface Finding {
   /** 0 to 1: how much of the session it concerns. */
   readonly weight: number;
@@ -15,8 +15,8 @@ export const percent = (share: number): string => `${Math.round(share * 100)}%`;
 
 export const inTurn = (turn: number): string => (turn > 0 ? ` in turn ${turn}` : "");
 
-/** What preceded a model call, in a few words. */
-export function causeInWords(cause: Cause): string {
+/** What preceded a model call, as text. */
+export function describeCause(cause: Cause): string {
   switch (cause.kind) {
     case "prompt":
       return "the prompt";

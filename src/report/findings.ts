@@ -3,10 +3,10 @@ import { maxOf } from "../model/min-max.ts";
 import { costText, count, duration, plural } from "../text/figures.ts";
 import { printable } from "../text/terminal.ts";
 import type { Explanation } from "./explain.ts";
-import { causeInWords, type Finding, inTurn, MIN_SHARE, percent } from "./finding.ts";
+import { describeCause, type Finding, inTurn, MIN_SHARE, percent } from "./finding.ts";
 import { timeFindings } from "./findings-time.ts";
 
-/** What stands out in a session, most important first. Each sentence has the numbers it rests on. */
+/** Notable facts about a session, most important first. Each sentence has its numbers. */
 export function findingsOf(explanation: Explanation): readonly Finding[] {
   return [
     ...timeFindings(explanation),
@@ -44,7 +44,7 @@ function moneyFindings({ money, view }: Explanation): readonly Finding[] {
   if (tool !== undefined && share(tool.sums.costNanoUsd) >= 0.25) {
     findings.push({
       weight: share(tool.sums.costNanoUsd) * 0.6,
-      text: `${percent(share(tool.sums.costNanoUsd))} of the cost, ${costText(tool.sums)}, went into the ${plural(tool.sums.modelCalls, "call")} that read what ${causeInWords(tool.of)} had returned.`,
+      text: `${percent(share(tool.sums.costNanoUsd))} of the cost, ${costText(tool.sums)}, went into the ${plural(tool.sums.modelCalls, "call")} that read what ${describeCause(tool.of)} had returned.`,
     });
   }
   const [server] = mcpServers;
@@ -68,7 +68,7 @@ function contextFindings({ habits, money, view }: Explanation): readonly Finding
     const step =
       largestStep === undefined
         ? ""
-        : `; the largest step, ${count(largestStep.tokens)}, came${inTurn(largestStep.turn)} after ${causeInWords(largestStep.after)}`;
+        : `; the largest step, ${count(largestStep.tokens)}, came${inTurn(largestStep.turn)} after ${describeCause(largestStep.after)}`;
     findings.push({
       weight: peak === 0 ? 0 : ((peak - first.input) / peak) * 0.5,
       text: `The context grew from ${count(first.input)} to ${count(peak)} tokens over ${plural(points.length, "call")}${compacted}${step}.`,

@@ -25,7 +25,7 @@ export interface Question {
 }
 
 /**
- * The question that a command line asks.
+ * The query of a command line.
  *
  * @param words dimensions, also in the plural; none: days
  * @throws UserError for an unknown dimension, for two that cannot be combined, and for a wrong time

@@ -172,9 +172,9 @@ const CALL_COLUMNS = `sum(calls) AS calls, sum(sums_told) AS sums_told, sum(with
   sum(duration_ms) AS duration_ms, sum(iif(cache_read IS NULL, NULL, input)) AS cache_told_input`;
 const TOOL_COLUMNS = `sum(calls) AS calls, sum(errors) AS errors, sum(denied) AS denied,
   sum(unfinished) AS unfinished, sum(duration_ms) AS duration_ms`;
-const ASKED = "origin IN ('human', 'machine')";
-const TURN_COLUMNS = `sum(iif(${ASKED}, turns, 0)) AS turns, sum(iif(origin = 'human', turns, 0)) AS prompts,
-  sum(iif(${ASKED}, failed, 0)) AS failed, sum(iif(${ASKED}, interrupted, 0)) AS interrupted`;
+const PROMPTED = "origin IN ('human', 'machine')";
+const TURN_COLUMNS = `sum(iif(${PROMPTED}, turns, 0)) AS turns, sum(iif(origin = 'human', turns, 0)) AS prompts,
+  sum(iif(${PROMPTED}, failed, 0)) AS failed, sum(iif(${PROMPTED}, interrupted, 0)) AS interrupted`;
 
 const DAY_MS = 86_400_000;
 

@@ -10,13 +10,13 @@ import { addTotals, NO_TOTALS, type Totals, totalOf } from "../telemetry/totals.
 export interface WholeSegment {
   /** Start and end are those of its root span, as if it ended now. */
   readonly segment: Segment;
-  /** Of both parts. */
+  /** Sums of both parts. */
   readonly totals: Totals;
   /** Its root span is stored. */
   readonly delivered: boolean;
 }
 
-/** The stored segments, extended by what is open. */
+/** The stored segments, with their open parts added. */
 export function wholeSegments(
   db: Database,
   stored: StoredSession,
@@ -42,7 +42,7 @@ export function wholeSegments(
     .sort((a, b) => a.segment.ordinal - b.segment.ordinal);
 }
 
-/** Extends a segment to all work in it: a transcript can hold work before the first hook and after the last. */
+/** Extends a segment to all its work: a transcript can contain work before the first hook and after the last. */
 export function widened(segment: Segment, { firstMs, lastMs }: Totals): Segment {
   const { startMs, endMs, lastActivityMs } = segment;
   return {

@@ -5,7 +5,7 @@ import { readFileIfAny } from "../config/files.ts";
 import { UserError } from "../context.ts";
 import type { StackRecord } from "./record.ts";
 
-/** What a folder lacks of the shipped files. Paths are relative to it. */
+/** The changes that bring a folder up to date with the shipped files. Paths are relative to it. */
 export interface StackPlan {
   readonly folder: string;
   readonly writes: readonly { readonly path: string; readonly content: Buffer; readonly isNew: boolean }[];
@@ -20,7 +20,7 @@ export interface StackPlan {
 }
 
 /**
- * The stack's files by their path in its folder, which is as in the package.
+ * The stack's files by their path in its folder, which is the same as in the package.
  *
  * @throws UserError when one of the folders is missing
  */
@@ -38,7 +38,7 @@ export async function shippedFiles(packageRoot: string): Promise<ReadonlyMap<str
 /**
  * Compares a folder with what is shipped and with what we wrote there before.
  *
- * @param force what the user has changed is written over, or removed, like the rest
+ * @param force overwrite or remove files that the user has changed
  */
 export async function planOf(
   folder: string,
@@ -78,7 +78,7 @@ export async function planOf(
 const NO_WRITES: StackPlan["writes"] = [];
 const NO_PATHS: readonly string[] = [];
 
-/** Their headers say so. */
+/** Files that users are meant to edit, as their headers state. */
 const MEANT_TO_BE_CHANGED: ReadonlySet<string> = new Set([join("dashboards", "rules", "budgets.yaml")]);
 
 const SHIPPED = [

@@ -3,11 +3,11 @@ import * as z from "zod";
 import { readFileIfAny, writeFileAtomic } from "../config/files.ts";
 import { UserError } from "../context.ts";
 
-/** The files that we wrote to a stack's folder, to distinguish them from the user's. */
+/** The files that this program wrote to a stack's folder, to distinguish them from the user's. */
 const StackRecord = z.object({
   /** SHA-256 by path, relative to the folder. */
   files: z.record(z.string().refine(isInside), z.string()),
-  /** There if `otlp.endpoint` was set by us; what the user's file had before, `null` for nothing. */
+  /** Present if this command set `otlp.endpoint`: the user's value before, `null` for none. */
   endpoint: z.object({ before: z.string().nullable() }).optional(),
 });
 export type StackRecord = z.infer<typeof StackRecord>;
@@ -33,7 +33,7 @@ export const writeRecord = (folder: string, record: StackRecord): Promise<void> 
 
 // --- internal ---
 
-/** Nothing outside of the folder is ever removed, whatever the file says. */
+/** Rejects paths outside of the folder: only files in it may be removed. */
 function isInside(path: string): boolean {
   return !isAbsolute(path) && !normalize(path).startsWith("..");
 }

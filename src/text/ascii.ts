@@ -27,7 +27,7 @@ const toAscii = (line: string): string =>
     .replace(/(?<= ) ≥|≥ ?/g, ">=")
     .replace(/(?<=^|\dm)… (?=\d)/, "... ")
     .replace(/→(?! )/g, "/")
-    .replace(SIGNS, (sign) => ASCII[sign] ?? "?");
+    .replace(SYMBOLS, (sign) => ASCII[sign] ?? "?");
 
 /** Each takes one column, like the symbol. */
 const ASCII: Readonly<Record<string, string>> = {
@@ -57,4 +57,4 @@ const ASCII: Readonly<Record<string, string>> = {
   "✗": "x",
   "×": "x",
 };
-const SIGNS = new RegExp(`[${Object.keys(ASCII).join("")}]`, "g");
+const SYMBOLS = new RegExp(`[${Object.keys(ASCII).join("")}]`, "g");

@@ -62,7 +62,7 @@ function compare(before: readonly string[], after: readonly string[]): readonly 
   ];
 }
 
-/** Longest common subsequence by the textbook table. */
+/** Longest common subsequence, by dynamic programming. */
 function compareMiddle(before: readonly string[], after: readonly string[]): readonly Step[] {
   const width = after.length + 1;
   if ((before.length + 1) * width > MAX_CELLS) return [...all("-", before), ...all("+", after)];

@@ -3,7 +3,7 @@ import { shownLines } from "./ascii.ts";
 import { duration, megabytes } from "./figures.ts";
 import { clip, terminalOf } from "./terminal.ts";
 
-/** How far an import has got. */
+/** Progress of an import. */
 export interface ReadProgress {
   readonly sessions: number;
   readonly ofSessions: number;

@@ -16,7 +16,7 @@ export interface Column<T> {
 export function* table<T>(columns: readonly Column<T>[], rows: readonly T[], terminal: Terminal): Generator<string> {
   const all = columns.map((column) => ({ column, cells: rows.map(column.cell) }));
   const used = all.filter(({ cells }) => cells.some((cell) => cell !== ""));
-  const laid = layOut(
+  const sizedColumns = layOut(
     used.map(({ column, cells }) => ({
       column,
       cells,
@@ -24,9 +24,9 @@ export function* table<T>(columns: readonly Column<T>[], rows: readonly T[], ter
     })),
     terminal.columns,
   );
-  const line = (cell: (one: (typeof laid)[number]) => Piece): string =>
+  const line = (cell: (one: (typeof sizedColumns)[number]) => Piece): string =>
     lineOf(
-      laid.flatMap((one, i) => [
+      sizedColumns.flatMap((one, i) => [
         ...(i === 0 ? [] : [GAP]),
         ...sized([cell(one)], one.width, one.column.align ?? "left"),
       ]),
@@ -45,14 +45,14 @@ export function* table<T>(columns: readonly Column<T>[], rows: readonly T[], ter
 
 const GAP: Piece = { text: "  " };
 
-interface Laid<T> {
+interface SizedColumn<T> {
   readonly column: Column<T>;
   readonly cells: readonly string[];
   readonly width: number;
 }
 
 /** Shrinks columns, then drops them by rank, until the rest fits; a single remaining column is clipped. */
-function layOut<T>(columns: readonly Laid<T>[], room: number): readonly Laid<T>[] {
+function layOut<T>(columns: readonly SizedColumn<T>[], room: number): readonly SizedColumn<T>[] {
   const excess = columns.reduce((sum, { width }) => sum + width + GAP.text.length, -GAP.text.length) - room;
   if (excess <= 0) return columns;
   const shrinkable = columns.find(

@@ -24,7 +24,7 @@ export function timeOf(option: string, text: string, nowMs: number): number {
  * An age: `90d`, `36h`, `12w`.
  *
  * @returns milliseconds
- * @throws UserError when it is none
+ * @throws UserError when it is not an age
  */
 export function ageOf(option: string, text: string): number {
   const [, amount, unit] = /^(\d{1,6})([hdw])$/.exec(text) ?? [];

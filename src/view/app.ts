@@ -122,7 +122,7 @@ const NO_SESSION = Symbol("no such session");
 const NO_SPAN = Symbol("no such span");
 const NOT_MODIFIED = Symbol("not modified");
 
-/** @param read reads from one snapshot of the store; a symbol says why there is no object */
+/** @param read reads from one snapshot of the store; a symbol is the reason why there is no object */
 async function respond(c: Context, deps: ViewDeps, read: (db: Database) => object | symbol): Promise<Response> {
   try {
     const result = readStore(deps.storePath, read);

@@ -1,6 +1,6 @@
 import type { SessionName } from "./document.ts";
 
-/** Invalid query parameters; the message says which. */
+/** Invalid query parameters; the message names them. */
 export class BadRequest extends Error {
   readonly code = "E_USAGE";
 }

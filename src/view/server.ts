@@ -73,7 +73,7 @@ function isAdmitted(
     const { cookie, location, isFromOtherSite } = verdict;
     if (!isFromOtherSite) response.writeHead(303, { location, "set-cookie": cookie }).end();
     else {
-      // A redirect would still count as coming from the other site, and the cookie would not be sent
+      // After a redirect the request would still count as one from the other site, without the cookie
       response.writeHead(200, { "content-type": "text/html; charset=utf-8", "set-cookie": cookie });
       response.end(
         `<!doctype html><meta http-equiv="refresh" content="0;url=${location}"><title>openhook-otel</title>`,

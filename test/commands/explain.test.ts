@@ -6,7 +6,7 @@ import { allAgents } from "../../src/agents/registry.ts";
 import { explain } from "../../src/commands/explain.ts";
 import { type Places, placesOf } from "../../src/config/places.ts";
 import { explain as explanationOf } from "../../src/report/explain.ts";
-import { causeInWords } from "../../src/report/finding.ts";
+import { describeCause } from "../../src/report/finding.ts";
 import { findingsOf } from "../../src/report/findings.ts";
 import { viewOf } from "../../src/report/session-view.ts";
 import { timeTable } from "../../src/report/text/explain-tables.ts";
@@ -94,7 +94,7 @@ describe("recorded sessions", () => {
     } finally {
       db.close();
     }
-    expect(causeInWords({ kind: "other" })).toBe("an unknown step");
+    expect(describeCause({ kind: "other" })).toBe("an unknown step");
   });
 
   test.each([

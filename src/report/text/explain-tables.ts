@@ -5,7 +5,7 @@ import { type Column, table } from "../../text/table.ts";
 import { printable, type Terminal, widthOf } from "../../text/terminal.ts";
 import type { Explanation } from "../explain.ts";
 import type { TimePart } from "../explain-time.ts";
-import { causeInWords } from "../finding.ts";
+import { describeCause } from "../finding.ts";
 
 /** The parts of the session's time, in a fixed order; their sum is the whole. */
 export function* timeTable({ time, money, habits, view }: Explanation, terminal: Terminal): Generator<string> {
@@ -20,7 +20,7 @@ export function* timeTable({ time, money, habits, view }: Explanation, terminal:
   const turns = view.turnList.filter(({ origin }) => origin === "human" || origin === "machine").length;
   const slowest = habits.slowest.find(({ kind }) => kind === "model");
   const details: Readonly<Record<TimePart, string>> = {
-    model: `${plural(money.total.modelCalls, "call")}${slowest === undefined ? "" : slowestInWords(slowest.ms, time.parts.model)}`,
+    model: `${plural(money.total.modelCalls, "call")}${slowest === undefined ? "" : slowestText(slowest.ms, time.parts.model)}`,
     tool: named("toolMs"),
     held: named("heldMs"),
     agent: time.isModelTimed ? "in a turn, no model or tool running" : "in a turn, including the model",
@@ -38,7 +38,7 @@ export function* timeTable({ time, money, habits, view }: Explanation, terminal:
       figures: [duration(time.parts[part])],
       detail: details[part],
     }));
-  // The session lasted no time
+  // The session has no duration
   if (rows.length === 0) return;
   yield* drawn(["", `${duration(wholeMs)} in all`, "time"], rows, terminal);
 }
@@ -76,11 +76,11 @@ export function* moneyTable({ money }: Explanation, terminal: Terminal): Generat
     ...cut("thread", money.threads, 3, (of) =>
       of.subagent ? `subagent${of.type === undefined ? "s" : ` ${printable(of.type)}`}` : "main",
     ),
-    ...cut("after", money.causes, 3, causeInWords),
+    ...cut("after", money.causes, 3, describeCause),
     ...cut("MCP", money.mcpServers, 2, printable, 1),
   ];
   // A single call has no parts but a cost
-  const rows = cuts.length > 0 ? cuts : cut("after", money.causes, 1, causeInWords, 1);
+  const rows = cuts.length > 0 ? cuts : cut("after", money.causes, 1, describeCause, 1);
   if (rows.length === 0) return;
   yield* drawn(
     ["by", total.costNanoUsd === undefined ? "cost unknown" : `${costText(total)} in all`, "cost", "tokens"],
@@ -92,7 +92,7 @@ export function* moneyTable({ money }: Explanation, terminal: Terminal): Generat
 // --- internal ---
 
 /** A call can run beside tools or outside turns and then take longer than the time spent waiting for the model. */
-const slowestInWords = (ms: number, waitedMs: number): string =>
+const slowestText = (ms: number, waitedMs: number): string =>
   ms <= waitedMs ? `, slowest ${duration(ms)}` : `; the slowest took ${duration(ms)}, not all of it waited for`;
 
 interface Row {

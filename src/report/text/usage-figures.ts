@@ -54,7 +54,7 @@ export function figureColumns(by: readonly Dimension[], measure: Measure): reado
 const number = (n: number | undefined): string => (n === undefined ? "" : count(n));
 
 type Known = NonNullable<UsageRow["calls"]>;
-/** Empty if nothing was used, `?` if usage is unknown: the two must not look alike. */
+/** Empty if nothing was used, `?` if usage is unknown: these two must differ. */
 const unknown = (calls: Known, { sessionsWithoutUsage }: UsageRow): string =>
   hasUsage(calls) || sessionsWithoutUsage > 0 ? "?" : "";
 const least = (isLeast: boolean): string => (isLeast ? "≥" : "");

@@ -14,7 +14,7 @@ export function keyColumns(by: readonly Dimension[]): readonly Column<UsageLine>
     rank: 30 - i,
     cell: ({ keys }) => keys[i] ?? "",
     style: ({ isTotal }) => (isTotal ? "bold" : undefined),
-    // Ids that were cut would look alike
+    // Do not shrink ids: shortened ones would look the same
     ...(!TIMES.has(dimension) && dimension !== "session" && { shrinkTo: 14 }),
   }));
 }
@@ -26,7 +26,7 @@ export function keyTexts(
   terminal: Terminal,
 ): readonly (readonly string[])[] {
   const ids = rows.flatMap(({ key }) => (typeof key.session === "string" ? [key.session] : []));
-  const nameOf = by.includes("session") ? namesApart(ids, terminal.columns - FIGURE_COLUMNS) : printable;
+  const nameOf = by.includes("session") ? distinctNames(ids, terminal.columns - FIGURE_COLUMNS) : printable;
   const hours = new Set(rows.flatMap(({ key }) => (typeof key.hour === "string" ? [key.hour.slice(0, 16)] : [])));
   const isHourAmbiguous = by.length === 1 && hours.size < rows.length;
   return rows.map(({ key }) =>
@@ -75,7 +75,7 @@ const end: Cut = (name, length) => {
 };
 
 /** Shortens ids as far as they stay distinct. @param room columns that they may take */
-function namesApart(names: readonly string[], room: number): (name: string) => string {
+function distinctNames(names: readonly string[], room: number): (name: string) => string {
   const shortened = [beginning, end].map((cut) => {
     const length = distinctLength(names, cut);
     return (name: string): string => printable(cut(name, length));

@@ -16,7 +16,7 @@ export function* usageReportLines(question: Question, report: UsageReport, termi
   yield* flow([[{ text: titleOf(question), style: "bold" }]], terminal);
   yield* usageTable(by, report.rows, report.total, terminal);
   for (const summary of summaries) {
-    // The total above already says what a summary of one row would
+    // A summary of one row would repeat the total above
     if (summary.rows.length < 2) continue;
     yield "";
     yield* usageTable(summary.by, summary.rows.slice(0, SUMMARY_ROWS), undefined, terminal);

@@ -25,7 +25,7 @@ export function* usageTable(
   const lines = withGaps(rows.map((row, i): UsageLine => ({ row, keys: keys[i] ?? [], isTotal: false })));
   // The total of one row is that row
   if (total !== undefined && rows.length > 1)
-    lines.push({ row: likeThose(rows, total), keys: ["total"], isTotal: true });
+    lines.push({ row: withFiguresOf(rows, total), keys: ["total"], isTotal: true });
   const measure = measureOf(by, rows);
   const columns = [...keyColumns(by), ...figureColumns(by, measure)];
   const scale = maxOf(
@@ -37,7 +37,7 @@ export function* usageTable(
   const bars: Column<UsageLine> = {
     title: "",
     rank: 11,
-    // Padded, so that the table keeps its shape whatever is filtered
+    // Padded, so that the table has the same width with every filter
     cell: ({ row, isTotal }) =>
       isTotal || scale === 0 ? "" : bar((MEASURES[measure](row) ?? 0) / scale, width).padEnd(width),
     style: () => "cyan",
@@ -53,7 +53,7 @@ export function* usageTable(
 // --- internal ---
 
 /** The total has only figures that the rows have: models have no turns. */
-function likeThose(rows: readonly UsageRow[], { calls, turns, tools, ...total }: UsageRow): UsageRow {
+function withFiguresOf(rows: readonly UsageRow[], { calls, turns, tools, ...total }: UsageRow): UsageRow {
   const has = (part: "calls" | "turns" | "tools"): boolean => rows.some((row) => row[part] !== undefined);
   return {
     ...total,

@@ -13,7 +13,7 @@ export interface TreeNode {
  * Spans in the order of a tree: children below their parent, siblings by start. Depth first without recursion, because
  * traces can be deeper than the stack.
  *
- * @param turnsBefore turns that were drawn before, so that numbers go on
+ * @param turnsBefore number of turns already drawn, so that numbers continue
  */
 export function inTreeOrder(spans: readonly ShownSpan[], turnsBefore: number): readonly TreeNode[] {
   const sorted = [...spans].sort(
@@ -59,10 +59,10 @@ export function inTreeOrder(spans: readonly ShownSpan[], turnsBefore: number): r
 
 // --- internal ---
 
-/** Deeper guides are cut on the left: the last levels are the ones that help. */
+/** Deeper guides are cut on the left, because the last levels are the useful ones. */
 const MAX_GUIDE = 48;
 
-/** With one trace per turn, a turn's span has no parent but a link to its session's span. */
+/** With one trace per turn, a turn's span has no parent, but a link to its session's span. */
 const parentOf = ({ parentSpanId, links }: ShownSpan["record"]): string | undefined =>
   parentSpanId ?? links.find((link) => link.attributes[semconv.OPENHOOK_LINK_KIND] === "session")?.spanId;
 

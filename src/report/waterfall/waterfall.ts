@@ -9,7 +9,7 @@ import { inTreeOrder } from "./tree.ts";
 /**
  * Draws spans as a tree with bars on one time axis, one line each: name, bar, duration, tokens in→out, cost.
  *
- * Children stand below their parent, ordered by start; a span whose parent is not among the given ones is a root. All
+ * Children are below their parent, ordered by start; a span whose parent is not among the given ones is a root. All
  * bars share one axis from the first start to the last end, so spans that overlap in time overlap in the drawing.
  * Exception: if pauses take more than a quarter of the axis (and 10 s), they are drawn shorter, in proportion, and
  * dotted. `✗` marks failed or denied, `?` never ended, `…` still running; a `?` for tokens or cost means unknown, `≥` a
@@ -18,7 +18,7 @@ import { inTreeOrder } from "./tree.ts";
  * A line is never wider than the terminal: below 60 columns there are no bars, below 44 no tokens, then no cost and no
  * duration; names are clipped. No spans: no lines.
  *
- * @param turnsBefore turns that were drawn before, so that numbers go on
+ * @param turnsBefore number of turns already drawn, so that numbers continue
  */
 export function* waterfall(
   spans: readonly ShownSpan[],

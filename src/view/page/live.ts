@@ -64,7 +64,7 @@ function connect(): void {
   source.addEventListener("error", () => {
     connection = "lost";
     notify(connectionListeners);
-    // The browser reconnects by itself, but not after a refusal
+    // The browser reconnects by itself, but not after an error response
     if (source?.readyState === EventSource.CLOSED) {
       source = undefined;
       setTimeout(connect, RECONNECT_MS);
