@@ -3,9 +3,9 @@ import PQueue from "p-queue";
 import { applyCaptureSettings, withLastKnownLevel } from "./capture/apply-settings.ts";
 import { applyProjectSettingsBeforeSending } from "./capture/project.ts";
 import { removeRemnants } from "./capture/remnants.ts";
+import { limitAttempts } from "./drain/build-attempts.ts";
 import { contained } from "./drain/contain.ts";
 import { type Drain, type DrainDeps, type DrainReport, emptyReport } from "./drain/context.ts";
-import { guarded } from "./drain/deadly-sessions.ts";
 import { deliver } from "./drain/deliver.ts";
 import { type DeriveOptions, deriveSession } from "./drain/derive.ts";
 import { ensureInstance } from "./drain/instance.ts";
@@ -163,7 +163,13 @@ async function derive(work: Drain, sessions: ReadonlySet<number>): Promise<Reado
 /** `deriveSession`; its errors affect this session only. @returns true if it expects more transcript lines */
 const build = async (work: Drain, session: number, options: DeriveOptions): Promise<boolean> =>
   !work.unreadSessions.has(session) &&
-  contained(work, session, "build", () => guarded(work, session, () => deriveSession(work, session, options)), false);
+  contained(
+    work,
+    session,
+    "build",
+    () => limitAttempts(work, session, () => deriveSession(work, session, options)),
+    false,
+  );
 
 /** Ends idle sessions. Their transcripts are read first, because they may show later activity. */
 async function endIdle(work: Drain, options: DrainOptions): Promise<void> {

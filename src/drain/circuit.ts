@@ -7,20 +7,20 @@ import { readMeta, writeMeta } from "../store/meta.ts";
 /** The state of a destination before a delivery. */
 export interface Circuit {
   readonly isDue: boolean;
-  /** Failures of this destination in a row, without a success between them. */
+  /** Consecutive failures of this destination. */
   readonly failures: number;
-  /** How often the first request is halved: the size that the destination accepted last. */
+  /** How often the first request is halved, so that it has the size that the destination accepted last. */
   readonly halvings: number;
-  /** Time until which the backend asked to wait; in the future, or absent. */
-  readonly askedUntilMs?: number;
+  /** End of the wait that the backend requested; in the future, or absent. */
+  readonly retryAfterUntilMs?: number;
 }
 
 /**
  * Circuit breaker: whether to send to a destination now. After a failure it is skipped for a time that increases with each
- * failure, so that a dead backend does not cost a timeout at every turn of every agent. Another address, header or certificate is
- * another destination, because the error may be fixed.
+ * failure, so that an unreachable backend does not cost a timeout at every turn of every agent. With another address, header or
+ * certificate it counts as another destination, because the error may be fixed.
  *
- * @param isEager the user started the drain: wait only if the backend asked for it (Retry-After)
+ * @param isEager the user started the drain: wait only if the backend requested it (Retry-After)
  */
 export function circuitOf(
   db: Database,
@@ -32,16 +32,16 @@ export function circuitOf(
   if (readMeta(db, `${signal}.destination`) !== fingerprint(settings)) return { isDue: true, failures: 0, halvings: 0 };
   const untilMs = (name: string): number => {
     const ms = Number(readMeta(db, `${signal}.${name}`) ?? "0");
-    // No wait is that long: the clock was ahead when it was stored
+    // Longer than any wait: the clock was ahead when this was stored
     return ms > nowMs + MAX_WAIT_MS ? 0 : ms;
   };
-  const askedUntilMs = untilMs("asked_until_ms");
-  const notBeforeMs = isEager ? askedUntilMs : Math.max(askedUntilMs, untilMs("not_before_ms"));
+  const retryAfterUntilMs = untilMs("asked_until_ms");
+  const notBeforeMs = isEager ? retryAfterUntilMs : Math.max(retryAfterUntilMs, untilMs("not_before_ms"));
   return {
     isDue: nowMs >= notBeforeMs,
     failures: Number(readMeta(db, `${signal}.failures`) ?? "0"),
     halvings: Number(readMeta(db, `${signal}.halvings`) ?? "0"),
-    ...(askedUntilMs > nowMs && { askedUntilMs }),
+    ...(retryAfterUntilMs > nowMs && { retryAfterUntilMs }),
   };
 }
 
@@ -62,15 +62,15 @@ export function recordDelivery(
   const isAccepted = summary.sent + summary.rejected > 0;
   const failures =
     summary.stopped === "backend" ? (isAccepted ? 1 : before.failures + 1) : isAccepted ? 0 : before.failures;
-  const askedUntilMs = summary.afterMs === undefined ? 0 : nowMs + summary.afterMs;
+  const retryAfterUntilMs = summary.afterMs === undefined ? 0 : nowMs + summary.afterMs;
   const ownMs = summary.stopped === "backend" ? nowMs + delayMs(failures) : 0;
   db.transaction(() => {
     const store = (name: string, value: string | number): void => writeMeta(db, `${signal}.${name}`, String(value));
     store("destination", fingerprint(settings));
     store("failures", failures);
     store("halvings", summary.halvings ?? (isAccepted ? 0 : before.halvings));
-    store("asked_until_ms", askedUntilMs);
-    store("not_before_ms", Math.max(askedUntilMs, ownMs));
+    store("asked_until_ms", retryAfterUntilMs);
+    store("not_before_ms", Math.max(retryAfterUntilMs, ownMs));
     store("last_reason", summary.reason ?? "");
     store("last_rejected", summary.rejected);
     store("last_records", summary.sent + summary.rejected + summary.oversized + summary.kept);
@@ -82,15 +82,15 @@ export function recordDelivery(
 
 const FIRST_DELAY_MS = 15_000;
 const MAX_DELAY_MS = 30 * 60_000;
-/** The transport accepts no longer Retry-After. */
+/** The longest `Retry-After` that the transport accepts. */
 const MAX_WAIT_MS = 60 * 60_000;
 
-/** Random, between half and all of the delay: machines that lost a backend together do not return together. */
+/** Random, between half and all of the delay, so that machines do not all retry at the same time. */
 function delayMs(failures: number): number {
   const fullMs = Math.min(FIRST_DELAY_MS * 2 ** Math.min(failures - 1, 20), MAX_DELAY_MS);
   return Math.round(fullMs * (0.5 + Math.random() / 2));
 }
 
-/** A digest: only its equality matters. */
+/** A digest, because the headers can be secret; it is only compared. */
 const fingerprint = (settings: OtlpSignalSettings): string =>
   createHash("sha256").update(JSON.stringify(settings)).digest("hex").slice(0, 16);

@@ -2,7 +2,7 @@ import type { Database } from "../store/database.ts";
 import { readMeta } from "../store/meta.ts";
 
 /**
- * Whether things may be removed by age. If the last drain was weeks ago, either the machine was off or its clock is wrong: this
+ * Whether old data may be removed by age. If the last drain was weeks ago, either the machine was off or its clock is wrong: this
  * drain removes nothing, the next one does.
  *
  * @param nowMs milliseconds since the epoch

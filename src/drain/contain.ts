@@ -9,11 +9,11 @@ import { sessionById } from "../store/sessions.ts";
 import type { Drain } from "./context.ts";
 
 /**
- * Does work for one session. An error is recorded for this session, shown by `status` and `doctor`, and does not concern other
- * sessions; the next drain tries again. The work removes earlier failures once it has succeeded.
+ * Does work for one session. An error is stored for this session and shown by `status` and `doctor`; other sessions are not
+ * affected, and the next drain retries. The work itself removes earlier failures when it succeeds.
  *
  * @param failed returned in place of a result
- * @throws errors that every session would meet: the store, the disk, a redaction rule, the state directory
+ * @throws errors that affect every session: the store, the disk, a redaction rule, the state directory
  */
 export async function contained<T>(
   drain: Drain,
@@ -25,7 +25,7 @@ export async function contained<T>(
   try {
     return await work();
   } catch (error) {
-    if (concernsAll(error)) throw error;
+    if (affectsAllSessions(error)) throw error;
     if (step === "read") drain.unreadSessions.add(session);
     const reason = noteFailure(drain, session, step, error);
     const { source, sessionId } = sessionById(drain.db, session);
@@ -50,8 +50,8 @@ export function noteFailure(drain: Drain, session: number, step: FailedStep, err
   return reason;
 }
 
-/** Whether an error has a cause that every session would meet. */
-export const concernsAll = (error: unknown): boolean =>
+/** Whether an error affects every session. */
+export const affectsAllSessions = (error: unknown): boolean =>
   error instanceof StoreError || error instanceof RuleError || error instanceof StateError;
 
 // --- internal ---

@@ -6,7 +6,7 @@ export interface DrainDeps extends Pick<CaptureContext, "places" | "loaded" | "a
   readonly platform: NodeJS.Platform;
   readonly arch: string;
   readonly sleep: (ms: number) => Promise<void>;
-  /** The user who started this with `sudo`. */
+  /** User id of the user who started the program with `sudo`. */
   readonly sudoUid?: number;
 }
 
@@ -14,13 +14,13 @@ export interface DrainDeps extends Pick<CaptureContext, "places" | "loaded" | "a
 export interface Drain extends CaptureContext, DrainDeps {
   readonly report: DrainReport;
   /**
-   * Sessions with a transcript that is not read to its end yet, by number, and the time up to which it is read, in milliseconds
+   * Sessions with a transcript that is not completely read yet: session number → time up to which it is read, in milliseconds
    * since the epoch. See `read-transcripts.ts`.
    */
   readonly partlyReadUntilMs: Map<number, number>;
-  /** Numbers of the sessions that this drain failed to read: they are not built, so that nothing settles without what is missing. */
+  /** Numbers of the sessions that this drain failed to read. They are not built: a turn must not settle without its missing facts. */
   readonly unreadSessions: Set<number>;
-  /** Numbers of the sessions of which this drain has read something. */
+  /** Numbers of the sessions from which this drain has read something. */
   readonly startedSessions: Set<number>;
 }
 

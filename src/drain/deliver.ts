@@ -29,7 +29,7 @@ import { clampTimes, markSent } from "../store/pending-streams.ts";
 import { BackendResponses, backendNowMs, isClockOff } from "./backend-clock.ts";
 import { type Circuit, circuitOf, recordDelivery } from "./circuit.ts";
 import { hasNoClockJump } from "./clock-jump.ts";
-import { concernsAll } from "./contain.ts";
+import { affectsAllSessions } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { adviceOn } from "./delivery-advice.ts";
 import { deliverySettings, metricRows, rowAtLevel, rowsOf } from "./delivery-rows.ts";
@@ -89,12 +89,12 @@ async function deliverSignal(
   const circuit = circuitOf(drain.db, signal, destination, drain.now(), isEager);
   if (!circuit.isDue) {
     if (isEager)
-      reportProblem(drain, `${signal}: not sent, the backend asked to wait until ${iso(circuit.askedUntilMs)}`);
+      reportProblem(drain, `${signal}: not sent, the backend asked to wait until ${iso(circuit.retryAfterUntilMs)}`);
     return;
   }
   const summary = await send(circuit);
   const { sent, rejected, oversized, kept, reason, remark, stopped } = summary;
-  // Nothing was sent, so nothing is known about the backend
+  // Nothing was sent, so the state of the backend is unknown
   if (sent + rejected + oversized + kept === 0) return;
   recordDelivery(drain.db, signal, destination, summary, circuit, drain.now());
   if (reason !== undefined) reportProblem(drain, `${signal}: ${reason}${adviceOn(signal, summary, destination)}`);
@@ -131,7 +131,7 @@ function sendSpans(
   );
 }
 
-/** Queued spans, oldest first; spans that failed in a request of their own come last, and only once per drain. */
+/** Queued spans, oldest first; spans that failed in a request without others come last, and only once per drain. */
 function* rowsToSend(drain: Drain, failed: Set<number>, isEager: boolean): Generator<OutboxRow> {
   for (const part of OUTBOX_PARTS) {
     if (part === "refused" && !isRefusedDue(drain, isEager)) return;
@@ -147,7 +147,7 @@ function rowToSend(drain: Drain, row: OutboxRow, failed: Set<number>): OutboxRow
   try {
     return rowAtLevel(drain, row);
   } catch (error) {
-    if (concernsAll(error)) throw error;
+    if (affectsAllSessions(error)) throw error;
     failed.add(row.seq);
     recordFailure(drain.db, row.seq, true);
     reportProblemOnce(drain, `traces: a span stays in the queue, because it cannot be redacted: ${messageOf(error)}`);

@@ -11,7 +11,7 @@ import { pendingStreams } from "../store/pending-streams.ts";
 import { recordAtLevel } from "../telemetry/level.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
 import { backendNowMs } from "./backend-clock.ts";
-import { concernsAll } from "./contain.ts";
+import { affectsAllSessions } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { identityOf } from "./identity.ts";
 import { isSelfStream, selfGauges } from "./self-gauges.ts";
@@ -82,7 +82,7 @@ function pointToSend(drain: Drain, point: MetricPoint): MetricPoint | undefined 
   try {
     return protectPoint(drain, point);
   } catch (error) {
-    if (concernsAll(error)) throw error;
+    if (affectsAllSessions(error)) throw error;
     const text = `metrics: a point of ${point.shape.name} is not sent, because it cannot be redacted: ${messageOf(error)}`;
     reportProblemOnce(drain, text);
     return undefined;

@@ -37,7 +37,7 @@ export function ensureInstance(drain: Drain): void {
 // --- internal ---
 
 /**
- * A machine that returns after a month continues under another instance id: dashboards no longer see the last value of the old
+ * A machine that reports again after a month gets another instance id: dashboards no longer see the last value of the old
  * one, and would show everything that it ever counted as counted today.
  */
 function renewAfterLongAbsence(drain: Drain): void {

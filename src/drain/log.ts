@@ -4,11 +4,11 @@ import type { Context } from "../context.ts";
 import { step } from "../model/fault-points.ts";
 import { safeText } from "../safe-output.ts";
 
-/** Appends to `drain.log` in the state directory and rotates it once: a drain that a hook starts has no terminal. */
+/** Appends to `drain.log` in the state directory, for drains without a terminal. Keeps one rotated file. */
 export class DrainLog {
   readonly #path: string;
   readonly #lines: string[] = [];
-  #left = 0;
+  #skipped = 0;
   readonly #context: Context;
 
   constructor(context: Context) {
@@ -18,7 +18,7 @@ export class DrainLog {
 
   readonly line = (line: string): void => {
     if (this.#lines.length >= LOG_LINES) {
-      this.#left++;
+      this.#skipped++;
       return;
     }
     this.#lines.push(`${new Date(this.#context.now()).toISOString()} ${safeText(line)}\n`);
@@ -27,14 +27,14 @@ export class DrainLog {
   /** Never throws: a drain must not fail because its log cannot be written. */
   async flush(): Promise<void> {
     if (this.#lines.length === 0) return;
-    if (this.#left > 0) this.#lines.push(`… and ${this.#left} more lines\n`);
+    if (this.#skipped > 0) this.#lines.push(`… and ${this.#skipped} more lines\n`);
     try {
       await mkdir(this.#context.places.stateDir, { recursive: true, mode: 0o700 });
       const { size } = await stat(this.#path).catch(() => ({ size: 0 }));
       if (size > LOG_BYTES) await step("log.rotate", () => rename(this.#path, `${this.#path}.1`));
       await step("log.write", () => appendFile(this.#path, this.#lines.join(""), { mode: 0o600 }));
     } catch {
-      // `status` shows the last problems from the store as well
+      // `status` also shows the last problems, which are in the store
     }
   }
 }
@@ -42,5 +42,5 @@ export class DrainLog {
 // --- internal ---
 
 const LOG_BYTES = 1 << 20;
-/** Per drain: ten thousand unrecognised payloads would repeat the same line. */
+/** Limit per drain, because ten thousand unrecognised payloads would repeat the same line. */
 const LOG_LINES = 1_000;

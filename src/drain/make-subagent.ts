@@ -4,7 +4,7 @@ import { ensureSession, rootOf, type StoredSession, setParent } from "../store/s
 
 /**
  * Makes a session a subagent of another: its unsettled facts move to the parent's session, and later ones are stored there. What
- * was settled before stays counted where it was. Call it inside a transaction.
+ * was settled before stays counted in its session. Call it inside a transaction.
  *
  * @param parentId the parent's session id; the session is created if needed
  */

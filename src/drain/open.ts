@@ -9,7 +9,7 @@ import type { DrainDeps } from "./context.ts";
 
 type Deps = Pick<DrainDeps, "places" | "now" | "log"> & {
   readonly report: { readonly problems: string[] };
-  /** The work is an import, which reads again what a damaged store lost. @default false */
+  /** The work is an import, which rereads what a damaged store lost. @default false */
   readonly isImport?: boolean;
 };
 
@@ -49,9 +49,9 @@ export async function withStore(deps: Deps, work: (db: Database) => Promise<void
  */
 export function openStore(deps: Deps): Database {
   const { storePath } = deps.places;
-  // A drain died between setting a store aside and creating the new one
-  if (sizeOf(waitingPath(deps)) !== undefined && sizeOf(storePath) === undefined)
-    moveStore(storePath, waitingPath(deps));
+  // A drain was killed between setting a store aside and creating the new one
+  if (sizeOf(damagedPath(deps)) !== undefined && sizeOf(storePath) === undefined)
+    moveStore(storePath, damagedPath(deps));
   const wrong = problemWith(storePath);
   if (wrong !== undefined) setAside(deps, `${JSON.stringify(storePath)} is damaged: ${wrong}`);
   else if (sizeOf(storePath) === 0) {
@@ -69,30 +69,30 @@ export function openStore(deps: Deps): Database {
 
 // --- internal ---
 
-/** If two new stores are damaged immediately, the disk is broken. */
+/** If two new stores are damaged immediately, the disk is defective. */
 const MAX_DAMAGED = 2;
 /** Set when a damaged store was salvaged; the time, in milliseconds since the epoch. */
-const ASIDE = "store.set_aside";
+const SALVAGED_KEY = "store.set_aside";
 
 /** Path of a damaged store until it is salvaged. */
-const waitingPath = ({ places }: Deps): string => `${places.storePath}.damaged`;
+const damagedPath = ({ places }: Deps): string => `${places.storePath}.damaged`;
 
 function setAside(deps: Deps, reason: string): void {
-  const waiting = waitingPath(deps);
+  const damaged = damagedPath(deps);
   // Do not overwrite a store that an earlier drain set aside but did not salvage
-  if (sizeOf(waiting) !== undefined) nameAside(deps);
-  step("store.set-aside", () => moveStore(deps.places.storePath, waiting));
+  if (sizeOf(damaged) !== undefined) nameAside(deps);
+  step("store.set-aside", () => moveStore(deps.places.storePath, damaged));
   reportProblem(deps, `${reason}; it was set aside`);
 }
 
 /** Salvages a store that was set aside into the new one; does nothing if there is none. @returns the new store */
 function salvageSetAside(deps: Deps, db: Database): Database {
-  if (sizeOf(waitingPath(deps)) === undefined) return db;
+  if (sizeOf(damagedPath(deps)) === undefined) return db;
   try {
-    if (readMeta(db, ASIDE) === undefined && isEmpty(db)) {
+    if (readMeta(db, SALVAGED_KEY) === undefined && isEmpty(db)) {
       const taken = db.transaction(() => {
-        const found = salvage(waitingPath(deps), db);
-        writeMeta(db, ASIDE, String(deps.now()));
+        const found = salvage(damagedPath(deps), db);
+        writeMeta(db, SALVAGED_KEY, String(deps.now()));
         return found;
       }, "commit.salvage");
       reportProblem(deps, describe(taken, deps.isImport === true));
@@ -108,8 +108,8 @@ function salvageSetAside(deps: Deps, db: Database): Database {
 
 /** Renames the damaged store to its final name. @returns that name */
 function nameAside(deps: Deps): string {
-  const aside = `${waitingPath(deps)}-${new Date(deps.now()).toISOString().replaceAll(":", "")}`;
-  step("store.name-aside", () => moveStore(waitingPath(deps), aside));
+  const aside = `${damagedPath(deps)}-${new Date(deps.now()).toISOString().replaceAll(":", "")}`;
+  step("store.name-aside", () => moveStore(damagedPath(deps), aside));
   return aside;
 }
 
@@ -129,7 +129,7 @@ function problemWith(path: string): string | undefined {
 
 const sizeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.size;
 
-/** An unexpected error can have its cause in the store: invalid JSON, an id without a row. `undefined`: the store is sound. */
+/** Damage in the store that can explain an unexpected error: invalid JSON, an id without a row. `undefined`: it is intact. */
 function damageBehind({ places }: Deps, db: Database, error: unknown): StoreError | undefined {
   if (error instanceof StoreError) return error.code === "E_STORE_DAMAGED" ? error : undefined;
   try {

@@ -5,7 +5,7 @@ import { REASON_SUFFIX } from "../intake/inbox-dirs.ts";
 import { forgetRetired, retireStreams } from "../store/cardinality.ts";
 import { checkpoint, deferSync, syncEveryCommit } from "../store/database.ts";
 import { addToMeta, readMeta, writeMeta } from "../store/meta.ts";
-import { PRUNED, PRUNED_SESSIONS } from "../store/meta-keys.ts";
+import { LAST_PRUNE, PRUNED_SESSIONS } from "../store/meta-keys.ts";
 import { isPacked } from "../store/packed.ts";
 import { keptSessions, type Prunable, prunableSessions, pruneSession } from "../store/prune.ts";
 import { releasePages, spaceOf, vacuum } from "../store/vacuum.ts";
@@ -15,7 +15,7 @@ import { deriveSession } from "./derive.ts";
 import type { Pruned } from "./pruned.ts";
 import { readTranscripts } from "./read-transcripts.ts";
 
-/** What a user asks for. A drain by itself prunes by the configured age, for a limited time. */
+/** A prune that a user requested. The daily prune of a drain uses the configured age and a limited time. */
 export interface PruneRequest {
   readonly olderThanMs: number;
   /** Also delete payloads that were quarantined this long ago. @default false */
@@ -30,7 +30,7 @@ export async function prune(drain: Drain, request: PruneRequest): Promise<Pruned
   const beforeMs = drain.now() - request.olderThanMs;
   let [sessions, rows] = [0, 0];
   const ofSessions = prunableSessions(db, beforeMs, Number.MAX_SAFE_INTEGER).length;
-  // Free pages along the way: on a full disk there is room for a few sessions at a time
+  // Release pages while pruning: on a full disk there is room for a few sessions at a time only
   let freed = shrink(db);
   // Do not wait for the disk after each session, which took most of the time: what a power failure undoes is still in the store
   deferSync(db);
@@ -86,7 +86,7 @@ export async function quarantinedBefore(dir: string, beforeMs: number): Promise<
 export async function pruneDaily(drain: Drain): Promise<void> {
   const { db, now, loaded } = drain;
   if (isUnknown(loaded, "store.retentionDays")) return;
-  if (Math.abs(now() - Number(readMeta(db, PRUNED) ?? "0")) < DAY_MS || !hasNoClockJump(db, now())) return;
+  if (Math.abs(now() - Number(readMeta(db, LAST_PRUNE) ?? "0")) < DAY_MS || !hasNoClockJump(db, now())) return;
   const untilMs = performance.now() + BUDGET_MS;
   const beforeMs = now() - loaded.config.store.retentionDays * DAY_MS;
   let sessions = 0;
@@ -96,7 +96,7 @@ export async function pruneDaily(drain: Drain): Promise<void> {
     if (did.isAll) {
       retireStreams(db, beforeMs);
       forgetRetired(db, beforeMs, now());
-      writeMeta(db, PRUNED, String(now()));
+      writeMeta(db, LAST_PRUNE, String(now()));
       break;
     }
   }
@@ -124,10 +124,10 @@ async function pruneSome(
   drain: Drain,
   beforeMs: number,
   untilMs: number,
-  isAsked: boolean,
+  isOnRequest: boolean,
 ): Promise<{ readonly sessions: number; readonly rows: number; readonly isAll: boolean }> {
   const { db, now } = drain;
-  const found = prunableSessions(db, beforeMs, SESSIONS_AT_ONCE, { isAsked });
+  const found = prunableSessions(db, beforeMs, SESSIONS_AT_ONCE, { isOnRequest });
   const packed = found.filter(({ id }) => isPacked(db, id));
   const rowsOfPacked = packed.length === 0 ? 0 : pruneInOneCommit(drain, packed);
   let [sessions, rows] = rowsOfPacked === undefined ? [0, 0] : [packed.length, rowsOfPacked];

@@ -17,7 +17,7 @@ import { addUnwrittenEvents, committedFiles } from "../store/self.ts";
 import { removerOf } from "../store/spare-files.ts";
 import { recordMovedRoots } from "../transcripts/transcript-roots.ts";
 import { type AdaptedPayload, adapt } from "./adapt.ts";
-import { concernsAll } from "./contain.ts";
+import { affectsAllSessions } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { reportLeftFiles } from "./left-files.ts";
 import { payloadIncrement, recordSelf } from "./self-counters.ts";
@@ -73,7 +73,7 @@ export async function readInbox(drain: Drain): Promise<ReadonlySet<number>> {
   const wanted = { content: keepsContent(drain.loaded.config.capture) };
   for await (const file of claim(places, { now: drain.now, onProblem })) {
     if (stored.has(nameOf(file))) {
-      // A drain died, or could not remove the file, after the commit
+      // A drain was killed after the commit, or could not remove the file
       await remove(file, left);
       removed.push(nameOf(file));
       continue;
@@ -149,7 +149,7 @@ async function storeContained(
   try {
     return { sessions: storePayloads(drain, { ...rest, payloads: batch, lostMs, files }), refused: new Set() };
   } catch (error) {
-    if (concernsAll(error) || findDamage(drain.db) !== undefined) throw error;
+    if (affectsAllSessions(error) || findDamage(drain.db) !== undefined) throw error;
     Object.assign(drain.report, before);
   }
   const none = { quarantined: [], lostMs: [], removed: [] };
@@ -160,7 +160,7 @@ async function storeContained(
     try {
       sessions.push(...storePayloads(drain, { ...none, payloads: [one], files: [nameOf(one.file)] }));
     } catch (error) {
-      if (concernsAll(error)) throw error;
+      if (affectsAllSessions(error)) throw error;
       drain.report.events = events;
       refused.add(one.file);
       await refuse(drain, one.file, `it cannot be stored: ${messageOf(error)}`);

@@ -19,13 +19,13 @@ import { positionOf, setPartSize, UNFINISHED } from "../store/positions.ts";
 import { rootOf, type StoredSession, sessionById, updateSession } from "../store/sessions.ts";
 import { partSizeOf } from "../transcripts/part-size.ts";
 import { rootsOf } from "../transcripts/transcript-roots.ts";
-import { concernsAll, noteFailure } from "./contain.ts";
+import { affectsAllSessions, noteFailure } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { storeBatch } from "./store-batch.ts";
 
 /**
- * Transcripts of one session → store, from where the last read ended. Entries and the new offset are one commit. Of a large file
- * one slice is read; `drain.partlyReadUntilMs` then contains the session.
+ * Transcripts of one session → store, from where the last read ended. Entries and the new offset are one commit. From a large
+ * file only one slice is read; `drain.partlyReadUntilMs` then contains the session.
  *
  * @returns the number of the session that the entries belong to: another one if this session is a subagent's
  */
@@ -60,7 +60,7 @@ async function readSession(drain: Drain, stored: StoredSession): Promise<void> {
   const query = { sessionId: session.sessionId, home: places.home, roots, ...(path !== undefined && { path }) };
   let hasFailed = false;
   const onProblem = (folder: string, error: Error): void => {
-    // Retry first: what is settled is never read again, so a part that is missing for a moment would be missing permanently
+    // Retry first: settled turns are never read again, so a part that is missing for a moment would be missing permanently
     if (!hasFailed) throw error;
     reportUnreadable(drain, folder, error);
   };
@@ -81,8 +81,8 @@ async function readSession(drain: Drain, stored: StoredSession): Promise<void> {
       if ((await readablePath(drain, file.path, roots)) === undefined) continue;
       if (!(await retryOnce(() => readNewEntries(drain, session.id, { ...file, roots }, reader)))) return;
     } catch (error) {
-      if (concernsAll(error)) throw error;
-      if (!isOfSystem(error)) {
+      if (affectsAllSessions(error)) throw error;
+      if (!isFileSystemError(error)) {
         failed.add(file.path);
         drain.unreadSessions.add(session.id);
         noteFailure(drain, session.id, "read", error, file.path);
@@ -118,8 +118,8 @@ async function readNewEntries(
   const size = step("transcript.look", () => partSizeOf(file));
   if (before?.sizeBytes === size.sizeBytes && before.modifiedMs === size.modifiedMs) return true;
   const startMs = performance.now();
-  // Count what a drain that died has read, because it is settled together with what is read now. Only the first time: a turn can
-  // stay open for long
+  // Entries that a killed drain has read count too, because they settle together with those read now. Only the first time: a turn
+  // can stay open for long
   let slice = drain.startedSessions.has(sessionNumber) ? 0 : countOpenEntries(drain.db, sessionNumber);
   drain.startedSessions.add(sessionNumber);
   let hasBatches = false;
@@ -130,7 +130,7 @@ async function readNewEntries(
     const batch = { ...read, entries: limitEntries(read.entries), content: limitContent(read.content ?? []) };
     const session = sessionById(drain.db, sessionNumber);
     if (session.parent !== undefined) return false;
-    // If the drain dies after this batch, the file must not look as if it was read to its end
+    // If the drain is killed after this batch, the file must not look as if it was read to its end
     storeBatch(drain, session, keyOf(file), batch, isLast ? size : { ...size, sizeBytes: UNFINISHED });
     slice += batch.entries.length;
     const isLong = slice >= SLICE_ENTRIES || performance.now() - startMs >= SLICE_MS;
@@ -150,10 +150,10 @@ async function readNewEntries(
 const SLICE_ENTRIES = 3_000;
 const SLICE_MS = 2_000;
 
-/** A reader without a memo starts from the beginning each time, so it must read to the end. */
+/** A reader without a memo starts from the beginning each time, so it must read the whole file. */
 const isResumable = ({ next }: TranscriptBatch): boolean => Object.keys(next.memo).length > 0;
 
-/** Marks the last batch. If reading fails, the batches before the error are passed on, none of them as the last. */
+/** Marks the last batch. If reading fails, the batches before the error are yielded, none of them as the last. */
 async function* withLast(
   batches: AsyncIterable<TranscriptBatch>,
 ): AsyncGenerator<{ readonly batch: TranscriptBatch; readonly isLast: boolean }> {
@@ -183,7 +183,7 @@ function reportUnreadable(drain: Drain, path: string, error: unknown): readonly 
 }
 
 /** An error of the file system, or a file that must not be read: the session continues without it. */
-const isOfSystem = (error: unknown): boolean =>
+const isFileSystemError = (error: unknown): boolean =>
   error instanceof RefusedError || (error instanceof Error && "syscall" in error);
 
 const isGone = (path: string): Promise<boolean> =>

@@ -1,7 +1,7 @@
 import type { Increment } from "../model/telemetry.ts";
 import { addSteps } from "../store/counters.ts";
 import { readMeta, removeMeta, writeMeta } from "../store/meta.ts";
-import { TOOK } from "../store/meta-keys.ts";
+import { LAST_DRAIN_MS } from "../store/meta-keys.ts";
 import { addDrift, lastVersionOf } from "../store/self.ts";
 import { quarantineFamily, SELF, selfStep } from "../telemetry/self.ts";
 import * as semconv from "../telemetry/semconv.ts";
@@ -14,7 +14,7 @@ import type { UnknownNames } from "./drift.ts";
 /**
  * Counts one payload.
  *
- * @param source of the card that recognised it, otherwise the one named on the command line; `unknown` if there is no such agent
+ * @param source of the card that recognised it, otherwise from the command line; counted as `unknown` if there is no such agent
  * @param reason why it was quarantined
  */
 export const payloadIncrement = (
@@ -72,24 +72,24 @@ export const lineIncrements = (source: string, read: number, unreadable: number)
   );
 
 /**
- * Counts how a drain ends and how long it took; the next delivery sends these figures. A drain that never ends is counted as
- * killed by the next one.
+ * Counts how a drain ends and how long it took; the next delivery sends these figures. If a drain is killed, the next one counts
+ * it.
  *
  * @throws what the work throws
  */
 export async function measureDrain(drain: Drain, work: () => Promise<void>): Promise<void> {
   const { db, now } = drain;
-  const beganMs = performance.now();
+  const startMs = performance.now();
   db.transaction(() => {
-    if (readMeta(db, BEGAN) !== undefined) addSteps(db, [drainIncrement("killed")], METRIC_SHAPES, now());
-    writeMeta(db, BEGAN, String(now()));
+    if (readMeta(db, DRAIN_START) !== undefined) addSteps(db, [drainIncrement("killed")], METRIC_SHAPES, now());
+    writeMeta(db, DRAIN_START, String(now()));
   });
   const end = (outcome: "ok" | "failed"): void =>
     db.transaction(() => {
-      const tookMs = Math.round(performance.now() - beganMs);
-      removeMeta(db, BEGAN);
-      addSteps(db, [drainIncrement(outcome), selfStep(SELF.drainDuration, tookMs / 1000)], METRIC_SHAPES, now());
-      writeMeta(db, TOOK, String(tookMs));
+      const durationMs = Math.round(performance.now() - startMs);
+      removeMeta(db, DRAIN_START);
+      addSteps(db, [drainIncrement(outcome), selfStep(SELF.drainDuration, durationMs / 1000)], METRIC_SHAPES, now());
+      writeMeta(db, LAST_DRAIN_MS, String(durationMs));
     });
   try {
     await work();
@@ -106,7 +106,7 @@ export async function measureDrain(drain: Drain, work: () => Promise<void>): Pro
 
 // --- internal ---
 
-const BEGAN = "drain.began_ms";
+const DRAIN_START = "drain.began_ms";
 
 const drainIncrement = (outcome: "ok" | "failed" | "killed"): Increment =>
   selfStep(SELF.drains, 1, { [semconv.OPENHOOK_OUTCOME]: outcome });

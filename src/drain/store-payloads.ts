@@ -56,7 +56,7 @@ export function storePayloads(drain: Drain, batch: PayloadBatch): readonly numbe
     recordSelf(drain, steps);
     addLostEvents(db, lostMs);
     markCommitted(db, files, removed);
-    // Only new events: a drain that died may have stored some of these
+    // Only new events: a killed drain may have stored some of these
     addToMeta(db, "events", report.events - before);
     return touched;
   }, "commit.inbox");

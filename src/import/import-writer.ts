@@ -2,7 +2,7 @@ import { levelOf } from "../capture/level.ts";
 import { applyProjectSettings, hasProjectSettings, loadProjectSettings } from "../capture/project.ts";
 import { protectRepository } from "../capture/protect.ts";
 import { stripEntryNames } from "../capture/strip-names.ts";
-import { concernsAll } from "../drain/contain.ts";
+import { affectsAllSessions } from "../drain/contain.ts";
 import type { Drain } from "../drain/context.ts";
 import { unknownRecordKinds } from "../drain/drift.ts";
 import { lineIncrements, recordSelf, recordUnknownNames } from "../drain/self-counters.ts";
@@ -107,7 +107,7 @@ export class ImportWriter {
     try {
       return this.#commit(read);
     } catch (error) {
-      if (concernsAll(error) || findDamage(this.#drain.db) !== undefined) throw error;
+      if (affectsAllSessions(error) || findDamage(this.#drain.db) !== undefined) throw error;
       Object.assign(this.#drain.report, before);
       return read.map((one) => this.#commitAlone(one));
     }
@@ -118,7 +118,7 @@ export class ImportWriter {
     try {
       return this.#commit([one])[0];
     } catch (error) {
-      if (concernsAll(error)) throw error;
+      if (affectsAllSessions(error)) throw error;
       const { sessionId, files } = one.task;
       const text = `could not store the session ${sessionId} of ${JSON.stringify(files[0]?.path ?? "")}`;
       this.#drain.report.problems.push(`${text}: ${messageOf(error)}; the next import tries again`);

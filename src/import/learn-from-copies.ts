@@ -3,7 +3,7 @@ import { applyRevisions } from "../drain/store-entries.ts";
 import { cardOf } from "../model/card-of.ts";
 import { withFuller } from "../model/merge.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
-import { learnFromCopy } from "../store/facts.ts";
+import { completeFromCopy } from "../store/facts.ts";
 import { ownerOf } from "../store/owners.ts";
 import { packedFacts, packedOwners, putPacked, readerOf, takePacked } from "../store/packed.ts";
 import { sessionById } from "../store/sessions.ts";
@@ -22,7 +22,7 @@ export function learnFromCopies(drain: Drain, source: string, copies: readonly T
     const { key, globalKey } = copy;
     if (copy.kind !== "model_call" || globalKey === undefined) continue;
     if (ownerOf(db, source, globalKey) !== undefined) {
-      applyRevisions(drain, learnFromCopy(db, source, copy));
+      applyRevisions(drain, completeFromCopy(db, source, copy));
       continue;
     }
     for (const number of packedOwners(db, source, globalKey)) {

@@ -5,7 +5,7 @@ import type { Database } from "./database.ts";
 export const MAX_SERIES = 2_000;
 /** Of these, overflow series: one per agent, unless there are more agents than this. */
 export const MAX_OVERFLOW_SERIES = 20;
-/** Series per metric that one session may make, so that one session cannot take all the room. */
+/** Series per metric that one session may create, so that it cannot use up the limit. */
 export const MAX_SERIES_OF_SESSION = 200;
 
 /**
@@ -117,7 +117,7 @@ const IDLE_MS = 86_400_000;
 const seriesOf = (db: Database, metric: string): number =>
   Number(db.prepare("SELECT count(*) AS n FROM counters WHERE metric = ? AND retired = 0").get(metric)?.["n"]);
 
-/** Retired ones included: a session does not get more room by going on. */
+/** Includes retired series: a session does not get more room by lasting longer. */
 const seriesMadeBy = (db: Database, metric: string, madeBy: string): number =>
   Number(db.prepare("SELECT count(*) AS n FROM counters WHERE made_by = ? AND metric = ?").get(madeBy, metric)?.["n"]);
 

@@ -15,7 +15,7 @@ export interface Statement {
   each(...values: readonly Value[]): Generator<Row>;
 }
 
-/** A connection to store.db. SQLite's errors about the file are thrown as StoreError, whichever statement meets them. */
+/** A connection to store.db. SQLite's errors about the file are thrown as StoreError by every statement. */
 export interface Database {
   prepare(sql: string): Statement;
   /**
@@ -101,7 +101,7 @@ export const newerError = (path: string, version: number, known: number): StoreE
     `${JSON.stringify(path)} was written by a later version of openhook-otel (schema ${version}, this one knows ${known}): update openhook-otel`,
   );
 
-/** A StoreError if SQLite says that the file is damaged or no database; `undefined` for any other error. */
+/** A StoreError if SQLite reports that the file is damaged or no database; `undefined` for any other error. */
 export function damagedError(path: string, error: unknown): StoreError | undefined {
   const { code, text } = codeAndText(error);
   return /^SQLITE_(NOTADB|CORRUPT)/.test(code) || /not a database|malformed/.test(text)
@@ -134,7 +134,7 @@ export function codeAndText(error: unknown): { readonly code: string; readonly t
 
 /** For this error libsql 0.5.29 has no code, only a number in its message. */
 const UNOPENED = /^ConnectionFailed\(.*: (\d+)"\)$/s;
-/** Nor has it names for all of SQLite's codes: 1544 is "read-only, because the directory is". */
+/** It also lacks names for some of SQLite's codes: 1544 is "read-only, because the directory is". */
 const UNKNOWN_CODE = /^UNKNOWN_SQLITE_ERROR_(\d+)$/;
 
 /** The kind of error is in the low byte of SQLite's extended result codes (sqlite.org/rescode.html). */
@@ -167,7 +167,7 @@ function prepareSafely(raw: Libsql.Database, sql: string, onNoText: OnInvalidTex
   return { statement: safe === undefined ? statement : raw.prepare(safe.sql), read };
 }
 
-/** In a sound store the only invalid text is half a surrogate pair, which is replaced. */
+/** In an intact store the only invalid text is half a surrogate pair, which is replaced. */
 function damagedText(bytes: Buffer): string {
   const text = withoutHalves(bytes);
   if (text === undefined) throw Object.assign(new Error("a text in it is no UTF-8"), { code: "SQLITE_CORRUPT_TEXT" });

@@ -15,11 +15,11 @@ export interface KeptContent {
  * Stores a piece of content until its fact is settled; a repeated piece replaces the first one. Content is not stored for facts
  * that are settled, or that the session does not have because they are copies of another session's.
  *
- * @param isAwaited the fact is still expected
+ * @param isExpected the fact was not stored yet
  */
-export function putContent(db: Database, sessionNumber: number, content: KeptContent, isAwaited: boolean): void {
+export function putContent(db: Database, sessionNumber: number, content: KeptContent, isExpected: boolean): void {
   const { fact, part, piece, text, isJson } = content;
-  if (!isAwaited && !isOpen(db, sessionNumber, fact)) return;
+  if (!isExpected && !isOpen(db, sessionNumber, fact)) return;
   db.prepare(
     `INSERT INTO content (session, fact, part, piece, json, text) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (session, fact, part, piece) DO UPDATE SET json = excluded.json, text = excluded.text`,
@@ -59,8 +59,8 @@ export function moveContent(db: Database, from: number, to: number, fact?: strin
 /**
  * Deletes content that is in spans now, and content that never will be.
  *
- * @param answered keys of content that waited for its fact and is in spans now
- * @param isOver the session is over: content that still waits for its fact is deleted too
+ * @param answered keys of content that was stored before its fact and is in spans now
+ * @param isOver the session is over: content whose fact was never stored is deleted too
  */
 export function dropSettledContent(
   db: Database,

@@ -50,13 +50,13 @@ export function addEntries(
   const mayBePruned = hasPrunedFacts(db);
   if (entries.length > 0) unpack(db, session);
   for (const given of entries) {
-    const read = asStoredBefore(db, session, given);
+    const read = underEarlierKey(db, session, given);
     if (mayBePruned && isPrunedFact(db, "entry", session.source, session.sessionId, read.key)) continue;
-    const claimed = asOwned(db, session, read);
+    const claimed = underOwnedKey(db, session, read);
     if (isCopyOfKnownAnswer(db, session, claimed)) continue;
     const { isOwn, taken } = claim(db, session, claimed, mayBePruned);
     if (!isOwn) {
-      revisions.push(...learnFromCopy(db, session.source, claimed));
+      revisions.push(...completeFromCopy(db, session.source, claimed));
       continue;
     }
     const entry = isCall(claimed) && taken !== undefined && isCall(taken) ? withFuller(claimed, taken) : claimed;
@@ -94,11 +94,11 @@ export function addEntries(
 }
 
 /**
- * Gives an answer the figures of a copy of it in another session, where these are fuller.
+ * Completes a model call with the figures of a copy of it in another session.
  *
- * @returns the change, if the answer was counted
+ * @returns the change, if the call was counted
  */
-export function learnFromCopy(db: Database, source: string, copy: TranscriptEntry): readonly Revision[] {
+export function completeFromCopy(db: Database, source: string, copy: TranscriptEntry): readonly Revision[] {
   if (!isCall(copy) || copy.globalKey === undefined) return [];
   const session = ownerOf(db, source, copy.globalKey);
   if (session === undefined) return [];
@@ -180,7 +180,7 @@ export function settleFacts(db: Database, sessionNumber: number, keys: readonly 
 
 // --- internal ---
 
-/** The process in which the session of an event without a session id is looked for. */
+/** For an event without a session id: the agent process whose session it belongs to. */
 const unplacedProcess = (event: Event): string | null =>
   hasAssignedSessionId(event) ? (extrasOf(event).process ?? null) : null;
 
@@ -190,7 +190,7 @@ const isCall = (entry: TranscriptEntry): entry is EntryOf<"model_call"> => entry
  * Earlier versions kept a subagent's call under its given id alone, unless another agent had a call with that id. Such a record
  * keeps its key, so that it is not counted again.
  */
-function asStoredBefore(db: Database, session: StoredSession, entry: TranscriptEntry): TranscriptEntry {
+function underEarlierKey(db: Database, session: StoredSession, entry: TranscriptEntry): TranscriptEntry {
   if ((entry.kind !== "tool_use" && entry.kind !== "tool_result") || entry.agentId === undefined) return entry;
   const callId = idWithoutAgent(entry.callId, entry.agentId);
   const key = idWithoutAgent(entry.key, entry.agentId);
@@ -201,7 +201,7 @@ function asStoredBefore(db: Database, session: StoredSession, entry: TranscriptE
   return isStored === undefined ? entry : { ...entry, key, callId };
 }
 
-/** Whether an entry belongs into a session. A record whose id is unique across sessions belongs into one of them. */
+/** Whether an entry belongs to a session. A record whose id is unique across sessions belongs to only one of them. */
 function claim(
   db: Database,
   session: StoredSession,
@@ -216,8 +216,8 @@ function claim(
   return claimRecord(db, session, { key, globalKey }, mayBePruned);
 }
 
-/** A record under the key that the same answer is known by, if one of the two lacks the id of its request. */
-function asOwned(db: Database, session: StoredSession, entry: TranscriptEntry): TranscriptEntry {
+/** The entry, under the key of the same stored answer if one of the two lacks the id of its request. */
+function underOwnedKey(db: Database, session: StoredSession, entry: TranscriptEntry): TranscriptEntry {
   const { key, globalKey } = entry;
   if (globalKey === undefined || globalKey !== key || entry.kind !== "model_call") return entry;
   if (ownerOf(db, session.source, key) !== undefined) return entry;
@@ -230,5 +230,5 @@ function asOwned(db: Database, session: StoredSession, entry: TranscriptEntry): 
 }
 
 const bodies = <T>(db: Database, sql: string, ...values: readonly number[]): readonly T[] =>
-  // One row at a time: the text of a large turn's facts takes as much memory as the facts
+  // One row at a time: the JSON of a large turn's facts takes as much memory as the facts
   Array.from(db.prepare(sql).each(...values), (row) => JSON.parse(String(row["body"])) as T);

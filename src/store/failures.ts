@@ -38,7 +38,7 @@ export function addFailure(
 /**
  * Removes the failures of a step, except those of the given files. Writes nothing if there is none.
  *
- * @param failed paths of the files that failed again; `""` stands for the session as a whole
+ * @param failed paths of the files that failed again; `""` means the whole session
  */
 export function clearFailures(
   db: Database,

@@ -12,8 +12,8 @@ export interface FileSystem {
   readonly isShared: boolean;
   /** Locks of the operating system work. Tried only if in doubt. */
   readonly hasLocks: boolean;
-  /** A folder keeps its number for as long as it exists, and a copy has another one. */
-  readonly hasStableNumbers: boolean;
+  /** A folder keeps its inode number for as long as it exists, and a copy has another one. */
+  readonly hasStableInodes: boolean;
   /** The writable layer of a container. */
   readonly isContainerLayer: boolean;
 }
@@ -34,7 +34,7 @@ export function fileSystemOf(dir: string, platform: NodeJS.Platform = process.pl
       name: kind?.name ?? `0x${type.toString(16)}`,
       isShared: kind?.shared === true || !works,
       hasLocks: works,
-      hasStableNumbers: kind?.numbers === true,
+      hasStableInodes: kind?.numbers === true,
       isContainerLayer: kind?.name === "overlayfs",
     };
   }
@@ -43,7 +43,7 @@ export function fileSystemOf(dir: string, platform: NodeJS.Platform = process.pl
     return { ...OTHER, name: isShared ? "share" : "local", isShared };
   }
   const works = hasLocks(dir);
-  return { ...OTHER, name: "local", isShared: !works, hasLocks: works, hasStableNumbers: platform === "darwin" };
+  return { ...OTHER, name: "local", isShared: !works, hasLocks: works, hasStableInodes: platform === "darwin" };
 }
 
 // --- internal ---
@@ -52,7 +52,7 @@ const OTHER: FileSystem = {
   name: "",
   isShared: false,
   hasLocks: true,
-  hasStableNumbers: false,
+  hasStableInodes: false,
   isContainerLayer: false,
 };
 
@@ -69,7 +69,7 @@ const KINDS: ReadonlyMap<number, Kind> = new Map<number, Kind>([
   [0xff534d42, { name: "cifs", shared: true }],
   [0xfe534d42, { name: "smb2", shared: true }],
   [0x01021997, { name: "9p", shared: true }],
-  [0x65735546, { name: "fuse", shared: true }], // sshfs, virtiofs, gvfs; a local one loses nothing but speed
+  [0x65735546, { name: "fuse", shared: true }], // sshfs, virtiofs, gvfs; treating a local one as shared costs only speed
   [0x5346414f, { name: "afs", shared: true }],
   [0x6b414653, { name: "kafs", shared: true }],
   [0x73757245, { name: "coda", shared: true }],

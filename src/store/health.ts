@@ -5,7 +5,7 @@ import { type Database, preparerOf } from "./connection.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { type StoredSession, sessionById } from "./sessions.ts";
 
-// Read-only checks: whether a store is sound, and its latest activity
+// Read-only checks: whether a store is intact, and its latest activity
 
 /** Checking this much takes one or two seconds; in larger stores only small tables are checked. */
 const WHOLE_CHECK_BYTES = 256 * 1024 * 1024;
@@ -31,14 +31,14 @@ export function checkIntegrity(
  * @param only the tables to check. @default all of them
  */
 export function problemsOf(db: Database, limit: number, only?: readonly string[]): readonly string[] {
-  const said = (only ?? [undefined]).flatMap((table) =>
+  const lines = (only ?? [undefined]).flatMap((table) =>
     db
-      .prepare(`SELECT quick_check AS said FROM pragma_quick_check(${table === undefined ? limit : `'${table}'`})`)
+      .prepare(`SELECT quick_check AS line FROM pragma_quick_check(${table === undefined ? limit : `'${table}'`})`)
       .all()
       // One row can contain many lines below a heading
-      .flatMap((row) => String(row["said"]).split("\n")),
+      .flatMap((row) => String(row["line"]).split("\n")),
   );
-  const problems = said.filter((line) => line !== "ok" && line !== "" && !line.startsWith("***"));
+  const problems = lines.filter((line) => line !== "ok" && line !== "" && !line.startsWith("***"));
   // Damaged tables cannot be read
   if (problems.length > 0) return problems.slice(0, limit);
   return [...missingNames(db), ...(only ?? tablesOf(db)).flatMap((table) => brokenTexts(db, table))].slice(0, limit);
@@ -144,5 +144,5 @@ function brokenTexts(db: Database, table: string): readonly string[] {
   }
 }
 
-/** About a megabyte; OFFSET counts all earlier rows each time. */
+/** About a megabyte. Not fewer rows, because OFFSET counts all earlier ones each time. */
 const ROWS_AT_ONCE = 1_000;

@@ -14,7 +14,7 @@ import { readMeta, writeMeta } from "./meta.ts";
 export interface StorePlace {
   readonly home: string;
   readonly stateDir: string;
-  /** @default asks the system */
+  /** @default read from the system */
   readonly machineId?: () => string | undefined;
 }
 
@@ -64,12 +64,12 @@ export function markCounted(db: Database, keys: readonly string[]): void {
 }
 
 /** Properties of the machine; a parameter for tests. */
-export interface Surroundings {
+export interface MachineProperties {
   readonly fileSystem: FileSystem;
   readonly machineId: string;
   readonly hostname: string;
   /** Inode number of the state directory. */
-  readonly folderNumber: string;
+  readonly folderInode: string;
   /** The state directory is the root of a file system, which has the same number on every one. */
   readonly isMountRoot?: boolean;
 }
@@ -84,10 +84,10 @@ export interface Surroundings {
  * @returns what is stored now, then what earlier versions stored for the same place. Changing one makes every store with it look
  *          like a copy, which resets its counters.
  */
-export function fingerprints(homes: readonly string[], around: Surroundings): readonly string[] {
+export function fingerprints(homes: readonly string[], around: MachineProperties): readonly string[] {
   const { machineId, hostname: name, fileSystem } = around;
-  const { isShared, hasStableNumbers, isContainerLayer } = fileSystem;
-  const number = hasStableNumbers ? around.folderNumber : "";
+  const { isShared, hasStableInodes, isContainerLayer } = fileSystem;
+  const number = hasStableInodes ? around.folderInode : "";
   const container = isContainerLayer ? name : "";
   const home = homes[0] ?? "";
   const isNumbered = number !== "" && around.isMountRoot !== true;
@@ -128,14 +128,14 @@ const digestOf = (parts: readonly string[]): string =>
 
 /** `undefined` if the machine's id could not be determined. */
 function fingerprintsOf(place: StorePlace): readonly string[] | undefined {
-  const asked = place.machineId === undefined ? machineIdOn(process.platform) : place.machineId();
-  if (asked === undefined) return undefined;
+  const machineId = place.machineId === undefined ? machineIdOn(process.platform) : place.machineId();
+  if (machineId === undefined) return undefined;
   const folder = statSync(place.stateDir, { bigint: true });
   return fingerprints(spellingsOf(place.home), {
     fileSystem: fileSystemOf(place.stateDir),
-    machineId: asked,
+    machineId,
     hostname: hostname(),
-    folderNumber: String(folder.ino),
+    folderInode: String(folder.ino),
     isMountRoot: folder.dev !== statSync(dirname(realPathOf(place.stateDir)), { bigint: true }).dev,
   });
 }
@@ -163,16 +163,16 @@ const ASK_MS = 2_000;
  */
 export function machineIdOn(
   platform: NodeJS.Platform,
-  ask: (program: string, args: readonly string[]) => string = outputOf,
+  run: (program: string, args: readonly string[]) => string = outputOf,
 ): string | undefined {
   try {
     if (platform === "darwin") {
-      const text = ask("/usr/sbin/ioreg", ["-rd1", "-c", "IOPlatformExpertDevice"]);
+      const text = run("/usr/sbin/ioreg", ["-rd1", "-c", "IOPlatformExpertDevice"]);
       return /"IOPlatformUUID" = "([^"]+)"/.exec(text)?.[1];
     }
     if (platform === "win32") {
       const key = "HKLM\\SOFTWARE\\Microsoft\\Cryptography";
-      return /MachineGuid\s+REG_SZ\s+(\S+)/.exec(ask("reg.exe", ["query", key, "/v", "MachineGuid", "/reg:64"]))?.[1];
+      return /MachineGuid\s+REG_SZ\s+(\S+)/.exec(run("reg.exe", ["query", key, "/v", "MachineGuid", "/reg:64"]))?.[1];
     }
   } catch {
     return undefined;
@@ -181,7 +181,7 @@ export function machineIdOn(
     try {
       return readFileSync(path, "utf8").trim();
     } catch {
-      // Try the next path; without any, the folder has to do
+      // Try the next path; without any, only the folder identifies the store
     }
   }
   return "";

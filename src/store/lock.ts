@@ -8,22 +8,22 @@ import { tryNameLock } from "./name-lock.ts";
 import { createFile, removerOf } from "./spare-files.ts";
 
 /**
- * Lets one drain at a time work on a state directory. If another drain is at work, this one leaves a note that makes the other
- * one repeat its pass, and returns: every event is read, and no drain waits.
+ * Lets one drain at a time work on a state directory. If another drain is running, this one leaves a note that makes the
+ * other one repeat its pass, and returns: every event is read, and no drain waits.
  *
- * The lock is the operating system's, used through SQLite: a killed process holds nothing. On a file system that other machines
- * can have mounted it is a name, see `tryNameLock`.
+ * The lock is the operating system's, used through SQLite, so a killed process releases it. On a file system that other machines
+ * may have mounted, the lock is a file name: see `tryNameLock`.
  *
  * @param path of the lock file; the note is beside it
  * @param work one pass; called again while there are notes
- * @returns false if another drain was at work
+ * @returns false if another drain was running
  * @throws StoreError `E_STORE` if the lock cannot be created; what `work` throws, after the lock was released
  */
 export async function withDrainLock(path: string, work: () => Promise<void>): Promise<boolean> {
   const note = `${path}.again`;
   const stateDir = dirname(path);
   let worked = false;
-  named(path, () => {
+  withLockError(path, () => {
     mkdirSync(stateDir, { recursive: true, mode: 0o700 });
     step("lock.note", () => createFile(note, stateDir));
     // SQLite would make it readable for other users
@@ -32,11 +32,11 @@ export async function withDrainLock(path: string, work: () => Promise<void>): Pr
   const take = fileSystemOf(stateDir).isShared ? tryNamed : tryLock;
   // The holder checks for notes after releasing the lock, so a note of a drain that failed to get it is always seen
   while (existsSync(note)) {
-    const release = named(path, () => step("lock.take", () => take(path)));
+    const release = withLockError(path, () => step("lock.take", () => take(path)));
     if (release === undefined) return worked;
     try {
       while (existsSync(note)) {
-        named(path, () => step("lock.take-note", () => removerOf(stateDir)(note)));
+        withLockError(path, () => step("lock.take-note", () => removerOf(stateDir)(note)));
         worked = true;
         await work();
       }
@@ -49,7 +49,7 @@ export async function withDrainLock(path: string, work: () => Promise<void>): Pr
 
 // --- internal ---
 
-function named<T>(path: string, work: () => T): T {
+function withLockError<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -89,7 +89,7 @@ function tryLock(path: string, isSecondTry = false): (() => void) | undefined {
     raw.close();
     if (error instanceof Error && /locked|busy/i.test(error.message)) return undefined;
     if (isSecondTry || damagedError(path, error) === undefined) throw error;
-    // It never contains data. Emptied, not removed: another process may hold a lock on this file
+    // The file contains no data. Empty it, do not remove it: another process may hold a lock on it
     truncateSync(path);
     return tryLock(path, true);
   }

@@ -1,8 +1,8 @@
 /** Milliseconds that this machine's clock is ahead of the backend's, from the last response with a `Date`. */
 export const CLOCK_SKEW = "clock.skew_ms";
 /** Duration of the last drain in milliseconds. */
-export const TOOK = "drain.took_ms";
+export const LAST_DRAIN_MS = "drain.took_ms";
 /** Time of the last daily pruning, in milliseconds since the epoch. */
-export const PRUNED = "prune.last_ms";
+export const LAST_PRUNE = "prune.last_ms";
 /** Number of sessions pruned so far. */
 export const PRUNED_SESSIONS = "prune.sessions_total";

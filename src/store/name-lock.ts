@@ -18,21 +18,21 @@ import { dirname } from "node:path";
 import { v4 as uuidv4 } from "uuid";
 import { createFile } from "./spare-files.ts";
 
-/** A holder on another machine that did not renew its lock for this long is dead, by the file server's clock. */
-const SILENT_MS = 10 * 60_000;
-const BEAT_MS = 30_000;
+/** A lock of another machine is stale if it was not renewed for this long, by the file server's clock. */
+const STALE_AFTER_MS = 10 * 60_000;
+const RENEW_EVERY_MS = 30_000;
 
 export interface NameLockOptions {
-  /** Called if another process took the lock, because this one was suspended for longer than `SILENT_MS`. */
+  /** Called if another process took the lock, because this one was suspended for longer than `STALE_AFTER_MS`. */
   readonly onLost: (holder: string) => void;
-  readonly beatMs?: number;
-  readonly silentMs?: number;
-  /** Identity of this process. @default asks the system */
-  readonly self?: Self;
+  readonly renewEveryMs?: number;
+  readonly staleAfterMs?: number;
+  /** Identity of this process. @default read from the system */
+  readonly self?: ProcessIdentity;
 }
 
-/** A process, identified by values that are not reused: a pid is, after a reboot or in another container. */
-export interface Self {
+/** Identifies a process. Not by its pid alone, which is reused after a reboot and in other containers. */
+export interface ProcessIdentity {
   readonly host: string;
   readonly pid: number;
   readonly start: string;
@@ -40,15 +40,15 @@ export interface Self {
 
 /**
  * A lock by file name, for file systems on which the operating system's locks are not reliable: whoever creates the name has the
- * lock. The file names its holder and is renewed while it is held. The lock of a dead process of this machine is taken over
- * immediately, that of another machine after `SILENT_MS` without renewal.
+ * lock. The file names its holder and is renewed while it is held. The lock of a process of this machine that has ended is taken
+ * over immediately, that of another machine after `STALE_AFTER_MS` without renewal.
  *
  * @param path the name; created and removed here
  * @returns the function that releases the lock; `undefined` if another process has it
  * @throws what the file system throws if the folder is not writable
  */
 export function tryNameLock(path: string, options: NameLockOptions): (() => void) | undefined {
-  const { silentMs = SILENT_MS, self = selfOf() } = options;
+  const { staleAfterMs = STALE_AFTER_MS, self = selfOf() } = options;
   const token = uuidv4();
   const own = `${path}.${token}`;
   createFile(own, dirname(path));
@@ -60,8 +60,11 @@ export function tryNameLock(path: string, options: NameLockOptions): (() => void
   };
   try {
     write();
-    if (make(path, own, text) || (takeOver(path, statSync(own).mtimeMs, silentMs, self) && make(path, own, text))) {
-      return hold(path, { token, fd, beat: write }, options);
+    if (
+      create(path, own, text) ||
+      (takeOver(path, statSync(own).mtimeMs, staleAfterMs, self) && create(path, own, text))
+    ) {
+      return hold(path, { token, fd, renew: write }, options);
     }
     closeSync(fd);
     return undefined;
@@ -76,13 +79,13 @@ export function tryNameLock(path: string, options: NameLockOptions): (() => void
 // --- internal ---
 
 /** Creating a hard link is atomic on every version of NFS. Without hard links, creating the file is. */
-function make(path: string, own: string, text: string): boolean {
+function create(path: string, own: string, text: string): boolean {
   try {
     linkSync(own, path);
     return true;
   } catch (error) {
     const code = codeOf(error);
-    // The response can get lost: the link count decides, not the error
+    // The server's response can get lost, so check the link count, not the error
     if (code === "EEXIST") return statSync(own).nlink === 2;
     if (code !== "EPERM" && code !== "ENOTSUP" && code !== "EOPNOTSUPP" && code !== "ENOSYS" && code !== "EINVAL")
       throw error;
@@ -101,25 +104,29 @@ function make(path: string, own: string, text: string): boolean {
   }
 }
 
-interface Held {
+interface HeldLock {
   readonly token: string;
   readonly fd: number;
   /** Writes to the file, so that the file server updates its time. */
-  readonly beat: () => void;
+  readonly renew: () => void;
 }
 
-function hold(path: string, { token, fd, beat }: Held, { onLost, beatMs = BEAT_MS }: NameLockOptions): () => void {
+function hold(
+  path: string,
+  { token, fd, renew }: HeldLock,
+  { onLost, renewEveryMs = RENEW_EVERY_MS }: NameLockOptions,
+): () => void {
   const isOurs = (): boolean => holderOf(path)?.token === token;
   // Without a hard link, the renewal must write to the file of that name
   const isLink = sameFile(path, fd);
   const timer = setInterval(() => {
     if (!isOurs()) {
       clearInterval(timer);
-      return onLost(inWords(holderOf(path)));
+      return onLost(describe(holderOf(path)));
     }
-    if (isLink) beat();
+    if (isLink) renew();
     else touch(path);
-  }, beatMs);
+  }, renewEveryMs);
   timer.unref();
   return () => {
     clearInterval(timer);
@@ -146,26 +153,27 @@ function touch(path: string): void {
 }
 
 /**
- * Removes the lock of a dead process. One process at a time: a decision from an earlier look must not remove a new holder's lock.
+ * Removes the lock of a process that has ended. Only one process at a time does this; otherwise one that decided earlier could
+ * remove a new holder's lock.
  *
  * @param nowMs by the file server's clock
  * @returns whether the name can be created
  */
-function takeOver(path: string, nowMs: number, silentMs: number, self: Self): boolean {
+function takeOver(path: string, nowMs: number, staleAfterMs: number, self: ProcessIdentity): boolean {
   const guard = `${path}.takeover`;
   try {
     mkdirSync(guard, { mode: 0o700 });
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw error;
     const since = mtimeOf(guard);
-    // Its creator died; the next process takes over
-    if (since !== undefined && nowMs - since > silentMs) rmdirSync(guard);
+    // Its creator was killed; the next process takes over
+    if (since !== undefined && nowMs - since > staleAfterMs) rmdirSync(guard);
     return false;
   }
   try {
-    const beatMs = mtimeOf(path);
-    if (beatMs === undefined) return true;
-    if (!isDead(holderOf(path), nowMs - beatMs, silentMs, self)) return false;
+    const renewEveryMs = mtimeOf(path);
+    if (renewEveryMs === undefined) return true;
+    if (!isStale(holderOf(path), nowMs - renewEveryMs, staleAfterMs, self)) return false;
     const aside = `${path}.dead-${uuidv4()}`;
     renameSync(path, aside);
     rmSync(aside, { force: true });
@@ -178,13 +186,13 @@ function takeOver(path: string, nowMs: number, silentMs: number, self: Self): bo
   }
 }
 
-interface Holder extends Self {
+interface Holder extends ProcessIdentity {
   readonly token: string;
 }
 
-function isDead(holder: Holder | undefined, silentForMs: number, silentMs: number, self: Self): boolean {
+function isStale(holder: Holder | undefined, ageMs: number, staleAfterMs: number, self: ProcessIdentity): boolean {
   if (holder !== undefined && holder.host === self.host) return startOf(holder.pid) !== holder.start;
-  return silentForMs > silentMs;
+  return ageMs > staleAfterMs;
 }
 
 function holderOf(path: string): Holder | undefined {
@@ -198,31 +206,31 @@ function holderOf(path: string): Holder | undefined {
   }
 }
 
-const inWords = (holder: Holder | undefined): string =>
+const describe = (holder: Holder | undefined): string =>
   holder === undefined ? "an unknown process" : `process ${holder.pid} on ${holder.host.split(" ")[0]}`;
 
 function mtimeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
 }
 
-function selfOf(): Self {
+function selfOf(): ProcessIdentity {
   return { host: hostOf(), pid: process.pid, start: startOf(process.pid) ?? "" };
 }
 
 /** Machine, boot and, in containers, pid namespace. */
 function hostOf(): string {
-  const asked = [
+  const sources = [
     () => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim(),
     () => readlinkSync("/proc/self/ns/pid"),
   ];
-  const said = asked.map((ask) => {
+  const values = sources.map((read) => {
     try {
-      return ask();
+      return read();
     } catch {
       return "";
     }
   });
-  return [hostname(), ...said].join(" ").trim();
+  return [hostname(), ...values].join(" ").trim();
 }
 
 /** Start time of a process; `undefined` if there is none. Without /proc: empty if there is one. */

@@ -11,7 +11,7 @@ export interface OutboxRow {
 /** The queue, and the spans that left it undelivered. Totals are over all drains. */
 export interface OutboxState {
   readonly spans: number;
-  /** Of these, refused by the backend or too large, each in a request of its own. Retried last, once an hour. */
+  /** Of these, refused by the backend or too large, each when it was sent alone. Retried last, once an hour. */
   readonly refused: number;
   /** Size of the records as stored. */
   readonly bytes: number;
@@ -33,8 +33,8 @@ export function enqueue(db: Database, key: string, nowMs: number): void {
   ).run(nowMs, key);
 }
 
-/** The parts of the outbox in the order of sending: no failure known; failed in a request of their own; refused in one. */
-export const OUTBOX_PARTS = ["sound", "suspect", "refused"] as const;
+/** The parts of the outbox in the order of sending: no known failure; failed when sent alone; refused when sent alone. */
+export const OUTBOX_PARTS = ["healthy", "suspect", "refused"] as const;
 export type OutboxPart = (typeof OUTBOX_PARTS)[number];
 
 /** The oldest queued spans of a part after `afterSeq`; empty if there are none. */
@@ -42,7 +42,7 @@ export const queuedSpans = (
   db: Database,
   afterSeq: number,
   limit: number,
-  part: OutboxPart = "sound",
+  part: OutboxPart = "healthy",
 ): readonly OutboxRow[] =>
   db
     .prepare(
@@ -60,7 +60,7 @@ export function acknowledge(db: Database, seqs: readonly number[]): void {
   }, "commit.acknowledged");
 }
 
-/** `acknowledge` for a request of which the backend rejected some spans permanently, without saying which. */
+/** `acknowledge` for a request of which the backend rejected some spans permanently without naming them. */
 export function settleRejected(db: Database, seqs: readonly number[], rejected: number): void {
   db.transaction(() => {
     acknowledge(db, seqs);
@@ -69,7 +69,7 @@ export function settleRejected(db: Database, seqs: readonly number[], rejected: 
 }
 
 /**
- * Stores that a span failed in a request of its own. After three failures for any reason it is sent after all others; after a
+ * Stores that a span failed when it was sent alone. After three failures for any reason it is sent after all others; after a
  * refusal, or if it is too large, immediately.
  */
 export function recordFailure(db: Database, seq: number, isRefused: boolean): void {
@@ -122,7 +122,7 @@ export function enforceLimits(
   hasBackend: boolean,
 ): { readonly tooOld: number; readonly tooMuch: number } {
   return db.transaction(() => {
-    db.prepare("UPDATE outbox SET since_ms = ? WHERE since_ms IS NULL OR since_ms < ?").run(nowMs, BEFORE_US_MS);
+    db.prepare("UPDATE outbox SET since_ms = ? WHERE since_ms IS NULL OR since_ms < ?").run(nowMs, EARLIEST_MS);
     const beforeMs = Math.max(nowMs - maxAgeMs, 0);
     const tooOld = db.prepare("DELETE FROM outbox WHERE since_ms < ?").run(beforeMs).changes;
     const tooMuch = dropBeyond(db, maxBytes);
@@ -137,15 +137,15 @@ export function enforceLimits(
 // --- internal ---
 
 /** Earlier times are impossible: the clock was not set. */
-const BEFORE_US_MS = Date.UTC(2025, 0);
+const EARLIEST_MS = Date.UTC(2025, 0);
 
-/** Failures of a span in requests of its own before it is sent last. The index `outbox_suspect` has the same number. */
+/** Failures of a span sent alone before it is sent last. The index `outbox_suspect` has the same number. */
 const SUSPECT_AFTER = 3;
 /** More than the number of failures that is possible while a span is queued. */
 const REFUSED = 1_000_000;
 
 const ATTEMPTS = {
-  sound: `o.attempts < ${SUSPECT_AFTER}`,
+  healthy: `o.attempts < ${SUSPECT_AFTER}`,
   suspect: `o.attempts >= ${SUSPECT_AFTER} AND o.attempts < ${REFUSED}`,
   // The first comparison is there so that SQLite uses the index
   refused: `o.attempts >= ${SUSPECT_AFTER} AND o.attempts >= ${REFUSED}`,

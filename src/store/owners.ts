@@ -44,11 +44,11 @@ export function* owners(
 }
 
 /**
- * Makes a session the owner of a record, or finds that it is another's: the session that began first owns it as long as it is
+ * Makes a session the owner of a record, or finds that another one owns it: the session that began first owns it as long as it is
  * not settled; a settled record stays where it was counted.
  *
  * @param mayBePruned whether anything was ever pruned
- * @returns whether the session owns the record, so that its entry belongs into the session; and the entry of the session that
+ * @returns whether the session owns the record, so that its entry is stored there; and the entry of the session that
  *          owned it before
  */
 export function claimRecord(

@@ -6,8 +6,8 @@ import type { Database, Row, Value } from "./database.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 import { insertRows, rowOf } from "./rows.ts";
 
-// Imported sessions that are over and were not exported. As rows they would take a hundred times as long to write, and most are
-// only asked for sums. A single session is built from its facts by the same functions as any other, and becomes rows as soon as
+// Imported sessions that are over and were not exported. As rows they would take a hundred times as long to write, and of most
+// only the sums are read. A single session is built from its facts by the same functions as any other, and becomes rows as soon as
 // something new is reported for it.
 
 /** Whether there is any packed session. Without one, no lookup is needed. */
@@ -76,7 +76,7 @@ export function takePacked(db: Database, session: number): readonly TranscriptEn
 /** Numbers of the packed sessions that own a record. */
 export function packedOwners(db: Database, source: string, globalKey: string): readonly number[] {
   for (const [session, keys] of keysKnown.get(db) ?? []) {
-    // Sessions copy hundreds of records from another one, so keep the keys of recent sessions
+    // A session can copy hundreds of records from another one, so keep the keys of the sessions read last
     if (keys.has(globalKey) && sourceOf(db, session) === source && isPacked(db, session)) return [session];
   }
   const digest = digestOf(source, globalKey);
@@ -109,7 +109,7 @@ export function* ownedDigests(db: Database): Generator<Float64Array> {
 /** Notes that sums or owned records beside packed sessions were lost with a page of the store. */
 export const markTorn = (db: Database): void => writeMeta(db, TORN, "1");
 
-/** Packed sessions whose sums have to be computed again from their facts; empty in a sound store. */
+/** Packed sessions whose sums have to be computed again from their facts; empty in an intact store. */
 export const tornSessions = (db: Database): readonly number[] =>
   readMeta(db, TORN) === undefined
     ? []

@@ -15,13 +15,13 @@ export interface Prunable {
  *
  * @param limit maximum number of sessions
  * @param only restrict the search to this session
- * @param isAsked include imported sessions, which are pruned only on request
+ * @param isOnRequest include imported sessions, which are pruned only on request
  */
 export const prunableSessions = (
   db: Database,
   beforeMs: number,
   limit: number,
-  { only, isAsked = true }: { readonly only?: number; readonly isAsked?: boolean } = {},
+  { only, isOnRequest = true }: { readonly only?: number; readonly isOnRequest?: boolean } = {},
 ): readonly Prunable[] =>
   db
     .prepare(
@@ -33,7 +33,7 @@ export const prunableSessions = (
          AND NOT EXISTS (SELECT 1 FROM spans p JOIN outbox o ON o.seq = p.seq WHERE p.session = s.id)
        ORDER BY last_ms, id LIMIT ?2`,
     )
-    .all(beforeMs, limit, only ?? null, isAsked ? 1 : 0)
+    .all(beforeMs, limit, only ?? null, isOnRequest ? 1 : 0)
     .map((row) => ({
       id: Number(row["id"]),
       source: String(row["source"]),
@@ -48,7 +48,7 @@ export const keptSessions = (db: Database, beforeMs: number, prunable: number): 
   ) - prunable;
 
 /**
- * Removes a session from the store, in one transaction. What is left keeps it from being counted again, and lets it be resumed: a
+ * Removes a session from the store, in one transaction. What is left prevents counting it again, and allows resuming it: a
  * digest of every settled fact, the positions of its files, its number and its last segment. None of it reveals content. The sums
  * of counters stay as they are.
  *

@@ -195,8 +195,8 @@ export const WAS_USED = `(EXISTS (SELECT 1 FROM turns t WHERE t.session = s.id)
     AND e.type NOT IN ('session.start', 'session.end')))`;
 
 /**
- * SQL condition on a row `s` of `sessions`: only its start was reported. Some agents report starts of sessions that never come to
- * be.
+ * SQL condition on a row `s` of `sessions`: only its start was reported. Some agents report starts of sessions that are never
+ * used.
  */
 export const STARTED_ONLY = `(NOT ${WAS_USED}
   AND NOT EXISTS (SELECT 1 FROM segments g WHERE g.session = s.id)

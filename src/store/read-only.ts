@@ -17,8 +17,8 @@ import { fileSystemOf } from "./file-system.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
 /**
- * Opens the store read-only: nothing is created, upgraded or locked, and all queries see one snapshot, even while a drain is at
- * work.
+ * Opens the store read-only: nothing is created, upgraded or locked, and all queries see one snapshot, even while a drain is
+ * running.
  *
  * @returns what `look` returns; `undefined` if there is no store yet
  * @throws StoreError if it cannot be read, is damaged, or has another version's schema
@@ -84,7 +84,7 @@ function openReadOnly(path: string): Opened {
       return { ...connect(`${address}&immutable=1`), assertUnchanged };
     }
   } catch (error) {
-    // The driver has own messages for some system errors, such as too many open files
+    // The driver has its own messages for some system errors, such as too many open files
     throw damagedError(path, error) ?? unreadable(path, error);
   }
 }
@@ -141,7 +141,7 @@ function unreadable(path: string, error: unknown): StoreError {
   return new StoreError("E_STORE", `cannot read ${JSON.stringify(path)}: ${reason}`, { cause: error });
 }
 
-/** The file system's error, which says more than SQLite's; `undefined` if there is none. */
+/** The file system's error, which is more specific than SQLite's; `undefined` if there is none. */
 function fileSystemError(path: string): unknown {
   try {
     // Opening a pipe would wait for a writer

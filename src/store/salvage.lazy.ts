@@ -25,7 +25,7 @@ export interface Salvaged {
  */
 export function salvage(damaged: string, db: Database): Salvaged {
   const tables = tablesOf(db);
-  const from = openAside(damaged);
+  const from = openDamaged(damaged);
   if (from === undefined) return { rows: 0, incomplete: tables, countsAnew: true };
   try {
     // A row can come before the row that it refers to
@@ -60,7 +60,7 @@ export function salvage(damaged: string, db: Database): Salvaged {
 }
 
 /**
- * What is wrong with an open store, after an unexpected error: damaged pages, invalid JSON. `undefined`: the store is sound.
+ * What is wrong with an open store, after an unexpected error: damaged pages, invalid JSON. `undefined`: the store is intact.
  */
 export function findDamage(db: Database): string | undefined {
   const [problem] = problemsOf(db, 1);
@@ -98,7 +98,7 @@ const JSON_COLUMNS: ReadonlySet<string> = new Set([
 ]);
 
 /** A damaged store, open for reading. */
-interface Aside {
+interface DamagedStore {
   readonly prepare: Database["prepare"];
   /** Whether invalid text was read since the last call. */
   readonly hasBroken: () => boolean;
@@ -106,12 +106,12 @@ interface Aside {
 }
 
 /** @returns `undefined` if not even its list of tables can be read */
-function openAside(path: string): Aside | undefined {
+function openDamaged(path: string): DamagedStore | undefined {
   let raw: Libsql.Database | undefined;
   try {
     // Read-only, so that SQLite does not repair it
     raw = new Libsql(`${pathToFileURL(path).href}?mode=ro`, {});
-    // Makes SQLite accept a file that is shorter than its header says
+    // Makes SQLite accept a file that is shorter than stated in its header
     raw.exec("PRAGMA writable_schema = ON");
     checkNames(preparerOf(raw));
     const opened = raw;
@@ -137,7 +137,11 @@ function openAside(path: string): Aside | undefined {
 }
 
 /** Copies rows from the front until a page cannot be read, then from the back. */
-function copyTable(from: Aside, db: Database, table: string): { readonly rows: number; readonly isWhole: boolean } {
+function copyTable(
+  from: DamagedStore,
+  db: Database,
+  table: string,
+): { readonly rows: number; readonly isWhole: boolean } {
   let rows = 0;
   let isWhole = true;
   const all = columnsOf(db, table);
@@ -196,7 +200,7 @@ const isSound = (row: Row): boolean =>
   });
 
 /** Columns that both stores have: an earlier version's store lacks newer ones. */
-function sharedNames(from: Aside, columns: readonly { readonly name: string }[], table: string): string[] {
+function sharedNames(from: DamagedStore, columns: readonly { readonly name: string }[], table: string): string[] {
   try {
     const there = new Set(columnsOf(from, table).map(({ name }) => name));
     return columns.map(({ name }) => name).filter((name) => there.has(name));

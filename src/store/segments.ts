@@ -15,7 +15,7 @@ export function lastSegment(db: Database, sessionNumber: number): StoredSegment 
   return segmentsOf(db, sessionNumber, "ORDER BY ordinal DESC LIMIT 1")[0];
 }
 
-/** The segments of a session, in their order unless `tail` (the end of the SELECT) says otherwise. */
+/** The segments of a session, in their order unless `tail` (the end of the SELECT) sets another order. */
 export function segmentsOf(db: Database, sessionNumber: number, tail = "ORDER BY ordinal"): readonly StoredSegment[] {
   return db
     .prepare(`SELECT * FROM segments WHERE session = ? ${tail}`)

@@ -92,7 +92,7 @@ export const committedFiles = (db: Database): ReadonlySet<string> =>
   );
 
 /**
- * Stores names of claimed files in the commit of their events: if the drain dies before they are removed, the next one knows them.
+ * Stores names of claimed files in the commit of their events: if the drain is killed before they are removed, the next one knows them.
  *
  * @param removed files of earlier commits that are removed by now
  */

@@ -34,26 +34,26 @@ export function settledContext(
 
 // --- internal ---
 
-/** Facts without a prompt id belong to the last turn that had started before; no agent is further behind than this. */
+/** Facts without a prompt id belong to the last turn that started before them. Enough for every agent's delay. */
 const RECENT_TURNS = 50;
 
 const TURNS =
   "SELECT *, EXISTS (SELECT 1 FROM events e WHERE e.id = turns.key) AS hook_alone FROM turns WHERE session = ?";
 
-/** Agents in the background, such as teammates, are reported long after the call that started them was settled. */
+/** Background agents, such as teammates, can be reported long after the call that started them was settled. */
 const SPAWNED = "SELECT call_id FROM tool_calls WHERE session = ? AND spawned_agent = ? LIMIT 1";
 
-/** Calls of one tool with one input; further ones are never near enough in time. */
+/** Limit of calls of one tool with one input: older ones are too far away in time. */
 const LIKE_CALLS = 50;
 
-/** Sorts behind any text. */
+/** Sorts after any text. */
 const LAST = "\u{10ffff}";
 
 /** Whether the token usage of single calls is known, not only sums. */
 const KNOWN_CALLS =
   "SELECT 1 FROM model_calls WHERE session = ? AND input IS NOT NULL AND json_extract(body, '$.covers') IS NULL LIMIT 1";
 
-/** Whatever facts refer to. */
+/** What facts refer to. */
 interface Names {
   readonly promptKeys: ReadonlySet<string>;
   readonly callIds: ReadonlySet<string>;

@@ -1,7 +1,7 @@
 import type { SettledSubagent, SettledTurn, Subagent, Turn } from "../model/session.ts";
 import type { Database, Row } from "./database.ts";
 
-// Settled turns and subagents as rows. One that goes on after it was settled is still one row, with more parts.
+// Settled turns and subagents as rows. One that continues after it was settled stays one row, with more parts.
 
 /** Stores a closed turn, or a further part of it. */
 export function putTurn(db: Database, sessionNumber: number, turn: Turn): void {

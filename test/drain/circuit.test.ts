@@ -83,7 +83,7 @@ describe("a backend that fails", () => {
 test("Retry-After holds for a user's drain as well, and is reported", () => {
   const db = stores.open();
   note(db, { ...FAILED, afterMs: 60_000 }, BEGAN_MS);
-  expect(stateAt(db, BEGAN_MS + 59_000, true)).toMatchObject({ isDue: false, askedUntilMs: BEGAN_MS + 60_000 });
+  expect(stateAt(db, BEGAN_MS + 59_000, true)).toMatchObject({ isDue: false, retryAfterUntilMs: BEGAN_MS + 60_000 });
   expect(stateAt(db, BEGAN_MS + 60_000, true)).toMatchObject({ isDue: true });
 });
 

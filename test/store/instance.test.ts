@@ -7,9 +7,9 @@ import {
   fingerprints,
   instanceId,
   isCopy,
+  type MachineProperties,
   machineIdOn,
   markCounted,
-  type Surroundings,
 } from "../../src/store/instance.ts";
 import { addToMeta, readMeta, writeMeta } from "../../src/store/meta.ts";
 import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
@@ -118,35 +118,35 @@ test("facts that the original counts are never counted here", () => {
 });
 
 describe("fingerprints", () => {
-  const LAPTOP: Surroundings = {
-    fileSystem: { name: "ext4", isShared: false, hasLocks: true, hasStableNumbers: true, isContainerLayer: false },
+  const LAPTOP: MachineProperties = {
+    fileSystem: { name: "ext4", isShared: false, hasLocks: true, hasStableInodes: true, isContainerLayer: false },
     machineId: "3d1219c7",
     hostname: "orchard",
-    folderNumber: "131074",
+    folderInode: "131074",
   };
-  const on = (fileSystem: Partial<Surroundings["fileSystem"]>) => ({ ...LAPTOP.fileSystem, ...fileSystem });
+  const on = (fileSystem: Partial<MachineProperties["fileSystem"]>) => ({ ...LAPTOP.fileSystem, ...fileSystem });
   const NFS = on({ name: "nfs", isShared: true });
-  const SSHFS = on({ name: "fuse", isShared: true, hasStableNumbers: false });
-  const LAYER = on({ name: "overlayfs", hasStableNumbers: false, isContainerLayer: true });
+  const SSHFS = on({ name: "fuse", isShared: true, hasStableInodes: false });
+  const LAYER = on({ name: "overlayfs", hasStableInodes: false, isContainerLayer: true });
   const HOME = ["/home/dev"];
 
-  test.each<[string, Partial<Surroundings>, Partial<Surroundings>, boolean]>([
+  test.each<[string, Partial<MachineProperties>, Partial<MachineProperties>, boolean]>([
     ["a laptop that is called otherwise in another network", {}, { hostname: "orchard.example" }, true],
-    ["a home copied to another machine", {}, { machineId: "77aa", folderNumber: "9" }, false],
-    ["a home copied to a machine whose image has the same machine id", {}, { folderNumber: "9" }, false],
-    ["a backup put back under another name of the folder", {}, { folderNumber: "131099" }, false],
+    ["a home copied to another machine", {}, { machineId: "77aa", folderInode: "9" }, false],
+    ["a home copied to a machine whose image has the same machine id", {}, { folderInode: "9" }, false],
+    ["a backup put back under another name of the folder", {}, { folderInode: "131099" }, false],
     [
       "one home on a file server, seen by two machines",
       { fileSystem: NFS },
       { fileSystem: NFS, machineId: "77aa", hostname: "meadow" },
       true,
     ],
-    ["a copy of it on the same server", { fileSystem: NFS }, { fileSystem: NFS, folderNumber: "9" }, false],
+    ["a copy of it on the same server", { fileSystem: NFS }, { fileSystem: NFS, folderInode: "9" }, false],
     ["a copy of it on a local disk", { fileSystem: NFS }, {}, false],
     [
       "a mount that numbers its folders anew each time",
       { fileSystem: SSHFS },
-      { fileSystem: SSHFS, folderNumber: "3", machineId: "77aa" },
+      { fileSystem: SSHFS, folderInode: "3", machineId: "77aa" },
       true,
     ],
     [
@@ -158,7 +158,7 @@ describe("fingerprints", () => {
     [
       "one of them started again",
       { fileSystem: LAYER, machineId: "", hostname: "4f1c" },
-      { fileSystem: LAYER, machineId: "", hostname: "4f1c", folderNumber: "77" },
+      { fileSystem: LAYER, machineId: "", hostname: "4f1c", folderInode: "77" },
       true,
     ],
     [
@@ -178,10 +178,10 @@ describe("fingerprints", () => {
     }
   });
 
-  test.each<[string, Partial<Surroundings>]>([
-    ["without stable numbers", { fileSystem: on({ hasStableNumbers: false }) }],
-    ["at the root of a file system, whose number is always the same", { isMountRoot: true, folderNumber: "2" }],
-    ["at the root of a shared one", { fileSystem: NFS, isMountRoot: true, folderNumber: "2" }],
+  test.each<[string, Partial<MachineProperties>]>([
+    ["without stable numbers", { fileSystem: on({ hasStableInodes: false }) }],
+    ["at the root of a file system, whose number is always the same", { isMountRoot: true, folderInode: "2" }],
+    ["at the root of a shared one", { fileSystem: NFS, isMountRoot: true, folderInode: "2" }],
   ])("%s, another home is another store", (_, around) => {
     const of = (home: string): string | undefined => fingerprints([home], { ...LAPTOP, ...around })[0];
     expect(of("/home/other")).not.toBe(of("/home/dev"));

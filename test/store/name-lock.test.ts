@@ -117,7 +117,7 @@ describe("between processes", () => {
     await until("the first is in", () => logged().length === 1);
     first.child.kill("SIGSTOP");
     await sleep(50);
-    expect(take({ silentMs: 1 })).toBeUndefined();
+    expect(take({ staleAfterMs: 1 })).toBeUndefined();
     first.child.kill("SIGCONT");
     rmSync(stay());
     expect(await first.gone).toBe(0);
@@ -127,10 +127,10 @@ describe("between processes", () => {
 
 describe("between machines", () => {
   test("while the holder renews it, it is not taken over", async () => {
-    const release = take({ self: ON_MEADOW, beatMs: 20 });
+    const release = take({ self: ON_MEADOW, renewEveryMs: 20 });
     for (const _ of [1, 2, 3, 4]) {
       await sleep(100);
-      expect(take({ silentMs: 300 })).toBeUndefined();
+      expect(take({ staleAfterMs: 300 })).toBeUndefined();
     }
     release?.();
     expect(existsSync(path)).toBe(false);
@@ -138,9 +138,9 @@ describe("between machines", () => {
 
   test("without renewal it is taken over, and the old holder is notified", async () => {
     let lostTo = "";
-    const old = take({ self: ON_MEADOW, beatMs: 400, onLost: (holder) => (lostTo = holder) });
+    const old = take({ self: ON_MEADOW, renewEveryMs: 400, onLost: (holder) => (lostTo = holder) });
     await sleep(150);
-    const release = take({ silentMs: 100 });
+    const release = take({ staleAfterMs: 100 });
     expect(release).toBeDefined();
     await until("the old holder notices", () => lostTo !== "");
     expect(lostTo).toMatch(new RegExp(`^process ${process.pid} on `));
@@ -153,16 +153,18 @@ describe("between machines", () => {
 
   test("a process of another boot with the same pid is another process", () => {
     take({ self: { host: "orchard boot-1", pid: process.pid, start: "1" } });
-    expect(take({ self: { host: "orchard boot-1", pid: process.pid, start: "2" }, silentMs: 60_000 })).toBeDefined();
+    expect(
+      take({ self: { host: "orchard boot-1", pid: process.pid, start: "2" }, staleAfterMs: 60_000 }),
+    ).toBeDefined();
   });
 
   test("a process that died while taking over does not block the lock permanently", async () => {
-    take({ self: ON_MEADOW, beatMs: 60_000 });
+    take({ self: ON_MEADOW, renewEveryMs: 60_000 });
     const { mkdirSync } = await import("node:fs");
     mkdirSync(`${path}.takeover`);
     await sleep(60);
-    expect(take({ silentMs: 20 })).toBeUndefined();
-    expect(take({ silentMs: 20 })).toBeDefined();
+    expect(take({ staleAfterMs: 20 })).toBeUndefined();
+    expect(take({ staleAfterMs: 20 })).toBeDefined();
   });
 
   test("it is accessible to the user only", () => {

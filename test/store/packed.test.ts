@@ -159,7 +159,7 @@ describe("a session that was unpacked", () => {
     const db = stores.open();
     const a = ensureSession(db, SOURCE, "a", 1);
     put(db, new Map([[a.id, ["msg_1"]]]));
-    expect(prunableSessions(db, 100, 10, { isAsked: false })).toEqual([]);
+    expect(prunableSessions(db, 100, 10, { isOnRequest: false })).toEqual([]);
     const [prunable] = prunableSessions(db, 100, 10);
     if (prunable === undefined) throw new Error("it can be pruned when asked for");
     pruneSession(db, prunable, 1_000);

@@ -101,8 +101,8 @@ test("streams of counters, and digests of imported and pruned facts", () => {
 });
 
 test("fingerprints that distinguish a store from its copies", () => {
-  const fileSystem = { name: "ext4", isShared: false, hasLocks: true, hasStableNumbers: true, isContainerLayer: false };
-  const around = { fileSystem, machineId: "3d1219c7", hostname: "orchard", folderNumber: "131074" };
+  const fileSystem = { name: "ext4", isShared: false, hasLocks: true, hasStableInodes: true, isContainerLayer: false };
+  const around = { fileSystem, machineId: "3d1219c7", hostname: "orchard", folderInode: "131074" };
   const shared = { ...around, fileSystem: { ...fileSystem, name: "nfs", isShared: true } };
   expect([around, shared].map((one) => fingerprints(["/home/dev"], one))).toMatchInlineSnapshot(`
     [

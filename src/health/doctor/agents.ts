@@ -149,7 +149,7 @@ async function readable(agent: Agent, { status, last }: AgentFacts, context: Con
     const files = await reader.files(query);
     const roots = await allowedFolders(reader, agent.source, context);
     for (const file of files) {
-      // As a drain opens it
+      // The same check as in a drain
       const refusal = await refusalOf(file.path, roots);
       if (refusal !== undefined) return [broken(`the last session's transcript cannot be read: ${refusal}`)];
       await (await open(file.path, "r")).close();

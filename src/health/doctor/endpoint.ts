@@ -109,7 +109,7 @@ function findingOf(
         ? broken(outcome.reason, `${outcome.remedy ?? "start the backend, or correct otlp.endpoint"}; ${KEPT}`)
         : remark(outcome.reason, `the backend asks to retry later; ${KEPT}`);
     case "too-large":
-      return remark(outcome.reason, "the backend rejects even an empty request as too large: ask its operator");
+      return remark(outcome.reason, "the backend rejects even an empty request as too large: contact its operator");
     case "refused":
       return broken(
         outcome.reason,
@@ -123,7 +123,7 @@ function throughProxy({ url, proxy: setting }: OtlpSignalSettings): string {
   return proxy === undefined ? "" : ` through ${nameOf(proxy)}`;
 }
 
-/** An empty export has nothing to reject, so only the last real one shows what a backend does not take. */
+/** An empty export contains nothing to reject, so only the last real one shows what a backend rejects. */
 function rejectedFinding(signal: "traces" | "metrics", endpoint: string, last: Delivery): Finding {
   const { last_rejected: rejected, last_records: records, last_problem: reason } = last;
   const what = signal === "traces" ? plural(records, "span") : plural(records, "point");
@@ -152,7 +152,7 @@ const REMEDIES: Readonly<Record<number, string>> = {
   415: `the backend expects another protocol: ${suggest("config set otlp.protocol http/json")}`,
 };
 
-/** Beyond this, spans of this machine do not line up with those of others. */
+/** From here on, spans of this machine visibly differ in time from those of other machines. */
 const SKEW_MS = 30_000;
 
 function* clockFindings(skews: readonly number[]): Generator<Finding> {

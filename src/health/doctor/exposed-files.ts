@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { openFiles } from "../../config/file-owner.ts";
 import type { Context } from "../../context.ts";
 
-/** With the mode that each should have. */
+/** Each with the mode that it should have. */
 export type ExposedFiles = readonly { readonly path: string; readonly mode: number }[];
 
 /** Paths of the state that others can read, or that are not ours. Empty on Windows, which has no such modes. */

@@ -39,7 +39,7 @@ export async function* inboxFindings(status: Status, context: Context): AsyncGen
 
 // --- internal ---
 
-/** Inbox files of another user, whom root could give them back. `undefined`: there are none. */
+/** Inbox files that belong to another user; root can change that. `undefined`: there are none. */
 async function filesOfOthers({ places, platform }: Context) {
   const uid = ownUid(platform);
   if (uid === undefined || uid === 0) return undefined;

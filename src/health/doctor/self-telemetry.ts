@@ -7,7 +7,7 @@ import { driftLines, droppedCount } from "../status/self-telemetry.ts";
 import type { Status } from "../status/shape.ts";
 import { type Finding, inArea } from "./finding.ts";
 
-/** From the program's own counters: losses, unknown names, size. */
+/** Findings from the program's own counters: losses, unknown names, size. */
 export async function* selfFindings(
   { self, sizes, inbox, last_drain, state_dir }: Status,
   context: Context,
@@ -35,7 +35,7 @@ export async function* selfFindings(
     yield remark(
       `${plural(failed + killed, "drain")} did not finish (${failed} failed, ${killed} killed); later drains continue what they began, except sessions that are named here as failed`,
       failed > 0
-        ? "drain.log says why"
+        ? "see drain.log for the reason"
         : last_drain === null
           ? `${suggest("drain")} shows why: none has finished yet`
           : "nothing to do",

@@ -10,7 +10,7 @@ import type { Status } from "./shape.ts";
 export async function hookOf({ places, platform }: Context): Promise<Status["hook"]> {
   const conf = await readFile(places.hookConfPath, "utf8").catch(() => "");
   const installed = existsSync(places.hookPath);
-  // On Windows Node runs it, so it only needs to be readable
+  // On Windows, Node runs it, so it only needs to be readable
   const mode = platform === "win32" ? constants.R_OK : constants.X_OK;
   const executable = installed && (await isAccessible(places.hookPath, mode));
   return {

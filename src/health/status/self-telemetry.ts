@@ -1,7 +1,7 @@
 import { counterValues } from "../../store/counters.ts";
 import type { Database } from "../../store/database.ts";
 import { readMeta } from "../../store/meta.ts";
-import { CLOCK_SKEW, PRUNED, PRUNED_SESSIONS, TOOK } from "../../store/meta-keys.ts";
+import { CLOCK_SKEW, LAST_DRAIN_MS, LAST_PRUNE, PRUNED_SESSIONS } from "../../store/meta-keys.ts";
 import { outboxState } from "../../store/outbox.ts";
 import { type Drift, readDrift } from "../../store/self.ts";
 import { SELF } from "../../telemetry/self.ts";
@@ -76,13 +76,13 @@ export function selfOf(db: Database): SelfStatus {
     // The counter does not include changes since the last delivery
     dropped: { ...spans, retention: droppedTotal },
     drains: by(SELF.drains.name, semconv.OPENHOOK_OUTCOME),
-    last_drain_ms: meta(TOOK),
+    last_drain_ms: meta(LAST_DRAIN_MS),
     transcript_lines: by(SELF.lines.name, semconv.OPENHOOK_OUTCOME),
     requests: by(SELF.requests.name, semconv.OPENHOOK_OUTCOME),
     drift: byVersion(readDrift(db)),
     clock_skew_ms: meta(CLOCK_SKEW),
     pruned_sessions: meta(PRUNED_SESSIONS) ?? 0,
-    last_prune: isoTime(meta(PRUNED) ?? undefined),
+    last_prune: isoTime(meta(LAST_PRUNE) ?? undefined),
   };
 }
 

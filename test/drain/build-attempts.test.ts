@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
+import { limitAttempts } from "../../src/drain/build-attempts.ts";
 import type { Drain } from "../../src/drain/context.ts";
-import { guarded } from "../../src/drain/deadly-sessions.ts";
 import type { Database } from "../../src/store/database.ts";
 import { addEntries } from "../../src/store/facts.ts";
 import { ensureSession } from "../../src/store/sessions.ts";
@@ -32,7 +32,7 @@ function sessionOf(db: Database, records: number): number {
 function killed(drain: Drain, session: number): void {
   const { db } = drain;
   let mark: unknown;
-  guarded(drain, session, () => {
+  limitAttempts(drain, session, () => {
     mark = db.prepare("SELECT value FROM meta WHERE key = ?").get(`building.${session}`)?.["value"];
   });
   if (typeof mark === "string")
@@ -44,24 +44,24 @@ test("a large session is not built after two killed drains, until a day later or
   const session = sessionOf(db, 6_000);
   killed(drainOn(db), session);
   killed(drainOn(db), session);
-  expect(() => guarded(drainOn(db), session, () => "built")).toThrow(/two drains were killed/);
-  expect(() => guarded(drainOn(db), session, () => "built")).toThrow(/6000 records/);
-  expect(guarded(drainOn(db, "1.0.1"), session, () => "built")).toBe("built");
+  expect(() => limitAttempts(drainOn(db), session, () => "built")).toThrow(/two drains were killed/);
+  expect(() => limitAttempts(drainOn(db), session, () => "built")).toThrow(/6000 records/);
+  expect(limitAttempts(drainOn(db, "1.0.1"), session, () => "built")).toBe("built");
   expect(
-    guarded(drainOn(db), session, () => "built"),
+    limitAttempts(drainOn(db), session, () => "built"),
     "it succeeded since",
   ).toBe("built");
   killed(drainOn(db), session);
   killed(drainOn(db), session);
   nowMs += 86_400_001;
-  expect(guarded(drainOn(db), session, () => "built")).toBe("built");
+  expect(limitAttempts(drainOn(db), session, () => "built")).toBe("built");
 });
 
 test("a small session is always built", () => {
   const db = stores.open();
   const session = sessionOf(db, 10);
   for (const _ of [1, 2, 3]) killed(drainOn(db), session);
-  expect(guarded(drainOn(db), session, () => "built")).toBe("built");
+  expect(limitAttempts(drainOn(db), session, () => "built")).toBe("built");
 });
 
 test("an exception is no killed drain", () => {
@@ -70,5 +70,5 @@ test("an exception is no killed drain", () => {
   const throwing = () => {
     throw new Error("a bug");
   };
-  for (const _ of [1, 2, 3]) expect(() => guarded(drainOn(db), session, throwing)).toThrow("a bug");
+  for (const _ of [1, 2, 3]) expect(() => limitAttempts(drainOn(db), session, throwing)).toThrow("a bug");
 });

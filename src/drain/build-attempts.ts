@@ -2,7 +2,7 @@ import { countOpenEntries } from "../store/facts.ts";
 import { readMeta, removeMeta, writeMeta } from "../store/meta.ts";
 import type { Drain } from "./context.ts";
 
-/** The attempt to build a session, stored before it begins: if the process is killed, the next drain finds it. */
+/** An attempt to build a session, stored before it begins: if the process is killed, the next drain finds it. */
 interface Attempt {
   readonly version: string;
   readonly atMs: number;
@@ -11,13 +11,13 @@ interface Attempt {
 }
 
 /**
- * Runs the build of a large session in a way that two killed drains stop the attempts: building takes memory in proportion to the
- * open part of a session, and a process that runs out of it cannot catch that. The other sessions are then drained as usual. It is
- * tried again by another version of this program, and once a day.
+ * Builds a large session, unless two drains were killed while they built it: building takes memory in proportion to the open part
+ * of a session, and a process that runs out of memory cannot catch that. Without the attempt other sessions are drained as usual.
+ * The next attempt is made after a day, or by another version of this program.
  *
- * @throws TooLargeError without an attempt, after two killed drains; what `build` throws
+ * @throws TooLargeError after two killed drains; what `build` throws
  */
-export function guarded<T>(drain: Drain, session: number, build: () => T): T {
+export function limitAttempts<T>(drain: Drain, session: number, build: () => T): T {
   const { db } = drain;
   const key = `building.${session}`;
   const before = attemptOf(readMeta(db, key), drain);
@@ -51,7 +51,7 @@ class TooLargeError extends Error {
   }
 }
 
-/** @returns `undefined` if no attempt ended early, or it was by another version or is a day old */
+/** @returns `undefined` without an unfinished attempt of this version that is less than a day old */
 function attemptOf(text: string | undefined, { version, now }: Drain): Attempt | undefined {
   if (text === undefined) return undefined;
   const attempt = JSON.parse(text) as Attempt;
