@@ -11,13 +11,26 @@ const ENTRY = `
   import * as z from "zod";
   import { Envelope } from "./src/model/envelope.ts";
   export { configJsonSchema } from "./src/config/json-schema.ts";
+  import { textSchemaOf } from "./src/convert/text-schemas.ts";
+  import { discoveryJsonSchema } from "./src/registration/discovery.ts";
+  export { discoveryJsonSchema };
   export const envelopeJsonSchema = () => z.toJSONSchema(Envelope, { io: "input" });
+  export const textJsonSchema = (text) => z.toJSONSchema(textSchemaOf(text), { io: "input" });
 `;
 
-const { configJsonSchema, envelopeJsonSchema } = await importBundled({ stdin: typescript(ENTRY), format: "esm" });
+const { configJsonSchema, discoveryJsonSchema, envelopeJsonSchema, textJsonSchema } = await importBundled({
+  stdin: typescript(ENTRY),
+  format: "esm",
+});
 const files = {
   "schema/config.schema.json": configJsonSchema(),
-  "schema/openhook.schema.json": { title: "OpenHook v0.1 event", ...envelopeJsonSchema() },
+  "schema/openhook.schema.json": { title: "OpenHook v0.1 event, as read: either text", ...envelopeJsonSchema() },
+  "schema/openhook-cwd.schema.json": { title: "OpenHook v0.1 envelope, text cwd", ...textJsonSchema("cwd") },
+  "schema/openhook-context.schema.json": {
+    title: "OpenHook v0.1 envelope, text context",
+    ...textJsonSchema("context"),
+  },
+  "schema/openhook-discovery.schema.json": { title: "OpenHook v0.1 .openhook.json", ...discoveryJsonSchema() },
 };
 
 for (const [name, schema] of Object.entries(files)) {

@@ -2,13 +2,15 @@ import { resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { allAgents } from "../agents/registry.ts";
 import { readFileIfAny } from "../config/files.ts";
+import { loadConfig } from "../config/load.ts";
 import { type Context, UserError } from "../context.ts";
-import { type Note, type StreamReport, validate } from "../convert/conformance.ts";
-import { type Conversion, convertAll } from "../convert/envelopes.ts";
+import { validate } from "../convert/conformance.ts";
+import { convertAll } from "../convert/envelopes.ts";
 import { payloadsOf } from "../convert/input.ts";
+import { conforms, leftOutLines, validationLines } from "../convert/report-text.ts";
+import type { EnvelopeText } from "../model/envelope-types.ts";
 import { type Discovery, readDiscovery } from "../registration/discovery.ts";
 import { withUserErrors } from "../registration/settings-edit.ts";
-import { plural } from "../text/figures.ts";
 import { printable, writeLines } from "../text/terminal.ts";
 
 export interface ConvertOptions {
@@ -16,6 +18,8 @@ export interface ConvertOptions {
   readonly source?: string;
   /** The native event name, if the payloads do not contain it. */
   readonly event?: string;
+  /** The text of the envelopes. @default `openhook.text` of the settings */
+  readonly text?: EnvelopeText;
   /** Check envelopes instead of making them. */
   readonly validate: boolean;
   /** The `.openhook.json` through which the envelopes came. */
@@ -32,7 +36,11 @@ export interface ConvertOptions {
  */
 export async function convert(file: string | undefined, options: ConvertOptions, context: Context): Promise<number> {
   const input = await withUserErrors(() => inputOf(file, context));
-  if (options.validate) return report(validate(input, await discoveryOf(options, context)), context);
+  if (options.validate) {
+    const found = validate(input, await discoveryOf(options, context));
+    writeLines(context.stdout, validationLines(found).map(printable));
+    return conforms(found) ? 0 : 1;
+  }
   const agents = await allAgents();
   if (options.source !== undefined && !agents.some((agent) => agent.source === options.source)) {
     const known = agents.map((agent) => agent.source).join(", ");
@@ -40,12 +48,13 @@ export async function convert(file: string | undefined, options: ConvertOptions,
   }
   const { source, event } = options;
   const given = { ...(source !== undefined && { source }), ...(event !== undefined && { event }) };
-  const conversion = convertAll(payloadsOf(input, given, context.now), agents);
+  const text = options.text ?? (await loadConfig(context)).config.openhook.text;
+  const conversion = convertAll(payloadsOf(input, given, context.now), agents, text);
   writeLines(
     context.stdout,
     conversion.envelopes.map((envelope) => JSON.stringify(envelope)),
   );
-  for (const line of leftOut(conversion)) context.stderr.write(`openhook-otel: ${printable(line)}\n`);
+  for (const line of leftOutLines(conversion, text)) context.stderr.write(`openhook-otel: ${printable(line)}\n`);
   return conversion.problems.length > 0 ? 1 : 0;
 }
 
@@ -75,41 +84,4 @@ async function discoveryOf({ discovery: path }: ConvertOptions, context: Context
   if (found === undefined) throw new UserError("E_FILE", `there is no file ${JSON.stringify(path)}`);
   if (typeof found === "string") throw new UserError("E_FILE", `${path} is not an OpenHook discovery file: ${found}`);
   return found;
-}
-
-const MAX_PROBLEMS = 50;
-
-function* leftOut({ envelopes, signals, duplicates, withoutEvents, problems }: Conversion): Generator<string> {
-  for (const { line, reason } of problems.slice(0, MAX_PROBLEMS)) yield `line ${line}: ${reason}`;
-  if (problems.length > MAX_PROBLEMS) yield `and ${problems.length - MAX_PROBLEMS} more lines like these`;
-  const types = [...signals].map(([type, n]) => `${n} ${type}`).join(", ");
-  const parts = [
-    ...(types === "" ? [] : [`${types} (OpenHook has no such types)`]),
-    ...(duplicates === 0 ? [] : [plural(duplicates, "duplicate event", "duplicate events")]),
-    ...(withoutEvents === 0 ? [] : [plural(withoutEvents, "payload without an event", "payloads without an event")]),
-    ...(problems.length === 0 ? [] : [plural(problems.length, "payload not understood", "payloads not understood")]),
-  ];
-  if (parts.length > 0) yield `${plural(envelopes.length, "envelope")}; left out: ${parts.join("; ")}`;
-}
-
-const LEVEL_NAMES = [
-  "does not conform",
-  "level 1 (minimal)",
-  "level 2 (observable)",
-  "level 3 (discoverable)",
-] as const;
-
-function report({ notes, envelopes, sources }: StreamReport, { stdout }: Context): number {
-  const isWrong = ({ level }: Note): boolean => level === "error";
-  const errors = notes.filter(isWrong).length;
-  writeLines(stdout, [
-    ...notes.map(({ line, level, text }) => `line ${line}: ${level}: ${printable(text)}`),
-    `${plural(envelopes, "valid envelope")}, ${plural(errors, "error")}, ${plural(notes.length - errors, "remark")}`,
-    ...sources.map(({ source, level, missing }) => {
-      const next =
-        missing.length === 0 ? "" : `; ${level === 0 ? "needed" : `level ${level + 1} needs`} ${missing.join(", ")}`;
-      return `${printable(source)}: OpenHook v0.1 ${LEVEL_NAMES[level]}${next}`;
-    }),
-  ]);
-  return errors > 0 || envelopes === 0 ? 1 : 0;
 }

@@ -1,7 +1,7 @@
 import { allAgents } from "../agents/registry.ts";
 import { loadConfigAndPrices } from "../config/own-prices.ts";
 import { type Context, UserError } from "../context.ts";
-import { envelopeLines } from "../report/session-envelopes.ts";
+import { envelopeLines } from "../convert/session-envelopes.ts";
 import { jsonParts } from "../report/session-json.ts";
 import { viewOf } from "../report/session-view.ts";
 import { sessionLines } from "../report/text/session.ts";
@@ -32,7 +32,7 @@ export async function show(session: string | undefined, options: ShowOptions, co
   const found = withOpenStore(context, (db) => {
     const stored = chosenSession(db, session);
     if (stored === undefined) return false;
-    if (options.envelopes) writeLines(context.stdout, envelopeLines(db, stored));
+    if (options.envelopes) writeLines(context.stdout, envelopeLines(db, stored, loaded.config.openhook.text));
     else if (options.json)
       for (const part of jsonParts(db, viewOf(db, stored, { agents }, settings))) context.stdout.write(part);
     else printLines(context, sessionLines(db, viewOf(db, stored, { agents }, settings), agents, terminalOf(context)));

@@ -1,146 +1,67 @@
-import { isAbsolute, win32 } from "node:path";
-import type * as z from "zod";
-import { dataFieldsOf, Envelope } from "../model/envelope.ts";
-import { LIFECYCLE_TYPES, OPENHOOK_VERSION } from "../model/envelope-types.ts";
+import type { Envelope } from "../model/envelope.ts";
+import { ENVELOPE_TEXTS, type EnvelopeText, LIFECYCLE_TYPES } from "../model/envelope-types.ts";
 import { type Discovery, subscribed } from "../registration/discovery.ts";
+import { type CheckedLine, checkLine, type Note } from "./check-line.ts";
 import { valuesIn } from "./input.ts";
 
-/** A note about one line; an error breaks conformance. No content except names of fields and types. */
-export interface Note {
-  readonly line: number;
-  readonly level: "error" | "remark";
-  readonly text: string;
-}
-
-/** Conformance of one source's part of a stream. */
-export interface SourceReport {
-  readonly source: string;
-  readonly envelopes: number;
+/** Conformance of one source's part of a stream to one text. */
+export interface TextReport {
+  readonly text: EnvelopeText;
   /** 0: it does not conform. */
   readonly level: 0 | 1 | 2 | 3;
   /** What the next level requires and the stream does not show. */
   readonly missing: readonly string[];
 }
 
+/** Conformance of one source's part of a stream. */
+export interface SourceReport {
+  readonly source: string;
+  readonly envelopes: number;
+  readonly texts: readonly TextReport[];
+  /** The highest level of the texts. */
+  readonly level: TextReport["level"];
+}
+
 export interface StreamReport {
   readonly notes: readonly Note[];
   readonly envelopes: number;
+  /** The texts that each line conforms to, in the input's order. */
+  readonly lines: readonly { readonly line: number; readonly texts: readonly EnvelopeText[] }[];
   readonly sources: readonly SourceReport[];
 }
 
 /**
- * Checks a stream of envelopes, one JSON object per line, or a single one over several lines.
+ * Checks a stream of envelopes against both texts of OpenHook v0.1: one JSON object per line, or a single one over several lines.
  *
- * Levels of the specification: 1 `session.end` with all required fields; 2 also `session.start`, `prompt.submit`, `tool.start` and
- * `tool.end`; 3 also discovery through `.openhook.json`, which a stream alone cannot show.
+ * The specification's levels, the same in both texts: 1 `session.end` with all required fields; 2 also `session.start`,
+ * `prompt.submit`, `tool.start` and `tool.end`; 3 also discovery through `.openhook.json`, which a stream alone cannot show.
  *
  * @param discovery the file through which the events came
  * @see OpenHook v0.1 §2, §3 and §6
  */
 export function validate(input: Buffer, discovery: Discovery | undefined): StreamReport {
   const notes: Note[] = [];
+  const lines: { line: number; texts: readonly EnvelopeText[] }[] = [];
   const stream = new Stream();
   for (const { line, bytes } of valuesIn(input)) {
-    const found = check(bytes.toString("utf8"));
+    const found = checkLine(bytes.toString("utf8"));
     notes.push(...found.notes.map((note) => ({ line, ...note })));
-    if (found.source !== undefined && found.notes.some(({ level }) => level === "error")) stream.fails(found.source);
+    lines.push({ line, texts: found.texts });
+    stream.hold(line, found);
     if (found.envelope !== undefined) notes.push(...stream.take(line, found.envelope));
-    else if (found.source === undefined) stream.hasLinesWithoutSource = true;
   }
-  return { notes, envelopes: stream.count, sources: stream.reports(discovery) };
+  return { notes, lines, envelopes: stream.count, sources: stream.reports(discovery) };
 }
 
 // --- internal ---
-
-type NoteText = Omit<Note, "line">;
-
-interface Checked {
-  readonly notes: readonly NoteText[];
-  /** Its source, if it names one. */
-  readonly source?: string;
-  readonly envelope?: Envelope;
-}
-
-const error = (text: string): NoteText => ({ level: "error", text });
-const remark = (text: string): NoteText => ({ level: "remark", text });
-
-function check(text: string): Checked {
-  let value: unknown;
-  try {
-    value = JSON.parse(text.replace(/^\uFEFF/, ""));
-  } catch {
-    return { notes: [error("not JSON")] };
-  }
-  if (!isObject(value)) return { notes: [error("not a JSON object")] };
-  const source = typeof value["source"] === "string" ? { source: value["source"] } : {};
-  if (!("openhook" in value))
-    return { ...source, notes: [error("openhook is missing: this is not an OpenHook envelope")] };
-  const notes = [...versionNotes(value), ...recommendationNotes(value)];
-  const option = Envelope.options.find((one) => one.shape.type.value === value["type"]);
-  if (option === undefined) {
-    // A later version may define it
-    const isUnknown = typeof value["type"] === "string" && /^[a-z0-9_]+(\.[a-z0-9_]+)+$/.test(value["type"]);
-    const note = isUnknown && value["openhook"] !== OPENHOOK_VERSION ? remark : error;
-    const base = Envelope.options[0].omit({ type: true, data: true }).safeParse(value);
-    const shown =
-      value["type"] === undefined ? "is missing" : `${quoted(value["type"])} is not a type of OpenHook v0.1`;
-    return { ...source, notes: [...notes, ...issuesOf(base), note(`type: ${shown}`)] };
-  }
-  const parsed = option.safeParse(value);
-  return {
-    ...source,
-    notes: [...notes, ...issuesOf(parsed), ...unknownFields(value["data"], dataFieldsOf(option))],
-    ...(parsed.success && { envelope: parsed.data }),
-  };
-}
-
-function issuesOf(parsed: z.ZodSafeParseResult<unknown>): readonly NoteText[] {
-  if (parsed.success) return [];
-  return parsed.error.issues.map((issue) => {
-    const isMissing = issue.code === "invalid_type" && issue.message.endsWith("received undefined");
-    return error(`${issue.path.join(".")}: ${isMissing ? "is missing" : issue.message}`);
-  });
-}
-
-function versionNotes({ openhook }: Readonly<Record<string, unknown>>): readonly NoteText[] {
-  const isOther = typeof openhook === "string" && /^\d+\.\d+$/.test(openhook) && openhook !== OPENHOOK_VERSION;
-  return isOther ? [remark(`openhook: version ${openhook} is read as ${OPENHOOK_VERSION}`)] : [];
-}
-
-/** Recommendations, and rules that the specification has in words only. */
-function recommendationNotes({ id, data }: Readonly<Record<string, unknown>>): readonly NoteText[] {
-  const path = isObject(data) ? data["transcript_path"] : undefined;
-  return [
-    ...(typeof id === "string" && id !== "" && !UUID.test(id) ? [remark("id: is not a UUID")] : []),
-    ...(typeof path === "string" && !isAbsolute(path) && !win32.isAbsolute(path)
-      ? [remark("data.transcript_path: is not absolute")]
-      : []),
-  ];
-}
-
-const unknownFields = (data: unknown, known: Readonly<Record<string, unknown>>): readonly NoteText[] =>
-  Object.keys(isObject(data) ? data : {})
-    .filter((name) => !Object.hasOwn(known, name))
-    .map((name) => remark(`data: ${quoted(name)} is not a field of this type; vendor fields belong under extensions`));
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** An untrusted name: shortened, on one line. */
-const quoted = (value: unknown): string => {
-  const text = JSON.stringify(value) ?? "undefined";
-  return text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text;
-};
-const MAX_QUOTED = 40;
 
 interface SourceState {
   readonly types: Set<string>;
   readonly startedCalls: Set<string>;
   count: number;
   endsWithoutTranscript: number;
-  isBroken: boolean;
+  /** Of each text, the first line that does not conform to it, and the number of such lines. */
+  readonly faults: Map<EnvelopeText, { readonly line: number; readonly fault: string; count: number }>;
 }
 
 /** Checks across lines. */
@@ -150,10 +71,15 @@ class Stream {
   readonly #ids = new Map<string, { readonly line: number; readonly text: string }>();
   count = 0;
   /** There are lines without a source, so the stream as a whole does not conform. */
-  hasLinesWithoutSource = false;
+  #hasLinesWithoutSource = false;
 
-  fails(source: string): void {
-    this.#of(source).isBroken = true;
+  /** Remembers to which texts a line does not conform. */
+  hold(line: number, { source, others, texts }: CheckedLine): void {
+    if (source === undefined) {
+      this.#hasLinesWithoutSource ||= texts.length === 0;
+      return;
+    }
+    for (const [text, faults] of others) this.#fails(source, text, line, faults[0] ?? "");
   }
 
   take(line: number, envelope: Envelope): readonly Note[] {
@@ -165,11 +91,21 @@ class Stream {
   }
 
   reports(discovery: Discovery | undefined): readonly SourceReport[] {
-    return [...this.#sources].map(([source, of]) => ({
-      source,
-      envelopes: of.count,
-      ...levelOf(of, this.hasLinesWithoutSource, discovery),
-    }));
+    return [...this.#sources].map(([source, of]) => {
+      const texts = ENVELOPE_TEXTS.map((text) => ({
+        text,
+        ...levelOf(of, text, this.#hasLinesWithoutSource, discovery),
+      }));
+      const level = texts.reduce<TextReport["level"]>((most, one) => (one.level > most ? one.level : most), 0);
+      return { source, envelopes: of.count, texts, level };
+    });
+  }
+
+  #fails(source: string, text: EnvelopeText, line: number, fault: string): void {
+    const { faults } = this.#of(source);
+    const known = faults.get(text);
+    if (known === undefined) faults.set(text, { line, fault, count: 1 });
+    else known.count++;
   }
 
   #repeated(line: number, envelope: Envelope): readonly Note[] {
@@ -180,13 +116,14 @@ class Stream {
       return [];
     }
     if (known.text === text) return [{ line, level: "remark", text: `id: the same event as in line ${known.line}` }];
-    this.fails(envelope.source);
-    return [{ line, level: "error", text: `id: line ${known.line} uses it for another event` }];
+    const fault = `id: line ${known.line} uses it for another event`;
+    for (const one of ENVELOPE_TEXTS) this.#fails(envelope.source, one, line, fault);
+    return [{ line, level: "error", text: fault }];
   }
 
   #unpaired(line: number, envelope: Envelope, of: SourceState): readonly Note[] {
     if (envelope.type === "session.end" && envelope.data?.transcript_path === undefined) of.endsWithoutTranscript++;
-    if (envelope.type !== "tool.start" && envelope.type !== "tool.end") return [];
+    if (envelope.type !== "tool.start" && envelope.type !== "tool.end" && envelope.type !== "file.write") return [];
     const call = envelope.data?.tool_call_id;
     if (call === undefined) return [];
     const key = JSON.stringify([envelope.session_id, call]);
@@ -205,7 +142,7 @@ class Stream {
       startedCalls: new Set(),
       count: 0,
       endsWithoutTranscript: 0,
-      isBroken: false,
+      faults: new Map(),
     };
     this.#sources.set(source, state);
     return state;
@@ -214,10 +151,16 @@ class Stream {
 
 function levelOf(
   of: SourceState,
+  text: EnvelopeText,
   hasLinesWithoutSource: boolean,
   discovery: Discovery | undefined,
-): Pick<SourceReport, "level" | "missing"> {
-  if (of.isBroken || hasLinesWithoutSource) return { level: 0, missing: ["no errors"] };
+): Pick<TextReport, "level" | "missing"> {
+  const fault = of.faults.get(text);
+  if (fault !== undefined) {
+    const more = fault.count === 1 ? "" : `, and ${fault.count - 1} more`;
+    return { level: 0, missing: [`no errors (line ${fault.line}: ${fault.fault}${more})`] };
+  }
+  if (hasLinesWithoutSource) return { level: 0, missing: ["no lines without a source"] };
   if (!of.types.has("session.end")) return { level: 0, missing: ["a session.end"] };
   const absent = LIFECYCLE_TYPES.filter((type) => !of.types.has(type));
   const transcripts =

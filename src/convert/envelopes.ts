@@ -1,16 +1,18 @@
 import { adapt } from "../drain/adapt.ts";
 import type { Agent } from "../model/agent.ts";
 import { Envelope } from "../model/envelope.ts";
+import type { EnvelopeText } from "../model/envelope-types.ts";
 import { type Event, isEnvelope } from "../model/event.ts";
 import { assignCallIds } from "../session/assign-call-ids.ts";
 import { joinProcesses } from "../session/processes.ts";
+import { toEnvelope, type WrittenEnvelope } from "./envelope-text.ts";
 import type { NativePayload, Unreadable } from "./input.ts";
 
 /** The result of a conversion. */
 export interface Conversion {
   /** In the input's order, each id once. */
-  readonly envelopes: readonly Envelope[];
-  /** Events without an OpenHook type, by type. */
+  readonly envelopes: readonly WrittenEnvelope[];
+  /** Events without a type in the text, by type. */
   readonly signals: ReadonlyMap<string, number>;
   /** Duplicate events. */
   readonly duplicates: number;
@@ -21,9 +23,14 @@ export interface Conversion {
 }
 
 /**
- * Native payloads → OpenHook envelopes, strictly as specified. Tool calls without an id get one, the same for start and end.
+ * Native payloads → OpenHook envelopes, strictly as one of the two texts specifies. Tool calls without an id get one, the same for
+ * start and end.
  */
-export function convertAll(payloads: Iterable<NativePayload | Unreadable>, agents: readonly Agent[]): Conversion {
+export function convertAll(
+  payloads: Iterable<NativePayload | Unreadable>,
+  agents: readonly Agent[],
+  text: EnvelopeText,
+): Conversion {
   const events: Event[] = [];
   const problems: Unreadable[] = [];
   const seen = new Set<string>();
@@ -47,7 +54,8 @@ export function convertAll(payloads: Iterable<NativePayload | Unreadable>, agent
   }
   const signals = new Map<string, number>();
   const envelopes = assignCallIds(joinProcesses(events)).flatMap((event) => {
-    if (isEnvelope(event)) return [Envelope.parse(event)];
+    const written = isEnvelope(event) ? toEnvelope(Envelope.parse(event), { text, level: "full" }) : undefined;
+    if (written !== undefined) return [written];
     signals.set(event.type, (signals.get(event.type) ?? 0) + 1);
     return [];
   });

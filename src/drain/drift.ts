@@ -5,8 +5,8 @@ import type { UnknownName } from "../store/self.ts";
 export type UnknownNames = ReadonlyMap<string, UnknownName & { readonly count: number }>;
 
 /**
- * Names in a payload that the agent's card does not know: the event, and the top-level members. Deeper names can be content and
- * are not read.
+ * Names in a payload that the agent's card does not know: the event, the top-level members, and deeper ones if the card reads
+ * them; otherwise they can be content.
  *
  * @returns empty if the card declares no names
  */
@@ -18,6 +18,7 @@ export function unknownNamesIn({ known }: Agent, payload: unknown, intake: Intak
     unknown.set(`${kind} ${name}`, { kind, name, count: 1 });
   };
   if (native !== undefined && !isAmong(known.events, native)) add("event", native);
+  for (const name of known.unknownWithin?.(payload) ?? []) add("field", name);
   for (const name in payload) {
     if (!isAmong(known.fields, name)) add("field", name);
     if (unknown.size >= NAMES_PER_PAYLOAD) break;

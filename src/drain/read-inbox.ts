@@ -40,6 +40,8 @@ export async function readInbox(drain: Drain): Promise<ReadonlySet<number>> {
   const unwritten = await unwrittenEvents(places.stateDir);
   let lostEvents = addUnwrittenEvents(drain.db, unwritten.total, unwritten.lastMs);
   let heldBytes = 0;
+  /** A sender makes the same mistake in each envelope. */
+  const said = new Set<string>();
   const stored = committedFiles(drain.db);
   let removed: string[] = [];
   const commit = async (): Promise<void> => {
@@ -100,7 +102,11 @@ export async function readInbox(drain: Drain): Promise<ReadonlySet<number>> {
       drain.log(`quarantined a payload of ${file.facts.source ?? "an unnamed agent"}: ${adapted}`);
       continue;
     }
-    for (const remark of adapted.remarks) drain.log(remark);
+    for (const remark of adapted.remarks) {
+      if (said.has(remark)) continue;
+      said.add(remark);
+      drain.log(remark);
+    }
     await recordMovedRoots(drain, adapted.events, file.facts);
     await loadProjectSettings(drain, foldersOf(adapted.events));
     if (adapted.events.length === 0) report.ignored++;

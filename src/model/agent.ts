@@ -251,6 +251,12 @@ export interface KnownNames {
    * @default `hook_event_name`, otherwise the name on the command line
    */
   eventOf?(payload: object, intake: IntakeFacts): string | undefined;
+  /**
+   * Names below the top level that the card does not know, if they can be no content. Pure; never throws.
+   *
+   * @default none
+   */
+  unknownWithin?(payload: object): readonly string[];
 }
 
 /** The contract of an agent folder. */

@@ -38,15 +38,18 @@ export function subscribed({ hooks }: Discovery): ReadonlySet<string> {
   return new Set(named.includes("*") ? [...ENVELOPE_TYPES, ...named] : named);
 }
 
+/** The file's JSON Schema. Other members are ignored, so that senders can have their own. */
+export const discoveryJsonSchema = () => z.toJSONSchema(File, { io: "input" });
+
 // --- internal ---
 
-const Hook = z.object({
+const Hook = z.looseObject({
   command: z.string().min(1),
   events: z.array(z.string()).default(["*"]),
   async: z.boolean().default(false),
 });
 
-const File = z.object({ openhook: z.string().regex(/^\d+\.\d+$/), hooks: z.array(Hook) });
+const File = z.looseObject({ openhook: z.string().regex(/^\d+\.\d+$/), hooks: z.array(Hook) });
 
 function parsed(text: string): unknown {
   try {

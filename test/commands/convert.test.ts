@@ -136,7 +136,7 @@ describe("native payloads become envelopes", () => {
     expect(ids[2]).toBe(ids[1]);
     expect(ids[1]).not.toBe(ids[0]);
     const { code, lines: reported } = await run(lines.join("\n"), { validate: true });
-    expect([code, reported[0]]).toEqual([0, "4 valid envelopes, 0 errors, 0 remarks"]);
+    expect([code, reported[1]]).toEqual([0, "4 valid envelopes, 0 errors, 0 remarks"]);
   });
 
   test("converts what a truncated payload contains, and a complete one of many megabytes", async () => {
@@ -179,12 +179,12 @@ describe("--validate", () => {
   test("the levels of the specification", async () => {
     const level = async (...of: Parameters<typeof check>) => (await check(...of)).lines.at(-1);
     expect(await level([envelope("session.end")])).toBe(
-      "acme-agent: OpenHook v0.1 level 1 (minimal); level 2 needs a session.start, a prompt.submit, a tool.start, " +
+      "acme-agent: OpenHook v0.1, both texts: level 1 (minimal); level 2 needs a session.start, a prompt.submit, a tool.start, " +
         "a tool.end, data.transcript_path on session.end, where there is a transcript",
     );
     expect(await level(whole)).toMatch(/level 2 \(observable\); level 3 needs discovery through \.openhook\.json/);
     expect(await level(whole, { discovery: "convert/all.openhook.json" })).toBe(
-      "acme-agent: OpenHook v0.1 level 3 (discoverable)",
+      "acme-agent: OpenHook v0.1, both texts: level 3 (discoverable)",
     );
     expect(await level(whole, { discovery: "convert/ends.openhook.json" })).toMatch(
       /level 2 .*needs hooks in \.openhook\.json for session\.start, prompt\.submit, tool\.start, tool\.end$/,
@@ -198,9 +198,14 @@ describe("--validate", () => {
   test("accepts one envelope over many lines", async () => {
     const { code, lines } = await check([JSON.stringify(envelope("session.end"), null, 2)]);
     expect(code).toBe(0);
-    expect(lines).toEqual(["1 valid envelope, 0 errors, 0 remarks", expect.stringMatching(/level 1/)]);
+    expect(lines).toEqual([
+      "line 1: both texts",
+      "1 valid envelope, 0 errors, 0 remarks",
+      expect.stringMatching(/level 1/),
+    ]);
     expect((await check([JSON.stringify(whole, null, 2)])).lines).toEqual([
       "line 1: error: not a JSON object",
+      "line 1: no text",
       "0 valid envelopes, 1 error, 0 remarks",
     ]);
   });
@@ -210,7 +215,8 @@ describe("--validate", () => {
     expect(code).toBe(1);
     expect(lines.slice(-2)).toEqual([
       expect.stringMatching(/^acme-agent: .* level 2/),
-      "other: OpenHook v0.1 does not conform; needed no errors",
+      "other: OpenHook v0.1, both texts: does not conform; " +
+        "needed no errors (line 6: time: must be ISO 8601 with a time zone)",
     ]);
   });
 
@@ -230,7 +236,8 @@ describe("--validate", () => {
   ])("%s is an error, with its line", async (_name, line, message) => {
     const { code, lines } = await check([envelope("session.end"), line]);
     expect(code).toBe(1);
-    expect(lines.filter((one) => one.startsWith("line "))).toEqual([expect.stringMatching(message)]);
+    expect(lines.filter((one) => /^line \d+: (?:error|remark)/.test(one))).toEqual([expect.stringMatching(message)]);
+    expect(lines).toContain("line 2: no text");
     expect(lines.join("\n")).not.toContain("sk-secret");
   });
 
@@ -252,9 +259,61 @@ describe("--validate", () => {
       "line 8: remark: data.tool_call_id: no earlier tool.start has it",
       "line 9: remark: openhook: version 0.2 is read as 0.1",
       'line 9: remark: type: "doc.write" is not a type of OpenHook v0.1',
+      "lines 1-9: both texts",
       "8 valid envelopes, 0 errors, 7 remarks",
       expect.stringMatching(/level 2/),
     ]);
+  });
+
+  test("says which text each line and each source conforms to, and why not", async () => {
+    const inFolder = whole.map((one) => ({ ...one, cwd: "/home/dev/project" }));
+    expect((await check(inFolder)).lines).toEqual([
+      "lines 1-5: text cwd",
+      "5 valid envelopes, 0 errors, 0 remarks",
+      expect.stringMatching(/^acme-agent: OpenHook v0\.1, text cwd: level 2/),
+      "acme-agent: OpenHook v0.1, text context: does not conform; " +
+        'needed no errors (line 1: "cwd" is not a member, and 4 more)',
+    ]);
+    const write = envelope("file.write", { data: { path: "src/x.ts", tool_call_id: "t-1" } });
+    const newer = [...whole.slice(0, 4), write, ...whole.slice(4)];
+    const inContext = newer.map((one) => ({ ...one, context: "file:///home/dev/project" }));
+    const { code, lines } = await check(inContext, { discovery: "convert/all.openhook.json" });
+    expect(code).toBe(0);
+    expect(lines).toEqual([
+      "lines 1-6: text context",
+      "6 valid envelopes, 0 errors, 0 remarks",
+      "acme-agent: OpenHook v0.1, text cwd: does not conform; " +
+        'needed no errors (line 1: "context" is not a member, and 5 more)',
+      "acme-agent: OpenHook v0.1, text context: level 3 (discoverable)",
+    ]);
+    // Each line conforms to a text, the source to none
+    const mixed = await check([inFolder[0], inContext[5]]);
+    expect(mixed.code).toBe(1);
+    expect(mixed.lines.slice(0, 2)).toEqual(["line 1: text cwd", "line 2: text context"]);
+  });
+
+  test.each<[string, object, RegExp]>([
+    [
+      "cwd and context together",
+      { cwd: "/x", context: "file:///x" },
+      /^line 1: error: text cwd: "context" is not a member$/,
+    ],
+    ["another member", { subject: "x" }, /^line 1: error: "subject" is not a member$/],
+    [
+      "a file.write without path",
+      { type: "file.write", data: {} },
+      /^line 1: error: text context: data\.path: is missing$/,
+    ],
+    ["line 0", { type: "file.write", data: { path: "x", start_line: 0 } }, /data\.start_line: /],
+    ["a context that is no URI", { context: "here" }, /^line 1: remark: context: is not a URI$/],
+    [
+      "lines in reverse",
+      { type: "file.write", data: { path: "x", start_line: 4, end_line: 2 } },
+      /^line 1: remark: data\.end_line: is before data\.start_line$/,
+    ],
+    ["a model without provider", { type: "file.write", data: { path: "x", model: "m" } }, /remark: data\.model: /],
+  ])("%s is noted", async (_name, change, message) => {
+    expect((await check([envelope("session.end", change)])).lines).toContainEqual(expect.stringMatching(message));
   });
 
   test("one id for two events is an error", async () => {
@@ -268,7 +327,10 @@ describe("--validate", () => {
     for (const name of ["basic", "subagent", "two-sessions-at-once", "permission-denied"]) {
       const made = await run("", {}, recording(name));
       const { code, lines } = await run(made.lines.join("\n"), { validate: true });
-      expect(lines.slice(0, 1), name).toEqual([`${made.lines.length} valid envelopes, 0 errors, 0 remarks`]);
+      expect(lines.slice(0, 2), name).toEqual([
+        `lines 1-${made.lines.length}: text cwd`,
+        `${made.lines.length} valid envelopes, 0 errors, 0 remarks`,
+      ]);
       expect(code).toBe(0);
     }
   });

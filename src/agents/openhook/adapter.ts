@@ -1,10 +1,10 @@
-// OpenHook v0.1, read 2026-11-21
+// OpenHook v0.1, both texts, read 2026-11-26
 
 import type { Recognition } from "../../model/agent.ts";
 import { asObject } from "../shared/payload/json.ts";
 import { versionOf } from "./version.ts";
 
-export { remarks, toEntries, toEvents } from "./envelope.lazy.ts";
+export { remarks, toEntries, toEvents, unknownWithin } from "./envelope.lazy.ts";
 
 /** The version marks a conforming envelope, according to the specification. */
 export const recognises = (payload: unknown): Recognition =>

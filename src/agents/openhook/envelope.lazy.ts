@@ -1,37 +1,61 @@
-// OpenHook v0.1, read 2026-11-21
+// OpenHook v0.1, both texts, read 2026-11-26
 
 import type { IntakeFacts } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
 import { dataFieldsOf, Envelope } from "../../model/envelope.ts";
 import { OPENHOOK_VERSION } from "../../model/envelope-types.ts";
 import { type Event, timeMsOf } from "../../model/event.ts";
-import { Extras } from "../../model/event-schema.ts";
+import { Extras, SignalEvent } from "../../model/event-schema.ts";
+import { isAbsolutePath, pathOfFileUri } from "../../model/file-uri.ts";
 import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
 import { eventId, payloadDigest } from "../shared/payload/identity.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 import { versionOf } from "./version.ts";
 
 /**
- * Accepts an envelope as it is. Small errors are corrected if no value has to be invented: a missing time becomes the time of
- * receipt, a time without zone is UTC, a missing id is derived from the content, fields that do not fit are dropped.
+ * Accepts an envelope of either text. Small errors are corrected if no value has to be invented: a missing time becomes the time of
+ * receipt, a time without zone is UTC, a missing id is derived from the content. What has no field here is kept under
+ * `extensions.sender`: fields of other versions, values that do not fit, and envelopes of types that version 0.1 does not define,
+ * which become notices.
  *
- * @returns `[]` without a session, type or source, or for a type that version 0.1 does not define
+ * @returns `[]` without a session, type or source
  */
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const p = asObject(payload);
   if (p === undefined) return [];
   const version = versionOf(p) ?? "";
-  const corrected = {
-    ...p,
-    openhook: VERSION.test(version) ? version : OPENHOOK_VERSION,
+  const type = asString(p["type"]);
+  const { cwd, context, replaced } = placeOf(p);
+  const { data, rest } = fitting(type, p["data"]);
+  const base = defined({
     id: asString(p["id"]) ?? eventId("openhook", payloadDigest(payload)),
+    source: p["source"],
     time: timeOf(p["time"], intake.timeMs),
-    cwd: asString(p["cwd"]),
-    data: fitting(p["type"], p["data"]),
-    extensions: storable(p["extensions"]),
+    session_id: p["session_id"],
+    cwd,
+    context,
+  });
+  const others = Object.entries(p).filter(([name]) => !ENVELOPE_FIELDS.has(name));
+  const kept = (own: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> | undefined => {
+    const sender = { ...Object.fromEntries(others), ...own, ...(replaced !== undefined && { cwd: replaced }) };
+    return storable(p["extensions"], Object.keys(sender).length > 0 ? sender : undefined);
   };
-  const envelope = Envelope.safeParse(defined(corrected));
-  return envelope.success ? [envelope.data] : [];
+  const envelope = Envelope.safeParse(
+    defined({
+      ...base,
+      openhook: VERSION.test(version) ? version : OPENHOOK_VERSION,
+      type,
+      data,
+      extensions: kept(Object.keys(rest).length > 0 ? { data: rest } : {}),
+    }),
+  );
+  if (envelope.success) return [envelope.data];
+  if (type === undefined || !TYPE_NAME.test(type)) return [];
+  const extensions = { ...kept(defined({ data: p["data"], context })), native_event: type };
+  const notice = SignalEvent.safeParse({ ...base, type: "notice" });
+  // A source that is no name is not accepted for known types either
+  if (!notice.success || !SOURCE_NAME.test(notice.data.source)) return [];
+  return [{ ...notice.data, extensions } as Event];
 }
 
 /**
@@ -70,11 +94,13 @@ export function remarks(payload: unknown): readonly string[] {
     lines.push(`an envelope of OpenHook ${version} was read as ${OPENHOOK_VERSION}`);
   }
   const type = asString(p["type"]);
-  const option = Envelope.options.find((o) => o.shape.type.value === type);
-  if (option === undefined) {
-    const name = type !== undefined && TYPE_NAME.test(type) ? ` ${type}` : "";
-    lines.push(`OpenHook ${OPENHOOK_VERSION} has no event type${name}; the envelope was dropped`);
+  if (type === undefined || !TYPE_NAME.test(type)) {
+    lines.push(`OpenHook ${OPENHOOK_VERSION} has no event type; the envelope was dropped`);
     return lines;
+  }
+  const option = optionOf(type);
+  if (option === undefined) {
+    lines.push(`OpenHook ${OPENHOOK_VERSION} has no event type ${type}; the event is kept and counts for nothing`);
   }
   const missing = ["session_id", "source"].filter((name) => asString(p[name]) === undefined);
   if (missing.length > 0) lines.push(`an envelope has no ${missing.join(" and no ")}; it was dropped`);
@@ -83,18 +109,48 @@ export function remarks(payload: unknown): readonly string[] {
   if (time === undefined || msOf(time) === undefined)
     lines.push("an envelope has no time; the time of receipt is used");
   else if (!ZONED.test(time)) lines.push("an envelope's time has no zone; it was read as UTC");
+  if (placeOf(p).replaced !== undefined) lines.push("an envelope's cwd and context differ; context is used");
+  const context = asString(p["context"]);
+  if (context !== undefined && !/^[a-z][a-z0-9+.-]*:/i.test(context)) lines.push("an envelope's context is not a URI");
+  else if (context !== undefined && /^file:/i.test(context) && pathOfFileUri(context) === undefined) {
+    lines.push("an envelope's context is a file: URI without a usable path");
+  }
   const given = asObject(p["data"]) ?? {};
-  for (const [name, field] of Object.entries(dataFieldsOf(option))) {
+  for (const [name, field] of Object.entries(option === undefined ? {} : dataFieldsOf(option))) {
     if (given[name] !== undefined && !isWritable(field, given[name])) {
-      lines.push(`data.${name} of a ${type} envelope does not match the specification; the field was dropped`);
+      lines.push(`data.${name} of a ${type} envelope does not match the specification; it counts for nothing`);
     }
+  }
+  if (type === "file.write" && asString(given["path"]) === undefined) {
+    lines.push("a file.write envelope has no path; the event is kept and counts for nothing");
   }
   return lines;
 }
 
+/** Fields of `data` that the type does not have. Their names are counted, so other texts than names are left out. */
+export function unknownWithin(payload: object): readonly string[] {
+  const { type, data } = payload as Readonly<Record<string, unknown>>;
+  const option = optionOf(type);
+  const given = asObject(data);
+  if (option === undefined || given === undefined) return [];
+  const fields = dataFieldsOf(option);
+  return Object.keys(given)
+    .filter((name) => !Object.hasOwn(fields, name) && /^[a-z][a-z0-9_]{0,39}$/i.test(name))
+    .slice(0, MAX_UNKNOWN_FIELDS)
+    .map((name) => `data.${name}`);
+}
+
 // --- internal ---
 
+const MAX_UNKNOWN_FIELDS = 20;
+
 const VERSION = /^\d{1,4}\.\d{1,4}$/;
+const SOURCE_NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+/** Of both texts. */
+const ENVELOPE_FIELDS: ReadonlySet<string> = new Set([
+  ...Object.keys(Envelope.options[0].shape).filter((name) => name !== "data"),
+  "data",
+]);
 const TYPE_NAME = /^[a-z0-9_]{1,40}(?:\.[a-z0-9_]{1,40}){0,3}$/;
 const ZONED = /(?:Z|:\d\d(?:[.,]\d+)? ?[+-]\d\d(?::?\d\d)?)$/i;
 
@@ -105,26 +161,66 @@ const isWritable = (field: { safeParse(value: unknown): { readonly success: bool
 const rounded = (value: unknown): unknown =>
   typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.round(value) : value;
 
+const optionOf = (type: unknown): (typeof Envelope.options)[number] | undefined =>
+  Envelope.options.find((option) => option.shape.type.value === type);
+
+/** Where the sender worked. `replaced`: a `cwd` that is not the folder in `context`, which has precedence. */
+function placeOf({ cwd, context }: Readonly<Record<string, unknown>>): {
+  readonly cwd?: string | undefined;
+  readonly context?: string | undefined;
+  readonly replaced?: string;
+} {
+  const [folder, uri] = [asString(cwd), asString(context)];
+  if (uri === undefined) return { cwd: folder };
+  const path = pathOfFileUri(uri) ?? (isAbsolutePath(uri) ? uri : undefined);
+  if (path === undefined) return { cwd: folder, context: uri };
+  return { cwd: path, ...(folder !== undefined && !isSameFolder(folder, path) && { replaced: folder }) };
+}
+
+/** Separators, a trailing one, and the case of a drive letter make no difference. */
+const isSameFolder = (a: string, b: string): boolean => plainFolder(a) === plainFolder(b);
+
+const plainFolder = (path: string): string =>
+  /^(?:[a-z]:|\\\\)/i.test(path)
+    ? path
+        .replace(/^[a-z]/, (letter) => letter.toUpperCase())
+        .replaceAll("\\", "/")
+        .replace(/\/+$/, "")
+    : path.replace(/(?<=.)\/+$/, "");
+
 /**
  * Extensions have a free form; values nested too deeply are dropped. If the event has a native name, one of our adapters added the
  * extensions. Otherwise they belong to the sender, even if a name equals one of ours.
+ *
+ * @param beyond what else the sender wrote that has no field
  */
-function storable(extensions: unknown): Readonly<Record<string, unknown>> | undefined {
-  try {
-    JSON.stringify(extensions);
-  } catch {
-    return undefined;
-  }
-  const given = asObject(extensions);
-  if (given === undefined || typeof given["native_event"] === "string") return given;
-  const entries = Object.entries(given);
-  const conflicting = entries.filter(([name]) => Object.hasOwn(Extras.shape, name));
-  if (conflicting.length === 0) return given;
-  const others = entries.filter(([name]) => !Object.hasOwn(Extras.shape, name));
+function storable(
+  extensions: unknown,
+  beyond: Readonly<Record<string, unknown>> | undefined,
+): Readonly<Record<string, unknown>> | undefined {
+  const given = isStorable(extensions) ? asObject(extensions) : undefined;
+  const isOurs = typeof given?.["native_event"] === "string";
+  const entries = Object.entries(given ?? {});
+  const isConflicting = ([name]: readonly [string, unknown]): boolean => !isOurs && Object.hasOwn(Extras.shape, name);
+  const conflicting = entries.filter(isConflicting);
+  if (conflicting.length === 0 && beyond === undefined) return given;
   return {
-    ...Object.fromEntries(others),
-    sender: { ...asObject(given["sender"]), ...Object.fromEntries(conflicting) },
+    ...Object.fromEntries(entries.filter((entry) => !isConflicting(entry))),
+    sender: {
+      ...asObject(given?.["sender"]),
+      ...Object.fromEntries(conflicting),
+      ...Object.fromEntries(Object.entries(beyond ?? {}).filter(([, value]) => isStorable(value))),
+    },
   };
+}
+
+function isStorable(value: unknown): boolean {
+  try {
+    JSON.stringify(value);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const timeOf = (value: unknown, receivedMs: number): string =>
@@ -138,16 +234,20 @@ function msOf(time: string): number | undefined {
   return Number.isFinite(ms) ? ms : undefined;
 }
 
-/** The data fields that fit their type; others are dropped one by one. */
-function fitting(type: unknown, data: unknown): Record<string, unknown> | undefined {
-  const option = Envelope.options.find((o) => o.shape.type.value === type);
-  const given = asObject(data);
-  if (option === undefined || given === undefined) return undefined;
+/** The data fields that fit their type, and all others. */
+function fitting(
+  type: string | undefined,
+  given: unknown,
+): { readonly data?: Readonly<Record<string, unknown>>; readonly rest: Readonly<Record<string, unknown>> } {
+  const option = optionOf(type);
+  const data = asObject(given);
+  if (option === undefined || data === undefined) return { rest: {} };
   const fields = dataFieldsOf(option);
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, field]) => {
-      const value = field.safeParse(rounded(given[name]));
-      return value.success && value.data !== undefined ? [[name, value.data]] : [];
-    }),
-  );
+  const [fit, rest]: [Record<string, unknown>, Record<string, unknown>] = [{}, {}];
+  for (const [name, value] of Object.entries(data)) {
+    const parsed = Object.hasOwn(fields, name) ? fields[name]?.safeParse(rounded(value)) : undefined;
+    if (parsed?.success === true) fit[name] = parsed.data;
+    else if (name !== "__proto__") rest[name] = value;
+  }
+  return { data: fit, rest };
 }

@@ -8,7 +8,7 @@ export default {
   source: "openhook",
   title: "Any OpenHook v0.1 sender",
   docs: "OpenHook v0.1 specification",
-  emits: ENVELOPE_TYPES,
+  emits: [...ENVELOPE_TYPES, "notice"],
   tokens: "payload",
   capabilities: {
     basis: "documented",

@@ -1,8 +1,13 @@
-// OpenHook v0.1, read 2026-11-21
+// OpenHook v0.1, both texts, read 2026-11-26
+import type { KnownNames } from "../../model/agent.ts";
 import { eventIn, knownNames } from "../shared/payload/known.ts";
+import { unknownWithin } from "./adapter.ts";
 
-export const KNOWN = knownNames(
-  "session.start prompt.submit tool.start tool.end session.end",
-  "openhook id source type time session_id data cwd extensions",
-  { eventOf: eventIn("type") },
-);
+export const KNOWN: KnownNames = {
+  ...knownNames(
+    "session.start prompt.submit tool.start tool.end file.write session.end",
+    "openhook id source type time session_id data cwd context extensions",
+    { eventOf: eventIn("type") },
+  ),
+  unknownWithin,
+};

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { ENVELOPE_TEXTS } from "../../model/envelope-types.ts";
 import type { CommandSetup } from "./setup.ts";
 
 /** Adds the remaining commands: conversion, wrappers, the local stack, settings, the hook and the demo. */
@@ -12,6 +13,11 @@ export function addToolCommands(program: Command, { context, done, hookSource, p
     .argument("[file]", "file to read (default, or -: stdin)")
     .option("--source <agent>", "agent that sent the payloads, if they do not name it")
     .option("--event <name>", "native event name, if the payloads do not contain it")
+    .addOption(
+      new Option("--text <text>", "text of OpenHook v0.1 (default: openhook.text of the settings)").choices([
+        ...ENVELOPE_TEXTS,
+      ]),
+    )
     .option("--validate", "check envelopes instead: print errors with line numbers, and the conformance level", false)
     .option("--discovery <file>", "with --validate: the .openhook.json that the sender used")
     .action(async (file: string | undefined, options) =>

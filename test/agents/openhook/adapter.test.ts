@@ -2,6 +2,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, test } from "vitest";
 import card from "../../../src/agents/openhook/index.ts";
+import { unknownNamesIn } from "../../../src/drain/drift.ts";
 import type { IntakeFacts } from "../../../src/model/agent.ts";
 import { Envelope } from "../../../src/model/envelope.ts";
 import { mergeEntries } from "../../../src/model/merge.ts";
@@ -28,7 +29,10 @@ test("the documented envelopes, line by line", async () => {
   expect(got.every((one) => one.card?.source === "openhook")).toBe(true);
   // An id that repeats is the same event: the store keeps the first
   const seen = new Set<string>();
-  const first = got.map((one) => ({ ...one, events: one.events.filter(({ id }) => !seen.has(id) && seen.add(id)) }));
+  const first = got.map((one) => ({
+    ...one,
+    events: one.events.filter(({ id, type }) => type !== "notice" && !seen.has(id) && seen.add(id)),
+  }));
   compareLines(first, truthOf(CASE).lines);
   for (const { events } of got) for (const event of events) expect(event.source).toBe("claude-code");
 
@@ -62,6 +66,35 @@ describe("repairs", () => {
     ["a future version", { openhook: "1.12" }, { openhook: "1.12" }],
     ["a value outside the enumeration", { data: { reason: "bored", model: "m" } }, { data: { model: "m" } }],
     ["a negative count", { data: { input_tokens: -1 } }, { data: {} }],
+    ["a folder as a URI", { context: "file://localhost/home/dev/a%20b" }, { cwd: "/home/dev/a b" }],
+    ["a folder of Windows as a URI", { context: "file:///C:/Users/dev" }, { cwd: "C:\\Users\\dev" }],
+    ["a shared folder as a URI", { context: "file://server/share/x" }, { cwd: "\\\\server\\share\\x" }],
+    ["a path in place of a URI", { context: "/home/dev/a" }, { cwd: "/home/dev/a" }],
+    ["another URI", { context: "mailto:inbox/4" }, { context: "mailto:inbox/4" }],
+    [
+      "another URI beside a folder",
+      { cwd: "/home/dev/a", context: "https://example.com/page" },
+      { cwd: "/home/dev/a", context: "https://example.com/page" },
+    ],
+    [
+      "a cwd that differs is kept beside the context",
+      { cwd: "/home/dev/a", context: "file:///home/dev/b" },
+      { cwd: "/home/dev/b", extensions: { sender: { cwd: "/home/dev/a" } } },
+    ],
+    [
+      "fields without a place are kept",
+      { subject: "x", data: { mood: "fine", reason: "bored" }, extensions: { agent_id: "a", own: 1 } },
+      { extensions: { own: 1, sender: { subject: "x", data: { mood: "fine", reason: "bored" }, agent_id: "a" } } },
+    ],
+    [
+      "a written file",
+      { type: "file.write", data: { path: "src/x.ts", operation: "rename", start_line: 0, end_line: 3 } },
+      {
+        type: "file.write",
+        data: { path: "src/x.ts", end_line: 3 },
+        extensions: { sender: { data: { operation: "rename", start_line: 0 } } },
+      },
+    ],
     ["unknown extensions", { extensions: { vendor: { x: 1 } } }, { extensions: { vendor: { x: 1 } } }],
   ])("%s", (_, given, expected) => {
     const event = only(envelope(given));
@@ -80,9 +113,41 @@ describe("repairs", () => {
   it.each(["source", "type", "session_id"])("a missing %s is rejected", (name) => {
     expect(only(envelope({ [name]: undefined }))).toBeUndefined();
   });
+  it.each(["doc.write", "agent.thought"])("an event of the type %s is kept, with what it says", (type) => {
+    const event = only(envelope({ type, data: { page: 4 }, context: "https://example.com/page", subject: "x" }));
+    expect(event).toEqual({
+      id: envelope().id,
+      source: "acme-agent",
+      type: "notice",
+      time: envelope().time,
+      session_id: "s1",
+      extensions: {
+        native_event: type,
+        sender: { data: { page: 4 }, context: "https://example.com/page", subject: "x" },
+      },
+    });
+  });
+  it("a file.write without path is kept as a notice", () => {
+    expect(only(envelope({ type: "file.write", data: { operation: "create" } }))).toMatchObject({
+      type: "notice",
+      extensions: { native_event: "file.write", sender: { data: { operation: "create" } } },
+    });
+  });
   it("an invalid source name is rejected", () => {
     expect(only(envelope({ source: "Acme Agent" }))).toBeUndefined();
   });
+});
+
+test("names that the specification does not have are counted", () => {
+  const unknown = unknownNamesIn(
+    card,
+    envelope({ context: "file:///x", subject: 1, data: { mood: 1, reason: "error", "a text": 1 } }),
+    intake,
+  );
+  expect([...unknown.keys()].sort()).toEqual(["field data.mood", "field subject"]);
+  expect([...unknownNamesIn(card, envelope({ type: "doc.write", data: { page: 1 } }), intake).keys()]).toEqual([
+    "event doc.write",
+  ]);
 });
 
 describe("sums of a session", () => {
@@ -111,7 +176,14 @@ describe("remarks for the log", () => {
     [{}, []],
     [{ openhook: "0.2" }, [/OpenHook 0\.2 was read as 0\.1/]],
     [{ openhook: "secret words" }, [/version is invalid/]],
-    [{ type: "agent.thought" }, [/no event type agent\.thought/]],
+    [{ type: "agent.thought" }, [/no event type agent\.thought; the event is kept/]],
+    [{ type: "file.write" }, [/file\.write envelope has no path/]],
+    [{ cwd: "/home/dev/a", context: "file:///home/dev/b" }, [/cwd and context differ/]],
+    [{ cwd: "/home/dev/a/", context: "file:///home/dev/a" }, []],
+    [{ cwd: "c:/Users/dev", context: "file:///C:/Users/dev/" }, []],
+    [{ context: "/home/dev/a" }, [/context is not a URI/]],
+    [{ context: "file:project" }, [/without a usable path/]],
+    [{ context: "https://example.com/page" }, []],
     [{ type: "Rm -rf /home/dev" }, [/no event type; the envelope was dropped/]],
     [{ type: "tool.end", data: { status: "cancelled" } }, [/data\.status of a tool\.end envelope/]],
     [{ id: undefined, time: "2026-09-14T11:00:00" }, [/no id/, /no zone/]],

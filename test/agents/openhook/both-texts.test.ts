@@ -1,0 +1,102 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { validate } from "../../../src/convert/conformance.ts";
+import { conforms } from "../../../src/convert/report-text.ts";
+import { envelopeLines } from "../../../src/convert/session-envelopes.ts";
+import type { EnvelopeText } from "../../../src/model/envelope-types.ts";
+import { openDatabase } from "../../../src/store/database.ts";
+import { sessionById } from "../../../src/store/sessions.ts";
+import { DocumentedRun } from "../../support/documented-run.ts";
+import { spansIn } from "../../support/summary.ts";
+
+const FOLDER = join(dirname(fileURLToPath(import.meta.url)), "both-texts");
+const runs: DocumentedRun[] = [];
+type Recorded = Awaited<ReturnType<typeof recorded>>;
+const NAMES = ["cwd", "context", "both", "file-write"] as const;
+const of = new Map<string, Recorded>();
+beforeAll(async () => {
+  for (const name of NAMES) of.set(name, await recorded(name));
+});
+afterAll(() => {
+  for (const run of runs) run.remove();
+});
+
+/** What a session of one file gives, with the folder's path as in the files. */
+async function recorded(name: string) {
+  const run = new DocumentedRun();
+  runs.push(run);
+  const project = join(run.home, "my project");
+  mkdirSync(project);
+  const git = (...args: readonly string[]) => execFileSync("git", ["-C", project, ...args], { stdio: "ignore" });
+  git("init", "-q", "-b", "feature/texts");
+  git("remote", "add", "origin", "https://example.com/acme/shop.git");
+  const local = (text: string) => text.replaceAll("/home/dev", run.home);
+  for (const line of readFileSync(join(FOLDER, `${name}.jsonl`), "utf8")
+    .trim()
+    .split("\n")) {
+    const stdin = JSON.parse(local(line));
+    await run.hook({ received_at: stdin.time, argv: ["--source", "openhook"], stdin });
+  }
+  expect(await run.drain(Date.parse("2026-09-14T12:00:00Z"))).toMatchObject({ quarantined: 0 });
+  const db = openDatabase(run.places.storePath);
+  try {
+    const session = sessionById(db, 1);
+    const written = (text: EnvelopeText) =>
+      [...envelopeLines(db, session, text)].map((line) => line.replaceAll(run.home, "/home/dev"));
+    return {
+      spans: spansIn(run.places.storePath).replaceAll(run.home, "/home/dev").replaceAll(INSTANCE, "instance"),
+      repository: session.repository,
+      folder: session.cwd?.replaceAll(run.home, "/home/dev"),
+      unsettled: db.prepare("SELECT count(*) AS n FROM events WHERE settled = 0").get()?.["n"],
+      cwd: written("cwd"),
+      context: written("context"),
+      log: run.log,
+    };
+  } finally {
+    db.close();
+  }
+}
+
+test("a session gives the same repository, branch and spans in either text", () => {
+  const first = of.get("cwd") as Recorded;
+  expect(first.repository).toMatchObject({ name: "shop", branch: "feature/texts" });
+  expect(first.spans).toContain("edit");
+  for (const name of NAMES.slice(1)) {
+    const { spans, repository, folder, cwd, unsettled, log } = of.get(name) as Recorded;
+    expect({ spans, repository, folder, cwd, unsettled }, name).toEqual({
+      spans: first.spans,
+      repository: first.repository,
+      folder: "/home/dev/my project",
+      cwd: first.cwd,
+      unsettled: 0,
+    });
+    expect(log.join("\n"), name).not.toMatch(/differ|no event type|not match/);
+  }
+});
+
+test("envelopes are written as they were read, and conform to their text", () => {
+  for (const name of NAMES) {
+    const { cwd, context } = of.get(name) as Recorded;
+    for (const [text, lines] of [["cwd", cwd] as const, ["context", context] as const]) {
+      const report = validate(Buffer.from(lines.join("\n")), undefined);
+      expect(conforms(report), `${name} as ${text}`).toBe(true);
+      expect(report.lines.every(({ texts }) => texts.length === 1 && texts[0] === text)).toBe(true);
+      expect(report.sources[0]?.texts.find((one) => one.text === text)?.level).toBe(2);
+    }
+    const file = (of: string) =>
+      readFileSync(join(FOLDER, `${of}.jsonl`), "utf8")
+        .trim()
+        .split("\n")
+        .map(parsed);
+    expect(cwd.map(parsed)).toEqual(file("cwd"));
+    expect(context.map(parsed)).toEqual(file(name === "file-write" ? "file-write" : "context"));
+  }
+});
+
+/** Each store has its own. */
+const INSTANCE = /(?<="service\.instance\.id":")[^"]+/g;
+
+const parsed = (line: string): unknown => JSON.parse(line);
