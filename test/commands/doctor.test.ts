@@ -454,7 +454,7 @@ describe("probes the endpoint with an empty export", () => {
   });
 
   test.each([415, 400, 500])(
-    "a backend that answers %i to gzip: names the setting, found by trying",
+    "a backend that responds with %i to gzip: names the setting, found by trying",
     async (status) => {
       receiver.setBehaviour(({ headers }) => (headers["content-encoding"] === "gzip" ? { status } : undefined));
       const { report } = await examine(at(receiver.url));
@@ -498,7 +498,7 @@ describe("probes the endpoint with an empty export", () => {
     });
   });
 
-  test("an endpoint with the port of gRPC: a word before anything is sent", async () => {
+  test("an endpoint with the port of gRPC: a warning before anything is sent", async () => {
     const { about } = await examine(at("http://127.0.0.1:4317"));
     expect(about("settings")).toContainEqual(expect.stringMatching(/otlp\.endpoint has port 4317.*4318/));
   });

@@ -119,7 +119,7 @@ describe("recorded sessions", () => {
     expect(texts.find((text) => text.startsWith("Tools took "))).toMatch(new RegExp(`at work; ${words}$`));
   });
 
-  test("shows the cost, also of a single call; a cost that no one reported is not 0", async () => {
+  test("shows the cost, also of a single call; an unreported cost is not 0", async () => {
     let [single, unmeasured] = [0, 0];
     for (const id of ids) {
       const { totals, time, slowest } = JSON.parse(await explained(of.places, id, true)) as {

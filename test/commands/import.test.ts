@@ -236,7 +236,7 @@ describe("import", () => {
     expect(everything()).toEqual(before);
   });
 
-  test("with export switched off, the past is still imported and stored locally", async () => {
+  test("with export switched off, past sessions are still imported and stored locally", async () => {
     const totals = write({ day: 1 });
     expect(await run([], {}, { env: { OTEL_SDK_DISABLED: "true" } })).toMatchObject({ code: 0 });
     expect(stored()).toEqual(totals);

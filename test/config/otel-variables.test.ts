@@ -78,7 +78,7 @@ describe("headers", () => {
   });
 
   it.each(["x-a=1,Bearer s3cret", "x-a=1,y=%zz s3cret", "x-a=1,authorization: Bearer s3cret=", "x-a=1,b=s3cret%0Ax"])(
-    "what is no pair is left out with a warning that does not quote it: %s",
+    "an invalid pair is left out with a warning that does not quote it: %s",
     async (list) => {
       const { otlp, warnings, errors } = await settings({ ...BASE, OTEL_EXPORTER_OTLP_HEADERS: list });
       expect(otlp.traces?.headers).toEqual({ "x-a": "1" });

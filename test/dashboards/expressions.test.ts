@@ -43,7 +43,7 @@ describe.each(queries.map((query) => [`${query.dashboard}: ${query.panel.title} 
   },
 );
 
-test("the grammar's errors are seen", () => {
+test("invalid expressions are detected", () => {
   expect(parsed("sum by (a (b)").errors).not.toEqual([]);
   expect(parsed('sum by (service_name) (x{y="z"})')).toEqual({
     errors: [],
@@ -52,7 +52,7 @@ test("the grammar's errors are seen", () => {
   });
 });
 
-test("queries of traces ask for attributes that spans have", () => {
+test("trace queries use attributes that spans have", () => {
   const known = new Set<string>([
     ...Object.values(semconv).flatMap((value) => (typeof value === "string" ? [value] : Object.values(value))),
     "deployment.environment.name",
@@ -77,7 +77,7 @@ describe("rules", () => {
     expect(labels.filter((label) => !LABELS.has(label))).toEqual([]);
   });
 
-  test("every recorded metric that a dashboard or alert reads is recorded, with every label it is asked for by", () => {
+  test("every recorded metric in a dashboard or alert has a recording rule, with all labels in use", () => {
     const kept = new Map(
       FLEET.map(({ metric, part, by }) => [
         recorded(metric, part),
@@ -101,7 +101,7 @@ describe("rules", () => {
     }
   });
 
-  test("what annotations speak of is there", () => {
+  test("metrics in annotations exist", () => {
     const uids = Object.values(dashboards()).map(({ uid }) => uid);
     for (const { alert, expr, summary, description, dashboard } of alerts) {
       expect(uids).toContain(dashboard);
@@ -121,7 +121,7 @@ describe("rules", () => {
     }
   });
 
-  test("Grafana gets the same alerts", () => {
+  test("Grafana has the same alerts", () => {
     const files = generatedFiles();
     const ours = parse(files["rules/alerts.yaml"] ?? "") as RuleFile;
     const grafana = parse(files["grafana-alerting/alerts.yaml"] ?? "") as GrafanaFile;

@@ -7,13 +7,13 @@ import { ROOT } from "../support/program.ts";
 const FOLDER = join(ROOT, "dashboards");
 const files = Object.entries(generatedFiles());
 
-describe("files in dashboards/ are what dashboards/src makes", () => {
+describe("files in dashboards/ equal the output of dashboards/src", () => {
   test.each(files)("%s", (name, text) => {
     const message = `dashboards/${name} is stale: run node scripts/dashboards.mjs`;
     expect(readFileSync(join(FOLDER, name), "utf8") === text, message).toBe(true);
   });
 
-  test("and there are no others", () => {
+  test("dashboards/ contains no other files", () => {
     const there = [".", "rules", "grafana-alerting"].flatMap((folder) =>
       readdirSync(join(FOLDER, folder))
         .filter((name) => /\.(json|yaml)$/.test(name))

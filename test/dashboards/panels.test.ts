@@ -12,7 +12,7 @@ const NAMES_OF_THE_ISSUE = [
   "collector-health",
 ];
 
-test("five dashboards, each with a uid of its own", () => {
+test("five dashboards with distinct uids", () => {
   expect(all.map(([name]) => name)).toEqual(NAMES_OF_THE_ISSUE);
   expect(all.map(([name, { uid }]) => uid === `openhook-${name}`)).toEqual(all.map(() => true));
 });
@@ -21,7 +21,7 @@ describe.each(all)("%s", (name, dashboard) => {
   const panels = panelsByDashboard().get(name) ?? [];
   const defined = (dashboard.templating?.list ?? []).map((variable) => variable.name);
 
-  test("panels have ids of their own, titles, explanations, units", () => {
+  test("panels have distinct ids, titles, explanations and units", () => {
     const ids = idsOf(dashboard);
     expect(new Set(ids).size).toBe(ids.length);
     for (const { title, description, fieldConfig } of panels) {
@@ -51,7 +51,7 @@ describe.each(all)("%s", (name, dashboard) => {
     }
   });
 
-  test("uses variables that it has, and has none that it does not use", () => {
+  test("uses all of its variables, and no others", () => {
     const used = new Set(variablesIn(JSON.stringify({ ...dashboard, templating: undefined })));
     const inVariables = new Set(variablesIn(JSON.stringify(dashboard.templating)));
     expect([...used, ...inVariables].filter((variable) => !defined.includes(variable))).toEqual([]);
@@ -59,14 +59,14 @@ describe.each(all)("%s", (name, dashboard) => {
     expect(new Set(defined).size).toBe(defined.length);
   });
 
-  test("names no data source of its own", () => {
+  test("uses the variable for its data source", () => {
     const uids = [...JSON.stringify(dashboard).matchAll(/"uid":"([^"]*)"/g)].map(([, uid]) => uid);
     expect(new Set(uids.filter((uid) => uid !== dashboard.uid))).toEqual(
       new Set(uids.filter((uid) => uid?.startsWith("${"))),
     );
   });
 
-  test("fills its grid: nothing overlaps, nothing beyond 24", () => {
+  test("fills its grid: panels do not overlap, and end at column 24", () => {
     const taken = new Map<string, string>();
     const visible = dashboard.panels ?? [];
     for (const panel of visible) {

@@ -9,7 +9,7 @@ afterEach(async () => {
   replay?.remove();
 });
 
-test("a backend that accepts only traces: the drain says how to turn metrics off", async () => {
+test("a backend that accepts only traces: the drain reports how to turn metrics off", async () => {
   receiver = await startReceiver({
     behaviour: ({ path }) => (path.endsWith("/v1/metrics") ? { status: 404 } : undefined),
   });

@@ -64,7 +64,7 @@ test("a small session is always built", () => {
   expect(limitAttempts(drainOn(db), session, () => "built")).toBe("built");
 });
 
-test("an exception is no killed drain", () => {
+test("an exception does not count as a killed drain", () => {
   const db = stores.open();
   const session = sessionOf(db, 6_000);
   const throwing = () => {

@@ -115,7 +115,7 @@ test.each([
   { wishes: { capture: "none" }, isOver: false },
   { wishes: { disabled: true }, isOver: true },
   { wishes: { disabled: true }, isOver: false },
-])("a project that restricts later: no name leaves that was queued, and none stays stored (%o)", async (given) => {
+])("a project that restricts later: queued names are not sent, and no name stays stored (%o)", async (given) => {
   const of = new Replay("claude-code", "mcp");
   replay = of;
   const cwd = String(of.calls[0]?.stdin?.["cwd"]);

@@ -87,13 +87,13 @@ test("Retry-After holds for a user's drain as well, and is reported", () => {
   expect(stateAt(db, BEGAN_MS + 60_000, true)).toMatchObject({ isDue: true });
 });
 
-test("a time stored by a clock that was ahead delays nothing", () => {
+test("a time stored while the clock was ahead delays nothing", () => {
   const db = stores.open();
   note(db, { ...FAILED, afterMs: 60_000 }, BEGAN_MS + 365 * 24 * HOUR_MS);
   expect(stateAt(db, BEGAN_MS)).toMatchObject({ isDue: true });
 });
 
-test("some bad content, and a time limit that is reached, are no failures", () => {
+test("some rejected content and a reached time limit are not failures", () => {
   const db = stores.open();
   note(db, { ...NOTHING, sent: 5, kept: 1, reason: "bad span", httpStatus: 400 }, BEGAN_MS);
   expect(stateAt(db, BEGAN_MS)).toMatchObject({ isDue: true, failures: 0 });

@@ -83,7 +83,7 @@ const tellings = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-test("an answer that changes each time: counters minus what they owe equal the rows", async () => {
+test("an answer that changes each time: counters minus their excess equal the rows", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(tellings, { minLength: 1, maxLength: 3 }), async (answers) => {
       session?.remove();

@@ -88,7 +88,7 @@ describe("a session within a session", () => {
     expectWhole();
   });
 
-  test("the child first, without a parent, which a later drain reports", async () => {
+  test("the child first, without its parent, which is reported in a later drain", async () => {
     const [start, ...rest] = STORY.slice(3, 8);
     for (const payload of rest.filter((p) => p !== STORY[7])) inbox.put(payload);
     await inbox.drain();

@@ -55,7 +55,7 @@ test.skipIf(process.platform !== "linux")(
   },
 );
 
-test("a suspended drain: hooks go on, other drains return, and everything is done when it wakes up", async () => {
+test("a suspended drain: hooks continue, other drains return, and all work is done when it resumes", async () => {
   const env = { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url, OPENHOOK_OTEL_OTLP_TIMEOUT_MS: "2000" };
   const hook = async (n: number): Promise<void> => {
     const payload = { session_id: "s", hook_event_name: "UserPromptSubmit", prompt: "x".repeat(n), prompt_id: `p${n}` };

@@ -106,7 +106,7 @@ describe.each(SESSIONS)("$title", ({ name, ...session }) => {
     }
   });
 
-  test("nothing ends before it starts, and children lie within their parents", () => {
+  test("no span ends before it starts, and children are within their parents", () => {
     const byId = new Map(spansOf(session.session_id).map((span) => [span.spanId, span]));
     const outside = new Set<string>();
     for (const span of byId.values()) {

@@ -120,7 +120,7 @@ describe("payloads", () => {
     expect(status).toMatch(/claude-code: the payload is not JSON/);
   });
 
-  test("the session beside them lost nothing", () => {
+  test("the other session is complete", () => {
     const tokens = receiver.spans
       .filter((span) => span.attributes[OPENHOOK_SPAN_KIND] === "model_call")
       .reduce((sum, span) => sum + Number(span.attributes[GEN_AI_USAGE_INPUT_TOKENS]), 0);

@@ -42,7 +42,7 @@ test("truncated, everything that is still in it is salvaged", { timeout: 120_000
   expect(done).toMatchObject({ problems: [], wasSetAside: true, forgotten: 0, lost: 0, added: 0 });
 });
 
-test("a commit torn out of the log loses nothing", { timeout: 120_000 }, async () => {
+test("a commit that is missing in the log loses nothing", { timeout: 120_000 }, async () => {
   const kill = { step: "inbox.settle", occurrence: 12, when: "after", kind: "kill" } as const;
   const damage = overwritten("log", "zeroed", () => 0, Buffer.alloc(PAGE_BYTES));
   const done = await rebuilt(build, world, receiver, reference, damage, kill);

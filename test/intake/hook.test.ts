@@ -607,7 +607,7 @@ describe("the two intakes", () => {
     );
   });
 
-  test("the program's own twin replies as the agent's card says, unless the command line has a reply", async () => {
+  test("the Node intake replies as the agent's card defines, unless the command line has a reply", async () => {
     const twin = join(sandbox.root, "hook.cjs");
     await build({ entryPoints: ["src/hook-main.ts"], outfile: twin, ...TWIN });
     const check = async (args: readonly string[], stdout: string) => {
@@ -623,7 +623,7 @@ describe("the two intakes", () => {
     await check([], "");
   });
 
-  test("the twin accepts the options of a hand-written wrapper, without the program's arguments", async () => {
+  test("the Node intake accepts the options of a hand-written wrapper, without the program's arguments", async () => {
     const [twin] = intakes().filter(({ isShell }) => !isShell);
     const [node = "", path = ""] = twin?.command(sandbox, { source: "" }) ?? [];
     const plain = async (...words: readonly string[]) => {
@@ -652,7 +652,7 @@ describe("the two intakes", () => {
     }
   });
 
-  test("the twin determines itself when a drain is due", async () => {
+  test("the Node intake determines when a drain is due", async () => {
     const [twin] = intakes().filter(({ isShell }) => !isShell);
     const check = async ([event, payload, due]: readonly [string | undefined, object, boolean]) => {
       const own = makeSandbox();

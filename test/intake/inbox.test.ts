@@ -123,7 +123,7 @@ describe("claim", () => {
     expect(files.map(({ path }) => path)).toEqual(files.map(({ path }) => path).sort());
   });
 
-  test("begins with the files that a dead drain had claimed, until they are settled", async () => {
+  test("begins with the files that a killed drain had claimed, until they are settled", async () => {
     put("1.evt", "one", { ageMs: 9000 });
     put("2.evt", "two", { ageMs: 8000 });
     await claimAll();
@@ -170,7 +170,7 @@ describe("claim", () => {
     expect(await counts(dirs)).toMatchObject({ claimed: 1, lost: 0 });
   });
 
-  test("skips a file without end line while its intake may be at work", async () => {
+  test("skips a file without an end line while its intake may be running", async () => {
     put("1.evt", '{"half":', { end: "none", ageMs: INTAKE_ENDED_AFTER_MS - 1000 });
     writeFileSync(join(dirs.inboxDir, "2.evt"), "");
     utimesSync(join(dirs.inboxDir, "2.evt"), NOW_MS / 1000, NOW_MS / 1000);
@@ -178,7 +178,7 @@ describe("claim", () => {
     expect(readdirSync(dirs.inboxDir)).toHaveLength(2);
   });
 
-  test("claims the file of a dead intake if the payload is complete, otherwise quarantines it", async () => {
+  test("claims the file of a killed intake if the payload is complete, otherwise quarantines it", async () => {
     const ageMs = INTAKE_ENDED_AFTER_MS + 1000;
     put("1.evt", '{"whole":true}', { end: "none", ageMs });
     put("2.evt", '{"half":', { end: "none", ageMs });
@@ -232,7 +232,7 @@ describe("claim", () => {
     expect(readFileSync(join(dirs.quarantineDir, directory ?? "", "kept"), "utf8")).toBe("kept");
   });
 
-  test("reports a file that it may not read, leaves it, and goes on", async () => {
+  test("reports a file that it may not read, leaves it, and continues", async () => {
     chmodSync(put("1.evt", "forbidden", { ageMs: 2000 }), 0o000);
     put("2.evt", "allowed");
     const claimed = await asNobody(() => claimAll());
@@ -344,7 +344,7 @@ describe("processStart", () => {
 });
 
 describe("an intake killed in the middle", () => {
-  test.each(shellIntakes())("$title: the event is claimed once it is certainly dead", async (intake) => {
+  test.each(shellIntakes())("$title: the event is claimed once its intake has certainly ended", async (intake) => {
     const sandbox = makeSandbox();
     try {
       const command = intake.command(sandbox, { source: "claude-code", drain: "no" });

@@ -88,7 +88,7 @@ test("every moment is in one of the buckets between two times, and these are in 
   );
 });
 
-test("with the machine's own clock rules, a bucket starts where its name says", () => {
+test("with the machine's time zone, a bucket starts at the time in its name", () => {
   const nameOf = bucketsOf();
   const now = new Date(2026, 9, 26, 13, 37).getTime();
   for (const unit of TIME_UNITS) {

@@ -86,7 +86,7 @@ describe.each(CASES)("%s %s", (source, name) => {
   });
 });
 
-describe("known answers", () => {
+describe("exact results for recordings", () => {
   test("a permission that the user took eight seconds to give", async () => {
     const all = await recorded("claude-code", "interactive");
     const found = all.find(({ view }) => view.stored.sessionId.startsWith("22530e1c"));
@@ -326,7 +326,7 @@ describe("synthetic sessions", () => {
     );
   });
 
-  test("no activity yet", () => {
+  test("a session without activity", () => {
     expect(timeSpent(viewWith({ turns: [], segments: [] }))).toBeUndefined();
     expect(moneySpent(viewWith({ turns: [] })).total).toEqual(NO_CALLS);
   });

@@ -71,7 +71,7 @@ function fromViews(of: readonly SessionView[]) {
 }
 
 describe("recorded sessions, ended and running", () => {
-  test("the store contains something of everything", () => {
+  test("the store contains every kind of data", () => {
     const [total] = query([]);
     expect(total?.sessions).toBe(views.length);
     expect(total).toMatchObject({ agentsWithoutUsage: ["claude-code"], sessionsWithoutUsage: 1 });
@@ -171,7 +171,7 @@ describe("recorded sessions, ended and running", () => {
     expect(() => query(["model", "tool"])).toThrow(RangeError);
   });
 
-  test("known answers: Claude Code's denied calls, Codex's subagents, OpenCode's missing price", () => {
+  test("exact results: Claude Code's denied calls, Codex's subagents, OpenCode's missing price", () => {
     const row = (by: Dimension, value: string) => query([by]).find(({ key }) => key[by] === value);
     expect(row("agent", "opencode")).toMatchObject({
       sessions: 1,

@@ -98,7 +98,7 @@ describe.skipIf(collector === undefined || jaeger === undefined || prometheus ==
     rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   });
 
-  test("takes what openhook-otel sends, and shows it", async () => {
+  test("accepts and shows the data of openhook-otel", async () => {
     for (const [path, body] of Object.entries({ "/v1/traces": trace(), "/v1/metrics": metrics() })) {
       const headers = { "content-type": "application/json" };
       const { status } = await fetch(`${url.otlp}${path}`, { method: "POST", headers, body: JSON.stringify(body) });

@@ -53,12 +53,12 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
   "local stack": ["compose/collector.yaml"],
 };
 
-describe.skipIf(collector === undefined)("the Collector takes", () => {
+describe.skipIf(collector === undefined)("the Collector accepts", () => {
   test.each(Object.entries(TOGETHER))("%s", (_, files) => {
     expect(refusal(collector ?? "", files.map(shipped))).toBe("");
   });
 
-  test("no file is left out of this", () => {
+  test("every configuration file is tested", () => {
     const all = ["", "outputs/", "gateway-scaled/", "compose/"].flatMap((below) =>
       readdirSync(shipped(below))
         .filter((name) => name.endsWith(".yaml"))
@@ -74,19 +74,19 @@ describe.skipIf(collector === undefined)("the Collector takes", () => {
     expect(refusal(collector ?? "", [path])).toContain("num_consumer");
   });
 
-  test("the gateway does not start without its redaction, and not without an output", () => {
+  test("the gateway does not start without its redaction or without an output", () => {
     const without = (files: readonly string[]): string => refusal(collector ?? "", files.map(shipped));
     expect(without(["gateway.yaml", "outputs/otlp.yaml"])).toContain("redaction/");
     expect(without(GATEWAY)).toContain("no exporter");
     expect(without([...GATEWAY, "outputs/tempo.yaml"])).toContain("[metrics]");
   });
 
-  test("no agent without a token", () => {
+  test("an agent does not start without a token", () => {
     expect(refusal(collector ?? "", [shipped("agent.yaml")], { ...ENV, OPENHOOK_GATEWAY_TOKEN: "" })).toMatch(/token/);
   });
 });
 
-describe.skipIf(collector === undefined)("the Collector takes what the Helm chart makes of", () => {
+describe.skipIf(collector === undefined)("the Collector accepts the Helm chart for", () => {
   const config = (name: string): Tree => parse(readFileSync(shipped(`kubernetes/config/${name}.yaml`), "utf8")).config;
   const tempo = ["output-tempo", "output-prometheus-otlp"];
 
@@ -109,13 +109,13 @@ describe.skipIf(collector === undefined)("the Collector takes what the Helm char
 });
 
 describe.skipIf(jaeger === undefined)("Jaeger", () => {
-  test("takes the local stack's configuration", () => {
+  test("accepts the local stack's configuration", () => {
     expect(refusal(jaeger ?? "", [shipped("compose/jaeger.yaml")])).toBe("");
   });
 });
 
 describe.skipIf(promtool === undefined)("promtool", () => {
-  test("takes the local stack's configuration", () => {
+  test("accepts the local stack's configuration", () => {
     const rules = fileURLFolder("../dashboards/rules");
     const path = join(folder, "prometheus.yaml");
     const text = readFileSync(shipped("compose/prometheus.yaml"), "utf8");

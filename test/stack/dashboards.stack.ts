@@ -90,7 +90,7 @@ describe.skipIf(!hasStack)("dashboards and rules on all recorded sessions", () =
   describe.each(there)("%s", (flavour) => {
     const url = (): string => servers.get(flavour)?.url ?? "";
 
-    test("metrics have the names that the dashboards know", async () => {
+    test("metrics have the names that the dashboards use", async () => {
       // A scrape that comes late ends all series for a moment
       const names = await query(url(), 'count by (__name__) (last_over_time({__name__=~"(openhook|gen_ai)_.+"}[10m]))');
       const known = allPromNames();
@@ -99,7 +99,7 @@ describe.skipIf(!hasStack)("dashboards and rules on all recorded sessions", () =
     });
 
     describe.each(["_", ":"] as const)("series %s", (series) => {
-      test("totals are those of the stores, to the token", () => compareAll(url(), series));
+      test("totals equal those of the stores, to the token", () => compareAll(url(), series));
 
       test.each(QUERIES)("%s", async (_, panelQuery) => {
         const samples = await answer(url(), panelQuery, { series });
@@ -122,7 +122,7 @@ describe.skipIf(!hasStack)("dashboards and rules on all recorded sessions", () =
       });
     });
 
-    test("with one value chosen for each variable every panel that has something of it shows it", async () => {
+    test("with one value for each variable, every panel with matching data shows it", async () => {
       const chosen: Chosen = {
         agent: "claude-code",
         environment: "test",
@@ -146,7 +146,7 @@ describe.skipIf(!hasStack)("dashboards and rules on all recorded sessions", () =
       ]);
     });
 
-    test("every recording rule has made something, and no rule failed", async () => {
+    test("every recording rule has a result, and no rule failed", async () => {
       const groups = await rulesOf(url());
       expect(groups.filter(({ lastError }) => (lastError ?? "") !== "")).toEqual([]);
       for (const { name, type } of groups.filter((rule) => rule.type === "recording")) {
@@ -156,7 +156,7 @@ describe.skipIf(!hasStack)("dashboards and rules on all recorded sessions", () =
       }
     });
 
-    test("alerts that fire say it in whole sentences", async () => {
+    test("descriptions of firing alerts are complete sentences", async () => {
       const alerts = await alertsOf(url());
       // Sessions that were killed and payloads set aside are among the recordings
       expect(alerts.map(({ labels }) => labels["alertname"])).toContain("OpenhookQuarantineGrowing");
@@ -194,7 +194,7 @@ describe.skipIf(!hasStack)("dashboards and rules on all recorded sessions", () =
 
   const folder = process.env["OPENHOOK_STACK_SCREENS"];
   if (folder !== undefined) {
-    test("pages to look at", async () => {
+    test("screenshots of the pages", async () => {
       await screens(folder, servers.get(FLAVOURS[0])?.url ?? "", { fromMs: began - 60_000, toMs: Date.now() });
     });
   }

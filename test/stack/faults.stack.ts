@@ -23,7 +23,7 @@ describe.skipIf(collector === undefined || jaeger === undefined)("killed in the 
     await chain?.remove();
   });
 
-  test("the agent's Collector, the gateway and Jaeger, each three times: nothing is lost and nothing there twice", {
+  test("the agent's Collector, the gateway and Jaeger, each three times: nothing is lost or duplicated", {
     timeout: 240_000,
   }, async () => {
     const victims = [chain.agent.server, chain.gateway.collector.server, chain.jaeger.server];
@@ -61,7 +61,7 @@ describe.skipIf(collector === undefined || jaeger === undefined)("killed in the 
     await expectTraces(chain.jaeger.url, truth);
   });
 
-  test.skipIf(prometheus === undefined)("a Prometheus that is sent OTLP has every series, to the token", async () => {
+  test.skipIf(prometheus === undefined)("a Prometheus that receives OTLP has every series, to the token", async () => {
     const url = chain.receiving?.url ?? "";
     await counted(url, team.truth());
     await expectSeries(url, team.truth());
@@ -69,7 +69,7 @@ describe.skipIf(collector === undefined || jaeger === undefined)("killed in the 
 
   // What is scraped is in the gateway's memory: what came between the last scrape and the kill comes with the next metrics
   test.skipIf((oldPrometheus ?? prometheus) === undefined)(
-    "one that scrapes has it when each machine has worked once more",
+    "a scraping Prometheus has every series once each machine has drained again",
     async () => {
       const url = chain.scraping?.url ?? "";
       for (const [index, machine] of team.machines.entries()) machine.sessionEnd(`after-the-kill-${index}`, Date.now());

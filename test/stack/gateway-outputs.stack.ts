@@ -133,12 +133,12 @@ describe.skipIf(collector === undefined)("an agent before the gateway", () => {
   };
   const spansCome = (): readonly string[] => backend.bodies.join("").match(/"spanId":"[0-9a-f]+"/g) ?? [];
 
-  test("brings what it is given to the gateway, with its token", async () => {
+  test("forwards its data to the gateway, with its token", async () => {
     await send(trace("00f067aa0ba902b7"));
     await until("it has come", () => spansCome().length === 1);
   });
 
-  test("keeps it while the gateway is away, and through its own death", async () => {
+  test("keeps the data while the gateway is down, and after it is killed", async () => {
     await gateway.collector.server.kill();
     for (let index = 0; index < 20; index++) await send(trace(`${index}`.padStart(16, "c")));
     await agent.server.kill();

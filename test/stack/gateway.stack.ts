@@ -40,7 +40,7 @@ describe.skipIf(collector === undefined)("the gateway", () => {
   const started = (backend: string, env = {}, over = {}): Promise<Gateway> =>
     startGateway(collector ?? "", certificates, OUTPUT, { OPENHOOK_BACKEND: backend, ...env }, over);
 
-  describe("asks who sends", () => {
+  describe("authenticates senders", () => {
     let backend: Backend;
     let gateway: Gateway;
     beforeAll(async () => {
@@ -57,7 +57,7 @@ describe.skipIf(collector === undefined)("the gateway", () => {
         ...(token !== undefined && { token }),
       });
 
-    test("no token, a wrong one and the beginning of one are refused", async () => {
+    test("a missing token, a wrong one and the beginning of one are refused", async () => {
       expect(await send()).toBe(401);
       expect(await send("a-token-of-nobody")).toBe(401);
       expect(await send(TOKEN.slice(0, -1))).toBe(401);
@@ -70,7 +70,7 @@ describe.skipIf(collector === undefined)("the gateway", () => {
       expect(await send("# payments")).toBe(401);
     });
 
-    test("what has no pipeline is refused: logs", async () => {
+    test("logs are refused, because they have no pipeline", async () => {
       expect(await send(TOKEN, "/v1/logs")).toBe(404);
     });
 
@@ -87,13 +87,13 @@ describe.skipIf(collector === undefined)("the gateway", () => {
       expect(status).toBe(400);
     });
 
-    test("who is not its certificate's authority is not believed", async () => {
+    test("clients with another certificate authority are refused", async () => {
       const sent = post(`${gateway.url}/v1/traces`, traces(), { ca: certificates.stranger.cert, token: TOKEN });
       await expect(sent).rejects.toThrow(/certificate/);
     });
   });
 
-  describe("with everything that was recorded", () => {
+  describe("with all recorded sessions", () => {
     let receiver: Receiver;
     let gateway: Gateway;
     let team: Team;
@@ -122,7 +122,7 @@ describe.skipIf(collector === undefined)("the gateway", () => {
       await receiver?.close();
     });
 
-    test("lets every span through as it is", () => {
+    test("forwards every span unchanged", () => {
       expect(truth.spans.length).toBeGreaterThan(50);
       const come = receiver.spansById();
       for (const { spanId, name, attributes, events, links, status, resource } of truth.spans) {
@@ -139,7 +139,7 @@ describe.skipIf(collector === undefined)("the gateway", () => {
       }
     });
 
-    test("lets every count through to the token", async () => {
+    test("forwards every counter, to the token", async () => {
       const points = (): readonly string[] =>
         receiver
           .latestPoints()
@@ -161,7 +161,7 @@ describe.skipIf(collector === undefined)("the gateway", () => {
       }
     });
 
-    test("passes on the resource attributes of the machine and of the program itself", () => {
+    test("forwards the resource attributes of the machine and of the program", () => {
       const resource = receiver.spans[0]?.resource ?? {};
       expect(Object.keys(resource)).toEqual(
         expect.arrayContaining(["service.instance.id", "service.namespace", "telemetry.distro.version", "os.type"]),
@@ -170,7 +170,7 @@ describe.skipIf(collector === undefined)("the gateway", () => {
     });
   });
 
-  describe("lets through nothing that it should not", () => {
+  describe("forwards nothing that must be removed", () => {
     let backend: Backend;
     let gateway: Gateway;
     beforeAll(async () => {
@@ -190,7 +190,7 @@ describe.skipIf(collector === undefined)("the gateway", () => {
       return backend.bodies.slice(before).join("");
     };
 
-    test.each(Object.entries(SECRETS))("a secret is masked wherever it stands: %s", async (_, secret) => {
+    test.each(Object.entries(SECRETS))("a secret is masked in every place: %s", async (_, secret) => {
       const text = await sent("/v1/traces", spanWith(secret, "gen_ai.tool.name"));
       expect(text).not.toContain(secret);
       expect(text).toContain("****");
@@ -201,7 +201,7 @@ describe.skipIf(collector === undefined)("the gateway", () => {
       expect(metrics).toContain("openhook.tool.call.count");
     });
 
-    test("an attribute that it does not know goes, wherever it stands", async () => {
+    test("an unknown attribute is removed in every place", async () => {
       const text = await sent("/v1/traces", spanWith("an ordinary word", "somebody.elses"));
       expect(text).not.toContain("somebody.elses");
       expect(text).toContain('"name":"execute_tool an ordinary word"');
@@ -209,7 +209,7 @@ describe.skipIf(collector === undefined)("the gateway", () => {
       expect(metrics).not.toContain("somebody.elses");
     });
 
-    test("a span is dropped if its link could hold content that cannot be checked", async () => {
+    test("a span is dropped if its link can contain content that cannot be checked", async () => {
       const attributes = { "openhook.span.kind": "session" };
       const link = (text: string) => ({
         traceId: "4bf92f3577b34da6a3ce929d0e0e4736",
@@ -239,13 +239,13 @@ describe.skipIf(collector === undefined)("the gateway", () => {
       }
     });
 
-    test("content goes: a gateway is no place for prompts unless you name them", async () => {
+    test("content is removed, unless its attributes are allowed by name", async () => {
       const attributes = { "gen_ai.input.messages": "[the prompt]", "gen_ai.tool.call.arguments": "{the arguments}" };
       const text = await sent("/v1/traces", traces(span({ attributes })));
       expect(text).not.toMatch(/the prompt|the arguments/);
     });
 
-    test("names that you allow pass, and their values are looked at all the same", async () => {
+    test("allowed names are forwarded, and their values are still redacted", async () => {
       const attributes = { squad: "red", "billing.code": `password=${"hunter2hunter2"}`, squadron: "blue" };
       const text = await sent("/v1/traces", traces(span({ attributes })));
       expect(text).toContain('"squad"');
@@ -253,14 +253,14 @@ describe.skipIf(collector === undefined)("the gateway", () => {
       expect(text).not.toMatch(/squadron|hunter2/);
     });
 
-    test("a metric that it does not know goes", async () => {
+    test("an unknown metric is dropped", async () => {
       const own = metric({ name: "openhook.turn.count" });
       const text = await sent("/v1/metrics", metrics(metric({ name: "shop.orders" }), own));
       expect(text).toContain("openhook.turn.count");
       expect(text).not.toContain("shop.orders");
     });
 
-    test("addresses and users' names go, and the user's own address stays where it was wanted", async () => {
+    test("addresses and users' names are removed, and the user's own address stays where it is configured", async () => {
       const attributes = {
         "vcs.ref.head.name": "users/ada@example.com/fix",
         "gen_ai.tool.name": "/home/ada/bin/deploy",
@@ -271,7 +271,7 @@ describe.skipIf(collector === undefined)("the gateway", () => {
       expect(text).toContain("grace@example.com");
     });
 
-    test("numbers stay numbers, also of attributes whose names have the word token", async () => {
+    test("numbers stay numbers, also of attributes with the word token in their names", async () => {
       const attributes = { "gen_ai.usage.input_tokens": 24_873, "openhook.cost.usd": 0.032 };
       const text = await sent("/v1/traces", traces(span({ attributes })));
       expect(text).toContain('"intValue":"24873"');
@@ -279,7 +279,7 @@ describe.skipIf(collector === undefined)("the gateway", () => {
     });
   });
 
-  test("what it has taken survives kill -9 while the backend is away, and comes once", async () => {
+  test("accepted data survives kill -9 while the backend is down, and is delivered once", async () => {
     const receiver = await startReceiver({ behaviour: () => ({ status: 503 }) });
     const gateway = await started(receiver.url);
     try {

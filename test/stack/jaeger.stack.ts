@@ -9,8 +9,8 @@ const { jaeger } = await programs();
 const TRACE_ID = "5b8efff798038103d269b633813fc60c";
 const SPAN_ID = "eee19b7ec3c1b174";
 
-describe.skipIf(jaeger === undefined)("a span that came twice", () => {
-  test("is stored once on disk, where its ids and its start are its key", async () => {
+describe.skipIf(jaeger === undefined)("a span that was sent twice", () => {
+  test("is stored once on disk, where its ids and its start form the key", async () => {
     expect(await afterTwo("disk")).toEqual({ shown: [SPAN_ID], stored: [SPAN_ID] });
   });
 

@@ -27,7 +27,7 @@ describe.skipIf(collector === undefined || jaeger === undefined)("from the agent
   const endpoint = (url: string) => ({ OPENHOOK_OTEL_OTLP_ENDPOINT: url });
   const both = (): Truth => joined([early, late].flatMap((team) => team?.truth() ?? []));
 
-  test("what was drained is in Jaeger, each trace with its tree", async () => {
+  test("every drained span is in Jaeger, each trace with its tree", async () => {
     const said = (await early?.drain(endpoint(chain.endpoint))) ?? [];
     const truth = joined([early?.truth() ?? NOTHING]);
     expect(spansSent(said)).toBe(truth.spans.length);
@@ -72,7 +72,7 @@ describe.skipIf(collector === undefined || jaeger === undefined)("from the agent
     expect(new Set(both().spans.map(({ resource }) => resource["service.name"]))).toEqual(agents);
   });
 
-  describe.each(backends)("after that, a Prometheus %s", (_, program, of) => {
+  describe.each(backends)("afterwards, a Prometheus %s", (_, program, of) => {
     test.skipIf(program === undefined)("has every series, to the token", async () => {
       const url = of(chain)?.url ?? "";
       await counted(url, both());

@@ -140,7 +140,7 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
     ALL_MACHINES_MS,
   );
 
-  test("and agrees after everything was sent a second time", async () => {
+  test("every session agrees after everything was sent a second time", async () => {
     const machine = machineOf(team, "claude-code", /SubagentStop/);
     tamper(machine, "INSERT INTO outbox (seq, since_ms, bytes) SELECT seq, 1e15, 1 FROM spans");
     tamper(machine, "UPDATE counters SET changed = 1");
@@ -152,7 +152,7 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
     expect(await reconcile(machine, env, args)).toMatchObject({ code: 0, differences: [] });
   });
 
-  test("a line that was added to a transcript is named", async () => {
+  test("a line added to a transcript is reported", async () => {
     const machine = machineOf(team, "claude-code", /mcp__/);
     const files = readdirSync(machine.transcriptRoot, { recursive: true, encoding: "utf8" });
     const path = join(
@@ -171,7 +171,7 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
     expect(said.err).toContain("first difference");
   });
 
-  test("a span that Jaeger never had is named", async () => {
+  test("a span that is missing in Jaeger is reported", async () => {
     const machine = machineOf(team, "codex", /tool/);
     tamper(
       machine,
@@ -188,7 +188,7 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
     });
   });
 
-  test("a span that the store has lost is named", async () => {
+  test("a span that is missing in the store is reported", async () => {
     const machine = machineOf(team, "opencode", /./);
     tamper(
       machine,
@@ -203,7 +203,7 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
     });
   });
 
-  test("tokens of one span that are other than in Jaeger are named with both numbers", async () => {
+  test("tokens that differ from Jaeger's are reported with both numbers", async () => {
     const machine = machineOf(team, "gemini-cli", /./);
     tamper(
       machine,
@@ -217,7 +217,7 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
     );
   });
 
-  test("a counter that is other than in Prometheus is named with both numbers", async () => {
+  test("a counter that differs from Prometheus is reported with both numbers", async () => {
     const machine = machineOf(team, "copilot", /./);
     tamper(
       machine,
@@ -233,7 +233,7 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
     expect(Number(left) - Number(right)).toBe(1);
   });
 
-  test("a trace that is not there at all is named; where a gateway samples it is unknown", async () => {
+  test("a missing trace is reported; behind a sampling gateway it is unknown", async () => {
     const machine = machineOf(team, "cline", /./);
     const empty = await startJaeger(jaeger ?? "");
     try {
@@ -250,7 +250,7 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
 
   // The answers that `npm test` reads: OPENHOOK_STACK_RECORD=1 npm run test:stack -- reconcile
   const record = (): void =>
-    test("writes down what they answer", async () => {
+    test("records the backends' responses", async () => {
       const [machine] = (await Team.at([{ source: "claude-code", name: "subagent" }])).machines;
       if (machine === undefined) throw new Error("no such recording");
       const drained = spawnSync(process.execPath, [PROGRAM, "drain", "--end-idle"], {
@@ -291,7 +291,7 @@ describe.skipIf(collector === undefined || jaeger === undefined || prometheus ==
       certificates?.remove();
     });
 
-    test("one session of each agent agrees, to the token and the span: redaction takes nothing that is counted by", async () => {
+    test("one session of each agent agrees, to the token and the span: redaction removes nothing that is counted", async () => {
       certificates = makeCertificates();
       traces = await startJaeger(jaeger ?? "");
       const storage = { tsdb: { out_of_order_time_window: "7d" } };
@@ -367,7 +367,7 @@ describe.skipIf(collector === undefined || oldPrometheus === undefined)(
     });
 
     test(
-      "the sums of every recorded session agree, whatever the way has made of their names",
+      "the sums of every recorded session agree, although their names are translated",
       async () => {
         const all = await reconcileAll(team, env, ["--prometheus", metrics.url]);
         expect(all.length).toBeGreaterThan(70);

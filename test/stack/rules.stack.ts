@@ -17,13 +17,13 @@ const filesIn = (folder: string): readonly string[] =>
 const tools = [...new Set([promtool, oldPromtool])].filter((path) => path !== undefined);
 
 describe.each(tools)("%s", (path) => {
-  test("takes the rules without a remark", () => {
+  test("accepts the rules without a warning", () => {
     const { status, stdout, stderr } = spawnSync(path, ["check", "rules", ...filesIn(RULES)], { encoding: "utf8" });
     expect(`${stdout}${stderr}`).not.toMatch(/lint|duplicate|FAILED/i);
     expect(status).toBe(0);
   });
 
-  test("each alert fires when it should, and does not when it should not", () => {
+  test("each alert fires when it should, and only then", () => {
     const { status, stdout, stderr } = spawnSync(path, ["test", "rules", ...filesIn(join(RULES, "tests"))], {
       encoding: "utf8",
       cwd: RULES,

@@ -69,12 +69,12 @@ describe.skipIf(collector === undefined)("two tiers", () => {
     await until("all kept ones have come", () => isQuiet(() => allSpans().length));
   });
 
-  test.each(Object.entries(KEPT))("a session is kept whole: %s", (_, trace) => {
+  test.each(Object.entries(KEPT))("a session is kept completely: %s", (_, trace) => {
     expect(namesOf(trace)).toEqual(whole);
     expect(instancesWith(trace)).toBe(1);
   });
 
-  test("of the others a share, each of them whole and in one place, by both instances", () => {
+  test("a share of the others is kept, each completely and by one of both instances", () => {
     const kept = CHEAP.filter((trace) => namesOf(trace).length > 0);
     // 20 % of 300; the ids are the same in every run, so this does not sway
     expect(kept.length).toBeGreaterThan(30);
@@ -86,7 +86,7 @@ describe.skipIf(collector === undefined)("two tiers", () => {
     for (const { receiver } of second) expect(receiver.spans.length).toBeGreaterThan(20);
   });
 
-  test("spans that come after the decision follow it", async () => {
+  test("spans that arrive after the decision follow it", async () => {
     const kept = CHEAP.find((trace) => namesOf(trace).length > 0) ?? 0;
     const dropped = CHEAP.find((trace) => namesOf(trace).length === 0) ?? 0;
     const failed = { status: { code: 2 } };
@@ -99,7 +99,7 @@ describe.skipIf(collector === undefined)("two tiers", () => {
     expect(namesOf(dropped)).toEqual([]);
   });
 
-  test("a session whose end has not come is kept once the wait is over, and its end with it", async () => {
+  test("a session without an end is kept after the waiting time, and its end too", async () => {
     await until("it has been kept", () => namesOf(UNFINISHED).length > 0, (WAIT_S + 20) * 1_000);
     expect(Date.now() - unfinishedAt).toBeGreaterThan(WAIT_AFTER_END_S * 1_000);
     await sendSpans(rootOf(UNFINISHED, {}));
@@ -108,7 +108,7 @@ describe.skipIf(collector === undefined)("two tiers", () => {
     expect(instancesWith(UNFINISHED)).toBe(1);
   });
 
-  test("figures are not sampled: every series comes, each from one instance, in order", async () => {
+  test("metrics are not sampled: every series arrives, each from one instance, in order", async () => {
     const machines = Array.from({ length: 40 }, (_, index) => `machine-${index}`);
     for (const value of [10, 20, 30]) await send("/v1/metrics", metrics(machines, value));
     const points = () => second.flatMap(({ receiver }) => receiver.metricPoints);
@@ -122,7 +122,7 @@ describe.skipIf(collector === undefined)("two tiers", () => {
     for (const { receiver } of second) expect(receiver.metricPoints.length).toBeGreaterThan(0);
   });
 
-  test("no trace was thrown away undecided", async () => {
+  test("no trace was dropped without a decision", async () => {
     for (const { metricsUrl } of second) {
       const text = await (await fetch(metricsUrl)).text();
       expect(text).toContain("otelcol_processor_tail_sampling_global_count_traces_sampled");
@@ -131,7 +131,7 @@ describe.skipIf(collector === undefined)("two tiers", () => {
     }
   });
 
-  test("a restart of the second tier keeps what was not decided", async () => {
+  test("a restart of the second tier keeps undecided traces", async () => {
     const trace = 7;
     await sendSpans(turnOf(trace), modelCallOf(trace, "chat"));
     // Off the first tier's disk, and with an instance

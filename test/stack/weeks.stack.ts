@@ -102,7 +102,7 @@ describe.skipIf(collectorPath === undefined || prometheusPath === undefined)("ov
     await expectTotal(one);
   });
 
-  test("another environment, and back", async () => {
+  test("a change of environment, and back", async () => {
     const one = machine("multi-turn");
     const another = (number: number) =>
       one.calls

@@ -51,7 +51,7 @@ function fill(db: Database): void {
 }
 
 describe("the series limit", () => {
-  test("one session cannot take all the room: its own later series overflow, those of others do not", () => {
+  test("one session cannot use up the limit: its later series overflow, those of others do not", () => {
     const db = stores.open();
     count(db, calls("greedy", 2_100));
     count(db, [call("other", "Bash"), call("greedy", "Bash"), call("greedy", "greedy-0"), call("greedy", "one more")]);
@@ -69,7 +69,7 @@ describe("the series limit", () => {
     ]);
   });
 
-  test("heals by age: series that did not change for a day make room, without touching sums", () => {
+  test("series that did not change for a day make room, and sums stay", () => {
     const db = stores.open();
     fill(db);
     const before = total(db);
@@ -85,7 +85,7 @@ describe("the series limit", () => {
     expect(total(db)).toBe(before + 1);
   });
 
-  test("heals by prune, and leaves alone what was not sent", () => {
+  test("pruning makes room, and unsent series stay", () => {
     const db = stores.open();
     count(db, calls("a", 3));
     deliver(db, NOW_MS + 1);
@@ -94,7 +94,7 @@ describe("the series limit", () => {
     expect(tools(db)).toEqual(["Read"]);
   });
 
-  test("a series that comes back continues while backends still show it", () => {
+  test("a series that increases again continues while backends still show it", () => {
     const db = stores.open();
     count(db, [call("a", "Bash")]);
     deliver(db, NOW_MS + 1);
@@ -105,7 +105,7 @@ describe("the series limit", () => {
     expect(points).toMatchObject([{ startMs: NOW_MS, data: { value: 2 } }]);
   });
 
-  test("a series that comes back after that begins at zero, and the old sum is not lost", () => {
+  test("a series that increases again later begins at zero, and the old sum is not lost", () => {
     const db = stores.open();
     count(db, [call("a", "Bash")]);
     deliver(db, NOW_MS + 1);

@@ -159,7 +159,7 @@ describe("what is sent to a backend", () => {
     }
   });
 
-  test("what grew between reading and acknowledging stays pending", () => {
+  test("increases between reading and acknowledging stay pending", () => {
     const db = stores.open();
     countFacts(db, [fact(step("tokens", 5), step("length", 1))], SHAPES, NOW_MS);
     const taken = pendingStreams(db, SHAPES, "cumulative", NOW_MS + 1000);

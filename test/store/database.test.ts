@@ -125,7 +125,7 @@ describe("a store that cannot be used", () => {
     raw.close();
   });
 
-  test("that is no database throws an error that says so", () => {
+  test("that is not a database throws an error that names the cause", () => {
     mkdirSync(dirname(stores.path()), { recursive: true });
     writeFileSync(stores.path(), "acme ".repeat(1000));
     const error = errorOf(stores.path());

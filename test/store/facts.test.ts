@@ -210,7 +210,7 @@ describe("entries", () => {
     }
   });
 
-  test("a copy in a session that began later only gives the original its fuller figures", () => {
+  test("a copy in a session that began later only completes the figures of the original", () => {
     const db = stores.open();
     const [first, fork] = [sessionIn(db, "session-1"), sessionIn(db, "session-2", NOON_MS + 60_000)];
     addEntries(db, first, [answer()]);

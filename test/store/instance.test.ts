@@ -172,7 +172,7 @@ describe("fingerprints", () => {
     expect(one === other).toBe(isSame);
   });
 
-  test("another home or spelling of it is the same store, because the folder's number says which one it is", () => {
+  test("another home or spelling of it is the same store, because the inode number of the folder is the same", () => {
     for (const home of ["/home/other", "/home/dev/", "/mnt/link/dev"]) {
       expect(fingerprints([home], LAPTOP)[0]).toBe(fingerprints(HOME, LAPTOP)[0]);
     }

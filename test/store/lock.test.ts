@@ -93,7 +93,7 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 describe("withDrainLock, between processes", () => {
-  test("never two at the same time, and always a pass after the last request", async () => {
+  test("never two at the same time, and a pass follows every request", async () => {
     const workers = Array.from({ length: 6 }, () => start(40));
     const worked = await Promise.all(workers.map((w) => w.worked));
     expect(worked.filter((w) => w === "true").length).toBeGreaterThan(0);
@@ -106,7 +106,7 @@ describe("withDrainLock, between processes", () => {
     expect(existsSync(`${lock}.again`)).toBe(false);
   });
 
-  test("returns immediately if another is at work, and that one repeats its pass", async () => {
+  test("returns immediately if another is running, and that one repeats its pass", async () => {
     writeFileSync(stay, "");
     const first = start();
     await until(() => logged().length === 1);
@@ -128,7 +128,7 @@ describe("withDrainLock, between processes", () => {
     expect(logged().filter((line) => line.startsWith("in")).length).toBe(2);
   });
 
-  test("a killed holder holds nothing", async () => {
+  test("a killed holder releases the lock", async () => {
     writeFileSync(stay, "");
     const first = start();
     await until(() => logged().length === 1);

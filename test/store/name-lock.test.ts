@@ -158,7 +158,7 @@ describe("between machines", () => {
     ).toBeDefined();
   });
 
-  test("a process that died while taking over does not block the lock permanently", async () => {
+  test("a process killed while taking over does not block the lock permanently", async () => {
     take({ self: ON_MEADOW, renewEveryMs: 60_000 });
     const { mkdirSync } = await import("node:fs");
     mkdirSync(`${path}.takeover`);

@@ -20,7 +20,7 @@ import { temporaryStores } from "./temporary.ts";
 const stores = temporaryStores();
 const SOURCE = "claude-code";
 
-describe("who owns a record", () => {
+describe("the owner of a record", () => {
   test("is found in every run, from the first digest to the last, and unknown records have no owner", () => {
     const db = stores.open();
     const keys = new Map<number, string[]>();

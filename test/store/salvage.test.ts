@@ -21,7 +21,7 @@ function damageAfter(sql: string, ...values: readonly (string | Uint8Array)[]): 
   return findDamage(db);
 }
 
-test("a store without damage is sound", () => {
+test("a store without damage is intact", () => {
   expect(damageAfter("UPDATE sessions SET repository = ?", '{"name":"shop"}')).toBeUndefined();
 });
 

@@ -155,7 +155,7 @@ describe("settledContext", () => {
     return { id, session };
   };
 
-  test("knows the settled subagent that an event, an entry or the end of a call names", () => {
+  test("contains the settled subagent that an event, an entry or the end of a call names", () => {
     const db = stores.open();
     const { id, session } = settled(db);
     const [subagent] = session.subagents;
@@ -177,7 +177,7 @@ describe("settledContext", () => {
     expect(settledContext(db, id, [prompted("p", 0)], [used("t1", 0)]).subagents.size).toBe(0);
   });
 
-  test("knows the settled call that started a subagent of which nothing was settled", () => {
+  test("contains the settled call that started a subagent without settled facts", () => {
     const db = stores.open();
     const { id } = stored(db);
     const session = endedSession(recorded);
@@ -187,7 +187,7 @@ describe("settledContext", () => {
     expect([subagents.size, [...(spawnedBy ?? [])]]).toEqual([0, [[agentId, parentCallId]]]);
   });
 
-  test("knows a turn that continued after it was settled as the same one", () => {
+  test("contains a turn that continued after it was settled as one turn", () => {
     const db = stores.open();
     const { id, session } = settled(db);
     const [turn] = session.turns;

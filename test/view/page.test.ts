@@ -310,37 +310,34 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     expect(await page.locator("th[aria-sort]").first().innerText()).toContain("Time");
   });
 
-  test.each(["light", "dark"] as const)(
-    "can be read and heard everywhere: %s, wide and on a phone",
-    async (colorScheme) => {
-      for (const viewport of [{ width: 1280, height: 800 }, PHONE]) {
-        await using look = await opened("", { colorScheme, viewport });
-        const { page } = look;
-        const base = page.url().replace(/#.*/, "");
-        const views = [
-          "sessions",
-          `session?source=claude-code&id=${NESTED}`,
-          "usage?range=all",
-          "tools?range=all",
-          "sessions?text=zzz",
-        ];
-        for (const view of views) {
-          await page.goto(`${base}#/${view}`);
-          await page.locator("h1").waitFor();
-          if (view.startsWith("session?")) {
-            await page.locator(".row.tool_call").first().click();
-            await page.locator(".attributes").first().waitFor();
-          }
-          expect([view, await page.evaluate(auditNames)]).toEqual([view, []]);
-          const contrast = await page.evaluate(auditContrast);
-          expect([view, contrast.found]).toEqual([view, []]);
-          expect(contrast.looked).toBeGreaterThan(8);
-          const wide = await page.evaluate<number>("document.documentElement.scrollWidth");
-          expect([view, wide]).toEqual([view, viewport.width]);
+  test.each(["light", "dark"] as const)("is accessible: %s, on a wide screen and on a phone", async (colorScheme) => {
+    for (const viewport of [{ width: 1280, height: 800 }, PHONE]) {
+      await using look = await opened("", { colorScheme, viewport });
+      const { page } = look;
+      const base = page.url().replace(/#.*/, "");
+      const views = [
+        "sessions",
+        `session?source=claude-code&id=${NESTED}`,
+        "usage?range=all",
+        "tools?range=all",
+        "sessions?text=zzz",
+      ];
+      for (const view of views) {
+        await page.goto(`${base}#/${view}`);
+        await page.locator("h1").waitFor();
+        if (view.startsWith("session?")) {
+          await page.locator(".row.tool_call").first().click();
+          await page.locator(".attributes").first().waitFor();
         }
+        expect([view, await page.evaluate(auditNames)]).toEqual([view, []]);
+        const contrast = await page.evaluate(auditContrast);
+        expect([view, contrast.found]).toEqual([view, []]);
+        expect(contrast.looked).toBeGreaterThan(8);
+        const wide = await page.evaluate<number>("document.documentElement.scrollWidth");
+        expect([view, wide]).toEqual([view, viewport.width]);
       }
-    },
-  );
+    }
+  });
 
   test("the content security policy blocks and reports foreign scripts and requests", async () => {
     const look = await opened();

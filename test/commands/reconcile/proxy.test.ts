@@ -11,7 +11,7 @@ afterEach(async () => {
   await receiver?.close();
 });
 
-test("a backend is queried through the proxy in HTTP_PROXY, and a proxy that does not answer is named", async () => {
+test("a backend is queried through the proxy in HTTP_PROXY, and a proxy that does not respond is named", async () => {
   receiver = await startReceiver();
   proxy = await startProxy(Number(new URL(receiver.url).port));
   for (const name of ["http_proxy", "no_proxy", "NO_PROXY"]) vi.stubEnv(name, undefined);

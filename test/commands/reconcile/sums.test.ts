@@ -136,7 +136,7 @@ describe("times", () => {
     ["2026-11-14T09:30:00Z", Date.UTC(2026, 10, 14, 9, 30)],
   ])("%s", (text, ms) => expect(timeOf("--since", text, nowMs)).toBe(ms));
 
-  test.each(["", "7", "d7", "14.11.2026", "2026-13-40", "7y", "2026-11-14 09:30"])("%j is none", (text) => {
+  test.each(["", "7", "d7", "14.11.2026", "2026-13-40", "7y", "2026-11-14 09:30"])("%j is not a time", (text) => {
     expect(() => timeOf("--since", text, nowMs)).toThrow(/takes an age like/);
   });
 });

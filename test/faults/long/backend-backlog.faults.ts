@@ -16,7 +16,7 @@ afterAll(() => counter?.close());
 
 describe("100,000 spans after an outage", () => {
   test(
-    "oldest first, each once, in bounded memory, and a kill costs the requests under way alone",
+    "oldest first, each once, in bounded memory; a kill repeats only the requests in flight",
     () =>
       withSession(async (machine) => {
         // No backend yet: the session settles, and nothing is sent
@@ -68,7 +68,7 @@ describe("100,000 spans after an outage", () => {
   );
 
   test(
-    "one drain sends for its time alone and no faster than it may; the next goes on",
+    "one drain sends within its limits of time and rate; the next continues",
     () =>
       withSession(async (machine) => {
         await machine.drain();
@@ -115,7 +115,7 @@ describe("limits of the queue", () => {
   const DAY_MS = 86_400_000;
 
   test(
-    "beyond age and size the oldest go, counted, logged and reported; the store keeps them",
+    "beyond the limits of age and size the oldest are dropped, counted, logged and reported; the store keeps them",
     () =>
       withSession(async (machine) => {
         await machine.drain();

@@ -157,7 +157,7 @@ describe.concurrent("addresses", { timeout: LONG }, () => {
 
 describe.concurrent("retries", { timeout: LONG }, () => {
   test.each(["99999999999999999999", "86400", "Fri, 31 Dec 9999 23:59:59 GMT"])(
-    "Retry-After: %s counts as an hour, and another destination is asked at once",
+    "Retry-After: %s counts as an hour, and another destination is tried immediately",
     (retryAfter) =>
       withReceiver((receiver) =>
         withSession(async (machine) => {
@@ -194,7 +194,7 @@ describe.concurrent("retries", { timeout: LONG }, () => {
     ),
   );
 
-  test("hooks' drains skip a dead backend; a user's drain tries immediately", () =>
+  test("hooks' drains skip an unreachable backend; a user's drain tries immediately", () =>
     withReceiver((receiver) =>
       withSession(async (machine) => {
         receiver.setBehaviour(() => ({ status: 503 }));

@@ -160,7 +160,7 @@ describe("an import that is killed", () => {
 
 describe("Ctrl-C", () => {
   test.each(["SIGINT", "SIGTERM"] as const)(
-    "%s: stops soon, says so, 130; the next import goes on",
+    "%s: stops soon, reports it, exits with 130; the next import continues",
     async (signal) => {
       let stopped = 0;
       const whole = stateOf("large");

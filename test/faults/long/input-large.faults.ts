@@ -59,7 +59,7 @@ const figures = (...runs: readonly Run[]) => ({
   seconds: Math.round(runs.reduce((ms, run) => ms + run.tookMs, 0) / 100) / 10,
 });
 
-test("1 GB in one session, killed on the way: continued, not restarted", async () => {
+test("1 GB in one session, killed while it is read: continued, not restarted", async () => {
   const turns = 10_000;
   writeTurns(pathOf("large"), "large", turns, GIGABYTE / turns);
   writeTurns(pathOf("small"), "small", 2, 10);

@@ -124,7 +124,7 @@ describe.each(CASES)("$source $name", ({ source, name }) => {
     }
   });
 
-  test("growing while it is read, in pieces of lines", async () => {
+  test("that grows by parts of lines while it is read", async () => {
     const world = new World([{ source, name }], { strangers: false });
     try {
       receiver.clear();
