@@ -54,8 +54,8 @@ export class PackedSums {
     row[6]++;
     if (!call.complete) row[7]++;
     row[16] += Math.max(0, endMs - call.startMs);
-    if (Number.isNaN(tokens[at])) row[5]++;
-    else for (let kind = 0; kind < TOKEN_KINDS.length; kind++) addTokens(row, kind, tokens[at + kind]);
+    if (Number.isNaN(tokens[at + INPUT]) || Number.isNaN(tokens[at + OUTPUT])) row[5]++;
+    for (let kind = 0; kind < TOKEN_KINDS.length; kind++) addTokens(row, kind, tokens[at + kind]);
     return place;
   }
 
@@ -103,6 +103,9 @@ type SummedTool = Pick<ToolCall, "name" | "status" | "startMs" | "endMs"> & {
   /** Of the subagent that called it. */
   readonly agentId?: unknown;
 };
+
+const INPUT = TOKEN_KINDS.indexOf("input");
+const OUTPUT = TOKEN_KINDS.indexOf("output");
 
 /** Index of the first token count in a row of `usage`. */
 const FIRST_TOKENS = 8;

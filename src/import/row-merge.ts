@@ -1,5 +1,5 @@
 import { CALL, COLUMNS, type ColumnKind, type FactTable, type TableKind } from "../model/fact-tables.ts";
-import { compareUsage } from "../model/merge.ts";
+import { compareUsage, joinUsage } from "../model/merge.ts";
 import { TOKEN_KINDS } from "../model/token-kinds.ts";
 import type { TokenUsage } from "../model/transcript.ts";
 import type { Writable } from "../model/writable.ts";
@@ -75,7 +75,7 @@ function mergeCall(data: Float64Array, into: number, from: number, texts: readon
 function mergeFuller(data: Float64Array, into: number, from: number, texts: readonly string[]): void {
   const order = compareRows(data, from, into);
   const [mine, other] = [data[into + CALL.model] ?? Number.NaN, data[from + CALL.model] ?? Number.NaN];
-  if (order > 0) data.copyWithin(into + CALL.input, from + CALL.input, from + CALL.reasoning + 1);
+  joinRows(data, into, from, order > 0);
   const isSame = mine === other || (Number.isNaN(mine) && Number.isNaN(other));
   const isOther =
     order > 0 || (order === 0 && !Number.isNaN(other) && (Number.isNaN(mine) || isLess(other, mine, "text", texts)));
@@ -85,19 +85,36 @@ function mergeFuller(data: Float64Array, into: number, from: number, texts: read
   else if (isOther) data[into + CALL.noListPrice] = otherFlag;
 }
 
+/** As `joinUsage`. */
+function joinRows(data: Float64Array, into: number, from: number, isFromFuller: boolean): void {
+  const fuller = isFromFuller ? from : into;
+  const isSum = !Number.isNaN(data[into + CALL.covers]) || !Number.isNaN(data[from + CALL.covers]);
+  // Of sums the later one counts as it is
+  if (isWholeAt(data, fuller) || (isSum && usageAt(data, fuller) !== undefined)) {
+    if (isFromFuller) data.copyWithin(into + CALL.input, from + CALL.input, from + CALL.reasoning + 1);
+    return;
+  }
+  const joined = joinUsage(usageAt(data, fuller), usageAt(data, isFromFuller ? into : from));
+  for (const [i, kind] of TOKEN_KINDS.entries()) data[into + CALL.input + i] = joined?.[kind] ?? Number.NaN;
+}
+
 /** As `compareUsage`. */
 function compareRows(data: Float64Array, a: number, b: number): number {
   const [mine, other] = [data[a + CALL.output] ?? Number.NaN, data[b + CALL.output] ?? Number.NaN];
-  if (Number.isNaN(mine) || Number.isNaN(other)) return Number(Number.isNaN(other)) - Number(Number.isNaN(mine));
-  if (mine !== other) return mine - other;
+  if (mine !== other && !Number.isNaN(mine) && !Number.isNaN(other)) return mine - other;
   return compareUsage(usageAt(data, a), usageAt(data, b));
 }
 
-function usageAt(data: Float64Array, at: number): TokenUsage {
-  const usage: Writable<TokenUsage> = { input: 0, output: 0 };
+const isWholeAt = (data: Float64Array, at: number): boolean =>
+  !Number.isNaN(data[at + CALL.input]) && !Number.isNaN(data[at + CALL.output]);
+
+function usageAt(data: Float64Array, at: number): TokenUsage | undefined {
+  let usage: Writable<TokenUsage> | undefined;
   for (const [i, kind] of TOKEN_KINDS.entries()) {
     const tokens = data[at + CALL.input + i] ?? Number.NaN;
-    if (!Number.isNaN(tokens)) usage[kind] = tokens;
+    if (Number.isNaN(tokens)) continue;
+    usage ??= {};
+    usage[kind] = tokens;
   }
   return usage;
 }

@@ -88,7 +88,8 @@ function addCalls({ texts, tables }: FactTables, sums: PackedSums): PricedCalls 
       endMs,
     };
     const place = sums.addCall(call, data, at + CALL.input);
-    if (model === undefined || data[at + CALL.noListPrice] === 1 || Number.isNaN(data[at + CALL.input])) continue;
+    const isWhole = !Number.isNaN(data[at + CALL.input]) && !Number.isNaN(data[at + CALL.output]);
+    if (model === undefined || data[at + CALL.noListPrice] === 1 || !isWhole) continue;
     priced.add(place, 0, textAt(at + CALL.provider) ?? null, data, at + CALL.input, endMs);
   }
   return priced;

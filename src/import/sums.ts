@@ -2,6 +2,7 @@ import type { ModelCall } from "../model/model-call.ts";
 import { CALL_NUMBERS } from "../model/packed.ts";
 import type { Session } from "../model/session.ts";
 import { TOKEN_KINDS } from "../model/token-kinds.ts";
+import { isWholeUsage } from "../model/transcript.ts";
 import { PackedSums } from "./packed-sums.ts";
 import type { Unpriced } from "./unpriced.ts";
 
@@ -25,7 +26,7 @@ export function sumsOf({
       const { model, provider = null, agentId, covers, complete, startMs, endMs } = call;
       const summed = { model, isSubagents: agentId !== undefined, isSum: covers !== undefined, complete };
       const place = sums.addCall({ ...summed, startMs, endMs }, tokens, 0);
-      const hasPrice = call.usage !== undefined && model !== undefined && call.noListPrice !== true;
+      const hasPrice = isWholeUsage(call.usage) && model !== undefined && call.noListPrice !== true;
       if (hasPrice) priced.add(place, segment, provider, tokens, 0, endMs);
     }
     for (const tool of run.toolCalls) sums.addTool(tool);

@@ -8,7 +8,9 @@ import type { TokenUsage } from "./transcript.ts";
  * @returns the same object if its parts are within their sum
  */
 export function withLifetimesInWrites<T extends Writes>(usage: T): T {
-  const { cacheWrite = 0, cacheWrite5m = 0, cacheWrite1h = 0 } = usage;
+  const { cacheWrite, cacheWrite5m = 0, cacheWrite1h = 0 } = usage;
+  // Nothing limits the parts of an unknown sum
+  if (cacheWrite === undefined) return usage;
   if (cacheWrite5m + cacheWrite1h <= cacheWrite) return usage;
   const hour = Math.min(cacheWrite1h, cacheWrite);
   return {

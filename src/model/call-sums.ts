@@ -1,7 +1,7 @@
 import { plusKnown } from "./known.ts";
 import type { PricedCall } from "./model-call.ts";
 import { TOKEN_KINDS } from "./token-kinds.ts";
-import type { TokenUsage } from "./transcript.ts";
+import { isWholeUsage, type TokenUsage } from "./transcript.ts";
 import type { Writable } from "./writable.ts";
 
 /** Sums over model calls. A token count is absent when no call reports it: unknown is never 0. */
@@ -16,7 +16,7 @@ export interface CallSums {
   readonly cacheWrite5m?: number | undefined;
   readonly cacheWrite1h?: number | undefined;
   readonly reasoning?: number | undefined;
-  /** Calls without token usage; they add to no token sum. */
+  /** Calls whose input or output is unknown. What is known of them is in the sums, which are lower bounds. */
   readonly callsWithoutUsage: number;
   /** Calls whose output count is a lower bound. */
   readonly incompleteCalls: number;
@@ -39,7 +39,7 @@ export function sumOfCalls(calls: Iterable<PricedCall>): CallSums {
   for (const { call, costNanoUsd } of calls) {
     if (call.covers === undefined) sums.modelCalls++;
     else sums.aggregateRecords++;
-    if (call.usage === undefined) sums.callsWithoutUsage++;
+    if (!isWholeUsage(call.usage)) sums.callsWithoutUsage++;
     if (!call.complete) sums.incompleteCalls++;
     if (costNanoUsd === undefined) sums.unpricedCalls++;
     addKnown(sums, { ...call.usage, costNanoUsd });

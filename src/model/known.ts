@@ -1,4 +1,4 @@
-/** Adds a value to a sum. Unknown is not 0: a sum stays unknown (`null` or `undefined`) until a value is known. */
+/** Adds a value to a sum of several calls. Unknown is not 0: a sum stays unknown (`null` or `undefined`) until a value is known. */
 export const plusKnown = <Unknown extends null | undefined>(
   sum: number | Unknown,
   value: number | null | undefined,
@@ -7,3 +7,14 @@ export const plusKnown = <Unknown extends null | undefined>(
 /** The sum of the known values; `undefined` if none is known. */
 export const sumKnown = (values: readonly (number | undefined)[]): number | undefined =>
   values.reduce<number | undefined>(plusKnown, undefined);
+
+/**
+ * A figure that includes others, such as input that includes the cache. A part that is not reported adds nothing; without the
+ * figure itself the whole is unknown, whatever is known of its parts.
+ */
+export const withParts = (own: number | undefined, ...parts: readonly (number | undefined)[]): number | undefined =>
+  own === undefined ? undefined : sumKnown([own, ...parts]);
+
+/** The sum of values that are all needed: unknown if one of them is. */
+export const sumOfAll = (...values: readonly (number | undefined)[]): number | undefined =>
+  values.includes(undefined) ? undefined : sumKnown(values);

@@ -1,7 +1,9 @@
 import { withLifetimesInWrites } from "./cache-lifetimes.ts";
 import type { Event } from "./event.ts";
+import { sumOfAll } from "./known.ts";
 import { ID_MEMBERS, PATH_MEMBERS, TIME_MEMBERS } from "./members.ts";
-import type { TokenUsage, TranscriptEntry } from "./transcript.ts";
+import { TOKEN_KINDS } from "./token-kinds.ts";
+import { isWholeUsage, type TokenUsage, type TranscriptEntry } from "./transcript.ts";
 
 // Agents and their transcripts can contain texts of any length, any characters and any numbers. This file limits them once, so
 // that later code need not check. Applied in one place, `capture/limit-fields.ts`.
@@ -120,10 +122,18 @@ export function isPlainUsage(usage: unknown): boolean {
 
 /** Whether the counts are plausible: reported, and parts no larger than their whole. */
 const isPlausible = (usage: TokenUsage): boolean =>
-  usage.input + usage.output > 0 &&
-  cachedIn(usage) <= usage.input &&
-  (usage.reasoning ?? 0) <= usage.output &&
+  isReported(usage) &&
+  isWithin(cachedIn(usage), usage.input) &&
+  isWithin(usage.reasoning, usage.output) &&
   withLifetimesInWrites(usage) === usage;
+
+/** No answer uses zero tokens: zeros are what a server without counts writes. */
+const isReported = (usage: TokenUsage): boolean =>
+  isWholeUsage(usage) ? usage.input + usage.output > 0 : TOKEN_KINDS.some((kind) => (usage[kind] ?? 0) > 0);
+
+/** An unknown whole contradicts no part. */
+const isWithin = (part: number | undefined, whole: number | undefined): boolean =>
+  part === undefined || whole === undefined || part <= whole;
 
 const cachedIn = ({ cacheRead = 0, cacheWrite = 0 }: TokenUsage): number => cacheRead + cacheWrite;
 
@@ -135,14 +145,14 @@ const cachedIn = ({ cacheRead = 0, cacheWrite = 0 }: TokenUsage): number => cach
  * @returns `undefined` if nothing was reported (no answer uses zero tokens) or the numbers make no sense: never a guess
  */
 export function correctedUsage<T extends TokenUsage>(reported: T): T | undefined {
-  if (!isUsage(reported) || reported.input + reported.output === 0) return undefined;
+  if (!isUsage(reported) || !isReported(reported)) return undefined;
   if (isPlausible(reported)) return reported;
-  const { input, output, reasoning = 0 } = reported;
+  const { input, output, reasoning } = reported;
   const cached = cachedIn(reported);
   const meant = {
     ...withLifetimesInWrites(reported),
-    input: cached > input ? input + cached : input,
-    output: reasoning > output ? output + reasoning : output,
+    ...(!isWithin(cached, input) && { input: sumOfAll(input, cached) }),
+    ...(!isWithin(reasoning, output) && { output: sumOfAll(output, reasoning) }),
   };
   return isUsage(meant) ? meant : undefined;
 }

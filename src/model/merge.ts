@@ -1,5 +1,6 @@
 import { defined } from "./defined.ts";
-import type { EntryOf, TranscriptEntry } from "./transcript.ts";
+import { type EntryOf, isWholeUsage, type TokenUsage, type TranscriptEntry } from "./transcript.ts";
+import type { Writable } from "./writable.ts";
 
 /**
  * Joins two readings of one record (same key). Commutative, associative and idempotent: neither the order nor repeated reading
@@ -55,7 +56,10 @@ function answer(a: ModelCall, b: ModelCall): Partial<ModelCall> {
   const starts = [a.startMs, b.startMs].filter((ms) => ms !== undefined);
   const order = compareUsage(a.usage, b.usage);
   const [fuller, other] = order > 0 || (order === 0 && isLess(a.model, b.model)) ? [a, b] : [b, a];
-  const { usage = other.usage, model = other.model } = fuller;
+  const { model = other.model } = fuller;
+  // Sums grow: what an earlier one knew is not the later figure
+  const isSum = (a.covers ?? b.covers) !== undefined;
+  const usage = isSum ? (fuller.usage ?? other.usage) : joinUsage(fuller.usage, other.usage);
   const noListPrice =
     order === 0 && fuller.model === other.model ? (a.noListPrice ?? b.noListPrice) : fuller.noListPrice;
   return {
@@ -74,7 +78,10 @@ function answer(a: ModelCall, b: ModelCall): Partial<ModelCall> {
  */
 export function withFuller(answer: ModelCall, copy: ModelCall): ModelCall {
   const { usage, model, complete, finishReason, noListPrice } = copy;
-  if (compareUsage(usage, answer.usage) <= 0 && (answer.complete || !complete)) return answer;
+  const isFuller = compareUsage(usage, answer.usage) > 0;
+  const isSum = answer.covers !== undefined;
+  const knowsMore = !isSum && canonical(joinUsage(answer.usage, usage)) !== canonical(answer.usage);
+  if (!isFuller && !knowsMore && (answer.complete || !complete)) return answer;
   const { usage: _, model: __, finishReason: ___, noListPrice: ____, ...place } = answer;
   const figures = defined<Partial<ModelCall>>({ usage, model, finishReason, noListPrice } as Partial<ModelCall>);
   return mergeEntries(answer, { ...place, complete, ...figures }) as ModelCall;
@@ -83,10 +90,34 @@ export function withFuller(answer: ModelCall, copy: ModelCall): ModelCall {
 /** Which usage is fuller: positive if it is `a`, 0 if they are equal. The larger output is the later count. */
 export function compareUsage(a: ModelCall["usage"], b: ModelCall["usage"]): number {
   if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined);
-  if (a.output !== b.output) return a.output - b.output;
+  if (a.output !== b.output) return (a.output ?? -1) - (b.output ?? -1);
+  if (isWholeUsage(a) !== isWholeUsage(b)) return isWholeUsage(a) ? 1 : -1;
   const [one, other] = [canonical(a), canonical(b)];
   return one === other ? 0 : one > other ? 1 : -1;
 }
+
+/**
+ * The fuller usage, completed by what only the other one knows: input with its cache, or output with its reasoning. One of them is
+ * never split, because a model that fell back has figures that belong together.
+ */
+export function joinUsage(fuller: TokenUsage | undefined, other: TokenUsage | undefined): TokenUsage | undefined {
+  if (fuller === undefined || other === undefined || isWholeUsage(fuller)) return fuller ?? other;
+  const joined: Writable<TokenUsage> = { ...fuller };
+  for (const side of SIDES) {
+    if (fuller[side[0]] !== undefined || other[side[0]] === undefined) continue;
+    for (const kind of side) {
+      const tokens = other[kind];
+      if (tokens === undefined) delete joined[kind];
+      else joined[kind] = tokens;
+    }
+  }
+  return joined;
+}
+
+const SIDES = [
+  ["input", "cacheRead", "cacheWrite", "cacheWrite5m", "cacheWrite1h"],
+  ["output", "reasoning"],
+] as const;
 
 /** Cumulative: larger sums are later ones. */
 function laterSums(a: Reported, b: Reported): Reported {
@@ -94,7 +125,7 @@ function laterSums(a: Reported, b: Reported): Reported {
 }
 
 const totalOf = (entry: Reported): number =>
-  Object.values(entry.byModel).reduce((sum, usage) => sum + usage.input + usage.output, 0);
+  Object.values(entry.byModel).reduce((sum, usage) => sum + (usage.input ?? 0) + (usage.output ?? 0), 0);
 
 const isBefore = (a: TranscriptEntry, b: TranscriptEntry): boolean =>
   a.timeMs !== b.timeMs ? a.timeMs < b.timeMs : canonical(a) < canonical(b);

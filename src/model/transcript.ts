@@ -4,11 +4,11 @@ const count = z.number().int().nonnegative();
 
 /**
  * Tokens of one model call, in OpenTelemetry's meaning: `input` includes cache reads and writes, `output` includes reasoning.
- * The others are subsets and are never added to them. Absent: the agent did not report it.
+ * The others are subsets and are never added to them. Absent: unknown, whatever else is known; never 0.
  */
 export const TokenUsage = z.object({
-  input: count,
-  output: count,
+  input: count.optional(),
+  output: count.optional(),
   cacheRead: count.optional(),
   cacheWrite: count.optional(),
   /** Subsets of `cacheWrite` by lifetime, if the provider reports them. */
@@ -17,6 +17,12 @@ export const TokenUsage = z.object({
   reasoning: count.optional(),
 });
 export type TokenUsage = z.infer<typeof TokenUsage>;
+
+/** Whether both input and output are known. */
+export const isWholeUsage = (
+  usage: TokenUsage | undefined,
+): usage is TokenUsage & { readonly input: number; readonly output: number } =>
+  usage?.input !== undefined && usage.output !== undefined;
 
 export const ToolStatus = z.enum(["success", "error", "denied", "unfinished"]);
 export type ToolStatus = z.infer<typeof ToolStatus>;

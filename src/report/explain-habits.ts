@@ -75,13 +75,16 @@ export function habitsOf(db: Database, view: SessionView, calls: readonly Placed
 const MAX_SLOWEST = 5;
 
 function contextGrowth(calls: readonly PlacedCall[], compactions: number): ContextGrowth {
-  const main = calls.filter(({ call }) => call.agentId === undefined && call.covers === undefined && call.usage);
-  const points = main.map(({ call, turn }) => ({ timeMs: call.endMs, input: call.usage?.input ?? 0, turn }));
+  const points = calls.flatMap(({ call, turn, cause }) =>
+    call.agentId === undefined && call.covers === undefined && call.usage?.input !== undefined
+      ? [{ timeMs: call.endMs, input: call.usage.input, turn, cause }]
+      : [],
+  );
   let largestStep: ContextGrowth["largestStep"];
-  for (const [i, { turn, cause }] of main.entries()) {
-    const [before, now] = [points[i - 1], points[i]];
-    if (before === undefined || now === undefined) continue;
-    const tokens = now.input - before.input;
+  for (const [i, { input, turn, cause }] of points.entries()) {
+    const before = points[i - 1];
+    if (before === undefined) continue;
+    const tokens = input - before.input;
     if (tokens > (largestStep?.tokens ?? 0)) largestStep = { tokens, turn, after: cause };
   }
   return { points, ...(largestStep !== undefined && { largestStep }), compactions };

@@ -1,4 +1,5 @@
 import { sumOfCalls } from "../model/call-sums.ts";
+import { sumKnown } from "../model/known.ts";
 import { maxOf } from "../model/min-max.ts";
 import { costText, count, duration, plural } from "../text/figures.ts";
 import { printable } from "../text/terminal.ts";
@@ -57,7 +58,7 @@ function moneyFindings({ money, view }: Explanation): readonly Finding[] {
   return findings;
 }
 
-function contextFindings({ habits, money, view }: Explanation): readonly Finding[] {
+function contextFindings({ habits, view }: Explanation): readonly Finding[] {
   const { points, largestStep, compactions } = habits.context;
   const [first, last] = [points[0], points.at(-1)];
   if (first === undefined || last === undefined || points.length < 2) return [];
@@ -74,10 +75,10 @@ function contextFindings({ habits, money, view }: Explanation): readonly Finding
       text: `The context grew from ${count(first.input)} to ${count(peak)} tokens over ${plural(points.length, "call")}${compacted}${step}.`,
     });
   }
-  const { cacheRead } = money.total;
-  const inputs = view.calls.flatMap(({ call }) => (call.usage?.cacheRead === undefined ? [] : [call.usage.input]));
-  const input = inputs.reduce((a, b) => a + b, 0);
-  if (input > 0 && cacheRead !== undefined) {
+  const reporting = view.calls.flatMap(({ call: { usage } }) => (usage?.cacheRead === undefined ? [] : [usage]));
+  const input = sumKnown(reporting.map((usage) => usage.input));
+  const cacheRead = sumKnown(reporting.map((usage) => (usage.input === undefined ? undefined : usage.cacheRead)));
+  if (input !== undefined && input > 0 && cacheRead !== undefined) {
     findings.push({
       weight: 0.15,
       text: `${percent(cacheRead / input)} of ${count(input)} input tokens were read from a cache.`,

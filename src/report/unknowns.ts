@@ -7,15 +7,16 @@ export function unknownsOf({ view, time, money, habits }: Explanation): readonly
   const { total } = money;
   const toolCalls = view.toolCalls.length;
   const unknowns: string[] = [];
-  if (total.input === undefined && view.facts.usageUnknown === true) {
+  const hasTokens = total.input !== undefined || total.output !== undefined;
+  if (!hasTokens && view.facts.usageUnknown === true) {
     unknowns.push("tokens and cost are unknown: the agent does not report them, or its transcript was not read");
   } else if (pricelessOf(total) > 0) {
     const names = money.models.filter(({ sums }) => pricelessOf(sums) > 0).map(({ of }) => printable(of ?? "no name"));
     unknowns.push(`no price is known for ${plural(pricelessOf(total), "call")} (${names.slice(0, 3).join(", ")})`);
   }
-  if (total.input !== undefined && total.callsWithoutUsage > 0) {
+  if (hasTokens && total.callsWithoutUsage > 0) {
     unknowns.push(
-      `tokens and cost of ${plural(total.callsWithoutUsage, "call or turn", "calls or turns")} were not reported`,
+      `tokens and cost of ${plural(total.callsWithoutUsage, "call or turn", "calls or turns")} were not reported, or not all of them`,
     );
   }
   if (total.incompleteCalls > 0) {

@@ -1,5 +1,6 @@
 import { type CallSums, sumOfCalls } from "../model/call-sums.ts";
 import { QUARTER_MS } from "../model/packed.ts";
+import type { TokenUsage } from "../model/transcript.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
 import { sessionFactsOf, unsettledSession } from "../sessions/read-session.ts";
 import type { Database, Row } from "../store/database.ts";
@@ -9,8 +10,9 @@ import { offsetsBetween } from "./buckets.ts";
 
 export type CallFigures = CallSums & {
   readonly modelMs: number;
-  /** Input tokens of calls that report cache reads: the base of the cache share. */
+  /** Input tokens of calls that report cache reads, and these reads: the base of the cache share, and the share. */
   readonly cacheReportedInput?: number;
+  readonly cacheReportedRead?: number;
 };
 
 export interface ToolFigures {
@@ -130,7 +132,7 @@ export function* openFactsOf(
         const figures = {
           ...sums,
           modelMs: Math.max(0, call.endMs - call.startMs),
-          ...(call.usage?.cacheRead !== undefined && { cacheReportedInput: call.usage.input }),
+          ...cacheShareOf(call.usage),
         };
         yield { kind: "calls", session, timeMs: call.endMs, model: call.model ?? null, figures };
       }
@@ -169,12 +171,18 @@ const CALL_COLUMNS = `sum(calls) AS calls, sum(sums_told) AS sums_told, sum(with
   sum(unpriced) AS unpriced, sum(incomplete) AS incomplete, sum(input) AS input, sum(output) AS output,
   sum(cache_read) AS cache_read, sum(cache_write) AS cache_write, sum(cache_write_5m) AS cache_write_5m,
   sum(cache_write_1h) AS cache_write_1h, sum(reasoning) AS reasoning, sum(cost_nano_usd) AS cost_nano_usd,
-  sum(duration_ms) AS duration_ms, sum(iif(cache_read IS NULL, NULL, input)) AS cache_told_input`;
+  sum(duration_ms) AS duration_ms, sum(iif(cache_read IS NULL, NULL, input)) AS cache_told_input,
+  sum(iif(input IS NULL, NULL, cache_read)) AS cache_told_read`;
 const TOOL_COLUMNS = `sum(calls) AS calls, sum(errors) AS errors, sum(denied) AS denied,
   sum(unfinished) AS unfinished, sum(duration_ms) AS duration_ms`;
 const PROMPTED = "origin IN ('human', 'machine')";
 const TURN_COLUMNS = `sum(iif(${PROMPTED}, turns, 0)) AS turns, sum(iif(origin = 'human', turns, 0)) AS prompts,
   sum(iif(${PROMPTED}, failed, 0)) AS failed, sum(iif(${PROMPTED}, interrupted, 0)) AS interrupted`;
+
+const cacheShareOf = (usage: TokenUsage | undefined): Pick<CallFigures, "cacheReportedInput" | "cacheReportedRead"> =>
+  usage?.input === undefined || usage.cacheRead === undefined
+    ? {}
+    : { cacheReportedInput: usage.input, cacheReportedRead: usage.cacheRead };
 
 const DAY_MS = 86_400_000;
 
@@ -224,5 +232,6 @@ function callFigures(row: Row): CallFigures {
     unpricedCalls: Number(row["unpriced"]),
     modelMs: Number(row["duration_ms"] ?? 0),
     ...known("cacheReportedInput", "cache_told_input"),
+    ...known("cacheReportedRead", "cache_told_read"),
   };
 }

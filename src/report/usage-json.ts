@@ -48,7 +48,7 @@ export const rowJson = ({ key, sessions, calls, turns, tools, agentsWithoutUsage
         cache_write_5m: known.cacheWrite5m,
         cache_write_1h: known.cacheWrite1h,
         reasoning: known.reasoning,
-        cache_hit_ratio: calls.cacheReportedInput ? (calls.cacheRead ?? 0) / calls.cacheReportedInput : null,
+        cache_hit_ratio: calls.cacheReportedInput ? (calls.cacheReportedRead ?? 0) / calls.cacheReportedInput : null,
         cost_usd: usd(known.costNanoUsd),
         unpriced_calls: calls.unpricedCalls,
         calls_without_usage: calls.callsWithoutUsage,

@@ -117,7 +117,7 @@ class Row {
       this.#unreported.set(root, agent);
     }
     // The open part of the session reports tokens after all
-    if (isUsageUnknown && fact.kind === "calls" && fact.figures.input !== undefined) {
+    if (isUsageUnknown && fact.kind === "calls" && hasTokens(fact.figures)) {
       this.#reported ??= new Set();
       this.#reported.add(root);
     }
@@ -142,6 +142,8 @@ class Row {
   }
 }
 
+const hasTokens = ({ input, output }: CallFigures): boolean => input !== undefined || output !== undefined;
+
 const CALL_FIGURES = [
   "modelCalls",
   "aggregateRecords",
@@ -152,6 +154,7 @@ const CALL_FIGURES = [
   "unpricedCalls",
   "modelMs",
   "cacheReportedInput",
+  "cacheReportedRead",
 ] as const satisfies readonly (keyof CallFigures)[];
 const TOOL_FIGURES = [
   "calls",

@@ -31,8 +31,10 @@ export function countedSessions(
       .prepare(
         `SELECT id, source, session_id, parent, first_ms, repository, pruned_ms IS NOT NULL OR excluded = 1 AS hidden,
            EXISTS (SELECT 1 FROM positions p WHERE p.session = s.id) AS read,
-           EXISTS (SELECT 1 FROM model_calls c WHERE c.session = s.id AND c.input IS NOT NULL)
-             OR EXISTS (SELECT 1 FROM packed_usage u WHERE u.session = s.id AND u.input IS NOT NULL) AS has_usage,
+           EXISTS (SELECT 1 FROM model_calls c WHERE c.session = s.id AND coalesce(c.input, c.output) IS NOT NULL)
+             OR EXISTS (
+               SELECT 1 FROM packed_usage u WHERE u.session = s.id AND coalesce(u.input, u.output) IS NOT NULL
+             ) AS has_usage,
            ${WAS_USED} AS used, ${STARTED_ONLY} AS started_only
          FROM sessions s`,
       )

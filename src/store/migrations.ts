@@ -208,4 +208,21 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX events_by_unplaced_process ON events (unplaced_process)
     WHERE unplaced_process IS NOT NULL AND settled = 0;
   `,
+  `
+  -- A call of which only input or only output is known is not complete either
+  DROP VIEW usage;
+  CREATE VIEW usage AS
+    SELECT session, end_ms AS time_ms, model, subagent,
+      json_extract(body, '$.covers') IS NULL AS calls, json_extract(body, '$.covers') IS NOT NULL AS sums_told,
+      input IS NULL OR output IS NULL AS without_usage, cost_nano_usd IS NULL AS unpriced, complete = 0 AS incomplete,
+      input, output, cache_read, cache_write,
+      json_extract(body, '$.usage.cacheWrite5m') AS cache_write_5m,
+      json_extract(body, '$.usage.cacheWrite1h') AS cache_write_1h,
+      json_extract(body, '$.usage.reasoning') AS reasoning, cost_nano_usd,
+      max(0, end_ms - json_extract(body, '$.startMs')) AS duration_ms
+    FROM model_calls
+    UNION ALL SELECT session, time_ms, model, subagent, calls, sums_told, without_usage, unpriced, incomplete,
+      input, output, cache_read, cache_write, cache_write_5m, cache_write_1h, reasoning, cost_nano_usd, duration_ms
+    FROM packed_usage;
+  `,
 ];

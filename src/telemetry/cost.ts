@@ -2,7 +2,8 @@ import pkg from "../../package.json" with { type: "json" };
 import { withLifetimesInWrites } from "../model/cache-lifetimes.ts";
 import type { ModelCall } from "../model/model-call.ts";
 import { type OwnRates, ownPrices, ownRatesOf } from "../model/own-prices.ts";
-import { pricesOf, type Tokens } from "./rates.ts";
+import { isWholeUsage } from "../model/transcript.ts";
+import { isCachePartlyKnown, pricesOf, type Tokens } from "./rates.ts";
 
 /** The price table in use. Sent with every cost, so that costs can be recomputed. */
 export const PRICE_TABLE = `genai-prices/${pkg.devDependencies["@pydantic/genai-prices"]}`;
@@ -89,6 +90,7 @@ function ownCost(rates: OwnRates, tokens: Tokens): number | undefined {
   const fresh = input - cacheRead - cacheWrite;
   // Corrected usage has no such parts, but a stored fact can be older than the correction
   if (fresh < 0) return undefined;
+  if (isCachePartlyKnown(tokens, rates.cacheRead !== undefined, rates.cacheWrite !== undefined)) return undefined;
   let nano = 0;
   for (const [amount, rate] of [
     [fresh, rates.input],
@@ -135,6 +137,6 @@ function orUnknown(ask: () => number | undefined): number | undefined {
 }
 
 const price = (call: ModelCall, provider: string | undefined): number | undefined =>
-  call.usage === undefined || call.noListPrice
+  !isWholeUsage(call.usage) || call.noListPrice
     ? undefined
     : costsOfTokens(call.model, call.provider ?? provider)(call.usage, call.endMs);

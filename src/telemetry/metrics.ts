@@ -150,14 +150,12 @@ function modelCallCounts({ call, costNanoUsd: cost }: PricedCall, facts: Session
 /** Metrics that need the usage of single calls. */
 function perCall(call: ModelCall, facts: SessionFacts, ours: Named, conventional: Named): readonly Increment[] {
   const { usage } = call;
+  const known = (shape: MetricShape, tokens: number | undefined): readonly Increment[] =>
+    tokens === undefined ? [] : [step(shape, tokens, facts, conventional)];
   return [
     step(SHAPES.modelCalls, 1, facts, ours),
-    ...(usage === undefined
-      ? []
-      : [
-          step(SHAPES.operationInputTokens, usage.input, facts, conventional),
-          step(SHAPES.operationOutputTokens, usage.output, facts, conventional),
-        ]),
+    ...known(SHAPES.operationInputTokens, usage?.input),
+    ...known(SHAPES.operationOutputTokens, usage?.output),
     step(SHAPES.inferenceDuration, seconds(call), facts, conventional),
   ];
 }

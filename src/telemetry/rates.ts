@@ -95,13 +95,15 @@ function ratesAt(
   const cost = (more: Partial<Tokens>): number =>
     ask(providerId, model, { input, output: 0, ...more }, timeMs) ?? Number.NaN;
   const plain = cost({});
+  const [cacheRead, cacheWrite] = [0, 0];
   const half = Math.floor(input / 2);
   const rates: Rates = {
     input: plain / input,
     output: (cost({ output: input }) - plain) / input,
-    cacheRead: (cost({ cacheRead: half }) - plain) / half,
-    cacheWrite: (cost({ cacheWrite: half }) - plain) / half,
-    cacheWrite1h: (cost({ cacheWrite: half, cacheWrite1h: half }) - cost({ cacheWrite: half })) / half,
+    cacheRead: (cost({ cacheRead: half, cacheWrite }) - plain) / half,
+    cacheWrite: (cost({ cacheRead, cacheWrite: half }) - plain) / half,
+    cacheWrite1h:
+      (cost({ cacheRead, cacheWrite: half, cacheWrite1h: half }) - cost({ cacheRead, cacheWrite: half })) / half,
   };
   const rounded = Object.fromEntries(Object.entries(rates).map(([kind, usd]) => [kind, tidy(usd)])) as unknown as Rates;
   return isRight(providerId, model, rounded, input, timeMs) ? rounded : undefined;
@@ -124,8 +126,13 @@ function isRight(providerId: string | undefined, model: string, rates: Rates, in
 /** A tenth of the unit in which costs are counted. */
 const SAME_USD = 1e-10;
 
-/** NaN if the call has tokens of a kind without a price. */
+/** NaN if the call has tokens of a kind without a price, or may have. */
 const product = (rates: Rates, tokens: Tokens): number =>
+  isCachePartlyKnown(tokens, rates.cacheRead !== 0, !Number.isNaN(rates.cacheWrite))
+    ? Number.NaN
+    : productOf(rates, tokens);
+
+const productOf = (rates: Rates, tokens: Tokens): number =>
   costOf(rates.input, tokens.input) +
   costOf(rates.output, tokens.output) +
   rates.cacheRead * (tokens.cacheRead ?? 0) +
@@ -148,10 +155,25 @@ function ask(providerId: string | undefined, model: string, tokens: Tokens, time
 }
 
 /**
+ * Whether cache reads are known and writes are not, or the reverse, and the unknown ones have a price. A provider that reports
+ * neither charges all input alike.
+ */
+export const isCachePartlyKnown = (
+  { cacheRead, cacheWrite }: Tokens,
+  hasReadPrice: boolean,
+  hasWritePrice: boolean,
+): boolean =>
+  (cacheRead === undefined && cacheWrite !== undefined && hasReadPrice) ||
+  (cacheWrite === undefined && cacheRead !== undefined && hasWritePrice);
+
+/**
  * Without a price for cache writes the table charges them as input, writes for an hour as any other, and output as free. Cache
  * reads without a price are charged as input, which is never too little.
  */
-const hasAllPrices = (prices: object, { output, cacheWrite = 0, cacheWrite1h = 0 }: Tokens): boolean =>
+const hasAllPrices = (prices: object, tokens: Tokens): boolean =>
+  !isCachePartlyKnown(tokens, "cache_read_mtok" in prices, "cache_write_mtok" in prices) && hasPricesOf(prices, tokens);
+
+const hasPricesOf = (prices: object, { output, cacheWrite = 0, cacheWrite1h = 0 }: Tokens): boolean =>
   (output === 0 || "output_mtok" in prices) &&
   (cacheWrite === 0 || "cache_write_mtok" in prices) &&
   (cacheWrite1h === 0 || "cache_write_1h_mtok" in prices);

@@ -123,17 +123,13 @@ export function segmentSpan(segment: Segment, totals: Totals, facts: SessionFact
       [semconv.OPENHOOK_NATIVE_END_REASON]: segment.nativeReason,
       [semconv.OPENHOOK_TURNS]: totals.turns,
       [semconv.OPENHOOK_MODEL_CALLS]:
-        totals.modelCalls === 0 && (totals.callsWithUsage > 0 || facts.usageUnknown === true)
-          ? undefined
-          : totals.modelCalls,
+        totals.modelCalls === 0 && (hasTokens(totals) || facts.usageUnknown === true) ? undefined : totals.modelCalls,
       [semconv.OPENHOOK_TOOL_CALLS]: totals.toolCalls,
       [semconv.OPENHOOK_SUBAGENTS]: totals.subagents,
-      ...(totals.callsWithUsage > 0 && {
-        [semconv.OPENHOOK_TOTAL.input]: totals.input,
-        [semconv.OPENHOOK_TOTAL.output]: totals.output,
-        [semconv.OPENHOOK_TOTAL.cacheRead]: totals.cacheRead,
-        [semconv.OPENHOOK_TOTAL.cacheWrite]: totals.cacheWrite,
-      }),
+      [semconv.OPENHOOK_TOTAL.input]: totals.input,
+      [semconv.OPENHOOK_TOTAL.output]: totals.output,
+      [semconv.OPENHOOK_TOTAL.cacheRead]: totals.cacheRead,
+      [semconv.OPENHOOK_TOTAL.cacheWrite]: totals.cacheWrite,
       [semconv.OPENHOOK_USAGE_INCOMPLETE]: totals.incompleteCalls > 0 ? true : undefined,
       ...costAttributes(totals.pricedCalls > 0 ? totals.costNanoUsd : undefined),
       [semconv.OPENHOOK_UNPRICED_CALLS]: totals.unpricedCalls > 0 ? totals.unpricedCalls : undefined,
@@ -301,10 +297,8 @@ function runAttributes(run: Turn | Subagent, facts: SessionFacts, settings: Span
     [semconv.OPENHOOK_SPAN_KIND]: kind,
     [semconv.OPENHOOK_MODEL_CALLS]: callsOf(run, facts),
     [semconv.OPENHOOK_TOOL_CALLS]: run.toolCalls.length,
-    ...(totals.callsWithUsage > 0 && {
-      [semconv.GEN_AI_USAGE_INPUT_TOKENS]: totals.input,
-      [semconv.GEN_AI_USAGE_OUTPUT_TOKENS]: totals.output,
-    }),
+    [semconv.GEN_AI_USAGE_INPUT_TOKENS]: totals.input,
+    [semconv.GEN_AI_USAGE_OUTPUT_TOKENS]: totals.output,
     // Usage that belongs to no single call's span
     ...(run.modelCalls.some((call) => call.covers !== undefined && call.usage !== undefined) && {
       [semconv.GEN_AI_USAGE_CACHE_READ]: totals.cacheRead,
@@ -324,6 +318,8 @@ const cacheWriteAttributes = (cacheWrite: number | undefined, { semconv: version
   ...(version !== "v1.41" && { [semconv.GEN_AI_USAGE_CACHE_WRITE]: cacheWrite }),
   ...(version !== "latest" && { [semconv.GEN_AI_USAGE_CACHE_CREATION]: cacheWrite }),
 });
+
+const hasTokens = ({ input, output }: Totals): boolean => input !== undefined || output !== undefined;
 
 /** Unknown if usage is reported per turn only, or the agent reports no calls. */
 const callsOf = ({ modelCalls }: Turn | Subagent, { usageUnknown }: SessionFacts): number | undefined =>

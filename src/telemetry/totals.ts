@@ -11,11 +11,12 @@ export interface Totals {
   readonly subagents: number;
   readonly modelCalls: number;
   readonly toolCalls: number;
-  readonly input: number;
-  readonly output: number;
-  /** Absent if no call reports any; not every agent does. */
+  /** As the figures below, absent if no call reports any. */
+  readonly input?: number;
+  readonly output?: number;
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
+  /** Calls whose input and output are known. */
   readonly callsWithUsage: number;
   readonly incompleteCalls: number;
   readonly costNanoUsd: number;
@@ -33,8 +34,6 @@ export const NO_TOTALS: Totals = {
   subagents: 0,
   modelCalls: 0,
   toolCalls: 0,
-  input: 0,
-  output: 0,
   callsWithUsage: 0,
   incompleteCalls: 0,
   costNanoUsd: 0,
@@ -65,9 +64,7 @@ export function totalsOf(sums: CallSums): Totals {
   return {
     ...NO_TOTALS,
     modelCalls: sums.modelCalls,
-    input: sums.input ?? 0,
-    output: sums.output ?? 0,
-    ...defined<Cached>({ cacheRead: sums.cacheRead, cacheWrite: sums.cacheWrite }),
+    ...knownTokens([sums]),
     callsWithUsage: all - sums.callsWithoutUsage,
     incompleteCalls: sums.incompleteCalls,
     costNanoUsd: sums.costNanoUsd ?? 0,
@@ -77,14 +74,15 @@ export function totalsOf(sums: CallSums): Totals {
 }
 
 /** Adds two sums. Sums that the agent reports are cumulative, so the later one replaces the earlier. */
-export function addTotals(a: Totals, b: Totals): Totals {
+export function addTotals(first: Totals, second: Totals): Totals {
+  const [a, b] = [withoutZeros(first), withoutZeros(second)];
   const numbers = Object.fromEntries(NUMBERS.map((name) => [name, a[name] + b[name]])) as Pick<Totals, Summed>;
   const firsts = [a.firstMs, b.firstMs].filter((ms) => ms !== undefined);
   const lasts = [a.lastMs, b.lastMs].filter((ms) => ms !== undefined);
   const reported = b.reported ?? a.reported;
   return {
     ...numbers,
-    ...cached([a, b]),
+    ...knownTokens([a, b]),
     ...(firsts.length > 0 && { firstMs: Math.min(...firsts) }),
     ...(lasts.length > 0 && { lastMs: Math.max(...lasts) }),
     ...(reported !== undefined && { reported }),
@@ -125,19 +123,27 @@ const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b
 
 const negative = (totals: Totals): Totals => ({
   ...(Object.fromEntries(NUMBERS.map((name) => [name, -totals[name]])) as Pick<Totals, Summed>),
-  ...defined<Cached>({ cacheRead: minus(totals.cacheRead), cacheWrite: minus(totals.cacheWrite) }),
+  ...defined<Tokens>(
+    Object.fromEntries(SUMMED_TOKENS.map((kind) => [kind, minus(totals[kind])])) as Record<keyof Tokens, number>,
+  ),
 });
 
 const minus = (value: number | undefined): number | undefined => (value === undefined ? undefined : -value);
 
 /** The members that every sum has and that simply add up. */
-type Summed = Exclude<keyof Totals, keyof Cached | "firstMs" | "lastMs" | "reported">;
+type Summed = Exclude<keyof Totals, keyof Tokens | "firstMs" | "lastMs" | "reported">;
 const NUMBERS = Object.keys(NO_TOTALS) as readonly Summed[];
 
-type Cached = Pick<Totals, "cacheRead" | "cacheWrite">;
+const SUMMED_TOKENS = ["input", "output", "cacheRead", "cacheWrite"] as const;
+/** Earlier versions stored 0 where no call reported any. */
+function withoutZeros(totals: Totals): Totals {
+  const { input, output, ...others } = totals;
+  return totals.callsWithUsage === 0 && input === 0 && output === 0 ? others : totals;
+}
 
-const cached = (parts: readonly { readonly [K in keyof Cached]: number | undefined }[]): Cached =>
-  defined<Cached>({
-    cacheRead: sumKnown(parts.map((part) => part.cacheRead)),
-    cacheWrite: sumKnown(parts.map((part) => part.cacheWrite)),
-  });
+type Tokens = Pick<Totals, (typeof SUMMED_TOKENS)[number]>;
+
+const knownTokens = (parts: readonly { readonly [K in keyof Tokens]: number | undefined }[]): Tokens =>
+  defined<Tokens>(
+    Object.fromEntries(SUMMED_TOKENS.map((kind) => [kind, sumKnown(parts.map((part) => part[kind]))])) as Tokens,
+  );

@@ -39,11 +39,11 @@ export const costText = ({ costNanoUsd, unpricedCalls, incompleteCalls }: CallSu
 export const pricelessOf = ({ unpricedCalls, callsWithoutUsage }: CallSums): number =>
   unpricedCalls - callsWithoutUsage;
 
-/** `10.2k→80`; with `≥` before a lower bound; `?` if no call reports tokens. */
+/** `10.2k→80`; with `≥` before a lower bound; `?` for what no call reports. */
 export function tokensText({ input, output, callsWithoutUsage, incompleteCalls }: CallSums): string {
-  if (input === undefined) return "?";
+  if (input === undefined && output === undefined) return "?";
   const isOutputLeast = callsWithoutUsage + incompleteCalls > 0;
-  return `${least(callsWithoutUsage > 0)}${count(input)}→${least(isOutputLeast)}${count(output)}`;
+  return `${atLeast(input, callsWithoutUsage > 0)}→${atLeast(output, isOutputLeast)}`;
 }
 
 /** `<0.1 MB`, `0.4 MB`, `12.3 MB`, `1204 MB`; `0 MB` for nothing. */
@@ -72,6 +72,8 @@ export const usd = (nanoUsd: number | null | undefined): number | null =>
   nanoUsd === undefined || nanoUsd === null ? null : nanoUsd / 1e9;
 
 // --- internal ---
+
+const atLeast = (n: number | undefined, isLeast: boolean): string => `${least(isLeast && n !== undefined)}${count(n)}`;
 
 const least = (isLeast: boolean): string => (isLeast ? "≥" : "");
 

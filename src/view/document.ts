@@ -1,3 +1,4 @@
+import { sumKnown } from "../model/known.ts";
 import { SpanRecord } from "../model/telemetry.ts";
 import { type SessionView, viewOf } from "../report/session-view.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
@@ -102,12 +103,12 @@ const spanOf = (record: SpanRecord, open: boolean): SpanDocument => ({
 function reportedOf({ reported, sums }: SessionView): SessionDocument["reported"] {
   if (reported === undefined) return null;
   const all = Object.values(reported);
-  const sum = (pick: (usage: (typeof all)[number]) => number | undefined): number =>
-    all.reduce((n, usage) => n + (pick(usage) ?? 0), 0);
+  const sum = (pick: (usage: (typeof all)[number]) => number | undefined): number | null =>
+    sumKnown(all.map(pick)) ?? null;
   const [input, output] = [sum((usage) => usage.input), sum((usage) => usage.output)];
-  const cost = all.some((usage) => usage.costUsd !== undefined)
-    ? Math.round(sum((usage) => usage.costUsd) * 1e9)
-    : null;
-  const isSame = input === (sums.input ?? 0) && output === (sums.output ?? 0);
-  return isSame ? null : { input, output, costNanoUsd: cost };
+  const costUsd = sum((usage) => usage.costUsd);
+  const addsNothing = (reported: number | null, ours: number | undefined): boolean =>
+    reported === null || reported === (ours ?? 0);
+  if (addsNothing(input, sums.input) && addsNothing(output, sums.output)) return null;
+  return { input, output, costNanoUsd: costUsd === null ? null : Math.round(costUsd * 1e9) };
 }

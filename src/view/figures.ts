@@ -116,6 +116,7 @@ const figuresOf = ({ sessions, calls, turns, tools, sessionsWithoutUsage }: Usag
   failedTools: tools?.errors ?? null,
   sums: toSums(calls ?? NO_CALLS, sessionsWithoutUsage > 0),
   cacheReportedInput: calls?.cacheReportedInput ?? null,
+  cacheReportedRead: calls?.cacheReportedRead ?? null,
   sessionsWithoutUsage,
 });
 

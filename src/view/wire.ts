@@ -137,7 +137,11 @@ export interface SessionDocument {
   readonly row: SessionRow;
   readonly segments: readonly SegmentRow[];
   /** Sums reported by the agent, which include side requests; `null` if they equal ours or if there are none. */
-  readonly reported: { readonly input: number; readonly output: number; readonly costNanoUsd: number | null } | null;
+  readonly reported: {
+    readonly input: number | null;
+    readonly output: number | null;
+    readonly costNanoUsd: number | null;
+  } | null;
   readonly spans: SpanColumns;
 }
 
@@ -180,6 +184,7 @@ export interface UsageFigures {
   readonly sums: Sums;
   /** Input of the calls that report cache reads; the cache share refers to it. */
   readonly cacheReportedInput: number | null;
+  readonly cacheReportedRead: number | null;
   /** Sessions without reported usage. */
   readonly sessionsWithoutUsage: number;
 }

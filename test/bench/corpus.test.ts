@@ -113,7 +113,7 @@ function sums(entries: readonly TranscriptEntry[]) {
     cache_read: sum((usage) => usage.cacheRead),
     ...(isClaude
       ? {
-          input: sum((u) => u.input - (u.cacheRead ?? 0) - (u.cacheWrite ?? 0)),
+          input: sum((u) => (u.input ?? 0) - (u.cacheRead ?? 0) - (u.cacheWrite ?? 0)),
           cache_creation: sum((u) => u.cacheWrite),
         }
       : { input: sum((u) => u.input), reasoning: sum((u) => u.reasoning) }),

@@ -110,6 +110,17 @@ describe("records of one answer", () => {
     }
   });
 
+  test("what only one of two records knows is kept: input with its cache, or output with its reasoning", () => {
+    const asked = { ...first, usage: { input: 12, cacheRead: 10 } };
+    const answered = { ...first, usage: { output: 96, reasoning: 4 } };
+    for (const merged of [mergeEntries(asked, answered), mergeEntries(answered, asked)]) {
+      expect(merged).toMatchObject({ usage: { input: 12, cacheRead: 10, output: 96, reasoning: 4 } });
+    }
+    const whole = { ...first, usage: { input: 12, output: 3 } };
+    expect(mergeEntries(whole, answered)).toMatchObject({ usage: { input: 12, output: 96, reasoning: 4 } });
+    expect(mergeEntries(asked, whole)).toMatchObject({ usage: { input: 12, output: 3 } });
+  });
+
   test("a last record without usage does not remove the tokens", () => {
     const { usage: _, ...bare } = first;
     const merged = mergeEntries(first, { ...bare, timeMs: 1_400, endMs: 1_400, complete: true, finishReason: "stop" });

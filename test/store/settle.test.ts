@@ -215,7 +215,7 @@ describe("revise", () => {
     const { id } = stored(db);
     settle(db, settlementOf(endedSession(recorded), id), METRIC_SHAPES, NOW_MS);
     const entry = merged(recorded.lines).find((e) => e.kind === "model_call");
-    if (entry?.kind !== "model_call" || entry.usage === undefined) throw new Error("there is no model call");
+    if (entry?.kind !== "model_call" || entry.usage?.output === undefined) throw new Error("there is no call");
     const usage = { ...entry.usage, output: entry.usage.output + 1000 };
     const revised = reviseCall(db, id, entry, { ...entry, usage, complete: true, finishReason: "end_turn" }, price);
     expect(revised?.before.call.usage).toEqual(entry.usage);

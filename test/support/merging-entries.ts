@@ -15,6 +15,14 @@ const usage = record({
   cacheWrite1h: maybe(count),
   reasoning: maybe(count),
 });
+/** What records of one request know of it: its input with the cache, an output that grows, or both. */
+const parts = fc
+  .record({ output: maybe(fc.integer({ min: 1, max: 3 })), knowsInput: fc.boolean() })
+  .filter(({ output, knowsInput }) => output !== undefined || knowsInput)
+  .map(({ output, knowsInput }) => ({
+    ...(knowsInput && { input: 3, cacheRead: 2 }),
+    ...(output !== undefined && { output, reasoning: output - 1 }),
+  }));
 /** Records with usage name the model that it is of. */
 const withModel = <T extends { readonly usage?: unknown; readonly model?: string }>(call: T): T =>
   call.usage === undefined || call.model !== undefined ? call : { ...call, model: "dogwood" };
@@ -37,6 +45,15 @@ export const ENTRIES: Readonly<Record<string, fc.Arbitrary<TranscriptEntry>>> = 
     finishReason: maybe(fc.constantFrom("end_turn", "tool_use")),
     noListPrice: maybe(fc.constant(true as const)),
   }).map(withModel),
+  "model_call with parts of one usage": record({
+    kind: fc.constant("model_call" as const),
+    key: fc.constant("response:1"),
+    ...at,
+    model: fc.constant("dogwood"),
+    endMs: timeMs,
+    usage: maybe(parts),
+    complete: fc.boolean(),
+  }),
   tool_use: record({
     kind: fc.constant("tool_use" as const),
     key: fc.constant("use:1"),

@@ -11,6 +11,8 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/agents/cline/growing.test.ts": "a task read while it grows; drain/late-transcript.test.ts reads in parts",
   "test/agents/codex/enough.test.ts": "cut lines of every rollout; import/same.test.ts imports one",
   "test/agents/counted-ids.test.ts": "ids that a provider counts; agents/equal-call-ids.test.ts has two subagents",
+  "test/agents/partial-usage.test.ts":
+    "each token figure missing in a recording of each agent; model/merge.test.ts and telemetry/cost.test.ts have the rules",
   "test/agents/replies.test.ts": "the reply of every registered hook; intake/hook.test.ts has those of the cards",
   "test/agents/cli-wrapper/wrapper.test.ts": "the wrapper in every shell; commands/wrap.test.ts runs it once",
   "test/agents/codex/packed.test.ts": "compressed rollouts of all kinds; shared/unpacked.test.ts reads the format",

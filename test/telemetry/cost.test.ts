@@ -75,10 +75,22 @@ describe("costNanoUsd", () => {
     const made = { input: 6_000, output: 100, cacheRead: 1_000 };
     const plain = costNanoUsd(call(SONNET, { ...made, cacheWrite: 0 }), "anthropic");
     expect(costNanoUsd(call(SONNET, { ...made, cacheWrite: 0, cacheWrite1h: 5_000 }), "anthropic")).toBe(plain);
-    expect(costNanoUsd(call(SONNET, { ...made, cacheWrite1h: 5_000 }), "anthropic")).toBe(plain);
     expect(costNanoUsd(call(SONNET, { ...made, cacheWrite: 1_000, cacheWrite1h: 5_000 }), "anthropic")).toBe(
       costNanoUsd(call(SONNET, { ...made, cacheWrite: 1_000, cacheWrite1h: 1_000 }), "anthropic"),
     );
+  });
+
+  test.each([{ cacheRead: 1_000 }, { cacheWrite: 1_000 }, { cacheRead: 1_000, cacheWrite1h: 500 }])(
+    "of a call with one of two cache figures is unknown, if the other has a price: %j",
+    (cache) => {
+      const usage = { input: 6_000, output: 100, ...cache };
+      expect(costNanoUsd(call(SONNET, usage), "anthropic")).toBeUndefined();
+      expect(costNanoUsd(call(SONNET, { cacheRead: 0, cacheWrite: 0, ...usage }), "anthropic")).toBeGreaterThan(0);
+    },
+  );
+
+  test.each([{ input: 10 }, { output: 10 }])("of a call with input or output alone is unknown: %j", (usage) => {
+    expect(costNanoUsd(call(SONNET, { ...usage, cacheRead: 0, cacheWrite: 0 }), "anthropic")).toBeUndefined();
   });
 
   test("a cost is known or unknown whatever the numbers are, and never negative", () => {
@@ -105,7 +117,7 @@ describe("costNanoUsd", () => {
   });
 
   test("writes for an hour have no price where the table has none, never that of other writes", () => {
-    const usage = { input: 6_000, output: 100, cacheWrite: 2_000 };
+    const usage = { input: 6_000, output: 100, cacheRead: 0, cacheWrite: 2_000 };
     const opus = "us.anthropic.claude-opus-4-8-v1:0";
     for (const [model, provider] of [
       [opus, "aws.bedrock"],

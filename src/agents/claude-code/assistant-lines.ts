@@ -151,7 +151,8 @@ const lastAnswer = (
   usage: TokenUsage | undefined,
 ): LastAnswer | undefined => {
   if (id === undefined || requestId === undefined) return undefined;
-  return usage === undefined || usage.input + usage.output === 0 ? { id, requestId } : { id, requestId, usage };
+  const isReported = usage !== undefined && TOKEN_KINDS.some((kind) => (usage[kind] ?? 0) > 0);
+  return isReported ? { id, requestId, usage } : { id, requestId };
 };
 
 /**

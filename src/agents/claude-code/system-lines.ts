@@ -1,4 +1,6 @@
-import type { EntryOf } from "../../model/transcript.ts";
+import { defined } from "../../model/defined.ts";
+import { sumOfAll } from "../../model/known.ts";
+import type { EntryOf, TokenUsage } from "../../model/transcript.ts";
 import { asCode, asCount, asObject, asString } from "../shared/payload/json.ts";
 import { factBase, type LineContext, lineFactBase } from "./line-context.ts";
 
@@ -60,14 +62,17 @@ export function costLine(context: LineContext): void {
   const byModel: EntryOf<"reported_usage">["byModel"] = {};
   for (const [model, value] of Object.entries(asObject(context.o["modelUsage"]) ?? {})) {
     const u = asObject(value) ?? {};
-    const cacheRead = asCount(u["cacheReadInputTokens"]) ?? 0;
-    const cacheWrite = asCount(u["cacheCreationInputTokens"]) ?? 0;
+    const cacheRead = asCount(u["cacheReadInputTokens"]);
+    const cacheWrite = asCount(u["cacheCreationInputTokens"]);
     const costUsd = u["costUSD"];
     byModel[model] = {
-      input: (asCount(u["inputTokens"]) ?? 0) + cacheRead + cacheWrite,
-      output: asCount(u["outputTokens"]) ?? 0,
-      cacheRead,
-      cacheWrite,
+      // The agent always writes all of them
+      ...defined<TokenUsage>({
+        input: sumOfAll(asCount(u["inputTokens"]), cacheRead, cacheWrite),
+        output: asCount(u["outputTokens"]),
+        cacheRead,
+        cacheWrite,
+      } as TokenUsage),
       ...(typeof costUsd === "number" && costUsd >= 0 && { costUsd }),
     };
   }

@@ -1,27 +1,31 @@
+import { sumKnown, withParts } from "../../model/known.ts";
 import type { TokenUsage } from "../../model/transcript.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 import type { Line } from "./line-context.ts";
 
-/** Anthropic's `input_tokens` excludes the cache; ours includes it. `undefined` if input or output is missing. */
+/**
+ * Anthropic's `input_tokens` excludes the cache; ours includes it. A missing figure is unknown and the others stay. Servers without
+ * a cache, or without charges for writing it, omit those figures; a server that reports writes also reports reads.
+ */
 export function usageOf(usage: Line | undefined): TokenUsage | undefined {
   if (usage === undefined) return undefined;
   const fresh = asCount(usage["input_tokens"]);
-  const output = asCount(usage["output_tokens"]);
-  if (output === undefined) return undefined;
   const cacheRead = asCount(usage["cache_read_input_tokens"]);
   const lifetimes = asObject(usage["cache_creation"]);
   const cacheWrite5m = asCount(lifetimes?.["ephemeral_5m_input_tokens"]);
   const cacheWrite1h = asCount(lifetimes?.["ephemeral_1h_input_tokens"]);
-  const cacheWrite = asCount(usage["cache_creation_input_tokens"]) ?? sumOf(cacheWrite5m, cacheWrite1h);
-  return {
-    input: (fresh ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0),
-    output,
+  const cacheWrite = asCount(usage["cache_creation_input_tokens"]) ?? sumKnown([cacheWrite5m, cacheWrite1h]);
+  const areReadsMissing = cacheRead === undefined && cacheWrite !== undefined && cacheWrite > 0;
+  const counts = {
+    input: areReadsMissing ? undefined : withParts(fresh, cacheRead, cacheWrite),
+    output: asCount(usage["output_tokens"]),
     cacheRead,
     cacheWrite,
     cacheWrite5m,
     cacheWrite1h,
     reasoning: asCount(asObject(usage["output_tokens_details"])?.["thinking_tokens"]),
   };
+  return Object.values(counts).some((count) => count !== undefined) ? counts : undefined;
 }
 
 /**
@@ -64,9 +68,6 @@ export function separatePasses(usage: Line | undefined): readonly Pass[] {
 
 /** Also the names that proxies for other providers send. */
 const LISTED_TIERS: ReadonlySet<unknown> = new Set([null, "", "standard", "default", "auto"]);
-
-const sumOf = (a: number | undefined, b: number | undefined): number | undefined =>
-  a === undefined && b === undefined ? undefined : (a ?? 0) + (b ?? 0);
 
 const BESIDE: ReadonlySet<unknown> = new Set(["advisor_message", "compaction"]);
 /** Passes that the answer's figures include: those of the model that answered, even if another one refused before. */

@@ -260,13 +260,11 @@ function modelToolActivities(context: MessageContext): readonly TranscriptEntry[
 
 /** Input includes cache reads and writes; output includes reasoning, which is not recorded separately. */
 function usageOf(metrics: Message | undefined): TokenUsage | undefined {
-  const input = asCount(metrics?.["inputTokens"]);
-  const output = asCount(metrics?.["outputTokens"]);
-  if (input === undefined || output === undefined) return undefined;
-  return defined<TokenUsage>({
-    input,
-    output,
+  const counts = defined<TokenUsage>({
+    input: asCount(metrics?.["inputTokens"]),
+    output: asCount(metrics?.["outputTokens"]),
     cacheRead: asCount(metrics?.["cacheReadTokens"]),
     cacheWrite: asCount(metrics?.["cacheWriteTokens"]),
   } as TokenUsage);
+  return Object.keys(counts).length === 0 ? undefined : counts;
 }

@@ -2,6 +2,7 @@ import type { FactBase, FactOf, FactSink } from "../../model/fact-sink.ts";
 import type { TokenUsage } from "../../model/transcript.ts";
 import { asString } from "../shared/payload/json.ts";
 import type { Series } from "./running-totals.ts";
+import type { WholeUsage } from "./usage.ts";
 
 /**
  * State between two lines of a file. Stored between two drains as plain JSON. Reading a line changes it; the objects and lists
@@ -81,7 +82,7 @@ export interface OpenAnswer {
 /** State before the first line of a file, or the stored one. Version 0.1.0 stored a single total, `totals`. */
 export const lineState = (
   timeMs: number,
-  { totals, ...stored }: Partial<LineState> & { readonly totals?: TokenUsage } = {},
+  { totals, ...stored }: Partial<LineState> & { readonly totals?: WholeUsage } = {},
 ): LineState => ({
   timeMs,
   threadId: undefined,

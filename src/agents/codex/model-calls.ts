@@ -1,9 +1,10 @@
 import type { FactOf } from "../../model/fact-sink.ts";
+import { joinUsage } from "../../model/merge.ts";
 import type { TokenUsage } from "../../model/transcript.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 import { type CountedCall, enterTurn, factBase, type LineContext, type LineState } from "./line-context.ts";
 import { advance } from "./running-totals.ts";
-import { isSameUsage, usageOf } from "./usage.ts";
+import { completed, isSameUsage, usageOf } from "./usage.ts";
 
 /**
  * `token_usage_record`: exact usage of one request, written when the answer is complete. Response ids come from the provider and
@@ -21,7 +22,7 @@ export function usageRecord(context: LineContext): void {
   const counted = state.counted?.find(({ fact }) => isSameUsage(fact.usage, usage));
   if (counted !== undefined) {
     state.counted = state.counted?.filter((other) => other !== counted);
-    sink.modelCall(counted.place, { ...counted.fact, responseId, usage });
+    sink.modelCall(counted.place, { ...counted.fact, responseId, usage: joinUsage(usage, counted.fact.usage) });
     return;
   }
   if (usage !== undefined) state.recorded = [...(state.recorded ?? []), usage].slice(-MAX_UNPAIRED);
@@ -40,9 +41,12 @@ export function usageRecord(context: LineContext): void {
 export function tokenCount(context: LineContext): void {
   const { p, state, sink } = context;
   const info = asObject(p["info"]);
-  const total = usageOf(info?.["total_token_usage"]);
-  if (total === undefined) return;
   const before = state.series ?? [];
+  const reported = usageOf(info?.["total_token_usage"]);
+  const { total, last } = completed(reported, usageOf(info?.["last_token_usage"]), before.at(-1)?.total);
+  // The next total includes what this one lacks
+  if (reported !== undefined && total === undefined) state.isAfterGap = true;
+  if (total === undefined) return;
   const seen = state.seenTotals ?? [];
   const text = `${total.input}:${total.output}`;
   const isSeen = seen.includes(text);
@@ -50,7 +54,7 @@ export function tokenCount(context: LineContext): void {
     before,
     {
       total,
-      last: usageOf(info?.["last_token_usage"]),
+      last,
       lane: asString(asObject(p["rate_limits"])?.["limit_id"]),
       hasAnswer: state.answer !== undefined,
       isOpening: state.hasAnswered === undefined,

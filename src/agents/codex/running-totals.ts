@@ -1,10 +1,9 @@
-import type { TokenUsage } from "../../model/transcript.ts";
-import { difference, isSameUsage } from "./usage.ts";
+import { difference, isSameUsage, type WholeUsage } from "./usage.ts";
 
 /** A counter of a thread, with its totals. A thread can have several, whose lines alternate. */
 export interface Series<Call = unknown> {
   /** The highest total so far. */
-  readonly total: TokenUsage;
+  readonly total: WholeUsage;
   /** The rate limit (`limit_id`) that its last line names. */
   readonly lane?: string | undefined;
   /** It started with smaller totals, perhaps from a snapshot that was written late. It counts when a new total continues it. */
@@ -15,9 +14,9 @@ export interface Series<Call = unknown> {
 
 /** A `token_count` line, and facts about the lines before it. */
 export interface TotalsLine {
-  readonly total: TokenUsage;
+  readonly total: WholeUsage;
   /** `last_token_usage`: what the last call used. */
-  readonly last: TokenUsage | undefined;
+  readonly last: WholeUsage | undefined;
   readonly lane: string | undefined;
   /** The model answered since the last call. */
   readonly hasAnswer: boolean;
@@ -32,7 +31,7 @@ export interface TotalsLine {
 export interface Step<Call> {
   readonly series: readonly Series<Call>[];
   /** Usage of the line's call; `undefined` if the line has no new call: totals are written several times. */
-  readonly used?: TokenUsage | undefined;
+  readonly used?: WholeUsage | undefined;
   /** The call counts only when a new total continues its series. */
   readonly isDoubtful?: true;
   /** The doubtful series that this line continues. */
@@ -51,13 +50,13 @@ export function advance<Call>(series: readonly Series<Call>[], line: TotalsLine,
   // Written when the context window is full: both counts are zero, and the next total restarts
   if (isZero(total)) return { series };
   if (series.some((one) => isSameUsage(one.total, total))) return { series };
-  const startSeries = (used?: TokenUsage): Step<Call> => ({ series: limited([...series, { total, lane }]), used });
-  const startDoubtfulSeries = (used: TokenUsage | undefined): Step<Call> => ({
+  const startSeries = (used?: WholeUsage): Step<Call> => ({ series: limited([...series, { total, lane }]), used });
+  const startDoubtfulSeries = (used: WholeUsage | undefined): Step<Call> => ({
     series: limited([...series, { total, lane, isDoubtful: true }]),
     used,
     isDoubtful: true,
   });
-  const continueSeries = (from: Series<Call>, used: TokenUsage | undefined): Step<Call> => {
+  const continueSeries = (from: Series<Call>, used: WholeUsage | undefined): Step<Call> => {
     const others = series.filter((one) => one !== from);
     // All its totals are known, so they may only be repeated
     if (from.isDoubtful && isSeen) return { series: [...others, { ...from, total }], used, isDoubtful: true };
@@ -99,29 +98,29 @@ function limited<S extends Series>(series: readonly S[]): readonly S[] {
   return series.filter((one) => one !== oldest).slice(-MAX_SERIES);
 }
 
-const sum = ({ input, output }: TokenUsage): number => input + output;
+const sum = ({ input, output }: WholeUsage): number => input + output;
 
 /** Whether no count is smaller. */
-const isAtLeast = (a: TokenUsage, b: TokenUsage): boolean => a.input >= b.input && a.output >= b.output;
+const isAtLeast = (a: WholeUsage, b: WholeUsage): boolean => a.input >= b.input && a.output >= b.output;
 
 /** Whether a total is the one before plus the last call. */
-const isPreviousPlusLast = (total: TokenUsage, before: TokenUsage, last: TokenUsage): boolean =>
+const isPreviousPlusLast = (total: WholeUsage, before: WholeUsage, last: WholeUsage): boolean =>
   total.input - before.input === last.input && total.output - before.output === last.output;
 
-const isZero = (usage: TokenUsage): boolean => sum(usage) === 0;
+const isZero = (usage: WholeUsage): boolean => sum(usage) === 0;
 
 /** The series of a rate limit. Totals that name no limit can belong to any series. */
 const seriesOfLimit = <S extends Series>(series: readonly S[], lane: string | undefined): readonly S[] =>
   series.filter((one) => !one.isDoubtful && (lane === undefined || one.lane === undefined || one.lane === lane));
 
 /** For lines without the last call's usage: the smallest possible growth, since the highest total below this one. */
-function growthSinceNearest(series: readonly Series[], total: TokenUsage): TokenUsage {
+function growthSinceNearest(series: readonly Series[], total: WholeUsage): WholeUsage {
   const growths = series.flatMap((one) => difference(total, one.total) ?? []);
   return growths.sort((a, b) => sum(a) - sum(b))[0] ?? total;
 }
 
 /** A snapshot that is written late is at most a few calls behind. */
-const isFewCallsBehind = ({ total, last }: TotalsLine, highest: TokenUsage): boolean =>
+const isFewCallsBehind = ({ total, last }: TotalsLine, highest: WholeUsage): boolean =>
   sum(total) * 100 >= sum(highest) * 98 || sum(total) + 2 * sum(last ?? NONE) >= sum(highest);
 
-const NONE: TokenUsage = { input: 0, output: 0 };
+const NONE: WholeUsage = { input: 0, output: 0 };

@@ -1,38 +1,41 @@
 import { defined } from "../../model/defined.ts";
-import type { TokenUsage } from "../../model/transcript.ts";
+import { sumOfAll } from "../../model/known.ts";
+import { isWholeUsage, type TokenUsage } from "../../model/transcript.ts";
 import { asCount, asObject } from "../shared/payload/json.ts";
 
 /**
  * Reads usage as Codex writes it: `input_tokens` includes the cache, `output_tokens` includes reasoning.
  *
- * @returns `undefined` without input or output
+ * @returns `undefined` without any figure
  */
 export function usageOf(value: unknown): TokenUsage | undefined {
-  const usage = asObject(value);
-  const input = asCount(usage?.["input_tokens"]);
-  const output = asCount(usage?.["output_tokens"]);
-  if (usage === undefined || input === undefined || output === undefined) return undefined;
-  return defined<TokenUsage>({
-    input,
-    output,
+  const usage = asObject(value) ?? {};
+  const counts = defined<TokenUsage>({
+    input: asCount(usage["input_tokens"]),
+    output: asCount(usage["output_tokens"]),
     cacheRead: asCount(usage["cached_input_tokens"]),
     cacheWrite: asCount(usage["cache_write_input_tokens"]),
     cacheWrite5m: undefined,
     cacheWrite1h: undefined,
     reasoning: asCount(usage["reasoning_output_tokens"]),
   });
+  return Object.keys(counts).length === 0 ? undefined : counts;
 }
 
+/** Usage with its input and its output. */
+export type WholeUsage = TokenUsage & { readonly input: number; readonly output: number };
+
 /** Usage between two totals; `undefined` when the later one is smaller. */
-export function difference(now: TokenUsage, before: TokenUsage): TokenUsage | undefined {
+export function difference(now: WholeUsage, before: WholeUsage): WholeUsage | undefined {
   const input = now.input - before.input;
   const output = now.output - before.output;
   if (input < 0 || output < 0) return undefined;
   const part = (name: "cacheRead" | "cacheWrite" | "reasoning"): number | undefined => {
-    const total = now[name];
-    return total === undefined ? undefined : Math.max(0, total - (before[name] ?? 0));
+    const [total, earlier] = [now[name], before[name]];
+    // A part that was not reported before, or fell, has an unknown growth
+    return total === undefined || earlier === undefined || total < earlier ? undefined : total - earlier;
   };
-  return defined<TokenUsage>({
+  return defined<WholeUsage>({
     input,
     output,
     cacheRead: part("cacheRead"),
@@ -43,6 +46,32 @@ export function difference(now: TokenUsage, before: TokenUsage): TokenUsage | un
   });
 }
 
-/** Whether input and output are equal. Their parts are not compared: they are not always reported. */
-export const isSameUsage = (a: TokenUsage | undefined, b: TokenUsage | undefined): boolean =>
-  a !== undefined && a.input === b?.input && a.output === b.output;
+/** Equal input and output, as far as both are known: their parts are not always reported. */
+export function isSameUsage(a: TokenUsage | undefined, b: TokenUsage | undefined): boolean {
+  const known = (["input", "output"] as const).filter((kind) => a?.[kind] !== undefined && b?.[kind] !== undefined);
+  return known.length > 0 && known.every((kind) => a?.[kind] === b?.[kind]);
+}
+
+/**
+ * A total and the last call's figures, each completed by the other one: a total is the one before plus the last call.
+ *
+ * @param before the total before, if there is one
+ * @returns no `total` if input or output cannot be known
+ */
+export function completed(
+  total: TokenUsage | undefined,
+  last: TokenUsage | undefined,
+  before: WholeUsage | undefined,
+): { readonly total: WholeUsage | undefined; readonly last: WholeUsage | undefined } {
+  if (total === undefined) return { total, last: undefined };
+  // Totals are written several times
+  const isRepeated = isSameUsage(total, before);
+  const after = (kind: "input" | "output"): number | undefined =>
+    isRepeated ? before?.[kind] : sumOfAll(before === undefined ? 0 : before[kind], last?.[kind]);
+  const { input = after("input"), output = after("output") } = total;
+  if (input === undefined || output === undefined) return { total: undefined, last: undefined };
+  const whole: WholeUsage = { ...total, input, output };
+  if (last === undefined || isWholeUsage(last)) return { total: whole, last };
+  const grown = before === undefined ? whole : difference(whole, before);
+  return { total: whole, last: grown !== undefined && isSameUsage(grown, last) ? grown : undefined };
+}

@@ -1,4 +1,5 @@
 import { defined } from "../../model/defined.ts";
+import { sumOfAll } from "../../model/known.ts";
 import type { EntryOf, TokenUsage } from "../../model/transcript.ts";
 import { asCount, asObject, asTimeMs } from "../shared/payload/json.ts";
 import type { Fields, RecordedSums, Sums } from "./line-context.ts";
@@ -7,21 +8,19 @@ import type { Fields, RecordedSums, Sums } from "./line-context.ts";
  * Tokens of a call, or the sum of a model. For every provider, input includes cache reads and writes, and output includes
  * reasoning.
  *
- * @returns `undefined` without input and output
+ * @returns `undefined` without any figure
  */
 export function usageOf(usage: Readonly<Record<string, unknown>> | undefined): TokenUsage | undefined {
-  const input = asCount(usage?.["inputTokens"]);
-  const output = asCount(usage?.["outputTokens"]);
-  if (usage === undefined || (input === undefined && output === undefined)) return undefined;
-  return defined<TokenUsage>({
-    input: input ?? 0,
-    output: output ?? 0,
-    cacheRead: asCount(usage["cacheReadTokens"]),
-    cacheWrite: asCount(usage["cacheWriteTokens"]),
+  const counts = defined<TokenUsage>({
+    input: asCount(usage?.["inputTokens"]),
+    output: asCount(usage?.["outputTokens"]),
+    cacheRead: asCount(usage?.["cacheReadTokens"]),
+    cacheWrite: asCount(usage?.["cacheWriteTokens"]),
     cacheWrite5m: undefined,
     cacheWrite1h: undefined,
-    reasoning: asCount(usage["reasoningTokens"]),
+    reasoning: asCount(usage?.["reasoningTokens"]),
   });
+  return Object.keys(counts).length === 0 ? undefined : counts;
 }
 
 /** The sums of a shutdown or checkpoint line, per model; `undefined` if it has none. */
@@ -80,21 +79,23 @@ export function addSums(a: Sums, b: Sums): Sums {
 
 const FIGURES = ["input", "output", "cacheRead", "cacheWrite", "reasoning"] as const;
 
+/** A figure that one of two sums lacks is unknown in both together. */
 const addUsage = (a: TokenUsage | undefined, b: TokenUsage | undefined): TokenUsage =>
-  defined<TokenUsage>({
-    ...(a ?? b),
-    ...Object.fromEntries(
-      FIGURES.map((figure) => {
-        const values = [a?.[figure], b?.[figure]].filter((value) => value !== undefined);
-        return [figure, values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0)];
-      }),
-    ),
-  } as TokenUsage);
+  a === undefined || b === undefined
+    ? { ...(a ?? b) }
+    : defined<TokenUsage>(
+        Object.fromEntries(FIGURES.map((figure) => [figure, sumOfAll(a[figure], b[figure])])) as TokenUsage,
+      );
 
+/** Figures that one of them lacks show nothing; a model that is no longer named restarted. */
 const hasDecreased = (last: Sums, now: Sums): boolean =>
-  Object.entries(last).some(([model, usage]) =>
-    FIGURES.some((figure) => (now[model]?.[figure] ?? 0) < (usage[figure] ?? 0)),
-  );
+  Object.entries(last).some(([model, usage]) => {
+    const later = now[model];
+    return FIGURES.some((figure) => {
+      const [was, is] = [usage[figure], later === undefined ? 0 : later[figure]];
+      return was !== undefined && is !== undefined && is < was;
+    });
+  });
 
 /** Figures per model; in a checkpoint line they are one level deeper. */
 const modelMetricsIn = (data: Fields): Fields | undefined =>

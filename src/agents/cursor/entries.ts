@@ -1,5 +1,6 @@
 import type { IntakeFacts } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
+import { sumKnown, withParts } from "../../model/known.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
 import { asCount, asObject, asString } from "../shared/payload/json.ts";
@@ -75,21 +76,21 @@ const sumOf = (read: Payload, turn: string, intake: IntakeFacts): EntryOf<"model
 /** Input includes cache reads and writes. */
 function usageOf(p: Payload["p"]): TokenUsage | undefined {
   const input = asCount(p["input_tokens"]);
-  const output = asCount(p["output_tokens"]);
-  if (input === undefined || output === undefined) return undefined;
   const cacheRead = asCount(p["cache_read_tokens"]);
   const cacheWrite = asCount(p["cache_write_tokens"]);
-  return {
-    input: isExclusive(p) ? input + (cacheRead ?? 0) + (cacheWrite ?? 0) : input,
-    output,
-    ...defined<{ cacheRead: number; cacheWrite: number }>({ cacheRead, cacheWrite }),
-  };
+  const counts = defined<TokenUsage>({
+    input: isExclusive(p) ? withParts(input, cacheRead, cacheWrite) : input,
+    output: asCount(p["output_tokens"]),
+    cacheRead,
+    cacheWrite,
+  } as TokenUsage);
+  return Object.keys(counts).length === 0 ? undefined : counts;
 }
 
 function isExclusive(p: Payload["p"]): boolean {
   const input = asCount(p["input_tokens"]);
-  const cached = (asCount(p["cache_read_tokens"]) ?? 0) + (asCount(p["cache_write_tokens"]) ?? 0);
-  return input !== undefined && cached > input;
+  const cached = sumKnown([asCount(p["cache_read_tokens"]), asCount(p["cache_write_tokens"])]);
+  return input !== undefined && cached !== undefined && cached > input;
 }
 
 const interruption = (read: Payload, payload: unknown, intake: IntakeFacts): EntryOf<"interruption"> => ({

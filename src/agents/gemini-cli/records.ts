@@ -1,5 +1,6 @@
 // Record shapes from recordings of 0.61.0 and the source of 0.21.3 and 0.61.0, 2026-11-21; rules in README.md
 import { defined } from "../../model/defined.ts";
+import { sumKnown, withParts } from "../../model/known.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
 import { asArray, asCount, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
 import { isContext, isProgramText } from "./program-text.ts";
@@ -118,18 +119,22 @@ function answer(context: MessageContext): Read {
   };
 }
 
-/** `input` includes `cached`, `output` excludes `thoughts`, `tool` is what built-in tools added to the request. */
+/**
+ * `input` includes `cached`, `output` excludes `thoughts`, `tool` is what built-in tools added to the request. Where `thoughts` or
+ * `tool` is missing, `total` shows whether there were any.
+ */
 function usageOf(tokens: Fields): TokenUsage | undefined {
-  const input = asCount(tokens["input"]);
-  const output = asCount(tokens["output"]);
-  if (input === undefined || output === undefined) return undefined;
-  const reasoning = asCount(tokens["thoughts"]);
-  return defined<TokenUsage>({
-    input: input + (asCount(tokens["tool"]) ?? 0),
-    output: output + (reasoning ?? 0),
+  const [input, output] = [asCount(tokens["input"]), asCount(tokens["output"])];
+  const [reasoning, tool] = [asCount(tokens["thoughts"]), asCount(tokens["tool"])];
+  const [total, sum] = [asCount(tokens["total"]), sumKnown([input, output, reasoning, tool])];
+  const hasMore = total !== undefined && sum !== undefined && total > sum;
+  const counts = defined<TokenUsage>({
+    input: hasMore && tool === undefined ? undefined : withParts(input, tool),
+    output: hasMore && reasoning === undefined ? undefined : withParts(output, reasoning),
     cacheRead: asCount(tokens["cached"]),
     reasoning,
   } as TokenUsage);
+  return Object.keys(counts).length === 0 ? undefined : counts;
 }
 
 /** The program's own answer after a summary of the history. */

@@ -10,6 +10,7 @@ import type {
   TranscriptReader,
 } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
+import { sumKnown } from "../../model/known.ts";
 import type { EntryOf, Offset, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
 import { asArray, asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { FolderMemory } from "../shared/transcript/folder-memory.ts";
@@ -276,10 +277,11 @@ function countsOf(turn: Fields): TokenUsage | undefined {
   const output = asCount(turn["output_token_count"]);
   const cacheRead = asCount(turn["cache_read_input_token_count"]);
   const cacheWrite = asCount(turn["cache_write_input_token_count"]);
-  if (reportedInput === undefined || output === undefined || reportedInput + output === 0) return undefined;
+  if (!sumKnown([reportedInput, output])) return undefined;
   // Not documented whether input includes the cache: assume so, unless the cache is larger
-  const cached = (cacheRead ?? 0) + (cacheWrite ?? 0);
-  const input = cached > reportedInput ? reportedInput + cached : reportedInput;
+  const cached = sumKnown([cacheRead, cacheWrite]);
+  const isBeside = cached !== undefined && reportedInput !== undefined && cached > reportedInput;
+  const input = isBeside ? reportedInput + cached : reportedInput;
   return defined<TokenUsage>({
     input,
     output,

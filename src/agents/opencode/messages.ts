@@ -1,4 +1,5 @@
 import { defined } from "../../model/defined.ts";
+import { sumKnown, sumOfAll, withParts } from "../../model/known.ts";
 import type { EntryOf, TokenUsage } from "../../model/transcript.ts";
 import { providerName } from "../shared/names/providers.ts";
 import { asCode, asCount, asObject, asString } from "../shared/payload/json.ts";
@@ -89,17 +90,27 @@ const ASKS = "tool-calls";
 const ABORTED = "MessageAbortedError";
 const WRITTEN: ReadonlySet<string> = new Set(["text", "file", "agent", "subtask"]);
 
-/** OpenCode's input excludes cache reads and writes, its output excludes reasoning. All zeros: not reported. */
+/**
+ * OpenCode's input excludes cache reads and writes, its output excludes reasoning. A missing figure is unknown, and so is what
+ * includes it, unless the total shows that nothing is missing. All zeros: not reported.
+ */
 function usageOf(tokens: Readonly<Record<string, unknown>> | undefined): TokenUsage | undefined {
   const cache = asObject(tokens?.["cache"]);
-  const fresh = asCount(tokens?.["input"]) ?? 0;
-  const output = asCount(tokens?.["output"]) ?? 0;
-  const reasoning = asCount(tokens?.["reasoning"]) ?? 0;
-  const cacheRead = asCount(cache?.["read"]) ?? 0;
-  const cacheWrite = asCount(cache?.["write"]) ?? 0;
-  const input = fresh + cacheRead + cacheWrite;
-  if (input + output + reasoning === 0) return undefined;
+  const fresh = asCount(tokens?.["input"]);
+  const output = asCount(tokens?.["output"]);
+  const reasoning = asCount(tokens?.["reasoning"]);
+  const cacheRead = asCount(cache?.["read"]);
+  const cacheWrite = asCount(cache?.["write"]);
+  if (!sumKnown([fresh, output, reasoning, cacheRead, cacheWrite])) return undefined;
+  const total = asCount(tokens?.["total"]);
+  const input = withParts(fresh, cacheRead, cacheWrite);
   // Earlier versions included reasoning in the output; the total, if there is one, shows which applies
-  const isInside = reasoning > 0 && asCount(tokens?.["total"]) === input + output;
-  return { input, output: isInside ? output : output + reasoning, cacheRead, cacheWrite, reasoning };
+  const isWhole = total !== undefined && total === sumOfAll(input, output);
+  return defined<TokenUsage>({
+    input: isWhole ? input : sumOfAll(fresh, cacheRead, cacheWrite),
+    output: isWhole ? output : sumOfAll(output, reasoning),
+    cacheRead,
+    cacheWrite,
+    reasoning,
+  } as TokenUsage);
 }

@@ -7,7 +7,7 @@ import { OPENHOOK_VERSION } from "../../model/envelope-types.ts";
 import { type Event, timeMsOf } from "../../model/event.ts";
 import { Extras, SignalEvent } from "../../model/event-schema.ts";
 import { isAbsolutePath, pathOfFileUri } from "../../model/file-uri.ts";
-import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
+import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
 import { eventId, payloadDigest } from "../shared/payload/identity.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 import { versionOf } from "./version.ts";
@@ -59,14 +59,13 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
 }
 
 /**
- * Sums from a session's end. All ends of a session share one key, so they are never added up. If one of the two sums is missing,
- * there is no usage.
+ * Sums from a session's end. All ends of a session share one key, so they are never added up.
  */
 export function toEntries(payload: unknown, intake: IntakeFacts): readonly TranscriptEntry[] {
   const [event] = toEvents(payload, intake);
   if (event?.type !== "session.end") return [];
   const { input_tokens: input, output_tokens: output, duration_ms: durationMs, model } = event.data ?? {};
-  if (input === undefined || output === undefined) return [];
+  if (input === undefined && output === undefined) return [];
   const endMs = timeMsOf(event);
   return [
     {
@@ -75,7 +74,7 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
       timeMs: endMs,
       startMs: endMs - (durationMs ?? 0),
       endMs,
-      usage: { input, output },
+      usage: defined<TokenUsage>({ input, output } as TokenUsage),
       complete: true,
       covers: "session",
       ...defined<Pick<EntryOf<"model_call">, "model">>({ model }),

@@ -1,3 +1,4 @@
+import { sumKnown } from "../../model/known.ts";
 import type { Segment } from "../../model/session.ts";
 import { count, dollars, duration, localTime, plural, pricelessOf } from "../../text/figures.ts";
 import { type Piece, printable } from "../../text/terminal.ts";
@@ -56,14 +57,14 @@ export function totals({ turns, subagents, sums, tools, facts }: SessionView): r
 export function agentReported({ reported, sums }: SessionView): readonly Part[] {
   if (reported === undefined) return [];
   const all = Object.values(reported);
-  const sum = (pick: (usage: (typeof all)[number]) => number | undefined): number =>
-    all.reduce((n, usage) => n + (pick(usage) ?? 0), 0);
+  const sum = (pick: (usage: (typeof all)[number]) => number | undefined): number | undefined =>
+    sumKnown(all.map(pick));
   const [input, output] = [sum((usage) => usage.input), sum((usage) => usage.output)];
-  const cost = all.some((usage) => usage.costUsd !== undefined) ? sum((usage) => usage.costUsd) * 1e9 : undefined;
-  const costText = cost === undefined || cost === 0 ? undefined : dollars(cost);
+  const cost = sum((usage) => usage.costUsd);
+  const costText = cost === undefined || cost === 0 ? undefined : dollars(cost * 1e9);
   const isSameCost =
     costText === undefined || (sums.costNanoUsd !== undefined && costText === dollars(sums.costNanoUsd));
-  if (input === (sums.input ?? 0) && output === (sums.output ?? 0) && isSameCost) return [];
+  if (isSameOrUnknown(input, sums.input) && isSameOrUnknown(output, sums.output) && isSameCost) return [];
   return [
     [{ text: "reported by the agent:", style: "dim" }, { text: ` in ${count(input)}` }],
     plain(`out ${count(output)}`),
@@ -85,6 +86,10 @@ export function segmentTitle(segment: Segment, of: number): readonly Part[] {
 
 // --- internal ---
 
+/** Whether the agent's own sum adds nothing to ours. */
+const isSameOrUnknown = (reported: number | undefined, ours: number | undefined): boolean =>
+  reported === undefined || reported === (ours ?? 0);
+
 const plain = (text: string): Part => [{ text }];
 
 function ending({ endMs, reason, nativeReason }: Segment): Part {
@@ -97,15 +102,20 @@ function ending({ endMs, reason, nativeReason }: Segment): Part {
 function tokens(sums: SessionView["sums"]): readonly Part[] {
   if (sums.input === undefined && sums.output === undefined) return [plain("tokens unknown")];
   const share = (part: number | undefined, name: string): readonly string[] =>
-    part === undefined || part === 0 || !sums.input ? [] : [`${name} ${Math.round((part / sums.input) * 100)}%`];
+    part === undefined || part === 0 || !sums.input || part > sums.input
+      ? []
+      : [`${name} ${Math.round((part / sums.input) * 100)}%`];
   const cache = [...share(sums.cacheRead, "cache read"), ...share(sums.cacheWrite, "cache write")].join(", ");
   const isLeastInput = sums.callsWithoutUsage > 0;
   const isLeastOutput = isLeastInput || sums.incompleteCalls > 0;
   return [
-    plain(`in ${isLeastInput ? "≥ " : ""}${count(sums.input)}${cache === "" ? "" : ` (${cache})`}`),
-    plain(`out ${isLeastOutput ? "≥ " : ""}${count(sums.output)}`),
+    plain(`in ${atLeast(sums.input, isLeastInput)}${cache === "" ? "" : ` (${cache})`}`),
+    plain(`out ${atLeast(sums.output, isLeastOutput)}`),
   ];
 }
+
+const atLeast = (n: number | undefined, isLeast: boolean): string =>
+  `${isLeast && n !== undefined ? "≥ " : ""}${count(n)}`;
 
 /** `$1.20`, `≥ $1.20 (2 calls unpriced)`, `cost unknown`. */
 function costInWords(sums: SessionView["sums"]): string {

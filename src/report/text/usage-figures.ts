@@ -84,7 +84,7 @@ function cachedText(row: UsageRow): string {
   const { calls } = row;
   if (calls === undefined) return "";
   if (!calls.cacheReportedInput) return calls.input ? "?" : "";
-  return `${Math.round(((calls.cacheRead ?? 0) / calls.cacheReportedInput) * 100)}%`;
+  return `${Math.round(((calls.cacheReportedRead ?? 0) / calls.cacheReportedInput) * 100)}%`;
 }
 
 function callsText(row: UsageRow): string {

@@ -1,3 +1,4 @@
+import { sumKnown } from "../../model/known.ts";
 import type { Dimension } from "../query.ts";
 import type { UsageRow } from "../usage-row.ts";
 
@@ -6,7 +7,7 @@ export type Measure = "cost" | "tokens" | "tools";
 
 export const MEASURES: Readonly<Record<Measure, (row: UsageRow) => number | undefined>> = {
   cost: ({ calls }) => calls?.costNanoUsd,
-  tokens: ({ calls }) => (calls?.input === undefined ? undefined : calls.input + (calls.output ?? 0)),
+  tokens: ({ calls }) => sumKnown([calls?.input, calls?.output]),
   tools: ({ tools }) => tools?.calls,
 };
 /** The column that holds the measure. */

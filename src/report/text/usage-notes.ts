@@ -1,3 +1,4 @@
+import { sumKnown } from "../../model/known.ts";
 import { pricesInWords } from "../../telemetry/cost.ts";
 import { plural, pricelessOf } from "../../text/figures.ts";
 import { printable } from "../../text/terminal.ts";
@@ -26,9 +27,9 @@ export function notesOf({ total, unpriced, leftOut, rows }: UsageReport): readon
   if (calls !== undefined && calls.incompleteCalls > 0) {
     notes.push(`output is a lower bound: ${plural(calls.incompleteCalls, "answer was", "answers were")} cut short`);
   }
-  if (calls?.input !== undefined && calls.callsWithoutUsage > 0) {
+  if (calls !== undefined && sumKnown([calls.input, calls.output]) !== undefined && calls.callsWithoutUsage > 0) {
     const unreported = plural(calls.callsWithoutUsage, "call or turn", "calls or turns");
-    notes.push(`tokens and cost are a lower bound: ${unreported} reported none`);
+    notes.push(`tokens and cost are a lower bound: ${unreported} reported none, or not all`);
   }
   if (total !== undefined && total.sessionsWithoutUsage > 0) {
     const agents = total.agentsWithoutUsage.map(printable).join(", ");

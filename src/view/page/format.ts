@@ -33,6 +33,9 @@ export const count = (n: number): string => (Math.abs(n) < 10_000 ? WHOLE.format
 /** Every digit. */
 export const exact = (n: number): string => WHOLE.format(n);
 
+/** Every digit, or `unknown`. */
+export const orUnknown = (n: number | null): string => (n === null ? "unknown" : exact(n));
+
 /** `$12.30`, `$0.0123`, `<$0.0001`, `$0`. */
 export function dollars(nanoUsd: number): string {
   const usd = nanoUsd / 1e9;

@@ -346,6 +346,7 @@ describe("assistant lines", () => {
       const usage = {
         input_tokens: 10,
         output_tokens: 9,
+        cache_read_input_tokens: 0,
         cache_creation: { ephemeral_5m_input_tokens: 20, ephemeral_1h_input_tokens: 30 },
         ...rest,
       };

@@ -137,7 +137,9 @@ describe("model calls", () => {
   });
   test("a call without numbers is a call", async () => {
     const none = { inputTokens: undefined, outputTokens: undefined };
-    const [call] = only(await entriesOf(usage(1, none)), "model_call");
+    const [some] = only(await entriesOf(usage(1, none)), "model_call");
+    expect(some?.usage).toEqual({ cacheRead: 40 });
+    const [call] = only(await entriesOf(usage(1, { ...none, cacheReadTokens: undefined })), "model_call");
     expect(call).toBeDefined();
     expect(call?.usage).toBeUndefined();
   });

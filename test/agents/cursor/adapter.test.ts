@@ -146,7 +146,7 @@ describe("turns", () => {
     expect(cursor.remarks(payload("stop", counters))).toEqual([]);
   });
   it("without counters have unknown usage", () => {
-    for (const more of [{ status: "completed" }, { status: "aborted" }, { input_tokens: 5 }]) {
+    for (const more of [{ status: "completed" }, { status: "aborted" }]) {
       const [sum] = entries(payload("stop", more));
       expect(sum).toMatchObject({ kind: "model_call", promptKey: TURN, covers: "turn" });
       expect(sum).not.toHaveProperty("usage");
@@ -154,6 +154,12 @@ describe("turns", () => {
       expect(sum?.key).toBe(entries(payload("afterAgentResponse", counters))[0]?.key);
     }
     expect(entries(payload("afterAgentResponse", {}))).toEqual([]);
+  });
+  it("keep what one counter says if the others are missing", () => {
+    expect(entries(payload("stop", { input_tokens: 5 }))).toMatchObject([{ usage: { input: 5 } }]);
+    expect(entries(payload("stop", { output_tokens: 7, cache_read_tokens: 2 }))).toMatchObject([
+      { usage: { output: 7, cacheRead: 2 } },
+    ]);
   });
   it("that were interrupted or failed have that status", () => {
     expect(entries(payload("stop", { status: "aborted" }))).toContainEqual(

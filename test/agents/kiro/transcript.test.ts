@@ -63,8 +63,14 @@ describe("a turn's counts", () => {
     writeFileSync(join(FOLDER, `${ROOT_ID}.json`), readFileSync(join(HERE, "basic", "session.json")));
     expect((await entries(ROOT_ID)).map((entry) => entry.kind)).toEqual(["session"]);
     expect(await usageOf({})).toBeUndefined();
-    expect(await usageOf({ input_token_count: 5 })).toBeUndefined();
     expect(await usageOf({ input_token_count: -5, output_token_count: "7" })).toBeUndefined();
+  });
+  it("are kept without the other one", async () => {
+    expect(await usageOf({ input_token_count: 5 })).toEqual({ input: 5 });
+    expect(await usageOf({ output_token_count: 7, cache_read_input_token_count: 2 })).toEqual({
+      output: 7,
+      cacheRead: 2,
+    });
   });
   it("are incomplete if some are placeholders", async () => {
     const zeros = { input_token_count: 0, output_token_count: 0 };

@@ -232,7 +232,7 @@ test("an answer without a model is no call, unless it has tokens", () => {
     return toEntries({ input: { event: { id: "evt_1", type: "message.updated", properties } } }, at({}));
   };
   expect(entriesOf({ isAsked: false })).toEqual([]);
-  expect(entriesOf({ isAsked: false, tokens: { input: 7, output: 1 } })).toMatchObject([{ usage: { input: 7 } }]);
+  expect(entriesOf({ isAsked: false, tokens: { input: 7, output: 1 } })).toMatchObject([{ kind: "model_call" }]);
   expect(entriesOf({ isAsked: true })).toMatchObject([{ kind: "model_call", complete: true }]);
   expect(entriesOf({})).toHaveLength(1);
 });

@@ -441,10 +441,12 @@ describe("whose messages", () => {
   });
 
   test("an answer that the provider ended with an error is complete, with its tokens", async () => {
+    const none = { reasoning: 0, cache: { read: 0, write: 0 } };
     const prompt = made.prompt(S, T + 10);
-    made.answer(S, prompt, T + 20, { finish: "error", tokens: { input: 900, output: 0 } });
+    made.answer(S, prompt, T + 20, { finish: "error", tokens: { input: 900, output: 0, ...none } });
     const failed = made.prompt(S, T + 200);
-    made.answer(S, failed, T + 210, { finish: "error", tokens: { input: 7, output: 1 }, error: { name: "APIError" } });
+    const tokens = { input: 7, output: 1, ...none };
+    made.answer(S, failed, T + 210, { finish: "error", tokens, error: { name: "APIError" } });
     const entries = await read();
     expect(ofKind(entries, "model_call")).toMatchObject([
       { complete: true, finishReason: "error", usage: { input: 900, output: 0 } },

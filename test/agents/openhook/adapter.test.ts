@@ -162,10 +162,14 @@ describe("sums of a session", () => {
       expect(merged).toMatchObject({ usage: { input: 250, output: 30 } });
     }
   });
-  it("need both kinds, and an end", () => {
-    expect(sum(100, undefined)).toEqual([]);
-    expect(sum(undefined, 5)).toEqual([]);
-    expect(sum("100", 5)).toEqual([]);
+  it("keep one kind if the other is missing", () => {
+    expect(sum(100, undefined)).toMatchObject([{ usage: { input: 100 } }]);
+    expect(sum(undefined, 5)).toMatchObject([{ usage: { output: 5 } }]);
+    expect(sum("100", 5)).toMatchObject([{ usage: { output: 5 } }]);
+  });
+
+  it("need a number and an end", () => {
+    expect(sum(undefined, undefined)).toEqual([]);
     expect(sum(1, 2, { type: "tool.end" })).toEqual([]);
     expect(card.toEntries(null, intake)).toEqual([]);
   });

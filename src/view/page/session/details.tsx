@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ApiResponse, SpanDocument } from "../../wire.ts";
 import { fetchOnce } from "../api.ts";
-import { clock, count, dateTimeExact, dollars, duration, exact } from "../format.ts";
+import { clock, count, dateTimeExact, dollars, duration, orUnknown } from "../format.ts";
 import { Placeholder, problemOf } from "../placeholder.tsx";
 import { safeLines, safeText } from "../safe-text.ts";
 import { KIND_NAMES } from "./row.tsx";
@@ -106,9 +106,9 @@ function UsageFacts({ spans, index }: { spans: Spans; index: number }) {
           {subtree.calls === 0 ? null : (
             <>
               <br />
-              {subtree.input === null
+              {subtree.input === null && subtree.output === null
                 ? "tokens unknown"
-                : `${subtree.tokensAreLowerBound ? "≥ " : ""}${exact(subtree.input)} in, ${exact(subtree.output ?? 0)} out`}
+                : `${subtree.tokensAreLowerBound ? "≥ " : ""}${orUnknown(subtree.input)} in, ${orUnknown(subtree.output)} out`}
               <br />
               {subtree.costNanoUsd === null
                 ? "cost unknown"
@@ -120,8 +120,6 @@ function UsageFacts({ spans, index }: { spans: Spans; index: number }) {
     </>
   );
 }
-
-const orUnknown = (n: number | null): string => (n === null ? "unknown" : exact(n));
 
 /** The span as it was or will be sent, with OpenTelemetry's names and values. */
 function SpanRecord({ span }: { span: SpanDocument }) {

@@ -1,6 +1,6 @@
 import type { SessionDocument } from "../../wire.ts";
 import { Cost, Tile, Tokens } from "../figures.tsx";
-import { dateTimeExact, dollars, duration, exact, percent, plural } from "../format.ts";
+import { dateTimeExact, dollars, duration, orUnknown, percent, plural } from "../format.ts";
 import { hrefOf } from "../route.ts";
 import { safeText } from "../safe-text.ts";
 
@@ -62,7 +62,7 @@ export function Head({ document: { row, segments, reported } }: { document: Sess
       </dl>
       {reported === null ? null : (
         <p class="muted">
-          The agent reported {exact(reported.input)} tokens in and {exact(reported.output)} out
+          The agent reported {orUnknown(reported.input)} tokens in and {orUnknown(reported.output)} out
           {reported.costNanoUsd === null ? "" : `, ${dollars(reported.costNanoUsd)}`}, including side requests that its
           transcript does not contain.
         </p>

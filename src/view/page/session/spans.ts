@@ -96,14 +96,16 @@ export interface SubtreeSums {
 
 /** Sums over all model calls of a subtree, because the attributes of a turn's span exclude its subagents. */
 export function subtreeSums(spans: Spans, from: number): SubtreeSums {
-  let [calls, tools, input, output, cost, withTokens, withCost, hasIncomplete] = [0, 0, 0, 0, 0, 0, 0, false];
+  let [calls, tools, input, output, cost] = [0, 0, 0, 0, 0];
+  let [withInput, withOutput, withCost, hasIncomplete] = [0, 0, 0, false];
   for (let i = from; i < from + (spans.size[from] ?? 1); i++) {
     const kind = spans.kindOf(i);
     if (kind === "tool_call") tools++;
     if (kind !== "model_call") continue;
     calls++;
     const [callInput, callOutput, callCost] = [spans.inputOf(i), spans.outputOf(i), spans.costOf(i)];
-    if (callInput !== null || callOutput !== null) withTokens++;
+    if (callInput !== null) withInput++;
+    if (callOutput !== null) withOutput++;
     if (callCost !== null) withCost++;
     input += callInput ?? 0;
     output += callOutput ?? 0;
@@ -113,10 +115,10 @@ export function subtreeSums(spans: Spans, from: number): SubtreeSums {
   return {
     calls,
     tools,
-    input: withTokens === 0 ? null : input,
-    output: withTokens === 0 ? null : output,
+    input: withInput === 0 ? null : input,
+    output: withOutput === 0 ? null : output,
     costNanoUsd: withCost === 0 ? null : cost,
-    tokensAreLowerBound: withTokens < calls,
+    tokensAreLowerBound: Math.min(withInput, withOutput) < calls,
     costIsLowerBound: withCost < calls || hasIncomplete,
   };
 }

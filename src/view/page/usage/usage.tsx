@@ -65,8 +65,8 @@ export function Usage({ params }: { params: Readonly<Record<string, string>> }) 
             <Tile
               name="Input tokens"
               note={
-                total.cacheReportedInput && total.sums.cacheRead !== null
-                  ? `${percent(total.sums.cacheRead, total.cacheReportedInput)} from cache${total.cacheReportedInput === total.sums.input ? "" : ", where reported"}`
+                total.cacheReportedInput && total.cacheReportedRead !== null
+                  ? `${percent(total.cacheReportedRead, total.cacheReportedInput)} from cache${total.cacheReportedInput === total.sums.input ? "" : ", where reported"}`
                   : null
               }
             >
