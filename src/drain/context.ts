@@ -1,4 +1,5 @@
 import type { CaptureContext } from "../capture/context.ts";
+import type { PartLimits } from "../model/session.ts";
 import type { Pruned } from "./pruned.ts";
 
 /** What the caller of a drain provides. */
@@ -6,6 +7,8 @@ export interface DrainDeps extends Pick<CaptureContext, "places" | "loaded" | "a
   readonly platform: NodeJS.Platform;
   readonly arch: string;
   readonly sleep: (ms: number) => Promise<void>;
+  /** @default the limits of `buildSession` */
+  readonly partLimits?: PartLimits;
   /** User id of the user who started the program with `sudo`. */
   readonly sudoUid?: number;
 }

@@ -3,7 +3,9 @@ import { projectAttributes, withProjectAttributes } from "../capture/project.ts"
 import { protectCounts, protectSpan } from "../capture/protect.ts";
 import { keepsContent, keepsNames } from "../model/capture.ts";
 import { responseContentKey } from "../model/content-keys.ts";
-import type { SessionInput } from "../model/session.ts";
+import type { ModelCall } from "../model/model-call.ts";
+import type { SessionInput, SettledWork, Subagent, Turn } from "../model/session.ts";
+import { addSettledWork, settledWorkOf } from "../model/settled-work.ts";
 import type { Counted } from "../model/telemetry.ts";
 import { buildSession } from "../session/build.ts";
 import { sourcesOf } from "../session/sources.ts";
@@ -18,10 +20,10 @@ import { type StoredSpan, settle } from "../store/settle.ts";
 import { NO_CONTENT, withContent } from "../telemetry/content.ts";
 import { costNanoUsd, costsOf } from "../telemetry/cost.ts";
 import { recordAtLevel } from "../telemetry/level.ts";
-import { compactionCounts, eachRunCount, segmentCounts } from "../telemetry/metrics.ts";
+import { compactionCounts, eachCallCount, eachRunCount, segmentCounts } from "../telemetry/metrics.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
 import { subagentParents } from "../telemetry/span-parents.ts";
-import { type KeyedSpan, segmentSpan, subagentSpans, turnSpans } from "../telemetry/spans.ts";
+import { type KeyedSpan, partSpans, segmentSpan, subagentSpans, turnSpans } from "../telemetry/spans.ts";
 import { addTotals, NO_TOTALS, segmentTotals, type Totals } from "../telemetry/totals.ts";
 import type { Drain } from "./context.ts";
 
@@ -53,6 +55,7 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
       context,
       expectsTranscript: expectsTranscript(drain, stored),
       ...(options.endIdle !== undefined && { endIdle: options.endIdle }),
+      ...(drain.partLimits !== undefined && { partLimits: drain.partLimits }),
     });
     if (session.expectedLines > 0 && options.patient) return true;
 
@@ -83,10 +86,13 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
         yield* spansOfSegment(turn.segment, withContent(turnSpans(turn, facts, settings), turn, content));
       for (const [s, place] of places)
         yield* spansOfSegment(s.segment, withContent(subagentSpans(s, place, facts, settings), s, content));
+      for (const part of session.finishedParts)
+        yield* spansOfSegment(part.segment, withContent(partSpans(part, placeOf, facts, settings), part, content));
       yield* ended;
     }
     function* counts(): Generator<Counted> {
       for (const run of [...turns, ...subagents]) yield* eachRunCount(run, facts);
+      for (const part of session.finishedParts) yield* eachCallCount(part, facts);
       for (const compaction of session.compactions) yield compactionCounts(compaction, facts);
       yield* endedCounts;
     }
@@ -105,7 +111,7 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
       return { segment, totals: JSON.stringify(totals), delivered: ends || before?.delivered === true };
     });
     const costNanoUsdByKey = new Map(
-      [...turns, ...subagents]
+      [...turns, ...subagents, ...session.finishedParts]
         .flatMap((run) => run.modelCalls)
         .flatMap((call) => {
           const cost = costNanoUsd(call, facts.provider);
@@ -120,6 +126,10 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
         sessionNumber,
         turns,
         subagents,
+        parts: session.finishedParts.map((part) => ({
+          part,
+          work: workWith(part, (call) => costNanoUsdByKey.get(call.key)),
+        })),
         segments,
         ...(context.renamed !== undefined && { renamed: context.renamed }),
         spans: mapped(spans(), (span) => {
@@ -138,7 +148,7 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
     clearFailures(db, sessionNumber, "build");
     if (content.pieces.length > 0) {
       const isOver = segments.every(({ delivered }) => delivered);
-      const calls = [...turns, ...subagents].flatMap((run) => run.modelCalls);
+      const calls = [...turns, ...subagents, ...session.finishedParts].flatMap((run) => run.modelCalls);
       const answered = calls.flatMap(({ responseId }) =>
         responseId === undefined ? [] : [responseContentKey(responseId)],
       );
@@ -149,6 +159,12 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
 }
 
 // --- internal ---
+
+/** Everything that is settled of an open run, this part included. */
+function workWith(part: Turn | Subagent, cost: (call: ModelCall) => number | undefined): SettledWork {
+  const work = settledWorkOf(part, cost);
+  return part.settled === undefined ? work : addSettledWork(part.settled, work);
+}
 
 const reportedTotals = ({ reported }: StoredSession): Totals["reported"] =>
   reported === undefined ? undefined : (JSON.parse(reported) as NonNullable<Totals["reported"]>);

@@ -3,10 +3,12 @@ import { protectCounts, protectEntries } from "../capture/protect.ts";
 import { stripEntryNames } from "../capture/strip-names.ts";
 import { keepsNames } from "../model/capture.ts";
 import { cardOf } from "../model/card-of.ts";
+import { reviseSettledWork } from "../model/settled-work.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { sessionFactsOf } from "../sessions/read-session.ts";
 import { countFacts } from "../store/counters.ts";
 import { addEntries, type Revision } from "../store/facts.ts";
+import { changeOpenWork } from "../store/open-work.ts";
 import { reviseCall } from "../store/revise-call.ts";
 import { changeTotals } from "../store/segments.ts";
 import { type StoredSession, sessionById } from "../store/sessions.ts";
@@ -52,6 +54,7 @@ function applyRevision(drain: Drain, session: StoredSession, { before, after }: 
   changeTotals(drain.db, session.id, segment, (totals) =>
     JSON.stringify(reviseTotals(JSON.parse(totals) as Totals, was, is)),
   );
+  changeOpenWork(drain.db, session.id, is.call, (work) => reviseSettledWork(work, was, is));
   const counts = [modelCallRevision(was, is, facts)];
   const kept = protectCounts(drain, countsAtLevel(drain, counts, levelOf(drain, session)));
   countFacts(drain.db, kept, METRIC_SHAPES, drain.now());

@@ -55,6 +55,12 @@ export function addSums(a: CallSums, b: CallSums): CallSums {
   return sums;
 }
 
+/** The sums with the opposite sign: added to other sums, they take calls out. */
+export const negativeSums = (sums: CallSums): CallSums =>
+  Object.fromEntries(
+    Object.entries(sums).map(([name, value]) => [name, value === undefined ? value : -value]),
+  ) as typeof sums;
+
 // --- internal ---
 
 const COUNTS = Object.keys(NO_CALLS) as readonly (keyof typeof NO_CALLS &

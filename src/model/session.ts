@@ -1,3 +1,4 @@
+import type { CallSums } from "./call-sums.ts";
 import type { SessionEndReason } from "./envelope.ts";
 import type { Event } from "./event.ts";
 import type { ModelCall } from "./model-call.ts";
@@ -48,7 +49,24 @@ export interface Run {
   readonly closed: boolean;
   /** Ids of the events and keys of the entries it was built from. */
   readonly uses: readonly string[];
+  /** Calls that were settled while it was open, in addition to `modelCalls` and `toolCalls`; absent if there are none. */
+  readonly settled?: SettledWork;
 }
+
+/** What was settled of a run while it was open. */
+export interface SettledWork {
+  readonly startMs: number;
+  readonly endMs: number;
+  /** Of its model calls. */
+  readonly sums: CallSums;
+  /** Number of its tool calls. */
+  readonly toolCalls: number;
+  /** Each model once. */
+  readonly models: readonly string[];
+}
+
+/** A key of a run that is unique among the turns and subagents of a session. */
+export const runKeyOf = (run: Turn | Subagent): string => `${"origin" in run ? "turn" : "subagent"}:${run.key}`;
 
 /** From a user prompt to the agent's last answer to it. */
 export interface Turn extends Run {
@@ -140,6 +158,8 @@ export interface Session {
   readonly segments: readonly Segment[];
   readonly turns: readonly Turn[];
   readonly subagents: readonly Subagent[];
+  /** Of open runs with thousands of calls: those that can be settled now, under the key of the run, which contains them too. */
+  readonly finishedParts: readonly (Turn | Subagent)[];
   readonly compactions: readonly Compaction[];
   readonly reportedUsage?: ReportedUsage;
   /** Ids of events and keys of entries without effect: duplicates, or facts about parts that are already settled. */
@@ -166,6 +186,8 @@ export interface SessionContext {
   readonly unusedIds?: ReadonlySet<string>;
   /** Settled calls that facts without a call id may be about. */
   readonly calls: readonly SettledCall[];
+  /** What was settled of runs that are open, by `runKeyOf`; absent if there is none. */
+  readonly openWork?: ReadonlyMap<string, SettledWork>;
 }
 
 export type SettledCall = Pick<
@@ -207,6 +229,16 @@ export const ENDED_BY_USER = { reason: "timeout", nativeReason: "ended_by_user" 
 export const isEndedByUs = ({ nativeReason }: Segment): boolean =>
   nativeReason === ENDED_IDLE.nativeReason || nativeReason === ENDED_BY_USER.nativeReason;
 
+/** When the calls of an open run are settled before its end. */
+export interface PartLimits {
+  /** Number of open calls of a run from which some are settled. */
+  readonly largeCalls: number;
+  /** How many of the newest stay: the last call decides whether a run has ended, and errors are compared with calls around them. */
+  readonly keptCalls: number;
+  /** Hooks and transcript lines of one call are written at different times: calls that ended later than this before now stay. */
+  readonly lateFactsMs: number;
+}
+
 /** Everything that `buildSession` uses. */
 export interface SessionInput {
   readonly facts: SessionFacts;
@@ -217,6 +249,8 @@ export interface SessionInput {
   readonly expectsTranscript: boolean;
   /** Set to end an open segment now, because it is idle for too long or the user requested it. */
   readonly endIdle?: typeof ENDED_IDLE | typeof ENDED_BY_USER;
+  /** @default PART_LIMITS in session/finished-part.ts */
+  readonly partLimits?: PartLimits;
 }
 
 export const NOTHING_SETTLED: SessionContext = {

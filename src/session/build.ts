@@ -13,6 +13,7 @@ import {
   type Turn,
 } from "../model/session.ts";
 import { assign, type Draft, type Drafts } from "./assign.ts";
+import { finishedPartOf, PART_LIMITS, withSettledWork } from "./finished-part.ts";
 import { idleEndReason } from "./idle-end-reason.ts";
 import { isLeftOpen, type PairedTool, pairTools } from "./pair.ts";
 import { SUPERSEDED, splitIntoSegments } from "./segments.ts";
@@ -72,22 +73,36 @@ export function buildSession(input: SessionInput): Session {
     (ms, turn) => (turn.hasPrompt && hasActivity(turn) ? Math.max(ms, turn.orderMs) : ms),
     -Infinity,
   );
-  const turns = drafts.turns.map((draft) => toTurn(draft, lastStartedMs, segmentOf(draft), input));
+  const turns = drafts.turns.map((draft) =>
+    withSettledWork(toTurn(draft, lastStartedMs, segmentOf(draft), input), context),
+  );
   const byKey = new Map(turns.map((turn) => [turn.key, turn]));
   const subagents = drafts.subagents.map((settled) => {
     const draft = inLaterSegment(settled, byKey, segments);
     const turn = draft.turnKey === undefined ? undefined : byKey.get(draft.turnKey);
     const ordinal = draft.segment ?? turn?.segment ?? segmentAt(segments, draft.startMs);
     const segment = ordinal === undefined ? last : (segmentByOrdinal.get(ordinal) ?? earlierSegment(ordinal));
-    return toSubagent(
-      draft,
-      segment,
-      endingSegmentOf(draft, segment, segments),
-      turn,
-      endIdle !== undefined,
-      input.facts,
-    );
+    const ending = endingSegmentOf(draft, segment, segments);
+    const subagent = toSubagent(draft, segment, ending, turn, endIdle !== undefined, input.facts);
+    return withSettledWork(subagent, context);
   });
+  const parentCalls = new Set(subagents.flatMap(({ parentCallId }) => parentCallId ?? []));
+  const eventIds = new Set(events.map((e) => e.id));
+  // A turn that only hooks reported gets another key when the transcript is read
+  const hasFinalKey = ({ key }: Draft): boolean => !eventIds.has(key.replace(/~\d+$/, ""));
+  const finishedParts = [
+    ...drafts.turns.map((draft, index) => ({ draft, run: turns[index], isPlaced: segmentOf(draft) !== undefined })),
+    // A trace per turn: where the subagent belongs is certain only if the call that started it is known
+    ...drafts.subagents.map((draft, index) => ({
+      draft,
+      run: subagents[index],
+      isPlaced: subagents[index]?.parentCallId !== undefined && segments.length > 0,
+    })),
+  ].flatMap(({ draft, run, isPlaced }) =>
+    run === undefined || run.closed || !isPlaced || !hasFinalKey(draft)
+      ? []
+      : (finishedPartOf(draft, run, parentCalls, input.partLimits ?? PART_LIMITS) ?? []),
+  );
   // Facts that belong to no part are marked as unused, otherwise every drain would process them again
   const used = new Set([...segments, ...turns, ...subagents].flatMap((part) => part.uses));
   for (const key of [...events.map((e) => e.id), ...entries.map((e) => e.key)]) {
@@ -99,6 +114,7 @@ export function buildSession(input: SessionInput): Session {
     segments: input.facts.endsSilently === true ? segments.map((s) => endedSilently(s, turns, context)) : segments,
     turns,
     subagents,
+    finishedParts,
     compactions: compactionsOf(input),
     reportedUsage: reported?.byModel,
     unused: [...unused],

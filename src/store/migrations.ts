@@ -225,4 +225,13 @@ export const MIGRATIONS: readonly string[] = [
       input, output, cache_read, cache_write, cache_write_5m, cache_write_1h, reasoning, cost_nano_usd, duration_ms
     FROM packed_usage;
   `,
+  `
+  -- Sums of calls that were settled while their turn or subagent was open. run: kind and key of the open run
+  CREATE TABLE open_work (
+    session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    run TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (session, run)
+  ) WITHOUT ROWID;
+  `,
 ];

@@ -112,6 +112,7 @@ export function revive(db: Database, sessionNumber: number): void {
 export const SESSION_TABLES = [
   "content",
   "failures",
+  "open_work",
   "events",
   "entries",
   "owners",

@@ -1,8 +1,9 @@
-import type { Session, Subagent, Turn } from "../model/session.ts";
+import { runKeyOf, type Session, type SettledWork, type Subagent, type Turn } from "../model/session.ts";
 import type { Counted, MetricShape, SpanRecord } from "../model/telemetry.ts";
 import { countFacts } from "./counters.ts";
 import type { Database } from "./database.ts";
 import { settleFacts } from "./facts.ts";
+import { putOpenWork, removeOpenWork } from "./open-work.ts";
 import { enqueue } from "./outbox.ts";
 import { hasPrunedFacts, isPrunedFact } from "./pruned-facts.ts";
 import { putSegment, type StoredSegment } from "./segments.ts";
@@ -21,6 +22,8 @@ export interface Settlement {
   readonly sessionNumber: number;
   readonly turns: readonly Turn[];
   readonly subagents: readonly Subagent[];
+  /** What is settled of open runs now, and the sums of everything that was settled of each. */
+  readonly parts: readonly { readonly part: Turn | Subagent; readonly work: SettledWork }[];
   /** Segments as they are now. */
   readonly segments: readonly StoredSegment[];
   /** New keys of settled turns, by old key. */
@@ -47,17 +50,24 @@ export function settle(
   shapes: ReadonlyMap<string, MetricShape>,
   nowMs: number,
 ): number {
-  const { sessionNumber, session, turns, subagents, segments, spans, counts } = settlement;
+  const { sessionNumber, session, turns, subagents, parts, segments, spans, counts } = settlement;
   for (const segment of segments) putSegment(db, sessionNumber, segment);
   for (const [from, to] of settlement.renamed ?? []) renameTurn(db, sessionNumber, from, to);
   for (const turn of turns) putTurn(db, sessionNumber, turn);
   for (const subagent of subagents) putSubagent(db, sessionNumber, subagent);
-  for (const run of [...turns, ...subagents]) putWork(db, sessionNumber, run, settlement.costNanoUsd);
+  for (const { part, work } of parts) {
+    putWork(db, sessionNumber, part, settlement.costNanoUsd);
+    putOpenWork(db, sessionNumber, runKeyOf(part), work);
+  }
+  for (const run of [...turns, ...subagents]) {
+    putWork(db, sessionNumber, run, settlement.costNanoUsd);
+    if (run.settled !== undefined) removeOpenWork(db, sessionNumber, runKeyOf(run));
+  }
   const added = putSpans(db, sessionNumber, spans, nowMs);
   for (const some of batches(counts)) countFacts(db, some, shapes, nowMs);
   settleFacts(db, sessionNumber, session.unused);
-  for (const { uses } of [...turns, ...subagents, ...segments.map(({ segment }) => segment)])
-    settleFacts(db, sessionNumber, uses);
+  const settled = [...turns, ...subagents, ...parts.map(({ part }) => part), ...segments.map(({ segment }) => segment)];
+  for (const { uses } of settled) settleFacts(db, sessionNumber, uses);
   return added;
 }
 

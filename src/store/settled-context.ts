@@ -3,6 +3,7 @@ import { type Event, extrasOf } from "../model/event.ts";
 import type { SessionContext, SettledCall, SettledSubagent, SettledTurn } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import type { Database } from "./database.ts";
+import { openWorkOf } from "./open-work.ts";
 import { lastSegment } from "./segments.ts";
 import { toSubagent, toTurn } from "./settled-runs.ts";
 
@@ -20,6 +21,7 @@ export function settledContext(
   const { callIds, unusedIds, calls } = settledCalls(db, sessionNumber, named);
   const { subagents, spawnedBy } = settledSubagents(db, sessionNumber, named.agentIds);
   const segment = lastSegment(db, sessionNumber)?.segment;
+  const openWork = openWorkOf(db, sessionNumber);
   return {
     turns: settledTurns(db, sessionNumber, named.promptKeys),
     subagents,
@@ -29,6 +31,7 @@ export function settledContext(
     ...(spawnedBy.size > 0 && { spawnedBy }),
     ...(unusedIds.size > 0 && { unusedIds }),
     ...(segment !== undefined && { segment }),
+    ...(openWork.size > 0 && { openWork }),
   };
 }
 

@@ -51,8 +51,9 @@ export function* withContent(
   }
   const piecesOf: Lookup = (facts, part) =>
     facts.map((fact) => (byFact.get(fact) ?? []).filter((piece) => piece.part === part)).filter((p) => p.length > 0);
+  const calls = new Map(run.modelCalls.map((call) => [call.key, call]));
   for (const span of spans) {
-    const attributes = attributesOf(span, run, content, piecesOf);
+    const attributes = attributesOf(span, run, calls, content, piecesOf);
     if (Object.keys(attributes).length === 0) yield span;
     else yield { ...span, record: { ...span.record, attributes: { ...span.record.attributes, ...attributes } } };
   }
@@ -63,7 +64,13 @@ export function* withContent(
 /** For the given facts, in that order: the pieces of one part, without facts that have none. */
 type Lookup = (facts: readonly string[], part: ContentPart) => readonly (readonly Piece[])[];
 
-function attributesOf(span: KeyedSpan, run: Turn | Subagent, content: SessionContent, piecesOf: Lookup): Attributes {
+function attributesOf(
+  span: KeyedSpan,
+  run: Turn | Subagent,
+  calls: ReadonlyMap<string, ModelCall>,
+  content: SessionContent,
+  piecesOf: Lookup,
+): Attributes {
   switch (span.subject) {
     case "turn":
       return {
@@ -77,7 +84,7 @@ function attributesOf(span: KeyedSpan, run: Turn | Subagent, content: SessionCon
     case "subagent":
       return lastWord(run, content, piecesOf);
     case "model_call": {
-      const call = run.modelCalls.find(({ key }) => key === span.name);
+      const call = calls.get(span.name);
       if (call === undefined) return {};
       const finish = call.finishReason ?? (call.asksForTools === true ? "tool_call" : "unknown");
       return messages(

@@ -17,7 +17,7 @@ export const runCounts = (run: Turn | Subagent, facts: SessionFacts): readonly C
 /** `runCounts`, each made when the caller reads it: all counts of a large turn take more memory than the turn itself. */
 export function* eachRunCount(run: Turn | Subagent, facts: SessionFacts): Generator<Counted> {
   const isTurn = "origin" in run;
-  const agent = isTurn ? facts.source : (run.agentType ?? "subagent");
+  const agent = agentOf(run, facts);
   const errors = run.errors.map((error) =>
     step(SHAPES.modelErrors, 1, facts, {
       [semconv.GEN_AI_AGENT_NAME]: agent,
@@ -26,6 +26,12 @@ export function* eachRunCount(run: Turn | Subagent, facts: SessionFacts): Genera
   );
   const own = isTurn && run.origin === "none" ? [] : runSteps(run, agent, facts);
   yield { key: runCountKey(facts, isTurn ? "turn" : "subagent", run.key), increments: [...errors, ...own] };
+  yield* eachCallCount(run, facts);
+}
+
+/** What the calls of a run add to the counters, without the run itself. */
+export function* eachCallCount(run: Turn | Subagent, facts: SessionFacts): Generator<Counted> {
+  const agent = agentOf(run, facts);
   for (const call of run.modelCalls) {
     yield modelCallCounts(defined<PricedCall>({ call, costNanoUsd: costNanoUsd(call, facts.provider) }), facts);
   }
@@ -78,6 +84,9 @@ export const compactionCounts = (compaction: Compaction, facts: SessionFacts): C
 
 // --- internal ---
 
+const agentOf = (run: Turn | Subagent, facts: SessionFacts): string =>
+  "origin" in run ? facts.source : (run.agentType ?? "subagent");
+
 function runSteps(run: Turn | Subagent, agent: string, facts: SessionFacts): readonly Increment[] {
   const isTurn = "origin" in run;
   const errorType = isTurn ? run.errorType : run.errors.findLast((e) => e.final)?.errorType;
@@ -91,8 +100,15 @@ function runSteps(run: Turn | Subagent, agent: string, facts: SessionFacts): rea
     // If usage is reported per turn only, the number of calls is unknown
     ...(run.modelCalls.some((call) => call.covers !== undefined)
       ? []
-      : [step(SHAPES.invokeAgentInferenceCalls, run.modelCalls.length, facts, name)]),
-    step(SHAPES.invokeAgentToolCalls, run.toolCalls.length, facts, name),
+      : [
+          step(
+            SHAPES.invokeAgentInferenceCalls,
+            run.modelCalls.length + (run.settled?.sums.modelCalls ?? 0),
+            facts,
+            name,
+          ),
+        ]),
+    step(SHAPES.invokeAgentToolCalls, run.toolCalls.length + (run.settled?.toolCalls ?? 0), facts, name),
     ...(isTurn
       ? [
           step(SHAPES.turns, 1, facts, {

@@ -7,7 +7,7 @@ import { type SpanSubject, spanIdOf, traceIdOf } from "./ids.ts";
 import { providerOf } from "./provider.ts";
 import * as semconv from "./semconv.ts";
 import { parentOfTurn, type SpanParent } from "./span-parents.ts";
-import { type Totals, totalOf } from "./totals.ts";
+import { type Totals, totalOfRun } from "./totals.ts";
 
 /** How spans are named and grouped into traces. */
 export interface SpanSettings {
@@ -89,6 +89,22 @@ export function* subagentSpans(
   });
   const ownId = spanIdOf(facts.source, facts.sessionId, "subagent", subagent.key);
   yield* workSpans(subagent, facts, settings, traceId, ownId, name);
+}
+
+/** The spans of calls that are settled before their run ends. @param placeOf the parent of a subagent's own span */
+export function* partSpans(
+  part: Turn | Subagent,
+  placeOf: (subagent: Subagent) => SpanParent,
+  facts: SessionFacts,
+  settings: SpanSettings,
+): Generator<KeyedSpan> {
+  if ("origin" in part) {
+    const { traceId, ownSpanId } = parentOfTurn(part, facts, settings.traceScope);
+    yield* workSpans(part, facts, settings, traceId, ownSpanId, facts.source);
+  } else {
+    const ownId = spanIdOf(facts.source, facts.sessionId, "subagent", part.key);
+    yield* workSpans(part, facts, settings, placeOf(part).traceId, ownId, part.agentType ?? "subagent");
+  }
 }
 
 /** The root span of a trace, from an ended segment with the sums of everything settled in it. */
@@ -286,8 +302,8 @@ export const mcpServerOf = (tool: ToolCall): string | undefined =>
   tool.mcpServer ?? /^mcp__(.+?)__/.exec(tool.name)?.[1];
 
 function runAttributes(run: Turn | Subagent, facts: SessionFacts, settings: SpanSettings, kind: SpanSubject): Loose {
-  const totals = totalOf([run], costsOf(facts.provider));
-  const models = [...new Set(run.modelCalls.flatMap((c) => c.model ?? []))];
+  const totals = totalOfRun(run, costsOf(facts.provider));
+  const models = [...new Set([...(run.settled?.models ?? []), ...run.modelCalls.flatMap((c) => c.model ?? [])])];
   const finish = run.modelCalls.at(-1)?.finishReason;
   return {
     [semconv.GEN_AI_OPERATION_NAME]: "invoke_agent",
@@ -296,7 +312,7 @@ function runAttributes(run: Turn | Subagent, facts: SessionFacts, settings: Span
     [semconv.GEN_AI_RESPONSE_FINISH_REASONS]: finish === undefined ? undefined : [finish],
     [semconv.OPENHOOK_SPAN_KIND]: kind,
     [semconv.OPENHOOK_MODEL_CALLS]: callsOf(run, facts),
-    [semconv.OPENHOOK_TOOL_CALLS]: run.toolCalls.length,
+    [semconv.OPENHOOK_TOOL_CALLS]: totals.toolCalls,
     [semconv.GEN_AI_USAGE_INPUT_TOKENS]: totals.input,
     [semconv.GEN_AI_USAGE_OUTPUT_TOKENS]: totals.output,
     // Usage that belongs to no single call's span
@@ -322,10 +338,11 @@ const cacheWriteAttributes = (cacheWrite: number | undefined, { semconv: version
 const hasTokens = ({ input, output }: Totals): boolean => input !== undefined || output !== undefined;
 
 /** Unknown if usage is reported per turn only, or the agent reports no calls. */
-const callsOf = ({ modelCalls }: Turn | Subagent, { usageUnknown }: SessionFacts): number | undefined =>
-  modelCalls.some((call) => call.covers !== undefined) || (modelCalls.length === 0 && usageUnknown === true)
-    ? undefined
-    : modelCalls.length;
+function callsOf(run: Turn | Subagent, { usageUnknown }: SessionFacts): number | undefined {
+  const calls = run.modelCalls.length + (run.settled?.sums.modelCalls ?? 0);
+  const isUnknown = run.modelCalls.some((call) => call.covers !== undefined) || (calls === 0 && usageUnknown === true);
+  return isUnknown ? undefined : calls;
+}
 
 /** @param model of the only model that the cost is of; absent for several */
 function costAttributes(nanoUsd: number | undefined, model?: string): Loose {

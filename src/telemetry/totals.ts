@@ -45,7 +45,7 @@ export const NO_TOTALS: Totals = {
 /** Price of a model call in 10⁻⁹ USD; `undefined`: unknown. */
 export type Cost = (call: ModelCall) => number | undefined;
 
-/** Sums of the given runs; the caller counts turns and subagents. */
+/** Sums of the given runs, without what was settled before; the caller counts turns and subagents. */
 export function totalOf(runs: readonly Run[], cost: Cost): Totals {
   const calls = runs.flatMap((run) => run.modelCalls);
   return {
@@ -56,6 +56,13 @@ export function totalOf(runs: readonly Run[], cost: Cost): Totals {
       lastMs: maxOf(runs.map((r) => r.endMs)),
     }),
   };
+}
+
+/** Sums of one run, including what was settled while it was open. */
+export function totalOfRun(run: Run, cost: Cost): Totals {
+  const rest = totalOf([run], cost);
+  const { settled } = run;
+  return settled === undefined ? rest : addTotals(rest, { ...totalsOf(settled.sums), toolCalls: settled.toolCalls });
 }
 
 /** Sums over calls in the words of totals. */
@@ -94,9 +101,14 @@ export function reviseTotals(totals: Totals, was: PricedCall, is: PricedCall): T
   return addTotals(totals, addTotals(totalOfCalls([is]), negative(totalOfCalls([was]))));
 }
 
-/** What a session's closed runs add to one of its segments. */
+/** What a session's closed runs, and the finished parts of open ones, add to one of its segments. */
 export function segmentTotals(
-  { turns, subagents, compactions }: Pick<Session, "turns" | "subagents" | "compactions">,
+  {
+    turns,
+    subagents,
+    finishedParts,
+    compactions,
+  }: Pick<Session, "turns" | "subagents" | "finishedParts" | "compactions">,
   segment: Segment,
   cost: Cost,
   reported: ReportedUsage | undefined,
@@ -104,8 +116,9 @@ export function segmentTotals(
   const here = <T extends { readonly segment: number; readonly closed: boolean }>(runs: readonly T[]): readonly T[] =>
     runs.filter((run) => run.closed && run.segment === segment.ordinal);
   const [closedTurns, closedSubagents] = [here(turns), here(subagents)];
+  const parts = finishedParts.filter((part) => part.segment === segment.ordinal);
   return {
-    ...totalOf([...closedTurns, ...closedSubagents], cost),
+    ...totalOf([...closedTurns, ...closedSubagents, ...parts], cost),
     turns: closedTurns.filter((t) => t.origin === "human" || t.origin === "machine").length,
     subagents: closedSubagents.filter((s) => s.key === s.agentId).length,
     compactions: compactions.filter(

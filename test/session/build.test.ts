@@ -290,7 +290,15 @@ describe("buildSession", () => {
 
   test("no events and no entries give an empty session", () => {
     const { facts: _, ...rest } = buildSession(input([]));
-    expect(rest).toEqual({ segments: [], turns: [], subagents: [], compactions: [], unused: [], expectedLines: 0 });
+    expect(rest).toEqual({
+      segments: [],
+      turns: [],
+      subagents: [],
+      finishedParts: [],
+      compactions: [],
+      unused: [],
+      expectedLines: 0,
+    });
   });
 
   test("a session that ends by timeout ends at its last prompt if nothing follows", () => {

@@ -44,6 +44,7 @@ function settlementOf(session: Session, sessionNumber: number) {
     sessionNumber,
     turns,
     subagents,
+    parts: [],
     segments: segments.map((segment) => ({ segment, totals: "{}", delivered: true })),
     spans: spansOf(session, { semconv: "both", traceScope: "session" }).map((span) => ({ ...span, segment: 0 })),
     counts: [

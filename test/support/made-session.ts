@@ -1,5 +1,6 @@
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { DrainDeps } from "../../src/drain/context.ts";
 import type { SpanRecord } from "../../src/model/telemetry.ts";
 import type { DrainOptions } from "../../src/pipeline.ts";
 import { openDatabase } from "../../src/store/database.ts";
@@ -32,6 +33,8 @@ export class MadeSession {
   readonly #clock = clockAt(Date.UTC(2026, 10, 21, 10));
   readonly #project = join(this.#replay.home, ".claude", "projects", "-home-dev-shop");
   #lines = 0;
+  /** Replaces what drains otherwise get. */
+  overrides: Partial<DrainDeps> = {};
 
   constructor(env: Readonly<Record<string, string>> = {}) {
     this.#replay.env = env;
@@ -85,7 +88,7 @@ export class MadeSession {
   }
 
   async drain(options: DrainOptions = {}): Promise<void> {
-    await this.#replay.drain(options, this.#clock);
+    await this.#replay.drain(options, { ...this.#clock, ...this.overrides });
   }
 
   spans(): readonly SpanRecord[] {

@@ -22,6 +22,7 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/drain/revisions.test.ts": "an answer that changes at any time; drain/late-transcript.test.ts reads in parts",
   "test/drain/large-turn.test.ts":
     "a turn that fills a small heap, with the built program; store/settle.test.ts has the rules",
+  "test/drain/parts.test.ts": "a large turn settled in parts, in any way; session/finished-part.test.ts has the rules",
   "test/drain/clock-jump.test.ts": "the built program under other clocks; session/endings.test.ts has the rules",
   "test/drain/shared-home.test.ts": "several machines on one home; drain/instance.test.ts has the rules",
   "test/e2e/suggestions.test.ts": "each suggested command, typed as printed; commands/*.test.ts run the commands",

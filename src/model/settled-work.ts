@@ -1,0 +1,34 @@
+import { addSums, negativeSums, sumOfCalls } from "./call-sums.ts";
+import type { ModelCall, PricedCall } from "./model-call.ts";
+import type { SettledWork, Subagent, Turn } from "./session.ts";
+
+/** The sums of a part of a run. @param cost in billionths of a US dollar, `undefined` if unknown */
+export function settledWorkOf(part: Turn | Subagent, cost: (call: ModelCall) => number | undefined): SettledWork {
+  const sums = sumOfCalls(
+    part.modelCalls.map((call) => {
+      const costNanoUsd = cost(call);
+      return costNanoUsd === undefined ? { call } : { call, costNanoUsd };
+    }),
+  );
+  const models = [...new Set(part.modelCalls.flatMap(({ model }) => model ?? []))];
+  return { startMs: part.startMs, endMs: part.endMs, sums, toolCalls: part.toolCalls.length, models };
+}
+
+/** Replaces a model call in the sums by its revised version. */
+export function reviseSettledWork(work: SettledWork, was: PricedCall, is: PricedCall): SettledWork {
+  const { model } = is.call;
+  return {
+    ...work,
+    sums: addSums(addSums(work.sums, sumOfCalls([is])), negativeSums(sumOfCalls([was]))),
+    models: [...new Set([...work.models, ...(model === undefined ? [] : [model])])],
+  };
+}
+
+/** Adds a later part of the same run. */
+export const addSettledWork = (a: SettledWork, b: SettledWork): SettledWork => ({
+  startMs: Math.min(a.startMs, b.startMs),
+  endMs: Math.max(a.endMs, b.endMs),
+  sums: addSums(a.sums, b.sums),
+  toolCalls: a.toolCalls + b.toolCalls,
+  models: [...new Set([...a.models, ...b.models])],
+});

@@ -1,0 +1,74 @@
+import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import type { ModelCall } from "../model/model-call.ts";
+import { type PartLimits, runKeyOf, type SessionContext, type Subagent, type Turn } from "../model/session.ts";
+import type { Draft } from "./assign.ts";
+import type { PairedTool } from "./pair.ts";
+
+/** Smaller runs are settled as a whole: a drain with 4,000 open calls takes about 100 MiB. */
+export const PART_LIMITS: PartLimits = { largeCalls: 4_000, keptCalls: 1_000, lateFactsMs: 60_000 };
+
+/**
+ * The calls of a large open run that can be settled before the run ends, so that the memory of a drain does not depend on the length
+ * of a turn. The newest calls stay, and so do calls that later facts may still change or refer to.
+ *
+ * @param draft the run's facts
+ * @param run the run itself, open
+ * @param parentCalls ids of calls that started a subagent which is not settled
+ * @returns the run with only these calls and the facts about them; `undefined` for an ordinary run, or if nothing can be settled
+ */
+export function finishedPartOf<T extends Turn | Subagent>(
+  draft: Draft,
+  run: T,
+  parentCalls: ReadonlySet<string>,
+  { largeCalls, keptCalls, lateFactsMs }: PartLimits,
+): T | undefined {
+  if (run.modelCalls.length + run.toolCalls.length < largeCalls) return undefined;
+  const ends = [...run.modelCalls, ...run.toolCalls].map(({ endMs }) => endMs).sort((a, b) => a - b);
+  const beforeMs = Math.min(ends[ends.length - keptCalls] ?? Number.NEGATIVE_INFINITY, run.endMs - lateFactsMs);
+  const isOver = ({ endMs }: { readonly endMs: number }): boolean => endMs < beforeMs;
+  const modelCalls = run.modelCalls.filter((call) => isOver(call) && isFinal(call));
+  const tools = draft.toolCalls.filter((tool) => isOver(tool) && isDone(tool) && !parentCalls.has(tool.callId));
+  if (modelCalls.length + tools.length === 0) return undefined;
+  const ids = new Set(tools.map(({ callId }) => callId));
+  const names = new Set([...ids, ...tools.flatMap(({ givenId }) => givenId ?? [])]);
+  return {
+    ...run,
+    modelCalls,
+    toolCalls: run.toolCalls.filter(({ callId }) => ids.has(callId)),
+    errors: [],
+    uses: [
+      ...modelCalls.map(({ key }) => key),
+      ...tools.flatMap(({ uses }) => uses),
+      ...draft.events.filter((event) => timeMsOf(event) < beforeMs && concernsOnly(event, names)).map(({ id }) => id),
+    ],
+  };
+}
+
+/** Adds to an open run what was settled of it before. */
+export function withSettledWork<T extends Turn | Subagent>(run: T, { openWork }: SessionContext): T {
+  const settled = openWork?.get(runKeyOf(run));
+  if (settled === undefined) return run;
+  return {
+    ...run,
+    settled,
+    startMs: Math.min(run.startMs, settled.startMs),
+    endMs: Math.max(run.endMs, settled.endMs),
+  };
+}
+
+// --- internal ---
+
+const isFinal = ({ complete, covers }: ModelCall): boolean => complete && covers === undefined;
+
+/** It has an end, and neither a subagent nor a later event without an id can refer to it. */
+const isDone = ({ status, spawnedAgentId, hooks }: PairedTool): boolean =>
+  status !== "open" &&
+  status !== "unfinished" &&
+  spawnedAgentId === undefined &&
+  (hooks === undefined || hooks === "both");
+
+/** Whether an event says nothing about the run itself or about other calls. */
+function concernsOnly(event: Event, calls: ReadonlySet<string>): boolean {
+  if (event.type === "permission") return true;
+  return event.type === "tool.batch" && (extrasOf(event).tool_call_ids ?? []).every((id) => calls.has(id));
+}
