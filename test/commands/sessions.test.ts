@@ -122,6 +122,16 @@ describe("unknown values", () => {
     of.remove();
   });
 
+  test("output is known where only the input is unknown", async () => {
+    const of = new Replay("copilot", "older-version-1.0.60-killed");
+    for (const call of of.calls) of.put(call);
+    await of.drain({ endIdle: true });
+    const [one] = JSON.parse(await listed(of.places, { json: true })) as Record<string, unknown>[];
+    expect(one).toMatchObject({ totals: { input: null, output: 40, cost_usd: null } });
+    expect((await listed(of.places)).split("\n")[1]).toContain("?→≥40");
+    of.remove();
+  });
+
   test("similar ids are shown up to where they differ", async () => {
     const db = openDatabase(places().storePath);
     for (const id of ["session-2026-11-21-aa", "session-2026-11-21-ab", "other"])

@@ -6,12 +6,12 @@ import {
   type Fields,
   type LineContext,
   type LineResult,
-  type LineState,
   noEntries,
   oneEntry,
   type Sums,
 } from "./line-context.ts";
-import { addSums, nextSums, reportedSums, sessionSums, usageOf } from "./usage.ts";
+import { withAnswer, withSums } from "./run-sums.ts";
+import { reportedSums, usageOf } from "./usage.ts";
 
 /** One record per answered model call of the main agent or a subagent. */
 export function usageRecord(context: LineContext): LineResult {
@@ -39,28 +39,26 @@ export function usageRecord(context: LineContext): LineResult {
   return { entries: [entry], state: { ...context.state, hasRecords: true } };
 }
 
-/** For versions without a record per call: they write the answers, but tokens only in the session's sums. */
+/** For versions without a record per call: they write the answers, some with their output, but input only in sums. */
 export function assistantMessage(context: LineContext): LineResult {
   if (context.state.hasRecords === true) return noEntries(context);
   const { data } = context;
   const id = asString(data["apiCallId"]);
   const key = `call:${id ?? asString(data["messageId"]) ?? context.id}`;
-  const state = { ...context.state, answers: withAnswer(context.state.answers, key) };
-  return oneEntry(
-    { ...context, state },
-    defined<EntryOf<"model_call">>({
-      kind: "model_call",
-      ...entryBase(context, key),
-      // An answer can have several lines, so the id of one line cannot be its global key
-      globalKey: undefined,
-      responseId: id,
-      requestId: asString(data["requestId"]),
-      model: asString(data["model"]),
-      endMs: context.timeMs,
-      complete: true,
-      asksForTools: asArray(data["toolRequests"]).length > 0 ? true : undefined,
-    } as EntryOf<"model_call">),
-  );
+  const answer = defined<EntryOf<"model_call">>({
+    kind: "model_call",
+    ...entryBase(context, key),
+    // An answer can have several lines, so the id of one line cannot be its global key
+    globalKey: undefined,
+    responseId: id,
+    requestId: asString(data["requestId"]),
+    model: asString(data["model"]),
+    endMs: context.timeMs,
+    complete: true,
+    asksForTools: asArray(data["toolRequests"]).length > 0 ? true : undefined,
+  } as EntryOf<"model_call">);
+  const { entries, state } = withAnswer(context, key);
+  return { entries: [answer, ...entries], state };
 }
 
 /** Sums; if calls have records, they are only a cross-check. */
@@ -73,13 +71,8 @@ export function sums(context: LineContext): LineResult {
     byModel,
   });
   if (context.state.hasRecords === true) return oneEntry(context, reported(lineSums));
-  const { answers, ...state } = context.state;
-  const next = nextSums(context.data, lineSums, state.sums, answers?.count ?? 0);
-  const all = addSums(next.before, lineSums);
-  return {
-    entries: [...sessionSums(next.startMs, all, { ...entryBase(context, ""), endMs: context.timeMs }), reported(all)],
-    state: { ...state, sums: next },
-  };
+  const { entries, all, state } = withSums(context, lineSums);
+  return { entries: [...entries, reported(all)], state };
 }
 
 // --- internal ---
@@ -94,12 +87,4 @@ function accountingKey(usage: Fields): string | undefined {
   const sequence = asCount(accounting?.["sequence"]);
   if (source === undefined || sequence === undefined) return undefined;
   return `usage:${source}:${sequence}:${asString(accounting?.["usageId"]) ?? ""}`;
-}
-
-const REMEMBERED_ANSWERS = 8;
-
-function withAnswer(answers: LineState["answers"], key: string): NonNullable<LineState["answers"]> {
-  if (answers === undefined) return { count: 1, last: [key] };
-  if (answers.last.includes(key)) return answers;
-  return { count: answers.count + 1, last: [...answers.last.slice(1 - REMEMBERED_ANSWERS), key] };
 }

@@ -13,10 +13,14 @@ export interface LineState {
   readonly facts?: string;
   /** The file has a record per model call; older versions only wrote sums. */
   readonly hasRecords?: true;
-  /** The last sums, if they replace the calls. */
+  /** When the session started, by its first line. */
+  readonly startMs?: number;
+  /** The last sums of earlier runs of the program, if sums replace the calls. */
   readonly sums?: RecordedSums;
-  /** Answers since those sums: their number, and keys of the last ones because an answer can have several lines. */
-  readonly answers?: { readonly count: number; readonly last: readonly string[] };
+  /** The current run, until it has a record per call. */
+  readonly run?: RunSums;
+  /** Answers since the last sums, in a state that an earlier version stored. */
+  readonly answers?: Answers;
   /** Trigger of the running compaction. */
   readonly compactionTrigger?: string;
   /** Tool calls of the user or the program, and interrupted ones: their lines are skipped. */
@@ -39,6 +43,28 @@ export interface RecordedSums {
   /** Usage of earlier runs, if counting restarted with this one. */
   readonly before: Sums;
   readonly requests: number;
+}
+
+/** Usage of one run of the program. */
+export interface RunSums {
+  /** Of the line that began it; absent for the session's first run. */
+  readonly id?: string;
+  /** Start of the session, as in the keys of this run's records. */
+  readonly startMs?: number;
+  readonly answers?: Answers;
+  /** Output of the answers since the last sums, by the name of their record. */
+  readonly outputs?: Readonly<Record<string, number>>;
+  /** The last sums, and this run's part of them. */
+  readonly told?: RecordedSums;
+  readonly own?: Sums;
+  /** The name of each model's record, if it had one before the sums. */
+  readonly names?: Readonly<Record<string, string>>;
+}
+
+/** Number of answers, and keys of the last ones because an answer can have several lines. */
+interface Answers {
+  readonly count: number;
+  readonly last: readonly string[];
 }
 
 export type Sums = EntryOf<"reported_usage">["byModel"];

@@ -14,6 +14,7 @@ import {
   oneEntry,
 } from "./line-context.ts";
 import { lineType } from "./line-type.ts";
+import { nextRun } from "./run-sums.ts";
 import { endOpenCalls, permission, subagent, toolResult, toolUse, userCall } from "./tool-lines.ts";
 
 /**
@@ -49,8 +50,8 @@ export function readLine(line: Buffer, state: LineState): (LineResult & { readon
 const RECORD_START = '{"type":"';
 
 const READERS: ReadonlyMap<string, (context: LineContext) => LineResult> = new Map([
-  ["session.start", sessionFacts],
-  ["session.resume", sessionFacts],
+  ["session.start", sessionStart],
+  ["session.resume", (context) => sessionFacts({ ...context, state: nextRun(context.state, context.id) })],
   ["session.context_changed", contextChanged],
   ["user.message", userMessage],
   ["system.notification", notification],
@@ -74,6 +75,11 @@ const READERS: ReadonlyMap<string, (context: LineContext) => LineResult> = new M
 ]);
 
 // --- the session ---
+
+function sessionStart(context: LineContext): LineResult {
+  const startMs = context.state.startMs ?? asTimeMs(context.data["startTime"]);
+  return sessionFacts(startMs === undefined ? context : { ...context, state: { ...context.state, startMs } });
+}
 
 function sessionFacts(context: LineContext): LineResult {
   return changedFacts(context, context.data["copilotVersion"], context.data["context"]);

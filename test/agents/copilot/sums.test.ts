@@ -1,6 +1,6 @@
 // Versions without a record per call: only a run's end has tokens, as sums over all runs of the session (1.0.75) or over
 // that run only (1.0.60)
-import { readFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { importInto, unpackAll } from "../../import/run.ts";
@@ -66,6 +66,79 @@ test.each([
   expect(counters).toEqual(rows);
   expect(counters).toMatchObject({ calls, input: sessions[0]?.totals["input"], output: sessions[0]?.totals["output"] });
   expect(summaryOf(storePath, sessions[0]?.session_id ?? "")?.unsettled).toBe(0);
+});
+
+const KILLED = [
+  "older-version-1.0.60-killed",
+  "older-version-1.0.60-resumed-then-killed",
+  "older-version-1.0.75-resumed-then-killed",
+];
+
+/** The case, and what it must count. */
+function killed(name: string) {
+  const text = readFileSync(join(CASES, "copilot", name, "expected.json"), "utf8");
+  const [session] = (JSON.parse(text) as Expected).sessions;
+  const { model_calls: calls, input, output } = session?.totals ?? {};
+  const of = new Replay("copilot", name, { withTranscripts: false });
+  return { of, counted: { calls, input, output }, sessionId: session?.session_id ?? "" };
+}
+
+test.each(KILLED)(
+  "%s: a killed run has its output and no input, with a drain after every hook and later",
+  async (name) => {
+    const { of, counted } = killed(name);
+    replay = of;
+    let ms = 0;
+    for (const call of replay.calls) {
+      ms = Date.parse(call.received_at);
+      replay.put(call);
+      replay.writeTranscripts({ untilMs: ms });
+      await replay.drain({}, clockAt(ms));
+    }
+    replay.writeTranscripts();
+    await replay.drain({ endIdle: true }, clockAt(ms + 1_000));
+    await importInto(replay, "copilot");
+    const { counters, rows } = countersAndRows(replay.places.storePath);
+    expect(counters).toEqual(rows);
+    expect(counters).toMatchObject(counted);
+  },
+);
+
+test.each(KILLED)("%s: imported, then drained, then imported again", async (name) => {
+  const { of, counted } = killed(name);
+  replay = of;
+  replay.writeTranscripts();
+  await importInto(replay, "copilot");
+  await unpackAll(replay, "copilot");
+  for (const call of replay.calls) replay.put(call);
+  await replay.drain({ endIdle: true });
+  await importInto(replay, "copilot");
+  const { counters, rows } = countersAndRows(replay.places.storePath);
+  expect(counters).toEqual(rows);
+  expect(counters).toMatchObject(counted);
+});
+
+test("a run that was ended as idle and then ends properly is counted once", async () => {
+  const { of, sessionId } = killed("older-version-1.0.60-killed");
+  replay = of;
+  const ms = Date.parse(replay.calls.at(-1)?.received_at ?? "");
+  for (const call of replay.calls) replay.put(call);
+  replay.writeTranscripts();
+  await replay.drain({}, clockAt(ms));
+  await replay.drain({}, clockAt(ms + 3_600_000));
+  expect(countersAndRows(replay.places.storePath).counters).toMatchObject({ input: 0, output: 40, unpriced: 3 });
+
+  const usage = { inputTokens: 12_114, outputTokens: 40, cacheReadTokens: 5_906 };
+  const data = { sessionStartTime: 0, modelMetrics: { "gpt-5-mini": { requests: { count: 2 }, usage } } };
+  const timestamp = new Date(ms + 3_700_000).toISOString();
+  const file = join(replay.home, ".copilot", "session-state", sessionId, "events.jsonl");
+  appendFileSync(file, `${JSON.stringify({ type: "session.shutdown", data, id: "end", timestamp })}\n`);
+  const stdin = { sessionId, timestamp: ms + 3_699_000, cwd: "/home/dev", reason: "user_exit" };
+  replay.put({ received_at: timestamp, event: "sessionEnd", stdin });
+  await replay.drain({}, clockAt(ms + 3_702_000));
+  const { counters, rows } = countersAndRows(replay.places.storePath);
+  expect(counters).toEqual(rows);
+  expect(counters).toMatchObject({ input: 12_114, output: 40, cache_read: 5_906, unpriced: 2 });
 });
 
 test.each([

@@ -168,11 +168,46 @@ describe("files without a record per call", () => {
     expect(only(entries, "reported_usage")[0]?.byModel).toEqual({ "gpt-5-mini": { input: 200, output: 20 } });
     expect(JSON.stringify(entries)).not.toContain("secret");
   });
-  test("use the last of cumulative sums", async () => {
+  test("count each run's part of cumulative sums", async () => {
     const sums = only(await entriesOf(shutdown(200), line("session.resume", {}), shutdown(500)), "model_call");
+    expect(new Set(sums.map(({ key }) => key)).size).toBe(2);
+    expect(sums.map(({ usage: tokens }) => tokens)).toMatchObject([
+      { input: 200, output: 20 },
+      { input: 300, output: 30 },
+    ]);
+  });
+  test("use the last sums of a run", async () => {
+    const sums = only(await entriesOf(shutdown(200), shutdown(500)), "model_call");
     expect(new Set(sums.map(({ key }) => key)).size).toBe(1);
     const merged = sums.reduce<TranscriptEntry>(mergeEntries, sums[0] as TranscriptEntry);
     expect(merged).toMatchObject({ usage: { input: 500, output: 50 } });
+  });
+  const answered = (id: string, outputTokens: number, model?: string) =>
+    line("assistant.message", { messageId: id, content: "", toolRequests: [], outputTokens, model });
+  const mergedOf = (entries: readonly TranscriptEntry[]) => {
+    const sums = new Map<string, TranscriptEntry>();
+    for (const entry of only(entries, "model_call").filter(({ covers }) => covers !== undefined)) {
+      const before = sums.get(entry.key);
+      sums.set(entry.key, before === undefined ? entry : mergeEntries(before, entry));
+    }
+    return only([...sums.values()], "model_call").map(({ model, usage: tokens }) => [model, tokens]);
+  };
+  test("the output of a run without sums is known, its input is not", async () => {
+    const entries = await entriesOf(user("hi"), answered("m1", 7, "m"), answered("m1", 7, "m"), answered("m2", 5, "m"));
+    expect(mergedOf(entries)).toEqual([["m", { output: 12 }]]);
+  });
+  test.each([
+    ["with the same model", "gpt-5-mini"],
+    ["with another name of the model", "mini"],
+    ["without a model", undefined],
+  ])("a run's sums replace the output of its answers: %s", async (_, model) => {
+    const entries = await entriesOf(user("hi"), answered("m1", 13, model), answered("m2", 7, model), shutdown(200));
+    expect(mergedOf(entries)).toEqual([["gpt-5-mini", { input: 200, output: 20 }]]);
+  });
+  test("answers after a checkpoint add their output until the next sums", async () => {
+    const lines = [answered("m1", 20, "mini"), shutdown(200), answered("m2", 9, "mini")];
+    expect(mergedOf(await entriesOf(...lines))).toEqual([["gpt-5-mini", { input: 200, output: 29 }]]);
+    expect(mergedOf(await entriesOf(...lines, shutdown(300)))).toEqual([["gpt-5-mini", { input: 300, output: 30 }]]);
   });
   test("add sums that restarted", async () => {
     const anew = shutdown(300, { sessionStartTime: 1795240999999 });
