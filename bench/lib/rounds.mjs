@@ -1,16 +1,16 @@
 /**
- * Measures several tasks in rounds, in another order each time, so that other load on the machine affects all of them.
+ * Measures several things in rounds, in another order each time, so that other load on the machine affects all of them.
  *
- * @param {Record<string, () => Promise<object>>} tasks
+ * @param {Record<string, () => Promise<object>>} things
  * @returns the results by name, without the warm-up rounds
  */
-export async function inRounds(tasks, runs, warmUps = 1) {
-  const names = Object.keys(tasks);
+export async function inRounds(things, runs, warmUps = 1) {
+  const names = Object.keys(things);
   const measured = Object.fromEntries(names.map((name) => [name, []]));
   for (let n = 0; n < warmUps + runs; n++) {
     const turned = [...names.slice(n % names.length), ...names.slice(0, n % names.length)];
     for (const name of turned) {
-      const one = await tasks[name]();
+      const one = await things[name]();
       if (n >= warmUps) measured[name].push(one);
     }
   }

@@ -7,9 +7,9 @@ import type { Agent, IntakeFacts, Recognition } from "../model/agent.ts";
  * @returns `undefined` if this is ambiguous: the payload is quarantined
  */
 export function detect(agents: readonly Agent[], payload: unknown, intake: IntakeFacts): Agent | undefined {
-  const said = agents.map((agent) => ({ agent, recognition: agent.recognises(payload, intake) }));
+  const named = agents.map((agent) => ({ agent, recognition: agent.recognises(payload, intake) }));
   const of = (recognition: Recognition) =>
-    said.filter((one) => one.recognition === recognition).map((one) => one.agent);
+    named.filter((one) => one.recognition === recognition).map((one) => one.agent);
   const isNamed = (agent: Agent): boolean => agent.source === intake.source;
   const certain = of("certain");
   if (certain.length > 0) return certain.length === 1 ? certain[0] : certain.find(isNamed);

@@ -26,7 +26,6 @@ import {
   settleRejected,
 } from "../store/outbox.ts";
 import { clampTimes, markSent } from "../store/pending-streams.ts";
-import { addRejectedPoints, clearMissingPoints } from "../store/rejected-points.ts";
 import { BackendResponses, backendNowMs, isClockOff } from "./backend-clock.ts";
 import { type Circuit, circuitOf, recordDelivery } from "./circuit.ts";
 import { hasNoClockJump } from "./clock-jump.ts";
@@ -182,7 +181,7 @@ async function sendMetrics(
   clampTimes(drain.db, backendNowMs(drain));
   const rows = await metricRows(drain, settings);
   const isCumulative = settings.metrics?.temporality === "cumulative";
-  const summary = await deliverMetrics(
+  return deliverMetrics(
     rows,
     { sendMetrics: (points) => step("metrics.send", () => sender.sendMetrics(points)) },
     { ...settings, halvings },
@@ -197,18 +196,11 @@ async function sendMetrics(
         const row = rows[seq];
         return row?.stream !== undefined && row.last ? [row.stream] : [];
       });
-      drain.db.transaction(() => {
-        markSent(drain.db, taken);
-        // A cumulative sum is repaired by the next export, a delta is not: it counts as dropped
-        if (!isCumulative && rejected > 0 && counters > 0) addRejectedPoints(drain.db, Math.min(rejected, counters));
-      }, "commit.metrics");
+      drain.db.transaction(() => markSent(drain.db, taken), "commit.metrics");
       drain.report.metricsSent = true;
     },
     isCumulative ? byKind : undefined,
   );
-  const isAllAccepted = summary.sent === rows.length && summary.rejected === 0;
-  if (isCumulative && isAllAccepted) clearMissingPoints(drain.db);
-  return summary;
 }
 
 /** Backends that reject some points reject whole kinds: cumulative sums, histograms. */

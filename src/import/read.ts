@@ -58,7 +58,7 @@ export interface ReadResult {
 }
 
 /** Reads all files of a session and packs it. Files that cannot be read are reported; the others count. Never throws. */
-export async function readSession(task: ReadTask, agent: Agent, redact: Redact, blocks: boolean): Promise<ReadResult> {
+export async function readSession(task: ReadTask, agent: Agent, redact: Redact, isSync: boolean): Promise<ReadResult> {
   const reading = new SessionReading();
   const problems: string[] = [];
   const sink = new RowSink(agent.source, cleanWith(redact), (entry) => reading.learn(entry));
@@ -73,7 +73,7 @@ export async function readSession(task: ReadTask, agent: Agent, redact: Redact, 
       // Before reading, so that lines written during the read count as new
       const before = partSizeOf(file);
       let [next, records, unreadable]: [Offset, number, number] = [INITIAL_OFFSET, 0, 0];
-      for await (const batch of reader?.read({ ...file, roots: task.roots }, INITIAL_OFFSET, { blocks, sink }) ?? []) {
+      for await (const batch of reader?.read({ ...file, roots: task.roots }, INITIAL_OFFSET, { isSync, sink }) ?? []) {
         for (const entry of batch.entries) putEntry(sink, entry);
         await yieldToEvents();
         next = batch.next;

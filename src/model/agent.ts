@@ -120,7 +120,7 @@ export interface ReadOptions {
   /** Also return content. Otherwise none is built. @default false */
   readonly content?: boolean;
   /** Read synchronously, for worker threads that do nothing else. @default false */
-  readonly blocks?: boolean;
+  readonly isSync?: boolean;
   /**
    * Receives the facts in place of the batches' `entries`. A reader may ignore it: whatever it puts into `entries` is still
    * to be used.

@@ -130,7 +130,7 @@ async function readFiles(
     let [next, records, unreadable]: [Offset, number, number] = [INITIAL_OFFSET, 0, 0];
     const unknownKinds = new Map<string, number>();
     for await (const batch of reader.read(file, INITIAL_OFFSET, {
-      blocks: true,
+      isSync: true,
       ...(sink !== undefined && { sink }),
     })) {
       for (const entry of batch.entries) put(entry);

@@ -5,8 +5,8 @@ import { defined } from "../../model/defined.ts";
 import type { Event, Extras, NativeEventType } from "../../model/event.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { absolutePath, first, typeOf } from "../shared/payload/claude-like.ts";
+import { arrivalKey } from "../shared/payload/derived-ids.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
-import { arrivalKey } from "../shared/payload/minted.ts";
 import { outcomeOf } from "../shared/payload/outcome.ts";
 import { eventOf } from "../shared/payload/payload-event.ts";
 
@@ -28,7 +28,7 @@ export function recognises(payload: unknown): Recognition {
   return MARKS.some((name) => p[name] !== undefined) ? "likely" : "possible";
 }
 
-/** A tool call without an event name happened, but may be its start or its end. */
+/** A tool call without an event name can be a start or an end. */
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const p = asObject(payload);
   const sessionId = asString(p?.["conversationId"]);

@@ -7,10 +7,10 @@ import type { SessionEndReason } from "../../model/envelope.ts";
 import { OPENHOOK_VERSION } from "../../model/envelope-types.ts";
 import type { Event, Extras } from "../../model/event.ts";
 import { executableOf } from "../shared/names/executables.ts";
+import { arrivalKey, derivedSessionId } from "../shared/payload/derived-ids.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { eventId, payloadDigest } from "../shared/payload/identity.ts";
 import { asArray, asCode, asCount, asObject, asString, ownOf } from "../shared/payload/json.ts";
-import { arrivalKey, mintedSessionId } from "../shared/payload/minted.ts";
 import { isMachinePrompt } from "./machine.ts";
 import { patchLines } from "./patch.ts";
 
@@ -36,7 +36,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   if (p === undefined || native === undefined) return [];
   const payloadSessionId = asString(p["session_id"]);
   if (payloadSessionId === undefined && asString(p["tool_name"]) === undefined) return [];
-  const sessionId = payloadSessionId ?? mintedSessionId(SOURCE, intake, asString(p["cwd"]));
+  const sessionId = payloadSessionId ?? derivedSessionId(SOURCE, intake, asString(p["cwd"]));
 
   const process = intake.env["CLAUDE_PID"] ?? (intake.parentPid === undefined ? undefined : String(intake.parentPid));
   const cwd = asString(p["cwd"]) ?? intake.cwd;

@@ -35,8 +35,8 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
   for (const orphan of orphans) {
     const known = sessions.get(orphan.sessionId);
     // The session's file can have moved to another project without its subagents
-    const beganMs = known?.beganMs ?? orphan.beganMs;
-    sessions.set(orphan.sessionId, { ...merged(known, orphan), beganMs });
+    const startMs = known?.startMs ?? orphan.startMs;
+    sessions.set(orphan.sessionId, { ...merged(known, orphan), startMs });
   }
   for (const session of oldestFirst(sessions.values())) yield located(session, query);
 }
@@ -87,7 +87,7 @@ const merged = (known: Candidate | undefined, { only, ...other }: Candidate): Ca
     : {
         sessionId: known.sessionId,
         path: known.path,
-        beganMs: Math.min(known.beganMs, other.beganMs),
+        startMs: Math.min(known.startMs, other.startMs),
         mains: [...known.mains, ...other.mains],
       };
 
@@ -118,7 +118,7 @@ async function sessionsInProject(
     const { sizeBytes, writtenMs } = file;
     const sessionId = basename(name, LINES);
     const only = hasNoSubagentFiles && !shared.has(sessionId) ? { sizeBytes, modifiedMs: writtenMs } : undefined;
-    return [{ sessionId, path, beganMs: file.beganMs, mains: [path], ...(only !== undefined && { only }) }];
+    return [{ sessionId, path, startMs: file.startMs, mains: [path], ...(only !== undefined && { only }) }];
   });
   const known = new Set(mains.map(({ sessionId }) => sessionId));
   const left = new Map<string, Candidate>();
@@ -126,7 +126,7 @@ async function sessionsInProject(
     const file = known.has(sessionId) || left.has(sessionId) ? undefined : statFile(part, query);
     if (file !== undefined && file.sizeBytes > 0) {
       const main = join(project, `${sessionId}${LINES}`);
-      left.set(sessionId, { sessionId, path: main, beganMs: file.beganMs, mains: [main] });
+      left.set(sessionId, { sessionId, path: main, startMs: file.startMs, mains: [main] });
     }
   };
   for (const { name, path, isFolder } of entries) {

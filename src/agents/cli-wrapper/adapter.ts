@@ -59,10 +59,10 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
 // --- internal ---
 
 /**
- * Variables with which agents pass their session id to the commands they run. Only those that equal the id in the agent's hooks and
- * transcripts.
+ * Variables with which agents pass their session id to commands. Listed are only variables with the same id as in the agent's
+ * hooks and transcripts.
  */
-const AGENT_OF: Readonly<Record<string, string>> = {
+const SESSION_VARIABLES: Readonly<Record<string, string>> = {
   CLAUDE_CODE_SESSION_ID: "claude-code",
   CODEX_THREAD_ID: "codex",
   CRUSH_SESSION_ID: "crush",
@@ -76,12 +76,12 @@ interface Owner {
 }
 
 function ownerOf(p: Readonly<Record<string, unknown>>, intake: IntakeFacts, cwd: string | undefined): Owner {
-  const agents = Object.entries(AGENT_OF).flatMap(([variable, source]): readonly Owner[] => {
+  const agents = Object.entries(SESSION_VARIABLES).flatMap(([variable, source]): readonly Owner[] => {
     const id = asString(intake.env[variable]);
     return id === undefined ? [] : [{ source, session: { id, origin: "environment" } }];
   });
   const [agent] = agents;
-  // A nested agent inherits the outer agent's variable, so the inner agent is unknown
+  // With several variables, agents are nested, and it is unknown which one is the inner agent
   if (agent !== undefined && agents.length === 1) return agent;
   const inherited = asString(intake.env["OPENHOOK_SESSION_ID"]);
   if (inherited !== undefined) return { source: SOURCE, session: { id: inherited, origin: "environment" } };
@@ -91,7 +91,7 @@ function ownerOf(p: Readonly<Record<string, unknown>>, intake: IntakeFacts, cwd:
   return { source: SOURCE, session: { id, origin: "minted" } };
 }
 
-/** One per run of the wrapper: the id it sends, otherwise the wrapper's process, which started both hooks. */
+/** The id of a run: the one that the wrapper sends, otherwise its process, which started both hooks. */
 function callIdOf(p: Readonly<Record<string, unknown>>, intake: IntakeFacts): string | undefined {
   const own = asString(p["call"]);
   if (own !== undefined) return eventId("call", SOURCE, own);

@@ -2,9 +2,9 @@ import type { IntakeFacts } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
 import type { Extras } from "../../model/event.ts";
 import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
+import { arrivalKey } from "../shared/payload/derived-ids.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
-import { arrivalKey } from "../shared/payload/minted.ts";
 import { pathOf } from "./expand.ts";
 import { usageOf } from "./usage.ts";
 

@@ -18,7 +18,7 @@ export const LIKE: ClaudeLike = { source: SOURCE, events: EVENTS };
  */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);
-  if (p === undefined || FOREIGN_MARKS.some((mark) => p[mark] !== undefined)) return "no";
+  if (p === undefined || FOREIGN_FIELDS.some((mark) => p[mark] !== undefined)) return "no";
   const native = first(p, ["hook_event_name", "hookEventName"]);
   const path = p["transcript_path"];
   if (native === undefined || !Object.hasOwn(EVENTS, native) || first(p, ["session_id", "sessionId"]) === undefined)
@@ -53,9 +53,9 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
 
 // --- internal ---
 
-const FOREIGN_MARKS = ["openhook", "cursor_version", "clineVersion", "conversationId", "trajectory_id", "toolName"];
+const FOREIGN_FIELDS = ["openhook", "cursor_version", "clineVersion", "conversationId", "trajectory_id", "toolName"];
 
-/** A subagent's task arrives as its prompt; only user sessions have a transcript. */
+/** Whether a prompt is a subagent's task: only sessions of the user have a transcript. */
 const isTask = (event: Event, payload: unknown): event is Extract<Event, { type: "prompt.submit" }> =>
   event.type === "prompt.submit" && asObject(payload)?.["transcript_path"] === undefined;
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Node } from "jsonc-parser";
 import {
   appendTo,
-  holdsComment,
+  containsComment,
   type Json,
   JsoncError,
   type JsonObject,
@@ -149,7 +149,7 @@ function withoutOurs(body: string): string {
 
 function removeIfEmpty(text: string, path: readonly string[]): string {
   const node = nodeAt(parseDocument(text), path);
-  return node === undefined || (node.children ?? []).length > 0 || holdsComment(text, node)
+  return node === undefined || (node.children ?? []).length > 0 || containsComment(text, node)
     ? text
     : removeAt(text, path);
 }
@@ -158,7 +158,7 @@ function removeIfEmpty(text: string, path: readonly string[]): string {
 function isEmptyFile(body: string): boolean {
   const root = parseDocument(body);
   return (
-    !holdsComment(body, root) &&
+    !containsComment(body, root) &&
     propertiesOf(root).every(
       ({ key, value }) =>
         (key === "version" && value.value === 1) || (key === "hooks" && (value.children ?? []).length === 0),

@@ -49,7 +49,7 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
     ];
     const dated = await mapInBatches(places, async ([sessionId, path]) => {
       const file = isFolderName(sessionId) ? statFile(path, query) : undefined;
-      return file === undefined || file.sizeBytes === 0 ? [] : [{ sessionId, path, beganMs: file.beganMs }];
+      return file === undefined || file.sizeBytes === 0 ? [] : [{ sessionId, path, startMs: file.startMs }];
     });
     for (const one of dated.flat()) if (!sessions.has(one.sessionId)) sessions.set(one.sessionId, one);
   }

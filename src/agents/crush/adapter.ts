@@ -6,10 +6,13 @@ import { CLAUDE_EVENTS, claudeLikeEvents } from "../shared/payload/claude-like.t
 import { asObject, asString } from "../shared/payload/json.ts";
 
 export const SOURCE = "crush";
-/** Older builds only have PreToolUse, so their calls have no end. */
+/** Older builds have only PreToolUse, so their calls have no end. */
 export const EVENTS = { ...CLAUDE_EVENTS, TurnStart: "prompt.submit", TurnEnd: "turn.end" } as const;
 
-/** `event` beside `cwd`; Crush's variable for hooks makes it certain. Inherited by another agent, it comes with other shapes. */
+/**
+ * Likely by `event` and `cwd`; certain with Crush's variable for hooks. Another agent that inherits the variable sends other
+ * shapes.
+ */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);
   if (p === undefined || asString(p["event"]) === undefined || p["hook_event_name"] !== undefined) return "no";

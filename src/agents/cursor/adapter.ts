@@ -10,19 +10,20 @@ import { inputDigest } from "../shared/payload/digest.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
 import { asCode, asCount, asExitCode, asObject, asString, ownOf } from "../shared/payload/json.ts";
 import { eventOf, type PayloadEvent } from "../shared/payload/payload-event.ts";
-import { isShaped, isShell, modelOf, type Payload, payloadOf, SOURCE } from "./payload.ts";
+import { hasCursorShape, isShell, modelOf, type Payload, payloadOf, SOURCE } from "./payload.ts";
 
 export { SOURCE };
 
 /**
- * Every payload contains the version, even if Cursor runs hooks from Claude's settings. The environment proves nothing, because
- * other programs run in Cursor's terminal.
+ * Every payload contains the version, even if Cursor runs hooks from Claude's settings. The environment is not used, because other
+ * programs run in Cursor's terminal too.
  */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);
   if (p === undefined || p["openhook"] !== undefined) return "no";
   if (asString(p["cursor_version"]) !== undefined) return "certain";
-  if (isShaped(p) || /[/\\]\.cursor[/\\]projects[/\\]/.test(asString(p["transcript_path"]) ?? "")) return "likely";
+  if (hasCursorShape(p) || /[/\\]\.cursor[/\\]projects[/\\]/.test(asString(p["transcript_path"]) ?? ""))
+    return "likely";
   if (isShell(p)) return "likely";
   // Fields in camel case belong to another agent, whatever file registered the hook
   const isForeign = p["hookEventName"] !== undefined || p["toolName"] !== undefined || p["sessionId"] !== undefined;
@@ -30,7 +31,7 @@ export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   return !isForeign && native !== undefined && KNOWN.has(native) ? "possible" : "no";
 }
 
-/** One payload → its events. Duplicates of a tool call under another name yield nothing. */
+/** One payload → its events; none for duplicates of a tool call under another name. */
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const read = payloadOf(payload, intake);
   if (read === undefined) return [];
@@ -63,7 +64,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
       // Cursor also sends an event for the tool call; another contract may only send this name
       return read.isNative ? [] : event("tool.start", shellOf(read));
     case "afterAgentResponse":
-      // Keeps the turn's tokens
+      // The turn's tokens are attached to it
       return read.isNative && p["input_tokens"] !== undefined ? event("notice") : [];
     case "stop":
       return p["status"] === "error"
@@ -134,7 +135,7 @@ function baseEvent(read: Payload, type: NativeEventType, payload: unknown, intak
 const startKey = (payload: unknown, { parentPid, parentStart }: IntakeFacts): string =>
   [payloadDigest(payload), parentPid ?? "", parentStart ?? ""].join(":");
 
-/** Tools are assigned to turns by time: without a prompt event, their generation id would create a turn. */
+/** Tools have no prompt id and are assigned to turns by time: without a prompt event, their id would create a turn. */
 function extrasOf({ p, native, promptId }: Payload): Extras {
   const hasPrompt = native === "beforeSubmitPrompt" || native === "stop" || native === "afterAgentResponse";
   return defined<Extras>({
@@ -185,7 +186,7 @@ function callOf(read: Payload): Partial<PayloadEvent> & Required<Pick<PayloadEve
   };
 }
 
-/** The exit code in the JSON text is often the only sign of a shell's failure. */
+/** The exit code in the JSON text is often the only sign that a command failed. */
 function endOf(read: Payload): Partial<PayloadEvent> {
   const call = callOf(read);
   const output = asObject(jsonIn(read.p["tool_output"]));
@@ -225,7 +226,7 @@ function shellOf(read: Payload): Partial<PayloadEvent> {
   };
 }
 
-/** Reported by the parent. The subagent's own events have another conversation id and do not name the parent. */
+/** The parent's event. The subagent's own events have another conversation id and do not name the parent. */
 function subagentOf(read: Payload): Partial<PayloadEvent> {
   const { p, session } = read;
   const parent = asString(p["parent_conversation_id"]);

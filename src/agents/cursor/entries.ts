@@ -23,7 +23,7 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
     case "beforeSubmitPrompt":
       return turnModel(read, intake);
     case "afterAgentResponse":
-      // Only the generation id assigns it to a turn
+      // Without a generation id it cannot be assigned to a turn
       if (read.promptId === undefined) return [];
       return [turnUsage(read, intake)].filter((sum) => sum !== undefined);
     case "subagentStart":
@@ -46,8 +46,8 @@ const at = (key: string, { promptId }: Payload, { timeMs }: IntakeFacts) =>
   defined<{ key: string; timeMs: number; promptKey: string }>({ key, timeMs, promptKey: promptId });
 
 /**
- * Sums over all model calls of a turn. The response and the turn's end report the same sums under one key, and the larger ones
- * count. Without a turn id the counters themselves are the key: no two turns of a conversation have the same.
+ * Sums over all model calls of a turn. The response and the turn's end report them under one key, and the larger ones count.
+ * Without a turn id the counters are the key: two turns of a conversation never have the same.
  */
 function turnUsage(read: Payload, intake: IntakeFacts): EntryOf<"model_call"> | undefined {
   const usage = usageOf(read.p);
@@ -58,7 +58,7 @@ function turnUsage(read: Payload, intake: IntakeFacts): EntryOf<"model_call"> | 
 const unknownUsage = (read: Payload, payload: unknown, intake: IntakeFacts): EntryOf<"model_call"> =>
   sumOf(read, read.promptId ?? payloadDigest(payload), intake);
 
-/** A turn's end may lack the model that its prompt has; both share one sum. */
+/** The model of a turn, from its prompt, under the key of its sum: the turn's end may have no model. */
 function turnModel(read: Payload, intake: IntakeFacts): readonly EntryOf<"model_call">[] {
   if (read.promptId === undefined || modelOf(read.p) === undefined) return [];
   return [{ ...sumOf(read, read.promptId, intake), complete: false }];
@@ -98,7 +98,7 @@ const interruption = (read: Payload, payload: unknown, intake: IntakeFacts): Ent
   ...at(`interruption:${read.promptId ?? payloadDigest(payload)}`, read, intake),
 });
 
-/** Two subagents' parents differ only in the call. */
+/** The call that started a subagent. */
 function subagent({ p }: Payload, { timeMs }: IntakeFacts): readonly EntryOf<"subagent">[] {
   const agentId = subagentIdOf(p);
   if (agentId === undefined) return [];

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Node } from "jsonc-parser";
 import {
   appendTo,
-  holdsComment,
+  containsComment,
   type Json,
   JsoncError,
   type JsonObject,
@@ -23,7 +23,7 @@ export interface Hook {
 }
 
 /**
- * Makes exactly these hooks our hooks in a text, one per event. Existing entries stay; everything else keeps every byte.
+ * Replaces our hooks in a text by these, one per event. Equal entries are kept; every other byte is preserved.
  *
  * @param text the file; `undefined` or blank if there is none
  * @returns the same string if nothing had to change
@@ -35,7 +35,7 @@ export function addHooks(text: string | undefined, wanted: readonly Hook[]): str
   const before = readFile(body);
   let edited = removeUnwanted(body, wanted);
   for (const hook of wanted) edited = addOne(edited, hook);
-  // Cursor refuses a file without a version; a file that already has hooks is left as it is
+  // Cursor rejects a file without a version; if the file already has hooks, adding one is the user's decision
   if (isObject(before) && before["version"] === undefined && before["hooks"] === undefined) {
     edited = appendTo(edited, [], "version", VERSION);
   }
@@ -59,11 +59,11 @@ export function removeHooks(text: string): string | undefined {
   const edited = isOrphan ? removeAt(withoutHooks, ["version"]) : withoutHooks;
   verify(before, edited, []);
   const root = parseDocument(edited);
-  const isBare = propertiesOf(root).every(({ key }) => key === "version") && !holdsComment(edited, root);
+  const isBare = propertiesOf(root).every(({ key }) => key === "version") && !containsComment(edited, root);
   return isBare && edited.trim().length === root.length ? undefined : bomOf(text) + edited;
 }
 
-/** Events that a text registers us for, in the file's order. Empty if it cannot be read. */
+/** Events for which the text has our hooks, in its order. Empty if it cannot be read. */
 export function hookedEvents(text: string): readonly string[] {
   try {
     const hooks = nodeAt(parseDocument(withoutBom(text)), ["hooks"]);
@@ -74,7 +74,7 @@ export function hookedEvents(text: string): readonly string[] {
   }
 }
 
-/** The other hooks of a file, to find what would make Cursor refuse it. `undefined` if the file cannot be read. */
+/** Other programs' hooks in a file, to find those that make Cursor reject it. `undefined` if the file cannot be read. */
 export function foreignHooks(text: string): readonly { event: string; command: string | undefined }[] | undefined {
   try {
     const hooks = plainOf(parseDocument(withoutBom(text)));
@@ -124,19 +124,19 @@ function readFile(body: string): Json {
     throw error;
   }
   if (root.type !== "object") throw wrong(body, root, `the top level is a ${root.type}, not an object`);
-  once(body, root, "hooks", "");
+  requireUnique(body, root, "hooks", "");
   const hooks = nodeAt(root, ["hooks"]);
   if (hooks === undefined) return plainOf(root);
   if (hooks.type !== "object") throw wrong(body, hooks, `"hooks" is a ${hooks.type}, not an object`);
   for (const { key, value } of propertiesOf(hooks)) {
-    once(body, hooks, key, "hooks.");
+    requireUnique(body, hooks, key, "hooks.");
     if (value.type !== "array") throw wrong(body, value, `"hooks.${key}" is a ${value.type}, not an array`);
   }
   return plainOf(root);
 }
 
-/** Readers use the last of two equal keys, so removing one would activate the other. */
-function once(body: string, object: Node, key: string, prefix: string): void {
+/** Rejects duplicate keys: readers use the last one, so removing it would activate the other. */
+function requireUnique(body: string, object: Node, key: string, prefix: string): void {
   const second = propertiesOf(object).filter((property) => property.key === key)[1];
   if (second !== undefined) throw wrong(body, second.value, `duplicate key "${prefix}${key}"`);
 }
@@ -160,7 +160,7 @@ function removeUnwanted(body: string, wanted: readonly Hook[]): string {
 
 function removeIfEmpty(text: string, path: readonly string[]): string {
   const node = nodeAt(parseDocument(text), path);
-  const isFull = node === undefined || (node.children ?? []).length > 0 || holdsComment(text, node);
+  const isFull = node === undefined || (node.children ?? []).length > 0 || containsComment(text, node);
   return isFull ? text : removeAt(text, path);
 }
 
@@ -176,7 +176,7 @@ function addOne(text: string, { event, entry }: Hook): string {
   return same ? text : replaceAt(text, ["hooks", event, at], entry);
 }
 
-/** True if we added the version: ours comes after the hooks, users write it first. */
+/** True if we added the version: we write it after the hooks, users before them. */
 function isOurVersion(body: string): boolean {
   const root = parseDocument(body);
   const keys = propertiesOf(root).map(({ key }) => key);
@@ -184,7 +184,7 @@ function isOurVersion(body: string): boolean {
   return keys.at(-1) === "version" && keys.at(-2) === "hooks" && version?.value === VERSION;
 }
 
-/** Verifies an edit by parsing its result. A failure is our bug; the file has not been written. */
+/** Verifies an edit by parsing its result. A failure is a bug of ours; the file was not written. */
 function verify(before: Json, edited: string, wanted: readonly Hook[]): void {
   const after = readFile(edited);
   const hooks = isObject(after) && isObject(after["hooks"]) ? Object.entries(after["hooks"]) : [];

@@ -24,7 +24,7 @@ export default {
     "notice",
   ],
   tokens: "payload",
-  // On the desktop a session ends when its window is closed, or never
+  // On the desktop a session ends only when its window is closed
   endsSilently: true,
   capabilities: {
     basis: "documented",

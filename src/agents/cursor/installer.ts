@@ -31,12 +31,12 @@ const isDirectory = (path: string): Promise<boolean> =>
     () => false,
   );
 
-// In seconds. The hook takes 3 ms; one that hangs on a broken disk must not hold the agent for an unknown default.
+// In seconds. The hook takes 3 ms; if it hangs on a broken disk, it must not block the agent for an unknown default time.
 const TIMEOUT_S = 5;
 
 /**
- * Only names that 3.12 and 2026.07 sent or documented: a single unknown name makes Cursor silently skip the whole file, including
- * other programs' hooks (measured by others with 2026.09.10).
+ * Only names that 3.12 and 2026.07 sent or documented: with one unknown name Cursor silently skips the whole file, including other
+ * programs' hooks (observed by others with 2026.09.10).
  *
  * Not registered: duplicates of tool calls, and events with whole files, edits or thoughts.
  */
@@ -68,7 +68,7 @@ const KNOWN = new Set([
   ...["beforeTabFileRead", "afterTabFileEdit", "workspaceOpen"],
 ]);
 
-/** Hooks that make Cursor skip the file, and ours with it. */
+/** Hooks of other programs that make Cursor skip the whole file. */
 function findings({ path, text }: SettingsText): readonly Finding[] {
   if (text === undefined || hookedEvents(text).length === 0) return [];
   return [

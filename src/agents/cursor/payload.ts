@@ -4,7 +4,7 @@ import { type PayloadSession, sessionOf } from "../shared/payload/payload-event.
 
 export const SOURCE = "cursor";
 
-/** The stdout that Cursor expects. For every event it leaves the decision to Cursor. */
+/** The stdout that Cursor expects. It contains no decision, for any event. */
 export const REPLY = "{}";
 
 /** The common members of Cursor's payloads. */
@@ -12,9 +12,9 @@ export interface Payload {
   readonly p: Readonly<Record<string, unknown>>;
   readonly native: string;
   readonly session: PayloadSession;
-  /** The user message this belongs to; absent if the payload repeats the conversation's id instead. */
+  /** The user message to which the payload belongs; absent if the payload repeats the conversation's id instead. */
   readonly promptId: string | undefined;
-  /** Sent by Cursor itself, not under a hook contract with the same event names. */
+  /** Sent by Cursor, not by another program with the same event names. */
   readonly isNative: boolean;
   readonly cwd: string | undefined;
 }
@@ -22,12 +22,12 @@ export interface Payload {
 /** @returns `undefined` without an event name in the payload or on the command line */
 export function payloadOf(payload: unknown, intake: IntakeFacts): Payload | undefined {
   const p = asObject(payload);
-  const isNative = asString(p?.["cursor_version"]) !== undefined || isShaped(p);
+  const isNative = asString(p?.["cursor_version"]) !== undefined || hasCursorShape(p);
   const native = asString(p?.["hook_event_name"]) ?? intake.event ?? (isShell(p) ? "beforeShellExecution" : undefined);
   if (p === undefined || native === undefined) return undefined;
   const cwd = asString(p["cwd"]) ?? folderOf(asArray(p["workspace_roots"])[0]);
   const conversation = asString(p["conversation_id"]) ?? asString(p["session_id"]);
-  // Cursor was opened without a conversation
+  // Cursor is open without a conversation
   if (isNative && conversation === undefined) return undefined;
   return {
     p,
@@ -40,12 +40,12 @@ export function payloadOf(payload: unknown, intake: IntakeFacts): Payload | unde
 }
 
 /** The three fields that all payloads had before Cursor added the version. */
-export const isShaped = (p: Readonly<Record<string, unknown>> | undefined): boolean =>
+export const hasCursorShape = (p: Readonly<Record<string, unknown>> | undefined): boolean =>
   asString(p?.["conversation_id"]) !== undefined &&
   typeof p?.["generation_id"] === "string" &&
   Array.isArray(p["workspace_roots"]);
 
-/** Only a shell command and its folder. */
+/** True for a payload with only a shell command and its folder. */
 export const isShell = (p: Readonly<Record<string, unknown>> | undefined): boolean =>
   p !== undefined &&
   Object.keys(p).sort().join() === "command,cwd" &&

@@ -7,7 +7,7 @@ import { CLAUDE_EVENTS, claudeLikeEvents, recogniseClaudeLike } from "../shared/
 export const SOURCE = "droid";
 export const EVENTS = CLAUDE_EVENTS;
 
-/** Some builds name the event `hookEventName`; the transcripts' folder decides. */
+/** Certain by the transcripts' folder. In some builds the event is `hookEventName`. */
 export const recognises = (payload: unknown): Recognition => recogniseClaudeLike(payload, /[/\\]\.factory[/\\]/);
 
 export const toEvents = (payload: unknown, intake: IntakeFacts): readonly Event[] =>

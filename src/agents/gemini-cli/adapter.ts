@@ -9,13 +9,13 @@ import { payloadDigest } from "../shared/payload/identity.ts";
 import { asArray, asCode, asObject, asString, asTimeMs, ownOf, parsedJson } from "../shared/payload/json.ts";
 import { eventOf, type PayloadEvent, sessionOf } from "../shared/payload/payload-event.ts";
 import { isProgramText } from "./program-text.ts";
-import { editedLines, exitCodeIn, isCancelled, SHELL, textOf } from "./tool-result.ts";
+import { editedLines, exitCodeIn, isCancelled, SHELL_TOOL, textOf } from "./tool-result.ts";
 
 export const SOURCE = "gemini-cli";
 
 /**
- * Certain: the session file's folder, or an event name that no other agent uses. The rest of the payload looks like those of
- * other agents.
+ * Certain by the session file's folder, or by an event name that no other agent uses. Otherwise the payload has the same shape as
+ * other agents' payloads.
  */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);
@@ -32,7 +32,7 @@ export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   return SHARED_EVENTS.has(native) ? "possible" : "no";
 }
 
-/** One payload → its event; none for unknown payloads and for those a trace does not need. */
+/** One payload → its event; none for payloads that are unknown or not needed for a trace. */
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const p = asObject(payload);
   const native = asString(p?.["hook_event_name"]) ?? asString(intake.event);
@@ -85,7 +85,7 @@ function eventFrom(native: string, p: Payload): NativeEvent | undefined {
       };
     }
     case "BeforeAgent":
-      // The program's own text (loop detected, answer continued): the previous turn goes on
+      // The program wrote the text (loop detected, answer continued), and the turn continues
       if (isProgramText(asString(p["prompt"]))) return undefined;
       return {
         type: "prompt.submit",
@@ -127,7 +127,7 @@ function toolExtras(p: Payload): Extras {
   const input = parsedJson(p["tool_input"]);
   return defined<Extras>({
     input_digest: inputDigest(input),
-    executable: p["tool_name"] === SHELL ? executableOf(asObject(input)?.["command"]) : undefined,
+    executable: p["tool_name"] === SHELL_TOOL ? executableOf(asObject(input)?.["command"]) : undefined,
     mcp_server: asString(asObject(p["mcp_context"])?.["server_name"]),
   } as Extras);
 }

@@ -7,7 +7,7 @@ import { compareVersions, versionOf } from "../shared/payload/version.ts";
 import { isOurCommand } from "../shared/settings/settings.ts";
 import { HOOK_NAME, homeOf, readSettings, settingsPath, systemSettingsPath } from "./settings.ts";
 
-/** Finds what stops registered hooks from running: a switch in any settings file, an untrusted folder, an old version. */
+/** Reports why registered hooks do not run: a switch in any settings file, an untrusted folder, an old version. */
 export async function check(files: readonly SettingsText[], target: InstallTarget): Promise<readonly Finding[]> {
   const projectPath = settingsPath("project", target);
   // Ascending precedence
@@ -79,14 +79,14 @@ async function untrusted(
 ): Promise<readonly Finding[]> {
   const { env, project } = target;
   const forced = env["GEMINI_CLI_TRUST_WORKSPACE"];
-  const restricted = env["GEMINI_RESTRICTED_MODE"] === "true" || forced === "false";
-  if (!restricted && forced === "true") return [];
+  const isRestricted = env["GEMINI_RESTRICTED_MODE"] === "true" || forced === "false";
+  if (!isRestricted && forced === "true") return [];
   const trustEnabled = layers
     .map(({ settings }) => asObject(asObject(settings["security"])?.["folderTrust"])?.["enabled"])
     .filter((value) => typeof value === "boolean")
     .at(-1);
-  if (!restricted && trustEnabled === false) return [];
-  const trusted = restricted ? false : await isTrusted(project, await readSettings(trustPath(target)));
+  if (!isRestricted && trustEnabled === false) return [];
+  const trusted = isRestricted ? false : await isTrusted(project, await readSettings(trustPath(target)));
   if (trusted === true || (trusted === undefined && !inProject)) return [];
   return [
     {
@@ -108,8 +108,13 @@ async function isTrusted(folder: string, rules: Readonly<Record<string, unknown>
   let trusted: boolean | undefined;
   for (const [path, level] of Object.entries(rules ?? {})) {
     const root = await realPath(level === "TRUST_PARENT" ? dirname(path) : path);
-    const below = relative(root, real);
-    if (below === ".." || below.startsWith(`..${sep}`) || root.length <= longest || asString(level) === undefined)
+    const relativePath = relative(root, real);
+    if (
+      relativePath === ".." ||
+      relativePath.startsWith(`..${sep}`) ||
+      root.length <= longest ||
+      asString(level) === undefined
+    )
       continue;
     longest = root.length;
     trusted = level !== "DO_NOT_TRUST";
@@ -119,7 +124,7 @@ async function isTrusted(folder: string, rules: Readonly<Record<string, unknown>
 
 const realPath = (path: string): Promise<string> => realpath(path).catch(() => path);
 
-/** Hooks began as an experiment. 0.26.0 is the first version that runs them by default. */
+/** Hooks were experimental first. 0.26.0 is the first version that runs them by default. */
 function tooOld(layers: readonly Layer[], version: string | undefined): readonly Finding[] {
   if (version === undefined || compareVersions(version, "0.27.0") >= 0) return [];
   const experiment = effectiveSwitch(layers, "tools", "enableHooks");

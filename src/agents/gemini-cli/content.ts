@@ -35,7 +35,7 @@ export function messageContent(o: Fields, entries: readonly TranscriptEntry[]): 
 
 // --- internal ---
 
-/** The prompt without the context that hooks add to it. */
+/** The prompt, without context that hooks added. */
 function promptOf(content: unknown): string | undefined {
   const parts = Array.isArray(content) ? content : [content];
   return plainText(parts.filter((part) => !/^<hook_context>/.test(textOf(part) ?? "")));

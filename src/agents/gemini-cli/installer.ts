@@ -23,7 +23,7 @@ export default oneFile({
   async detect(target) {
     const version = await versionOf(PROGRAM, target.env);
     if (version !== undefined) return { present: true, version };
-    // Other programs create the folder too, so it alone proves nothing
+    // Other programs create the folder too, so it does not prove that Gemini CLI is installed
     const folder = join(homeOf(target), ".gemini");
     return { present: (await exists(join(folder, "settings.json"))) || (await exists(join(folder, "tmp"))) };
   },
@@ -48,12 +48,12 @@ interface EventToRegister {
 const TIMEOUT_MS = 5_000;
 
 /**
- * Every version that has hooks knows all these names, so the version does not matter. For an unknown name Gemini CLI prints a
- * warning and continues.
+ * Every version that has hooks knows all these names, so the set does not depend on the version. For an unknown name Gemini CLI
+ * prints a warning and continues.
  *
  * Not registered: BeforeModel, AfterModel and BeforeToolSelection (each payload is the whole conversation, AfterModel is sent
  * for every chunk, and the session file has the tokens), PreCompress (sent before every request, compressed or not),
- * Notification (only shows that the user was asked; the call's duration shows that too).
+ * Notification (only reports that the user was asked for permission, which the call's duration includes).
  */
 const EVENTS: readonly EventToRegister[] = [
   { event: "SessionStart", drain: "if-waiting" },

@@ -1,4 +1,4 @@
-// Seen in 0.20.2 to 0.35.3 and read in the source of 0.20.2, 2026-11-22: chatRecordingService.ts, local-invocation.ts
+// From files of 0.20.2 to 0.35.3 and the source of 0.20.2, 2026-11-22: chatRecordingService.ts, local-invocation.ts
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
 import { asArray, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
@@ -8,7 +8,7 @@ import { type ChatState, entryBase, type Fields, type MessageContext } from "./s
 import { textOf } from "./tool-result.ts";
 import { callEntries } from "./tools.ts";
 
-/** A subagent without its own file. */
+/** A subagent without a separate file. */
 export interface InlineSubagent {
   readonly callId: string;
   /** Time of its task, if the file contains its task and answers between the lines of the agent that started it. */
@@ -39,7 +39,7 @@ export async function inlineSubagentsIn(
   }));
 }
 
-/** Time of a message that was read, and whether it is an answer. */
+/** Time of a message, and whether it is an answer. */
 export interface MessageTime {
   readonly timeMs: number;
   readonly isAnswer: boolean;
@@ -49,7 +49,7 @@ export interface MessageTime {
  * Reads a message of a file that is one object. Up to 0.28 an answer without text has no message: its calls are attached to the
  * last answer with text, even another agent's, and its tokens are lost. The call ids contain the time of the answer.
  *
- * @param messageTimes grows with each message
+ * @param messageTimes the times of all messages so far; the message's time is added
  */
 export function readMerged(
   o: Fields,
@@ -142,7 +142,7 @@ const requestedCalls = (calls: readonly Fields[]): readonly RequestedCall[] =>
       : [{ callId, requestedMs, endMs }];
   });
 
-/** Groups calls by answer: the model only answers again after all calls of the previous answer ended. */
+/** Groups calls by answer: the model answers again only after all calls of the previous answer ended. */
 function callsByAnswer(calls: readonly Fields[]): readonly (readonly [RequestedCall, ...RequestedCall[]])[] {
   const groups: [RequestedCall, ...RequestedCall[]][] = [];
   for (const one of [...requestedCalls(calls)].sort((a, b) => a.requestedMs - b.requestedMs)) {
@@ -167,7 +167,7 @@ function hasAnswerMessage(
   return next?.isAnswer === true && (next.timeMs <= endMs || next === own);
 }
 
-/** The id and the message get their times one after the other. */
+/** The time in the id and the message's time can differ by this much. */
 const ROUNDED_MS = 2;
 
 /** An answer without a message, known only from its calls or its subagent's last message: its usage is unknown. */

@@ -29,13 +29,13 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
       if (!project.isFolder) continue;
       const found = await sessionsIn(join(project.path, CHATS), query);
       orphans.push(...found.orphans);
-      for (const main of found.mains) sessions.set(main.sessionId, joined(sessions.get(main.sessionId), main));
+      for (const main of found.mains) sessions.set(main.sessionId, merged(sessions.get(main.sessionId), main));
     }
   }
   for (const orphan of orphans) {
     const known = sessions.get(orphan.sessionId);
-    const beganMs = known?.beganMs ?? orphan.beganMs;
-    sessions.set(orphan.sessionId, { ...joined(known, orphan), beganMs });
+    const startMs = known?.startMs ?? orphan.startMs;
+    sessions.set(orphan.sessionId, { ...merged(known, orphan), startMs });
   }
   for (const session of oldestFirst(sessions.values())) yield located(session, query);
 }
@@ -53,7 +53,7 @@ export async function files(query: TranscriptQuery): Promise<readonly Transcript
   for (const chats of folders) own.set(chats, await mainsIn(chats, query));
   const found: TranscriptFile[] = existingFiles([...own.values()].flat(), query.roots).map((main) => ({ path: main }));
   for (const chats of folders) {
-    // Without a part of the session, a folder that cannot be read is not its problem
+    // A folder that cannot be read is reported only if it contains a part of the session
     const isNear = mains !== undefined || reported.includes(chats) || (own.get(chats) ?? []).length > 0;
     found.push(...(await subagentsIn(chats, isNear ? query : { sessionId: query.sessionId })));
   }
@@ -88,22 +88,22 @@ async function chatsFolders(query: TranscriptQuery): Promise<readonly string[]> 
   return found;
 }
 
-/** Another folder contains the session too. */
-const joined = (known: Candidate | undefined, other: Candidate): Candidate =>
+/** Merges a session that is in two folders. */
+const merged = (known: Candidate | undefined, other: Candidate): Candidate =>
   known === undefined
     ? other
-    : { ...known, beganMs: Math.min(known.beganMs, other.beganMs), mains: [...known.mains, ...other.mains] };
+    : { ...known, startMs: Math.min(known.startMs, other.startMs), mains: [...known.mains, ...other.mains] };
 
 async function sessionsIn(chats: string, query: LocateQuery): Promise<{ mains: Candidate[]; orphans: Candidate[] }> {
   const entries = await entriesIn(chats, query);
   const isMain = ({ name, isFolder }: Entry): boolean => !isFolder && SESSION_FILE.test(name);
   const heads = await mapInBatches(entries.filter(isMain), async ({ name, path }): Promise<readonly Candidate[]> => {
     const head = headOf(path, query.roots);
-    const sessionId = sessionIdIn(head) ?? (await typedIn(path, query.roots));
+    const sessionId = sessionIdIn(head) ?? (await sessionIdFromLog(path, query.roots));
     const file = sessionId === undefined ? undefined : statFile(path, query);
     if (sessionId === undefined) await reportUnreadable(path, query, "its first bytes contain no session id");
     if (sessionId === undefined || file === undefined) return [];
-    return [{ sessionId, path, mains: [path], beganMs: startIn(head) ?? timeIn(name) ?? file.beganMs }];
+    return [{ sessionId, path, mains: [path], startMs: startIn(head) ?? timeIn(name) ?? file.startMs }];
   });
   const mains = heads.flat();
   const known = new Set(mains.map(({ sessionId }) => folderName(sessionId)));
@@ -113,7 +113,7 @@ async function sessionsIn(chats: string, query: LocateQuery): Promise<{ mains: C
     const file = part === undefined ? undefined : statFile(part.path, query);
     if (file !== undefined && file.sizeBytes > 0) {
       const main = join(chats, `session-${name.slice(0, 8)}.jsonl`);
-      orphans.push({ sessionId: name, path: main, mains: [main], beganMs: file.beganMs });
+      orphans.push({ sessionId: name, path: main, mains: [main], startMs: file.startMs });
     }
   }
   return { mains, orphans };
@@ -133,20 +133,21 @@ async function mainsIn(
   const found: string[] = [];
   for (const path of byShortId.of(chats).get(sessionId.slice(0, 8)) ?? []) {
     // If the file has lost its first line, hooks report its session
-    const named = sessionIdIn(headOf(path, roots)) ?? (path === reported ? sessionId : await typedIn(path, roots));
+    const named =
+      sessionIdIn(headOf(path, roots)) ?? (path === reported ? sessionId : await sessionIdFromLog(path, roots));
     if (named === sessionId) found.push(path);
   }
   return found;
 }
 
 /**
- * The session id of a file without a first line, from the log of typed prompts. When a second program starts in a folder, it
- * deletes the first one's session file if nothing was typed yet. The first program then creates the file again, without the line
+ * The session id of a file without a first line, from the log of typed prompts. When a second process starts in a folder, it
+ * deletes the first one's session file if nothing was typed yet. The first process then creates the file again, without the line
  * that contains the id.
  *
  * @returns `undefined` for an empty file as well: it may have been truncated for another reason
  */
-async function typedIn(path: string, roots: readonly string[] | undefined): Promise<string | undefined> {
+async function sessionIdFromLog(path: string, roots: readonly string[] | undefined): Promise<string | undefined> {
   const short = SHORT_ID.exec(basename(path))?.[1];
   if (short === undefined || firstBytes(path, 1, roots).length === 0) return undefined;
   const log = await readSmall(join(dirname(dirname(path)), "logs.json"), MAX_LOG_BYTES, roots);

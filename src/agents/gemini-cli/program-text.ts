@@ -1,7 +1,7 @@
 /** The history's first message: folder, operating system and date. */
 export const isContext = (text: string | undefined): boolean => text?.startsWith("<session_context>") === true;
 
-/** Messages in the user's name that the program itself writes. */
+/** Texts with the role `user` that the program writes. */
 export const isProgramText = (text: string | undefined): boolean =>
   isContext(text) ||
   text === "Please continue." ||

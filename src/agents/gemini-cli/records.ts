@@ -34,8 +34,8 @@ export function readMessage(o: Fields, state: ChatState, agentId: string | undef
 }
 
 /**
- * A checkpoint of the program's history in memory: its messages are all repetitions, without tokens, some with the ids of others. It
- * ends a repetition of the history, and shows compactions.
+ * A checkpoint of the program's history in memory. It ends a repetition of the history, and shows compactions. Its messages are
+ * all repetitions, without tokens, and some have the ids of other messages.
  */
 export function readCheckpoint(messages: unknown, state: ChatState, agentId: string | undefined): Read {
   const { repeating: _, ...kept } = state;
@@ -57,7 +57,7 @@ function userMessage(context: MessageContext): Read {
   const isResult = parts.some((part) => asObject(part)?.["functionResponse"] !== undefined);
   const own = parts.filter((part) => !/^<hook_context>/.test(textOf(part) ?? ""));
   const text = textOf(own);
-  // After the first prompt this repeats the history; a checkpoint follows
+  // After the first prompt, this message starts a repetition of the history, which a checkpoint ends
   const repeating = state.repeating === true || (isContext(text) && state.promptKey !== undefined);
   if (repeating) return { entries: [], state: { ...state, repeating: true } };
   const withInput = { ...state, inputMs: timeMs };
@@ -73,7 +73,7 @@ function userMessage(context: MessageContext): Read {
   return { entries: [prompt], state: next };
 }
 
-/** Calls of tools that a subagent does not have: they are in no answer, only in the model's input. */
+/** Calls of tools that a subagent does not have. Answers do not contain them, only the model's next input does. */
 function refusals(context: MessageContext, parts: readonly unknown[]): Read {
   const refused = parts.flatMap((part): Fields[] => {
     const response = asObject(asObject(part)?.["functionResponse"]) ?? {};
@@ -86,7 +86,7 @@ function refusals(context: MessageContext, parts: readonly unknown[]): Read {
 
 /**
  * An answer is written when it is complete, and again each time one of its tool calls ends. Its tokens are those of one request.
- * An answer without tokens was written for tool calls only; without a model as well, it belongs to no request.
+ * An answer without tokens only has tool calls; if it has no model either, it belongs to no request.
  */
 function answer(context: MessageContext): Read {
   const { o, id, timeMs, state } = context;
@@ -120,7 +120,7 @@ function answer(context: MessageContext): Read {
 }
 
 /**
- * `input` includes `cached`, `output` excludes `thoughts`, `tool` is what built-in tools added to the request. Where `thoughts` or
+ * `input` includes `cached`, `output` excludes `thoughts`, `tool` are tokens that built-in tools added. Where `thoughts` or
  * `tool` is missing, `total` shows whether there were any.
  */
 function usageOf(tokens: Fields): TokenUsage | undefined {
@@ -153,7 +153,7 @@ const interruption = (context: MessageContext): TranscriptEntry => ({
   ...entryBase(context, `interruption:${context.id}`, `interruption:${context.id}`),
 });
 
-/** Only errors shown in a terminal; a failed `-p` run leaves no record. Other errors are not the model's. */
+/** Errors of the model. Only those in a terminal are recorded: a failed `-p` run has no record. */
 function failure(context: MessageContext): readonly TranscriptEntry[] {
   const text = textOf(context.o["content"]) ?? "";
   if (!text.startsWith("[API Error:")) return [];

@@ -7,7 +7,7 @@ import { JsoncError, parseDocument, plainOf } from "../shared/settings/jsonc.ts"
 /** The hook's name in the agent's own list of hooks, with which users can disable it. */
 export const HOOK_NAME = "openhook-otel";
 
-/** Keys that older versions store under `hooks` beside the events. */
+/** Keys under `hooks` that are no events, in older versions. */
 export const NOT_EVENTS: readonly string[] = ["enabled", "disabled", "notifications"];
 
 /** The folder that contains `.gemini`. */

@@ -2,15 +2,15 @@ import { defined } from "../../model/defined.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** What earlier records mean for the next one. Plain JSON, stored between two drains. */
+/** State between two records. Plain JSON, stored between two drains. */
 export interface ChatState {
-  /** Time of the last record that had one; records without a time get it. */
+  /** Time of the last record that had one; also used for records without a time. */
   readonly timeMs: number;
   /** Key of the prompt whose turn the records belong to. */
   readonly promptKey?: string;
-  /** When the model last received input. */
+  /** Time of the model's last input. */
   readonly inputMs?: number;
-  /** Answers by those of their call ids that may repeat. A file that is one object is always read from its start. */
+  /** Call ids that may repeat, with their answers. Only for files of lines: others are always read from the start. */
   readonly givenIn?: readonly (readonly [callId: string, answer: string])[];
   /** The history, including prompts, is being repeated with new ids. */
   readonly repeating?: true;
@@ -27,7 +27,7 @@ export function entryBase({ timeMs, state, agentId }: MessageContext, key: strin
   });
 }
 
-/** A message and everything its entries depend on. */
+/** A message, and the state that its entries depend on. */
 export interface MessageContext {
   readonly o: Fields;
   readonly id: string;

@@ -1,21 +1,21 @@
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 
 /** The tool that runs commands. */
-export const SHELL = "run_shell_command";
+export const SHELL_TOOL = "run_shell_command";
 
 /**
- * Exit code of a command if it was not 0. It is only in the result's text, after the command's output, and the agent still
- * reports the call as a success.
+ * Exit code of a command if it was not 0. Only the result's text contains it, after the command's output; the agent reports the
+ * call as a success.
  */
 export function exitCodeIn(tool: string | undefined, text: string | undefined): number | undefined {
-  if (tool !== SHELL || text === undefined) return undefined;
-  const last = [...text.slice(-TAIL).matchAll(/^Exit Code: (\d{1,3})$/gm)].at(-1);
+  if (tool !== SHELL_TOOL || text === undefined) return undefined;
+  const last = [...text.slice(-TAIL_CHARS).matchAll(/^Exit Code: (\d{1,3})$/gm)].at(-1);
   return last?.[1] === undefined ? undefined : Number(last[1]);
 }
 
-/** True if the user stopped the command: only its result's text says so, hook and result have no field for it. */
+/** True if the user stopped the command. Only the result's text shows it: hook and result have no field for it. */
 export const isCancelled = (tool: string | undefined, text: string | undefined): boolean =>
-  tool === SHELL && /^(?:<untrusted_context>\s*)?Command was cancelled by user/.test(text?.slice(0, 128) ?? "");
+  tool === SHELL_TOOL && /^(?:<untrusted_context>\s*)?Command was cancelled by user/.test(text?.slice(0, 128) ?? "");
 
 /** Lines an edit added and removed, including the user's changes to it; `undefined` for results of other tools. */
 export function editedLines(display: unknown): { readonly added: number; readonly removed: number } | undefined {
@@ -39,5 +39,5 @@ export function textOf(content: unknown): string | undefined {
 
 // --- internal ---
 
-/** A few short lines about processes follow the exit code. */
-const TAIL = 2_000;
+/** Some short lines about processes can follow the exit code. */
+const TAIL_CHARS = 2_000;

@@ -5,7 +5,7 @@ import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asArray, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
 import { entryBase, type Fields, type MessageContext } from "./state.ts";
-import { editedLines, exitCodeIn, isCancelled, SHELL } from "./tool-result.ts";
+import { editedLines, exitCodeIn, isCancelled, SHELL_TOOL } from "./tool-result.ts";
 
 /**
  * The tool calls of one answer, and the subagents they started. A running call has a use and no result. Two sessions can create
@@ -18,20 +18,20 @@ export function callEntries(context: MessageContext, calls: readonly unknown[]):
     const name = asString(call["name"]);
     if (callId === undefined || name === undefined) return [];
     const args = asObject(call["args"]);
-    // The time the call ended; if the answer was written for its calls only, both have that time
+    // The end of the call. An answer that only has calls has the same time
     const endMs = asTimeMs(call["timestamp"]) ?? context.timeMs;
-    // Unique across sessions, and as earlier versions wrote it
-    const written = idWithoutAgent(callId, context.agentId);
+    // Without the agent, as in keys that earlier versions stored
+    const localId = idWithoutAgent(callId, context.agentId);
     const use = defined<EntryOf<"tool_use">>({
       kind: "tool_use",
       ...entryBase(
         { ...context, timeMs: Math.min(context.timeMs, endMs) },
         `use:${callId}`,
-        `use:${context.id}:${written}`,
+        `use:${context.id}:${localId}`,
       ),
       callId,
       name,
-      executable: name === SHELL ? executableOf(args?.["command"]) : undefined,
+      executable: name === SHELL_TOOL ? executableOf(args?.["command"]) : undefined,
       mcpServer: /\((.+) MCP Server\)$/.exec(asString(call["displayName"]) ?? "")?.[1],
       inputDigest: inputDigest(call["args"]),
     } as EntryOf<"tool_use">);
@@ -41,18 +41,18 @@ export function callEntries(context: MessageContext, calls: readonly unknown[]):
 }
 
 /**
- * Makes call ids unique: a server may provide them, and some count from zero in every answer. The first call with such an id
- * keeps it, later ones get their answer's id added. In a subagent, where such ids restart, the subagent's id is added.
+ * Makes call ids unique: some servers number them from 0 in every answer. The first call with such an id keeps it, for later ones
+ * the answer's id is added. In a subagent, where such ids restart, the subagent's id is added.
  *
  * @param isRequest whether the message is an answer; other messages repeat calls of earlier answers
- * @returns the calls, and the ids to remember in the state
+ * @returns the calls, and the ids to store in the state
  */
 export function uniqueCalls({ id, state, agentId }: MessageContext, calls: readonly unknown[], isRequest: boolean) {
   let { givenIn = [] } = state;
   const unique = calls.map((value) => {
     const call = asObject(value) ?? {};
     const callId = asString(call["id"]);
-    if (callId === undefined || isRandomId(callId) || IS_MINTED.test(callId)) return value;
+    if (callId === undefined || isRandomId(callId) || GENERATED_ID.test(callId)) return value;
     const answers = givenIn.filter(([one]) => one === callId).map(([, answer]) => answer);
     const answer = isRequest ? id : answers.at(-1);
     if (isRequest && !answers.includes(id)) givenIn = [...givenIn, [callId, id] as const].slice(-REMEMBERED_IDS);
@@ -64,24 +64,24 @@ export function uniqueCalls({ id, state, agentId }: MessageContext, calls: reado
 
 // --- internal ---
 
-/** Ids that the program creates contain the time. */
-const IS_MINTED = /[-_]1\d{12}[-_][0-9a-f]+$/;
+/** Ids that Gemini CLI creates contain the time. */
+const GENERATED_ID = /[-_]1\d{12}[-_][0-9a-f]+$/;
 const REMEMBERED_IDS = 500;
 
 function resultOf(context: MessageContext, callId: string, name: string, call: Fields): readonly TranscriptEntry[] {
   const response = responseOf(call["result"]);
   const error = asString(response?.["error"]) ?? asString(call["resultDisplay"]);
   const output = asString(response?.["output"]) ?? asString(call["result"]);
-  const ending = endingOf(call["status"], error, isCancelled(name, output));
-  if (ending === undefined) return [];
-  const lines = ending.status === "success" ? editedLines(call["resultDisplay"]) : undefined;
+  const outcome = outcomeOf(call["status"], error, isCancelled(name, output));
+  if (outcome === undefined) return [];
+  const lines = outcome.status === "success" ? editedLines(call["resultDisplay"]) : undefined;
   return [
     defined<EntryOf<"tool_result">>({
       kind: "tool_result",
       ...entryBase(context, `result:${callId}`, `result:${context.id}:${idWithoutAgent(callId, context.agentId)}`),
       callId,
-      status: ending.status,
-      errorType: ending.errorType,
+      status: outcome.status,
+      errorType: outcome.errorType,
       exitCode: exitCodeIn(name, output),
       linesAdded: lines?.added,
       linesRemoved: lines?.removed,
@@ -91,10 +91,10 @@ function resultOf(context: MessageContext, callId: string, name: string, call: F
 }
 
 /**
- * The program also writes `error` for calls that never ran, and `cancelled` both for refused and for interrupted calls: only the
- * error text distinguishes them.
+ * Gemini CLI writes `error` also for calls that were refused by rule, and `cancelled` for calls that the user refused or
+ * interrupted: only the error text distinguishes them.
  */
-function endingOf(
+function outcomeOf(
   status: unknown,
   error: string | undefined,
   cancelled: boolean,
@@ -129,15 +129,15 @@ function responseOf(result: unknown): Fields | undefined {
   return undefined;
 }
 
-/** The subagent's own file does not contain its type or the call that started it. */
+/** Type and parent call of a subagent, which the subagent's file does not contain. */
 function subagentOf(context: MessageContext, callId: string, name: string, call: Fields): readonly TranscriptEntry[] {
   const agentId = asString(call["agentId"]);
   if (agentId === undefined) return [];
   // Older versions have one tool per subagent, with the subagent's name
   const named = asString(asObject(call["args"])?.["agent_name"]);
-  // The model writes the argument: use it only if it looks like a name
-  const isName = named !== undefined && /^[\w.:@/-]{1,64}$/.test(named);
-  const agentType = isName ? named : name === "invoke_agent" ? undefined : name;
+  // The argument is the model's text, so it is used only if it has the form of a name
+  const isValidName = named !== undefined && /^[\w.:@/-]{1,64}$/.test(named);
+  const agentType = isValidName ? named : name === "invoke_agent" ? undefined : name;
   return [
     defined<EntryOf<"subagent">>({
       kind: "subagent",

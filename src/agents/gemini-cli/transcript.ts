@@ -70,12 +70,12 @@ function readRecord(o: Fields, state: ChatState, agentId: string | undefined) {
 /** Skips changes without messages, which are every second line. */
 function isWorthParsing(line: Buffer): boolean {
   if (!line.subarray(0, SET.length).equals(SET)) return true;
-  // An object besides the one that is set belongs to another record
+  // Another object than the one after "$set" belongs to a second record
   return line.includes('"messages"') || line.includes('{"', SET.length + 1);
 }
 const SET = Buffer.from('{"$set":');
 
-/** Up to about 0.3x: one object, rewritten with every change, so all entries recur with the same keys. */
+/** Up to about 0.3x: one object, rewritten with every change, so all entries are read again with the same keys. */
 async function* readWhole(file: TranscriptFile, wanted: ReadOptions): AsyncGenerator<TranscriptBatch> {
   const { file: handle, stats } = await openRegular(file.path, file.roots);
   await handle.close();
@@ -106,10 +106,10 @@ async function* readWhole(file: TranscriptFile, wanted: ReadOptions): AsyncGener
   yield { entries, content, next, unreadable };
 }
 
-// Enough for an efficient commit, few enough to hold in memory
+// Large enough for few commits, small enough for memory
 const BATCH_ENTRIES = 500;
 
-/** Text members of the top object within its first bytes. */
+/** Text members of the top object, if they are in its first bytes. */
 const headOf = (text: string): Fields =>
   Object.fromEntries(
     [...text.matchAll(/"(sessionId|startTime)":\s*"([^"\\]{1,200})"/g)].map(([, name, value]) => [name, value]),

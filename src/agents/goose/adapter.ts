@@ -20,11 +20,11 @@ export function recognises(payload: unknown): Recognition {
 
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const p = asObject(payload);
-  // The only end of a refused call; an allowed one ends later
-  const isVerdict = p?.["event"] === "PreToolUseResult";
-  if (isVerdict && p["decision"] !== "deny") return [];
+  // PreToolUseResult is the only end of a refused call; an allowed call has another end
+  const isRefusal = p?.["event"] === "PreToolUseResult";
+  if (isRefusal && p["decision"] !== "deny") return [];
   return claudeLikeEvents({ source: SOURCE, events: EVENTS }, payload, intake).map((event) =>
-    isVerdict && event.type === "tool.end"
+    isRefusal && event.type === "tool.end"
       ? {
           ...event,
           data: { ...event.data, status: "error" },

@@ -6,12 +6,12 @@ import { CLAUDE_EVENTS, claudeLikeEvents, first } from "../shared/payload/claude
 import { asObject, asString } from "../shared/payload/json.ts";
 
 export const SOURCE = "grok";
-/** It also runs the hooks of `.claude/settings.json` and `.cursor/hooks.json`, the latter under Cursor's names. */
+/** Grok also runs the hooks of `.claude/settings.json` and `.cursor/hooks.json`, the latter under Cursor's event names. */
 export const EVENTS = { ...CLAUDE_EVENTS, beforeSubmitPrompt: "prompt.submit" } as const;
 
 /**
- * Everything in camel case, including the event's name, with neither Cursor's version nor the time that Copilot always sends. With
- * the command-line flag of Claude Code or Cursor it is certain, because both of those write snake case.
+ * All names are in camel case, including the event's, without Cursor's version and without the time that Copilot always sends. It
+ * is certain if the command line names Claude Code or Cursor, because both write snake case.
  */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);

@@ -6,9 +6,9 @@ import { defined } from "../../model/defined.ts";
 import type { Event, Extras, NativeEventType } from "../../model/event.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { absolutePath, CLAUDE_EVENTS, claudeLikeEvents, emitsOf, typeOf } from "../shared/payload/claude-like.ts";
+import { arrivalKey } from "../shared/payload/derived-ids.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
-import { arrivalKey } from "../shared/payload/minted.ts";
 import { eventOf, type PayloadEvent, type PayloadSession, sessionOf } from "../shared/payload/payload-event.ts";
 
 export const SOURCE = "hook-contract";
@@ -29,7 +29,7 @@ export const EVENTS = {
 
 export const EMITS = [...new Set([...emitsOf(EVENTS), ...emitsOf(CLAUDE_EVENTS)])];
 
-/** These payloads do not name their agent: the command line is the only reliable source, otherwise the exact set of fields. */
+/** These payloads do not name their agent. The command line does; without it, the exact set of fields decides. */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);
   if (p === undefined || FOREIGN.some((name) => p[name] !== undefined)) return "no";
@@ -68,7 +68,7 @@ function shapeOf(p: Fields): "envelope" | "lifecycle" | undefined {
   return isLifecycle ? "lifecycle" : undefined;
 }
 
-/** `{"tool_name", "tool_input"}` for every event: a lifecycle event is a tool name, and a tool event may be a start or an end. */
+/** `{"tool_name", "tool_input"}` for every event: lifecycle events are tool names, and a tool event can be a start or an end. */
 function envelopeOf(p: Fields, intake: IntakeFacts): PayloadEvent | undefined {
   const name = asString(p["tool_name"]);
   if (name === undefined) return undefined;
@@ -93,7 +93,7 @@ function envelopeOf(p: Fields, intake: IntakeFacts): PayloadEvent | undefined {
   };
   const extras = defined<Extras>({ executable: executableOf(input["command"]) });
   if (phase !== "tool.start" && phase !== "tool.end") {
-    // Start or end is unknown: report an end that cannot be paired
+    // It is unknown whether this is a start or an end: report an end that is never paired
     return { ...tool, type: "tool.end", tool: { name }, extras: { ...extras, input_digest: UNPAIRED } };
   }
   const digest = defined<Extras>({ input_digest: inputDigest(p["tool_input"]) });
@@ -116,7 +116,7 @@ const LIFECYCLE = new Set(
 /** No input has this digest, so such an end is never paired. */
 const UNPAIRED = "unpaired";
 
-/** Bare fields. The event is on the command line; otherwise the fields decide, and an empty object has no event. */
+/** Fields without an event name. The name is on the command line; otherwise the fields decide, and an empty object has no event. */
 function lifecycleOf(p: Fields, intake: IntakeFacts): PayloadEvent | undefined {
   const native = intake.event ?? nameByFields(p);
   const type = native === undefined ? undefined : typeOf(EVENTS, native);
@@ -130,7 +130,7 @@ function lifecycleOf(p: Fields, intake: IntakeFacts): PayloadEvent | undefined {
     case "tool.end":
       return { ...base, type, tool: { name, status: "success" }, extras: { status_origin: "assumed" } };
     case "turn.end":
-      // The transcript is a path or the whole text; the text is dropped
+      // `transcript` is a path, or the whole text, which is dropped
       return { ...base, type, extras: defined<Extras>({ transcript_path: absolutePath(p["transcript"], intake) }) };
     default:
       return { ...base, type, promptLength: lengthOf(p["prompt"]) };

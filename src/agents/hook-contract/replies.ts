@@ -1,6 +1,6 @@
 /**
- * The replies that these programs expect, by event. Both contracts have UserPromptSubmit, but only one has a decision for it; `{}`
- * is neutral in both. For all other events the program expects a decision whether the agent may continue.
+ * The replies that these programs expect, by event. Both contracts have UserPromptSubmit, but only one expects a decision for it;
+ * `{}` is neutral in both. For all other events the reply decides whether the agent may continue.
  */
 export const REPLIES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(

@@ -4,9 +4,9 @@ import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
 import type { Event, EventType, Extras } from "../../model/event.ts";
 import { executableOf } from "../shared/names/executables.ts";
+import { arrivalKey } from "../shared/payload/derived-ids.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asCode, asExitCode, asObject, asString, parsedJson } from "../shared/payload/json.ts";
-import { arrivalKey } from "../shared/payload/minted.ts";
 import { outcomeOf, type ToolOutcome } from "../shared/payload/outcome.ts";
 import { eventOf, sessionOf } from "../shared/payload/payload-event.ts";
 
@@ -24,7 +24,7 @@ export const EMITS = [
   "turn.end",
 ] as const satisfies readonly EventType[];
 
-/** Certain: an event name only Kiro has, a v3 session id, or Kiro's variable. Likely: its tools' names. */
+/** Certain by an event name that only Kiro has, a v3 session id, or Kiro's variable. Likely by names of its tools. */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);
   if (p === undefined || FOREIGN.some((name) => p[name] !== undefined)) return "no";
@@ -54,7 +54,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   if (p === undefined || native === undefined || type === undefined) return [];
   const reportedId = asString(p["session_id"]);
   const isV3 = V3_SESSION.test(reportedId ?? "") || /^[A-Z]/.test(native);
-  // v3 has the same event in its own hook file
+  // In v3, our separate hook file reports the same event
   if (isV3 && intake.event === FROM_AGENT_FILE) return [];
 
   const cwd = asString(p["cwd"]);
@@ -124,12 +124,12 @@ function typeOf(native: string | undefined): (typeof EMITS)[number] | undefined 
 }
 
 /**
- * The first start per process counts: choosing another agent repeats it, and IDE 1.0.52 sends it before every prompt.
+ * One start per process counts: it is sent again when the user chooses another agent, and by IDE 1.0.52 before every prompt.
  */
 const startKey = (type: EventType, { parentPid, parentStart }: IntakeFacts): string | undefined =>
   type !== "session.start" || parentPid === undefined ? undefined : `${parentPid}:${parentStart ?? ""}`;
 
-/** IDE 0.x has a flag, the CLI an object or a list of typed parts, IDE 1.x the text that the model gets. */
+/** IDE 0.x has a flag, the CLI an object or a list of typed parts, IDE 1.x the text that the model receives. */
 function endOf(p: Readonly<Record<string, unknown>>): ToolOutcome {
   if (typeof p["toolSuccess"] === "boolean") {
     return { status: p["toolSuccess"] ? "success" : "error", origin: "native" };

@@ -10,7 +10,7 @@ import {
   listsOfOurs,
   type OwnEntries,
   putEntries,
-  takeEntries,
+  removeEntries,
 } from "../shared/settings/entries.ts";
 import { type JsonObject, nodeAt, parseDocument, propertiesOf } from "../shared/settings/jsonc.ts";
 import { isOurCommand } from "../shared/settings/settings.ts";
@@ -33,7 +33,7 @@ export default {
   remove: (files) =>
     files.map((file) => ({
       ...file,
-      text: file.text === undefined ? undefined : takeEntries(file.text, kindOf(file)),
+      text: file.text === undefined ? undefined : removeEntries(file.text, kindOf(file)),
     })),
   registered: (files) => [...new Set(files.flatMap(triggersIn))],
   check,
@@ -62,23 +62,23 @@ const isOurs = (entry: JsonObject): boolean =>
   isOurCommand(asString(entry["command"]) ?? asString(asObject(entry["action"])?.["command"]) ?? "");
 
 const V1_FILE: EntryFile = {
-  frame: { version: "v1" },
+  emptyDocument: { version: "v1" },
   lists: () => [["hooks"]],
   isOurs,
-  prune: false,
-  forHooksAlone: true,
+  removesEmpty: false,
+  hooksOnly: true,
 };
 
 /** `kiro-cli agent validate` refuses an event without entries. */
 const AGENT_FILE: EntryFile = {
-  frame: {},
+  emptyDocument: {},
   lists: (root) => {
     const hooks = propertiesOf(root).findLast(({ key }) => key === "hooks")?.value;
     return hooks?.type === "array" ? [["hooks"]] : propertiesOf(hooks).map(({ key }) => ["hooks", key]);
   },
   isOurs,
-  prune: true,
-  forHooksAlone: false,
+  removesEmpty: true,
+  hooksOnly: false,
 };
 
 type Drain = Parameters<Registration["command"]>[0]["drain"];
@@ -91,7 +91,7 @@ const V1_TRIGGERS: Readonly<Record<string, Drain>> = {
   Stop: "yes",
 };
 
-/** Exactly the five that the validator of 2.20.0 knows. */
+/** The five events that the validator of 2.20.0 accepts. */
 const AGENT_EVENTS: Readonly<Record<string, Drain>> = {
   agentSpawn: "if-waiting",
   userPromptSubmit: "no",
@@ -100,7 +100,7 @@ const AGENT_EVENTS: Readonly<Record<string, Drain>> = {
   stop: "yes",
 };
 
-/** CLI 2.x keeps all of a user's files below `KIRO_HOME` if it is set; v3 and the IDE ignore it, so both folders are used. */
+/** If `KIRO_HOME` is set, CLI 2.x has all of a user's files there; v3 and the IDE ignore it, so both folders are used. */
 function foldersOf(scope: "user" | "project", { home, project, env }: InstallTarget): readonly string[] {
   if (scope === "project") return [join(project, ".kiro")];
   const moved = env["KIRO_HOME"];
@@ -136,7 +136,7 @@ function added(file: SettingsText, registration: Registration): string | undefin
   if (version !== undefined && compareVersions(version, SESSION_END_SINCE) >= 0) {
     return putEntries(file.text, v1Entries({ SessionEnd: "yes" }, registration), V1_FILE);
   }
-  return file.text === undefined ? undefined : takeEntries(file.text, V1_FILE);
+  return file.text === undefined ? undefined : removeEntries(file.text, V1_FILE);
 }
 
 const v1Entries = (triggers: Readonly<Record<string, Drain>>, { command }: Registration): readonly OwnEntries[] => [
@@ -162,7 +162,7 @@ const readsLists = ({ version }: Registration): boolean =>
 /** Kiro refuses the agent after an update if its hooks are still an object. If that has only our hooks, it is rewritten. */
 function readable(text: string, registration: Registration): string {
   if (!readsLists(registration) || formIn(text) !== "object") return text;
-  const bare = takeEntries(text, AGENT_FILE) ?? text;
+  const bare = removeEntries(text, AGENT_FILE) ?? text;
   return formIn(bare) === "none" ? bare : text;
 }
 
@@ -222,7 +222,7 @@ async function check(files: readonly SettingsText[], target: InstallTarget): Pro
   ];
 }
 
-/** CLI 2.x only runs hooks of agent files, and its built-in agent cannot have any. */
+/** CLI 2.x runs only hooks of agent files, and its built-in agent has no file. */
 function defaultAgent(version: string | undefined, withHooks: number, chosen: string | undefined): readonly Finding[] {
   if (version === undefined || compareVersions(version, "3.0.0") >= 0) return [];
   const how =

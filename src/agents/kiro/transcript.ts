@@ -44,14 +44,14 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
       const head = await headOf(path, query.roots);
       if (head === undefined) await reportUnreadable(path, query, "not a Kiro session, or too large");
       const sessionId = basename(name, ".json");
-      return head === undefined ? [] : [{ sessionId, path, parent: head.parent, beganMs: head.createdMs }];
+      return head === undefined ? [] : [{ sessionId, path, parent: head.parent, startMs: head.createdMs }];
     });
     for (const one of heads.flat()) if (!sessions.has(one.sessionId)) sessions.set(one.sessionId, one);
   }
   const parents = new Map([...sessions].map(([id, { parent }]) => [id, parent]));
   const yielded = new Set<string>();
   for (const session of oldestFirst(sessions.values())) {
-    const sessionId = topOf(parents, session.sessionId);
+    const sessionId = topmostAncestor(parents, session.sessionId);
     // The root session includes its subagents; if its file is gone, the first subagent represents it
     if (yielded.has(sessionId) || (session.sessionId !== sessionId && sessions.has(sessionId))) continue;
     yielded.add(sessionId);
@@ -114,7 +114,7 @@ const MAX_BYTES = 16 << 20;
 
 const SESSIONS = join("sessions", "cli");
 
-/** Paths from a root above the sessions' folder. */
+/** Relative paths of the sessions' folder, below any root above it. */
 const LAYOUTS = [SESSIONS, join(".kiro", SESSIONS)];
 
 const isThere = (path: string): Promise<boolean> =>
@@ -132,7 +132,7 @@ async function refuseTooLarge(path: string): Promise<void> {
   if (bytes > MAX_BYTES) throw new Error(`it has ${bytes} bytes; one file of more than ${MAX_BYTES} is not read`);
 }
 
-/** `undefined` for a missing file, or one that is no session. */
+/** `undefined` if the file is missing or is no session. */
 async function load(path: string, roots: readonly string[] | undefined): Promise<SessionFile | undefined> {
   const read = await readSmall(path, MAX_BYTES, roots);
   if (read === undefined) return undefined;
@@ -165,7 +165,7 @@ async function descendants(
   const paths = new Map<string, string>();
   const parents = new Map<string, string | undefined>();
   for (const path of sessionFiles.of(folder)) {
-    // A file without a parent stays without one: most have none and are not read again
+    // A file without a parent never gets one, so it is not read again
     const known = heads.get(path);
     if (path === main || (known !== undefined && known.head.parent === undefined)) continue;
     const child = await headOf(path, roots, sinceMs);
@@ -173,13 +173,15 @@ async function descendants(
     parents.set(child.id, child.parent);
     paths.set(child.id, path);
   }
-  return [...paths].filter(([id]) => topOf(parents, id) === root).map(([agentId, path]) => ({ path, agentId }));
+  return [...paths]
+    .filter(([id]) => topmostAncestor(parents, id) === root)
+    .map(([agentId, path]) => ({ path, agentId }));
 }
 
-/** The topmost session, as far as the parents are known. */
-function topOf(parents: ReadonlyMap<string, string | undefined>, id: string, depth = 0): string {
+/** The topmost known ancestor of a session. */
+function topmostAncestor(parents: ReadonlyMap<string, string | undefined>, id: string, depth = 0): string {
   const parent = parents.get(id);
-  return parent === undefined || depth > MAX_DEPTH ? id : topOf(parents, parent, depth + 1);
+  return parent === undefined || depth > MAX_DEPTH ? id : topmostAncestor(parents, parent, depth + 1);
 }
 const MAX_DEPTH = 32;
 
@@ -218,7 +220,7 @@ function entriesOf(session: SessionFile, agentId: string | undefined): readonly 
     cwd: session.cwd,
     parentSessionId: agentId === undefined ? session.parent : undefined,
   });
-  // Requested by its own id, a subagent's session only names its parent; the rest is read with the parent
+  // If a subagent's session is requested by its own id, only its parent is reported; the rest is read with the parent
   if (agentId === undefined) return session.parent === undefined ? [facts, ...usageOf(session)] : [facts];
   const subagent = defined<EntryOf<"subagent">>({
     kind: "subagent",

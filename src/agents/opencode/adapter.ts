@@ -28,15 +28,15 @@ export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   return intake.source === SOURCE ? "possible" : "no";
 }
 
-/** One hook or bus event → its events. Most bus events add nothing to the others. */
+/** One hook or bus event → its events. Most bus events are not needed. */
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const payloadEvent = payloadEventOf(payload, intake);
   return payloadEvent === undefined ? [] : [eventOf(payloadEvent, intake)];
 }
 
 /**
- * Answers from the bus, in the database's form: they count if the database cannot be read or the session is deleted, and are merged
- * with its rows otherwise. Failed attempts are only here.
+ * Answers from the bus, in the database's form. They are merged with the database's rows, and replace them if the database cannot
+ * be read or the session was deleted. Failed attempts are only in bus events.
  */
 export function toEntries(payload: unknown, intake: IntakeFacts): readonly TranscriptEntry[] {
   const p = asObject(payload);
@@ -108,7 +108,7 @@ function hookEvent(native: string, p: Fields): EventParts | undefined {
       const args = asObject(output?.["args"]);
       return {
         type: "tool.start",
-        ...keyed(callId),
+        ...keyWith(callId),
         tool: { name: toolNameOf(tool, args), callId },
         extras: defined<Extras>({ executable: executableOf(args?.["command"]) }),
       };
@@ -116,12 +116,12 @@ function hookEvent(native: string, p: Fields): EventParts | undefined {
     case "tool.execute.after": {
       if (tool === undefined) return undefined;
       const name = toolNameOf(tool, input["args"]);
-      // A failed subtask comes without an output; its part has the failure
-      if (output === undefined) return { type: "tool.end", ...keyed(callId), tool: { name, callId } };
+      // A failed subtask has no output; the failure is in its part
+      if (output === undefined) return { type: "tool.end", ...keyWith(callId), tool: { name, callId } };
       const outcome = completedOutcome(tool, output["metadata"], output["isError"]);
-      return { type: "tool.end", ...keyed(callId), ...endOf(name, callId, outcome) };
+      return { type: "tool.end", ...keyWith(callId), ...endOf(name, callId, outcome) };
     }
-    // Our own event: the plugin sends it for each session that its process leaves or resumes
+    // From our plugin: its process closes a session
     case "dispose":
       return { type: "session.end", reason: "completed", extras: { native_reason: "dispose" } };
     case "session.resumed":
@@ -142,7 +142,7 @@ function busEvent(native: string, properties: Fields, p: Fields): EventParts | u
     case "event:session.error":
       return { type: "turn.error", extras: errorExtras(properties["error"]) };
     case "event:session.deleted":
-      // A subagent's end comes with its session's
+      // A subagent's session ends with the session that started it
       if (asString(asObject(properties["info"])?.["parentID"]) !== undefined) return undefined;
       return { type: "session.end", reason: "completed", extras: { native_reason: "deleted" } };
     case "event:session.compacted":
@@ -161,7 +161,7 @@ function busEvent(native: string, properties: Fields, p: Fields): EventParts | u
   }
 }
 
-/** A session begins; one that the task tool made is a subagent of the session that called it. */
+/** The start of a session, or of a subagent if the task tool created the session. */
 function sessionEvent(native: string, info: Fields | undefined): EventParts | undefined {
   const id = asString(info?.["id"]);
   const parentId = asString(info?.["parentID"]);
@@ -169,7 +169,7 @@ function sessionEvent(native: string, info: Fields | undefined): EventParts | un
   const shared = { timeMs: createdMsOf(info), cwd: asString(info["directory"]), key: id };
   const version = asString(info["version"]);
   if (parentId !== undefined) {
-    // The same event, whichever of the two arrives first
+    // Two bus events report it; the same key makes them one event
     return {
       type: "subagent.start",
       native: "event:session.created",
@@ -228,7 +228,7 @@ function failedTool(part: Fields | undefined): EventParts | undefined {
   const durationMs = startMs === undefined || endMs === undefined ? undefined : Math.max(0, endMs - startMs);
   return {
     type: "tool.end",
-    ...keyed(callId, partId),
+    ...keyWith(callId, partId),
     timeMs: endMs,
     ...endOf(toolNameOf(tool, state["input"]), callId, failedOutcome(state["error"], state["metadata"]), durationMs),
   };
@@ -266,7 +266,7 @@ const errorExtras = (error: unknown): Extras => {
 
 const isRetry = (properties: Fields): boolean => asObject(properties["status"])?.["type"] === "retry";
 
-/** Only the provider's text has the reason; the text is not kept. */
+/** The reason of a retry, from the provider's text, which is not stored. */
 function retryReason(message: unknown): string {
   const text = asString(message) ?? "";
   if (/rate.?limit|too many requests|\b429\b/i.test(text)) return "rate_limit";
@@ -274,7 +274,7 @@ function retryReason(message: unknown): string {
   return /usage.?limit|quota/i.test(text) ? "usage_limit" : "_OTHER";
 }
 
-/** Bus events name themselves; hooks are named by the command line, or by their shape. */
+/** Bus events contain their name; the name of a hook is on the command line, or follows from its shape. */
 function nativeOf(p: Fields, intake: IntakeFacts): string | undefined {
   const bus = busOf(p);
   if (bus !== undefined) return `event:${bus.type}`;
@@ -313,13 +313,13 @@ const isChild = (p: Fields): boolean => asString(asObject(p["plugin"])?.["parent
 /** Bus events have ids; our plugin adds a time and a number to each payload. */
 const keyOf = (p: Fields): string => asString(asObject(asObject(p["input"])?.["event"])?.["id"]) ?? payloadDigest(p);
 
-/** @param counted instead of an id that the provider counts, which later calls have too; absent: the payload's own key */
-const keyed = (callId: string | undefined, counted?: string): { key?: string } => {
+/** @param counted replaces a numbered id, which later calls share; absent: the payload's own key */
+const keyWith = (callId: string | undefined, counted?: string): { key?: string } => {
   const key = callId !== undefined && isSequenceNumber(callId) ? counted : callId;
   return key === undefined ? {} : { key };
 };
 
-/** Where this process keeps its sessions, by OpenCode's rules; the reader searches elsewhere if they are not there. */
+/** The database of this process, by OpenCode's rules. If the session is not in it, the reader searches other databases. */
 function databaseOf({ env }: IntakeFacts): string | undefined {
   const home = asString(env["HOME"]);
   const dataHome = asString(env["XDG_DATA_HOME"]) ?? (home === undefined ? undefined : join(home, ".local", "share"));

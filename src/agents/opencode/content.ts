@@ -7,7 +7,7 @@ import { asArray, asObject, asString } from "../shared/payload/json.ts";
 import type { Row, View } from "./database.ts";
 import { IS_JSON, type MessageRow } from "./rows.ts";
 
-/** Content of a payload. Our plugin leaves content out; at the levels that keep it, it is read from the database. */
+/** Content of a payload. Our plugin sends none: at levels that store content, it is read from the database. */
 export function toContent(payload: unknown, { events }: PayloadFacts): readonly Content[] {
   const p = asObject(payload);
   const input = asObject(p?.["input"]) ?? {};
@@ -21,7 +21,7 @@ export function toContent(payload: unknown, { events }: PayloadFacts): readonly 
   const args = asObject(output["args"]) ?? asObject(input["args"]) ?? asObject(state["input"]);
   return contentOfEvents(events, {
     prompt: texts.join("\n"),
-    // The only argument that our plugin sends is the name that a model got wrong
+    // The only argument that our plugin sends is the tool name of a call that OpenCode could not parse
     arguments: args === undefined || Object.keys(args).length === 0 ? undefined : args,
     result: output["output"] ?? state["error"],
   });
@@ -65,5 +65,5 @@ function partContent(messageId: string, part: Row, byKey: ReadonlyMap<string, Tr
   ];
 }
 
-/** SQLite has checked that it is valid. */
+/** @param json valid, as the query checked */
 const objectIn = (json: unknown): unknown => (typeof json === "string" ? JSON.parse(json) : undefined);

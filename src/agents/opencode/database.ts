@@ -24,19 +24,19 @@ export interface Opened extends View {
  * the -shm that SQLite needs. Nothing in the file is trusted: no extension is loaded, no function of its schema runs, and views
  * are not queried.
  *
- * @param roots folders that it must really be in
- * @throws RefusedError for anything but a regular file of this user in one of them; Error for no database, or one that stays
+ * @param roots folders that must contain it, after links are resolved
+ * @throws RefusedError for anything but a regular file of this user in one of them; Error for a file that is no database, or is
  *         locked for 2 s
  */
 export async function openDatabase(path: string, roots?: readonly string[]): Promise<Opened> {
   const real = await checkedPath(path, roots);
   const before = lstatSync(real);
-  // SQLite opens these itself and would block on a FIFO
+  // SQLite opens these files too, and would block on a FIFO
   for (const beside of ["-wal", "-shm", "-journal"]) {
     const found = lstatSync(`${real}${beside}`, { throwIfNoEntry: false });
     if (found !== undefined && !found.isFile()) throw notRegular(`${path}${beside}`);
   }
-  // libsql ignores `readonly`; SQLite's URI does it
+  // libsql ignores `readonly`, but not the mode in SQLite's URI
   const raw = new Libsql(`${pathToFileURL(real).href}?mode=ro`, {});
   const statements = new Map<string, SafeStatement>();
   const prepared = (sql: string): SafeStatement => {
@@ -88,7 +88,7 @@ interface SafeStatement {
   get(...values: readonly Value[]): Row | undefined;
 }
 
-/** OpenCode itself writes texts that are not valid UTF-8, by cutting a surrogate pair in half. */
+/** Statements that accept texts with invalid UTF-8, which OpenCode writes when it cuts a surrogate pair in half. */
 function prepareSafely(raw: Libsql.Database, sql: string): SafeStatement {
   const names = raw
     .prepare(sql)
@@ -120,7 +120,7 @@ function closeFully(raw: Libsql.Database): void {
 
 const STABLE = "opencode.db";
 
-/** Everything with the names that we query. */
+/** All objects with the names that we query. */
 const SCHEMA = `SELECT type, name, sql FROM sqlite_master
   WHERE lower(name) IN ('session', 'session_v2', 'message', 'part') OR type IN ('view', 'trigger') AND lower(tbl_name) IN ('session', 'session_v2', 'message', 'part')`;
 

@@ -8,8 +8,8 @@ import { SettingsError } from "../shared/settings/settings.ts";
 import plugin from "./plugin.js?raw";
 
 /**
- * OpenCode has no command hooks; it loads plugins into its process. Our plugin is one file of ours, created, replaced and removed as
- * a whole. A file of that name that is not ours stays as it is.
+ * OpenCode has no command hooks; it loads plugins into its process. Our plugin is one file, created, replaced and removed as a
+ * whole. Another program's file with this name is not changed.
  */
 export default oneFile({
   scopes: ["user", "project"],
@@ -38,7 +38,7 @@ const HOOKS = ["chat.message", "tool.execute.before", "tool.execute.after", "eve
 
 const isOurs = (text: string): boolean => text.replace(/^\uFEFF/, "").startsWith(MARK);
 
-/** The plugin finds the program itself, unless it is in a special place; then the command line has the path. */
+/** The plugin's text. It finds the program in the default folder; another folder, from the command line, is inserted. */
 function pluginFor(command: HookCommand): string {
   const path = programIn(command({ source: "opencode", drain: "no" }));
   const isUsual = path === undefined || USUAL.test(path);

@@ -2,7 +2,7 @@
 import { asObject, asString } from "../shared/payload/json.ts";
 import { knownNames } from "../shared/payload/known.ts";
 
-/** Hooks by name; bus events begin with `event:`. Other plugins may forward the whole bus. */
+/** Names of hooks, and of bus events with `event:` before them. Other plugins may forward all bus events. */
 export const KNOWN = knownNames(
   `plugin.init config dispose session.resumed tool auth provider chat.message chat.params chat.headers permission.ask
   command.execute.before tool.execute.before tool.execute.after tool.definition shell.env

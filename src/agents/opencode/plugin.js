@@ -25,7 +25,7 @@ import {
 import { homedir } from "node:os";
 import { join, parse } from "node:path";
 
-/** Where `enable` put the hook program, if not in the default folder. */
+/** The folder of the hook program, if `enable` did not use the default one. */
 const INSTALLED_IN = "";
 
 const SOURCE = "opencode";
@@ -34,20 +34,20 @@ const KEPT_ENV = ["HOME", "XDG_DATA_HOME", "OPENCODE_DB"];
 const MAX_TEXT = 300;
 const MAX_PARTS = 200;
 const MAX_BYTES = 64 * 1024;
-/** A fork sends its whole history again as events; whatever ended longer ago than this is history. */
+/** A fork sends its whole history as events; an event that ended longer ago than this is a copy. */
 const RECENT_MS = 60_000;
-/** Whatever ended later than now was copied after the clock was set back. */
+/** An event that ended further in the future than this was copied after the clock was set back. */
 const SAME_SECOND_MS = 1_000;
-/** Limit for a long-lived server. */
+/** Limit for each map of a long-running server. */
 const MAX_REMEMBERED = 2_000;
 
-/** By directory. If the plugin is loaded from two folders, or again without `dispose`, only the last instance reports events. */
+/** Directory → active instance. If the plugin is loaded from two folders, or twice without `dispose`, only the last instance reports. */
 const ACTIVE_INSTANCES = Symbol.for("openhook-otel.opencode");
 
-/** The plugin: OpenCode calls every exported function. */
-export const OpenhookOtel = async (given) => quietly(() => hooksFor(pathOf(given?.directory) ?? ""), {});
+/** The plugin. OpenCode calls every exported function. */
+export const OpenhookOtel = async (given) => ignoringErrors(() => hooksFor(pathOf(given?.directory) ?? ""), {});
 
-/** All hooks of one instance of OpenCode: one working directory. */
+/** The hooks of one instance of OpenCode, which has one working directory. */
 function hooksFor(directory) {
   const instance = {};
   globalThis[ACTIVE_INSTANCES] ??= new Map();
@@ -62,7 +62,7 @@ function hooksFor(directory) {
     sequence: 0,
   };
   const hook = (handle) => async (input, output) => {
-    if (activeInstances.get(directory) === instance) quietly(() => handle(state, input, output));
+    if (activeInstances.get(directory) === instance) ignoringErrors(() => handle(state, input, output));
   };
   return {
     "chat.message": hook(chatMessage),
@@ -92,7 +92,7 @@ function chatMessage(state, input, output) {
     length: typeof part?.text === "string" ? part.text.length : undefined,
   }));
   if (!state.parents.has(sessionID)) {
-    // No event reports that a session was resumed, so its first prompt does
+    // OpenCode has no event for a resumed session, so the first prompt reports it
     if (!state.prompts.has(sessionID)) {
       write(state, "session.resumed", { sessionID }, null, sessionID, created);
       startDrainIfWaiting();
@@ -105,21 +105,21 @@ function chatMessage(state, input, output) {
 }
 
 function toolBefore(state, input, output) {
-  const called = callOf(input);
-  if (called === undefined) return;
-  state.idle.delete(called.sessionID);
-  write(state, "tool.execute.before", called, { args: argumentsOf(called.tool, output?.args) }, called.sessionID);
+  const call = callOf(input);
+  if (call === undefined) return;
+  state.idle.delete(call.sessionID);
+  write(state, "tool.execute.before", call, { args: argumentsOf(call.tool, output?.args) }, call.sessionID);
 }
 
 function toolAfter(state, input, output) {
-  const called = callOf(input);
-  if (called === undefined) return;
+  const call = callOf(input);
+  if (call === undefined) return;
   const result =
     output === undefined || output === null
       ? null
       : { isError: output.isError === true, metadata: metadataOf(output.metadata) };
-  const args = argumentsOf(called.tool, input.args);
-  write(state, "tool.execute.after", { ...called, args }, result, called.sessionID);
+  const args = argumentsOf(call.tool, input.args);
+  write(state, "tool.execute.after", { ...call, args }, result, call.sessionID);
 }
 
 const callOf = (input) => {
@@ -127,7 +127,7 @@ const callOf = (input) => {
   return tool === undefined || sessionID === undefined ? undefined : { tool, sessionID, callID };
 };
 
-/** A call that the model got wrong runs as a tool named `invalid`, with the wanted name in its arguments. */
+/** OpenCode runs a call that it cannot parse as the tool `invalid`, with the intended name in the arguments. */
 const argumentsOf = (tool, args) => (tool === "invalid" ? { tool: textOf(args?.tool) } : {});
 
 function metadataOf(metadata) {
@@ -155,7 +155,7 @@ function busEvent(state, input) {
   if (drain === "if-waiting") startDrainIfWaiting();
 }
 
-/** Handlers for bus events; each returns what to write, or `undefined`. */
+/** Handlers for bus events. Each returns the record to write, or `undefined`. */
 const BUS = {
   "session.created": (state, { info }) => {
     const session = sessionOf(info);
@@ -165,7 +165,7 @@ const BUS = {
     const drain = session.parentID === undefined ? "if-waiting" : "no";
     return { properties: { sessionID: session.id, info: session }, sessionID: session.id, drain };
   },
-  // Sent often; for a subagent's session that an earlier process created, this is the only event
+  // Sent often. It is the only event for a subagent's session that an earlier process created
   "session.updated": (state, { info }) => {
     const session = sessionOf(info);
     if (session?.parentID === undefined || state.parents.has(session.id)) return undefined;
@@ -181,9 +181,9 @@ const BUS = {
   "session.idle": (state, { sessionID }) => {
     const id = textOf(sessionID);
     if (id === undefined) return undefined;
-    const isWritten = state.idle.get(id) === BY_STATUS;
+    const isReported = state.idle.get(id) === BY_STATUS;
     remember(state.idle, id, BY_IDLE);
-    return isWritten ? undefined : idle(state, id);
+    return isReported ? undefined : idle(state, id);
   },
   "session.error": (_, { sessionID, error }) => {
     const id = textOf(sessionID);
@@ -229,7 +229,7 @@ const BUS = {
   // `tool.execute.after` is not called for a tool that fails
   "message.part.updated": (state, { part }) => {
     const sessionID = textOf(part?.sessionID);
-    // An answer without this part represents something the user ran: a slash command's subtask
+    // An answer without this part is a slash command's subtask, not a model call
     if (part?.type === "step-start") remember(state.requested, part.messageID, true);
     const call = part?.state;
     if (part?.type !== "tool" || call?.status !== "error" || sessionID === undefined) return undefined;
@@ -255,7 +255,7 @@ const BUS = {
   },
 };
 
-/** The process closes this directory, which ends its sessions. OpenCode has no other event for the end of a session. */
+/** OpenCode closes the directory, which ends its sessions. There is no other event for the end of a session. */
 function dispose(state) {
   for (const sessionID of state.prompts.keys()) write(state, "dispose", { sessionID }, null, sessionID);
   state.prompts.clear();
@@ -290,7 +290,7 @@ function isRecent(endMs) {
 // --- inbox files ---
 
 function write(state, event, input, output, sessionID, at = Date.now()) {
-  const { installed, inboxDir } = places();
+  const { installed, inboxDir } = paths();
   if (!installed) return;
   const promptID = state.prompts.get(sessionID);
   const payload = JSON.stringify({
@@ -319,7 +319,7 @@ function write(state, event, input, output, sessionID, at = Date.now()) {
   writeFile(inboxDir, `${process.pid}-${process.pid}`, `openhook-inbox 1\n${head.join("")}\n${payload}\nend=whole\n`);
 }
 
-/** Written under its final name: the end line marks it as complete, and no existing file is ever overwritten. */
+/** Writes a file under its final name. Its end line marks it as complete; existing files are never overwritten. */
 function writeFile(inboxDir, stem, text) {
   const { path, fd } = reserve(inboxDir, stem);
   try {
@@ -327,21 +327,21 @@ function writeFile(inboxDir, stem, text) {
       const bytes = Buffer.from(text);
       for (let offset = 0; offset < bytes.length; ) offset += writeSync(fd, bytes, offset);
     } finally {
-      // Network file systems can report a full disk only here
+      // Network file systems can report a full disk only when the file is closed
       closeSync(fd);
     }
   } catch {
-    leaveMark(path);
+    markLost(path);
   }
 }
 
-/** The disk is full: an empty file records that there was an event. Pids can be reused before the next drain. */
-function leaveMark(path) {
-  let mark = path.replace(/\.evt$/, "");
-  while (existsSync(`${mark}.lost`)) mark += "-";
+/** For a full disk: an empty `.lost` file records that an event was lost. Pids can be reused, so the name must be unused. */
+function markLost(path) {
+  let lostPath = path.replace(/\.evt$/, "");
+  while (existsSync(`${lostPath}.lost`)) lostPath += "-";
   try {
     truncateSync(path);
-    renameSync(path, `${mark}.lost`);
+    renameSync(path, `${lostPath}.lost`);
   } catch {
     unlinkSync(path);
   }
@@ -350,8 +350,8 @@ function leaveMark(path) {
 let nextNumber = 0;
 
 function reserve(inboxDir, stem) {
-  let isMade = false;
-  for (let tries = 0; ; ) {
+  let hasFolder = false;
+  for (let attempts = 0; ; ) {
     const path = join(inboxDir, `${stem}-${nextNumber}.evt`);
     try {
       const fd = openSync(path, "wx", 0o600);
@@ -359,37 +359,41 @@ function reserve(inboxDir, stem) {
       return { path, fd };
     } catch (error) {
       // Pids are reused, and two containers can share the folder
-      if (error?.code === "EEXIST" && tries++ < 1_000) nextNumber++;
-      else if (error?.code === "ENOENT" && !isMade) {
-        isMade = true;
+      if (error?.code === "EEXIST" && attempts++ < 1_000) nextNumber++;
+      else if (error?.code === "ENOENT" && !hasFolder) {
+        hasFolder = true;
         mkdirSync(inboxDir, { recursive: true, mode: 0o700 });
       } else throw error;
     }
   }
 }
 
-/** Starts `openhook-otel drain` in a separate process group and does not wait. It outlives this process. */
+/** Starts `openhook-otel drain` in a separate process group, without waiting; it continues after this process ends. */
 function startDrain() {
-  const { installed, stateDir, isStateRecorded, node, program } = places();
+  const { installed, stateDir, isStateRecorded, node, program } = paths();
   if (!installed || process.env.OPENHOOK_OTEL_DRAIN === "off") return;
   if (program === undefined || !existsSync(program)) return;
-  // Memory matters more than time in the background; the other intakes use the same flags
-  const lean = ["--max-semi-space-size=2", "--optimize-for-size"];
-  const child = spawn(node !== undefined && existsSync(node) ? node : "node", [...lean, program, "drain", "--quiet"], {
-    cwd: existsSync(stateDir) ? stateDir : parse(program).root,
-    detached: true,
-    // Part of this environment can be the repository's: the drain checks it, and nothing may act before that
-    env: {
-      ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !STARTUP_VARIABLES.includes(name))),
-      NODE_OPTIONS: "",
-      OPENHOOK_OTEL_HOOK_NODE_OPTIONS: allowedNodeOptions(process.env.NODE_OPTIONS),
-      OPENHOOK_OTEL_HOOK_FOLDER: process.cwd(),
-      OPENHOOK_OTEL_HOOK_STATE: isStateRecorded ? "recorded" : "environment",
-      OPENHOOK_OTEL_HOME: stateDir,
+  // In the background, memory matters more than time; hook.sh and hook.ts use the same flags
+  const memoryFlags = ["--max-semi-space-size=2", "--optimize-for-size"];
+  const child = spawn(
+    node !== undefined && existsSync(node) ? node : "node",
+    [...memoryFlags, program, "drain", "--quiet"],
+    {
+      cwd: existsSync(stateDir) ? stateDir : parse(program).root,
+      detached: true,
+      // Variables can come from the repository. The drain checks them; until then, none may change what Node does
+      env: {
+        ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !STARTUP_VARIABLES.includes(name))),
+        NODE_OPTIONS: "",
+        OPENHOOK_OTEL_HOOK_NODE_OPTIONS: allowedNodeOptions(process.env.NODE_OPTIONS),
+        OPENHOOK_OTEL_HOOK_FOLDER: process.cwd(),
+        OPENHOOK_OTEL_HOOK_STATE: isStateRecorded ? "recorded" : "environment",
+        OPENHOOK_OTEL_HOME: stateDir,
+      },
+      stdio: "ignore",
+      windowsHide: true,
     },
-    stdio: "ignore",
-    windowsHide: true,
-  });
+  );
   child.on("error", () => {});
   child.unref();
 }
@@ -419,7 +423,7 @@ const ALLOWED_NODE_OPTIONS = [
 ];
 // /node options
 
-/** The part of NODE_OPTIONS that a drain keeps. */
+/** The options in NODE_OPTIONS that a drain may use. */
 function allowedNodeOptions(options = "") {
   const allowed = new RegExp(`^(?:${ALLOWED_NODE_OPTIONS.join("|").replaceAll("*", ".*")})$`);
   return options
@@ -428,31 +432,34 @@ function allowedNodeOptions(options = "") {
     .join(" ");
 }
 
-/** Starts a drain if an earlier process left files; at least one of two files is ours. */
+/** Starts a drain if an earlier process left files. Up to two files can be from this process. */
 function startDrainIfWaiting() {
-  const { inboxDir } = places();
+  const { inboxDir } = paths();
   if (readdirSync(inboxDir).filter((name) => name.endsWith(".evt")).length > 2) startDrain();
 }
 
 // --- paths ---
 
-let known;
+let cachedPaths;
 
-/** Checked before every event, because `disable` can remove the program while OpenCode runs; read again when it has changed. */
-function places() {
-  // Not where OPENHOOK_OTEL_HOME leads: that can come from a repository's .env
-  const confPath = [absolute(INSTALLED_IN), usualHookDir()]
+/**
+ * Paths from hook.conf. The file is checked before every event, because `disable` can remove it while OpenCode runs, and read
+ * again when it changed.
+ */
+function paths() {
+  // Not from OPENHOOK_OTEL_HOME, which can come from a repository's .env
+  const confPath = [absolute(INSTALLED_IN), defaultHookDir()]
     .filter((dir) => dir !== undefined)
     .map((dir) => join(dir, "hook.conf"))
     .find(existsSync);
   if (confPath === undefined) return { installed: false, inboxDir: "", stateDir: "" };
   const { mtimeMs, size } = statSync(confPath);
-  const stamp = `${confPath} ${mtimeMs} ${size}`;
-  if (known?.stamp === stamp) return known;
+  const fileVersion = `${confPath} ${mtimeMs} ${size}`;
+  if (cachedPaths?.fileVersion === fileVersion) return cachedPaths;
   const conf = settingsIn(readFileSync(confPath, "utf8"));
   const stateDir = conf.state || absolute(process.env.OPENHOOK_OTEL_HOME) || join(stateRoot(), "openhook-otel");
-  known = {
-    stamp,
+  cachedPaths = {
+    fileVersion,
     installed: true,
     stateDir,
     isStateRecorded: Boolean(conf.state),
@@ -460,10 +467,10 @@ function places() {
     node: conf.node,
     program: conf.program,
   };
-  return known;
+  return cachedPaths;
 }
 
-/** `name='value'` lines, quoted for sh. */
+/** Reads lines of `name='value'`, quoted for sh. */
 function settingsIn(text) {
   const found = {};
   for (const line of text.split("\n")) {
@@ -475,7 +482,7 @@ function settingsIn(text) {
 
 const home = () => process.env.HOME || homedir();
 
-const usualHookDir = () =>
+const defaultHookDir = () =>
   process.platform === "win32" ? join(stateRoot(), "openhook-otel") : join(home(), ".local", "share", "openhook-otel");
 
 function stateRoot() {
@@ -492,25 +499,25 @@ const absolute = (path) =>
 
 // --- helpers ---
 
-/** Swallows every error, so that OpenCode never sees one. */
-function quietly(work, otherwise) {
+/** Ignores every error, so that none reaches OpenCode. */
+function ignoringErrors(work, fallback) {
   try {
     return work();
   } catch {
-    return otherwise;
+    return fallback;
   }
 }
 
 const textOf = (value) => (typeof value === "string" && value !== "" ? value.slice(0, MAX_TEXT) : undefined);
 
-/** Never cut: a cut path would be another path. */
+/** A path is never cut, because it would be another path. */
 const pathOf = (value) => (typeof value === "string" && value !== "" && value.length <= 4_096 ? value : undefined);
 
 const numberOf = (value) => (typeof value === "number" && Number.isFinite(value) ? value : undefined);
 
 const list = (value) => (Array.isArray(value) ? value.slice(0, MAX_PARTS) : []);
 
-/** Drops the oldest entry beyond the limit. */
+/** Sets an entry, and removes the oldest one beyond the limit. */
 function remember(map, key, value) {
   map.delete(key);
   map.set(key, value);
@@ -524,8 +531,8 @@ function forget(state, sessionID) {
 }
 
 /**
- * `session.status` with `idle` will replace `session.idle`, which is deprecated. While both are sent, the status comes first: it is
- * written as `session.idle`, at once because the process can end, and the `session.idle` that follows is not written again.
+ * `session.status` with `idle` replaces `session.idle`, which is deprecated. Versions that send both send the status first: it is
+ * written as `session.idle` at once, because the process can end, and the following `session.idle` is not written again.
  */
 function idleByStatus(state, sessionID, id) {
   if (state.idle.has(sessionID)) return;
@@ -535,10 +542,10 @@ function idleByStatus(state, sessionID, id) {
   if (drain === "yes") startDrain();
 }
 
-/** How the end of a session's last turn was reported. */
+/** The event that reported the end of a session's last turn. */
 const [BY_STATUS, BY_IDLE] = ["status", "idle"];
 
-/** The end of a turn. The end of a subagent's turn starts no drain. */
+/** The record of a turn's end. The end of a subagent's turn starts no drain. */
 const idle = (state, sessionID) => ({
   properties: { sessionID },
   sessionID,

@@ -2,10 +2,10 @@ import { asObject } from "../shared/payload/json.ts";
 import type { Row, Value, View } from "./database.ts";
 import type { MessageInfo } from "./messages.ts";
 
-/** Up to some megabytes, not the half gigabyte that SQLite allows; the length is known without reading the row. */
+/** Limits rows to 32 MiB, of the 512 MiB that SQLite allows. SQLite knows the length without reading the row. */
 export const IS_JSON = "octet_length(data) <= 33554432 AND json_valid(data)";
 
-/** One message with its parts. Long texts and outputs stay in the database. */
+/** One message with its parts, without long texts and outputs. */
 export interface MessageRow {
   /** Row id; ascends with insertion. */
   readonly place: number;
@@ -23,7 +23,7 @@ export interface PartRow {
   readonly isOwn: boolean;
   /** Length of a user's text. */
   readonly length: number | undefined;
-  /** For a compaction: started by OpenCode itself; because a request was too large. */
+  /** For a compaction: whether OpenCode started it, and whether it did so because a request was too large. */
   readonly isAuto: boolean;
   readonly isOverflow: boolean;
   /** For a text. */
@@ -53,7 +53,7 @@ export interface ToolPart {
 export const messagesAfter = (db: View, sessionId: string, place: number, limit: number): readonly MessageRow[] =>
   db
     .all(
-      // The index alone selects the rows; only those are read
+      // The index selects the rows, so no other rows are read
       `${SELECT_MESSAGES} WHERE rowid IN (
          SELECT rowid FROM message WHERE session_id = ? AND rowid > ? ORDER BY rowid LIMIT ?) ORDER BY rowid`,
       sessionId,
@@ -84,16 +84,16 @@ export function firstAgent(db: View, sessionId: string): string | undefined {
   return textOf(row?.["agent"]);
 }
 
-/** The call that created a session, once its part says so. */
-export function callThatMade(db: View, childId: string, parentId: string, createdMs: number): ToolRow | undefined {
+/** The call that created a session, if its part names the session. */
+export function callThatCreated(db: View, childId: string, parentId: string, createdMs: number): ToolRow | undefined {
   // Filter by time first: reading a part's outer columns does not read its output
   const row = db.get(
     `SELECT id, ${field("$.tool")} AS tool, ${field("$.callID")} AS call_id FROM part
       WHERE session_id = ? AND time_created BETWEEN ? AND ? AND ${field("$.state.metadata.sessionId")} = ?
       ORDER BY id LIMIT 1`,
     parentId,
-    createdMs - MADE_WITHIN_MS,
-    createdMs + MADE_WITHIN_MS,
+    createdMs - CREATED_WITHIN_MS,
+    createdMs + CREATED_WITHIN_MS,
     childId,
   );
   return row === undefined ? undefined : toolRow(row);
@@ -103,11 +103,11 @@ export interface ToolRow {
   readonly id: string;
   readonly tool: string;
   readonly callId: string | undefined;
-  /** When it ended, or began if it was never finished. */
+  /** End of the call; its start if it has no end. */
   readonly lastMs: number | undefined;
 }
 
-/** Every tool part of a session, oldest first. */
+/** All tool parts of a session, oldest first. */
 export const toolRows = (db: View, sessionId: string): readonly ToolRow[] =>
   db
     .all(
@@ -120,20 +120,20 @@ export const toolRows = (db: View, sessionId: string): readonly ToolRow[] =>
 
 // --- internal ---
 
-/** A tool's part is written shortly before its subagent's session. */
-const MADE_WITHIN_MS = 10 * 60_000;
+/** Longest time between a tool's part and the session of its subagent. */
+const CREATED_WITHIN_MS = 10 * 60_000;
 /** Enough of an error to recognise a refusal. */
 const ERROR_LENGTH = 200;
 /** Longer commands are not examined, see `executableOf`. */
 const COMMAND_LENGTH = 4097;
 
-/** Diffs of the whole turn, system prompts and bodies of failed answers can be large and are not needed. */
-const LEFT_OUT = ["$.summary.diffs", "$.system", "$.tools", "$.structured.value", "$.error.data.responseBody"]
+/** Members that can be large and are not needed: diffs of the whole turn, system prompts, bodies of failed answers. */
+const OMITTED_FIELDS = ["$.summary.diffs", "$.system", "$.tools", "$.structured.value", "$.error.data.responseBody"]
   .map((path) => `'${path}'`)
   .join(", ");
 
 const SELECT_MESSAGES = `SELECT rowid AS place, id,
-    CASE WHEN ${IS_JSON} THEN json_remove(data, ${LEFT_OUT}) END AS info FROM message`;
+    CASE WHEN ${IS_JSON} THEN json_remove(data, ${OMITTED_FIELDS}) END AS info FROM message`;
 
 /** A member of a row's JSON; NULL if there is none. */
 const field = (path: string): string => `CASE WHEN ${IS_JSON} THEN json_extract(data, '${path}') END`;
@@ -228,5 +228,5 @@ const numberOf = (value: Value | undefined): number | undefined =>
 
 const objectOf = (json: Value | undefined): MessageInfo | undefined => asObject(parsed(json));
 
-/** SQLite has checked that it is valid. */
+/** @param json valid, as the query checked */
 const parsed = (json: Value | undefined): unknown => (typeof json === "string" ? JSON.parse(json) : undefined);

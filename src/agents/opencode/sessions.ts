@@ -39,10 +39,10 @@ export const descendants = (db: View, id: string): readonly SessionRow[] =>
     .map(toSession);
 
 /**
- * Number of sessions that OpenCode 2 created or continued: it keeps them in separate tables, beside or instead of the ones we read.
- * A session that it only migrated has not changed since.
+ * Number of sessions that OpenCode 2 created or continued. It has separate tables, which we do not read. Sessions that it only
+ * migrated are still in the tables that we read.
  */
-export function sessionsOfTwo(db: View): number {
+export function countVersion2Sessions(db: View): number {
   if (!hasTable(db, "session_v2")) return 0;
   const isOurs = "id IN (SELECT id FROM session WHERE session.time_updated >= session_v2.time_updated)";
   const rest = hasSessions(db) ? `WHERE NOT ${isOurs}` : "";
@@ -53,7 +53,7 @@ export function sessionsOfTwo(db: View): number {
 
 const SELECT = "SELECT id, parent_id, directory, version, time_created FROM session";
 
-/** After the very first start the file is empty. */
+/** The file is empty until OpenCode's first start is complete. */
 const hasSessions = (db: View): boolean => hasTable(db, "session");
 
 const hasTable = (db: View, name: string): boolean =>

@@ -18,10 +18,10 @@ import { type Dated, entriesIn, foldersBelow, located, oldestFirst, reportProble
 import { uniqueCallIds } from "./calls.ts";
 import { messagesContent } from "./content.ts";
 import { databasesAmong, databasesFor, openDatabase, type View } from "./database.ts";
-import { callThatMade, firstAgent, type MessageRow, messageAt, messagesAfter, messagesById } from "./rows.ts";
-import { descendants, rootSessions, type SessionRow, sessionRow, sessionsOfTwo } from "./sessions.ts";
+import { callThatCreated, firstAgent, type MessageRow, messageAt, messagesAfter, messagesById } from "./rows.ts";
+import { countVersion2Sessions, descendants, rootSessions, type SessionRow, sessionRow } from "./sessions.ts";
 import { callIdOf } from "./tools.ts";
-import { FRESH, type WalkSession, type WalkState, walk } from "./walk.ts";
+import { INITIAL_STATE, type WalkSession, type WalkState, walk } from "./walk.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
 
@@ -32,17 +32,17 @@ function roots(home: string, env: Readonly<Record<string, string | undefined>>):
   return named === undefined || !isAbsolute(named) ? [folder] : [folder, named];
 }
 
-/** Every session that is no subagent, of all databases. An unreadable database does not hide the others. */
+/** All sessions of all databases, without subagents. If one database is unreadable, the others are still read. */
 async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
   const sessions = new Map<string, Dated>();
   for (const folder of await foldersBelow(query, LAYOUTS)) {
     const databases = await databasesIn(folder, query);
     for (const path of databases) {
       try {
-        for (const { id, createdMs } of await look(path, query.roots, rootSessions)) {
-          if (!sessions.has(id)) sessions.set(id, { sessionId: id, path, beganMs: createdMs });
+        for (const { id, createdMs } of await queryDatabase(path, query.roots, rootSessions)) {
+          if (!sessions.has(id)) sessions.set(id, { sessionId: id, path, startMs: createdMs });
         }
-        const unread = await look(path, query.roots, sessionsOfTwo);
+        const unread = await queryDatabase(path, query.roots, countVersion2Sessions);
         if (unread > 0)
           query.onProblem(path, new Error(`tables of OpenCode 2 are not read yet; sessions in them: ${unread}`));
       } catch (error) {
@@ -60,8 +60,7 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
 }
 
 /**
- * One part per session: the wanted one, then its subagents at any depth. A database that does not have the session, because it was
- * deleted, has one empty part.
+ * One part per session: the requested one, then its subagents at any depth. If the session was deleted, there is one empty part.
  */
 async function files({
   sessionId,
@@ -73,7 +72,7 @@ async function files({
   let failure: unknown;
   for (const path of candidates) {
     try {
-      const found = await look(path, roots, (db) => sessionAndBelow(db, sessionId));
+      const found = await queryDatabase(path, roots, (db) => sessionAndBelow(db, sessionId));
       if (found !== undefined) return found.map(({ id }) => partOf(path, id, id === sessionId ? undefined : id));
     } catch (error) {
       failure ??= error;
@@ -106,19 +105,19 @@ async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {
     const first = memo.isTold ? [] : beginning(db, row, parent, root, session);
     if (first.length > 0) memo = { ...memo, isTold: true };
     yield { entries: first, next: { bytes: 0, memo: { ...memo } }, unreadable: 0 };
-    let again = messagesById(db, sessionId, memo.open);
+    let openRows = messagesById(db, sessionId, memo.open);
     for (;;) {
-      const news = messagesAfter(db, sessionId, memo.place, MESSAGES_PER_BATCH);
-      if (again.length + news.length === 0) return;
-      const rows = [...again, ...news];
+      const newRows = messagesAfter(db, sessionId, memo.place, MESSAGES_PER_BATCH);
+      if (openRows.length + newRows.length === 0) return;
+      const rows = [...openRows, ...newRows];
       const batch = walkAll(rows, memo, session);
       memo = batch.memo;
       const { entries, unreadable } = batch;
-      const records = news.length - Math.min(news.length, unreadable);
+      const records = newRows.length - Math.min(newRows.length, unreadable);
       const content = wanted.content === true ? messagesContent(db, rows, entries) : [];
       yield { entries, content, next: { bytes: 0, memo: { ...memo } }, unreadable, records };
-      if (news.length < MESSAGES_PER_BATCH) return;
-      again = [];
+      if (newRows.length < MESSAGES_PER_BATCH) return;
+      openRows = [];
     }
   } finally {
     db.close();
@@ -127,7 +126,7 @@ async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {
 
 // --- internal ---
 
-/** Paths from a root that is neither the databases' folder nor a database. */
+/** Relative paths of the databases' folder, below a root above it. */
 const LAYOUTS = ["opencode", join(".local", "share", "opencode")];
 
 /** A root can be a database itself, under any name. */
@@ -135,29 +134,29 @@ async function databasesIn(root: string, query: LocateQuery): Promise<readonly s
   const found = await stat(root).catch((error: unknown) => reportProblem(query, root, error));
   if (found?.isFile() === true) return [root];
   const names = (await readdir(root).catch((error: unknown) => reportProblem(query, root, error))) ?? [];
-  // Opening it reports if it may not be opened
+  // Databases that must not be opened are reported later, when they are opened
   return databasesAmong(names).map((name) => join(root, name));
 }
 
-/** Where reading stopped, and what must be read again. */
+/** The position after the last message, and the messages to read again. Stored between two drains. */
 interface Memo {
   /** Row id and id of the last message read. */
   readonly place: number;
   readonly lastId: string;
-  /** Messages that were not finished. */
+  /** Messages that were not complete. */
   readonly open: readonly string[];
   readonly state: WalkState;
-  /** The session's own entry was given. */
+  /** The session's own entries were already returned. */
   readonly isTold: boolean;
 }
 
 const MESSAGES_PER_BATCH = 100;
-/** If its process was killed, a message stays open forever. */
-const OPEN_AT_MOST = 100;
+/** Limit for incomplete messages: those of a killed process are never completed. */
+const MAX_OPEN = 100;
 
-const NOTHING_READ: Memo = { place: 0, lastId: "", open: [], state: FRESH, isTold: false };
+const NOTHING_READ: Memo = { place: 0, lastId: "", open: [], state: INITIAL_STATE, isTold: false };
 
-/** The memo, if the table is still the same. */
+/** The stored memo, if the table was not replaced or renumbered. */
 function memoOf(db: View, { memo }: Offset): Memo {
   const known = memo as Partial<Memo>;
   if (known.place === undefined || known.state === undefined) return NOTHING_READ;
@@ -180,7 +179,7 @@ function walkAll(rows: readonly MessageRow[], memo: Memo, session: WalkSession) 
     if (walked.isOpen) open.push(row.id);
     if (row.place > place) [place, lastId] = [row.place, row.id];
   }
-  return { entries, unreadable, memo: { ...memo, place, lastId, open: open.slice(-OPEN_AT_MOST), state } };
+  return { entries, unreadable, memo: { ...memo, place, lastId, open: open.slice(-MAX_OPEN), state } };
 }
 
 const partOf = (path: string, sessionId: string, agentId: string | undefined): TranscriptFile => ({
@@ -192,11 +191,15 @@ const partOf = (path: string, sessionId: string, agentId: string | undefined): T
 
 const sessionIn = ({ path, key, agentId }: TranscriptFile): string => agentId ?? (key ?? "").slice(path.length + 1);
 
-/** Opens, queries, closes. */
-async function look<T>(path: string, roots: readonly string[] | undefined, ask: (db: View) => T): Promise<T> {
+/** Opens a database, queries it and closes it. */
+async function queryDatabase<T>(
+  path: string,
+  roots: readonly string[] | undefined,
+  query: (db: View) => T,
+): Promise<T> {
   const db = await openDatabase(path, roots);
   try {
-    return ask(db);
+    return query(db);
   } finally {
     db.close();
   }
@@ -237,7 +240,7 @@ function beginning(
   const agentType = firstAgent(db, row.id);
   // Not before its first message, which says what it is
   if (agentType === undefined) return [];
-  const made = callThatMade(db, row.id, parent.id, row.createdMs);
+  const made = callThatCreated(db, row.id, parent.id, row.createdMs);
   const callId = made === undefined ? undefined : callIdOf(made.tool, made.callId, made.id);
   const isCounted = callId !== undefined && isSequenceNumber(callId);
   const entry = defined<EntryOf<"subagent">>({

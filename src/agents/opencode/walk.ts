@@ -4,7 +4,7 @@ import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { providerName } from "../shared/names/providers.ts";
 import { asString } from "../shared/payload/json.ts";
-import { bornMs, isOlderCopy } from "./ids.ts";
+import { idTimeMs, isOlderCopy } from "./ids.ts";
 import {
   asksForTools,
   completedMsOf,
@@ -17,21 +17,21 @@ import {
 import type { MessageRow, PartRow, ToolPart } from "./rows.ts";
 import { callIdOf, completedOutcome, failedOutcome, toolNameOf } from "./tools.ts";
 
-/** The meaning of a message depends on those before it. Plain JSON, kept between two drains. */
+/** State between two messages. Plain JSON, stored between two drains. */
 export interface WalkState {
   /** Key of the last prompt. */
   readonly promptKey?: string;
-  /** Messages that OpenCode wrote in the user's name → the prompt that they continue. */
+  /** Messages with the role `user` that OpenCode wrote → the prompt that they continue. */
   readonly own: Readonly<Record<string, string>>;
-  /** Messages that only say that the user ran a command; their answers come from no model. */
+  /** Messages that only record a command of the user; their answers are not from a model. */
   readonly shells: readonly string[];
-  /** When a compaction ended that made room for a too large request; the request is then recorded once more. */
+  /** End of a compaction after which a request that was too large is repeated and recorded again. */
   readonly replayMs?: number;
   /** Requested compactions, by the message that requests them. */
   readonly compactions: Readonly<Record<string, { readonly isAuto: boolean; readonly isOverflow: boolean }>>;
 }
 
-export const FRESH: WalkState = { own: {}, shells: [], compactions: {} };
+export const INITIAL_STATE: WalkState = { own: {}, shells: [], compactions: {} };
 
 /** The session being processed. */
 export interface WalkSession {
@@ -45,7 +45,7 @@ export interface WalkSession {
 export interface Walked {
   readonly entries: readonly TranscriptEntry[];
   readonly state: WalkState;
-  /** More may be written to it. */
+  /** The message is not complete and must be read again. */
   readonly isOpen: boolean;
 }
 
@@ -63,29 +63,29 @@ export function walk(row: MessageRow, state: WalkState, session: WalkSession): W
 // --- internal ---
 
 /**
- * A fork began later than the messages that it copied, which keep their times. If a message is older than the fork only because the
- * clock was set back, its copies are younger than the fork but not than their ids. A user's message can have an id from a machine
- * with another clock; the times of its parts come from this one.
+ * Whether a message was copied by a fork: copies keep their times, which are earlier than the fork, but have new ids. If the clock
+ * was set back before the fork, their times are later than the fork and than their ids. A user's message can have an id from a
+ * machine with another clock, so the times of its parts are compared too.
  */
 function isForked({ id, info, parts }: MessageRow, createdMs: number, sessionCreatedMs: number): boolean {
   if (createdMs < sessionCreatedMs) {
-    const born = bornMs(id, createdMs);
+    const born = idTimeMs(id, createdMs);
     return born === undefined || born >= sessionCreatedMs;
   }
   if (!isOlderCopy(id, createdMs)) return false;
   return info?.["role"] !== "user" || parts.some(({ writtenMs }) => writtenMs !== undefined && writtenMs < createdMs);
 }
 
-/** A repeated request is recorded immediately; no user is that fast. */
-const REPLAYED_WITHIN_MS = 1_000;
-const REMEMBERED = 50;
+/** OpenCode repeats a request within this time; no user does. */
+const REPLAY_WITHIN_MS = 1_000;
+const REMEMBERED_MESSAGES = 50;
 
 function userMessage(row: MessageRow, createdMs: number, state: WalkState, session: WalkSession): Walked {
   // The parts are written up to a second after the message
   if (row.parts.length === 0) return { entries: [], state, isOpen: true };
   const { replayMs, ...rest } = state;
   const compaction = row.parts.find((part) => part.type === "compaction");
-  const isReplay = replayMs !== undefined && createdMs >= replayMs && createdMs - replayMs <= REPLAYED_WITHIN_MS;
+  const isReplay = replayMs !== undefined && createdMs >= replayMs && createdMs - replayMs <= REPLAY_WITHIN_MS;
   const prompt = compaction !== undefined || isReplay ? undefined : promptOf(row.parts);
   if (prompt !== undefined) {
     const entry = promptEntry(row.id, createdMs, "human", prompt.length);
@@ -95,16 +95,17 @@ function userMessage(row: MessageRow, createdMs: number, state: WalkState, sessi
       isOpen: false,
     };
   }
-  const carriesOn = state.promptKey;
-  const isFirst = carriesOn === undefined && session.agentId === undefined;
+  const currentPrompt = state.promptKey;
+  const isFirst = currentPrompt === undefined && session.agentId === undefined;
   return {
-    // A program wrote the first message, so there is no prompt to continue
+    // The first message of a session, written by a program: there is no prompt to continue
     entries: isFirst ? [promptEntry(row.id, createdMs, "machine", undefined)] : [],
     state: {
       ...rest,
       ...(isFirst && { promptKey: row.id }),
-      own: remember(state.own, row.id, carriesOn ?? row.id),
-      shells: compaction === undefined && !isReplay ? [...state.shells, row.id].slice(-REMEMBERED) : state.shells,
+      own: remember(state.own, row.id, currentPrompt ?? row.id),
+      shells:
+        compaction === undefined && !isReplay ? [...state.shells, row.id].slice(-REMEMBERED_MESSAGES) : state.shells,
       compactions:
         compaction === undefined
           ? state.compactions
@@ -129,34 +130,36 @@ const promptEntry = (
 });
 
 const remember = <T>(known: Readonly<Record<string, T>>, id: string, value: T): Readonly<Record<string, T>> =>
-  Object.fromEntries([...Object.entries(known).filter(([key]) => key !== id), [id, value]].slice(-REMEMBERED));
+  Object.fromEntries([...Object.entries(known).filter(([key]) => key !== id), [id, value]].slice(-REMEMBERED_MESSAGES));
 
 function answer(row: MessageRow, info: MessageInfo, createdMs: number, state: WalkState, session: WalkSession): Walked {
   const parentId = asString(info["parentID"]);
   const promptKey = (parentId === undefined ? undefined : (state.own[parentId] ?? parentId)) ?? state.promptKey;
-  const place =
+  const base =
     session.agentId === undefined ? defined<{ promptKey: string }>({ promptKey }) : { agentId: session.agentId };
   const hasSteps = row.parts.some((part) => part.type === "step-start");
-  // What the user ran with `!` is in an answer without a model
+  // A command that the user ran with `!` is recorded as an answer without a model
   const isShell = !hasSteps && parentId !== undefined && state.shells.includes(parentId);
   const tools = isShell ? [] : row.parts.flatMap(({ id, tool }) => (tool === undefined ? [] : [{ id, tool }]));
   const failure = failureOf(row.id, info);
-  const spoken = spokenMs(row.parts);
-  const isCut = hasSteps && spoken !== undefined && (failure === undefined || failure.kind === "interruption");
-  const recorded = modelCallOf(row.id, info, spoken);
-  // The answer that represents a slash command's subtask: no model was called for it
+  const answerMs = answerEndMs(row.parts);
+  const isIncomplete = hasSteps && answerMs !== undefined && (failure === undefined || failure.kind === "interruption");
+  const recorded = modelCallOf(row.id, info, answerMs);
+  // An answer can also represent a slash command's subtask, for which no model was called
   const isCall = hasSteps || recorded?.usage !== undefined;
-  const call = isCall ? (recorded ?? (isCut ? cutCall(row, info, createdMs, spoken) : undefined)) : undefined;
+  const call = isCall
+    ? (recorded ?? (isIncomplete ? incompleteCall(row, info, createdMs, answerMs) : undefined))
+    : undefined;
   const compaction = info["summary"] === true && failure === undefined ? compactionOf(row, info, state) : undefined;
   const entries: TranscriptEntry[] = [];
   if (call !== undefined) {
-    const goesOn =
+    const continues =
       asksForTools(info) && failure === undefined && !isRefused(row.parts) && info["structured"] === undefined;
-    entries.push({ ...call, ...place, ...(goesOn && { asksForTools: true }) });
+    entries.push({ ...call, ...base, ...(continues && { asksForTools: true }) });
   }
-  for (const { id, tool } of tools) entries.push(...toolEntries(id, tool, createdMs, place, session, hasSteps));
-  if (failure !== undefined) entries.push({ ...failure, ...place });
-  if (compaction !== undefined) entries.push({ ...compaction.entry, ...place });
+  for (const { id, tool } of tools) entries.push(...toolEntries(id, tool, createdMs, base, session, hasSteps));
+  if (failure !== undefined) entries.push({ ...failure, ...base });
+  if (compaction !== undefined) entries.push({ ...compaction.entry, ...base });
   const completedMs = completedMsOf(info);
   return {
     entries,
@@ -167,14 +170,15 @@ function answer(row: MessageRow, info: MessageInfo, createdMs: number, state: Wa
 }
 
 /**
- * The model had answered, because a tool was started. Usage is written when the tools are done, and is lost if the process was killed
- * before. An answer cut off earlier is no call; its turn is interrupted or unfinished.
+ * The call of an answer without usage. Tools were started, so the model had answered; usage is written after the tools ended, and
+ * is lost if the process was killed before. An answer that was cut off before its tools is no call: its turn is interrupted or
+ * unfinished.
  */
-const cutCall = (
+const incompleteCall = (
   { id, parts }: MessageRow,
   info: MessageInfo,
   createdMs: number,
-  spoken: number | undefined,
+  answerMs: number | undefined,
 ): EntryOf<"model_call"> =>
   defined<EntryOf<"model_call">>({
     kind: "model_call",
@@ -183,12 +187,12 @@ const cutCall = (
     model: asString(info["modelID"]),
     provider: providerName(info["providerID"]),
     startMs: createdMs,
-    endMs: Math.max(createdMs, spoken ?? 0, ...parts.flatMap(({ endMs }) => endMs ?? [])),
+    endMs: Math.max(createdMs, answerMs ?? 0, ...parts.flatMap(({ endMs }) => endMs ?? [])),
     complete: false,
   } as EntryOf<"model_call">);
 
-/** When the model had finished: it starts a tool when the call is complete, and its texts have end times. */
-function spokenMs(parts: readonly PartRow[]): number | undefined {
+/** End of the model's answer: the last start of a tool, or the last end of a text. `undefined` without tools. */
+function answerEndMs(parts: readonly PartRow[]): number | undefined {
   const tools = parts.flatMap(({ tool }) => tool?.startMs ?? []);
   if (tools.length === 0) return undefined;
   return Math.max(...tools, ...parts.flatMap((part) => (part.tool === undefined ? (part.endMs ?? []) : [])));
@@ -198,7 +202,7 @@ function spokenMs(parts: readonly PartRow[]): number | undefined {
 const isRefused = (parts: readonly PartRow[]): boolean =>
   parts.some(({ tool }) => tool?.status === "error" && failedOutcome(tool.error, tool.metadata).status === "denied");
 
-/** A completed summary. It is a model call like any other and counted as one. */
+/** The compaction of a completed summary, which is also counted as a model call. */
 function compactionOf(row: MessageRow, info: MessageInfo, state: WalkState) {
   const timeMs = completedMsOf(info);
   if (timeMs === undefined || asString(info["finish"]) === undefined) return undefined;
@@ -214,16 +218,16 @@ function toolEntries(
   createdMs: number,
   place: { readonly promptKey?: string; readonly agentId?: string },
   session: WalkSession,
-  isModels: boolean,
+  hasModelCall: boolean,
 ): readonly TranscriptEntry[] {
   // A slash command's subtask has no model call
-  const given = isModels ? part.callId : callIdOf(part.tool, part.callId, partId);
+  const given = hasModelCall ? part.callId : callIdOf(part.tool, part.callId, partId);
   const callId = session.callIdOf(given ?? partId, partId);
-  // The task tool rewrites its start when its subagent exists
+  // The task tool changes its start time when its subagent exists
   const reportedStartMs = part.startMs ?? createdMs;
   const startMs =
     part.tool === "task"
-      ? Math.min(reportedStartMs, bornMs(partId, reportedStartMs) ?? reportedStartMs)
+      ? Math.min(reportedStartMs, idTimeMs(partId, reportedStartMs) ?? reportedStartMs)
       : reportedStartMs;
   const use = defined<EntryOf<"tool_use">>({
     kind: "tool_use",

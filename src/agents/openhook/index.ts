@@ -3,7 +3,7 @@ import { ENVELOPE_TYPES } from "../../model/envelope-types.ts";
 import { recognises, remarks, toEntries, toEvents } from "./adapter.ts";
 import { KNOWN } from "./known.ts";
 
-/** Programs that send OpenHook themselves; their envelopes name their source. */
+/** Programs that send OpenHook envelopes, which contain their source. */
 export default {
   source: "openhook",
   title: "Any OpenHook v0.1 sender",

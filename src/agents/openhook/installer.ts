@@ -4,7 +4,13 @@ import { join } from "node:path";
 import type { Registration } from "../../model/agent.ts";
 import { OPENHOOK_VERSION } from "../../model/envelope-types.ts";
 import { asArray, asString } from "../shared/payload/json.ts";
-import { type EntryFile, entriesOfOurs, type OwnEntries, putEntries, takeEntries } from "../shared/settings/entries.ts";
+import {
+  type EntryFile,
+  entriesOfOurs,
+  type OwnEntries,
+  putEntries,
+  removeEntries,
+} from "../shared/settings/entries.ts";
 import { nodeAt, parseDocument, plainOf } from "../shared/settings/jsonc.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import { isOurCommand } from "../shared/settings/settings.ts";
@@ -14,7 +20,7 @@ export default oneFile({
   scopes: ["project"],
   path: (_scope, { project }) => join(project, FILE),
   add: (text, registration) => putEntries(text, entries(registration), DISCOVERY_FILE),
-  remove: (text) => takeEntries(text, DISCOVERY_FILE),
+  remove: (text) => removeEntries(text, DISCOVERY_FILE),
   registered: (text) =>
     entriesOfOurs(text, DISCOVERY_FILE).flatMap((entry) => {
       const events = asArray(entry["events"]).flatMap((event) => asString(event) ?? []);
@@ -27,7 +33,7 @@ export default oneFile({
     const found = version === undefined ? "no OpenHook version" : `OpenHook ${version}`;
     return [{ level: "remark", text: `${FILE} has ${found}; senders may ignore it, we use ${OPENHOOK_VERSION}` }];
   },
-  // Not a program: present if the project already has the file
+  // There is no program to detect, only the project's file
   detect: async ({ project }) => ({
     present: await stat(join(project, FILE)).then(
       (found) => found.isFile(),
@@ -41,11 +47,11 @@ export default oneFile({
 const FILE = ".openhook.json";
 
 const DISCOVERY_FILE: EntryFile = {
-  frame: { openhook: OPENHOOK_VERSION },
+  emptyDocument: { openhook: OPENHOOK_VERSION },
   lists: () => [["hooks"]],
   isOurs: (entry) => isOurCommand(asString(entry["command"]) ?? ""),
-  prune: false,
-  forHooksAlone: true,
+  removesEmpty: false,
+  hooksOnly: true,
 };
 
 /** All events. The second entry only starts the drain; duplicate envelopes are deduplicated by their id. */

@@ -4,10 +4,10 @@ import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
 import type { Event, Extras } from "../../model/event.ts";
 import { executableOf } from "../shared/names/executables.ts";
+import { arrivalKey } from "../shared/payload/derived-ids.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
 import { asObject, asString, asTimeMs } from "../shared/payload/json.ts";
-import { arrivalKey } from "../shared/payload/minted.ts";
 import { eventOf, type PayloadEvent } from "../shared/payload/payload-event.ts";
 
 export const SOURCE = "windsurf";

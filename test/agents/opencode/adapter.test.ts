@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { recognises, toEntries, toEvents } from "../../../src/agents/opencode/adapter.ts";
-import { bornMs, isCopy, isOlderCopy } from "../../../src/agents/opencode/ids.ts";
+import { idTimeMs, isCopy, isOlderCopy } from "../../../src/agents/opencode/ids.ts";
 import type { IntakeFacts } from "../../../src/model/agent.ts";
 import { extrasOf } from "../../../src/model/event.ts";
 
@@ -239,13 +239,13 @@ test("an answer without a model is no call, unless it has tokens", () => {
 
 describe("ids", () => {
   test("contain their creation time, also after the counter wraps around", () => {
-    expect(bornMs("msg_1fcac58930016OazC8Elscp443", 1_795_240_515_731)).toBe(1_795_240_515_731);
-    expect(bornMs("call_1", 0)).toBeUndefined();
+    expect(idTimeMs("msg_1fcac58930016OazC8Elscp443", 1_795_240_515_731)).toBe(1_795_240_515_731);
+    expect(idTimeMs("call_1", 0)).toBeUndefined();
     fc.assert(
       fc.property(fc.integer({ min: 1.5e12, max: 4e12 }), fc.integer({ min: -1e10, max: 1e10 }), (ms, off) => {
         const stamp = (BigInt(ms) * 4096n + 1n) & 0xffffffffffffn;
         const id = `msg_${stamp.toString(16).padStart(12, "0")}AcmeShopAcmeSh`;
-        expect(bornMs(id, ms + off)).toBe(ms);
+        expect(idTimeMs(id, ms + off)).toBe(ms);
         expect(isCopy(id, ms + 10)).toBe(false);
         expect(isCopy(id, ms - 1_000)).toBe(true);
         expect(isOlderCopy(id, ms + 10)).toBe(false);

@@ -31,7 +31,6 @@ const machine = (counted: number, inSessions: number, since: number, hasPruned: 
   tokensSince: only(since),
   hasPruned,
   droppedSpans: 0,
-  missingPoints: 0,
   clockSkewMs: 0,
 });
 

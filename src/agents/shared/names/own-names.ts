@@ -1,11 +1,11 @@
 import type { OwnNames } from "../../../model/agent.ts";
 
 // Built-in tools and subagents of agents, from their documentation and recordings, 2026-11-21. At `capture: none` these names are
-// kept; a name that is missing here becomes "other", and nothing else is lost.
+// kept; other names become "other".
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
-/** Claude Code, and agents that borrowed its names. */
+/** Claude Code, and agents with the same tool names. */
 export const CLAUDE_NAMES: OwnNames = {
   tools: words(`
     Agent AskUserQuestion Bash BashOutput CronCreate CronDelete CronList Edit EnterPlanMode EnterWorktree ExitPlanMode
@@ -39,7 +39,7 @@ export const QWEN_NAMES: OwnNames = {
   agentTypes: words("general-purpose Explore"),
 };
 
-/** The CLI, and its Claude names for hooks registered as Claude's. */
+/** Copilot CLI's names, and the Claude Code names that its hooks under PascalCase names receive. */
 export const COPILOT_NAMES: OwnNames = {
   tools: words(`
     Agent AskUserQuestion Bash Edit Glob Grep Read TodoWrite WebFetch WebSearch Write apply_patch ask_user bash create edit

@@ -12,7 +12,7 @@ export function providerName(id: unknown): string | undefined {
   return NAMES.get(given) ?? given;
 }
 
-/** `providerName` for ids that always mean one provider; others are names that users choose, for example for a proxy. */
+/** `providerName` for ids that always mean one provider. Users choose other ids themselves, for example for a proxy. */
 export const knownProvider = (id: unknown): string | undefined =>
   typeof id === "string" && (NAMES.has(id) || OWN_NAMES.has(id)) ? providerName(id) : undefined;
 

@@ -1,8 +1,8 @@
 /**
- * The subcommand of a command-line program: the words that its grammar places before anything the user writes.
+ * The subcommand of a command-line program: the words that its grammar places before any word of the user's choice.
  *
- * Everything else may contain a secret and is left out: options with their values, operands, and all words of programs whose
- * grammar is not listed here. `wrapper.sh` has the same rules, because arguments must not even reach the inbox.
+ * Everything else may contain a secret and is omitted: options with their values, operands, and all words of programs whose
+ * grammar is not listed here. `wrapper.sh` has the same rules, because arguments must not even be in the inbox.
  *
  * @param program the program's name without path
  * @param args its arguments; anything but text ends the subcommand
@@ -91,7 +91,7 @@ const COMPOSE: Options = {
   bare: listed("--compatibility --dry-run --all-resources"),
 };
 
-/** After a user's alias anything may follow: a second word counts only if it is an operation. */
+/** The first word can be a user's alias, so the second word counts only if it is a known operation. */
 const AWS_WORDS = listed(
   `cp deploy help invoke list login logout ls mb mv package presign publish query rb rm scan subscribe sync tail wait
   website`,

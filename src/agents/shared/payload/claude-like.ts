@@ -4,10 +4,10 @@ import { defined } from "../../../model/defined.ts";
 import type { SessionEndReason } from "../../../model/envelope.ts";
 import type { Event, Extras, NativeEventType } from "../../../model/event.ts";
 import { executableOf } from "../names/executables.ts";
+import { arrivalKey } from "./derived-ids.ts";
 import { inputDigest } from "./digest.ts";
 import { payloadDigest } from "./identity.ts";
 import { asCode, asObject, asString, ownOf } from "./json.ts";
-import { arrivalKey } from "./minted.ts";
 import { outcomeOf, type ToolOutcome } from "./outcome.ts";
 import { eventOf, sessionOf } from "./payload-event.ts";
 
@@ -20,7 +20,7 @@ export interface ClaudeLike {
   readonly sessionVariable?: string;
 }
 
-/** What the family has in common; an agent adds or removes entries. */
+/** The events of most of these agents; a card adds or removes entries. */
 export const CLAUDE_EVENTS = {
   SessionStart: "session.start",
   SessionEnd: "session.end",
@@ -35,7 +35,7 @@ export const CLAUDE_EVENTS = {
   PreCompact: "compaction",
 } as const satisfies Readonly<Record<string, NativeEventType>>;
 
-/** The event types that an agent of the family can send, for its card. */
+/** The event types that such an agent can send, for its card. */
 export const emitsOf = (events: ClaudeLike["events"]): readonly NativeEventType[] => [
   ...new Set(Object.values(events)),
 ];
@@ -92,9 +92,9 @@ export function claudeLikeEvents(like: ClaudeLike, payload: unknown, intake: Int
 }
 
 /**
- * Detection within the family: the folder of an agent's transcripts identifies it; the shape alone does not.
+ * Recognises one of these agents: by the folder of its transcripts, because they all have the same shape.
  *
- * @param isOwn further marks of this agent
+ * @param isOwn other signs of this agent
  */
 export function recogniseClaudeLike(
   payload: unknown,
@@ -135,7 +135,7 @@ export function absolutePath(value: unknown, intake: IntakeFacts): string | unde
 
 // --- internal ---
 
-/** Another agent's call can have the same counted id; the same payload can arrive from several registrations. */
+/** A numbered id is not unique, so the payload is the key: it is the same for several registrations of one hook. */
 const callKey = (callId: string, payload: unknown): string =>
   isSequenceNumber(callId) ? `${callId}:${payloadDigest(payload)}` : callId;
 

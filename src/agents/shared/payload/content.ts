@@ -4,20 +4,20 @@ import type { Event, EventType } from "../../../model/event.ts";
 import { inputDigest } from "./digest.ts";
 import { asArray, asObject, asString, parsedJson } from "./json.ts";
 
-/** Content of one payload, by part; its event decides which parts count. */
+/** Content of one payload, by part. The payload's event decides which parts are used. */
 export type PayloadContent = { readonly [P in ContentPart]?: unknown };
 
 /** Content for the events of a payload: the prompt of a prompt, the arguments of a call, and so on. */
-export function contentOfEvents(events: readonly Event[], said: PayloadContent): readonly Content[] {
+export function contentOfEvents(events: readonly Event[], content: PayloadContent): readonly Content[] {
   return events.flatMap(({ id, type }) =>
     (PARTS[type] ?? []).flatMap((part): Content[] => {
-      const value = part === "prompt" || part === "answer" ? plainText(said[part]) : said[part];
+      const value = part === "prompt" || part === "answer" ? plainText(content[part]) : content[part];
       return value === undefined || value === null || value === "" ? [] : [{ fact: id, part, value }];
     }),
   );
 }
 
-/** Content of payloads with Claude Code's shape, under any of its followers' field names. */
+/** Content of payloads with Claude Code's shape, under the field names of any agent. */
 export function hookContent(payload: unknown, { events }: PayloadFacts): readonly Content[] {
   const p = asObject(payload);
   return p === undefined
@@ -36,7 +36,7 @@ export function hookContent(payload: unknown, { events }: PayloadFacts): readonl
       });
 }
 
-/** A piece of an answer. Its key is derived from itself, so a repeated piece is the same one. */
+/** A piece of an answer. Its key is derived from its text, so a repeated piece is stored once. */
 export const answerPiece = (fact: string, value: unknown): readonly Content[] => {
   const piece = inputDigest(value);
   return piece === undefined ? [] : [{ fact, part: "answer", piece, value }];

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { asObject } from "./json.ts";
 
 /**
- * Digest of a tool's input: pairs start and end of a call without an id, and finds the call in the transcript. The order of members
- * makes no difference.
+ * Digest of a tool's input. It pairs start and end of a call without an id, and matches the call with the transcript. The order of
+ * members makes no difference.
  *
  * @returns 16 hex digits; `undefined` for missing, empty or too deeply nested input
  */

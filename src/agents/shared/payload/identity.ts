@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { v5 as uuidv5 } from "uuid";
 
-/** Namespace of all event ids we derive; never change it, or every event would look new. */
+/** Namespace of all event ids that we derive. It must never change: repeated events would be counted again. */
 const NAMESPACE = "6f2b6e0e-3c1d-5d0a-9a53-3f6c2f9b7c11";
 
 /**
- * Id of a native event, derived from what identifies it: a repeated event has the same id.
+ * Id of a native event, derived from its identifying parts, so a repeated event has the same id.
  *
- * @param parts source, session, native event name, and the agent's id of the thing; or a digest of the payload
+ * @param parts source, session, native event name, and the agent's id of the reported thing or a digest of the payload
  * @returns a UUID v5
  */
 export const eventId = (...parts: readonly string[]): string => uuidv5(JSON.stringify(parts), NAMESPACE);

@@ -14,8 +14,8 @@ export function parsedObject(text: string | Buffer): Readonly<Record<string, unk
 }
 
 /**
- * The value of a JSON text; any other text or value unchanged. Agents write a tool's arguments both ways, and both must give one
- * digest.
+ * The value of a JSON text; any other text or value unchanged. Agents write a tool's arguments as an object or as text, and both
+ * must have the same digest.
  */
 export function parsedJson(value: unknown): unknown {
   if (typeof value !== "string" || value.length > MAX_JSON_CHARACTERS || !/^\s*[[{]/.test(value)) return value;
@@ -59,7 +59,7 @@ export const asCode = (value: unknown): string | undefined => {
   return /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/.test(text) ? text : "_OTHER";
 };
 
-/** A table's value for a name from outside: own members only, not what every object inherits. */
+/** A table's value for an untrusted name: only own members, not those that every object inherits. */
 export const ownOf = <T>(table: Readonly<Record<string, T>>, name: string | undefined): T | undefined =>
   name !== undefined && Object.hasOwn(table, name) ? table[name] : undefined;
 

@@ -1,6 +1,6 @@
 import type { KnownNames } from "../../../model/agent.ts";
 
-/** The names of a card from texts of words, which keeps lists readable. `more`: fields shared with other agents. */
+/** The names of a card, from texts with words. `more`: fields shared with other agents. */
 export const knownNames = (
   events: string,
   fields: string,
@@ -22,7 +22,7 @@ export const eventIn =
     return intake.event;
   };
 
-/** Events of agents that follow Claude Code, as their documentation names them. */
+/** Documented events of agents with Claude Code's hooks. */
 export const FAMILY_EVENTS = `SessionStart SessionEnd UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure PostToolBatch
   Stop StopFailure SubagentStart SubagentStop PreCompact PostCompact Notification PermissionRequest PermissionDenied Setup
   InstructionsLoaded QueryEnd`;

@@ -1,16 +1,15 @@
 import { asArray, asExitCode, asObject, asString } from "./json.ts";
 
-/** How a tool call ended, as far as its result says. */
+/** The outcome of a tool call, from its result. */
 export interface ToolOutcome {
   readonly status: "success" | "error";
   readonly exitCode?: number;
-  /** `assumed`: no failure was reported, and no success either. */
+  /** `assumed`: neither a failure nor a success was reported. */
   readonly origin: "native" | "assumed";
 }
 
 /**
- * Looks for signs of failure in a tool's result: a success or error flag, an error, an exit code, in the result or one of its
- * parts.
+ * The outcome in a tool's result: a success or error flag, an error or an exit code, in the result or one of its parts.
  *
  * @param result of any shape; a text may be JSON
  */
@@ -34,7 +33,7 @@ export function outcomeOf(result: unknown): ToolOutcome {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-// A longer text is a tool's output, not a result written as JSON twice
+// A longer text is a tool's output, not a result that was encoded as JSON twice
 const MAX_JSON_TEXT = 65_536;
 
 function jsonIn(result: unknown): unknown {
@@ -47,7 +46,7 @@ function jsonIn(result: unknown): unknown {
   }
 }
 
-/** One level down, under the usual names of results. */
+/** Members under the usual names of results, one level deeper. */
 const partsOf = (whole: Fields | undefined): readonly unknown[] =>
   ["result", "output", "metadata"].flatMap((name) => [whole?.[name], ...asArray(whole?.[name])]);
 

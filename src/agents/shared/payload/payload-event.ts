@@ -3,11 +3,11 @@ import { defined } from "../../../model/defined.ts";
 import type { SessionEndReason } from "../../../model/envelope.ts";
 import { OPENHOOK_VERSION } from "../../../model/envelope-types.ts";
 import type { Event, Extras, NativeEventType } from "../../../model/event.ts";
+import { derivedSessionId } from "./derived-ids.ts";
 import { eventId } from "./identity.ts";
 import { asString } from "./json.ts";
-import { mintedSessionId } from "./minted.ts";
 
-/** The fields of one payload before they become an event: an adapter finds them, `eventOf` does the rest. */
+/** The fields of one payload, as an adapter found them, from which `eventOf` makes an event. */
 export interface PayloadEvent {
   readonly source: string;
   readonly type: NativeEventType;
@@ -50,7 +50,7 @@ export function sessionOf(
   if (own !== undefined) return { id: own };
   const inherited = asString(from.environment);
   if (inherited !== undefined) return { id: inherited, origin: "environment" };
-  return { id: mintedSessionId(source, intake, from.cwd), origin: "minted" };
+  return { id: derivedSessionId(source, intake, from.cwd), origin: "minted" };
 }
 
 /** Makes an event: an envelope for the OpenHook types of all texts, a signal for the others. */

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { platform } from "node:os";
 
-// `--version` takes 50 to 300 ms; a wrapper that asks or downloads must not block its caller
+// `--version` takes 50 to 300 ms; a wrapper script that prompts or downloads must not block its caller
 const VERSION_TIMEOUT_MS = 3000;
 
 /**

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Node } from "jsonc-parser";
 import {
   appendTo,
-  holdsComment,
+  containsComment,
   type Json,
   JsoncError,
   type JsonObject,
@@ -23,33 +23,33 @@ export interface OwnEntries {
   readonly entries: readonly JsonObject[];
 }
 
-/** How a file keeps its hooks. */
+/** The form of a file with hooks. */
 export interface EntryFile {
-  /** Contents of a new file beside the lists. */
-  readonly frame: JsonObject;
+  /** Contents of a new file without its lists. */
+  readonly emptyDocument: JsonObject;
   /** Lists of the file that can contain our entries, wanted or not. */
   readonly lists: (root: Node) => readonly (readonly string[])[];
   readonly isOurs: (entry: JsonObject) => boolean;
   /** Whether a list or object that is empty without ours is removed too. */
-  readonly prune: boolean;
-  /** Whether the file is for hooks only, so that it is removed when only its frame is left. */
-  readonly forHooksAlone: boolean;
+  readonly removesEmpty: boolean;
+  /** Whether the file is only for hooks, so that it is removed when it has none left. */
+  readonly hooksOnly: boolean;
 }
 
 /**
- * Puts exactly these entries of ours into a file's lists. Existing entries stay, different ones are replaced in place, everything
- * foreign keeps every byte.
+ * Replaces our entries in a file's lists by these. Equal entries are kept, different ones are replaced in place; every other byte
+ * is preserved.
  *
  * @returns the same string if nothing had to change
  * @throws SettingsError for invalid JSON, or an object or list of another type
  */
 export function putEntries(text: string | undefined, wanted: readonly OwnEntries[], file: EntryFile): string {
-  if (text === undefined || bodyOf(text).trim() === "") return newDocument(framed(wanted, file.frame));
+  if (text === undefined || bodyOf(text).trim() === "") return newDocument(newFile(wanted, file.emptyDocument));
   const bom = text.startsWith("\uFEFF") ? "\uFEFF" : "";
   let body = bodyOf(text);
   const before = foreignOf(read(body), file);
   for (const path of file.lists(read(body))) {
-    if (!wanted.some((one) => isDeepStrictEqual(one.path, path))) body = takeOut(body, path, 0, file);
+    if (!wanted.some((one) => isDeepStrictEqual(one.path, path))) body = removeFromList(body, path, 0, file);
   }
   for (const one of wanted) body = putIn(body, one, file);
   if (!isDeepStrictEqual(foreignOf(read(body), file), before)) {
@@ -61,21 +61,22 @@ export function putEntries(text: string | undefined, wanted: readonly OwnEntries
 /**
  * Removes every entry of ours.
  *
- * @returns the same string if there is none; `undefined` if only the frame is left
+ * @returns the same string if there is none; `undefined` if only the empty document is left
  * @throws SettingsError for a text that cannot be read
  */
-export function takeEntries(text: string, file: EntryFile): string | undefined {
+export function removeEntries(text: string, file: EntryFile): string | undefined {
   if (bodyOf(text).trim() === "") return text;
   const bom = text.startsWith("\uFEFF") ? "\uFEFF" : "";
   const given = bodyOf(text);
   let body = given;
-  for (const path of file.lists(read(given))) body = takeOut(body, path, 0, file);
+  for (const path of file.lists(read(given))) body = removeFromList(body, path, 0, file);
   if (body === given) return text;
   const root = read(body);
   const isFrame = propertiesOf(root).every(
-    ({ key, value }) => isDeepStrictEqual(plainOf(value), file.frame[key]) || (value.children ?? []).length === 0,
+    ({ key, value }) =>
+      isDeepStrictEqual(plainOf(value), file.emptyDocument[key]) || (value.children ?? []).length === 0,
   );
-  return file.forHooksAlone && isFrame && !holdsComment(body, root) ? undefined : bom + body;
+  return file.hooksOnly && isFrame && !containsComment(body, root) ? undefined : bom + body;
 }
 
 /** Lists that contain our entries, in the file's order. Empty if the file cannot be read. Never throws. */
@@ -100,7 +101,7 @@ export function entriesOfOurs(text: string, file: EntryFile): readonly JsonObjec
 
 // --- internal ---
 
-const TODO = "correct it by hand and run the command again";
+const ADVICE = "correct it by hand and run the command again";
 
 const bodyOf = (text: string): string => (text.startsWith("\uFEFF") ? text.slice(1) : text);
 
@@ -114,7 +115,7 @@ function read(body: string): Node {
     root = parseDocument(body);
   } catch (error) {
     if (!(error instanceof JsoncError)) throw error;
-    throw new SettingsError(`not valid JSON: ${error.message}`, TODO, error.line, error.column, { cause: error });
+    throw new SettingsError(`not valid JSON: ${error.message}`, ADVICE, error.line, error.column, { cause: error });
   }
   if (root.type !== "object") throw wrong(body, root, "the top level is not an object");
   return root;
@@ -122,11 +123,11 @@ function read(body: string): Node {
 
 function wrong(body: string, node: Node, what: string): SettingsError {
   const at = new JsoncError(what, body, node.offset);
-  return new SettingsError(what, TODO, at.line, at.column);
+  return new SettingsError(what, ADVICE, at.line, at.column);
 }
 
-function framed(wanted: readonly OwnEntries[], frame: JsonObject): JsonObject {
-  const document: Record<string, Json> = { ...frame };
+function newFile(wanted: readonly OwnEntries[], emptyDocument: JsonObject): JsonObject {
+  const document: Record<string, Json> = { ...emptyDocument };
   for (const { path, entries } of wanted) {
     let holder = document;
     for (const name of path.slice(0, -1)) {
@@ -145,16 +146,16 @@ function oursIn(root: Node, path: readonly string[], { isOurs }: EntryFile) {
   return entries.flatMap((entry, index) => (isObject(entry) && isOurs(entry) ? [{ entry, index }] : []));
 }
 
-/** Removes our entries in a list after the first `keep`. */
-function takeOut(body: string, path: readonly string[], keep: number, file: EntryFile): string {
+/** Removes our entries from a list, except the first `keep`. */
+function removeFromList(body: string, path: readonly string[], keep: number, file: EntryFile): string {
   let text = body;
   const surplus = oursIn(read(text), path, file).slice(keep).reverse();
   for (const { index } of surplus) text = removeAt(text, [...path, index]);
-  if (!file.prune || surplus.length === 0) return text;
+  if (!file.removesEmpty || surplus.length === 0) return text;
   for (let depth = path.length; depth > 0; depth--) {
     const at = path.slice(0, depth);
     const node = nodeAt(read(text), at);
-    if (node === undefined || (node.children ?? []).length > 0 || holdsComment(text, node)) break;
+    if (node === undefined || (node.children ?? []).length > 0 || containsComment(text, node)) break;
     text = removeAt(text, at);
   }
   return text;
@@ -168,7 +169,7 @@ function putIn(body: string, { path, entries }: OwnEntries, file: EntryFile): st
     if (place === undefined) text = appendTo(text, path, undefined, entry);
     else if (!isDeepStrictEqual(place.entry, entry)) text = replaceAt(text, [...path, place.index], entry);
   }
-  return takeOut(text, path, entries.length, file);
+  return removeFromList(text, path, entries.length, file);
 }
 
 /** The list, created with the entries in it if it does not exist. */
@@ -176,7 +177,7 @@ function makeList(body: string, path: readonly string[], entries: readonly JsonO
   for (let depth = 1; depth <= path.length; depth++) {
     const at = path.slice(0, depth);
     const root = read(body);
-    once(body, root, at);
+    requireUnique(body, root, at);
     const node = nodeAt(root, at);
     const isList = depth === path.length;
     if (node === undefined) {
@@ -190,15 +191,15 @@ function makeList(body: string, path: readonly string[], entries: readonly JsonO
   return body;
 }
 
-/** Readers take the last of two equal keys; an edit of one could activate the other. */
-function once(body: string, root: Node, path: readonly string[]): void {
+/** Rejects duplicate keys: readers use the last one, and an edit of one could activate the other. */
+function requireUnique(body: string, root: Node, path: readonly string[]): void {
   const key = path.at(-1);
   const holder = nodeAt(root, path.slice(0, -1));
   const second = propertiesOf(holder).filter((property) => property.key === key)[1];
   if (second !== undefined) throw wrong(body, second.value, `"${path.join(".")}" stands here a second time`);
 }
 
-/** The file's value without ours and without empty containers around them. */
+/** The file's value without our entries, and without containers that are then empty. */
 function foreignOf(root: Node, file: EntryFile): Json {
   const paths = file.lists(root).map((path) => JSON.stringify(path));
   const walk = (value: Json, path: readonly string[]): Json | undefined => {

@@ -1,7 +1,7 @@
 import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 
 /**
- * Edits of JSON with comments that change nothing but their target.
+ * Edits of JSON with comments that change only their target.
  *
  * Parsing and scanning use jsonc-parser. Its `modify` is not used: with formatting it reflows neighbours, without it puts our
  * property before the neighbour's comment, and removing the last element of `[1,2]` gives `[12]` (3.3.1, tried 2026-11-21).
@@ -36,12 +36,12 @@ export function parseDocument(text: string): Node {
   try {
     root = parseTree(text, errors, { allowTrailingComma: true, disallowComments: false, allowEmptyContent: false });
   } catch (error) {
-    // The parser recurses; no settings file is nested that deeply
+    // The parser is recursive; no real settings file is nested that deeply
     if (error instanceof RangeError) throw new JsoncError("it is nested too deeply", text, 0);
     throw error;
   }
   const first = errors[0];
-  if (first !== undefined) throw new JsoncError(sayParseError(first), text, first.offset);
+  if (first !== undefined) throw new JsoncError(parseErrorText(first), text, first.offset);
   if (root === undefined) throw new JsoncError("it is empty", text, 0);
   return root;
 }
@@ -89,16 +89,16 @@ export function nodeAt(root: Node, path: Path): Node | undefined {
 }
 
 /** Whether a node contains a comment. */
-export function holdsComment(text: string, node: Node): boolean {
+export function containsComment(text: string, node: Node): boolean {
   return tokensOf(text).some((token) => token.comment && token.start >= node.offset && token.end <= endOf(node));
 }
 
 /**
  * Appends a value to an object (with `key`) or an array (without), in the existing style: on separate lines if the container has
- * several, on the same line if it has one. A trailing comma is kept as the file's habit; a comment after the last value stays
- * with that value.
+ * several, on the same line if it has one. If the file has a trailing comma, one is added; a comment after the last value stays
+ * after that value.
  *
- * @throws Error if there is no such container: the caller has checked
+ * @throws Error if there is no such container; callers check it first
  */
 export function appendTo(text: string, path: Path, key: string | undefined, value: Json): string {
   const root = parseDocument(text);
@@ -110,7 +110,7 @@ export function appendTo(text: string, path: Path, key: string | undefined, valu
   const children = container.children ?? [];
   const last = children.at(-1);
   const inner = tokensOf(text).filter((token) => token.start > container.offset && token.end < endOf(container));
-  const inline = last === undefined ? isInline(text, holderOf(container)) : isInline(text, container);
+  const inline = last === undefined ? isInline(text, containerOf(container)) : isInline(text, container);
   const outerIndent = lineIndent(text, container.offset);
   const childIndent =
     last !== undefined && startsLine(text, last.offset) ? lineIndent(text, last.offset) : outerIndent + style.unit;
@@ -144,7 +144,7 @@ export function replaceAt(text: string, path: Path, value: Json): string {
   const root = parseDocument(text);
   const node = nodeAt(root, path);
   if (node === undefined) throw new Error(`nothing at ${JSON.stringify(path)}`);
-  const inline = isInline(text, node) && isInline(text, holderOf(node));
+  const inline = isInline(text, node) && isInline(text, containerOf(node));
   return splice(
     text,
     node.offset,
@@ -179,8 +179,8 @@ export function removeAt(text: string, path: Path): string {
   const comma = behind.find((token) => !token.comment);
   const hasComma = comma !== undefined && text.charAt(comma.start) === ",";
   // In a one-line list a line comment must keep the line break that ends it
-  const goesOn = hasComma ? (behind.find((token) => token.start >= comma.end) ?? next) : next;
-  const from = previous.line && !hasLineBreak(text.slice(end, goesOn.start)) ? start : previous.end;
+  const rest = hasComma ? (behind.find((token) => token.start >= comma.end) ?? next) : next;
+  const from = previous.line && !hasLineBreak(text.slice(end, rest.start)) ? start : previous.end;
 
   if (hasComma) {
     const follower = behind.find((token) => token.start >= comma.end);
@@ -261,7 +261,7 @@ function indentUnit(text: string, root: Node): string {
 
 function write(value: Json, inline: boolean, style: Style, indent: string): string {
   if (inline) return writeInline(value, style.spaced ? " " : "");
-  // A marker that JSON text cannot contain stands for the unit, because `stringify` limits units to 10 characters
+  // Tabs, which cannot be in a JSON string, are replaced by the unit, because `stringify` limits units to 10 characters
   const lines = JSON.stringify(value, null, "\t").split("\n");
   return lines.map((line) => line.replace(/^\t+/, (tabs) => style.unit.repeat(tabs.length))).join(style.eol + indent);
 }
@@ -280,7 +280,7 @@ const isInline = (text: string, node: Node | undefined): boolean =>
   node !== undefined && !hasLineBreak(text.slice(node.offset, endOf(node)));
 
 /** The object or array around a node; properties are skipped. */
-const holderOf = (node: Node): Node | undefined =>
+const containerOf = (node: Node): Node | undefined =>
   node.parent?.type === "property" ? node.parent.parent : node.parent;
 
 const endOf = (node: Node): number => node.offset + node.length;
@@ -321,7 +321,7 @@ const PARSE_ERRORS: Readonly<Record<string, string>> = {
   InvalidCharacter: "a control character must be escaped",
 };
 
-const sayParseError = (error: ParseError): string => {
+const parseErrorText = (error: ParseError): string => {
   const code = printParseErrorCode(error.error);
   return PARSE_ERRORS[code] ?? code;
 };

@@ -5,12 +5,12 @@ export interface OneFile extends Pick<Installer, "scopes" | "check" | "detect"> 
   path(scope: "user" | "project", target: InstallTarget): string;
   /** @throws SettingsError if the agent itself could not read the file */
   add(text: string | undefined, registration: Registration): string;
-  /** @returns `undefined` if it contained nothing but ours */
+  /** @returns `undefined` if the file contained only our entries */
   remove(text: string): string | undefined;
   registered(text: string): readonly string[];
 }
 
-/** Makes an `Installer` of it. */
+/** The `Installer` for an agent with one file per scope. */
 export function oneFile({ path, add, remove, registered, ...rest }: OneFile): Installer {
   return {
     ...rest,

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Node } from "jsonc-parser";
 import {
   appendTo,
-  holdsComment,
+  containsComment,
   type Json,
   JsoncError,
   type JsonObject,
@@ -16,8 +16,8 @@ import {
 } from "./jsonc.ts";
 
 /**
- * A settings file that its agent could not read, so that we do not change it. `message` says what is wrong, where, and what to do;
- * the caller knows the file's name.
+ * A settings file that its agent could not read either, so we do not change it. `message` has the error, its position and the
+ * remedy; the caller adds the file's name.
  */
 export class SettingsError extends Error {
   readonly code = "E_SETTINGS";
@@ -41,8 +41,8 @@ export interface Registration {
 }
 
 /**
- * Puts exactly these registrations of ours into a settings text. Existing ones stay, different ones are replaced in place, everything
- * foreign keeps every byte.
+ * Replaces our registrations in a settings text by these. Equal ones are kept, different ones are replaced in place; every other
+ * byte is preserved.
  *
  * @param text the file; `undefined` or blank if there is none
  * @param notEvents members of `hooks` that may be something other than an array
@@ -79,7 +79,7 @@ export function removeRegistrations(text: string, notEvents: readonly string[] =
   return /^\s*\{\s*\}\s*$/.test(edited) ? undefined : bom + edited;
 }
 
-/** Events that a text registers us for, in the file's order. Empty if it cannot be read. */
+/** Events for which the text has our hooks, in its order. Empty if it cannot be read. */
 export function registeredEvents(text: string): readonly string[] {
   try {
     const hooks = nodeAt(parseDocument(stripBom(text).body), ["hooks"]);
@@ -91,8 +91,8 @@ export function registeredEvents(text: string): readonly string[] {
 }
 
 /**
- * True for a command line that `enable` wrote, in this version or another: it starts the hook program in a folder with our name, or
- * contains the marker that replaces the name in other folders.
+ * True for a command line that `enable` wrote, in this version or another one: it starts the hook program in a folder with our
+ * name, or contains the marker that is used for other folders.
  */
 export function isOurCommand(command: string): boolean {
   return /openhook-otel[/\\]hook(\.cjs)?(?![\w./\\-])|#openhook-otel\s*$|[/\\]hook\.cjs["'] --source [a-z0-9-]+ --drain /.test(
@@ -102,9 +102,9 @@ export function isOurCommand(command: string): boolean {
 
 // --- internal ---
 
-const TODO = "correct it by hand and run the command again";
+const ADVICE = "correct it by hand and run the command again";
 
-/** Groups of one event that contain an entry of ours. `foreign`: it contains others too. */
+/** A group of one event that contains an entry of ours. `foreign`: it also contains other entries. */
 interface OurGroup {
   readonly index: number;
   readonly entries: readonly number[];
@@ -139,39 +139,39 @@ const groupOf = ({ matcher, entry }: Registration): JsonObject =>
 const hooksOf = (wanted: readonly Registration[]): JsonObject =>
   Object.fromEntries(wanted.map((registration) => [registration.event, [groupOf(registration)]]));
 
-/** Parses, and checks the shape that both we and the agent rely on. */
+/** Parses a text and checks the shape on which we and the agent rely. */
 function readSettings(body: string, notEvents: readonly string[]): Json {
   let root: Node;
   try {
     root = parseDocument(body);
   } catch (error) {
     if (error instanceof JsoncError) {
-      throw new SettingsError(`not valid JSON: ${error.message}`, TODO, error.line, error.column, { cause: error });
+      throw new SettingsError(`not valid JSON: ${error.message}`, ADVICE, error.line, error.column, { cause: error });
     }
     throw error;
   }
   if (root.type !== "object") throw wrong(body, root, `the top level is ${nameOf(root)}, not an object`);
-  once(body, root, "hooks", "");
+  requireUnique(body, root, "hooks", "");
   const hooks = nodeAt(root, ["hooks"]);
   if (hooks === undefined) return plainOf(root);
   if (hooks.type !== "object") throw wrong(body, hooks, `"hooks" is ${nameOf(hooks)}, not an object`);
   for (const { key, value } of propertiesOf(hooks)) {
-    once(body, hooks, key, "hooks.");
+    requireUnique(body, hooks, key, "hooks.");
     if (value.type !== "array" && !notEvents.includes(key))
       throw wrong(body, value, `"hooks.${key}" is ${nameOf(value)}, not an array`);
   }
   return plainOf(root);
 }
 
-/** Readers take the last of two equal keys; an edit of one could activate the other. */
-function once(body: string, object: Node, key: string, prefix: string): void {
+/** Rejects duplicate keys: readers use the last one, and an edit of one could activate the other. */
+function requireUnique(body: string, object: Node, key: string, prefix: string): void {
   const second = propertiesOf(object).filter((property) => property.key === key)[1];
   if (second !== undefined) throw wrong(body, second.value, `"${prefix}${key}" stands here a second time`);
 }
 
 function wrong(body: string, node: Node, what: string): SettingsError {
   const at = new JsoncError(what, body, node.offset);
-  return new SettingsError(what, TODO, at.line, at.column);
+  return new SettingsError(what, ADVICE, at.line, at.column);
 }
 
 const nameOf = (node: Node): string =>
@@ -183,13 +183,13 @@ const nameOf = (node: Node): string =>
         ? "an object"
         : `a ${node.type}`;
 
-/** Removes everything of ours that is not wanted in this form and cannot be replaced in place. */
+/** Removes our entries that are not wanted and cannot be replaced in place. */
 function removeUnwanted(body: string, wanted: readonly Registration[]): string {
   let text = body;
   const hooks = nodeAt(parseDocument(body), ["hooks"]);
   for (const { key: event, value } of propertiesOf(hooks)) {
     const groups = oursIn(plainOf(value));
-    // The first group with nothing but ours is where the wanted one is or will be
+    // The first group that contains only our entries is kept, or replaced by the wanted one
     const kept = wanted.some((one) => one.event === event) ? groups.find((group) => !group.foreign) : undefined;
     for (const group of [...groups].reverse()) {
       if (group === kept) continue;
@@ -208,7 +208,7 @@ function removeUnwanted(body: string, wanted: readonly Registration[]): string {
 
 function removeIfEmpty(text: string, path: readonly string[]): string {
   const node = nodeAt(parseDocument(text), path);
-  return node === undefined || (node.children ?? []).length > 0 || holdsComment(text, node)
+  return node === undefined || (node.children ?? []).length > 0 || containsComment(text, node)
     ? text
     : removeAt(text, path);
 }
@@ -227,8 +227,8 @@ function addOne(text: string, registration: Registration): string {
 }
 
 /**
- * Verifies an edit by parsing its result: everything foreign is equal, and ours is exactly what was wanted. A failure is our bug;
- * the file has not been written.
+ * Verifies an edit by parsing its result: other entries are unchanged, and ours are the wanted ones. A failure is a bug of ours;
+ * the file was not written.
  */
 function verify(before: Json, edited: string, wanted: readonly Registration[], notEvents: readonly string[]): void {
   const after = readSettings(edited, notEvents);
@@ -248,7 +248,7 @@ function verify(before: Json, edited: string, wanted: readonly Registration[], n
   );
 }
 
-/** A settings value without ours and without empty containers around them. */
+/** A settings value without our entries, and without containers that are then empty. */
 function withoutOurs(settings: Json): Json {
   if (!isObject(settings) || !isObject(settings["hooks"])) return settings;
   const { hooks, ...others } = settings;

@@ -4,8 +4,8 @@ import { asTimeMs } from "../payload/json.ts";
 import { firstBytes } from "./open.ts";
 
 /**
- * The existing files among some paths, each once if links lead several paths to it. Several are sorted by the first time in
- * their text, so that the order does not depend on which one was copied or written last.
+ * The existing files among some paths. A file to which several paths link is returned once. Files are sorted by the first time in
+ * their text, so the order does not depend on which one was copied or written last.
  *
  * @param paths of files that can all contain lines of one session
  */
@@ -21,16 +21,16 @@ export function existingFiles(
   const [first, ...others] = byFile.values();
   if (first === undefined) return [];
   if (others.length === 0) return [first];
-  const dated = [first, ...others].map((path) => ({ path, beganMs: firstTimeIn(path, roots) }));
+  const dated = [first, ...others].map((path) => ({ path, startMs: firstTimeIn(path, roots) }));
   const [oldest, ...rest] = dated
-    .sort((a, b) => a.beganMs - b.beganMs || (a.path < b.path ? -1 : 1))
+    .sort((a, b) => a.startMs - b.startMs || (a.path < b.path ? -1 : 1))
     .map(({ path }) => path);
   return [oldest ?? first, ...rest];
 }
 
 /**
- * Parts of a session, each file once if links lead several paths to it. Files that do not exist are left out; those that cannot
- * be read stay, so that the reader reports them.
+ * Parts of a session, without duplicates of the same file (links) and without files that do not exist. Files that cannot be read
+ * are kept, so that the reader reports them.
  */
 export function distinctParts(parts: readonly TranscriptFile[]): readonly TranscriptFile[] {
   const seen = new Set<string>();
@@ -46,7 +46,7 @@ export function distinctParts(parts: readonly TranscriptFile[]): readonly Transc
 
 const HEAD_BYTES = 16_384;
 
-/** Device and number of a regular file; `undefined` if there is none, or if it cannot be seen. */
+/** Device and inode of a regular file; `undefined` if there is none, or if it is not accessible. */
 function identityOf(path: string): string | undefined {
   try {
     const stats = statSync(path, { throwIfNoEntry: false, bigint: true });

@@ -1,6 +1,6 @@
 import { openRegular } from "./open.ts";
 
-/** One element of an array in a JSON file; `undefined`: longer than the limit, skipped. */
+/** One element of an array in a JSON file; `undefined` if it was skipped because it is longer than the limit. */
 export type Element = Buffer | undefined;
 
 export interface ElementOptions {
@@ -28,7 +28,7 @@ export async function* elementsOf(
     if (stats.size > MAX_FILE_BYTES) {
       throw new Error(`it has ${stats.size} bytes; one file of more than ${MAX_FILE_BYTES} is not read`);
     }
-    const scan = new Scan(member, maxBytes);
+    const scan = new Scanner(member, maxBytes);
     const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
     for (let position = 0; !scan.isDone; ) {
       const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, position);
@@ -45,7 +45,7 @@ export async function* elementsOf(
 
 const CHUNK_BYTES = 1 << 18;
 const MAX_ELEMENT_BYTES = 32 << 20;
-/** The whole file is read at each change, which takes seconds at this size. Sessions are limited by the context window, far below. */
+/** The whole file is read at each change, which takes seconds at this size. The context window limits sessions to much less. */
 const MAX_FILE_BYTES = 256 << 20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -59,7 +59,7 @@ const CLOSE_ARRAY = 0x5d;
 const MAX_NAME_BYTES = 256;
 
 /** Finds where texts, objects and arrays begin and end; ignores the rest of JSON. */
-class Scan {
+class Scanner {
   readonly #member: string;
   readonly #maxBytes: number;
   #depth = 0;

@@ -28,7 +28,7 @@ export interface JsonlOptions {
   /** Texts of lines come without their long strings. @default false */
   readonly shortens?: boolean;
   /** Read synchronously. @default false */
-  readonly blocks?: boolean | undefined;
+  readonly isSync?: boolean | undefined;
 }
 
 export interface JsonlFile {
@@ -57,17 +57,18 @@ export async function openJsonl(path: string, options: JsonlOptions): Promise<Js
   const { read, close, modifiedMs, size } = await openedFor(path, options);
   const heads = new Heads(read);
   try {
-    const isInside = options.fingerprint?.endsWith(INSIDE) === true;
-    const fingerprint = isInside ? options.fingerprint?.slice(0, -INSIDE.length) : options.fingerprint;
+    const isInside = options.fingerprint?.endsWith(INSIDE_LINE) === true;
+    const fingerprint = isInside ? options.fingerprint?.slice(0, -INSIDE_LINE.length) : options.fingerprint;
     const same = options.fromBytes <= size && (await heads.isFrom(fingerprint, options.fromBytes));
     const fromBytes = same ? options.fromBytes : 0;
-    const place: Place = { fromBytes, chunkBytes, maxLineBytes, insideAt: same && isInside ? fromBytes : -1 };
+    const place: ReadPosition = { fromBytes, chunkBytes, maxLineBytes, skippedTo: same && isInside ? fromBytes : -1 };
     const shortener = options.shortens === true ? taken(chunkBytes) : undefined;
     return {
       fromBytes,
       modifiedMs,
       batches: readBatches(read, place, shortener),
-      fingerprint: async (endBytes) => `${await heads.whole(endBytes)}${place.insideAt === endBytes ? INSIDE : ""}`,
+      fingerprint: async (endBytes) =>
+        `${await heads.whole(endBytes)}${place.skippedTo === endBytes ? INSIDE_LINE : ""}`,
       close: async () => {
         giveBack(shortener);
         await close();
@@ -80,7 +81,7 @@ export async function openJsonl(path: string, options: JsonlOptions): Promise<Js
 }
 
 /** Fingerprint of a file's first and last bytes: at most `EDGE_BYTES` each. */
-export const fingerprintOf = (first: Buffer, last: Buffer): string => `${digestOf(first)}${BESIDE}${digestOf(last)}`;
+export const fingerprintOf = (first: Buffer, last: Buffer): string => `${digestOf(first)}${SEPARATOR}${digestOf(last)}`;
 
 /** Bytes at either end that a fingerprint covers. */
 export const EDGE_BYTES = 512;
@@ -100,7 +101,7 @@ const MAX_LINE_BYTES = 32 << 20;
 /** Longer lines come without their long texts: parsing them would take five times their size in memory. */
 const MAX_WHOLE_LINE_BYTES = 4 << 20;
 /** Separates the fingerprints of the first and the last bytes. */
-const BESIDE = ".";
+const SEPARATOR = ".";
 const digestOf = (bytes: Buffer): string => sha256(bytes).slice(0, 16);
 /** `hash`, available from Node 20.12 on, takes a third of the time. */
 const sha256: (bytes: Buffer) => string =
@@ -111,16 +112,16 @@ const NEWLINE = 0x0a;
 /** Editors and shells of Windows can put it before the first line. */
 const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 /** Marks a fingerprint that was taken inside a skipped line. */
-const INSIDE = "+";
+const INSIDE_LINE = "+";
 /** A skipped line yields a position after this many bytes. */
-const PASS_BYTES = 16 << 20;
+const SKIP_REPORT_BYTES = 16 << 20;
 
-interface Place {
+interface ReadPosition {
   readonly fromBytes: number;
   readonly chunkBytes: number;
   readonly maxLineBytes: number;
   /** The last position inside a skipped line; -1 if there is none. */
-  insideAt: number;
+  skippedTo: number;
 }
 
 type Read = (into: Buffer, length: number, position: number) => Promise<number> | number;
@@ -133,9 +134,9 @@ interface Open {
   readonly size: number;
 }
 
-async function openedFor(path: string, { roots, blocks = false }: JsonlOptions): Promise<Open> {
+async function openedFor(path: string, { roots, isSync = false }: JsonlOptions): Promise<Open> {
   const isUnpacked = isCompressed(path);
-  if (blocks || isUnpacked) {
+  if (isSync || isUnpacked) {
     const { fd, stats } = openRegularSync(path, roots);
     const readAt = (into: Buffer, length: number, position: number) => readSync(fd, into, 0, length, position);
     return {
@@ -154,13 +155,17 @@ async function openedFor(path: string, { roots, blocks = false }: JsonlOptions):
   };
 }
 
-async function* readBatches(read: Read, place: Place, shortener: Shortener | undefined): AsyncGenerator<LineBatch> {
+async function* readBatches(
+  read: Read,
+  place: ReadPosition,
+  shortener: Shortener | undefined,
+): AsyncGenerator<LineBatch> {
   const { chunkBytes, maxLineBytes } = place;
   const chunk = shortener?.bytes ?? Buffer.allocUnsafe(chunkBytes);
   let position = place.fromBytes;
   // The incomplete line so far, and its length; nothing is kept of a line that is too long
   const open = new OpenLine();
-  let openBytes = place.insideAt === -1 ? 0 : maxLineBytes + 1;
+  let openBytes = place.skippedTo === -1 ? 0 : maxLineBytes + 1;
   let reportedBytes = position;
   for (;;) {
     const readResult = read(chunk, chunkBytes, position);
@@ -200,8 +205,8 @@ async function* readBatches(read: Read, place: Place, shortener: Shortener | und
       reportedBytes = endBytes;
       yield { lines, endBytes, tooLong };
     }
-    if (openBytes > maxLineBytes && position - reportedBytes >= PASS_BYTES) {
-      place.insideAt = position;
+    if (openBytes > maxLineBytes && position - reportedBytes >= SKIP_REPORT_BYTES) {
+      place.skippedTo = position;
       reportedBytes = position;
       yield { lines: [], endBytes: position, tooLong: 0 };
     }
@@ -294,14 +299,14 @@ class Heads {
   /** Whether a fingerprint matches this file. Older versions stored fingerprints of the first bytes only. */
   async isFrom(fingerprint: string | undefined, endBytes: number): Promise<boolean> {
     if (fingerprint === undefined) return true;
-    return fingerprint === (fingerprint.includes(BESIDE) ? await this.whole(endBytes) : await this.#first(endBytes));
+    return fingerprint === (fingerprint.includes(SEPARATOR) ? await this.whole(endBytes) : await this.#first(endBytes));
   }
 
   async whole(endBytes: number): Promise<string> {
     const bytes = Math.min(EDGE_BYTES, endBytes);
     const last = Buffer.alloc(bytes);
     const length = await this.#read(last, bytes, endBytes - bytes);
-    return `${await this.#first(endBytes)}${BESIDE}${digestOf(last.subarray(0, length))}`;
+    return `${await this.#first(endBytes)}${SEPARATOR}${digestOf(last.subarray(0, length))}`;
   }
 
   async #first(endBytes: number): Promise<string> {

@@ -12,7 +12,7 @@ export class Kinds {
   }
 
   /** @param kind as in the record; values other than texts are ignored */
-  saw(kind: unknown): void {
+  add(kind: unknown): void {
     if (typeof kind !== "string" || kind === "" || this.#known.has(kind)) return;
     if (this.#unknown.size >= MAX_KINDS && !this.#unknown.has(kind)) return;
     this.#unknown.set(kind, (this.#unknown.get(kind) ?? 0) + 1);

@@ -24,14 +24,14 @@ export interface Opened {
 }
 
 /**
- * Opens a file for reading whose path comes from a payload or setting: a regular file of this user, in one of the agent's
- * folders. Links are resolved first and must stay inside. Nothing else is ever opened, so no device is touched and no FIFO blocks.
+ * Opens a file for reading whose path comes from a payload or setting. It must be a regular file of this user in one of the
+ * agent's folders, after links are resolved. Nothing else is ever opened, so no device is touched and no FIFO blocks.
  *
  * @param roots folders that must contain the file, with links in their own paths resolved; absent: anywhere
- * @throws RefusedError with the reason; else the file system's error
+ * @throws RefusedError with the reason; otherwise the file system's error
  */
 export async function openRegular(path: string, roots?: readonly string[]): Promise<Opened> {
-  // Agents replace files at any time: what was opened must be what was checked
+  // Agents can replace files at any time, so the opened file is compared with the checked one
   for (let attempt = 1; ; attempt++) {
     const { real, before } = checkPath(path, roots);
     const file = await open(real, READ).catch((error: unknown) => {
@@ -259,14 +259,14 @@ function isIn(path: string, folder: string): boolean {
   return rest === "" || (rest !== ".." && !rest.startsWith(`..${sep}`) && !isAbsolute(rest));
 }
 
-/** Owned by our user, or by the owner of the agent's folder: in containers that can be another user. */
+/** Whether our user or the owner of the agent's folder owns the file; in containers they can differ. */
 function isOurs(stats: Stats, root: string): boolean {
   const uid = process.getuid?.();
   if (uid === undefined || stats.uid === uid) return true;
   return stats.uid === statSync(root, { throwIfNoEntry: false })?.uid;
 }
 
-/** Whether an open file is still at its resolved path: folders above it can be replaced after the check. */
+/** Whether an open file is still at its resolved path: a folder above it can be replaced after the check. */
 function isStillAt(fd: number, path: string, real: string): boolean {
   const openPath = process.platform === "linux" ? linkIfThere(`/proc/self/fd/${fd}`) : undefined;
   if (openPath !== undefined) return openPath === real || openPath === `${real} (deleted)`;

@@ -4,8 +4,8 @@ import { isAbsolute, join, relative, sep } from "node:path";
 import type { LocatedSession, LocateQuery, TranscriptQuery } from "../../../model/agent.ts";
 import { openRegular, RefusedError } from "./open.ts";
 
-// Helpers to find past sessions in folders, some of which cannot be read and some of which are links. Synchronous: a call takes
-// a hundredth of the time that a promise takes to resolve.
+// Helpers to find past sessions in folders, some of which are unreadable or links. File access is synchronous: a promise takes a
+// hundred times as long to resolve as a call takes.
 
 /** A file or folder in a folder. */
 export interface Entry {
@@ -17,8 +17,8 @@ export interface Entry {
 /** Size and times of a file. */
 export interface FileStat {
   readonly sizeBytes: number;
-  /** Creation time; for a copy, which is younger than its content, the modification time. */
-  readonly beganMs: number;
+  /** Creation time; the modification time if that is earlier, as for a copied file. */
+  readonly startMs: number;
   readonly writtenMs: number;
 }
 
@@ -26,22 +26,22 @@ export interface FileStat {
 export interface Dated {
   readonly sessionId: string;
   readonly path: string;
-  readonly beganMs: number;
+  readonly startMs: number;
 }
 
 /**
- * The folders to search, each once, whatever links lead to it: the roots, and the usual places below them, for roots that are
- * the agent's whole folder.
+ * The folders to search: the roots, and the agent's usual folders below them, for roots that are a folder above. A folder to which
+ * several paths link is returned once.
  *
- * @param tails the agent's layout, relative to a folder that can contain it
- * @returns existing folders, under the names that were given
+ * @param layouts the agent's layout, relative to a folder that can contain it
+ * @returns existing folders, under the paths by which they were found
  */
-export async function foldersBelow(query: LocateQuery, tails: readonly string[]): Promise<readonly string[]> {
+export async function foldersBelow(query: LocateQuery, layouts: readonly string[]): Promise<readonly string[]> {
   const found = new Map<string, string>();
   for (const root of query.roots) {
-    for (const tail of ["", ...tails]) {
+    for (const tail of ["", ...layouts]) {
       const folder = join(root, tail);
-      // Report an unreadable root once, not for each tail
+      // Report an unreadable root once, not for each layout
       const real = await realpath(folder).catch((e: unknown) =>
         tail === "" ? reportProblem(query, folder, e) : undefined,
       );
@@ -90,7 +90,7 @@ export async function reportUnreadable(path: string, query: LocateQuery, otherwi
 
 /** By time, then by id. */
 export function oldestFirst<T extends Dated>(sessions: Iterable<T>): readonly T[] {
-  return [...sessions].sort((a, b) => a.beganMs - b.beganMs || (a.sessionId < b.sessionId ? -1 : 1));
+  return [...sessions].sort((a, b) => a.startMs - b.startMs || (a.sessionId < b.sessionId ? -1 : 1));
 }
 
 export const located = (
@@ -104,7 +104,7 @@ export const located = (
   ...(only !== undefined && { only }),
 });
 
-/** Sequential calls would wait for the disk each time; one batch would need as many promises as there are files. */
+/** Sequential calls would wait for the disk each time; a single batch would need a promise for each file. */
 export async function mapInBatches<T, R>(items: readonly T[], map: (item: T) => Promise<R>): Promise<readonly R[]> {
   const done: R[] = [];
   for (let at = 0; at < items.length; at += BATCH_SIZE) {
@@ -120,7 +120,7 @@ export const namesIn = (folder: string, query: ProblemQuery): Promise<readonly s
     (error: unknown) => reportProblem(query, folder, error) ?? [],
   );
 
-/** Reports an error, unless it only says that nothing exists there. */
+/** Reports an error, unless it means that the path does not exist. */
 export function reportProblem(query: ProblemQuery, path: string, error: unknown): undefined {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "ENOENT" || code === "ENOTDIR") return;
@@ -149,8 +149,8 @@ const entryOf = (folder: string, entry: Dirent): Entry => ({
 
 /** Some file systems do not record creation times and report 1970. */
 function fileStatOf({ size, birthtimeMs, mtimeMs }: Stats): FileStat {
-  const beganMs = birthtimeMs > 0 ? Math.min(birthtimeMs, mtimeMs) : mtimeMs;
-  return { sizeBytes: size, beganMs, writtenMs: mtimeMs };
+  const startMs = birthtimeMs > 0 ? Math.min(birthtimeMs, mtimeMs) : mtimeMs;
+  return { sizeBytes: size, startMs, writtenMs: mtimeMs };
 }
 
 async function isOutside(path: string, roots: readonly string[]): Promise<boolean> {

@@ -15,12 +15,12 @@ export const UNREADABLE = Symbol("unreadable");
 export interface LineRules<State extends object> {
   /** Kinds of lines that are known, whether or not they have facts. */
   readonly kinds: readonly string[];
-  /** Lines come without their long strings first; see `openJsonl`. @default false */
+  /** Lines are passed without their long strings first; see `openJsonl`. @default false */
   readonly shortens?: boolean;
   /** The state before the first line, or as an earlier reading stored it. */
   state(modifiedMs: number, stored: Partial<State> | undefined): State;
   /**
-   * Gives the facts of a line to the sink and changes the state.
+   * Passes the facts of a line to the sink and updates the state.
    *
    * @returns the line's kind; `UNREADABLE` when it is no JSON object
    */
@@ -35,14 +35,14 @@ export function replaceState<State extends object>(state: State, next: State): v
   Object.assign(state, next);
 }
 
-/** A batch with what the reader of an agent needs to complete it. */
+/** A batch, with the members that an agent's reader needs to complete it. */
 export interface LineBatchRead<State> extends TranscriptBatch {
   readonly entries: TranscriptEntry[];
   /** The state after the batch. */
   readonly state: State;
   /** The batch is the first of this reading. */
   readonly isFirst: boolean;
-  /** This reading began without a stored state. */
+  /** This reading started without a stored state. */
   readonly isFresh: boolean;
 }
 
@@ -50,7 +50,7 @@ export interface LineBatchRead<State> extends TranscriptBatch {
 export async function* readLines<State extends object>(
   file: TranscriptFile,
   from: Offset,
-  { content: wantsContent = false, blocks, sink: given }: ReadOptions,
+  { content: wantsContent = false, isSync, sink: given }: ReadOptions,
   rules: LineRules<State>,
 ): AsyncGenerator<LineBatchRead<State>> {
   const memo = from.memo as { readonly state?: Partial<State>; readonly fingerprint?: string };
@@ -58,7 +58,7 @@ export async function* readLines<State extends object>(
     fromBytes: from.bytes,
     roots: file.roots,
     shortens: rules.shortens === true,
-    blocks,
+    isSync,
     ...(memo.fingerprint !== undefined && { fingerprint: memo.fingerprint }),
   });
   try {
@@ -75,14 +75,14 @@ export async function* readLines<State extends object>(
         const before = own.count;
         const kind = rules.read(line, state, sink);
         if (kind === UNREADABLE) return false;
-        kinds.saw(kind);
+        kinds.add(kind);
         if (wantsContent) content.push(...rules.content(line.bytes, own.since(before), state));
         return true;
       };
       for (const line of batch.lines) {
         if (isRead(line)) continue;
         const { records, torn } = splitLine(line.bytes);
-        // A record that fills its line was refused already
+        // A record that is the whole line was already found unreadable
         const parts = records.filter(({ length }) => length < line.bytes.length);
         unreadable += parts.length > 0 ? torn + records.length - parts.length : 1;
         for (const part of parts) if (!isRead(wholeLine(part))) unreadable++;

@@ -8,27 +8,27 @@ export interface PlacedLine extends JsonLine {
 }
 
 /**
- * Finds the lines in a part of a JSON lines file, and returns their texts without long strings: most bytes of transcripts are
- * files and outputs, and parsing these costs more than the rest of reading. WebAssembly compares sixteen bytes at a time: about
+ * Finds the lines in a part of a JSON lines file, and returns their texts without long strings. Most bytes of transcripts are
+ * files and outputs, and parsing them takes longer than all other reading. WebAssembly compares sixteen bytes at a time: about
  * 2 GB/s.
  */
 export interface Shortener {
-  /** Write the part of the file here. */
+  /** The buffer for the part of the file. */
   readonly bytes: Buffer;
-  /** Complete lines between two places. */
+  /** Complete lines between two positions. */
   lines(from: number, to: number): Generator<PlacedLine, void, void>;
 }
 
 /** Longer strings are cut: commands, paths and names are shorter. */
 export const MAX_STRING_BYTES = 384;
 
-/** Ends a string that was cut. If an agent's own string ends so, its line is parsed once more than needed. */
+/** Ends a string that was cut. If an agent's string ends with it too, its line is parsed once more than needed. */
 const CUT = "\0";
 export const isCut = (text: string): boolean => text.endsWith(CUT);
 
 /**
  * @param capacity of `bytes`
- * @returns `undefined` if the engine cannot run it or has no memory for it: lines are parsed whole then
+ * @returns `undefined` if the engine cannot run it or has no memory for it; then whole lines are parsed
  */
 export function makeShortener(capacity: number): Shortener | undefined {
   const code = compiled();
@@ -61,7 +61,7 @@ export function makeShortener(capacity: number): Shortener | undefined {
 
 // --- internal ---
 
-/** The beginning of a text shows its kind. */
+/** Bytes of a cut string that are kept: its beginning shows its kind. */
 const KEPT_BYTES = 96;
 /** The module reads this far beyond the end. */
 const OVERRUN_BYTES = 16;
@@ -120,8 +120,8 @@ function compiled(): WebAssembly.Module | undefined {
 }
 
 /**
- * The engine reserves ten gigabytes of addresses for each memory; some machines allow a process less (`ulimit -v`). It tries
- * for a third of a second before it fails, so a failure is remembered.
+ * The engine reserves ten gigabytes of addresses for each memory; some machines allow less (`ulimit -v`). It fails only after a
+ * third of a second, so a failure is remembered.
  */
 function memoryOf(pages: number): WebAssembly.Memory | undefined {
   try {

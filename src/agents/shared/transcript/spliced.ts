@@ -1,48 +1,48 @@
-/** The records of a line, and how many pieces of it are none. */
+/** The records of a line, and the number of pieces that are no records. */
 export interface Spliced {
   readonly records: readonly Buffer[];
   readonly torn: number;
 }
 
 /**
- * Finds the records in a line that is no JSON text. A process that is killed while it writes leaves a record without its end, and
- * the next process begins its first record in the same line; two processes can also write two whole records into one line.
+ * Finds the records in a line that is no JSON text. A process that is killed while it writes leaves an incomplete record, and the
+ * next process writes its first record into the same line; two processes can also write two complete records into one line.
  */
 export function splitLine(line: Buffer): Spliced {
   const records: Buffer[] = [];
   let torn = 0;
   let at = 0;
-  let tornFrom = 0;
+  let incompleteFrom = 0;
   let budgetBytes = MAX_SCANNED_BYTES;
   while (at < line.length && budgetBytes > 0) {
     const start = line.indexOf(BEGINNING, at);
     if (start === -1) break;
     const end = objectEnd(line, start, Math.min(line.length, start + budgetBytes));
     budgetBytes -= (end ?? line.length) - start;
-    // Objects inside a torn record are followed by its next member
-    if (end === undefined || !(start === tornFrom || isBoundary(line, end)) || !isJson(line, start, end)) {
+    // An object inside an incomplete record is followed by that record's next member
+    if (end === undefined || !(start === incompleteFrom || isBoundary(line, end)) || !isJson(line, start, end)) {
       at = start + 1;
       continue;
     }
-    if (!isBlank(line, tornFrom, start)) torn++;
+    if (!isBlank(line, incompleteFrom, start)) torn++;
     records.push(line.subarray(start, end));
     at = end;
-    tornFrom = end;
+    incompleteFrom = end;
   }
-  if (!isBlank(line, tornFrom, line.length)) torn++;
+  if (!isBlank(line, incompleteFrom, line.length)) torn++;
   return { records, torn };
 }
 
 // --- internal ---
 
-/** Each beginning of an object is tried: this bounds the time that a large line takes. */
+/** Every start of an object is tried; this limits the time for a large line. */
 const MAX_SCANNED_BYTES = 32 << 20;
 
 const BEGINNING = '{"';
 const [QUOTE, BACKSLASH, OPEN, CLOSE, SPACE] = [0x22, 0x5c, 0x7b, 0x7d, 0x20];
 const BYTE_ORDER_MARK: ReadonlySet<number> = new Set([0xef, 0xbb, 0xbf]);
 
-/** Where the object that begins at `start` ends, `undefined` if it does not. */
+/** The end of the object that begins at `start`; `undefined` if it has none. */
 function objectEnd(line: Buffer, start: number, to: number): number | undefined {
   let depth = 0;
   let isInString = false;
@@ -58,7 +58,7 @@ function objectEnd(line: Buffer, start: number, to: number): number | undefined 
   return undefined;
 }
 
-/** Whether a record can end here: the line ends, or another one begins. */
+/** Whether a record can end here: at the line's end, or before another record. */
 function isBoundary(line: Buffer, at: number): boolean {
   let next = at;
   while (next < line.length && isFiller(line[next])) next++;
@@ -79,6 +79,6 @@ function isBlank(line: Buffer, from: number, to: number): boolean {
   return true;
 }
 
-/** White space, and zeros that stand where a file had grown before a crash. */
+/** White space, and zero bytes from a crash of the machine. */
 const isFiller = (byte: number | undefined): boolean =>
   byte !== undefined && (byte <= SPACE || BYTE_ORDER_MARK.has(byte));

@@ -4,8 +4,8 @@ import { Decompress } from "fzstd";
 export type ReadAt = (into: Buffer, length: number, position: number) => number;
 
 /**
- * Reads the content of a Zstandard file as if it were uncompressed. Made for sequential reading with short steps back;
- * a longer step back unpacks the file again from the start.
+ * Reads the content of a Zstandard file as if it were uncompressed. It is meant for sequential reading with short steps back;
+ * after a longer step back, the file is decompressed again from the start.
  *
  * @param packed reads the compressed file
  * @returns reads the content up to a damaged or truncated part; reading beyond that throws an Error
@@ -98,7 +98,7 @@ class Unpacked {
 }
 
 const CHUNK_BYTES = 1 << 16;
-/** Kept before the current position: more than any reader steps back. */
+/** Bytes that are kept before the current position: more than any reader steps back. */
 const KEPT_BYTES = 2 << 20;
 /** Limit per chunk: transcripts shrink to a tenth, repeated pictures to a hundredth. */
 const MAX_UNPACKED_BYTES = 128 << 20;

@@ -1,7 +1,7 @@
 import type { IntakeFacts } from "../../../model/agent.ts";
 import { eventId } from "./identity.ts";
 
-/** Values that a payload lacks, derived from what the intake recorded. */
+// Values that a payload does not contain, derived from what the intake recorded
 
 /**
  * Session id for an agent that sends none: one per process and working directory. Pids are reused, so the process's start time is
@@ -9,7 +9,7 @@ import { eventId } from "./identity.ts";
  *
  * @returns a UUID v5, the same for every hook of that process
  */
-export const mintedSessionId = (
+export const derivedSessionId = (
   source: string,
   { parentPid, parentStart, cwd }: IntakeFacts,
   payloadCwd?: string,
