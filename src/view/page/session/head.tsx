@@ -1,6 +1,6 @@
 import type { SessionDocument } from "../../wire.ts";
 import { Cost, Tile, Tokens } from "../figures.tsx";
-import { dateTimeExact, dollars, duration, orUnknown, percent, plural } from "../format.ts";
+import { dateTimeExact, dollars, duration, exact, orUnknown, percent, plural } from "../format.ts";
 import { hrefOf } from "../route.ts";
 import { safeText } from "../safe-text.ts";
 
