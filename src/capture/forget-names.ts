@@ -2,6 +2,7 @@ import { cardOf } from "../model/card-of.ts";
 import { isOwnAgentType, reduceOrigin, reduceToolName } from "../model/names.ts";
 import type { Attributes, SpanRecord } from "../model/telemetry.ts";
 import { mergeStreams } from "../store/merge-streams.ts";
+import { rewritePacked } from "../store/packed-names.ts";
 import { rewriteFacts, rewriteSpans, spanRecordsOf } from "../store/session-names.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import { attributesAtLevel, recordAtLevel } from "../telemetry/level.ts";
@@ -26,7 +27,7 @@ export function forgetNamesOfStreams(drain: CaptureContext, session: StoredSessi
 }
 
 /**
- * Removes names from what is stored of a session: its spans, sent or not, its facts, its repository and branch. Call it inside a
+ * Removes names from what is stored of a session: its spans, sent or not, its facts, packed or not, its repository and branch. Call it inside a
  * transaction.
  *
  * @returns whether there were any
@@ -46,7 +47,14 @@ export function forgetNamesOfSession(drain: CaptureContext, session: StoredSessi
     agentType: (type) => (isOwnAgentType(type, own) ? type : undefined),
     origin: (origin) => reduceOrigin(origin),
   });
-  return hadSpans || hadFacts;
+  const wasPacked = rewritePacked(db, session.id, {
+    entry: (entry) => stripEntryNames(entry, own),
+    tool: (before, mcpServer) => {
+      const name = reduceToolName(before, mcpServer, own);
+      return { name, mcpServer: name === "mcp" ? "mcp" : undefined };
+    },
+  });
+  return hadSpans || hadFacts || wasPacked;
 }
 
 // --- internal ---

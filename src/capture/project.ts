@@ -3,6 +3,9 @@ import { isAtLeast, keepsContent, keepsNames } from "../model/capture.ts";
 import type { Event } from "../model/event.ts";
 import type { SpanRecord } from "../model/telemetry.ts";
 import { stripSpans } from "../store/content.ts";
+import { readMeta, writeMeta } from "../store/meta.ts";
+import { hasPacked } from "../store/packed.ts";
+import { packedFolders } from "../store/packed-names.ts";
 import { dropContent, excludeSession, projectOf, setProjectAttributes } from "../store/project.ts";
 import { limitCapture, type StoredSession, sessionById, sessionsIn, sessionsToSend } from "../store/sessions.ts";
 import { CONTENT_ATTRIBUTES } from "../telemetry/attributes.ts";
@@ -86,10 +89,10 @@ export async function loadAndApplyProjectSettings(
 
 /**
  * Applies the settings of every project that has queued spans or recent sessions, so that nothing is sent that a project forbids by
- * now: its sessions may have no new events.
+ * now: its sessions may have no new events. Once an hour also those of imported sessions.
  */
 export async function applyProjectSettingsBeforeSending(drain: CaptureContext): Promise<void> {
-  const sessions = sessionsToSend(drain.db, RECENT_SESSIONS);
+  const sessions = [...sessionsToSend(drain.db, RECENT_SESSIONS), ...foldersOfPast(drain)];
   await loadProjectSettings(
     drain,
     sessions.map(({ cwd }) => cwd),
@@ -117,6 +120,18 @@ export const withProjectAttributes = (record: SpanRecord, added: Readonly<Record
   Object.keys(added).length === 0 ? record : { ...record, attributes: { ...added, ...record.attributes } };
 
 // --- internal ---
+
+/** Imported sessions are not sent, so their projects are looked at this often, whatever happens there. */
+const PAST_AGAIN_MS = 3_600_000;
+const PAST_CHECKED = "packed.projects_ms";
+
+/** Folders of imported sessions that still have names; none if they were checked within the hour. */
+function foldersOfPast({ db, now }: CaptureContext): ReturnType<typeof packedFolders> {
+  const sinceMs = Math.abs(now() - Number(readMeta(db, PAST_CHECKED) ?? "0"));
+  if (!hasPacked(db) || sinceMs < PAST_AGAIN_MS) return [];
+  writeMeta(db, PAST_CHECKED, String(now()));
+  return packedFolders(db);
+}
 
 /** Their counts may be unsent although their spans are not queued any more. */
 const RECENT_SESSIONS = 100;
