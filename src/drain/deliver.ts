@@ -14,6 +14,8 @@ import {
 } from "../otlp/deliver.ts";
 import { probe } from "../otlp/probe.ts";
 import { createSender, type Sender } from "../otlp/send.ts";
+import { checkpoint, StoreError } from "../store/database.ts";
+import { deliveredLogOf, raiseGeneration, writeDelivered } from "../store/delivered-log.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
 import {
   acknowledge,
@@ -181,7 +183,8 @@ async function sendMetrics(
   clampTimes(drain.db, backendNowMs(drain));
   const rows = await metricRows(drain, settings);
   const isCumulative = settings.metrics?.temporality === "cumulative";
-  return deliverMetrics(
+  let isStored = false;
+  const summary = await deliverMetrics(
     rows,
     { sendMetrics: (points) => step("metrics.send", () => sender.sendMetrics(points)) },
     { ...settings, halvings },
@@ -196,11 +199,32 @@ async function sendMetrics(
         const row = rows[seq];
         return row?.stream !== undefined && row.last ? [row.stream] : [];
       });
-      drain.db.transaction(() => markSent(drain.db, taken), "commit.metrics");
+      drain.db.transaction(() => {
+        markSent(drain.db, taken);
+        raiseGeneration(drain.db);
+      }, "commit.metrics");
+      isStored = true;
       drain.report.metricsSent = true;
     },
     isCumulative ? byKind : undefined,
   );
+  if (isStored) noteDelivery(drain, summary.kept === 0);
+  return summary;
+}
+
+/** Writes beside the store what was delivered: see `put-back.ts`. */
+function noteDelivery(drain: Drain, isComplete: boolean): void {
+  const { db, places, now } = drain;
+  // The file must not be newer than the store's main file: a log can get lost
+  checkpoint(db);
+  try {
+    step("delivered.write", () => writeDelivered(db, places.storePath, { isComplete, atMs: now() }));
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    const path = JSON.stringify(deliveredLogOf(places.storePath));
+    const text = `cannot write ${path}: ${messageOf(error)}; until it can be written, a store that is put back from a backup is not noticed`;
+    reportProblemOnce(drain, text);
+  }
 }
 
 /** Backends that reject some points reject whole kinds: cumulative sums, histograms. */

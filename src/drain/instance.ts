@@ -1,11 +1,14 @@
 import { protectResource } from "../capture/protect.ts";
+import { reportProblem } from "../capture/report-problem.ts";
 import { EARLIEST_MS } from "../model/plausible-time.ts";
 import { SERIES_LABELS } from "../model/series-labels.ts";
 import { makeRoom, SHOWN_MS } from "../store/cardinality.ts";
 import { checkpoint } from "../store/database.ts";
+import { adoptDelivered, deliveredAfter, generationOf } from "../store/delivered-log.ts";
 import { changeInstance, hasInstanceId, instanceId, isCopy, markCounted } from "../store/instance.ts";
 import { setLabels } from "../store/labels.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
+import { noteFile, noticePutBack, putBackText } from "../store/put-back.ts";
 import { unsettledSessions } from "../store/sessions.ts";
 import { SERVICE_NAME } from "../telemetry/semconv.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
@@ -20,13 +23,18 @@ export function ensureInstance(drain: Drain): void {
   const { db, places } = drain;
   db.transaction(() => setLabels(db, protectResource(drain, configuredLabels(drain))));
   const wasCopied = isCopy(db, places);
+  if (!wasCopied) reportPutBack(drain);
   if (!wasCopied && hasInstanceId(db)) {
     renewAfterLongAbsence(drain);
     makeRoom(db, drain.now());
     return;
   }
   db.transaction(() => {
-    if (wasCopied) for (const session of unsettledSessions(db)) markCounted(db, countKeysOf(drain, session));
+    if (wasCopied) {
+      for (const session of unsettledSessions(db)) markCounted(db, countKeysOf(drain, session));
+      adoptDelivered(db, deliveredAfter(places.storePath, generationOf(db)));
+      noteFile(db, places.storePath);
+    }
     instanceId(db, places);
   });
   // If the id were lost with a torn log, sums that were sent under it would be sent again under the next id
@@ -35,6 +43,15 @@ export function ensureInstance(drain: Drain): void {
 }
 
 // --- internal ---
+
+/** See `noticePutBack`. */
+function reportPutBack(drain: Drain): void {
+  const { db, places, now } = drain;
+  const found = noticePutBack(db, places, METRIC_SHAPES, now());
+  if (found === undefined) return;
+  checkpoint(db);
+  reportProblem(drain, putBackText(found));
+}
 
 /**
  * A machine that reports again after a month gets another instance id: dashboards no longer see the last value of the old

@@ -33,6 +33,7 @@ export const FAULT_POINTS = [
   "transcript.look",
   "spans.send",
   "metrics.send",
+  "delivered.write",
   "log.rotate",
   "log.write",
 ] as const;

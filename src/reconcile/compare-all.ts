@@ -7,6 +7,7 @@ import { namedSession } from "../sessions/find-session.ts";
 import { withOpenStore } from "../sessions/open-store.ts";
 import type { Database } from "../store/database.ts";
 import { isPacked } from "../store/packed.ts";
+import { putBackOf, putBackText } from "../store/put-back.ts";
 import { localTime } from "../text/figures.ts";
 import { VERSION } from "../version.ts";
 import type { Backend } from "./backend.ts";
@@ -43,7 +44,8 @@ export async function compareAll(
   // sessions longer
   const stored = withOpenStore(context, (db) => {
     const { numbers, pruned, imported } = session === undefined ? sessionsIn(db, range) : oneOf(db, session);
-    return { sessions: numbers.map((number) => sessionFacts(db, number)), pruned, imported, machine: machineFacts(db) };
+    const sessions = numbers.map((number) => sessionFacts(db, number));
+    return { sessions, pruned, imported, machine: machineFacts(db), putBack: putBackOf(db) };
   });
   if (stored === undefined) return undefined;
   const { destinations, instanceId } = exportIdentity(config, context, stored.machine.instanceId);
@@ -87,6 +89,10 @@ export async function compareAll(
   if (stored.imported > 0) {
     const were = stored.imported === 1 ? "1 session was" : `${stored.imported} sessions were`;
     unknown.push(`${were} imported but not exported; to compare them, run ${suggest("import --export")}`);
+  }
+  const { putBack } = stored;
+  if (putBack !== undefined && (session !== undefined || putBack.atMs >= range.sinceMs)) {
+    remarks.push(putBackText(putBack));
   }
   const prometheus = backends.find(({ name }) => name === "prometheus");
   // Counters have no session: for one session they are compared only if Prometheus was named

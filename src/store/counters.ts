@@ -1,6 +1,7 @@
 import type { Attributes, Counted, Increment, MetricShape } from "../model/telemetry.ts";
 import { SHOWN_MS, seriesFor } from "./cardinality.ts";
 import type { Database, Row } from "./database.ts";
+import { hasCountedBefore, isCountedBefore, markCountedLately } from "./delivered-log.ts";
 import { emptyHistogram, type Histogram, sumOf, withValue } from "./histogram.ts";
 import { labelsOf, withoutLabels } from "./labels.ts";
 import { hasPrunedFacts, isPrunedFact } from "./pruned-facts.ts";
@@ -31,6 +32,7 @@ function countNew(
 ): number {
   const fresh = db.prepare("INSERT INTO increments (key) VALUES (?) ON CONFLICT DO NOTHING");
   const mayBePruned = hasPrunedFacts(db);
+  const mayBeDelivered = hasCountedBefore(db);
   const labels = labelsOf(db);
   let counted = 0;
   // A settlement can contain thousands of increments for a few dozen streams: each stream is written once
@@ -38,6 +40,8 @@ function countNew(
   for (const fact of facts) {
     if (mayBePruned && isPrunedFact(db, "increment", fact.key)) continue;
     if (fresh.run(fact.key).changes === 0) continue;
+    if (mayBeDelivered && isCountedBefore(db, fact.key)) continue;
+    markCountedLately(db, fact.key);
     counted++;
     groupByStream(steps, fact.increments, labels, fact.key);
   }

@@ -31,6 +31,7 @@ export function instanceId(db: Database, place: StorePlace): string {
       noteFingerprint(db, here);
       return known;
     }
+    // A copy's sums belong to the original store
     if (known !== undefined) clearCounters(db);
     return makeInstance(db, place);
   });
@@ -47,6 +48,12 @@ export function changeInstance(
   nowMs: number,
 ): void {
   mergeStreams(db, shapes, nowMs, ({ attributes }) => ({ ...attributes }));
+  makeInstance(db, place);
+}
+
+/** Continues under another id, with all counters at zero. Call it inside a transaction. */
+export function restartCounters(db: Database, place: StorePlace): void {
+  clearCounters(db);
   makeInstance(db, place);
 }
 
@@ -190,7 +197,6 @@ export function machineIdOn(
 const outputOf = (program: string, args: readonly string[]): string =>
   execFileSync(program, args, { encoding: "utf8", timeout: ASK_MS, windowsHide: true });
 
-/** A copy's sums belong to the original store: counting starts at zero. */
 function clearCounters(db: Database): void {
   db.prepare("DELETE FROM counters").run();
 }

@@ -234,4 +234,11 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (session, run)
   ) WITHOUT ROWID;
   `,
+  `
+  -- Digests of counted facts that are not in delivered.log yet
+  CREATE TABLE counted_lately (seq INTEGER PRIMARY KEY, digest INTEGER NOT NULL);
+
+  -- Digests of facts that were counted and delivered, and which this store does not know, because an older store was put back
+  CREATE TABLE counted_before (digest INTEGER PRIMARY KEY);
+  `,
 ];

@@ -20,12 +20,8 @@ export function markPruned(db: Database, kind: PrunedKind, ...key: readonly stri
   db.prepare("INSERT INTO forgotten (digest) VALUES (?) ON CONFLICT DO NOTHING").run(digestOf(kind, key));
 }
 
-// --- internal ---
-
-/** Integers in JavaScript are exact up to 2^53. */
-const HEX_DIGITS = 13;
-
-const digestOf = (kind: PrunedKind, key: readonly string[]): number =>
+/** A number of 52 bits. Integers in JavaScript are exact up to 2^53. */
+export const digestOf = (kind: PrunedKind, key: readonly string[]): number =>
   Number.parseInt(
     createHash("sha256")
       .update(JSON.stringify([kind, ...key]))
@@ -33,3 +29,7 @@ const digestOf = (kind: PrunedKind, key: readonly string[]): number =>
       .slice(0, HEX_DIGITS),
     16,
   );
+
+// --- internal ---
+
+const HEX_DIGITS = 13;

@@ -39,10 +39,12 @@ export function salvage(damaged: string, db: Database): Salvaged {
     }
     for (const table of dropOrphans(db, tables)) incomplete.add(table);
     const isMissing = (...names: readonly string[]) => names.some((name) => incomplete.has(name));
+    // The new store is another file
+    db.prepare("DELETE FROM meta WHERE key = 'store.file'").run();
     const countsAnew = isMissing("counters", "increments", "meta");
     if (countsAnew) {
       db.prepare("DELETE FROM counters").run();
-      db.prepare("DELETE FROM meta WHERE key LIKE 'instance.%'").run();
+      db.prepare("DELETE FROM meta WHERE key LIKE 'instance.%' OR key LIKE 'delivered.%'").run();
     }
     if (isMissing("sessions", "events", "entries", "owners", "packed")) db.prepare("DELETE FROM positions").run();
     if (isMissing("packed")) {

@@ -3,6 +3,7 @@ import { addSteps, streamValue } from "./counters.ts";
 import type { Database } from "./database.ts";
 import { addToMeta, readMeta, writeMeta } from "./meta.ts";
 import { streamKeyOf } from "./stream-key.ts";
+import { setUnwrittenCounted, unwrittenCounted } from "./unwritten.ts";
 
 // What the program stores about itself
 
@@ -122,7 +123,7 @@ export function addUnwrittenEvents(db: Database, total: number, lastMs: number):
   return db.transaction(() => {
     const fresh = total - unwrittenCounted(db);
     if (fresh === 0) return 0;
-    writeMeta(db, UNWRITTEN, String(total));
+    setUnwrittenCounted(db, total);
     addLostEvents(
       db,
       Array.from({ length: Math.max(0, fresh) }, () => lastMs),
@@ -130,9 +131,6 @@ export function addUnwrittenEvents(db: Database, total: number, lastMs: number):
     return Math.max(0, fresh);
   });
 }
-
-/** How many of these events are counted. */
-export const unwrittenCounted = (db: Database): number => Number(readMeta(db, UNWRITTEN) ?? "0");
 
 export function lostEvents(db: Database): LostEvents {
   const lastMs = readMeta(db, LOST_LAST);
@@ -168,7 +166,6 @@ const NAMES_PER_SOURCE = 200;
 const OTHER = "_other";
 const DRIFT_OF = "drift.version";
 const COUNTED = "counted.";
-const UNWRITTEN = "intake.unwritten_total";
 const [LOST, LOST_LAST] = ["intake.lost_total", "intake.lost_last_ms"] as const;
 
 /** Words of letters, as vendors name fields and events. Digits and long words could be secrets or ids. */

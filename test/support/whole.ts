@@ -24,6 +24,7 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
     "a turn that fills a small heap, with the built program; store/settle.test.ts has the rules",
   "test/drain/parts.test.ts": "a large turn settled in parts, in any way; session/finished-part.test.ts has the rules",
   "test/drain/clock-jump.test.ts": "the built program under other clocks; session/endings.test.ts has the rules",
+  "test/drain/put-back.test.ts": "older stores that are put back at several times; drain/instance.test.ts has copies",
   "test/drain/shared-home.test.ts": "several machines on one home; drain/instance.test.ts has the rules",
   "test/e2e/suggestions.test.ts": "each suggested command, typed as printed; commands/*.test.ts run the commands",
   "test/e2e/repository-variables.test.ts":

@@ -7,9 +7,11 @@ import { type Database, StoreError } from "../../store/database.ts";
 import { type SessionFailure, sessionFailures } from "../../store/failures.ts";
 import { readMeta } from "../../store/meta.ts";
 import { type OutboxState, outboxState } from "../../store/outbox.ts";
+import { type PutBack, putBackOf, putBackText } from "../../store/put-back.ts";
 import { sessionCounts, sessionsWithoutTranscript, unreadableLines } from "../../store/queries.ts";
 import { readStore } from "../../store/read-only.ts";
-import { committedFiles, type LostEvents, lostEvents, unwrittenCounted } from "../../store/self.ts";
+import { committedFiles, type LostEvents, lostEvents } from "../../store/self.ts";
+import { unwrittenCounted } from "../../store/unwritten.ts";
 import { METRIC_SHAPES } from "../../telemetry/shapes.ts";
 import { plural } from "../../text/figures.ts";
 import { damagedStoreRemarks } from "./damaged-stores.ts";
@@ -33,16 +35,18 @@ export interface StoreFacts {
   /** Names of claimed files whose events are stored and which may still exist. */
   readonly taken: ReadonlySet<string>;
   readonly meta: (key: string) => string | undefined;
+  /** Present if an older store was put back. */
+  readonly putBack?: PutBack | undefined;
   readonly broken: readonly string[];
   readonly remarks: readonly string[];
 }
 
 /** Reads the store; an unreadable one is reported, not thrown. */
-export function storeOf({ places }: Context): StoreFacts {
+export function storeOf({ places, now }: Context): StoreFacts {
   const damaged = damagedStoreRemarks(places.storePath);
   try {
     const facts = readStore(places.storePath, storeFacts) ?? NO_STORE;
-    return { ...facts, remarks: [...facts.remarks, ...damaged] };
+    return { ...facts, remarks: [...facts.remarks, ...putBackRemark(facts.putBack, now()), ...damaged] };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     const states = { E_STORE_DAMAGED: "damaged", E_STORE_NEWER: "newer", E_STORE: "unreadable" } as const;
@@ -93,6 +97,7 @@ function storeFacts(db: Database): StoreFacts {
     taken: committedFiles(db),
     meta: (key) => meta.get(key),
     broken: [],
+    putBack: putBackOf(db),
     remarks: [
       ...failureRemarks(failed),
       ...missingTranscripts(db),
@@ -124,6 +129,11 @@ function lastDrainOf(note: string | undefined): LastDrain | null {
   const { atMs, transcriptLinesUnreadable, ...rest } = stored;
   return { at: new Date(atMs).toISOString(), ...rest, transcript_lines_unreadable: transcriptLinesUnreadable };
 }
+
+const PUT_BACK_SHOWN_MS = 30 * 24 * 3_600_000;
+
+const putBackRemark = (putBack: PutBack | undefined, nowMs: number): readonly string[] =>
+  putBack === undefined || nowMs - putBack.atMs > PUT_BACK_SHOWN_MS ? [] : [putBackText(putBack)];
 
 const FAILURES_SHOWN = 3;
 

@@ -1,0 +1,142 @@
+import { appendFileSync, readFileSync, renameSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import * as z from "zod";
+import type { Database } from "./database.ts";
+import { readMeta, writeMeta } from "./meta.ts";
+import { digestOf } from "./pruned-facts.ts";
+import { createFile } from "./spare-files.ts";
+import { setUnwrittenCounted, unwrittenCounted } from "./unwritten.ts";
+
+// What backends have accepted is also written beside the store, to `delivered.log`. A store that was put back from a backup knows
+// neither its later sums nor which facts are in them; this file does.
+
+/** One delivery of metrics. */
+export interface DeliveredRecord {
+  /** The store's number of deliveries after this one. */
+  readonly generation: number;
+  /** That number in the record before this one. */
+  readonly after: number;
+  /** Milliseconds since the epoch. */
+  readonly atMs: number;
+  /** Everything that was counted before it is delivered. */
+  readonly isComplete: boolean;
+  /** Events without a file that were counted by then. */
+  readonly unwritten: number;
+  /** Digests of the facts that were counted since the last complete delivery. */
+  readonly counted: readonly number[];
+}
+
+export const deliveredLogOf = (storePath: string): string => join(dirname(storePath), "delivered.log");
+
+/** How many deliveries of metrics the store knows of. */
+export const generationOf = (db: Database): number => Number(readMeta(db, GENERATION) ?? "0");
+
+/** Counts a delivery. Part of the transaction that stores what a backend accepted. */
+export const raiseGeneration = (db: Database): void => writeMeta(db, GENERATION, String(generationOf(db) + 1));
+
+/** Stores the digest of a counted fact until it is written to the file. Part of the transaction that counts it. */
+export function markCountedLately(db: Database, key: string): void {
+  db.prepare("INSERT INTO counted_lately (digest) VALUES (?)").run(digestOf("increment", [key]));
+}
+
+/**
+ * Writes a delivery to the file. The store comes first, and its commits must be in its main file: if this fails, or the process is
+ * killed before it, the store is newer than the file, which means nothing.
+ *
+ * @param delivery `isComplete`: everything that was counted is delivered
+ * @throws what the file system throws; the next delivery then writes these facts too
+ */
+export function writeDelivered(
+  db: Database,
+  storePath: string,
+  { isComplete, atMs }: Pick<DeliveredRecord, "isComplete" | "atMs">,
+): void {
+  const path = deliveredLogOf(storePath);
+  const rows = isComplete ? db.prepare("SELECT seq, digest FROM counted_lately ORDER BY seq").all() : [];
+  const line = {
+    generation: generationOf(db),
+    after: Number(readMeta(db, WRITTEN) ?? "0"),
+    atMs,
+    isComplete,
+    unwritten: unwrittenCounted(db),
+    counted: rows.map((row) => Number(row["digest"]).toString(16).padStart(HEX_DIGITS, "0")).join(""),
+  };
+  createFile(path, dirname(path));
+  if (statSync(path).size > MAX_BYTES) renameSync(path, `${path}.1`);
+  // A full disk can leave half a line: each one begins on a new line
+  appendFileSync(path, `\n${JSON.stringify(line)}`, { mode: 0o600 });
+  db.transaction(() => {
+    writeMeta(db, WRITTEN, String(line.generation));
+    db.prepare("DELETE FROM counted_lately WHERE seq <= ?").run(Number(rows.at(-1)?.["seq"] ?? 0));
+  });
+}
+
+/**
+ * Deliveries that a store of this generation does not know of, oldest first. Empty if the file cannot be read: then nothing is
+ * known.
+ */
+export function deliveredAfter(storePath: string, generation: number): readonly DeliveredRecord[] {
+  const path = deliveredLogOf(storePath);
+  return [`${path}.1`, path].flatMap(readLog).filter((record) => record.generation > generation);
+}
+
+/** Whether a fact was counted in a part of the store's history that it lost, and delivered. */
+export const isCountedBefore = (db: Database, key: string): boolean =>
+  db.prepare("SELECT 1 FROM counted_before WHERE digest = ?").get(digestOf("increment", [key])) !== undefined;
+
+/** Whether there is any such fact; if not, no lookup is needed. */
+export const hasCountedBefore = (db: Database): boolean =>
+  db.prepare("SELECT 1 FROM counted_before LIMIT 1").get() !== undefined;
+
+/** Stores that these deliveries happened. Call it inside a transaction. */
+export function adoptDelivered(db: Database, records: readonly DeliveredRecord[]): void {
+  const add = db.prepare("INSERT INTO counted_before (digest) VALUES (?) ON CONFLICT DO NOTHING");
+  for (const digest of records.flatMap(({ counted }) => counted)) add.run(digest);
+  const newest = Math.max(generationOf(db), ...records.map(({ generation }) => generation));
+  setUnwrittenCounted(db, Math.max(unwrittenCounted(db), ...records.map(({ unwritten }) => unwritten)));
+  // Newer than all of them: the same backup can be put back again
+  writeMeta(db, GENERATION, String(newest + 1));
+  writeMeta(db, WRITTEN, String(newest));
+}
+
+// --- internal ---
+
+const GENERATION = "delivered.generation";
+/** The generation of the last record in the file. */
+const WRITTEN = "delivered.written";
+/** Of a digest; see `digestOf`. */
+const HEX_DIGITS = 13;
+/** Two files of this size hold some 600,000 facts: months of heavy use. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+const Line = z.object({
+  generation: z.number(),
+  after: z.number(),
+  atMs: z.number(),
+  isComplete: z.boolean(),
+  unwritten: z.number(),
+  counted: z.string().regex(/^(?:[0-9a-f]{13})*$/),
+});
+
+function readLog(path: string): readonly DeliveredRecord[] {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch {
+    return [];
+  }
+  return text.split("\n").flatMap((line) => {
+    const parsed = lineOf(line);
+    if (parsed === undefined) return [];
+    const digests = parsed.counted.match(/.{13}/g) ?? [];
+    return [{ ...parsed, counted: digests.map((digest) => Number.parseInt(digest, 16)) }];
+  });
+}
+
+function lineOf(line: string): z.infer<typeof Line> | undefined {
+  try {
+    return Line.safeParse(JSON.parse(line)).data;
+  } catch {
+    return undefined;
+  }
+}
