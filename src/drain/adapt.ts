@@ -6,6 +6,7 @@ import { messageOf } from "../model/error-message.ts";
 import { Event } from "../model/event-schema.ts";
 import { TranscriptEntry } from "../model/transcript.ts";
 import { type UnknownNames, unknownNamesIn } from "./drift.ts";
+import { fileWriteEvents } from "./file-writes.ts";
 
 /** The result of one payload. */
 export interface AdaptedPayload {
@@ -38,8 +39,10 @@ export function adapt(
   try {
     const agent = detect(agents, payload, facts);
     if (agent === undefined) return "no agent recognises it";
-    const events = limitEvents(agent.toEvents(payload, facts), facts.timeMs);
-    const entries = events.length === 0 ? [] : limitEntries(agent.toEntries?.(payload, facts) ?? []);
+    const made = agent.toEvents(payload, facts);
+    const entries = made.length === 0 ? [] : limitEntries(agent.toEntries?.(payload, facts) ?? []);
+    const written = fileWriteEvents(agent, payload, { events: made, entries });
+    const events = limitEvents([...made, ...written], facts.timeMs);
     // A payload that cannot be stored must not block the next ones
     const fault = invalidMember(events, entries);
     if (fault !== undefined) return `it cannot be stored: ${fault}`;

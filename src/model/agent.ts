@@ -1,6 +1,7 @@
 import type { Content, ContentUpdate } from "./content.ts";
 import type { Event, EventType } from "./event.ts";
 import type { FactSink } from "./fact-sink.ts";
+import type { FileWrite } from "./file-write.ts";
 import type { Offset, TranscriptEntry } from "./transcript.ts";
 
 /** Facts about an intake file that the payload itself does not contain. */
@@ -298,6 +299,11 @@ export interface Agent {
    * @param facts the result of `toEvents` and `toEntries`; each content refers to one of these
    */
   toContent?(payload: unknown, facts: PayloadFacts): readonly Content[];
+  /**
+   * Files that a tool call changed, from the payload of its end, without their texts. Called only for payloads with an event whose call
+   * did not fail. Pure; never throws; `[]`: none, or unknown.
+   */
+  toFileWrites?(payload: unknown, facts: PayloadFacts): readonly FileWrite[];
   /** Project files, relative to the project, from which the agent takes environment variables; beside `.env`. */
   readonly setsVariablesFrom?: readonly string[];
   /**

@@ -12,6 +12,7 @@ export const ID_MEMBERS: ReadonlySet<string> = new Set([
   "process",
   "input_digest",
   "given_id",
+  "tool_event",
   "key",
   "globalKey",
   "promptKey",

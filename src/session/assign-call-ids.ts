@@ -57,7 +57,7 @@ export function assignCallIds<T extends Event>(events: readonly T[]): readonly T
     if (start === undefined && given_id !== undefined)
       ends.set(tool, [...(ends.get(tool) ?? []), { id, name, digest, turn }]);
   }
-  return ids.size === 0 ? events : events.map((event) => withCallId(event, ids.get(event.id)));
+  return ids.size === 0 ? events : events.map((event) => withCallId(event, ids));
 }
 
 /**
@@ -90,8 +90,13 @@ type ToolEvent = Extract<Event, { type: "tool.start" | "tool.end" }>;
 const isWithoutCallId = (event: Event): event is ToolEvent =>
   (event.type === "tool.start" || event.type === "tool.end") && event.data?.tool_call_id === undefined;
 
-const withCallId = <T extends Event>(event: T, id: string | undefined): T =>
-  id === undefined || !isWithoutCallId(event) ? event : { ...event, data: { ...event.data, tool_call_id: id } };
+/** A `file.write` has the id of the call that wrote the file. */
+function withCallId<T extends Event>(event: T, ids: ReadonlyMap<string, string>): T {
+  const isWrite = event.type === "file.write" && event.data.tool_call_id === undefined;
+  const id = ids.get(isWrite ? (extrasOf(event).tool_event ?? "") : event.id);
+  if (id === undefined || !(event.type === "file.write" || isWithoutCallId(event))) return event;
+  return { ...event, data: { ...event.data, tool_call_id: id } };
+}
 
 /** At equal times, starts come before ends and a turn encloses its tools. */
 const RANK: Readonly<Partial<Record<Event["type"], number>>> = {

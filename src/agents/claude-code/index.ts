@@ -2,6 +2,7 @@ import type { Agent } from "../../model/agent.ts";
 import { CLAUDE_NAMES } from "../shared/names/own-names.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
+import { toFileWrites } from "./file-writes.ts";
 import { KNOWN } from "./known.ts";
 
 export default {
@@ -10,6 +11,7 @@ export default {
   docs: "https://code.claude.com/docs/en/hooks",
   provider: "anthropic",
   emits: [
+    "file.write",
     "session.start",
     "prompt.submit",
     "tool.start",
@@ -37,6 +39,7 @@ export default {
   environment: ["CLAUDE_CODE_SESSION_ID", "CLAUDE_PID", "CLAUDE_PROJECT_DIR", "CLAUDE_CONFIG_DIR"],
   recognises,
   toContent: hookContent,
+  toFileWrites,
   toEvents,
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

@@ -1,4 +1,5 @@
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
+import { lineCount } from "../shared/payload/patches.ts";
 
 /**
  * Counts the lines that an edit added and removed, from the result of a Write or Edit.
@@ -14,12 +15,4 @@ export function patchLines(result: Readonly<Record<string, unknown>> | undefined
   const lines = asArray(result["structuredPatch"]).flatMap((hunk) => asArray(asObject(hunk)?.["lines"]));
   const starting = (sign: string) => lines.filter((line) => typeof line === "string" && line.startsWith(sign)).length;
   return { lines_added: starting("+"), lines_removed: starting("-") };
-}
-
-// --- internal ---
-
-function lineCount(text: string | undefined): number {
-  if (text === undefined) return 0;
-  const breaks = text.split("\n").length - 1;
-  return text.endsWith("\n") ? breaks : breaks + 1;
 }

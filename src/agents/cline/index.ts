@@ -2,6 +2,7 @@ import type { Agent } from "../../model/agent.ts";
 import { CLINE_NAMES } from "../shared/names/own-names.ts";
 import { recognises, SOURCE, toEntries, toEvents } from "./adapter.ts";
 import { toContent } from "./content.ts";
+import { toFileWrites } from "./file-writes.ts";
 import { KNOWN } from "./known.ts";
 
 export default {
@@ -9,6 +10,7 @@ export default {
   title: "Cline",
   docs: "https://docs.cline.bot/customization/hooks",
   emits: [
+    "file.write",
     "session.start",
     "prompt.submit",
     "tool.start",
@@ -34,6 +36,7 @@ export default {
   environment: ["CLINE_DIR", "CLINE_DATA_DIR", "CLINE_SESSION_DATA_DIR"],
   recognises,
   toContent,
+  toFileWrites,
   toEvents,
   toEntries,
   transcript: () => import("./transcript.ts"),

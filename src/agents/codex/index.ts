@@ -2,6 +2,7 @@ import type { Agent } from "../../model/agent.ts";
 import { CODEX_NAMES } from "../shared/names/own-names.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
+import { toFileWrites } from "./file-writes.ts";
 import { KNOWN } from "./known.ts";
 import { toEntries } from "./requests.ts";
 
@@ -11,6 +12,7 @@ export default {
   docs: "https://developers.openai.com/codex/hooks",
   provider: "openai",
   emits: [
+    "file.write",
     "session.start",
     "prompt.submit",
     "tool.start",
@@ -39,6 +41,7 @@ export default {
   environment: ["CODEX_HOME", "CODEX_THREAD_ID"],
   recognises,
   toContent: hookContent,
+  toFileWrites,
   toEvents,
   toEntries,
   transcript: () => import("./transcript.ts"),

@@ -1,5 +1,6 @@
 import type { EntryOf, ToolStatus } from "../../model/transcript.ts";
 import { asArray, asCount, asObject, asString, ownOf } from "../shared/payload/json.ts";
+import { lineCount } from "../shared/payload/patches.ts";
 import { openCall } from "./call-ids.ts";
 import { callKey, factBase, type Line, type LineContext } from "./line-context.ts";
 import { exitOutcome } from "./outcome.ts";
@@ -105,12 +106,6 @@ function hunkLines(diff: string): readonly string[] {
       lines.findIndex((line) => line.startsWith("@@")),
     ),
   );
-}
-
-function lineCount(text: string): number {
-  if (text === "") return 0;
-  const breaks = text.split("\n").length - 1;
-  return text.endsWith("\n") ? breaks : breaks + 1;
 }
 
 /** A line of the parent's file. If a script starts the subagent, the parent call is the script's call, the last open one. */

@@ -2,6 +2,7 @@ import type { Agent } from "../../model/agent.ts";
 import { COPILOT_NAMES } from "../shared/names/own-names.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
 import { toContent } from "./content.ts";
+import { toFileWrites } from "./file-writes.ts";
 import { KNOWN } from "./known.ts";
 
 export default {
@@ -9,6 +10,7 @@ export default {
   title: "GitHub Copilot CLI",
   docs: "https://docs.github.com/en/copilot/reference/hooks-configuration",
   emits: [
+    "file.write",
     "session.start",
     "prompt.submit",
     "tool.start",
@@ -36,6 +38,7 @@ export default {
   environment: ["COPILOT_HOME", "COPILOT_CLI", "COPILOT_CLI_BINARY_VERSION"],
   recognises,
   toContent,
+  toFileWrites,
   toEvents,
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

@@ -2,6 +2,7 @@ import type { Agent } from "../../model/agent.ts";
 import { GEMINI_NAMES } from "../shared/names/own-names.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
+import { toFileWrites } from "./file-writes.ts";
 import { KNOWN } from "./known.ts";
 
 export default {
@@ -10,6 +11,7 @@ export default {
   docs: "https://geminicli.com/docs/hooks/reference/",
   provider: "gcp.gemini",
   emits: [
+    "file.write",
     "session.start",
     "prompt.submit",
     "tool.start",
@@ -36,6 +38,7 @@ export default {
   environment: ["GEMINI_SESSION_ID", "GEMINI_CLI_HOME"],
   recognises,
   toContent: hookContent,
+  toFileWrites,
   toEvents,
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

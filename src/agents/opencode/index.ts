@@ -2,6 +2,7 @@ import type { Agent } from "../../model/agent.ts";
 import { OPENCODE_NAMES } from "../shared/names/own-names.ts";
 import { recognises, SOURCE, toEntries, toEvents } from "./adapter.ts";
 import { toContent } from "./content.ts";
+import { toFileWrites } from "./file-writes.ts";
 import { KNOWN } from "./known.ts";
 
 export default {
@@ -9,6 +10,7 @@ export default {
   title: "OpenCode",
   docs: "https://opencode.ai/docs/plugins",
   emits: [
+    "file.write",
     "session.start",
     "prompt.submit",
     "tool.start",
@@ -36,6 +38,7 @@ export default {
   environment: ["XDG_DATA_HOME", "OPENCODE_DB"],
   recognises,
   toContent,
+  toFileWrites,
   toEvents,
   toEntries,
   transcript: () => import("./transcript.ts"),

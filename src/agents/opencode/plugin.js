@@ -128,16 +128,46 @@ const callOf = (input) => {
 };
 
 /** OpenCode runs a call that it cannot parse as the tool `invalid`, with the intended name in the arguments. */
-const argumentsOf = (tool, args) => (tool === "invalid" ? { tool: textOf(args?.tool) } : {});
+function argumentsOf(tool, args) {
+  if (tool === "invalid") return { tool: textOf(args?.tool) };
+  return tool === "write" && typeof args?.content === "string" ? { lines: linesIn(args.content) } : {};
+}
+
+const linesIn = (text) => (text === "" ? 0 : text.split("\n").length - (text.endsWith("\n") ? 1 : 0));
+
+/** A unified diff without the texts of its lines: the headers of its hunks, and the first character of each line. */
+function hunksOf(diff) {
+  if (typeof diff !== "string" || diff.length > MAX_DIFF) return undefined;
+  const lines = diff.split("\n");
+  const from = lines.findIndex((line) => HUNK.test(line));
+  if (from === -1) return undefined;
+  return lines
+    .slice(from)
+    .map((line) => HUNK.exec(line)?.[0] ?? line.slice(0, 1))
+    .join("\n");
+}
+const HUNK = /^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@/;
+const MAX_DIFF = 1_000_000;
 
 function metadataOf(metadata) {
   if (typeof metadata !== "object" || metadata === null) return undefined;
-  const changes = (file) => ({ additions: numberOf(file?.additions), deletions: numberOf(file?.deletions) });
+  const changes = (file) => ({
+    additions: numberOf(file?.additions),
+    deletions: numberOf(file?.deletions),
+    file: pathOf(file?.file),
+    filePath: pathOf(file?.filePath),
+    movePath: pathOf(file?.movePath),
+    type: textOf(file?.type),
+    diff: hunksOf(file?.diff ?? file?.patch),
+  });
   return {
     ...("exit" in metadata ? { exit: numberOf(metadata.exit) ?? null } : {}),
     interrupted: metadata.interrupted === true ? true : undefined,
     sessionId: textOf(metadata.sessionId),
     filediff: metadata.filediff === undefined ? undefined : changes(metadata.filediff),
+    diff: Array.isArray(metadata.files) ? undefined : hunksOf(metadata.diff),
+    filepath: pathOf(metadata.filepath),
+    exists: typeof metadata.exists === "boolean" ? metadata.exists : undefined,
     files: Array.isArray(metadata.files) ? list(metadata.files).map(changes) : undefined,
   };
 }

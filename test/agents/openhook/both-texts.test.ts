@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -25,7 +25,7 @@ afterAll(() => {
 });
 
 /** What a session of one file gives, with the folder's path as in the files. */
-async function recorded(name: string) {
+async function recorded(name: string, settings?: object) {
   const run = new DocumentedRun();
   runs.push(run);
   const project = join(run.home, "my project");
@@ -33,6 +33,10 @@ async function recorded(name: string) {
   const git = (...args: readonly string[]) => execFileSync("git", ["-C", project, ...args], { stdio: "ignore" });
   git("init", "-q", "-b", "feature/texts");
   git("remote", "add", "origin", "https://example.com/acme/shop.git");
+  if (settings !== undefined) {
+    mkdirSync(dirname(run.places.configPath), { recursive: true });
+    writeFileSync(run.places.configPath, JSON.stringify(settings));
+  }
   const local = (text: string) => text.replaceAll("/home/dev", run.home);
   for (const line of readFileSync(join(FOLDER, `${name}.jsonl`), "utf8")
     .trim()
@@ -94,6 +98,13 @@ test("envelopes are written as they were read, and conform to their text", () =>
     expect(cwd.map(parsed)).toEqual(file("cwd"));
     expect(context.map(parsed)).toEqual(file(name === "file-write" ? "file-write" : "context"));
   }
+});
+
+test("at capture: none nothing of a written file is kept, and no folder", async () => {
+  const { folder, context } = await recorded("file-write", { capture: "none" });
+  expect(context.map((line) => JSON.parse(line).type)).not.toContain("file.write");
+  expect(context.join()).not.toMatch(/my%20project|my project/);
+  expect(folder).toBeUndefined();
 });
 
 /** Each store has its own. */
