@@ -38,7 +38,7 @@ describe.each(IS_WHOLE ? RECORDED : ([["claude-code", "nested-subagents"]] as co
   });
 
   describe.each(IS_WHOLE ? (["conversation", "answer"] as const) : (["answer"] as const))(
-    "numbered anew in every %s",
+    "numbers that restart in every %s",
     (within) => {
       const edit = (text: string): string =>
         text.replaceAll(/"([\w-]+)"/g, (quoted, id: string) => {

@@ -63,7 +63,7 @@ async function callsOf(at: RecordedHome, sessionId: string, path: string): Promi
 const figures = (calls: readonly { readonly input?: unknown; readonly output?: unknown }[]): readonly string[] =>
   calls.map(({ input, output }) => `${input}/${output}`).sort();
 
-describe("a session whose main file is gone keeps its subagents and all their tokens", () => {
+describe("a session whose main file is missing keeps its subagents and all their tokens", () => {
   test.each([
     ["claude-code", "subagent"],
     ["claude-code", "nested-subagents"],

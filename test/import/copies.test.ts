@@ -80,7 +80,7 @@ describe("unchanged imports are read again on request, or if another version rea
     expect(of(await importInto(at, SOURCE, { dryRun: true, again: true }))).toMatchObject({ imported: 2, again: 2 });
   });
 
-  test("by another version, once; what was reported or sent stays", async () => {
+  test("by another version, once; reported and sent figures do not change", async () => {
     writeA();
     writeB();
     await importInto(at, SOURCE, {}, "0.0.0-before");

@@ -115,7 +115,7 @@ describe("an unreadable store", () => {
     );
   });
 
-  test("a drain creates a new one, and suggests an import for what was imported", async () => {
+  test("a drain creates a new one, and suggests an import for imported sessions", async () => {
     expect(() => withOpenStore(at, () => {})).toThrow(
       /drain moves it aside and starts .*; then openhook-otel import reads/,
     );

@@ -84,7 +84,7 @@ function expectAllOnce(): void {
 }
 
 describe("--export", () => {
-  test("sends every span once, with its original time, and counts what it counts; then nothing more", async () => {
+  test("sends every span once, with its original time, and every count once", async () => {
     writeSessions();
     await run({ export: false });
     expect(receiver.requests).toEqual([]);
@@ -156,7 +156,7 @@ describe("--export", () => {
     expectAllOnce();
   });
 
-  test("an unreachable backend: the rest stays packed, without waiting for each session to fail", async () => {
+  test("with an unreachable backend, other sessions stay packed and none of them is tried", async () => {
     writeSessions();
     await run({ export: false });
     receiver.setBehaviour(() => ({ status: 503 }));

@@ -23,7 +23,7 @@ afterEach(() => replay?.remove());
 
 // One walk through everything for each recording: most of its time is spent on creating stores
 test.each(cases)(
-  "$source $name: an import matches the recording, packed matches unpacked, and hooks after it match hooks alone",
+  "$source $name: an import matches the recording, packed matches unpacked, and hooks after it match hooks without an import",
   async (of) => {
     const home = await recordedHome(of);
     replay = home.replay;

@@ -59,7 +59,7 @@ test.each(cases)("$source, $name: reading in threads gives the same result as wi
   expect(await imported(one, inThreads)).toEqual(await imported(one, () => here));
 });
 
-describe("many sessions, of which two in three begin with a copy of the previous one", () => {
+describe("many sessions, of which two in three start with a copy of the previous one", () => {
   const from = (readers: (home: string) => Readers): Promise<unknown> => {
     const replay = new Replay("claude-code", "basic", { withTranscripts: false });
     let before: readonly string[] = [];
@@ -115,7 +115,7 @@ describe("many sessions, of which two in three begin with a copy of the previous
   });
 });
 
-test("a session whose thread dies is read by the main thread, and later ones by a replacement thread", async () => {
+test("a session whose thread fails is read by the main thread, and later ones by a replacement thread", async () => {
   const [of] = cases;
   if (of === undefined) throw new Error("there is no recording");
   const requested: string[] = [];

@@ -44,7 +44,7 @@ describe.each(Object.entries(ENTRIES))("mergeEntries of %s", (_, entry) => {
     );
   });
 
-  test("what only one record contains is kept", () => {
+  test("members that only one record has are kept", () => {
     fc.assert(
       fc.property(entry, entry, (a, b) => {
         const both = mergeEntries(a, b) as Record<string, unknown>;
@@ -96,7 +96,7 @@ describe("records of one answer", () => {
     });
   });
 
-  test("the model and the price list are those of the fuller record, whatever their names", () => {
+  test("the model and the price list are those of the fuller record, independently of their names", () => {
     for (const [one, other] of [
       ["alder", "birch"],
       ["birch", "alder"],
@@ -110,7 +110,7 @@ describe("records of one answer", () => {
     }
   });
 
-  test("what only one of two records knows is kept: input with its cache, or output with its reasoning", () => {
+  test("figures that only one of two records has are kept: input with its cache, or output with its reasoning", () => {
     const asked = { ...first, usage: { input: 12, cacheRead: 10 } };
     const answered = { ...first, usage: { output: 96, reasoning: 4 } };
     for (const merged of [mergeEntries(asked, answered), mergeEntries(answered, asked)]) {

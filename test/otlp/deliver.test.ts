@@ -340,7 +340,7 @@ test("metric points are sent one request after the other, in order, at any concu
   );
 });
 
-test("points that can be sent twice: a request with rejected points is sent again in parts, which say what is rejected", async () => {
+test("points that can be sent twice: a request with rejected points is sent again in parts, whose responses show the rejected points", async () => {
   const requests: (readonly number[])[] = [];
   const sender = {
     // Rejects odd values

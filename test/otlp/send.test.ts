@@ -45,7 +45,7 @@ describe("an accepted request", () => {
     expect(receiver.requests[0]?.headers["content-length"]).toBe(String(receiver.requests[0]?.wireBytes));
   });
 
-  test("keeps its framing headers, whatever headers are configured", async () => {
+  test("keeps its framing headers with any configured headers", async () => {
     const headers = { "Content-Type": "text/plain", "Transfer-Encoding": "chunked", "Content-Length": "3" };
     expect(await sendSpan({ headers })).toEqual({ status: "ok", rejected: 0 });
     expect(receiver.requests[0]?.headers["content-type"]).toBe("application/x-protobuf");

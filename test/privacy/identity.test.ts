@@ -101,7 +101,7 @@ describe("the receiver gets", () => {
     expect(bodies.toLowerCase()).not.toContain("jane");
   });
 
-  test("the address if configured, on spans and metrics, although addresses are redacted elsewhere", async () => {
+  test("the address if configured, on spans and metrics, although addresses are redacted in all other values", async () => {
     const { users } = await deliver({ OPENHOOK_OTEL_IDENTITY_USER: "plain" });
     expect(users).toEqual(new Set(['[["user.email","jane.doe@example.com"]]']));
   });

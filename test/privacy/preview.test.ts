@@ -38,7 +38,7 @@ const look = async (session: string | undefined, json: boolean): Promise<string>
 };
 
 describe("preview", () => {
-  test("of everything equals what a receiver gets afterwards, byte for byte, and sends nothing", async () => {
+  test("of everything equals byte for byte the later delivery, and sends nothing", async () => {
     const bodies = (await look(undefined, true)).trimEnd().split("\n");
     expect(receiver.requests).toEqual([]);
     expect(bodies.length).toBeGreaterThan(3);

@@ -113,7 +113,7 @@ describe("finds the variables that a repository's files name", () => {
     expect(await found("")).toEqual([]);
   });
 
-  test("reports our own variables, whatever the environment is", async () => {
+  test("reports our own variables in every environment", async () => {
     put("shop/.env", "OPENHOOK_OTEL_CAPTURE=full\nPORT=1\n");
     expect([...(await ownVariablesIn(places("shop")))]).toEqual([
       ["OPENHOOK_OTEL_CAPTURE", join(home, "shop", ".env")],

@@ -238,7 +238,7 @@ describe("recognises", () => {
     expect(recognises(windows, intake())).toBe("certain");
   });
 
-  test("the payload's shape alone only as possible", () => {
+  test("only as possible by the payload's shape", () => {
     const bare = { session_id: "s", hook_event_name: "Stop" };
     expect(recognises(bare, intake())).toBe("possible");
     expect(recognises(bare, intake({ env: { CLAUDE_PID: "1" } }))).toBe("certain");

@@ -20,7 +20,7 @@ beforeEach(async () => {
 afterEach(() => rm(home, { recursive: true, force: true }));
 
 // Verified with the real 2.1.329
-describe("what keeps Claude Code from running hooks", () => {
+describe("settings with which Claude Code runs no hooks", () => {
   it("is nothing without such settings, or if files are unreadable", async () => {
     expect(await problems()).toEqual([]);
     await put(".claude/settings.json", "{");

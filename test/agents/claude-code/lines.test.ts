@@ -107,7 +107,7 @@ describe("user lines", () => {
     expect(entriesOf([user("Caveat: …", rest)])).toEqual([]);
   });
 
-  test("a message from another session within a turn begins no new turn", () => {
+  test("a message from another session during a turn starts no turn", () => {
     const sent = { isMeta: true, origin: { kind: "peer" } };
     const found = entriesOf([
       user("fix it", { promptId: "p1" }),
@@ -117,7 +117,7 @@ describe("user lines", () => {
     expect(found.map(({ promptKey }) => promptKey)).toEqual(["p1", "p2"]);
   });
 
-  test("a user's shell command begins a turn only when it is sent to the model", () => {
+  test("a user's shell command starts a turn only when it is sent to the model", () => {
     const printed = "<bash-stdout>main</bash-stdout><bash-stderr></bash-stderr>";
     expect(entriesOf([user("<bash-input>git branch</bash-input>"), user(printed)])).toEqual([]);
     const [prompt, call] = entriesOf([
@@ -176,7 +176,7 @@ describe("user lines", () => {
     expect(entriesOf([user("no", { interruptedMessageId: "msg_1" })])).toMatchObject([{ kind: "interruption" }]);
   });
 
-  test("a fork's copies use the original ids, and begin a turn only if they are answered", () => {
+  test("a fork's copies use the original ids, and start a turn only if they are answered", () => {
     const copy = (from: string): Json => ({ promptId: "p1", forkedFrom: { sessionId: "s", messageUuid: from } });
     expect(entriesOf([user("fix it", copy("uuid-first"))])).toMatchObject([
       { kind: "prompt", key: "prompt:uuid-first", globalKey: "prompt:uuid-first", promptKey: "p1", origin: "command" },
@@ -689,7 +689,7 @@ describe("robustness", () => {
     expect(readOne(wholeLine("\0".repeat(99)), FRESH, undefined)).toBeUndefined();
   });
 
-  test("a torn line of a known type is unreadable", () => {
+  test("an incomplete line of a known type is unreadable", () => {
     expect(readOne(wholeLine('{"type":"user","mess'), FRESH, undefined)).toBeUndefined();
   });
 

@@ -118,7 +118,7 @@ describe.each(setups)("$title", (setup: Setup) => {
     }
   });
 
-  test("dies of the program's signal if it got the signal too, else exits with 128 + the signal", async () => {
+  test("ends by the program's signal if it received the signal too, otherwise exits with 128 + the signal", async () => {
     for (const [signal, code] of [
       ["SIGKILL", 137],
       ["SIGSEGV", 139],
@@ -189,7 +189,7 @@ describe("any PATH", () => {
     return { stdout, stderr, code };
   };
 
-  test("finds the program after it moved, and fails as a shell does if it is gone", async () => {
+  test("finds the program after it moved, and fails like a shell if it is missing", async () => {
     home.program("gh", script("newer"));
     expect(await outcome()).toEqual({ stdout: "newer x\n", stderr: "", code: 0 });
     const other = join(home.root, "opt", "gh 2", "bin");

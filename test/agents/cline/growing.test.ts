@@ -16,7 +16,7 @@ describe.each([
   ["multi-turn", false],
   ["multi-turn", true],
   ["interrupted", false],
-])("%s, torn: %s", (name, torn) => {
+])("%s, incomplete: %s", (name, torn) => {
   const folder = join(CASES, "cline", name);
   const [session] = (JSON.parse(readFileSync(join(folder, "expected.json"), "utf8")) as Expected).sessions;
   if (session === undefined) throw new Error(`${name} has no session`);

@@ -191,7 +191,7 @@ describe("messages", () => {
     expect(calls).toEqual(["openrouter", "openai", "aws.bedrock", "my-gateway", undefined]);
   });
 
-  it("keep calls separate if the provider numbers them anew in every answer", async () => {
+  it("keep calls separate if the provider restarts their numbers in every answer", async () => {
     write([
       user("x", 1),
       answer("a1", 2, [use("call_0")]),

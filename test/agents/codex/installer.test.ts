@@ -47,7 +47,7 @@ const [configOf, hooksOf] = [0, 1].map((at) => (files: readonly SettingsText[]) 
 const statesIn = (files: readonly SettingsText[]) => hookStates(configOf(files));
 const key = (event: string, group: number, index = 0): string => `${HOOKS}:${event}:${group}:${index}`;
 
-describe("what is registered", () => {
+describe("registered events", () => {
   const fresh = add(filesOf(undefined, undefined));
 
   test("has every event, with a timeout, except those that answer for the user", () => {
@@ -165,7 +165,7 @@ describe("other hooks", () => {
     expect(configOf(added)).toContain("enabled = false # not now");
   });
 
-  test("removes leftover trust of our hooks if they are gone", () => {
+  test("removes the trust of our hooks if a user removed the hooks", () => {
     const added = add(filesOf("a = 1\n", undefined));
     expect(textsOf(installer.remove(filesOf(configOf(added), undefined)))).toEqual(["a = 1\n", undefined]);
   });

@@ -159,7 +159,7 @@ describe("a packed session", () => {
     expect((await locateAll(reader, at.home)).problems).toEqual([]);
   });
 
-  test("that is torn is reported, read as far as possible and retried", async () => {
+  test("that is truncated is reported, read as far as possible and retried", async () => {
     at = new Replay("codex", "basic");
     const [path = ""] = rollouts();
     const { calls } = expectedTotals("basic");

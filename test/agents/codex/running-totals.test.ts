@@ -95,12 +95,12 @@ describe("a total that falls", () => {
     );
   });
 
-  test("begins anew when it equals the last call", async () => {
+  test("restarts when it equals the last call", async () => {
     const lines = [count([50_000, 5_000], [50_000, 5_000]), count([12_000, 600], [12_000, 600])];
     expect(await used(...answered(...lines, count([30_000, 1_000], [18_000, 400])))).toEqual([3, 80_000, 6_000]);
   });
 
-  test("begins anew with totals that are equal to earlier ones, when a new one continues it", async () => {
+  test("restarts with totals that are equal to earlier ones, when a new one continues it", async () => {
     const first = [count([10_000, 500], [10_000, 500]), count([20_000, 1_000], [10_000, 500])] as const;
     const run = [...first, count([35_000, 1_600], [15_000, 600])].flatMap((line) => [answer, line]);
     const again = [...first, count([28_000, 1_400], [8_000, 400])].flatMap((line) => [answer, line]);
@@ -119,7 +119,7 @@ describe("a total that falls", () => {
     expect(await used(...answered(...lines))).toEqual(isFar ? [2, ...sum] : [1, ...high]);
   });
 
-  test("to nothing at all is a full context window: the next total begins anew", async () => {
+  test("to zero is a full context window: the next total restarts", async () => {
     const lines = [count([9_000, 100], [9_000, 100]), count([0, 0], [0, 0]), count([4_000, 50], [4_000, 50])];
     expect(await used(...answered(...lines))).toEqual([2, 13_000, 150]);
   });
@@ -156,19 +156,19 @@ describe("several series", () => {
   });
 });
 
-describe("totals that say more than the last call", () => {
+describe("totals that include more than the last call", () => {
   test("count whole where a line between was unreadable", async () => {
     const lines = [count([10_000, 100], [10_000, 100]), count([30_000, 300], [10_000, 100])] as const;
     expect(await used(...answered(lines[0], CUT, lines[1]))).toEqual([2, 30_000, 300]);
     expect(await used(...answered(...lines))).toEqual([2, 20_000, 200]);
   });
 
-  test("count whole where the last call says nothing", async () => {
+  test("count completely if the last call has no figures", async () => {
     const lines = [count([10_000, 100], [10_000, 100]), count([14_000, 130], [0, 0]), count([15_000, 140])];
     expect(await used(...answered(...lines))).toEqual([3, 15_000, 140]);
   });
 
-  test("begin a file that continues another one: only the last call is counted", async () => {
+  test("at the start of a file that continues another one: only the last call is counted", async () => {
     expect(await used(...answered(count([90_000, 900], [8_000, 80]), count([95_000, 950], [5_000, 50])))).toEqual([
       2, 13_000, 130,
     ]);
@@ -238,7 +238,7 @@ describe("records beside totals", () => {
     expect(await used(meta("0.153.3"), turn(), ...lines)).toEqual([2, 20_003, 1_000]);
   });
 
-  test("begun by a version without records", async () => {
+  test("started by a version without records", async () => {
     const [one, two, three] = calls as [[Usage, Usage], [Usage, Usage], [Usage, Usage]];
     const before = [meta("0.151.0"), turn(), answer, countOf(one), turn("b"), countOf(one), answer];
     for (const lines of [
@@ -258,7 +258,7 @@ describe("records beside totals", () => {
   });
 });
 
-test("generated series: what calls used is counted, whatever else is written, in any slices", async () => {
+test("generated series: the usage of all calls is counted, with any other lines between them, in any slices", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(STEP, { maxLength: 40 }), fc.integer(), fc.boolean(), async (steps, seed, isNamed) => {
       const { lines, truth } = written(steps, seed, isNamed);

@@ -194,7 +194,7 @@ describe("usage", () => {
     expect(kindOf(entries, "session")).toHaveLength(1);
   });
 
-  test("a turn begins with its first message; messages sent while it runs join it", async () => {
+  test("a turn starts with its first message; messages during the turn belong to it", async () => {
     const id = "01a1fcbb-0000-7000-8000-000000000000";
     const event = (second: number, payload: object) => ({
       timestamp: `2026-11-21T10:00:0${second}.000Z`,
@@ -516,7 +516,7 @@ describe("tools, turns and subagents", () => {
   test.each([
     ["comments and operators that look like patch lines", "", { linesAdded: 2, linesRemoved: 3 }],
     ["a patch with the names of its files", "--- a/plums.sql\n+++ b/plums.sql\n", { linesAdded: 2, linesRemoved: 3 }],
-  ])("counts every line of an edit, whatever it begins with: %s", async (_, head, counts) => {
+  ])("counts every line of an edit, with any first characters: %s", async (_, head, counts) => {
     const id = "01a1fcbb-0000-7000-8000-000000000000";
     const at = (seconds: number) => new Date(Date.UTC(2026, 10, 21, 10, 0, seconds)).toISOString();
     const diff = `${head}@@ -1,4 +1,2 @@\n create table plums;\n--- unripe, see #12\n--- and its index\n-drop index a;\n+++ i;\n+select 1;\n`;
@@ -573,7 +573,7 @@ describe("tools, turns and subagents", () => {
       expect(call.endMs - (call.startMs ?? 0)).toBeLessThan(1_000);
     }
   });
-  test("call ids numbered anew in every answer stay separate", async () => {
+  test("call ids whose numbers restart in every answer stay separate", async () => {
     const id = "01a1fcbb-0000-7000-8000-000000000000";
     const at = (seconds: number) => new Date(Date.UTC(2026, 10, 21, 10, 0, seconds)).toISOString();
     const item = (seconds: number, payload: object) => ({ timestamp: at(seconds), type: "response_item", payload });

@@ -273,7 +273,7 @@ describe("recognition", () => {
   const unnamed = { source: "claude-code", env: {} };
   const snake = { ...SNAKE, hook_event_name: "PreToolUse", tool_name: "Read", tool_input: { path: "/x" } };
 
-  test("camelCase is certain, whatever the command line names", () => {
+  test("camelCase is certain, independently of the command line", () => {
     expect(of({ ...BASE, toolName: "bash", toolArgs: "{}" }, unnamed)).toBe("certain");
     expect(of({ ...BASE, reason: "complete" }, unnamed)).toBe("certain");
     expect(of({ ...BASE }, { source: "cline" })).toBe("no");

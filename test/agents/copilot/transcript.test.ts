@@ -132,7 +132,7 @@ describe("model calls", () => {
     [{ numToolCalls: 1, finishReason: "stop" }, true],
     [{ numToolCalls: undefined, finishReason: "tool_calls" }, true],
     [{ numToolCalls: 0, finishReason: "length" }, undefined],
-  ])("%j asks for tools: %s", async (fields, expected) => {
+  ])("%j calls tools: %s", async (fields, expected) => {
     expect(only(await entriesOf(usage(1, fields)), "model_call")[0]?.asksForTools).toBe(expected);
   });
   test("a call without numbers is a call", async () => {
@@ -249,7 +249,7 @@ describe("prompts", () => {
   test("exclude a subagent's task", async () => {
     expect(await originsOf({ source: "agent-x", delivery: "idle" }, { agentId: "child" })).toEqual([]);
   });
-  test("own what follows, including subagents; they have a length and no text", async () => {
+  test("contain the following entries, including subagents; they have a length and no text", async () => {
     const entries = await entriesOf(user("größe"), usage(1), usage(2, {}, { agentId: "child" }), user("b"), usage(3));
     const [first, second] = only(entries, "prompt");
     expect(first?.length).toBe(5);
@@ -273,7 +273,7 @@ describe("prompts", () => {
     const [prompt] = only(await entriesOf(line("user.message", { content, transformedContent })), "prompt");
     expect(prompt?.length).toBe(length);
   });
-  test("a finished background task begins a turn only if the agent was idle", async () => {
+  test("a finished background task starts a turn only if the agent was idle", async () => {
     const notification = (content: string, rest: object = {}) => line("system.notification", { content }, rest);
     const turn = (turnId: string, ...lines: string[]) =>
       [line("assistant.turn_start", { turnId }), ...lines, line("assistant.turn_end", { turnId })].join("");
@@ -308,7 +308,7 @@ describe("tools", () => {
     const [asText] = only(await entriesOf(started({ arguments: '{"command":"npm test"}' })), "tool_use");
     expect(asText?.inputDigest).toBe(use?.inputDigest);
   });
-  test("stay separate if a provider numbers them anew in every answer", async () => {
+  test("stay separate if a provider restarts their numbers in every answer", async () => {
     const text = [
       started({ toolName: "bash" }),
       started({ toolName: "view" }),
@@ -378,7 +378,7 @@ describe("tools", () => {
     expect(await kinds(started())).toBe(1);
     expect(only(await entriesOf(usage(1), started(), completed({ success: true })), "tool_result")).toEqual([]);
   });
-  test("a call that starts a subagent names it", async () => {
+  test("a call that starts a subagent has its id", async () => {
     const data = { toolCallId: "c9", agentName: "explore", agentDisplayName: "secret" };
     const [known] = only(await entriesOf(line("subagent.started", data, { agentId: "child" })), "subagent");
     expect(known).toMatchObject({ agentId: "child", agentType: "explore", parentCallId: "c9" });
@@ -420,7 +420,7 @@ describe("ends and errors", () => {
     );
     expect(entries.map(({ kind }) => kind)).toEqual(["interruption", "turn_end"]);
   });
-  test("an abort interrupts running calls and denies those awaiting permission", async () => {
+  test("an abort interrupts running calls and denies those that need permission", async () => {
     const start = (toolCallId: string) =>
       line("tool.execution_start", {
         toolCallId,
@@ -491,7 +491,7 @@ describe("ends and errors", () => {
 });
 
 describe("reading", () => {
-  test("in pieces gives what one pass gives", async () => {
+  test("in pieces gives the same result as in one pass", async () => {
     const recorded = join(HERE, "subagent", "transcripts", ".copilot", "session-state");
     const [name = ""] = await import("node:fs").then(({ readdirSync }) => readdirSync(recorded));
     const text = await readFile(join(recorded, name, "events.jsonl"), "utf8");

@@ -33,7 +33,7 @@ const one = (value: unknown, facts = intake()) => {
 const recognises = (value: unknown, facts: Partial<IntakeFacts> = {}) => cursor.recognises(value, intake(facts));
 
 describe("recognition", () => {
-  it("is certain by the version field, whatever the command line names", () => {
+  it("is certain by the version field, independently of the command line", () => {
     expect(recognises(payload("stop"), { source: "claude-code" })).toBe("certain");
     expect(recognises({ cursor_version: "1.7.0" })).toBe("certain");
   });
@@ -155,7 +155,7 @@ describe("turns", () => {
     }
     expect(entries(payload("afterAgentResponse", {}))).toEqual([]);
   });
-  it("keep what one counter says if the others are missing", () => {
+  it("keep one counter if the others are missing", () => {
     expect(entries(payload("stop", { input_tokens: 5 }))).toMatchObject([{ usage: { input: 5 } }]);
     expect(entries(payload("stop", { output_tokens: 7, cache_read_tokens: 2 }))).toMatchObject([
       { usage: { output: 7, cacheRead: 2 } },
@@ -171,7 +171,7 @@ describe("turns", () => {
       extensions: { error_type: "_OTHER" },
     });
   });
-  it("begin with their prompt, whose id is never the conversation id", () => {
+  it("start with their prompt, whose id is never the conversation id", () => {
     expect(extrasOf(one(payload("beforeSubmitPrompt", { prompt: "hi" }))).prompt_id).toBe(TURN);
     const again = payload("beforeSubmitPrompt", { prompt: "hi", generation_id: CONVERSATION });
     expect(extrasOf(one(again))).not.toHaveProperty("prompt_id");

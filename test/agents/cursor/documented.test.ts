@@ -50,7 +50,7 @@ describe.each(cases)("%s", (name) => {
     return { payload: decoded.value, facts, events: cursor.toEvents(decoded.value, facts) };
   });
 
-  test("every line is recognised as Cursor's, whatever the command line names", () => {
+  test("every line is recognised as Cursor's, independently of the command line", () => {
     for (const { payload, facts } of mapped) {
       for (const source of [facts.source, "claude-code", undefined]) {
         const { source: _, ...rest } = facts;

@@ -31,7 +31,7 @@ describe.each(cases.map((one) => [one.name, one] as const))("%s", (_, one) => {
     expect(sourceOf(one)).toBe(one.expect.source);
   });
   if (one.expect.certainty === "certain") {
-    test("is recognised whatever the command line names", () => {
+    test("is recognised independently of the command line", () => {
       for (const { source } of agents) expect(sourceOf(one, { source }), source).toBe(one.expect.source);
     });
   }

@@ -78,7 +78,7 @@ describe("agents with Claude Code's payload shape", () => {
       expect(status("PostToolUse", { tool_output: { is_error: true } })).toEqual(["error", "native"]);
       expect(status("PostToolUseFailure", { error: "no" })).toEqual(["error", "native"]);
     });
-    it("is not recognised without its mark, unless the command line names it", () => {
+    it("is not recognised without its distinguishing field, unless the command line names it", () => {
       const { cursor_version: _, ...bare } = { ...base, hook_event_name: "Stop", cursor_version: 1 };
       expect(eventsOf(bare)).toEqual([]);
       expect(only(bare, { source })?.source).toBe(source);

@@ -37,7 +37,7 @@ const recorded = (name: string): readonly Record<string, unknown>[] =>
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line).stdin);
 
-describe("what each event becomes", () => {
+describe("the type of each event", () => {
   test.each<[string, Record<string, unknown>, string | undefined]>([
     ["SessionStart", { source: "startup" }, "session.start"],
     ["BeforeAgent", { prompt: "Make a file" }, "prompt.submit"],
@@ -101,7 +101,7 @@ describe("facts", () => {
     ]);
   });
 
-  test("start and end of a call have one input digest, whatever the order of arguments, and no id", () => {
+  test("start and end of a call have one input digest, for any order of arguments, and no id", () => {
     const start = one("BeforeTool", {
       tool_name: "run_shell_command",
       tool_input: { command: "git status", description: "x" },

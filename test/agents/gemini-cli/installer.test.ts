@@ -18,7 +18,7 @@ const add = (text: string | undefined, by: HookCommand = command): string => {
 };
 const remove = (text: string): string | undefined => installer.remove([{ path, text }])[0]?.text;
 
-describe("what is registered", () => {
+describe("registered events", () => {
   const hooks = JSON.parse(add(undefined)).hooks;
 
   it("has six events, none per chunk or with the whole conversation", () => {

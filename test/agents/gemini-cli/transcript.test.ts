@@ -328,7 +328,7 @@ describe("tokens", () => {
 });
 
 describe("prompts", () => {
-  test("exclude what the program writes in the user's name", async () => {
+  test("exclude user messages that the program writes", async () => {
     const path = main(
       user("s0", "<session_context>\nThis is the Gemini CLI."),
       user("u1", "Make a file"),
@@ -459,7 +459,7 @@ describe("tool calls", () => {
     expect(second?.entries.map(({ kind, globalKey }) => [kind, globalKey])).toEqual(keys);
   });
 
-  test("stay separate if a server numbers them anew in every answer", async () => {
+  test("stay separate if a server restarts their numbers in every answer", async () => {
     const ran = (output: string) =>
       call("run_shell_command__0", "success", {
         result: [{ functionResponse: { id: "0", name: "x", response: { output } } }],
@@ -563,7 +563,7 @@ describe("errors and compactions", () => {
 describe("the older form, one object per file", () => {
   const old = (...messages: object[]) => JSON.stringify({ ...head, messages }, null, 2);
 
-  test("is read completely each time, and gives what the newer form gives", async () => {
+  test("is read completely each time, with the same result as the newer form", async () => {
     const messages = [user("u1", "Hello"), gemini("m1", { toolCalls: [call("c1", "success")] }), gemini("m2")];
     const path = put(join(chats, "session-2026-11-21T05-44-91c17a0a.json"), old(...messages));
     const first = await read({ path });

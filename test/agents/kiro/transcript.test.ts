@@ -156,7 +156,7 @@ describe("files", () => {
     for await (const batch of reader.read({ path }, INITIAL_OFFSET)) batches.push(batch);
     expect(batches).toEqual([{ entries: [], next: { bytes: 1, memo: {} }, unreadable: 1 }]);
   });
-  it("of subagents whose root session is gone belong to it, with their tokens", async () => {
+  it("of subagents whose root session is missing belong to it, with their tokens", async () => {
     write(ROOT_ID, []);
     const counts = { input_token_count: 10, output_token_count: 2 };
     write("child", [turn(1, counts)], { parent_session_id: ROOT_ID });

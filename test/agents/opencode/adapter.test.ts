@@ -77,7 +77,7 @@ describe("recordings", () => {
     ]);
   });
 
-  test("a session of the task tool names its parent, whichever event reports it", () => {
+  test("a session of the task tool has its parent's id, in any event that reports it", () => {
     const starts = recordedEvents("subagent").filter(({ type }) => type === "subagent.start");
     expect(new Set(starts.map(({ id }) => id)).size).toBe(1);
     expect(starts.length).toBeGreaterThan(1);

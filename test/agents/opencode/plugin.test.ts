@@ -222,7 +222,7 @@ describe("events", () => {
     expect(writtenEvents()[0]).toMatchObject({ extensions: { continues: "same-session" } });
   });
 
-  test("a turn's end names its prompt", async () => {
+  test("a turn's end has its prompt's id", async () => {
     const hooks = await load();
     await call(hooks, "event", created(S));
     await call(hooks, "chat.message", { sessionID: S }, message("msg_1"));

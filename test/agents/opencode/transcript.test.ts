@@ -109,7 +109,7 @@ describe("while OpenCode is running", () => {
     expect(entries.map(({ kind }) => kind)).toEqual(["session", "prompt", "model_call"]);
   });
 
-  test("waits for a lock, and fails if it stays", async () => {
+  test("waits for a lock, and fails if it is not released", async () => {
     made.db.exec("PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE");
     const startMs = Date.now();
     await expect(reader.files({ sessionId: S, home: made.home })).rejects.toThrow(/locked/);
@@ -330,7 +330,7 @@ describe("text that is not UTF-8", () => {
 });
 
 describe("whose messages", () => {
-  test("a fork excludes what it copied", async () => {
+  test("a fork excludes copied messages", async () => {
     const prompt = made.prompt(S, T + 10);
     made.tool(S, made.answer(S, prompt, T + 20), T + 25, "call_1");
     const fork = made.session("ses_fork", T + 5_000);
@@ -368,7 +368,7 @@ describe("whose messages", () => {
     expect(ofKind(await read(), "model_call")).toHaveLength(1);
   });
 
-  test("a fork created after the clock was set back excludes what it copied", async () => {
+  test("a fork created after the clock was set back excludes copied messages", async () => {
     const backMs = T - 3_600_000;
     const fork = made.session("ses_fork", backMs);
     const idAtFork = (ms: number) => made.id("msg", backMs + ms);
@@ -522,7 +522,7 @@ describe("subagents", () => {
     expect(await read("ses_b")).toMatchObject([{ kind: "session", parentSessionId: "ses_a" }]);
   });
 
-  test("call ids that a provider numbers anew in each conversation stay separate", async () => {
+  test("call ids whose numbers restart in each conversation stay separate", async () => {
     const prompt = made.prompt(S, T + 10);
     const main = made.answer(S, prompt, T + 20, { finish: "tool-calls" });
     made.tool(S, main, T + 30, "functions.bash:0");

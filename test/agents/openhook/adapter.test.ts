@@ -113,7 +113,7 @@ describe("repairs", () => {
   it.each(["source", "type", "session_id"])("a missing %s is rejected", (name) => {
     expect(only(envelope({ [name]: undefined }))).toBeUndefined();
   });
-  it.each(["doc.write", "agent.thought"])("an event of the type %s is kept, with what it says", (type) => {
+  it.each(["doc.write", "agent.thought"])("an event of the type %s is kept, with its data", (type) => {
     const event = only(envelope({ type, data: { page: 4 }, context: "https://example.com/page", subject: "x" }));
     expect(event).toEqual({
       id: envelope().id,

@@ -75,7 +75,7 @@ describe("a packed file", () => {
     expect(whole(packedUncompressed(Buffer.alloc(0)))).toHaveLength(0);
   });
 
-  test("is reported as torn wherever it ends too early", () => {
+  test("is reported as truncated wherever it ends too early", () => {
     const [name = ""] = recorded.keys();
     const packed = readFileSync(join(PACKED, name));
     for (let length = 1; length < packed.length; length++) {
@@ -83,7 +83,7 @@ describe("a packed file", () => {
     }
   });
 
-  test("yields the bytes before a torn end", () => {
+  test("yields the bytes before a truncated end", () => {
     const read = unpacked(at(MANY.subarray(0, MANY.length - 1000)));
     const into = Buffer.alloc(LINES.length);
     const length = read(into, into.length, 0);

@@ -221,7 +221,7 @@ describe("answers without a message id", () => {
   });
 
   test.each([0, 1, 2, 3, 4])(
-    "an answer with a random id is one, if line %s lacks its request or is the only one that names it",
+    "an answer with a random id is one call if line %s has no request id, or is the only one with it",
     (odd) => {
       const lines = conversation({ refers: "requestId" }).map((o) =>
         o["type"] === "assistant"
