@@ -84,8 +84,6 @@ export type LocatedSession = Omit<TranscriptQuery, "roots"> & {
 };
 
 export interface TranscriptReader {
-  /** Sessions of the agent whose files are not read, as a sentence for `doctor`. @default all are read */
-  readonly notRead?: string;
   /**
    * The folders (or files) in which this agent keeps its sessions. Nothing else is read, whatever path a payload contains.
    * Absolute, as narrow as the agent's layout allows; they may not exist.

@@ -18,8 +18,8 @@ export interface ModelCall {
   readonly finishReason?: string;
   /** The answer called tools, so its turn continues. */
   readonly asksForTools?: true;
-  /** Set if the usage covers all calls of a turn or session instead of one call. */
-  readonly covers?: "turn" | "session";
+  /** Set if the usage covers several calls instead of one: all of a turn or session, or those that the agent removed. */
+  readonly covers?: "turn" | "session" | "removed";
   /** Charged by a different price list than the public one. */
   readonly noListPrice?: true;
   readonly agentId?: string;

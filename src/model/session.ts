@@ -2,6 +2,7 @@ import type { CallSums } from "./call-sums.ts";
 import type { SessionEndReason } from "./envelope.ts";
 import type { Event } from "./event.ts";
 import type { ModelCall } from "./model-call.ts";
+import type { KnownCall } from "./removed-calls.ts";
 import type { ToolStatus, TranscriptEntry } from "./transcript.ts";
 
 /** One tool call. */
@@ -188,6 +189,8 @@ export interface SessionContext {
   readonly calls: readonly SettledCall[];
   /** What was settled of runs that are open, by `runKeyOf`; absent if there is none. */
   readonly openWork?: ReadonlyMap<string, SettledWork>;
+  /** Settled model calls that sums over removed calls may cover. */
+  readonly coveredCalls?: readonly KnownCall[];
 }
 
 export type SettledCall = Pick<

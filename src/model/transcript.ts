@@ -88,9 +88,10 @@ export const ModelCallEntry = z.object({
   asksForTools: z.literal(true).optional(),
   /**
    * Set if the usage is not that of one call: it counts as tokens and cost, not as a call. `turn`: calls that are not reported
-   * one by one; `session`: all calls, and dropped if any single call has tokens.
+   * one by one; `session`: all calls, and dropped if any single call has tokens; `removed`: calls between `startMs` and `endMs`
+   * that the agent removed from its transcript, and only those count that were not read before.
    */
-  covers: z.enum(["turn", "session"]).optional(),
+  covers: z.enum(["turn", "session", "removed"]).optional(),
   /** Charged by a different price list than the public one, e.g. a faster service tier. */
   noListPrice: z.literal(true).optional(),
 });

@@ -1,3 +1,4 @@
+import { isCoveredBy } from "../model/removed-calls.ts";
 import type { EntryOf } from "../model/transcript.ts";
 import type { Database } from "../store/database.ts";
 import { spanIdOf } from "../telemetry/ids.ts";
@@ -85,7 +86,11 @@ export function compareCalls(
       differ(entry.key, own, `the model is ${entry.model ?? "unknown"} in the transcript`, null, null);
     }
   }
-  const onlyStored = [...calls.values()].filter(({ key }) => !transcript.calls.has(key));
+  const missing = [...calls.values()].filter(({ key }) => !transcript.calls.has(key));
+  const onlyStored = missing.filter((call) => !transcript.removed.some((sum) => isCoveredBy(call, sum)));
+  if (missing.length > onlyStored.length) {
+    remarks.push(`${label}: ${callsWere(missing.length - onlyStored.length)} removed from the transcript by the agent`);
+  }
   const isWhole = onlyStored.length === 0 || (transcript.missingParts === 0 && !canHooksReport);
   if (!isWhole) {
     const why = transcript.missingParts > 0 ? "parts of its transcript are gone" : "only hooks reported them";
@@ -157,10 +162,11 @@ const BETWEEN = "transcript and store";
 
 const callsWere = (n: number): string => `${n} model ${n === 1 ? "call was" : "calls were"}`;
 
-const callFact = ({ key, model, usage, covers, endMs }: EntryOf<"model_call">): CallFact => ({
+const callFact = ({ key, model, usage, covers, startMs, timeMs, endMs }: EntryOf<"model_call">): CallFact => ({
   key,
   model,
   usage,
   covers,
+  startMs: startMs ?? timeMs,
   endMs,
 });

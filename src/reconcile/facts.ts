@@ -31,8 +31,9 @@ export interface CallFact {
   readonly model: string | undefined;
   /** Absent: the source does not report it. */
   readonly usage: TokenUsage | undefined;
-  /** Its tokens cover a turn or session, so it has no span. */
-  readonly covers: "turn" | "session" | undefined;
+  /** Its tokens cover several calls, so it has no span. */
+  readonly covers: "turn" | "session" | "removed" | undefined;
+  readonly startMs: number;
   readonly endMs: number;
 }
 

@@ -8,6 +8,7 @@ import { withoutDuplicateAnswers } from "../model/duplicate-answers.ts";
 import { messageOf } from "../model/error-message.ts";
 import { INITIAL_OFFSET } from "../model/initial-offset.ts";
 import { mergeEntries } from "../model/merge.ts";
+import { withoutKnownCalls } from "../model/removed-calls.ts";
 import { isSingleCall } from "../model/single-call.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import type { Database } from "../store/database.ts";
@@ -20,6 +21,8 @@ export type TranscriptFacts =
   | {
       readonly state: "read";
       readonly calls: ReadonlyMap<string, EntryOf<"model_call">>;
+      /** Sums over calls that the agent removed, as in the transcripts. */
+      readonly removed: readonly EntryOf<"model_call">[];
       /** Parts that were read before and no longer exist. */
       readonly missingParts: number;
       /** Lines that could not be read. */
@@ -65,7 +68,8 @@ export async function rereadTranscripts(
       return unknown(`could not read ${JSON.stringify(file.path)}: ${messageOf(error)}`);
     }
   }
-  return { state: "read", calls: collector.calls(), missingParts, unreadable: collector.unreadable };
+  const { removed, unreadable } = collector;
+  return { state: "read", calls: collector.calls(), removed, missingParts, unreadable };
 }
 
 // --- internal ---
@@ -122,15 +126,21 @@ class CallCollector {
     }
   }
 
+  get removed(): readonly EntryOf<"model_call">[] {
+    return [...this.#calls.values()].filter(({ covers }) => covers === "removed");
+  }
+
   /** Session totals replace calls with unknown tokens; together with known calls they would count twice. */
   calls(): ReadonlyMap<string, EntryOf<"model_call">> {
     const own = new Set(
       withoutDuplicateAnswers([...this.#calls.values()], (key) => this.#facts.calls.has(key)).map(({ key }) => key),
     );
     const knowsCalls = [...this.#calls.values()].some(isSingleCall);
-    return new Map(
-      [...this.#calls].filter(([key, { covers }]) => own.has(key) && (covers !== "session" || !knowsCalls)),
+    const rest = withoutKnownCalls(
+      [...this.#calls.values()].filter(({ key, covers }) => own.has(key) && (covers !== "session" || !knowsCalls)),
+      [...this.#facts.calls.values()].filter(({ key }) => !this.#calls.has(key)),
     );
+    return new Map(rest.flatMap((call) => (call.kind === "model_call" ? [[call.key, call] as const] : [])));
   }
 
   #own(entries: readonly TranscriptEntry[]): readonly TranscriptEntry[] {

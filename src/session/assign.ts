@@ -2,6 +2,7 @@ import { defined } from "../model/defined.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import { minOf } from "../model/min-max.ts";
 import type { ModelCall } from "../model/model-call.ts";
+import { withoutKnownCalls } from "../model/removed-calls.ts";
 import {
   isEndedByUs,
   type ModelError,
@@ -88,7 +89,7 @@ export function assign(
     if (prompt.origin !== "command") turnBin(prompt.key).prompt = prompt;
   }
   const knowsCalls = context.knowsCalls || entries.some(isSingleCall);
-  for (const entry of entries) {
+  for (const entry of withoutKnownCalls(entries, context.coveredCalls)) {
     switch (entry.kind) {
       case "model_call":
         // A session total replaces calls with unknown tokens; beside known calls, tokens would be counted twice

@@ -1,5 +1,7 @@
 import { givenIdOf, repeatedCallId } from "../model/call-ids.ts";
 import { type Event, extrasOf } from "../model/event.ts";
+import { minOf } from "../model/min-max.ts";
+import type { ModelCall } from "../model/model-call.ts";
 import type { SessionContext, SettledCall, SettledSubagent, SettledTurn } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import type { Database } from "./database.ts";
@@ -22,6 +24,7 @@ export function settledContext(
   const { subagents, spawnedBy } = settledSubagents(db, sessionNumber, named.agentIds);
   const segment = lastSegment(db, sessionNumber)?.segment;
   const openWork = openWorkOf(db, sessionNumber);
+  const coveredCalls = settledIn(db, sessionNumber, entries);
   return {
     turns: settledTurns(db, sessionNumber, named.promptKeys),
     subagents,
@@ -32,6 +35,7 @@ export function settledContext(
     ...(unusedIds.size > 0 && { unusedIds }),
     ...(segment !== undefined && { segment }),
     ...(openWork.size > 0 && { openWork }),
+    ...(coveredCalls.length > 0 && { coveredCalls }),
   };
 }
 
@@ -113,6 +117,17 @@ function settledTurns(
     if (row !== undefined) turns.set(key, toTurn(row));
   }
   return turns;
+}
+
+/** The settled model calls in the time of sums over removed calls. */
+function settledIn(db: Database, sessionNumber: number, entries: readonly TranscriptEntry[]): readonly ModelCall[] {
+  const sums = entries.filter((entry) => entry.kind === "model_call" && entry.covers === "removed");
+  if (sums.length === 0) return [];
+  const sinceMs = minOf(sums.map((sum) => (sum.kind === "model_call" ? (sum.startMs ?? sum.timeMs) : sum.timeMs)));
+  return db
+    .prepare("SELECT body FROM model_calls WHERE session = ? AND end_ms >= ?")
+    .all(sessionNumber, sinceMs)
+    .map((row) => JSON.parse(String(row["body"])) as ModelCall);
 }
 
 /** `spawnedBy`: the settled call that started an agent, for agents that are not settled. */

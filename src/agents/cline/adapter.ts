@@ -173,9 +173,9 @@ function callOf({ extras }: Run, call: Fields | undefined, extensionCall: Fields
     tool: { name, callId },
     extras: defined<Extras>({
       ...extras,
-      input_digest: callId === undefined ? inputDigest(input) : undefined,
+      input_digest: callId === undefined ? extensionDigest(input) : undefined,
       executable: executableIn(input),
-      mcp_server: mcpServerOf(name),
+      mcp_server: mcpServerIn(name, input),
     }),
   };
 }
@@ -230,3 +230,36 @@ export function executableIn(input: unknown): string | undefined {
 
 /** Tools of an MCP server are named `<server>__<tool>`. */
 export const mcpServerOf = (name: string | undefined): string | undefined => /^(.+?)__./.exec(name ?? "")?.[1];
+
+/** The same for the extension, where one tool calls those of all MCP servers. */
+export const mcpServerIn = (name: string | undefined, input: unknown): string | undefined =>
+  mcpServerOf(name) ?? (name === "use_mcp_tool" ? asString(asObject(input)?.["server_name"]) : undefined);
+
+/**
+ * Digest of what a call of the extension is about. Hooks have every argument as text, task files have it as the model wrote it:
+ * only short texts are the same in both. Calls that it does not distinguish are paired by their times.
+ */
+export function extensionDigest(input: unknown): string | undefined {
+  if (input === undefined) return undefined;
+  const given = asObject(input) ?? {};
+  const about = ABOUT.flatMap((name) => {
+    const value = asString(given[name])?.trim();
+    return value === undefined || value === "" ? [] : [[name, value] as const];
+  });
+  // Even without any of them: settled calls are found by their digest
+  return inputDigest({ about });
+}
+
+/** Arguments that say what a call is about. */
+const ABOUT = [
+  "command",
+  "path",
+  "absolutePath",
+  "url",
+  "uri",
+  "regex",
+  "query",
+  "tool_name",
+  "skill_name",
+  "question",
+];

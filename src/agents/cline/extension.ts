@@ -1,35 +1,60 @@
-// apps/vscode/src/core/storage/disk.ts of github.com/cline/cline: one folder per task below the editor's global storage
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
+// Folders and files as in github.com/cline/cline, apps/vscode/src/core/storage/disk.ts of August 2026, read 2026-11-26
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
+import { dataFolder, type Environment, isFileName } from "./places.ts";
 
-/** What is reported where the extension's task files would be needed. */
-export const NOT_READ = "task files of Cline's editor extension (VS Code) are not read: use its hooks, without tokens";
+// The editor extension (until 3.x) keeps one folder per task below the editor's global storage; JetBrains and the CLI 2.x keep
+// the same files in Cline's data folder. Later versions of the extension keep sessions where the CLI does.
 
-/**
- * Task folders of the editor extension on this machine, which are not read.
- *
- * @returns path and number of tasks per editor; nothing for a folder that does not exist or cannot be listed
- */
-export async function extensionTasks(home: string): Promise<readonly { path: string; count: number }[]> {
-  const folders = USER_FOLDERS.map((folder) => join(home, folder, "User", "globalStorage", EXTENSION, "tasks"));
-  const found = await Promise.all(
-    folders.map(async (path) => ({
-      path,
-      count: (await readdir(path).catch(() => [])).filter((name) => /^[0-9]{10,}$/.test(name)).length,
-    })),
-  );
-  return found.filter(({ count }) => count > 0);
+/** What is said to the user; `claude_messages.json` is its earlier name, which the extension replaces when a task is opened. */
+const UI_FILES = ["ui_messages.json", "claude_messages.json"] as const;
+
+/** What is sent to the model. */
+export const API_FILE = "api_conversation_history.json";
+export const METADATA_FILE = "task_metadata.json";
+/** Written by later versions of the extension that continue a task. */
+export const WRITEBACK_FILE = "sdk_writeback.json";
+
+/** Folders with one folder per task, on Linux, macOS and Windows; they may not exist. */
+export const taskRoots = (env: Environment, home: string): readonly string[] => [
+  join(dataFolder(env, home), "tasks"),
+  ...USER_FOLDERS.map((folder) => join(home, folder, STORAGE)),
+];
+
+/** The same below a folder that a user named. */
+export const TASK_LAYOUTS: readonly string[] = [
+  "tasks",
+  join("data", "tasks"),
+  join(".cline", "data", "tasks"),
+  join("saoudrizwan.claude-dev", "tasks"),
+];
+
+/** The file with a task's figures; `undefined` if the folder has none. */
+export function uiFileIn(folder: string): string | undefined {
+  return UI_FILES.map((name) => join(folder, name)).find((path) => existsSync(path));
 }
+
+/** The files of a task, in all folders. */
+export const uiFilesOf = (folders: readonly string[], taskId: string): readonly string[] =>
+  isFileName(taskId) ? folders.flatMap((folder) => uiFileIn(join(folder, taskId)) ?? []) : [];
+
+export const isUiFile = (path: string): boolean => UI_FILES.some((name) => name === basename(path));
+
+/** Tasks are named after the time at which they began. */
+export const isTaskId = (name: string): boolean => /^\d{13}$/.test(name);
 
 // --- internal ---
 
-const EXTENSION = "saoudrizwan.claude-dev";
-const EDITORS = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"];
+const EDITORS = ["Code", "Code - Insiders", "Code - OSS", "VSCodium", "Cursor", "Windsurf"];
+const STORAGE = join("User", "globalStorage", "saoudrizwan.claude-dev", "tasks");
 
-/** Where editors keep their data on Linux, macOS and Windows, and their servers for remote windows. */
+/** Where editors keep their data, and their servers for remote windows and browsers. */
 const USER_FOLDERS = [
   ...[".config", "Library/Application Support", "AppData/Roaming"].flatMap((base) =>
     EDITORS.map((editor) => `${base}/${editor}`),
   ),
-  ...[".vscode-server", ".vscode-server-insiders", ".cursor-server"].map((server) => `${server}/data`),
+  ".local/share/code-server",
+  ...[".vscode-server", ".vscode-server-insiders", ".vscodium-server", ".cursor-server", ".windsurf-server"].map(
+    (server) => `${server}/data`,
+  ),
 ];

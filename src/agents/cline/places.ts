@@ -1,7 +1,7 @@
 // The program's files, from github.com/cline/cline, sdk/packages/shared/src/storage/paths.ts, read 2026-11-21
 import { join } from "node:path";
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A session's files are in a folder with its id as name; messages of subagents are in the same folder. */
 export const MESSAGES_ENDING = ".messages.json";
@@ -10,11 +10,13 @@ export const MESSAGES_ENDING = ".messages.json";
 export const clineFolder = (env: Environment, home: string): string =>
   nonEmpty(env["CLINE_DIR"]) ?? join(home, ".cline");
 
-/** The folder that contains one folder per session. */
-export function sessionsFolder(env: Environment, home: string): string {
-  const data = nonEmpty(env["CLINE_DATA_DIR"]) ?? join(clineFolder(env, home), "data");
-  return nonEmpty(env["CLINE_SESSION_DATA_DIR"]) ?? join(data, "sessions");
-}
+/** `~/.cline/data`, or where the environment moved it. */
+export const dataFolder = (env: Environment, home: string): string =>
+  nonEmpty(env["CLINE_DATA_DIR"]) ?? join(clineFolder(env, home), "data");
+
+/** The folder with one folder per session. */
+export const sessionsFolder = (env: Environment, home: string): string =>
+  nonEmpty(env["CLINE_SESSION_DATA_DIR"]) ?? join(dataFolder(env, home), "sessions");
 
 /** The main agent's messages; `undefined` for an id that is no plain file name. */
 export const messagesPath = (folder: string, sessionId: string): string | undefined =>

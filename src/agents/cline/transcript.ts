@@ -1,4 +1,5 @@
 // Files as recorded from the CLI 3.0.65, read 2026-11-21; token rule in README.md beside this file
+import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type {
@@ -15,62 +16,75 @@ import { defined } from "../../model/defined.ts";
 import { INITIAL_OFFSET } from "../../model/initial-offset.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
 import { asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
+import { distinctParts } from "../shared/transcript/copies.ts";
 import { elementsOf } from "../shared/transcript/elements.ts";
 import { firstBytes, readSmall } from "../shared/transcript/open.ts";
 import { type Entry, entriesIn, foldersBelow, located, namesIn, statFile } from "../shared/transcript/past.ts";
 import { messageContent } from "./content.ts";
-import { extensionTasks, NOT_READ } from "./extension.ts";
+import { isTaskId, isUiFile, TASK_LAYOUTS, taskRoots, uiFileIn, uiFilesOf } from "./extension.ts";
 import { initialState, type Message, readMessage } from "./messages.ts";
 import { isFileName, MESSAGES_ENDING, messagesPath, sessionsFolder } from "./places.ts";
+import { takenOver, taskSum } from "./resumed.ts";
 import { parentCallOf } from "./spawned.ts";
+import { readTask, taskPart } from "./task.ts";
 
-export default { roots, locate, files, read, notRead: NOT_READ } satisfies TranscriptReader;
+export default { roots, locate, files, read } satisfies TranscriptReader;
 
-/** The folder of all sessions, which environment variables can move. */
+/** The folder of all sessions, which environment variables can move, and the folders with tasks of the editor extension. */
 function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
-  return [sessionsFolder(env, home)];
+  return [sessionsFolder(env, home), ...taskRoots(env, home)];
 }
 
-/** Sessions in the order of their ids, which begin with a time. A session without main messages is found by its subagents'. */
+/**
+ * Sessions in the order of their ids, which begin with a time. A session without main messages is found by its subagents'. A task
+ * that a later version continued is one session with files of both kinds.
+ */
 async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
-  for (const { path, count } of await extensionTasks(query.home)) {
-    query.onProblem(path, new Error(`${NOT_READ}; tasks in it: ${count}`));
-  }
-  const sessions = new Map<string, string>();
+  const sessions = new Map<string, string[]>();
+  const add = (id: string, main: string) => sessions.set(id, [...(sessions.get(id) ?? []), main]);
   for (const folder of await foldersBelow(query, LAYOUTS)) {
     for (const { name, path, isFolder } of await entriesIn(folder, query)) {
-      const main = isFolder && !sessions.has(name) ? messagesPath(folder, name) : undefined;
-      if (main === undefined) continue;
+      if (!isFolder || !isFileName(name)) continue;
+      const task = isTaskId(name) ? uiFileIn(path) : undefined;
+      if (task !== undefined) {
+        add(name, task);
+        continue;
+      }
       const parts = (await entriesIn(path, query)).filter((entry) => isMessages(entry));
       const sizes = parts.map((part) => statFile(part.path, query));
-      if (sizes.some((size) => size !== undefined && size.sizeBytes > 0)) sessions.set(name, main);
+      const main = messagesPath(folder, name);
+      if (main !== undefined && sizes.some((size) => size !== undefined && size.sizeBytes > 0)) add(name, main);
     }
   }
   const ids = [...sessions.keys()].sort((a, b) => timeIn(a) - timeIn(b) || (a < b ? -1 : 1));
-  for (const sessionId of ids) yield located({ sessionId, path: sessions.get(sessionId) ?? "" }, query);
+  for (const sessionId of ids) {
+    const mains = sessions.get(sessionId) ?? [];
+    yield located({ sessionId, path: mains[0] ?? "", mains }, query);
+  }
 }
 
-/** The main agent's messages, then those of each subagent. */
-async function files({ path, sessionId, home, ...query }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
-  const main = path ?? messagesPath(sessionsFolder({}, home), sessionId);
-  if (main === undefined || !main.endsWith(MESSAGES_ENDING)) return [];
-  const folder = dirname(main);
-  const found: TranscriptFile[] = [];
-  // The manifest, written shortly after the messages, shows whether the run was cancelled
-  if (await isFile(main)) found.push({ path: main, watch: [main, manifestOf(main)] });
-  for (const name of await namesIn(folder, query)) {
-    const part = join(folder, name);
-    if (name.endsWith(MESSAGES_ENDING) && part !== main && isFileName(name))
-      found.push({ path: part, agentId: agentIdOf(name) });
-  }
-  return found;
+/** The session's files in all folders: tasks, the main agent's messages, those of each subagent. */
+async function files(query: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+  const { path, mains } = query;
+  const paths = [...(path === undefined ? [] : [path]), ...(mains ?? mainsOf(query))];
+  const tasks = paths.filter(isUiFile).map(taskPart);
+  const messages = [...new Set(paths)].filter((main) => main.endsWith(MESSAGES_ENDING));
+  const sessions = await Promise.all(messages.map((main) => sessionParts(main, query)));
+  const parts = [...tasks, ...sessions.flat()];
+  return distinctParts([
+    ...parts.filter(({ agentId }) => agentId === undefined),
+    ...parts.filter(({ agentId }) => agentId !== undefined),
+  ]);
 }
 
 /** Cline rewrites the whole file for each message, so all entries are read again, with the same keys. */
-async function* read(
+async function* read(file: TranscriptFile, _from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
+  yield* isUiFile(file.path) ? readTask(file, options) : readMessages(file, options);
+}
+
+async function* readMessages(
   { path, agentId, roots }: TranscriptFile,
-  _from: Offset,
-  options: ReadOptions = {},
+  options: ReadOptions,
 ): AsyncGenerator<TranscriptBatch> {
   const manifest = agentId === undefined ? await readManifest(manifestOf(path), roots) : undefined;
   let state = initialState(asTimeMs(manifest?.["started_at"]) ?? (await stat(path)).mtimeMs);
@@ -80,8 +94,17 @@ async function* read(
   let unreadable = 0;
   let records = 0;
   let isFirst = agentId !== undefined;
+  let place = -1;
+  const task = await takenOver(path, roots);
   for await (const element of elementsOf(path, "messages", { roots })) {
+    place++;
     const message = element === undefined ? undefined : parsedObject(element);
+    // The conversation of a task that this session continues; its calls are in the task's files
+    if (task !== undefined && place < task.length && message !== undefined) {
+      entries.push(...taskSum(message, path, task.endMs));
+      records++;
+      continue;
+    }
     const result = message === undefined ? undefined : readMessage(message, state, agentId);
     if (result === undefined) {
       unreadable++;
@@ -116,8 +139,30 @@ async function* read(
 
 // --- internal ---
 
-/** Relative paths of the sessions' folder, below any root above it. */
-const LAYOUTS = ["sessions", join("data", "sessions"), join(".cline", "data", "sessions")];
+/** Relative paths of the folders with sessions and tasks, below any root above them. */
+const LAYOUTS = ["sessions", join("data", "sessions"), join(".cline", "data", "sessions"), ...TASK_LAYOUTS];
+
+/** The session's files in the folders that may be read. */
+function mainsOf({ sessionId, home, roots: allowed = [] }: TranscriptQuery): readonly string[] {
+  if (!isFileName(sessionId)) return [];
+  const folders = [...new Set([...roots(home, {}), ...allowed])].flatMap((root) =>
+    ["", ...LAYOUTS].map((tail) => join(root, tail)).filter((folder) => existsSync(join(folder, sessionId))),
+  );
+  return [...uiFilesOf(folders, sessionId), ...folders.flatMap((folder) => messagesPath(folder, sessionId) ?? [])];
+}
+
+/** The main agent's messages, then those of each subagent in the same folder. */
+async function sessionParts(main: string, query: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+  const folder = dirname(main);
+  // The manifest, written shortly after the messages, shows whether the run was cancelled
+  const found: TranscriptFile[] = (await isFile(main)) ? [{ path: main, watch: [main, manifestOf(main)] }] : [];
+  for (const name of await namesIn(folder, query)) {
+    const part = join(folder, name);
+    if (name.endsWith(MESSAGES_ENDING) && part !== main && isFileName(name))
+      found.push({ path: part, agentId: agentIdOf(name) });
+  }
+  return found;
+}
 
 const isMessages = ({ name, isFolder }: Entry): boolean =>
   !isFolder && name.endsWith(MESSAGES_ENDING) && isFileName(name);

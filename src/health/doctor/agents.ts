@@ -156,8 +156,7 @@ async function readable(agent: Agent, { status, last }: AgentFacts, context: Con
     }
     if (files.length > 0) return [ok(`the last session's transcript can be read (${plural(files.length, "part")})`)];
     const where = path === undefined ? "" : `: ${path}`;
-    const unknown = "without it tokens and model calls are unknown";
-    const why = reader.notRead === undefined ? unknown : `${unknown}; ${reader.notRead}`;
+    const why = "without it tokens and model calls are unknown";
     return [remark(`the last session's transcript does not exist${where}`, why)];
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

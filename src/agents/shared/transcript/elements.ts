@@ -11,16 +11,16 @@ export interface ElementOptions {
 }
 
 /**
- * The elements of an array that is a member of a JSON file's top object, one after the other, without loading the file. If the
- * file ends inside the array, because it is being written, the complete elements are returned.
+ * The elements of an array that is a member of a JSON file's top object, or the file's whole content, one after the other,
+ * without loading the file. If the file ends inside the array, because it is being written, the complete elements are returned.
  *
- * @param member the array's name
+ * @param member the array's name; `undefined`: the file contains nothing but the array
  * @returns `{`…`}` texts; nothing for elements that are not objects, and for files of another shape
  * @throws if the file is too large to be read again at each change; RefusedError; the file system's errors
  */
 export async function* elementsOf(
   path: string,
-  member: string,
+  member: string | undefined,
   { maxBytes = MAX_ELEMENT_BYTES, roots }: ElementOptions = {},
 ): AsyncGenerator<Element> {
   const { file, stats } = await openRegular(path, roots);
@@ -60,7 +60,9 @@ const MAX_NAME_BYTES = 256;
 
 /** Finds where texts, objects and arrays begin and end; ignores the rest of JSON. */
 class Scanner {
-  readonly #member: string;
+  readonly #member: string | undefined;
+  /** Depth of the array's opening bracket. */
+  readonly #base: number;
   readonly #maxBytes: number;
   #depth = 0;
   #inText = false;
@@ -73,8 +75,9 @@ class Scanner {
   #bytes = 0;
   isDone = false;
 
-  constructor(member: string, maxBytes: number) {
+  constructor(member: string | undefined, maxBytes: number) {
     this.#member = member;
+    this.#base = member === undefined ? 0 : 1;
     this.#maxBytes = maxBytes;
   }
 
@@ -94,16 +97,16 @@ class Scanner {
         this.#inText = true;
         if (this.#depth === 1) this.#text = [];
       } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
-        if (this.#depth === 1 && byte === OPEN_ARRAY && this.#name === this.#member) this.#inArray = true;
-        else if (this.#depth === 2 && this.#inArray && byte === OPEN_OBJECT) start = at;
+        if (this.#depth === this.#base && byte === OPEN_ARRAY && this.#name === this.#member) this.#inArray = true;
+        else if (this.#depth === this.#base + 1 && this.#inArray && byte === OPEN_OBJECT) start = at;
         this.#depth++;
       } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
         this.#depth--;
-        if (this.#depth === 2 && this.#inArray && start !== -1) {
+        if (this.#depth === this.#base + 1 && this.#inArray && start !== -1) {
           this.#keep(chunk.subarray(start, at + 1));
           found.push(this.#take());
           start = -1;
-        } else if (this.#depth === 1 && this.#inArray) this.isDone = true;
+        } else if (this.#depth === this.#base && this.#inArray) this.isDone = true;
       } else if (this.#depth === 1 && byte === COLON) this.#name = Buffer.from(this.#text).toString("utf8");
       else if (this.#depth === 1 && byte === COMMA) this.#name = undefined;
     }

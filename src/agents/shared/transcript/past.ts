@@ -45,6 +45,7 @@ export async function foldersBelow(query: LocateQuery, layouts: readonly string[
       const real = await realpath(folder).catch((e: unknown) =>
         tail === "" ? reportProblem(query, folder, e) : undefined,
       );
+      if (real === undefined && tail === "") break;
       if (real !== undefined && !found.has(real)) found.set(real, folder);
     }
   }

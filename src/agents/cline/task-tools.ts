@@ -1,0 +1,179 @@
+// Texts of tool results as in github.com/cline/cline, apps/vscode/src/core/prompts/responses.ts, August 2026, read 2026-11-26
+import { isSequenceNumber, repeatedCallId } from "../../model/call-ids.ts";
+import { defined } from "../../model/defined.ts";
+import type { ToolStatus } from "../../model/transcript.ts";
+import { plainText } from "../shared/payload/content.ts";
+import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
+import { executableIn, extensionDigest, mcpServerIn } from "./adapter.ts";
+import type { Message } from "./messages.ts";
+
+/** A tool call in what was sent to the model. */
+export interface TaskTool {
+  /** The model's; absent where tools are called in XML. */
+  readonly givenId: string | undefined;
+  readonly name: string;
+  readonly inputDigest: string | undefined;
+  readonly executable: string | undefined;
+  readonly mcpServer: string | undefined;
+  readonly input: unknown;
+  result?: {
+    readonly status: ToolStatus;
+    readonly errorType?: string;
+    readonly timeMs?: number;
+    readonly text: unknown;
+  };
+}
+
+/** One answer of the model in what was sent to it later. */
+export interface Answer {
+  /** Place in the file. */
+  readonly index: number;
+  readonly timeMs: number | undefined;
+  readonly model: unknown;
+  readonly text: string | undefined;
+  readonly tools: readonly TaskTool[];
+}
+
+/** Collects the answers of a task, message by message. */
+export class Answers {
+  readonly all: Answer[] = [];
+  cwd: string | undefined;
+  #index = -1;
+
+  /** @param keepsText whether the texts are wanted */
+  add(message: Message, keepsText: boolean): void {
+    this.#index++;
+    const blocks = blocksOf(message);
+    const timeMs = asCount(message["ts"]);
+    if (message["role"] === "user") {
+      this.cwd ??= cwdIn(blocks);
+      this.#results(blocks, timeMs, keepsText);
+    } else if (message["role"] === "assistant") {
+      const texts = blocks.flatMap((block) => (block["type"] === "text" ? (asString(block["text"]) ?? []) : []));
+      const named = blocks.flatMap((block) => namedTool(block, keepsText) ?? []);
+      const tools = named.length > 0 ? named : texts.flatMap((text) => xmlTools(text, keepsText));
+      const text = keepsText ? texts.join("\n") || undefined : undefined;
+      this.all.push({ index: this.#index, timeMs, model: message["modelInfo"], text, tools });
+    }
+  }
+
+  /** A message that cannot be read still has its place. */
+  skip(): void {
+    this.#index++;
+  }
+
+  #results(blocks: readonly Message[], timeMs: number | undefined, keepsText: boolean): void {
+    const open = (this.all.at(-1)?.tools ?? []).filter(({ result }) => result === undefined);
+    for (const [at, block] of blocks.entries()) {
+      const id = asString(block["tool_use_id"]);
+      const text = asString(block["text"]);
+      const [, name, rest = ""] = RESULT.exec(text ?? "") ?? [];
+      const tool =
+        block["type"] === "tool_result"
+          ? open.find(({ givenId }) => givenId === id)
+          : open.find((one) => one.givenId === undefined && one.name === name);
+      if (tool === undefined) continue;
+      open.splice(open.indexOf(tool), 1);
+      const after = asString(blocks[at + 1]?.["text"]);
+      const result = id !== undefined ? plainText(block["content"]) : rest.trim() || after;
+      tool.result = {
+        ...statusOf(result, block["is_error"] === true),
+        ...defined<{ timeMs: number }>({ timeMs }),
+        text: keepsText ? result : undefined,
+      };
+    }
+  }
+}
+
+/** The id of a call: the model's, unless an earlier answer of the task has it too. @param place identifies the answer */
+export function callIdOf(tool: TaskTool, at: number, place: string, seen: Map<string, string>): string {
+  if (tool.givenId === undefined) return repeatedCallId(`xml:${at}`, place);
+  const first = seen.get(tool.givenId);
+  if (first === undefined) seen.set(tool.givenId, place);
+  return (first === undefined || first === place) && !isSequenceNumber(tool.givenId)
+    ? tool.givenId
+    : repeatedCallId(tool.givenId, place);
+}
+
+// --- internal ---
+
+const blocksOf = (message: Message): readonly Message[] =>
+  typeof message["content"] === "string"
+    ? [{ type: "text", text: message["content"] }]
+    : asArray(message["content"])
+        .map(asObject)
+        .filter((block) => block !== undefined);
+
+/** In the first message's environment details. */
+function cwdIn(blocks: readonly Message[]): string | undefined {
+  for (const block of blocks) {
+    const text = asString(block["text"]);
+    const at = text?.indexOf(CWD) ?? -1;
+    if (text === undefined || at === -1) continue;
+    return /^([^\n]{1,4096}?)\)(?: Files)?(?:\n|$)/.exec(text.slice(at + CWD.length, at + 8192))?.[1];
+  }
+  return undefined;
+}
+const CWD = "# Current Working Directory (";
+
+function namedTool(block: Message, keepsText: boolean): TaskTool | undefined {
+  const [id, name] = [asString(block["id"]), asString(block["name"])];
+  if (block["type"] !== "tool_use" || id === undefined || name === undefined) return undefined;
+  // Tools of MCP servers are sent to the model as `<server's key>0mcp0<tool>`; hooks call them all use_mcp_tool
+  const [, tool] = /^.{1,64}?0mcp0(.+)$/.exec(name) ?? [];
+  const input = tool === undefined ? block["input"] : { tool_name: tool, arguments: block["input"] };
+  return toolOf(id, tool === undefined ? name : "use_mcp_tool", input, keepsText);
+}
+
+const toolOf = (givenId: string | undefined, name: string, input: unknown, keepsText: boolean): TaskTool => ({
+  givenId,
+  name,
+  inputDigest: extensionDigest(input),
+  executable: executableIn(input),
+  mcpServer: mcpServerIn(name, input),
+  input: keepsText ? input : undefined,
+});
+
+/** Tools in XML: `<read_file><path>a</path></read_file>`. Only one per answer runs, so what follows is text. */
+function xmlTools(text: string, keepsText: boolean): readonly TaskTool[] {
+  const start = TOOL_TAG.exec(text);
+  const name = start?.[1];
+  if (start === null || name === undefined) return [];
+  const from = start.index + start[0].length;
+  const end = text.lastIndexOf(`</${name}>`);
+  const body = text.slice(from, end < from ? undefined : end);
+  const input: Record<string, string> = {};
+  for (let at = 0; ; ) {
+    PARAM_TAG.lastIndex = at;
+    const tag = PARAM_TAG.exec(body);
+    const param = tag?.[1];
+    if (tag === null || param === undefined) break;
+    const valueAt = tag.index + tag[0].length;
+    const close = `</${param}>`;
+    // Only a file's content can contain tags
+    const closeAt = param === "content" ? body.lastIndexOf(close) : body.indexOf(close, valueAt);
+    input[param] = body.slice(valueAt, closeAt < valueAt ? undefined : closeAt).trim();
+    if (closeAt < valueAt) break;
+    at = closeAt + close.length;
+  }
+  return [toolOf(undefined, name, input, keepsText)];
+}
+
+const TOOL_TAG =
+  /<(access_mcp_resource|act_mode_respond|apply_patch|ask_followup_question|attempt_completion|browser_action|condense|execute_command|generate_explanation|list_code_definition_names|list_files|load_mcp_documentation|new_rule|new_task|plan_mode_respond|read_file|replace_in_file|report_bug|search_files|summarize_task|use_mcp_tool|use_skill|use_subagents|web_fetch|web_search|write_to_file)>/;
+const PARAM_TAG = /<([a-z_]{1,40})>/g;
+
+/** `[read_file for 'a'] Result:`, with the result behind it or in the next block. */
+const RESULT = /^\[([a-z_]{1,40})\b[\s\S]{0,8192}?\] Result:([\s\S]*)$/;
+
+function statusOf(
+  result: string | undefined,
+  isError: boolean,
+): { readonly status: ToolStatus; readonly errorType?: string } {
+  if (result !== undefined && /^The user denied this operation\b/.test(result)) return { status: "denied" };
+  if (isError || (result !== undefined && FAILED.test(result))) return { status: "error" };
+  return { status: "success" };
+}
+
+const FAILED =
+  /^(?:The tool execution failed with the following error:|Error executing |Command failed with exit code )/;
