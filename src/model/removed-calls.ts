@@ -67,6 +67,6 @@ function restOf(sum: Call, known: readonly KnownCall[]): Call | undefined {
     rest[kind] = Math.max(0, before - covered.reduce((all, call) => all + (call.usage?.[kind] ?? 0), 0));
   }
   // Every call has output: if all of it is known, so are all calls, whatever the sum makes of their input
-  const isKnown = rest.output === 0 && (usage.output > 0 || rest.input === 0);
+  const isKnown = usage.output ? rest.output === 0 : !rest.input;
   return isKnown ? undefined : { ...sum, usage: rest };
 }

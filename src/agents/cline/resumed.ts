@@ -31,14 +31,20 @@ export async function takenOver(
 }
 
 /**
- * The sum over the task's calls, for tasks whose files are gone. With cached tokens it is unknown: the sum adds them for all
- * providers, also for those that include them in the input.
+ * The sum over the task's calls, for tasks whose files are gone. With cached tokens its input is unknown: the sum adds them for
+ * all providers, also for those that include them in the input.
  */
 export function taskSum(message: Message, path: string, endMs: number): readonly EntryOf<"model_call">[] {
   const metrics = asObject(message["metrics"]);
-  const [input, output] = [asCount(metrics?.["inputTokens"]) ?? 0, asCount(metrics?.["outputTokens"]) ?? 0];
-  const cached = (asCount(metrics?.["cacheReadTokens"]) ?? 0) + (asCount(metrics?.["cacheWriteTokens"]) ?? 0);
-  if (input === 0 || cached > 0) return [];
+  const count = (name: string): number => asCount(metrics?.[name]) ?? 0;
+  const cacheRead = count("cacheReadTokens");
+  const isCached = cacheRead + count("cacheWriteTokens") > 0;
+  const usage = defined<TokenUsage>({
+    input: isCached ? undefined : count("inputTokens") || undefined,
+    output: count("outputTokens") || undefined,
+    cacheRead: cacheRead || undefined,
+  } as TokenUsage);
+  if (Object.keys(usage).length === 0) return [];
   const startMs = Number(basename(path, MESSAGES_ENDING)) - 1;
   return [
     defined<EntryOf<"model_call">>({
@@ -47,7 +53,7 @@ export function taskSum(message: Message, path: string, endMs: number): readonly
       timeMs: endMs,
       startMs,
       endMs,
-      usage: { input, output } satisfies TokenUsage,
+      usage,
       complete: true,
       covers: "removed",
     } as EntryOf<"model_call">),

@@ -178,7 +178,7 @@ export class TaskMessages {
       startMs: ts,
       endMs,
       // While an answer arrives, some providers report its output step by step
-      complete: usage !== undefined && reason === undefined && isOver && !dropsReasoning(provider, model),
+      complete: usage?.output !== undefined && reason === undefined && isOver && !dropsReasoning(provider, model),
       ...defined<{ model: string; provider: string; usage: TokenUsage; asksForTools: true }>({
         model,
         provider: providerName(provider),

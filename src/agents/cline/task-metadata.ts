@@ -1,5 +1,6 @@
 // task_metadata.json as in github.com/cline/cline, apps/vscode/src/core/context/context-tracking, August 2026, read 2026-11-26
 import { defined } from "../../model/defined.ts";
+import { sumKnown } from "../../model/known.ts";
 import type { EntryOf, TokenUsage } from "../../model/transcript.ts";
 import { asArray, asCount, asObject, asString, parsedObject } from "../shared/payload/json.ts";
 import { readSmall } from "../shared/transcript/open.ts";
@@ -58,24 +59,22 @@ export class TaskModels {
   /** Adds what a record says to the sums. */
   spent(model: string | undefined, figures: Figures, usage: TokenUsage | undefined): void {
     const name = model ?? "unknown";
-    const sum = this.#sums.get(name) ?? { input: 0, output: 0, costUsd: 0 };
+    const sum = this.#sums.get(name);
     const cost = figures["cost"];
-    sum.input += usage?.input ?? 0;
-    sum.output += usage?.output ?? 0;
-    sum.costUsd += typeof cost === "number" && cost > 0 && Number.isFinite(cost) ? cost : 0;
-    this.#sums.set(name, sum);
+    const costUsd = typeof cost === "number" && cost > 0 && Number.isFinite(cost) ? cost : undefined;
+    this.#sums.set(
+      name,
+      defined<Sum>({
+        input: sumKnown([sum?.input, usage?.input]),
+        output: sumKnown([sum?.output, usage?.output]),
+        costUsd: sumKnown([sum?.costUsd, costUsd]),
+      } as Sum),
+    );
   }
 
   /** The sums so far; a cost of 0 is also what the extension records for models without a price. */
   reported(timeMs: number): readonly EntryOf<"reported_usage">[] {
-    const byModel = Object.fromEntries(
-      [...this.#sums]
-        .filter(([, { input, output, costUsd }]) => input + output + costUsd > 0)
-        .map(([model, { input, output, costUsd }]) => [
-          model,
-          { input, output, ...defined<{ costUsd: number }>({ costUsd: costUsd > 0 ? costUsd : undefined }) },
-        ]),
-    );
+    const byModel = Object.fromEntries([...this.#sums].filter(([, sum]) => Object.keys(sum).length > 0));
     return Object.keys(byModel).length === 0
       ? []
       : [{ kind: "reported_usage", key: "reported_usage", timeMs, byModel }];
@@ -97,8 +96,4 @@ export async function readModels(path: string, roots: readonly string[] | undefi
 /** It lists every file that was in the context. */
 const MAX_METADATA_BYTES = 16 << 20;
 
-interface Sum {
-  input: number;
-  output: number;
-  costUsd: number;
-}
+type Sum = EntryOf<"reported_usage">["byModel"][string];

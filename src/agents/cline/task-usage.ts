@@ -7,26 +7,25 @@ import { asCount, ownOf } from "../shared/payload/json.ts";
 export type Figures = Readonly<Record<string, unknown>>;
 
 /**
- * The token usage in a record of the extension. It starts every count at 0: all zeros, or an input of 0, mean that the provider
- * reported none.
+ * The token usage in a record of the extension. It starts every count at 0: a count of 0 is unknown. The input is also unknown if
+ * nothing shows whether `tokensIn` includes the cache.
  *
  * @param providers the extension's ids of all providers that the record can be about
- * @returns `undefined` if it is unknown, also if nothing shows whether `tokensIn` includes the cache
+ * @returns `undefined` if nothing is known
  */
 export function usageOf(figures: Figures, providers: readonly string[]): TokenUsage | undefined {
-  const [tokensIn, output] = [asCount(figures["tokensIn"]), asCount(figures["tokensOut"])];
-  if (tokensIn === undefined || output === undefined) return undefined;
+  const [tokensIn = 0, output = 0] = [asCount(figures["tokensIn"]), asCount(figures["tokensOut"])];
   const reads = asCount(figures["cacheReads"]) ?? 0;
   const writes = asCount(figures["cacheWrites"]) ?? 0;
   const input = inputOf(tokensIn, reads, writes, providers);
-  if (input === undefined || input === 0) return undefined;
   const areWrites = providers.length > 0 && providers.every((provider) => ownOf(CACHE, provider) === "excluded");
-  return defined<TokenUsage>({
-    input,
-    output,
-    cacheRead: reads > 0 ? reads : undefined,
-    cacheWrite: writes > 0 && areWrites ? writes : undefined,
+  const usage = defined<TokenUsage>({
+    input: input || undefined,
+    output: output || undefined,
+    cacheRead: reads || undefined,
+    cacheWrite: areWrites ? writes || undefined : undefined,
   } as TokenUsage);
+  return Object.keys(usage).length === 0 ? undefined : usage;
 }
 
 /** Whether the provider reports reasoning apart from the output, and the extension drops it: the output is a lower bound. */

@@ -79,11 +79,12 @@ describe("tokens of a request", () => {
     // A zero means that the provider said nothing
     ["anthropic", [10, 5, 0, 0], { input: 10, output: 5 }],
     ["anthropic", [0, 0, 0, 0], undefined],
-    ["ollama", [0, 7, 0, 0], undefined],
+    ["anthropic", [10, 0, 0, 0], { input: 10 }],
+    ["ollama", [0, 7, 0, 0], { output: 7 }],
     // Nothing shows which rule holds
-    ["a-later-provider", [110, 5, 100, 0], undefined],
+    ["a-later-provider", [110, 5, 100, 0], { output: 5, cacheRead: 100 }],
     ["a-later-provider", [110, 5, 0, 0], { input: 110, output: 5 }],
-    ["openai", [10, 5, 100, 0], undefined],
+    ["openai", [10, 5, 100, 0], { output: 5, cacheRead: 100 }],
   ] as const)("of %s: %j is %j", async (provider, [tokensIn, tokensOut, reads, writes], usage) => {
     write({
       "ui_messages.json": [
@@ -95,7 +96,11 @@ describe("tokens of a request", () => {
     const [call, ...others] = of((await read()).entries, "model_call");
     expect(others).toEqual([]);
     expect(call?.usage).toEqual(usage);
-    expect(call).toMatchObject({ key: `request:${T0 + 2}`, model: "m-1", complete: usage !== undefined });
+    expect(call).toMatchObject({
+      key: `request:${T0 + 2}`,
+      model: "m-1",
+      complete: usage !== undefined && "output" in usage,
+    });
   });
 
   test("of Gemini lack its reasoning, so the output is a lower bound", async () => {
@@ -292,9 +297,10 @@ describe("sums", () => {
     ]);
   });
 
-  test("over removed calls are unknown if nothing shows which providers they used", async () => {
+  test("over removed calls have unknown input if nothing shows which providers they used", async () => {
     write({ "ui_messages.json": [say(1, "task", "do it"), say(50, "deleted_api_reqs", figures(20, 9, 300))] });
-    expect(of((await read()).entries, "model_call")).toEqual([]);
+    const sums = of((await read()).entries, "model_call");
+    expect(sums.map(({ usage }) => usage)).toEqual([{ output: 9, cacheRead: 300 }]);
   });
 });
 
