@@ -12,6 +12,7 @@ import {
   type Subagent,
   type Turn,
 } from "../model/session.ts";
+import { isWholeUsage } from "../model/transcript.ts";
 import { assign, type Draft, type Drafts } from "./assign.ts";
 import { finishedPartOf, PART_LIMITS, withSettledWork } from "./finished-part.ts";
 import { idleEndReason } from "./idle-end-reason.ts";
@@ -346,11 +347,15 @@ function expectsLines(run: Turn | Subagent, segment: Segment | undefined, input:
       (isEndedTurn && lastCall?.asksForTools === true) ||
       (lastCall === undefined
         ? run.errors.length === 0 && !("agentId" in run)
-        : !lastCall.complete || lastCall.usage === undefined)
+        : !lastCall.complete || lastCall.usage === undefined || isEarlySum(lastCall))
     );
   }
   return "state" in run && run.state === "ended" && !run.closed;
 }
+
+/** Of a run whose output is known so far; its sums follow. */
+const isEarlySum = ({ covers, usage }: Turn["modelCalls"][number]): boolean =>
+  covers !== undefined && !isWholeUsage(usage);
 
 function lastActivity(segment: Segment, drafts: Drafts, segmentOf: ReadonlyMap<string, number>): number {
   let lastMs = segment.lastActivityMs;

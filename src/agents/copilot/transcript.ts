@@ -56,7 +56,10 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
   for (const session of oldestFirst(sessions.values())) yield located(session, query);
 }
 
-/** One file contains a session and all its subagents. A path to another session's file is the path of the parent's file. */
+/**
+ * A file contains a session and all its subagents. An older file can stay beside the folder, each with lines that the other lacks.
+ * A path to another session's file is the path of the parent's file.
+ */
 async function files({ sessionId, path, home }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
   if (!isFolderName(sessionId)) return [];
   const folders = path === undefined ? [] : [dirname(dirname(path)), dirname(path)];
@@ -65,10 +68,9 @@ async function files({ sessionId, path, home }: TranscriptQuery): Promise<readon
     join(folder, sessionId, EVENTS_FILE),
     join(folder, `${sessionId}${EXTENSION}`),
   ]);
-  for (const place of [...reported, ...places]) {
-    if (await isFile(place)) return [{ path: place }];
-  }
-  return [];
+  const found: TranscriptFile[] = [];
+  for (const place of new Set([...reported, ...places])) if (await isFile(place)) found.push({ path: place });
+  return found;
 }
 
 async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {

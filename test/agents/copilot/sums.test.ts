@@ -69,6 +69,7 @@ test.each([
 });
 
 const KILLED = [
+  "older-file-beside-folder",
   "older-version-1.0.60-killed",
   "older-version-1.0.60-resumed-then-killed",
   "older-version-1.0.75-resumed-then-killed",
@@ -116,6 +117,17 @@ test.each(KILLED)("%s: imported, then drained, then imported again", async (name
   const { counters, rows } = countersAndRows(replay.places.storePath);
   expect(counters).toEqual(rows);
   expect(counters).toMatchObject(counted);
+});
+
+test("a drain at the session's end waits for the sums, which are written after the hook", async () => {
+  const { of, counted } = killed("older-version-1.0.60-resumed-then-killed");
+  replay = of;
+  for (const call of replay.calls) replay.put(call);
+  const ms = Date.parse(replay.calls.at(-1)?.received_at ?? "");
+  replay.writeTranscripts({ untilMs: ms });
+  const sleep = async () => of.writeTranscripts();
+  await replay.drain({}, { ...clockAt(ms), sleep });
+  expect(countersAndRows(replay.places.storePath).counters).toMatchObject(counted);
 });
 
 test("a run that was ended as idle and then ends properly is counted once", async () => {
