@@ -1,4 +1,5 @@
-import { closeSync, openSync, rmSync, statfsSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { closeSync, existsSync, openSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import Libsql from "libsql";
 import { v4 as uuidv4 } from "uuid";
@@ -46,6 +47,25 @@ export function fileSystemOf(dir: string, platform: NodeJS.Platform = process.pl
   return { ...OTHER, name: "local", isShared: !works, hasLocks: works, hasStableInodes: platform === "darwin" };
 }
 
+/**
+ * Identifies the volume that a folder is on. A snapshot or clone of a volume keeps inode numbers, and has another id. Linux reports
+ * it for Btrfs (by subvolume) and ZFS (by dataset); mounting it elsewhere or restarting does not change it.
+ *
+ * @returns `undefined` for other file systems, and if it cannot be determined
+ */
+export function volumeOf(dir: string, platform: NodeJS.Platform = process.platform): string | undefined {
+  if (platform !== "linux" || KINDS.get(typeOf(dir))?.clones !== true) return undefined;
+  // Node does not return this field of statfs(2). Not by PATH, which an agent may have set
+  const program = ["/usr/bin/stat", "/bin/stat", "/run/current-system/sw/bin/stat"].find((path) => existsSync(path));
+  if (program === undefined) return undefined;
+  try {
+    const text = execFileSync(program, ["-f", "-c", "%i", dir], { encoding: "utf8", timeout: 2_000, stdio: "pipe" });
+    return /^[0-9a-f]{1,32}$/.exec(text.trim())?.[0];
+  } catch {
+    return undefined;
+  }
+}
+
 // --- internal ---
 
 const OTHER: FileSystem = {
@@ -60,6 +80,8 @@ interface Kind {
   readonly name: string;
   readonly shared?: true;
   readonly numbers?: true;
+  /** Whole volumes can be cloned, with all inode numbers; each has an id. */
+  readonly clones?: true;
 }
 
 /** f_type of statfs(2); numbers from linux/magic.h and the file systems' own sources. */
@@ -86,8 +108,8 @@ const KINDS: ReadonlyMap<number, Kind> = new Map<number, Kind>([
   [0x01021994, { name: "tmpfs" }],
   [0xef53, { name: "ext4", numbers: true }],
   [0x58465342, { name: "xfs", numbers: true }],
-  [0x9123683e, { name: "btrfs", numbers: true }],
-  [0x2fc12fc1, { name: "zfs", numbers: true }],
+  [0x9123683e, { name: "btrfs", numbers: true, clones: true }],
+  [0x2fc12fc1, { name: "zfs", numbers: true, clones: true }],
   [0xf2f52010, { name: "f2fs", numbers: true }],
   [0xca451a4e, { name: "bcachefs", numbers: true }],
   [0x3153464a, { name: "jfs", numbers: true }],

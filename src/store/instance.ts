@@ -6,7 +6,7 @@ import { dirname } from "node:path";
 import { v4 as uuidv4 } from "uuid";
 import type { MetricShape } from "../model/telemetry.ts";
 import type { Database } from "./database.ts";
-import { type FileSystem, fileSystemOf } from "./file-system.ts";
+import { type FileSystem, fileSystemOf, volumeOf } from "./file-system.ts";
 import { mergeStreams } from "./merge-streams.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 
@@ -16,6 +16,8 @@ export interface StorePlace {
   readonly stateDir: string;
   /** @default read from the system */
   readonly machineId?: () => string | undefined;
+  /** @default asks the system, see `volumeOf` */
+  readonly volume?: () => string | undefined;
 }
 
 /**
@@ -27,8 +29,9 @@ export function instanceId(db: Database, place: StorePlace): string {
     const here = fingerprintsOf(place);
     const known = readMeta(db, ID);
     const found = readMeta(db, FINGERPRINT);
-    if (known !== undefined && !isElsewhere(found, here)) {
+    if (known !== undefined && !isElsewhere(found, here) && !isClone(db, place)) {
       noteFingerprint(db, here);
+      noteVolume(db, place);
       return known;
     }
     // A copy's sums belong to the original store
@@ -61,7 +64,8 @@ export const hasInstanceId = (db: Database): boolean => readMeta(db, ID) !== und
 
 /** Whether this is the copy of a store with an id. Checked before anything is counted, see `drain/instance.ts`. */
 export function isCopy(db: Database, place: StorePlace): boolean {
-  return hasInstanceId(db) && isElsewhere(readMeta(db, FINGERPRINT), fingerprintsOf(place));
+  if (!hasInstanceId(db)) return false;
+  return isElsewhere(readMeta(db, FINGERPRINT), fingerprintsOf(place)) || isClone(db, place);
 }
 
 /** Marks facts as counted, because the original store counts them. */
@@ -112,17 +116,34 @@ export function fingerprints(homes: readonly string[], around: MachineProperties
 
 const ID = "instance.id";
 const FINGERPRINT = "instance.fingerprint";
+/** The volume that the store is on, on file systems with clones. */
+const VOLUME = "instance.volume";
 
 function makeInstance(db: Database, place: StorePlace): string {
   const made = uuidv4();
   const here = fingerprintsOf(place);
   writeMeta(db, ID, made);
   noteFingerprint(db, here);
+  noteVolume(db, place);
   return made;
 }
 
 function noteFingerprint(db: Database, [current]: readonly string[] = []): void {
   if (current !== undefined && readMeta(db, FINGERPRINT) !== current) writeMeta(db, FINGERPRINT, current);
+}
+
+const volumeAt = ({ stateDir, volume }: StorePlace): string | undefined =>
+  volume === undefined ? volumeOf(stateDir) : volume();
+
+/** Separate from the fingerprint: a volume that cannot be determined now must not make the store a copy. */
+function isClone(db: Database, place: StorePlace): boolean {
+  const [found, here] = [readMeta(db, VOLUME), volumeAt(place)];
+  return found !== undefined && here !== undefined && found !== here;
+}
+
+function noteVolume(db: Database, place: StorePlace): void {
+  const here = volumeAt(place);
+  if (here !== undefined && readMeta(db, VOLUME) !== here) writeMeta(db, VOLUME, here);
 }
 
 /** Known to be elsewhere; false if the machine's id could not be determined. */

@@ -72,6 +72,21 @@ test("a store with an earlier version's fingerprint is no copy, and keeps its su
   }
 });
 
+test("the clone of a volume, with all inode numbers, is another instance; an unknown volume is not", () => {
+  const db = stores.open();
+  const on = (volume: string | undefined) => ({ ...placeOf(stores.path()), volume: () => volume });
+  // Stored before this version knew volumes
+  const id = instanceId(db, on(undefined));
+  expect(instanceId(db, on("e01a2c59e12ad9f7"))).toBe(id);
+  countFacts(db, [TURN], METRIC_SHAPES, Date.UTC(2026, 9, 5));
+  expect([isCopy(db, on("e01a2c59e12ad9f7")), isCopy(db, on(undefined))]).toEqual([false, false]);
+  expect(instanceId(db, on(undefined))).toBe(id);
+  expect(isCopy(db, on("e01a2c59e12ad9f6"))).toBe(true);
+  expect(instanceId(db, on("e01a2c59e12ad9f6"))).not.toBe(id);
+  expect(counterValues(db)).toEqual([]);
+  expect(isCopy(db, on("e01a2c59e12ad9f6"))).toBe(false);
+});
+
 test("a machine whose id cannot be read is not another machine: id and sums stay, and a copy is still recognised", () => {
   const db = stores.open();
   const here = (id: string | undefined) => ({ ...placeOf(stores.path()), machineId: () => id });
