@@ -4,6 +4,7 @@
 //   pipeline, drain, import → capture, transcripts, sessions and the rooms below
 //   health, reconcile, registration, convert, demo, stack, view → the rooms below, never drain
 //   report → sessions, store, telemetry, text    sessions → store, session, telemetry
+//   bridge → store, capture, session, convert, text
 //   capture → store, config, privacy, telemetry  transcripts → store, config
 //   every outgoing connection → network          otlp, reconcile → network
 //   session, telemetry → model                   store, otlp, config, repository, privacy → model
@@ -82,6 +83,18 @@ module.exports = {
       "capture-decides-alone",
       { path: "^src/capture/" },
       { path: "^src/", pathNot: "^src/(capture|model|config|privacy|store|telemetry)/" },
+    ),
+    // What it runs is decided by files of repositories: it knows nothing of agents, transcripts or backends
+    rule(
+      "bridge-hosts-alone",
+      { path: "^src/bridge/" },
+      {
+        path: "^src/",
+        pathNot: [
+          "^src/(bridge|model|config|store|capture|session|convert|text|agents/shared)/",
+          "^src/(context|registration/discovery|intake/inbox-file)\\.ts$",
+        ],
+      },
     ),
     rule(
       "transcripts-are-found-apart",

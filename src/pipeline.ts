@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import PQueue from "p-queue";
+import { NO_BRIDGE } from "./bridge/bridge.ts";
+import { openBridge } from "./bridge/open.ts";
 import { applyCaptureSettings, withLastKnownLevel } from "./capture/apply-settings.ts";
 import { applyProjectSettingsBeforeSending } from "./capture/project.ts";
 import { removeRemnants } from "./capture/remnants.ts";
@@ -16,10 +18,11 @@ import { type PruneRequest, prune, pruneDaily } from "./drain/prune.ts";
 import { readInbox } from "./drain/read-inbox.ts";
 import { readTranscripts } from "./drain/read-transcripts.ts";
 import { measureDrain } from "./drain/self-counters.ts";
+import { announceDrain, serveBridge } from "./drain/serve-bridge.ts";
 import { LOST_COUNT } from "./intake/inbox-file.ts";
 import { ENDED_BY_USER, ENDED_IDLE } from "./model/session.ts";
 import { protectionOf } from "./privacy/protection.ts";
-import { withDrainLock } from "./store/lock.ts";
+import { type DrainScope, withDrainLock } from "./store/lock.ts";
 import { writeMeta } from "./store/meta.ts";
 import { unfinishedSessions } from "./store/positions.ts";
 import { clearOldDrift } from "./store/self.ts";
@@ -32,6 +35,10 @@ export interface DrainOptions {
   readonly endIdle?: boolean;
   /** The user started the drain: a backend that failed recently is tried immediately. */
   readonly isEager?: boolean;
+  /** Only what the bridge needs, unless another drain asks for more: read new events and run commands. Nothing is built or sent. */
+  readonly onlyEvents?: boolean;
+  /** A hook started the drain: if the bridge is used, new events are read until none arrives for a moment. */
+  readonly lingers?: boolean;
   /** Replaces sending: for a preview of what would be sent. */
   readonly deliver?: typeof deliver;
   /** Numbers of sessions whose transcripts contain something new, even without an event in the inbox. */
@@ -53,23 +60,35 @@ export async function drain(deps: DrainDeps, options: DrainOptions = {}): Promis
   const protection = await protectionOf(deps.loaded.config.redaction, deps.places.home);
   const safe = { ...protection, ...deps, log: (line: string) => deps.log(protection.redactSecrets(line)) };
   await ensurePrivateState(safe);
-  const worked = await withDrainLock(join(deps.places.stateDir, "drain.lock"), () =>
+  let isFirst = true;
+  const lock = join(deps.places.stateDir, "drain.lock");
+  const onePass = (scope: DrainScope): Promise<void> =>
     withStore({ ...safe, report }, async (db) => {
       const loaded = withLastKnownLevel(db, deps.loaded);
+      const bridge = await openBridge({ ...safe, loaded, db, env: deps.env ?? {}, isEager: options.isEager === true });
       const work: Drain = {
         ...safe,
         loaded,
         db,
         report,
+        // A preview runs no commands
+        bridge: options.deliver === undefined ? bridge : { ...NO_BRIDGE, queue: (...one) => bridge.queue(...one) },
         partlyReadUntilMs: new Map(),
         startedSessions: new Set(),
         unreadSessions: new Set(),
       };
-      await measureDrain(work, () => pass(work, options));
-      report.problems = report.problems.map(protection.redactSecrets);
-      writeMeta(db, "last_drain", JSON.stringify({ atMs: deps.now(), ...report, problems: report.problems.slice(-5) }));
-    }),
-  );
+      // After a pass that another drain asked for, that one may be waiting for the lock
+      const lingers = options.lingers === true && (isFirst || scope === "events");
+      isFirst = false;
+      await withBridge(work, lock, lingers, async () => {
+        if (scope === "events") return readEvents(work);
+        await measureDrain(work, () => pass(work, options));
+        report.problems = report.problems.map(protection.redactSecrets);
+        const last = { atMs: deps.now(), ...report, problems: report.problems.slice(-5) };
+        writeMeta(db, "last_drain", JSON.stringify(last));
+      });
+    });
+  const worked = await withDrainLock(lock, onePass, options.onlyEvents === true ? "events" : "all");
   makeSpareFiles(deps.places.stateDir, LOST_COUNT);
   return worked ? report : undefined;
 }
@@ -87,6 +106,33 @@ const LATE_FILES_MS = 3_600_000;
 const LONG_READ_MS = 5 * 60_000;
 /** At most this many sessions are read again. */
 const LATE_SESSIONS = 50;
+
+/** Limit for the commands of the bridge after a drain that a user started; the next drain continues. */
+const BRIDGE_MS = 60_000;
+
+/** Does the work of a pass while the bridge's commands run beside it, and then serves the bridge. */
+async function withBridge(work: Drain, lock: string, lingers: boolean, doWork: () => Promise<void>): Promise<void> {
+  const { bridge } = work;
+  if (!bridge.isActive) return doWork();
+  try {
+    if (lingers) announceDrain(work);
+    bridge.kick();
+    await doWork();
+    if (lingers) await serveBridge(work, lock);
+    else await bridge.finish(BRIDGE_MS);
+  } finally {
+    // Before the store is closed
+    await bridge.stop();
+  }
+}
+
+/** New events → store → bridge. The next drain does the rest. */
+async function readEvents(work: Drain): Promise<void> {
+  ensureInstance(work);
+  applyCaptureSettings(work);
+  clearOldDrift(work.db, work.version);
+  await readInbox(work);
+}
 
 async function pass(work: Drain, options: DrainOptions): Promise<void> {
   checkStoreDaily(work, options.isEager === true);

@@ -68,6 +68,10 @@ const PLANTED: Readonly<Record<string, { readonly file: string; readonly text: s
     file: "src/capture/planted.ts",
     text: `import { buildSession } from "../session/build.ts";\nvoid buildSession;\n`,
   },
+  "bridge-hosts-alone": {
+    file: "src/bridge/planted.ts",
+    text: `import { createSender } from "../otlp/send.ts";\nvoid createSender;\n`,
+  },
   "transcripts-are-found-apart": {
     file: "src/transcripts/planted.ts",
     text: `import { buildSession } from "../session/build.ts";\nvoid buildSession;\n`,

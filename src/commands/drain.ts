@@ -17,6 +17,8 @@ export interface DrainCommandOptions {
   /** Print nothing; problems go to the log only. For drains that hooks start. */
   readonly quiet: boolean;
   readonly json: boolean;
+  /** Only what the bridge needs, for drains that hooks start while it is used. */
+  readonly events?: boolean;
 }
 
 /**
@@ -26,7 +28,7 @@ export interface DrainCommandOptions {
  * @returns exit code: 0; 1 when the store could not be used
  */
 export async function drain(options: DrainCommandOptions, context: Context): Promise<number> {
-  if (options.quiet && (await restartWithoutRepositoryVariables(context))) return 0;
+  if (options.quiet && (await restartWithoutRepositoryVariables(context, options.events ? ["--events"] : []))) return 0;
   const log = new DrainLog(context);
   let deps: DrainDeps;
   let report: DrainReport | undefined;
@@ -56,12 +58,15 @@ export async function drainNow(
   {
     endIdle,
     quiet,
+    events = false,
     ...more
-  }: Pick<DrainCommandOptions, "endIdle" | "quiet"> & Pick<DrainOptions, "prune" | "sessions">,
+  }: Pick<DrainCommandOptions, "endIdle" | "quiet"> &
+    Pick<DrainCommandOptions, "events"> &
+    Pick<DrainOptions, "prune" | "sessions">,
 ): Promise<DrainReport | undefined> {
   const untilMs = deps.now() + OTHER_DRAIN_MS;
   for (;;) {
-    const report = await runDrain(deps, { endIdle, isEager: !quiet, ...more });
+    const report = await runDrain(deps, { endIdle, isEager: !quiet, lingers: quiet, onlyEvents: events, ...more });
     if (report !== undefined || quiet || deps.now() >= untilMs) return report;
     await deps.sleep(RETRY_MS);
   }

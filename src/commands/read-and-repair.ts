@@ -3,6 +3,7 @@
 // of 70, 15 ms of its 200. `view` stays apart: its web server needs WebAssembly as soon as it is loaded,
 // which fails where the address space is limited.
 
+export * from "./bridge.ts";
 export * from "./demo.ts";
 export * from "./doctor.ts";
 export * from "./explain.ts";

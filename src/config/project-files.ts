@@ -1,5 +1,5 @@
-import { constants } from "node:fs";
-import { lstat, open, realpath } from "node:fs/promises";
+import { constants, lstatSync, realpathSync } from "node:fs";
+import { lstat, open } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 
 export const PROJECT_FILE = ".openhook-otel.json";
@@ -14,17 +14,27 @@ export type ProjectFile = { readonly path: string } & ({ readonly text: string }
  * @returns nothing if the folder is gone or not absolute
  * @throws never
  */
-export async function projectFilesAbove(folder: string): Promise<readonly ProjectFile[]> {
+export const projectFilesAbove = async (folder: string): Promise<readonly ProjectFile[]> =>
+  readAll(foldersUpToRoot(folder));
+
+/**
+ * A folder, and those above it up to the root of its repository, nearest first, with links resolved. Outside a repository only the
+ * folder itself.
+ *
+ * @returns nothing if the path is not absolute
+ * @throws never
+ */
+export function foldersUpToRoot(folder: string): readonly string[] {
   if (!isAbsolute(folder)) return [];
   // A link to a folder in a repository is in that repository
-  const start = await realpath(folder).catch(() => folder);
+  const start = realOf(folder);
   const folders: string[] = [];
   for (let at = start; folders.length < MAX_PARENTS; at = dirname(at)) {
     folders.push(at);
-    if (await isThere(join(at, ".git"))) return readAll(folders);
+    if (isThere(join(at, ".git"))) return folders;
     if (dirname(at) === at) break;
   }
-  return readAll([start]);
+  return [start];
 }
 
 // --- internal ---
@@ -32,11 +42,21 @@ export async function projectFilesAbove(folder: string): Promise<readonly Projec
 const MAX_PARENTS = 64;
 const MAX_BYTES = 64 * 1024;
 
-const isThere = (path: string): Promise<boolean> =>
-  lstat(path).then(
-    () => true,
-    () => false,
-  );
+const isThere = (path: string): boolean => {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+};
+
+const realOf = (folder: string): string => {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return folder;
+  }
+};
 
 async function readAll(folders: readonly string[]): Promise<readonly ProjectFile[]> {
   const files = await Promise.all(folders.map((folder) => readOne(join(folder, PROJECT_FILE))));

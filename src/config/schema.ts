@@ -300,6 +300,31 @@ export const Config = z.strictObject({
     })
     .prefault({})
     .describe("OpenHook envelopes that convert, show --envelopes and the bridge write."),
+  bridge: z
+    .strictObject({
+      timeoutMs: z
+        .int()
+        .min(100)
+        .max(600_000)
+        .default(10_000)
+        .describe("Time limit of one run of a command, in milliseconds; then it is killed and retried later.")
+        .register(about, { unit: "ms" }),
+      maxQueued: z
+        .int()
+        .min(1)
+        .max(1_000_000)
+        .default(10_000)
+        .describe("Maximum number of envelopes queued for one command; beyond it the oldest are dropped and counted."),
+      maxAgeDays: z
+        .int()
+        .min(1)
+        .max(365)
+        .default(1)
+        .describe("How long an envelope stays queued for a command, in days; older ones are dropped and counted.")
+        .register(about, { unit: "days" }),
+    })
+    .prefault({})
+    .describe("The commands of registration files that get every event as an envelope, see docs/bridge.md."),
   disabled: z
     .boolean()
     .default(false)

@@ -1,3 +1,4 @@
+import type { Bridge } from "../bridge/bridge.ts";
 import type { CaptureContext } from "../capture/context.ts";
 import type { PartLimits } from "../model/session.ts";
 import type { Pruned } from "./pruned.ts";
@@ -6,6 +7,8 @@ import type { Pruned } from "./pruned.ts";
 export interface DrainDeps extends Pick<CaptureContext, "places" | "loaded" | "agents" | "version" | "now" | "log"> {
   readonly platform: NodeJS.Platform;
   readonly arch: string;
+  /** This process's environment. @default empty */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   readonly sleep: (ms: number) => Promise<void>;
   /** @default the limits of `buildSession` */
   readonly partLimits?: PartLimits;
@@ -16,6 +19,7 @@ export interface DrainDeps extends Pick<CaptureContext, "places" | "loaded" | "a
 /** What every station of the drain works with. */
 export interface Drain extends CaptureContext, DrainDeps {
   readonly report: DrainReport;
+  readonly bridge: Bridge;
   /**
    * Sessions with a transcript that is not completely read yet: session number → time up to which it is read, in milliseconds
    * since the epoch. See `read-transcripts.ts`.

@@ -16,6 +16,7 @@ export async function drainDeps(context: Context, log: (line: string) => void): 
     version: VERSION,
     platform: context.platform,
     arch: context.arch,
+    env: context.env,
     now: context.now,
     sleep: (ms) => new Promise((done) => setTimeout(done, ms)),
     log,

@@ -4,7 +4,7 @@ import { foldersOf, loadProjectSettings } from "../capture/project.ts";
 import { reportProblem } from "../capture/report-problem.ts";
 import { claim, type InboxFile, type InboxProblem, type LostEvent, settle } from "../intake/inbox.ts";
 import { unwrittenEvents } from "../intake/inbox-dirs.ts";
-import { GONE_MARK } from "../intake/inbox-file.ts";
+import { BRIDGE_VARIABLE, GONE_MARK } from "../intake/inbox-file.ts";
 import { type Decoded, decodeEvent } from "../intake/payload.ts";
 import { quarantine } from "../intake/quarantine.ts";
 import type { IntakeFacts } from "../model/agent.ts";
@@ -16,12 +16,12 @@ import { findDamage } from "../store/salvage.lazy.ts";
 import { addUnwrittenEvents, committedFiles } from "../store/self.ts";
 import { removerOf } from "../store/spare-files.ts";
 import { recordMovedRoots } from "../transcripts/transcript-roots.ts";
-import { type AdaptedPayload, adapt } from "./adapt.ts";
+import { adapt } from "./adapt.ts";
 import { affectsAllSessions } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { reportLeftFiles } from "./left-files.ts";
 import { payloadIncrement, recordSelf } from "./self-counters.ts";
-import { type PayloadBatch, storePayloads } from "./store-payloads.ts";
+import { type PayloadBatch, type StorablePayload, storePayloads } from "./store-payloads.ts";
 
 /**
  * Inbox → store. A file is removed only after its events are committed; a file that no agent recognises is quarantined.
@@ -59,6 +59,7 @@ export async function readInbox(drain: Drain): Promise<ReadonlySet<number>> {
     lost = [];
     heldBytes = 0;
     if (files.length === 0) return;
+    drain.bridge.kick();
     checkpoint(drain.db);
     const discard = removerOf(places.stateDir);
     for (const file of files) if (!refused.has(file)) await remove(file, left, discard);
@@ -110,7 +111,7 @@ export async function readInbox(drain: Drain): Promise<ReadonlySet<number>> {
     await recordMovedRoots(drain, adapted.events, file.facts);
     await loadProjectSettings(drain, foldersOf(adapted.events));
     if (adapted.events.length === 0) report.ignored++;
-    batch.push({ file, ...adapted });
+    batch.push({ file, ...adapted, isBridged: file.facts.env[BRIDGE_VARIABLE] === undefined });
     if (adapted.content.length > 0) heldBytes += file.payload.length;
     if (batch.length < FILES_PER_COMMIT && heldBytes < CONTENT_BYTES_PER_COMMIT) continue;
     await commit();
@@ -134,7 +135,7 @@ const CONTENT_BYTES_PER_COMMIT = 16_000_000;
 /** A payload or the mark of a lost event. */
 type ClaimedFile = Pick<InboxFile, "path">;
 
-interface AdaptedFile extends AdaptedPayload {
+interface AdaptedFile extends StorablePayload {
   readonly file: InboxFile;
 }
 

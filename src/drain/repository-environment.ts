@@ -11,9 +11,13 @@ import { DrainLog } from "./log.ts";
  * A drain that a hook started has the agent's environment. A variable that `enable` did not record with this value and that a file
  * of the agent's repository names may come from that file: another drain is started without it, and the log contains its name.
  *
+ * @param options of the drain, beside `--quiet`
  * @returns whether another drain was started: then this process must do nothing more
  */
-export async function restartWithoutRepositoryVariables(context: Context): Promise<boolean> {
+export async function restartWithoutRepositoryVariables(
+  context: Context,
+  options: readonly string[] = [],
+): Promise<boolean> {
   const folder = context.env[HOOK_FOLDER];
   if (folder === undefined) return false;
   const isRecordedState = context.env[HOOK_STATE] === "recorded";
@@ -42,6 +46,6 @@ export async function restartWithoutRepositoryVariables(context: Context): Promi
   const needsOptions = !theirs.has("NODE_OPTIONS") && nodeOptions !== (given["NODE_OPTIONS"] ?? "");
   if (isRunningWithout && !needsOptions) return false;
   const { nodePath, programPath } = context;
-  startDrain({ stateDir: places.stateDir, nodePath, programPath }, clean);
+  startDrain({ stateDir: places.stateDir, nodePath, programPath }, clean, options);
   return true;
 }

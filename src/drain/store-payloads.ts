@@ -19,9 +19,15 @@ import { eventIncrement, payloadIncrement, recordSelf, recordUnknownNames } from
 import { noteProcess, withSessionOfProcess } from "./session-by-process.ts";
 import { storeEntries } from "./store-entries.ts";
 
+/** An adapted payload. */
+export interface StorablePayload extends AdaptedPayload {
+  /** Whether its new events are also queued for the bridge's commands. */
+  readonly isBridged: boolean;
+}
+
 /** What one commit stores. */
 export interface PayloadBatch {
-  readonly payloads: readonly AdaptedPayload[];
+  readonly payloads: readonly StorablePayload[];
   /** Counts of quarantined payloads. */
   readonly quarantined: readonly Increment[];
   /** Times of lost events, in milliseconds since the epoch. */
@@ -40,9 +46,9 @@ export function storePayloads(drain: Drain, batch: PayloadBatch): readonly numbe
     const before = report.events;
     const touched: number[] = [];
     const steps = [...quarantined];
-    for (const { events, entries, content, source, unknown } of payloads) {
+    for (const { events, entries, content, source, unknown, isBridged } of payloads) {
       const known = report.events;
-      const [assigned] = events.map((event) => storeEvent(drain, event, touched));
+      const [assigned] = events.map((event) => storeEvent(drain, event, touched, isBridged));
       steps.push(payloadIncrement(drain, events.length === 0 ? "ignored" : "converted", source));
       steps.push(eventIncrement(source, report.events - known));
       const version = assigned === undefined ? undefined : extrasOf(assigned.event).agent_version;
@@ -72,7 +78,12 @@ interface AssignedEvent {
 }
 
 /** Stores one event and what it reports about its session. @returns `undefined` if its project lets nothing be kept */
-function storeEvent(drain: Drain, payloadEvent: Event, touched: number[]): AssignedEvent | undefined {
+function storeEvent(
+  drain: Drain,
+  payloadEvent: Event,
+  touched: number[],
+  isBridged: boolean,
+): AssignedEvent | undefined {
   const { db, report } = drain;
   const found = assignSession(drain, payloadEvent);
   const allowed = applyProjectSettings(
@@ -87,6 +98,8 @@ function storeEvent(drain: Drain, payloadEvent: Event, touched: number[]): Assig
   touched.push(session.id);
   if (addEvents(db, session, [event]) === 0) return assigned;
   report.events++;
+  // At capture level none the store knows no folder
+  if (isBridged) drain.bridge.queue(session.cwd ?? payloadEvent.cwd, event, levelOf(drain, session));
   const extras = extrasOf(event);
   // A subagent's own folder and file are not the session's
   if (assigned.subagent !== undefined) {

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { NO_BRIDGE } from "../bridge/bridge.ts";
 import { levelOf } from "../capture/level.ts";
 import { type Drain, type DrainDeps, emptyReport } from "../drain/context.ts";
 import { deliver } from "../drain/deliver.ts";
@@ -59,6 +60,7 @@ export async function exportPacked(deps: DrainDeps, options: ExportOptions): Pro
         partlyReadUntilMs: new Map(),
         startedSessions: new Set(),
         unreadSessions: new Set(),
+        bridge: NO_BRIDGE,
       };
       const numbers = wanted(db, options);
       for (const [i, number] of numbers.entries()) {

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import PQueue from "p-queue";
+import { NO_BRIDGE } from "../bridge/bridge.ts";
 import { applyCaptureSettings, withLastKnownLevel } from "../capture/apply-settings.ts";
 import { type Drain, type DrainDeps, type DrainReport, emptyReport } from "../drain/context.ts";
 import { ensureInstance } from "../drain/instance.ts";
@@ -122,6 +123,7 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
         partlyReadUntilMs: new Map(),
         startedSessions: new Set(),
         unreadSessions: new Set(),
+        bridge: NO_BRIDGE,
       };
       // Checkpoint a few times instead of after each commit
       db.prepare(`PRAGMA wal_autocheckpoint = ${PAGES_PER_CHECKPOINT}`).get();

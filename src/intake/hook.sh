@@ -105,6 +105,7 @@ head_line pid "$$"
 head_line cwd "${PWD-}"
 # variables: written by scripts/hook-variables.mjs
 head_line env.HOME "${HOME-}"
+head_line env.OPENHOOK_BRIDGE "${OPENHOOK_BRIDGE-}"
 head_line env.CLAUDE_CODE_SESSION_ID "${CLAUDE_CODE_SESSION_ID-}"
 head_line env.CLAUDE_PID "${CLAUDE_PID-}"
 head_line env.CLAUDE_PROJECT_DIR "${CLAUDE_PROJECT_DIR-}"
@@ -275,8 +276,29 @@ if [ "$drain" = if-waiting ]; then
   set +f -- "$inbox"/*.evt
   [ "$#" -lt 2 ] || drain=yes
 fi
-case $drain in
-  yes | soon) ;;
+# The user allowed the bridge to run commands: every event starts a drain, unless one reads new events by itself, or the agent is
+# run by such a command
+bridge=no
+if [ -e "$state/bridge.json" ] && [ -z "${OPENHOOK_BRIDGE-}" ]; then bridge=yes; fi
+case $bridge-$drain in
+  *-yes | *-soon) ;;
+  yes-*)
+    live=
+    read -r live <"$state/bridge.live"
+    case $live in
+      '' | *[!0-9]*) drain=events ;;
+      *)
+        # In a container without init a killed process stays, as a zombie
+        stat=
+        read -r stat <"/proc/$live/stat"
+        case $stat in
+          *') Z '*) drain=events ;;
+          *) kill -0 "$live" || drain=events ;;
+        esac
+        ;;
+    esac
+    [ "$drain" = events ] || node=''
+    ;;
   *) node='' ;;
 esac
 if [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; then
@@ -342,11 +364,15 @@ if [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; 
       PATH=$PATH:${HOME-}/.local/share/mise/shims:${HOME-}/.asdf/shims
     fi
     # Less memory, more time: half the memory for a quarter more work in a long drain
-    set -- --max-semi-space-size=2 --optimize-for-size
-    if command -v setsid; then exec setsid "$node" "$@" "$program" drain --quiet; fi
+    set -- --max-semi-space-size=2 --optimize-for-size "$program" drain --quiet
+    [ "$drain" != events ] || set -- "$@" --events
+    if command -v setsid; then exec setsid "$node" "$@"; fi
     if command -v perl; then
-      exec perl -e 'use POSIX (); POSIX::setsid(); exec @ARGV' "$node" "$@" "$program" drain --quiet
+      exec perl -e 'use POSIX (); POSIX::setsid(); exec @ARGV' "$node" "$@"
     fi
-    exec nohup "$node" "$@" "$program" drain --quiet
+    exec nohup "$node" "$@"
   ) &
+  case $bridge-$drain in
+    yes-yes | yes-events) printf '%s\n' "$!" >|"$state/bridge.live" ;;
+  esac
 fi

@@ -1,11 +1,14 @@
 import { spawn } from "node:child_process";
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, parse } from "node:path";
 import { writeEvent } from "./hook-event-file.ts";
 import { type DrainOption, optionsOf } from "./hook-options.ts";
 import { readPayload, type Stdin } from "./hook-payload.ts";
 import {
   allowedNodeOptions,
+  BRIDGE_CONSENT,
+  BRIDGE_LIVE,
+  BRIDGE_VARIABLE,
   EVENT_FILE,
   formatEnd,
   formatHead,
@@ -67,14 +70,19 @@ export async function runHook(argv: readonly string[], io: HookIo, places: HookP
     if (!isGoneForAWeek(places)) attempt(() => writeEvent(places, `${ppid}-${pid}`, [head, ...chunks, last]));
     event ??= eventNameIn(chunks);
     const drain = options.drain ?? drainFor(event);
-    if (drain === "yes" || (drain === "if-waiting" && queuedFiles(places.inboxDir) > 1)) {
-      startDrain(places, {
+    const isDue = drain === "yes" || (drain === "if-waiting" && queuedFiles(places.inboxDir) > 1);
+    const isBridged = isBridgeOn(places, env);
+    if (isDue || (isBridged && !isDrainLive(places))) {
+      const started = {
         ...env,
         [HOOK_FOLDER]: cwd,
         [HOOK_STATE]: places.isStateRecorded === true ? "recorded" : "environment",
         [HOOK_NODE_OPTIONS]: allowedNodeOptions(env["NODE_OPTIONS"]),
         NODE_OPTIONS: undefined,
-      });
+      };
+      const drainPid = startDrain(places, started, isDue ? [] : ["--events"]);
+      if (isBridged && drainPid !== undefined)
+        writeFileSync(join(places.stateDir, BRIDGE_LIVE), `${drainPid}\n`, { mode: 0o600 });
     }
   } catch {
     // An error here must not reach the agent
@@ -89,17 +97,20 @@ export async function runHook(argv: readonly string[], io: HookIo, places: HookP
  * Starts `openhook-otel drain --quiet` in its own session, without our streams, and does not wait for it. Does nothing if
  * `OPENHOOK_OTEL_DRAIN=off` or if the program was removed.
  *
+ * @param options further options of the drain
+ * @returns its process id; `undefined` if none was started
  * @throws never
  */
 export function startDrain(
   { stateDir, nodePath, programPath }: Omit<HookPlaces, "inboxDir">,
   env: Readonly<Record<string, string | undefined>>,
-): void {
-  if (env["OPENHOOK_OTEL_DRAIN"] === "off" || !existsSync(programPath)) return;
+  options: readonly string[] = [],
+): number | undefined {
+  if (env["OPENHOOK_OTEL_DRAIN"] === "off" || !existsSync(programPath)) return undefined;
   try {
     const child = spawn(
       existsSync(nodePath) ? nodePath : process.execPath,
-      [...LEAN, programPath, "drain", "--quiet"],
+      [...LEAN, programPath, "drain", "--quiet", ...options],
       {
         cwd: existsSync(stateDir) ? stateDir : parse(programPath).root,
         detached: true,
@@ -115,8 +126,10 @@ export function startDrain(
     );
     child.on("error", () => {});
     child.unref();
+    return child.pid;
   } catch {
     // The event is in the inbox, so the next drain reads it
+    return undefined;
   }
 }
 
@@ -136,6 +149,29 @@ function isGoneForAWeek({ stateDir, programPath }: HookPlaces): boolean {
     return Date.now() - statSync(mark).mtimeMs > GONE_AFTER_MS;
   } catch {
     attempt(() => closeSync(openSync(mark, "wx", 0o600)));
+    return false;
+  }
+}
+
+/** Whether every event starts a drain: the user allowed the bridge to run commands, and the agent is not run by one of them. */
+const isBridgeOn = ({ stateDir }: HookPlaces, env: HookIo["env"]): boolean =>
+  !env[BRIDGE_VARIABLE] && existsSync(join(stateDir, BRIDGE_CONSENT));
+
+/** Whether a drain reads new events by itself. */
+function isDrainLive({ stateDir }: HookPlaces): boolean {
+  try {
+    const pid = Number(readFileSync(join(stateDir, BRIDGE_LIVE), "utf8"));
+    return Number.isSafeInteger(pid) && pid > 1 && process.kill(pid, 0) && !isZombie(pid);
+  } catch {
+    return false;
+  }
+}
+
+/** In a container without init a killed process stays, as a zombie. */
+function isZombie(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "latin1").includes(") Z ");
+  } catch {
     return false;
   }
 }

@@ -27,6 +27,17 @@ export const HOOK_STATE = "OPENHOOK_OTEL_HOOK_STATE";
 export const HOOK_NODE_OPTIONS = "OPENHOOK_OTEL_HOOK_NODE_OPTIONS";
 
 /**
+ * Environment variable of the commands that the bridge runs. Events of agents that such a command starts are recorded but not handed
+ * to commands, which would start the agent again. hook.sh has the same name.
+ */
+export const BRIDGE_VARIABLE = "OPENHOOK_BRIDGE";
+
+/** A file in the state directory with what the user allowed the bridge to run. Only while it exists do all events start drains. */
+export const BRIDGE_CONSENT = "bridge.json";
+/** A file in the state directory with the process id of the drain that reads new events by itself. hook.sh has the same names. */
+export const BRIDGE_LIVE = "bridge.live";
+
+/**
  * Variables that act before a program's first line: they load code, a configuration or a cache, or write files. A drain is started
  * without them. `scripts/hook-variables.mjs` writes this list into hook.sh and OpenCode's plugin.
  */

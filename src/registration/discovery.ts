@@ -24,6 +24,11 @@ export async function readDiscovery(path: string): Promise<Discovery | string | 
     const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
     return code === "ENOENT" ? undefined : `it cannot be read (${code})`;
   }
+  return discoveryIn(text);
+}
+
+/** The content of such a file, or one line about its error. */
+export function discoveryIn(text: string): Discovery | string {
   const value = parsed(text.replace(/^\uFEFF/, ""));
   if (value === undefined) return "it is not JSON";
   const found = File.safeParse(value);

@@ -7,6 +7,9 @@ import { fileSystemOf } from "./file-system.ts";
 import { tryNameLock } from "./name-lock.ts";
 import { createFile, removerOf } from "./spare-files.ts";
 
+/** What a drain is for: everything, or only new events for the bridge. */
+export type DrainScope = "all" | "events";
+
 /**
  * Lets one drain at a time work on a state directory. If another drain is running, this one leaves a note that makes the
  * other one repeat its pass, and returns: every event is read, and no drain waits.
@@ -15,30 +18,41 @@ import { createFile, removerOf } from "./spare-files.ts";
  * may have mounted, the lock is a file name: see `tryNameLock`.
  *
  * @param path of the lock file; the note is beside it
- * @param work one pass; called again while there are notes
+ * @param work one pass; called again while there are notes, with the larger of the scopes that were asked for
  * @returns false if another drain was running
  * @throws StoreError `E_STORE` if the lock cannot be created; what `work` throws, after the lock was released
  */
-export async function withDrainLock(path: string, work: () => Promise<void>): Promise<boolean> {
-  const note = `${path}.again`;
+export async function withDrainLock(
+  path: string,
+  work: (scope: DrainScope) => Promise<void>,
+  scope: DrainScope = "all",
+): Promise<boolean> {
   const stateDir = dirname(path);
+  const [again, events] = [noteOf(path, "all"), noteOf(path, "events")];
+  const isAsked = (): boolean => existsSync(again) || existsSync(events);
   let worked = false;
   withLockError(path, () => {
     mkdirSync(stateDir, { recursive: true, mode: 0o700 });
-    step("lock.note", () => createFile(note, stateDir));
+    step("lock.note", () => createFile(noteOf(path, scope), stateDir));
     // SQLite would make it readable for other users
     if (!existsSync(path)) step("lock.make", () => createFile(path, stateDir));
   });
   const take = fileSystemOf(stateDir).isShared ? tryNamed : tryLock;
   // The holder checks for notes after releasing the lock, so a note of a drain that failed to get it is always seen
-  while (existsSync(note)) {
+  while (isAsked()) {
     const release = withLockError(path, () => step("lock.take", () => take(path)));
     if (release === undefined) return worked;
     try {
-      while (existsSync(note)) {
-        withLockError(path, () => step("lock.take-note", () => removerOf(stateDir)(note)));
+      while (isAsked()) {
+        const isAll = existsSync(again);
+        withLockError(path, () =>
+          step("lock.take-note", () => {
+            const remove = removerOf(stateDir);
+            for (const note of [again, events]) if (existsSync(note)) remove(note);
+          }),
+        );
         worked = true;
-        await work();
+        await work(isAll ? "all" : "events");
       }
     } finally {
       step("lock.release", release);
@@ -47,7 +61,12 @@ export async function withDrainLock(path: string, work: () => Promise<void>): Pr
   return worked;
 }
 
+/** Whether another drain, which found the lock taken, asks the holder for a pass over everything. */
+export const isPassAsked = (path: string): boolean => existsSync(noteOf(path, "all"));
+
 // --- internal ---
+
+const noteOf = (path: string, scope: DrainScope): string => `${path}.${scope === "all" ? "again" : "events"}`;
 
 function withLockError<T>(path: string, work: () => T): T {
   try {

@@ -241,4 +241,32 @@ export const MIGRATIONS: readonly string[] = [
   -- Digests of facts that were counted and delivered, and which this store does not know, because an older store was put back
   CREATE TABLE counted_before (digest INTEGER PRIMARY KEY);
   `,
+  `
+  -- A command of an allowed registration file. failures: in a row; not before: the end of its back-off
+  CREATE TABLE bridge_commands (
+    id INTEGER PRIMARY KEY,
+    path TEXT NOT NULL,
+    command TEXT NOT NULL,
+    delivered INTEGER NOT NULL DEFAULT 0,
+    dropped INTEGER NOT NULL DEFAULT 0,
+    failures INTEGER NOT NULL DEFAULT 0,
+    not_before_ms REAL NOT NULL DEFAULT 0,
+    last_ok_ms REAL,
+    last_reason TEXT,
+    UNIQUE (path, command)
+  );
+  -- Envelopes that a command has not accepted yet. started_ms: it was started for this one, and its end is not known
+  CREATE TABLE bridge_queue (
+    seq INTEGER PRIMARY KEY,
+    command INTEGER NOT NULL REFERENCES bridge_commands (id) ON DELETE CASCADE,
+    event TEXT NOT NULL,
+    time_ms REAL NOT NULL,
+    since_ms REAL NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    started_ms REAL,
+    UNIQUE (command, event)
+  );
+  CREATE INDEX bridge_queue_by_time ON bridge_queue (command, time_ms, seq);
+  CREATE INDEX bridge_queue_started ON bridge_queue (started_ms) WHERE started_ms IS NOT NULL;
+  `,
 ];

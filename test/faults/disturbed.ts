@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
+import { allowCommand } from "./allow-command.ts";
 import { type Fault, nameOf } from "./fault.ts";
 import { type Outcome, outcomeOf, waitingIn, withoutReason } from "./outcome.ts";
 import type { FaultBuild } from "./program.ts";
@@ -31,6 +32,7 @@ export function stateOf(world: World): State {
   const state = world.state();
   writeFileSync(state.places.storePath, DAMAGED_STORE, { mode: 0o600 });
   writeFileSync(join(state.places.stateDir, "drain.log"), "x".repeat(LOG_BYTES), { mode: 0o600 });
+  allowCommand(state, "cat >/dev/null");
   return state;
 }
 

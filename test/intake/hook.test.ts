@@ -21,6 +21,9 @@ import { computed } from "../../scripts/esbuild-plugins.mjs";
 import { RECORDED_VARIABLES } from "../../src/agents/intake.const.ts";
 import { placesOf } from "../../src/config/places.ts";
 import {
+  BRIDGE_CONSENT,
+  BRIDGE_LIVE,
+  BRIDGE_VARIABLE,
   FIRST_BYTE_TIMEOUT_MS,
   GONE_AFTER_MS,
   GONE_MARK,
@@ -241,6 +244,40 @@ describe.each(intakes())("$title", (intake) => {
     await run(hook({ drain: "if-waiting" }), { input: PAYLOAD, env: env() });
     await until(() => (drained().length === 1 ? true : undefined));
     expect(readInbox(sandbox)).toHaveLength(4);
+  });
+
+  test("with the bridge on, every event starts a drain for events, unless one is running", async () => {
+    const own = makeSandbox({ drainMs: 5_000 });
+    const at = (drain: "yes" | "no", more = {}) =>
+      run(intake.command(own, { source: "claude-code", drain }), { input: PAYLOAD, env: { HOME: own.home, ...more } });
+    const live = join(own.stateDir, BRIDGE_LIVE);
+    const started = (n: number) =>
+      until(() => (drained(own.drainedDir).length === n ? drained(own.drainedDir) : undefined));
+    try {
+      await at("no");
+      writeFileSync(join(own.stateDir, BRIDGE_CONSENT), "{}");
+      await at("no", { [BRIDGE_VARIABLE]: "openhook-otel" });
+      await sleepMs(250);
+      expect(drained(own.drainedDir), "not allowed; run by a command of the bridge").toEqual([]);
+      expect(await at("no")).toMatchObject(QUIET);
+      const [first] = await started(1);
+      expect(first.argv).toEqual(["drain", "--quiet", "--events"]);
+      expect(readFileSync(live, "utf8")).toBe(`${first.pid}\n`);
+      await at("no");
+      await sleepMs(250);
+      expect(drained(own.drainedDir), "the first one reads it").toHaveLength(1);
+      process.kill(first.pid, "SIGKILL");
+      // At once: in a container without init it stays, as a zombie
+      await at("no");
+      const [second] = (await started(2)).filter(({ pid }) => pid !== first.pid);
+      await at("yes");
+      const third = (await started(3)).find(({ pid }) => pid !== first.pid && pid !== second.pid);
+      expect(third?.argv).toEqual(["drain", "--quiet"]);
+      expect(readFileSync(live, "utf8")).toBe(`${third?.pid}\n`);
+      for (const { pid } of [second, third]) process.kill(pid, "SIGKILL");
+    } finally {
+      own.remove();
+    }
   });
 
   test("without its program records events for a week, then writes nothing more", async () => {

@@ -26,6 +26,9 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/drain/clock-jump.test.ts": "the built program under other clocks; session/endings.test.ts has the rules",
   "test/drain/put-back.test.ts": "older stores that are put back at several times; drain/instance.test.ts has copies",
   "test/drain/shared-home.test.ts": "several machines on one home; drain/instance.test.ts has the rules",
+  "test/bridge/failures.test.ts": "commands that fail, levels, changed files; bridge/deliver.test.ts delivers once",
+  "test/e2e/bridge.test.ts": "commands of every kind, with installed hooks; bridge/deliver.test.ts has the rules",
+  "test/faults/bridge.test.ts": "a drain killed at every step of the bridge; bridge/deliver.test.ts delivers once",
   "test/e2e/suggestions.test.ts": "each suggested command, typed as printed; commands/*.test.ts run the commands",
   "test/e2e/repository-variables.test.ts":
     "variables from a repository, with the built program; privacy/repository-variables.test.ts has the rules",

@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { CommandSetup } from "./setup.ts";
 
 /** Adds the commands that move, compare or remove collected data. */
@@ -9,6 +9,7 @@ export function addDataCommands(program: Command, { context, done, interruption 
     .option("--end-idle", "end all open sessions now", false)
     .option("-q, --quiet", "print nothing", false)
     .option("--json", "print JSON", false)
+    .addOption(new Option("--events", "only read new events and run the bridge's commands").default(false).hideHelp())
     .action(async (options) => done((await import("../drain.ts")).drain(options, context)));
 
   program

@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import { ENVELOPE_TEXTS } from "../../model/envelope-types.ts";
+import { addBridgeCommands } from "./bridge.ts";
 import type { CommandSetup } from "./setup.ts";
 
 /** Adds the remaining commands: conversion, wrappers, the local stack, settings, the hook and the demo. */
@@ -51,6 +52,8 @@ export function addToolCommands(program: Command, { context, done, hookSource, p
     .option("--force", "overwrite files that you have changed", false)
     .option("--undo", "remove the files and restore otlp.endpoint", false)
     .action(async (options) => done((await import("../set-up.ts")).stack(options, context, packageRoot)));
+
+  addBridgeCommands(program, async (action) => done((await import("../read-and-repair.ts")).bridge(action, context)));
 
   const config = program.command("config").description("show or change settings").helpCommand(false);
   config

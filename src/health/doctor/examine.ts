@@ -2,6 +2,7 @@ import type { Context } from "../../context.ts";
 import type { AgentLookup } from "../../registration/settings-edit.ts";
 import { collectStatus } from "../status/facts.ts";
 import { type AgentReport, agentReports } from "./agents.ts";
+import { bridgeFindings } from "./bridge.ts";
 import { endpointFindings } from "./endpoint.ts";
 import { exposedFiles } from "./exposed-files.ts";
 import { fileSystemFindings } from "./file-system.ts";
@@ -31,6 +32,7 @@ export async function examine(context: Context, agents: AgentLookup, hookSource:
   findings.push(...store.findings);
   for await (const finding of selfFindings(status, context)) findings.push(finding);
   for await (const finding of inboxFindings(status, context)) findings.push(finding);
+  findings.push(...bridgeFindings(status));
   for await (const finding of endpointFindings(status, context)) findings.push(finding);
   findings.push(...futureFindings(store.activity, context.now()));
   return { findings, reports: await agentReports(status.agents, store.activity, context, agents) };

@@ -1,6 +1,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { allAgents } from "../../agents/registry.ts";
+import { fileJson } from "../../bridge/json.ts";
+import { bridgeFiles } from "../../bridge/report.ts";
+import { bridgeRemarks } from "../../bridge/text.ts";
 import { loadConfigAndPrices } from "../../config/own-prices.ts";
 import type { Context } from "../../context.ts";
 import type { Agent } from "../../model/agent.ts";
@@ -27,6 +30,7 @@ export async function collectStatus(context: Context, cards?: readonly Agent[]):
   const hook = await hookOf(context);
   const store = storeOf(context);
   const inboxes = await inboxOf(context, store);
+  const bridge = bridgeFiles(context, store.bridgeCommands);
   const log = await logOf(join(places.stateDir, "drain.log"));
   const isEnabled = agents.some(({ registrations }) => registrations.some((one) => one.state === "enabled"));
   const hasRecords = agents.some(({ registrations }) => registrations.some((one) => one.recorded));
@@ -55,6 +59,7 @@ export async function collectStatus(context: Context, cards?: readonly Agent[]):
       traces: deliveryOf("traces", loaded, store.meta, context),
       metrics: deliveryOf("metrics", loaded, store.meta, context),
     },
+    bridge: bridge.map(fileJson),
     log,
     config: { path: places.configPath, errors: loaded.errors, warnings: loaded.warnings },
     broken: [
@@ -68,6 +73,7 @@ export async function collectStatus(context: Context, cards?: readonly Agent[]):
     remarks: [
       ...store.remarks,
       ...selfRemarks(store.self),
+      ...bridgeRemarks(bridge, context.now()),
       ...[lostRemark(inboxes.inbox, places.stateDir, context.now())].filter((line) => line !== undefined),
       ...staleRemark(inboxes.inbox, context.now()),
       // Drains that could not even open the store only report it in the log

@@ -1,3 +1,4 @@
+import type { BridgeFileJson } from "../../bridge/json.ts";
 import type { SelfStatus } from "./self-telemetry.ts";
 import type { Sizes } from "./sizes.ts";
 
@@ -61,6 +62,8 @@ export interface Status {
   }[];
   readonly last_drain: LastDrain | null;
   readonly delivery: { readonly traces: Delivery; readonly metrics: Delivery };
+  /** Registration files that were allowed, and those that apply in the current folder. */
+  readonly bridge: readonly BridgeFileJson[];
   readonly log: { readonly path: string; readonly exists: boolean; readonly last_lines: readonly string[] };
   readonly config: {
     readonly path: string;

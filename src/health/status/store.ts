@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import * as z from "zod";
 import type { Context } from "../../context.ts";
 import { describeStoreError } from "../../sessions/open-store.ts";
+import { type BridgeCommandState, bridgeCommandStates } from "../../store/bridge-state.ts";
 import { MAX_SERIES, MAX_SERIES_OF_SESSION, type Overflow, overflowState } from "../../store/cardinality.ts";
 import { type Database, StoreError } from "../../store/database.ts";
 import { type SessionFailure, sessionFailures } from "../../store/failures.ts";
@@ -32,6 +33,7 @@ export interface StoreFacts {
   readonly lost: LostEvents;
   /** How many of the events for which no file could be created are among them. */
   readonly unwrittenCounted: number;
+  readonly bridgeCommands: readonly BridgeCommandState[];
   /** Names of claimed files whose events are stored and which may still exist. */
   readonly taken: ReadonlySet<string>;
   readonly meta: (key: string) => string | undefined;
@@ -67,6 +69,7 @@ const NO_STORE: StoreFacts = {
   self: NO_SELF,
   lost: { total: 0 },
   unwrittenCounted: 0,
+  bridgeCommands: [],
   taken: new Set(),
   meta: () => undefined,
   broken: [],
@@ -94,6 +97,7 @@ function storeFacts(db: Database): StoreFacts {
     self: selfOf(db),
     lost: lostEvents(db),
     unwrittenCounted: unwrittenCounted(db),
+    bridgeCommands: bridgeCommandStates(db),
     taken: committedFiles(db),
     meta: (key) => meta.get(key),
     broken: [],

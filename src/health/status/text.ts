@@ -26,6 +26,7 @@ export function* statusLines(facts: Status, terminal: Terminal, nowMs: number): 
   for (const signal of ["traces", "metrics"] as const) {
     yield* field(signal, ...deliveryLines(facts.delivery[signal], signal, facts, nowMs));
   }
+  if (facts.bridge.some(({ allowed }) => allowed !== null)) yield* field("bridge", bridgeLine(facts));
   yield* field("log", facts.log.exists ? facts.log.path : `${facts.log.path} (nothing logged yet)`);
   const remarks = [
     ...facts.broken.map((text): [Piece, string] => [{ text: "✗ ", style: "red" }, text]),
@@ -135,6 +136,16 @@ function deliveryLines(
     `${delivery.endpoint} (${last}${queued})`,
     ...(delivery.last_problem === null ? [] : [`! ${delivery.last_problem}${notBefore}`]),
   ];
+}
+
+function bridgeLine({ bridge }: Status): string {
+  const allowed = bridge.filter(({ state }) => state === "allowed");
+  const commands = allowed.flatMap((file) => file.commands);
+  const [delivered, queued] = (["delivered", "queued"] as const).map((name) =>
+    commands.reduce((sum, one) => sum + one[name], 0),
+  );
+  const where = `${plural(commands.length, "command")} in ${plural(allowed.length, "allowed file")}`;
+  return `${where}, ${count(delivered)} delivered, ${count(queued)} queued; ${suggest("bridge")} lists them`;
 }
 
 /** Empty for spans that are queued for less than a minute. */

@@ -1,0 +1,47 @@
+import type { LoadedConfig } from "../config/load.ts";
+import type { Places } from "../config/places.ts";
+import type { Agent } from "../model/agent.ts";
+import type { CaptureLevel } from "../model/capture.ts";
+import type { Event } from "../model/event.ts";
+import type { Database } from "../store/database.ts";
+
+/** Hands envelopes to the commands that the user allowed, during one drain. */
+export interface Bridge {
+  /** False: nothing is allowed and nothing is queued, so all of this does nothing. */
+  readonly isActive: boolean;
+  /** Commands are running. */
+  readonly isBusy: boolean;
+  /** Queues a new event, in the commit that stores it. @param folder the session's, if known @param level the session's */
+  queue(folder: string | undefined, event: Event, level: CaptureLevel): void;
+  /** Starts commands for what is queued, without waiting for them. */
+  kick(): void;
+  /** Waits until nothing is queued that is due, or until the time is up. @throws StoreError */
+  finish(budgetMs: number): Promise<void>;
+  /** Starts no more commands and waits for those that run: at most their time limit. @throws StoreError */
+  stop(): Promise<void>;
+}
+
+export interface BridgeDeps {
+  readonly db: Database;
+  readonly places: Places;
+  readonly loaded: LoadedConfig;
+  readonly agents: readonly Agent[];
+  readonly platform: NodeJS.Platform;
+  /** Of this process. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly now: () => number;
+  readonly log: (line: string) => void;
+  readonly sudoUid?: number;
+  /** The user started the drain: commands that failed recently are tried immediately. */
+  readonly isEager: boolean;
+}
+
+/** For drains in which no command may run. */
+export const NO_BRIDGE: Bridge = {
+  isActive: false,
+  isBusy: false,
+  queue: () => {},
+  kick: () => {},
+  finish: async () => {},
+  stop: async () => {},
+};

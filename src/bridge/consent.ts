@@ -1,0 +1,72 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import * as z from "zod";
+import { removeFile, writeFileAtomic } from "../config/files.ts";
+import type { Places } from "../config/places.ts";
+import { BRIDGE_CONSENT } from "../intake/inbox-file.ts";
+import type { RegistrationFile } from "./registration-file.ts";
+
+/** A file that the user allowed, as it was then. */
+export interface Consent {
+  readonly path: string;
+  readonly digest: string;
+  /** User id; absent on systems without. */
+  readonly owner?: number | undefined;
+  /** Milliseconds since the epoch. */
+  readonly atMs: number;
+}
+
+/** Where consent is stored. */
+export const consentPath = ({ stateDir }: Pick<Places, "stateDir">): string => join(stateDir, BRIDGE_CONSENT);
+
+/**
+ * All files that the user allowed.
+ *
+ * @returns `undefined` if the record cannot be read or is damaged: nothing is allowed, and nothing is known to be revoked
+ * @throws never
+ */
+export function readConsents(places: Pick<Places, "stateDir">): readonly Consent[] | undefined {
+  try {
+    const text = readFileSync(consentPath(places), "utf8");
+    return Consents.parse(JSON.parse(text)).allowed;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "ENOENT" ? [] : undefined;
+  }
+}
+
+/** Whether the user allowed exactly this file: path, content and owner. */
+export const isAllowed = (consents: readonly Consent[] | undefined, file: RegistrationFile): boolean =>
+  consents?.some(({ path, digest, owner }) => path === file.path && digest === file.digest && owner === file.owner) ===
+  true;
+
+/** Stores that the user allowed a file, in place of an earlier consent to the same path. @throws FileError */
+export async function allow(
+  places: Pick<Places, "stateDir">,
+  { path, digest, owner }: RegistrationFile,
+  nowMs: number,
+): Promise<void> {
+  const others = (readConsents(places) ?? []).filter((one) => one.path !== path);
+  await write(places, [...others, { path, digest, ...(owner !== undefined && { owner }), atMs: nowMs }]);
+}
+
+/** Removes consent. @returns the paths that were allowed @throws FileError */
+export async function revoke(
+  places: Pick<Places, "stateDir">,
+  isMeant: (path: string) => boolean,
+): Promise<readonly string[]> {
+  const before = readConsents(places) ?? [];
+  const revoked = before.filter(({ path }) => isMeant(path));
+  const left = before.filter((one) => !revoked.includes(one));
+  if (left.length > 0) await write(places, left);
+  else await removeFile(consentPath(places));
+  return revoked.map(({ path }) => path);
+}
+
+// --- internal ---
+
+const Consents = z.object({
+  allowed: z.array(z.object({ path: z.string(), digest: z.string(), owner: z.int().optional(), atMs: z.number() })),
+});
+
+const write = (places: Pick<Places, "stateDir">, allowed: readonly Consent[]): Promise<void> =>
+  writeFileAtomic(consentPath(places), `${JSON.stringify({ allowed }, null, 2)}\n`, { mode: 0o600, forceMode: true });

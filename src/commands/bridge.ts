@@ -1,0 +1,115 @@
+import { resolve } from "node:path";
+import { confirm, isCancel } from "@clack/prompts";
+import { allow, isAllowed, readConsents, revoke } from "../bridge/consent.ts";
+import { fileJson } from "../bridge/json.ts";
+import { type RegistrationFile, readRegistrationFile } from "../bridge/registration-file.ts";
+import { bridgeFiles, pathsHere, runnerOf } from "../bridge/report.ts";
+import { testFile } from "../bridge/sample.ts";
+import { commandLines, fileLines, startsOwnFile } from "../bridge/text.ts";
+import { loadConfig } from "../config/load.ts";
+import { type Context, UserError } from "../context.ts";
+import { ensurePrivateState } from "../drain/private-state.ts";
+import { suggest } from "../model/suggest.ts";
+import { withUserErrors } from "../registration/settings-edit.ts";
+import { refuseSudo } from "../registration/sudo.ts";
+import { withOpenStore } from "../sessions/open-store.ts";
+import { bridgeCommandStates } from "../store/bridge-state.ts";
+import { printable, writeLines } from "../text/terminal.ts";
+import type { BridgeAction } from "./definitions/bridge.ts";
+import { isInteractive, promptStreams } from "./prompts.ts";
+
+/**
+ * `openhook-otel bridge`: which registered commands get every event as an OpenHook envelope. Nothing runs without consent.
+ *
+ * @returns exit code: 0; of `allow` 1 if the user declined or a file is refused; of `test` 1 if a command failed
+ * @throws UserError if there is no file, or no terminal to ask on
+ */
+export function bridge(action: BridgeAction, context: Context): Promise<number> {
+  switch (action.kind) {
+    case "allow":
+      return withUserErrors(() => allowFiles(action.path, action.yes, context));
+    case "revoke":
+      return withUserErrors(() => revokeFiles(action.path, action.all, context));
+    case "status":
+      return showStatus(action.json, context);
+    case "test":
+      return testFiles(action.path, context);
+  }
+}
+
+// --- internal ---
+
+async function allowFiles(path: string | undefined, yes: boolean, context: Context): Promise<number> {
+  const { places, stdout, platform, now } = context;
+  await refuseSudo(context);
+  for (const file of filesFor(path, context)) {
+    const name = printable(file.path);
+    if (file.commands.length === 0) {
+      stdout.write(
+        `${name} contains ${file.own > 0 ? "only our own registration" : "no commands"}: nothing to allow\n`,
+      );
+      continue;
+    }
+    if (isAllowed(readConsents(places), file)) {
+      stdout.write(`${name} is allowed already\n`);
+      continue;
+    }
+    writeLines(stdout, [`${name}, in ${printable(file.folder)}:`, ...file.commands.flatMap(commandLines)]);
+    if (file.commands.some(startsOwnFile)) {
+      stdout.write("Consent is to this text: programs that it starts can change later without being asked about.\n");
+    }
+    if (!yes && !isInteractive(context)) {
+      throw new UserError("E_CONFIRM", "to allow these commands, run this in a terminal, or pass --yes");
+    }
+    const message = "Run these commands as you for every event, whichever agent it is from?";
+    const answer = yes || (await confirm({ message, initialValue: false, ...promptStreams(context) }));
+    if (isCancel(answer) || !answer) {
+      stdout.write("Nothing was allowed.\n");
+      return 1;
+    }
+    await ensurePrivateState({ places, platform, log: (line) => context.stderr.write(`${printable(line)}\n`) });
+    await allow(places, file, now());
+    stdout.write(`allowed until the file changes; to try it: ${suggest("bridge test")}\n`);
+  }
+  return 0;
+}
+
+/** @throws UserError if there is none, or one is refused */
+function filesFor(path: string | undefined, context: Context): readonly RegistrationFile[] {
+  const runner = runnerOf(context);
+  const paths = path === undefined ? pathsHere(context) : [resolve(context.cwd, path)];
+  const found = paths.map((one) => readRegistrationFile(one, runner)).filter((file) => file !== undefined);
+  if (found.length === 0) throw new UserError("E_FILE", `there is no ${paths.join(" and no ")}`);
+  return found.map((file) => {
+    if ("problem" in file) throw new UserError("E_REFUSED", `${file.path} is refused: ${file.problem}`, 1);
+    return file;
+  });
+}
+
+async function revokeFiles(path: string | undefined, all: boolean, context: Context): Promise<number> {
+  const meant = new Set(path === undefined ? pathsHere(context) : [resolve(context.cwd, path)]);
+  const revoked = await revoke(context.places, (one) => all || meant.has(one));
+  for (const one of revoked) context.stdout.write(`${printable(one)} is not allowed any more\n`);
+  if (revoked.length === 0) context.stdout.write(`nothing was allowed${all ? "" : " here"}\n`);
+  return 0;
+}
+
+async function showStatus(json: boolean, context: Context): Promise<number> {
+  const files = bridgeFiles(context, withOpenStore(context, bridgeCommandStates) ?? []);
+  if (json) context.stdout.write(`${JSON.stringify({ files: files.map(fileJson) })}\n`);
+  else if (files.length > 0) writeLines(context.stdout, fileLines(files, context.now()));
+  else context.stdout.write("nothing is allowed, and no registration file applies here\n");
+  return 0;
+}
+
+async function testFiles(path: string | undefined, context: Context): Promise<number> {
+  const { config } = await loadConfig(context);
+  const consents = readConsents(context.places);
+  let failed = 0;
+  for (const file of filesFor(path, context)) {
+    if (isAllowed(consents, file)) failed += await testFile(file, config, context);
+    else context.stdout.write(`${printable(file.path)} is not allowed: ${suggest("bridge allow")}\n`);
+    if (!isAllowed(consents, file)) failed++;
+  }
+  return failed > 0 ? 1 : 0;
+}

@@ -1,0 +1,144 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { Envelope } from "../../src/model/envelope.ts";
+import { APPEND, bridgedProjects, TYPES } from "./bridged-project.ts";
+
+const at = bridgedProjects();
+
+describe("delivery", () => {
+  test("every event of a session arrives once, in order, as a valid envelope", async () => {
+    at().write([{ command: APPEND }]);
+    await at().allow();
+    at().putAll();
+    await at().drain();
+    expect(at().types()).toEqual(TYPES);
+    for (const envelope of at().got()) expect(Envelope.safeParse(envelope).error).toBeUndefined();
+    expect(
+      new Set(
+        at()
+          .got()
+          .map(({ id }) => id),
+      ).size,
+    ).toBe(TYPES.length);
+    await at().drain();
+    at().putAll();
+    await at().drain();
+    expect(at().got(), "the same payloads again").toHaveLength(TYPES.length);
+    expect(at().states()).toMatchObject([{ delivered: TYPES.length, queued: 0, failures: 0, dropped: 0 }]);
+  });
+
+  test("a command gets only the types it is registered for, and each command its own copy", async () => {
+    at().write([
+      { command: APPEND, events: ["tool.start", "tool.end"] },
+      { command: 'cat >> "$HOME/ends.jsonl"', events: ["session.end"], async: true },
+      { command: 'cat >> "$HOME/never.jsonl"', events: ["file.write"] },
+    ]);
+    await at().allow();
+    at().putAll();
+    await at().drain();
+    expect(at().types()).toEqual(["tool.start", "tool.end", "tool.start", "tool.end"]);
+    expect(at().types("ends.jsonl")).toEqual(["session.end"]);
+    expect(at().got("never.jsonl")).toEqual([]);
+  });
+
+  test("the user's own file gets the sessions of every project", async () => {
+    const own = join(at().replay.home, ".config", "openhook-otel", "openhook.json");
+    mkdirSync(join(own, ".."), { recursive: true });
+    at().write([{ command: APPEND }], own);
+    await at().allow(own);
+    at().putAll();
+    await at().drain();
+    expect(at().types()).toEqual(TYPES);
+  });
+
+  test("events from before the consent are not handed over", async () => {
+    at().write([{ command: APPEND }]);
+    const [first, ...others] = at().replay.calls;
+    if (first !== undefined) at().replay.put(first);
+    await at().drain();
+    await at().allow();
+    for (const call of others) at().replay.put(call);
+    await at().drain();
+    expect(at().types()).toEqual(TYPES.slice(1));
+  });
+
+  test("a preview runs nothing; the next drain does", async () => {
+    at().write([{ command: APPEND }]);
+    await at().allow();
+    at().putAll();
+    await at().drain({ deliver: async () => {} });
+    expect(at().got()).toEqual([]);
+    await at().drain();
+    expect(at().types()).toEqual(TYPES);
+  });
+
+  test("asynchronous commands run side by side, the envelopes of one session one after another", async () => {
+    at().write([{ command: `${APPEND}; echo start >> "$HOME/log"; sleep 0.05; echo end >> "$HOME/log"`, async: true }]);
+    await at().allow();
+    at().putAll();
+    await at().drain();
+    expect(at().types()).toEqual(TYPES);
+    const log = readFileSync(join(at().replay.home, "log"), "utf8").trim().split("\n");
+    expect(log).toEqual(TYPES.flatMap(() => ["start", "end"]));
+  });
+
+  test("a command sees the project's folder, the user's home and no secrets of the agent", async () => {
+    at().write([{ command: 'pwd > "$HOME/where"; env > "$HOME/env"', events: ["session.start"] }]);
+    await at().allow();
+    at().putAll();
+    await at().drain();
+    expect(readFileSync(join(at().replay.home, "where"), "utf8").trim()).toMatch(/acme-shop$/);
+    const env = readFileSync(join(at().replay.home, "env"), "utf8");
+    expect(env).toContain("OPENHOOK_BRIDGE=openhook-otel");
+    expect(env).not.toContain("s3cret");
+  });
+});
+
+describe("consent", () => {
+  test("nothing runs without it", async () => {
+    at().write([{ command: APPEND }]);
+    at().putAll();
+    await at().drain();
+    expect(at().got()).toEqual([]);
+    expect(at().states()).toEqual([]);
+  });
+
+  test("a changed file runs nothing, and what was queued for it waits until it is allowed again", async () => {
+    at().write([{ command: APPEND }]);
+    await at().allow();
+    const before = readFileSync(at().file);
+    at().putAll();
+    await at().drain({ deliver: async () => {} });
+    at().write([{ command: APPEND }, { command: "true" }]);
+    await at().drain();
+    expect(at().got()).toEqual([]);
+    expect(at().states()).toMatchObject([{ queued: TYPES.length }]);
+    writeFileSync(at().file, before);
+    await at().drain();
+    expect(at().types()).toEqual(TYPES);
+  });
+});
+
+describe("loops", () => {
+  test("an agent that a command runs is recorded, and its events start no command", async () => {
+    at().write([{ command: APPEND }]);
+    await at().allow();
+    for (const call of at().replay.calls)
+      at().replay.put({ ...call, env: { ...call.env, OPENHOOK_BRIDGE: "openhook-otel" } });
+    const { events } = await at().drain();
+    expect(events).toBeGreaterThan(TYPES.length);
+    expect(at().got()).toEqual([]);
+  });
+
+  test("an envelope that a command hands to our hook again is known", async () => {
+    at().write([{ command: APPEND }]);
+    await at().allow();
+    at().putAll();
+    await at().drain();
+    const [envelope] = at().got();
+    at().replay.put({ received_at: new Date().toISOString(), event: "session.start", stdin: envelope ?? {} });
+    await at().drain();
+    expect(at().got()).toHaveLength(TYPES.length);
+  });
+});

@@ -1,0 +1,107 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { commandEnvironment } from "../../src/bridge/command-environment.ts";
+import { type CommandRun, runCommand } from "../../src/bridge/run-command.ts";
+import { sleep, until } from "../support/program.ts";
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "openhook-run-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const run = (command: string, more: Partial<CommandRun> = {}): Promise<string | undefined> =>
+  runCommand({
+    command,
+    folder,
+    env: { PATH: process.env["PATH"] ?? "" },
+    input: '{"id":"1"}',
+    timeoutMs: 20_000,
+    platform: process.platform,
+    ...more,
+  });
+const text = (name: string): string => readFileSync(join(folder, name), "utf8");
+
+test("a command gets one line on stdin and runs in the file's folder", async () => {
+  expect(await run("cat > got; pwd > where")).toBeUndefined();
+  expect(text("got")).toBe('{"id":"1"}\n');
+  expect(text("where")).toMatch(/openhook-run-/);
+});
+
+test("a command of two lines is one script", async () => {
+  expect(await run("read -r line\nprintf '%s' \"$line\" > got")).toBeUndefined();
+  expect(text("got")).toBe('{"id":"1"}');
+});
+
+test("the reason says how a command failed", async () => {
+  expect(await run("exit 2")).toBe("exit code 2");
+  expect(await run("kill -9 $$")).toBe("it was ended by SIGKILL");
+  expect(await run("no-such-program-here")).toBe("exit code 127");
+  expect(await run("true", { folder: "/nowhere/at/all" })).toMatch(/could not be started/);
+});
+
+test("a command that reads nothing is no failure", async () => {
+  expect(await run("exec 0<&-; true", { input: "x".repeat(1 << 20) })).toBeUndefined();
+});
+
+test("a command that hangs is killed with everything it started", async () => {
+  const startMs = performance.now();
+  expect(await run("sleep 60 & echo $! > pid; trap '' TERM; sleep 60", { timeoutMs: 300 })).toBe(
+    "it took longer than 300 ms",
+  );
+  expect(performance.now() - startMs).toBeLessThan(10_000);
+  await until("the child is gone", () => !existsSync(`/proc/${text("pid").trim()}`) || isZombie(text("pid").trim()));
+});
+
+test("what a command leaves in the background ends with it", async () => {
+  expect(await run("(sleep 0.5; touch late) & echo $! > pid")).toBeUndefined();
+  await sleep(800);
+  expect(existsSync(join(folder, "late"))).toBe(false);
+});
+
+test("output is discarded, however much it is", async () => {
+  const before = process.memoryUsage().rss;
+  expect(await run("head -c 1000000000 /dev/zero; head -c 1000000 /dev/zero >&2")).toBeUndefined();
+  expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000);
+});
+
+test("a test shows the beginning of the output, and reads the rest", async () => {
+  let shown = "";
+  const onOutput = (piece: string): void => {
+    shown += piece;
+  };
+  expect(await run("echo hello; head -c 10000000 /dev/zero", { onOutput })).toBeUndefined();
+  expect(shown).toMatch(/^hello/);
+  expect(shown.length).toBeLessThan(200_000);
+});
+
+test("the environment has what programs need, and nothing else", () => {
+  const env = {
+    PATH: `/usr/bin:relative:${join("/work", "shop", "node_modules", ".bin")}:/work/tools:`,
+    HOME: "/repository/home",
+    LANG: "de_DE.UTF-8",
+    AWS_SECRET_ACCESS_KEY: "s3cret",
+    NODE_OPTIONS: "--require ./evil.js",
+    LD_PRELOAD: "./evil.so",
+    BASH_ENV: "./evil.sh",
+    ENV: "./evil.sh",
+    OPENHOOK_OTEL_OTLP_HEADERS: "authorization=s3cret",
+  };
+  const at = { folder: "/work/shop", home: "/home/dev" };
+  expect(commandEnvironment(env, { ...at, isProject: true })).toEqual({
+    PATH: "/usr/bin:/work/tools",
+    HOME: "/home/dev",
+    LANG: "de_DE.UTF-8",
+    OPENHOOK_BRIDGE: "openhook-otel",
+  });
+  expect(commandEnvironment({ PATH: ".:bin" }, { ...at, isProject: true })["PATH"]).toBe(
+    "/usr/local/bin:/usr/bin:/bin",
+  );
+});
+
+// --- internal ---
+
+/** It has ended; whoever adopted it has not noticed yet. */
+const isZombie = (pid: string): boolean => / Z /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));
