@@ -17,6 +17,7 @@ import { ensurePrivateState } from "./drain/private-state.ts";
 import { type PruneRequest, prune, pruneDaily } from "./drain/prune.ts";
 import { readInbox } from "./drain/read-inbox.ts";
 import { readTranscripts } from "./drain/read-transcripts.ts";
+import { retryQuarantined } from "./drain/retry-quarantined.ts";
 import { measureDrain } from "./drain/self-counters.ts";
 import { announceDrain, serveBridge } from "./drain/serve-bridge.ts";
 import { LOST_COUNT } from "./intake/inbox-file.ts";
@@ -139,6 +140,7 @@ async function pass(work: Drain, options: DrainOptions): Promise<void> {
   ensureInstance(work);
   applyCaptureSettings(work);
   clearOldDrift(work.db, work.version);
+  await retryQuarantined(work);
   const touched = await readInbox(work);
   const late = activeSessions(work.db, work.now() - LATE_FILES_MS, LATE_SESSIONS);
   const sessions = await read(

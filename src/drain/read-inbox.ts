@@ -7,6 +7,7 @@ import { unwrittenEvents } from "../intake/inbox-dirs.ts";
 import { BRIDGE_VARIABLE, GONE_MARK } from "../intake/inbox-file.ts";
 import { type Decoded, decodeEvent } from "../intake/payload.ts";
 import { quarantine } from "../intake/quarantine.ts";
+import { isRetried } from "../intake/quarantined.ts";
 import type { IntakeFacts } from "../model/agent.ts";
 import { keepsContent } from "../model/capture.ts";
 import { messageOf } from "../model/error-message.ts";
@@ -98,6 +99,7 @@ export async function readInbox(drain: Drain): Promise<ReadonlySet<number>> {
         left.push(leftFile(file, error));
         continue;
       }
+      if (isRetried(file)) continue;
       report.quarantined++;
       quarantined.push(payloadIncrement(drain, "quarantined", file.facts.source, adapted));
       drain.log(`quarantined a payload of ${file.facts.source ?? "an unnamed agent"}: ${adapted}`);
@@ -185,6 +187,7 @@ async function refuse(drain: Drain, file: InboxFile, reason: string): Promise<vo
     reportLeftFiles(drain, [leftFile(file, error)]);
     return;
   }
+  if (isRetried(file)) return;
   report.quarantined++;
   recordSelf(drain, [payloadIncrement(drain, "quarantined", file.facts.source, reason)]);
   drain.log(`quarantined a payload of ${file.facts.source ?? "an unnamed agent"}: ${reason}`);

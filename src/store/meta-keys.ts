@@ -6,3 +6,5 @@ export const LAST_DRAIN_MS = "drain.took_ms";
 export const LAST_PRUNE = "prune.last_ms";
 /** Number of sessions pruned so far. */
 export const PRUNED_SESSIONS = "prune.sessions_total";
+/** How far this version is with retrying quarantined payloads, as JSON. */
+export const RETRIED_QUARANTINE = "quarantine.retried";

@@ -314,7 +314,9 @@ describe("doctor", () => {
       expect.stringMatching(/^remark: 1 × claude-code: the payload is not JSON/),
     ]);
     expect(report.findings).toContainEqual(
-      expect.objectContaining({ todo: "update openhook-otel, then: openhook-otel replay" }),
+      expect.objectContaining({
+        todo: "update openhook-otel: the next drain retries them; to retry now: openhook-otel replay",
+      }),
     );
     expect(JSON.stringify(report)).not.toContain("sk-secret");
   });

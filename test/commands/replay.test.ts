@@ -83,7 +83,8 @@ test("unrecognised events return to the quarantine once, with their time and rea
 test("counts replayed events and those quarantined again separately", async () => {
   await setAside();
   of.hook({ received_at: new Date().toISOString(), event: "Stop", stdin_raw: '{"unknown":1}' });
-  await of.drain();
+  // With the same agents, so that the drain retries nothing
+  await of.drain({}, { agents: [] });
   // a payload that arrives at the same time and is not recognised is not counted as replayed
   of.hook({ received_at: new Date().toISOString(), event: "Stop", stdin_raw: '{"unknown":2}' });
   const { text } = await run();

@@ -4,7 +4,7 @@ import { ownUid } from "../../config/file-owner.ts";
 import type { Context } from "../../context.ts";
 import { suggest } from "../../model/suggest.ts";
 import { duration, plural } from "../../text/figures.ts";
-import { staleRemark } from "../status/inbox.ts";
+import { retryInWords, staleRemark } from "../status/inbox.ts";
 import { byReason, quarantinedIn } from "../status/quarantine.ts";
 import type { Status } from "../status/shape.ts";
 import { type Finding, inArea } from "./finding.ts";
@@ -30,8 +30,8 @@ export async function* inboxFindings(status: Status, context: Context): AsyncGen
   const quarantine = inArea("quarantine");
   if (inbox.quarantined === 0) return yield quarantine.ok("empty");
   yield quarantine.remark(
-    `${plural(inbox.quarantined, "payload")} quarantined in ${inbox.quarantine_dir}`,
-    `update openhook-otel, then: ${suggest("replay")}`,
+    `${plural(inbox.quarantined, "payload")} quarantined in ${inbox.quarantine_dir}; ${retryInWords(inbox)}`,
+    `update openhook-otel: the next drain retries them; to retry now: ${suggest("replay")}`,
   );
   const reasons = byReason(await quarantinedIn(inbox.quarantine_dir, REASONS_READ));
   for (const [reason, n] of reasons.slice(0, REASONS_SHOWN)) yield quarantine.remark(`${n} × ${reason}`);

@@ -1,8 +1,11 @@
+import * as z from "zod";
 import type { Context } from "../../context.ts";
 import { counts, unwrittenEvents } from "../../intake/inbox-dirs.ts";
 import { messageOf } from "../../model/error-message.ts";
 import { suggest } from "../../model/suggest.ts";
+import { RETRIED_QUARANTINE } from "../../store/meta-keys.ts";
 import { duration, isoTime, plural } from "../../text/figures.ts";
+import { VERSION } from "../../version.ts";
 import { quarantinedIn } from "./quarantine.ts";
 import type { Status } from "./shape.ts";
 import type { StoreFacts } from "./store.ts";
@@ -14,7 +17,7 @@ import type { StoreFacts } from "./store.ts";
  */
 export async function inboxOf(
   { places }: Pick<Context, "places">,
-  store: Pick<StoreFacts, "lost" | "unwrittenCounted" | "taken">,
+  store: Pick<StoreFacts, "lost" | "unwrittenCounted" | "taken" | "meta">,
 ): Promise<{ readonly inbox: Status["inbox"]; readonly broken: string[] }> {
   const empty = { inbox: 0, claimed: 0, quarantined: 0, lost: 0 };
   const broken: string[] = [];
@@ -32,11 +35,18 @@ export async function inboxOf(
     quarantined: found.quarantined,
     quarantine_dir: places.quarantineDir,
     quarantine_newest: found.quarantined === 0 ? [] : await newestReasons(places.quarantineDir),
+    quarantine_retry: retryOf(store.meta(RETRIED_QUARANTINE)),
     lost: store.lost.total + found.lost + uncounted,
     lost_last: isoTime(lastLostMs > 0 ? lastLostMs : undefined),
   };
   return { inbox, broken };
 }
+
+/** When quarantined payloads are retried. */
+export const retryInWords = ({ quarantine_retry: retry }: Status["inbox"]): string =>
+  retry?.version !== VERSION || !retry.done
+    ? `the next drains retry them with version ${VERSION}`
+    : `version ${VERSION} has retried them${retry.converted > 0 ? ` and converted ${retry.converted} others` : ""}, and each update does so again`;
 
 /** Reports that no drain runs. */
 export function staleRemark({ waiting, claimed, oldest }: Status["inbox"], nowMs: number): readonly string[] {
@@ -65,6 +75,13 @@ const STALE_AFTER_MS = 24 * 3_600_000;
 const LOST_SHOWN_MS = 30 * 24 * 3_600_000;
 
 const REASONS_SHOWN = 3;
+
+const Retry = z.object({ version: z.string(), isDone: z.boolean(), converted: z.number() });
+
+function retryOf(stored: string | undefined): Status["inbox"]["quarantine_retry"] {
+  const retry = Retry.safeParse(stored === undefined ? undefined : JSON.parse(stored)).data;
+  return retry === undefined ? null : { version: retry.version, done: retry.isDone, converted: retry.converted };
+}
 
 async function newestReasons(dir: string): Promise<Status["inbox"]["quarantine_newest"]> {
   const newest = (await quarantinedIn(dir, REASONS_SHOWN)).filter(({ reasonMs }) => reasonMs > 0);

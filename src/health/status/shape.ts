@@ -27,6 +27,14 @@ export interface Status {
       readonly reason: string | null;
       readonly at: string | null;
     }[];
+    /** Quarantined payloads are retried once by each version of this program; `null`: no version has done so yet. */
+    readonly quarantine_retry: {
+      readonly version: string;
+      /** False: later drains continue. */
+      readonly done: boolean;
+      /** Payloads that it could convert. */
+      readonly converted: number;
+    } | null;
     /** Events lost because the disk was full. */
     readonly lost: number;
     readonly lost_last: string | null;

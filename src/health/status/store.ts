@@ -7,6 +7,7 @@ import { MAX_SERIES, MAX_SERIES_OF_SESSION, type Overflow, overflowState } from 
 import { type Database, StoreError } from "../../store/database.ts";
 import { type SessionFailure, sessionFailures } from "../../store/failures.ts";
 import { readMeta } from "../../store/meta.ts";
+import { RETRIED_QUARANTINE } from "../../store/meta-keys.ts";
 import { type OutboxState, outboxState } from "../../store/outbox.ts";
 import { type PutBack, putBackOf, putBackText } from "../../store/put-back.ts";
 import { sessionCounts, sessionsWithoutTranscript, unreadableLines } from "../../store/queries.ts";
@@ -76,9 +77,12 @@ const NO_STORE: StoreFacts = {
   remarks: [],
 };
 
-const META_KEYS = ["traces", "metrics"].flatMap((signal) =>
-  ["last_ok_ms", "last_reason", "last_rejected", "last_records", "not_before_ms"].map((name) => `${signal}.${name}`),
-);
+const META_KEYS = [
+  RETRIED_QUARANTINE,
+  ...["traces", "metrics"].flatMap((signal) =>
+    ["last_ok_ms", "last_reason", "last_rejected", "last_records", "not_before_ms"].map((name) => `${signal}.${name}`),
+  ),
+];
 
 function storeFacts(db: Database): StoreFacts {
   const { sessions, open: openCount } = sessionCounts(db);

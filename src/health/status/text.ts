@@ -2,6 +2,7 @@ import { suggest } from "../../model/suggest.ts";
 import { count, duration, localTime, megabytes, plural } from "../../text/figures.ts";
 import { clip, type Piece, printable, type Terminal, wrapped } from "../../text/terminal.ts";
 import { VERSION } from "../../version.ts";
+import { retryInWords } from "./inbox.ts";
 import { whereOf } from "./registrations.ts";
 import type { Status } from "./shape.ts";
 
@@ -76,7 +77,7 @@ function inboxLine({ inbox }: Status, nowMs: number): string {
 
 function quarantineLines({ inbox }: Status, nowMs: number): readonly string[] {
   return [
-    `${plural(inbox.quarantined, "payload")} quarantined in ${inbox.quarantine_dir}; ${suggest("replay")} retries them after an update`,
+    `${plural(inbox.quarantined, "payload")} quarantined in ${inbox.quarantine_dir}; ${retryInWords(inbox)}; to retry now: ${suggest("replay")}`,
     ...inbox.quarantine_newest.map(({ source, reason, at }) => {
       const when = at === null ? "" : `${ago(Date.parse(at), nowMs)}, `;
       return `  ${when}${source ?? "unnamed agent"}: ${reason ?? "no reason recorded"}`;
