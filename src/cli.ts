@@ -13,7 +13,7 @@ import { keepOwnerRights } from "./umask.ts";
 import { VERSION } from "./version.ts";
 
 /** Exit codes, the same for every command; shown in the help and in docs/commands.md. */
-const EXIT_CODES = "Exit codes: 0 success, 1 failure (the message says what to do), 2 wrong input or configuration.";
+const EXIT_CODES = "Exit codes: 0 success, 1 failure (the message has the remedy), 2 wrong input or configuration.";
 
 keepOwnerRights();
 const packageRoot = dirname(__dirname);

@@ -21,7 +21,7 @@ export interface WrapOptions {
  * `openhook-otel wrap gh aws`: puts a wrapper before each program, so that every run of it is recorded as a tool call.
  * Without a name: lists the wrapped programs. No existing file is changed.
  *
- * @returns exit code: 0 done, also where PATH must still be changed (the output says how)
+ * @returns exit code: 0 done, also where PATH must still be changed (the output shows how)
  * @throws UserError for anything the user can fix; then none of the programs was wrapped
  */
 export async function wrap(names: readonly string[], options: WrapOptions, context: Context): Promise<number> {

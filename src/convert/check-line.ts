@@ -101,11 +101,11 @@ function errorsOf(
   if (texts.length > 0) return [];
   const [first = [], second = []] = ENVELOPE_TEXTS.map((text) => faults.get(text) ?? []);
   const common = first.filter((fault) => second.includes(fault));
-  const said =
+  const messages =
     common.length > 0
       ? common
       : ENVELOPE_TEXTS.flatMap((text) => (faults.get(text) ?? []).map((fault) => `text ${text}: ${fault}`));
-  return said.map((text) => ({ level: "error", text }));
+  return messages.map((text) => ({ level: "error", text }));
 }
 
 const remark = (text: string): NoteText => ({ level: "remark", text });

@@ -76,12 +76,12 @@ function* runsOf(lines: StreamReport["lines"]): Generator<string> {
 
 /** One line if both texts have the same answer. */
 function sourceLines({ source, texts }: SourceReport): readonly string[] {
-  const said = texts.map((one) => ({ text: one.text, words: levelWords(one) }));
-  const [first] = said;
-  if (first !== undefined && said.every(({ words }) => words === first.words)) {
+  const levels = texts.map((one) => ({ text: one.text, words: levelWords(one) }));
+  const [first] = levels;
+  if (first !== undefined && levels.every(({ words }) => words === first.words)) {
     return [`${source}: OpenHook v0.1, both texts: ${first.words}`];
   }
-  return said.map(({ text, words }) => `${source}: OpenHook v0.1, text ${text}: ${words}`);
+  return levels.map(({ text, words }) => `${source}: OpenHook v0.1, text ${text}: ${words}`);
 }
 
 const levelWords = ({ level, missing }: TextReport): string =>

@@ -42,7 +42,7 @@ export async function readInbox(drain: Drain): Promise<ReadonlySet<number>> {
   let lostEvents = addUnwrittenEvents(drain.db, unwritten.total, unwritten.lastMs);
   let heldBytes = 0;
   /** A sender makes the same mistake in each envelope. */
-  const said = new Set<string>();
+  const knownRemarks = new Set<string>();
   const stored = committedFiles(drain.db);
   let removed: string[] = [];
   const commit = async (): Promise<void> => {
@@ -106,8 +106,8 @@ export async function readInbox(drain: Drain): Promise<ReadonlySet<number>> {
       continue;
     }
     for (const remark of adapted.remarks) {
-      if (said.has(remark)) continue;
-      said.add(remark);
+      if (knownRemarks.has(remark)) continue;
+      knownRemarks.add(remark);
       drain.log(remark);
     }
     await recordMovedRoots(drain, adapted.events, file.facts);

@@ -29,7 +29,7 @@ async function* projectFindings(context: Context): AsyncGenerator<Finding> {
   const { cwd, places } = context;
   const { ok, remark } = inArea("project");
   const { disabled, capture, attributes, warnings } = await readProjectSettings(cwd);
-  for (const warning of warnings) yield remark(warning, "docs/privacy.md says what a project file can set");
+  for (const warning of warnings) yield remark(warning, "docs/privacy.md lists what a project file can set");
   const files = (await allAgents()).flatMap((agent) => agent.setsVariablesFrom ?? []);
   const named = await ownVariablesIn({ folders: [cwd], home: places.home, files });
   const { theirs } = await variablesToRecord(context);

@@ -15,7 +15,7 @@ export function damagedStoreRemarks(storePath: string): readonly string[] {
     .map((name) => {
       const path = join(dirname(storePath), name);
       const day = name.slice(before.length, before.length + "2026-11-21".length);
-      return `a damaged store was set aside on ${day} as ${path}; drain.log says what was recovered from it; delete it when you no longer need it`;
+      return `a damaged store was set aside on ${day} as ${path}; drain.log lists what was recovered from it; delete it when you no longer need it`;
     });
 }
 

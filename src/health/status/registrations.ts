@@ -56,7 +56,7 @@ async function registrationsOf(
 ): Promise<readonly Registration[]> {
   const own = records.filter((record) => record.agent === agent.source).flatMap(holdersOf);
   const target = targetOf(context);
-  // Records first: if both scopes share a file, the record says which one registered
+  // Records first: if both scopes share a file, the record names the one that registered
   const groups: Group[] = own.map(({ scope, files, project = null }) => ({
     scope,
     paths: files,

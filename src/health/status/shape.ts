@@ -78,7 +78,7 @@ export interface Status {
     readonly errors: readonly string[];
     readonly warnings: readonly string[];
   };
-  /** What only the user can fix; each line says how. */
+  /** What only the user can fix; each line has the remedy. */
   readonly broken: readonly string[];
   /** What is worth knowing, and harmless or temporary. */
   readonly remarks: readonly string[];

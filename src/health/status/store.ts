@@ -21,7 +21,7 @@ import { parsedJson } from "./files.ts";
 import { NO_SELF, type SelfStatus, selfOf } from "./self-telemetry.ts";
 import type { LastDrain, Status } from "./shape.ts";
 
-/** Facts from the store; `state` says whether it could be read. */
+/** Facts from the store; `state` shows whether it could be read. */
 export interface StoreFacts {
   readonly state: Status["store"]["state"];
   readonly sessions: number;
@@ -183,7 +183,7 @@ const refusedSpansRemark = ({ refused }: OutboxState): readonly string[] =>
   refused === 0
     ? []
     : [
-        `the backend refuses ${plural(refused, "span")} or reports ${refused === 1 ? "it" : "them"} as too large; drain.log says why. Other spans are delivered. Refused spans are retried every hour until outbox.maxAgeDays`,
+        `the backend refuses ${plural(refused, "span")} or reports ${refused === 1 ? "it" : "them"} as too large; see drain.log for the reason. Other spans are delivered. Refused spans are retried every hour until outbox.maxAgeDays`,
       ];
 
 function overflowRemark(overflow: readonly Overflow[]): readonly string[] {
