@@ -28,6 +28,7 @@ import {
   settleRejected,
 } from "../store/outbox.ts";
 import { clampTimes, markSent } from "../store/pending-streams.ts";
+import { addRejectedPoints, clearMissingPoints } from "../store/rejected-points.ts";
 import { BackendResponses, backendNowMs, isClockOff } from "./backend-clock.ts";
 import { type Circuit, circuitOf, recordDelivery } from "./circuit.ts";
 import { hasNoClockJump } from "./clock-jump.ts";
@@ -201,6 +202,8 @@ async function sendMetrics(
       });
       drain.db.transaction(() => {
         markSent(drain.db, taken);
+        // A cumulative sum is repaired by the next export, a delta is not: it counts as dropped
+        if (!isCumulative && rejected > 0 && counters > 0) addRejectedPoints(drain.db, Math.min(rejected, counters));
         raiseGeneration(drain.db);
       }, "commit.metrics");
       isStored = true;
@@ -209,6 +212,8 @@ async function sendMetrics(
     isCumulative ? byKind : undefined,
   );
   if (isStored) noteDelivery(drain, summary.kept === 0);
+  const isAllAccepted = summary.sent === rows.length && summary.rejected === 0;
+  if (isCumulative && isAllAccepted) clearMissingPoints(drain.db);
   return summary;
 }
 

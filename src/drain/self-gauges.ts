@@ -8,6 +8,7 @@ import { CLOCK_SKEW } from "../store/meta-keys.ts";
 import { outboxState } from "../store/outbox.ts";
 import { hasChangedStreams, type PendingStream } from "../store/pending-streams.ts";
 import { sessionCounts } from "../store/queries.ts";
+import { type RejectedPoints, rejectedPoints } from "../store/rejected-points.ts";
 import { type LostEvents, lostEvents, raiseCounters, readDrift } from "../store/self.ts";
 import { storeBytes } from "../store/size.ts";
 import { QUIET_METRICS, SELF, SELF_PREFIX, SELF_RESOURCE, selfStep } from "../telemetry/self.ts";
@@ -26,7 +27,7 @@ export async function selfGauges(drain: Drain, hasBackend: boolean, pointMs: num
   const { db, places } = drain;
   const nowMs = drain.now();
   const outbox = outboxState(db);
-  raiseCounters(db, droppedTotals(outbox, lostEvents(db)), METRIC_SHAPES, nowMs);
+  raiseCounters(db, droppedTotals(outbox, lostEvents(db), rejectedPoints(db)), METRIC_SHAPES, nowMs);
   const inbox = await counts(places);
   const labels = labelsOf(db);
   const { spans, bytes, oldestMs } = hasBackend ? outbox : { spans: 0, bytes: 0, oldestMs: undefined };
@@ -87,13 +88,14 @@ export const isSelfStream = ({ points }: PendingStream): boolean =>
 /** Prometheus treats a series as ended after five minutes without a point. */
 const KEEP_ALIVE_MS = 4 * 60_000;
 
-/** Totals of lost spans and events. Without `unclaimed`: spans that were never meant for a backend. */
-const droppedTotals = (outbox: ReturnType<typeof outboxState>, lost: LostEvents) =>
+/** Totals of lost spans, events and points. Without `unclaimed`: spans that were never meant for a backend. */
+const droppedTotals = (outbox: ReturnType<typeof outboxState>, lost: LostEvents, points: RejectedPoints) =>
   (
     [
       ["retention", outbox.droppedTotal],
       ["rejected", outbox.rejectedTotal],
       ["no_room", lost.total],
+      ["rejected_points", points.total],
     ] as const
   ).map(([reason, total]) => ({ step: selfStep(SELF.dropped, 0, { [semconv.OPENHOOK_REASON]: reason }), total }));
 

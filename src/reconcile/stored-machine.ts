@@ -5,6 +5,7 @@ import type { Histogram } from "../store/histogram.ts";
 import { readMeta } from "../store/meta.ts";
 import { outboxState } from "../store/outbox.ts";
 import { hasPrunedFacts } from "../store/pruned-facts.ts";
+import { rejectedPoints } from "../store/rejected-points.ts";
 import * as semconv from "../telemetry/semconv.ts";
 import type { Kind } from "./facts.ts";
 
@@ -20,6 +21,8 @@ export interface MachineFacts {
   readonly hasPruned: boolean;
   /** Spans that were dropped or refused before a backend accepted them, over all time. */
   readonly droppedSpans: number;
+  /** Deltas that a backend rejected and has not got by now. */
+  readonly missingPoints: number;
   readonly clockSkewMs: number;
 }
 
@@ -57,6 +60,7 @@ export function machineFacts(db: Database): MachineFacts {
     tokensSince: tokensAfter(db, beganMs),
     hasPruned: hasPrunedFacts(db),
     droppedSpans: outbox.droppedTotal + outbox.rejectedTotal + outbox.unclaimedTotal,
+    missingPoints: rejectedPoints(db).missing,
     clockSkewMs: Number(readMeta(db, "clock.skew_ms") ?? "0"),
   };
 }

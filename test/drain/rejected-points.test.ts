@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { reconcile } from "../../src/commands/reconcile.ts";
+import type { DrainReport } from "../../src/drain/context.ts";
+import { collectStatus } from "../../src/health/status/facts.ts";
 import { readStore } from "../../src/store/read-only.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
+import { contextAt } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
 
 let receiver: Receiver;
@@ -70,6 +74,58 @@ describe("a backend that accepts a request and rejects every point in it", () =>
       expect(received()).toBe(all);
     },
   );
+});
+
+describe("a backend that rejects some points of a delta, without naming them", () => {
+  const statusOf = async () => {
+    const { context } = contextAt(replay.places, { env: replay.env });
+    return collectStatus(context);
+  };
+  const reconciled = async () => {
+    const world = contextAt(replay.places, { env: replay.env });
+    await reconcile(undefined, { since: "2020-01-01", sampled: false, json: true }, world.context);
+    return JSON.parse(world.out());
+  };
+  const drainHalf = async (from: number, to?: number): Promise<DrainReport> => {
+    for (const call of replay.calls.slice(from, to)) replay.put(call);
+    return replay.drain({ isEager: true, endIdle: to === undefined });
+  };
+
+  test("counts them as dropped, never as delivered, and cumulative sums repair them", async () => {
+    replay.env = { ...replay.env, OPENHOOK_OTEL_OTLP_METRICS_TEMPORALITY: "delta" };
+    receiver.setBehaviour(({ path }) =>
+      path.endsWith("/v1/metrics") ? { partial: { rejected: 3, message: "limit of series" } } : undefined,
+    );
+    const { rejected } = await drainHalf(0, half());
+    expect(rejected).toBe(3);
+    const status = await statusOf();
+    expect(status.self).toMatchObject({ dropped_points: 3, missing_points: 3 });
+    expect(status.remarks).toContainEqual(expect.stringMatching(/rejected 3 metric points of deltas.*dropped/));
+    const { unknown, counters } = await reconciled();
+    expect(unknown).toContainEqual(expect.stringMatching(/^the backend rejected 3 metric points of deltas/));
+    expect(counters.tokens.output).toMatchObject({ delivered: null });
+
+    // Nothing is sent twice, and the loss is reported as a metric
+    receiver.clear();
+    receiver.setBehaviour(undefined);
+    await drainHalf(half());
+    const dropped = receiver.metricPoints.filter(
+      ({ name, attributes }) =>
+        name === "openhook.collector.dropped.count" && attributes["openhook.collector.reason"] === "rejected_points",
+    );
+    expect(dropped.map(({ data }) => data.kind === "sum" && data.value)).toEqual([3]);
+    const { all } = stored();
+    expect(received()).toBeLessThan(all);
+    expect((await statusOf()).self).toMatchObject({ dropped_points: 3, missing_points: 3 });
+
+    receiver.clear();
+    replay.env = { ...replay.env, OPENHOOK_OTEL_OTLP_METRICS_TEMPORALITY: "cumulative" };
+    await replay.drain({ isEager: true });
+    const sums = receiver.latestPoints().filter(({ name }) => name === METRIC);
+    expect(sums.reduce((sum, { data }) => sum + (data.kind === "sum" ? data.value : 0), 0)).toBe(all);
+    expect((await statusOf()).self).toMatchObject({ dropped_points: 3, missing_points: 0 });
+    expect((await reconciled()).counters.tokens.output.delivered).toBeGreaterThan(0);
+  });
 });
 
 describe("a backend whose clock cannot be right", () => {

@@ -34,7 +34,7 @@ export async function* endpointFindings(status: Status, context: Context): Async
     if (answer.httpStatus === 400 && last_ok !== null && last_problem === null) {
       yield ok(`${endpoint} answers 400 to an empty export, but accepted the last real one`);
     } else if (answer.outcome.status === "ok" && last_rejected > 0) {
-      yield rejectedFinding(signal, endpoint, status.delivery[signal]);
+      yield rejectedFinding(signal, endpoint, status.delivery[signal], config.otlp.metrics.temporality);
     } else {
       yield (await changeThatHelps(signal, of, answer)) ?? findingOf(signal, endpoint, of, answer, endedMs - beganMs);
     }
@@ -124,7 +124,12 @@ function throughProxy({ url, proxy: setting }: OtlpSignalSettings): string {
 }
 
 /** An empty export contains nothing to reject, so only the last real one shows what a backend rejects. */
-function rejectedFinding(signal: "traces" | "metrics", endpoint: string, last: Delivery): Finding {
+function rejectedFinding(
+  signal: "traces" | "metrics",
+  endpoint: string,
+  last: Delivery,
+  temporality: "cumulative" | "delta",
+): Finding {
   const { last_rejected: rejected, last_records: records, last_problem: reason } = last;
   const what = signal === "traces" ? plural(records, "span") : plural(records, "point");
   return inArea(signal).broken(
@@ -133,7 +138,7 @@ function rejectedFinding(signal: "traces" | "metrics", endpoint: string, last: D
       ? `if the backend takes only deltas: ${suggest("config set otlp.metrics.temporality delta")}; rejected counters stay pending`
       : signal === "traces"
         ? "rejected spans are not sent again; they stay in the store"
-        : "fix the cause at the backend; counters that it rejected completely stay pending and are sent again",
+        : `fix the cause at the backend; ${temporality === "delta" && rejected < records ? "rejected deltas are dropped, because the backend does not name them" : "the next export includes what it rejected"}`,
   );
 }
 

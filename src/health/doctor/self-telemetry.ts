@@ -3,7 +3,7 @@ import type { Context } from "../../context.ts";
 import { suggest } from "../../model/suggest.ts";
 import { duration, megabytes, plural } from "../../text/figures.ts";
 import { lostRemark } from "../status/inbox.ts";
-import { driftLines, droppedCount } from "../status/self-telemetry.ts";
+import { driftLines, droppedCount, pointsRemark } from "../status/self-telemetry.ts";
 import type { Status } from "../status/shape.ts";
 import { type Finding, inArea } from "./finding.ts";
 
@@ -26,6 +26,9 @@ export async function* selfFindings(
       `${plural(dropped, "span")} dropped before a backend accepted them; they stay in the store`,
       `see the outbox settings (${suggest("config")}) and what the backend refused (drain.log)`,
     );
+  }
+  for (const line of pointsRemark(self)) {
+    yield remark(line, `${suggest("config set otlp.metrics.temporality cumulative")}: the next export repairs them`);
   }
   const lost = lostRemark(inbox, state_dir, context.now());
   if (lost !== undefined)

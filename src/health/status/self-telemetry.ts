@@ -3,6 +3,7 @@ import type { Database } from "../../store/database.ts";
 import { readMeta } from "../../store/meta.ts";
 import { CLOCK_SKEW, LAST_DRAIN_MS, LAST_PRUNE, PRUNED_SESSIONS } from "../../store/meta-keys.ts";
 import { outboxState } from "../../store/outbox.ts";
+import { rejectedPoints } from "../../store/rejected-points.ts";
 import { type Drift, readDrift } from "../../store/self.ts";
 import { SELF } from "../../telemetry/self.ts";
 import * as semconv from "../../telemetry/semconv.ts";
@@ -14,6 +15,10 @@ export interface SelfStatus {
   readonly payloads: Readonly<Record<string, number>>;
   /** Spans by reason: `retention`, `rejected`; all 0 while nothing was lost. Lost events are reported with the inbox. */
   readonly dropped: Readonly<Record<string, number>>;
+  /** Deltas that the backend rejected; they are not sent again. */
+  readonly dropped_points: number;
+  /** Of these, how many its counters still lack: cumulative sums that it accepts repair them. */
+  readonly missing_points: number;
   /** By outcome: `ok`, `failed`, `killed`. */
   readonly drains: Readonly<Record<string, number>>;
   readonly last_drain_ms: number | null;
@@ -43,6 +48,8 @@ export interface DriftStatus {
 export const NO_SELF: SelfStatus = {
   payloads: {},
   dropped: {},
+  dropped_points: 0,
+  missing_points: 0,
   drains: {},
   last_drain_ms: null,
   transcript_lines: {},
@@ -70,11 +77,14 @@ export function selfOf(db: Database): SelfStatus {
     return text === undefined ? null : Number(text);
   };
   const { droppedTotal } = outboxState(db);
-  const { no_room: _, ...spans } = by(SELF.dropped.name, semconv.OPENHOOK_REASON);
+  const points = rejectedPoints(db);
+  const { no_room: _, rejected_points: __, ...spans } = by(SELF.dropped.name, semconv.OPENHOOK_REASON);
   return {
     payloads: by(SELF.payloads.name, semconv.OPENHOOK_OUTCOME),
     // The counter does not include changes since the last delivery
     dropped: { ...spans, retention: droppedTotal },
+    dropped_points: points.total,
+    missing_points: points.missing,
     drains: by(SELF.drains.name, semconv.OPENHOOK_OUTCOME),
     last_drain_ms: meta(LAST_DRAIN_MS),
     transcript_lines: by(SELF.lines.name, semconv.OPENHOOK_OUTCOME),
@@ -108,9 +118,18 @@ export function selfRemarks(self: SelfStatus): readonly string[] {
       : [
           `${plural(dropped, "span")} dropped before a backend accepted them (${reasons.map(([reason, n]) => `${n} ${reason}`).join(", ")}); they stay in the store`,
         ]),
+    ...pointsRemark(self),
     ...driftLines(self).map((line) => `${line}: update openhook-otel`),
   ];
 }
+
+/** What is known of rejected deltas; nothing if the backend's counters include them by now. */
+export const pointsRemark = ({ missing_points: points }: SelfStatus): readonly string[] =>
+  points === 0
+    ? []
+    : [
+        `the backend rejected ${plural(points, "metric point")} of deltas without naming them; they are dropped, because sending all again would count the accepted ones twice: its counters are too small`,
+      ];
 
 /** Records dropped before a backend accepted them. */
 export const droppedCount = ({ dropped }: SelfStatus): number => Object.values(dropped).reduce((sum, n) => sum + n, 0);

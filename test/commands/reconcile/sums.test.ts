@@ -31,6 +31,7 @@ const machine = (counted: number, inSessions: number, since: number, hasPruned: 
   tokensSince: only(since),
   hasPruned,
   droppedSpans: 0,
+  missingPoints: 0,
   clockSkewMs: 0,
 });
 
