@@ -1,6 +1,6 @@
 // node bench/agent.mjs [--runs N] [--calls N] [--agents a,b] [--think-ms N] [--program FILE]
 // What our hooks cost an agent: the real program with and without them, interleaved, against a model server on loopback
-// that answers immediately; and the processor time of our own processes in one such session.
+// that responds immediately; and the processor time of our own processes in one such session.
 import { spawnSync } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, release, type } from "node:os";
@@ -39,7 +39,7 @@ console.log(
   `${cpus().length} × ${cpus()[0].model.trim()}, ${type()} ${release()}, Node ${process.version}, load ${loadavg()[0].toFixed(1)}`,
 );
 console.log(
-  `one session with ${calls} tool calls, one after the other; the model answers after ${thinkMs} ms; medians of ${runs}, interleaved\n`,
+  `one session with ${calls} tool calls, one after the other; the model responds after ${thinkMs} ms; medians of ${runs}, interleaved\n`,
 );
 for (const source of values.agents.split(",")) {
   const program = PROGRAMS.find((candidate) => candidate.source === source);
@@ -64,7 +64,7 @@ async function bench(program, installed) {
   const ratio = ours / none;
   const drainMs = median(drains.map((each) => sum(each)));
   const drainCount = median(drains.map((each) => each.length));
-  // The model's time is the same with and without hooks, so from this time per answer on our share is below the goal
+  // The model's time is the same with and without hooks, so if the model takes longer than this per answer, our share is below the goal
   const enoughMs = Math.max(0, ((ours - none) / (GOAL - 1) - none) / calls + thinkMs);
   const row = (name, ms, more) => console.log(`  ${name.padEnd(31)} ${inSeconds(ms).padStart(8)}   ${more}`);
   console.log(`${program.source}: ${installed.version}`);
@@ -106,8 +106,8 @@ async function oneSession(program, installed, hooks) {
       if (hooks === "ours") timeDrains(machine);
       const { wallMs } = await play(program, STEP, machine, place);
       await machine.drained();
-      const trouble = server.trouble();
-      if (trouble.length > 0) throw new Error(`${program.source} left the script: ${trouble.join("; ")}`);
+      const problems = server.problems();
+      if (problems.length > 0) throw new Error(`${program.source} left the script: ${problems.join("; ")}`);
       // A hook that does nothing is fast, so check that everything arrived
       const tools = backend.spans.filter(({ name }) => name.startsWith("execute_tool")).length;
       if (hooks === "ours" && tools !== calls) throw new Error(`${calls} tool calls were made, ${tools} arrived`);

@@ -1,6 +1,6 @@
 // node bench/backlog.mjs [--runs N] [--sizes 500,1000,2000] [--program FILE]
 // One drain of a backlog of whole sessions that all come from one agent process, as a laptop without its program collects them.
-// The time must grow with the sessions: another shape means that a session costs more, the more of them there are.
+// The time must grow linearly: otherwise each session costs more, the more of them there are.
 import { goal, inMiB, inRatio, inTime, inWhole, median, printReport, ratios, spread, table } from "./lib/figures.mjs";
 import { makeHome } from "./lib/home.mjs";
 import { Inbox } from "./lib/inbox.mjs";

@@ -212,7 +212,7 @@ function serve(backend) {
           request.resume();
           request.on("end", () => response.writeHead(200, { "content-type": "application/x-protobuf" }).end());
         })
-      : createServer(() => {}); // Accepts and never answers
+      : createServer(() => {}); // Accepts and never responds
   server.listen(0, "127.0.0.1", () => {
     const { port } = server.address();
     if (backend !== "refusing") return console.log(port);

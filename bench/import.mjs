@@ -66,7 +66,7 @@ async function measureAgent(agent, { home, totals }, { runs, program, ccusage })
     rmSync(place.stateDir, { recursive: true, force: true });
     return imported(FIRST);
   };
-  const things = {
+  const tasks = {
     [FIRST]: first,
     [AGAIN]: async () => {
       // Runs in its first position of the round
@@ -75,11 +75,11 @@ async function measureAgent(agent, { home, totals }, { runs, program, ccusage })
     },
   };
   if (ccusage !== undefined) {
-    things[ccusage.version] = () => counted(ccusage.version, ccusage.native);
-    things[`${ccusage.version}, npm launcher`] = () => counted("its launcher", ccusage.launcher);
+    tasks[ccusage.version] = () => counted(ccusage.version, ccusage.native);
+    tasks[`${ccusage.version}, npm launcher`] = () => counted("its launcher", ccusage.launcher);
   }
   try {
-    return await inRounds(things, runs);
+    return await inRounds(tasks, runs);
   } finally {
     place.remove();
   }

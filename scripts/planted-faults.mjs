@@ -29,7 +29,7 @@ function findersOf(fault) {
   try {
     const files = execFileSync("git", ["ls-files"], { cwd: ROOT, encoding: "utf8" }).split("\n").filter(Boolean);
     for (const file of files) cpSync(join(ROOT, file), join(copy, file));
-    // Some tests ask git which files there are
+    // Some tests list the files with git
     for (const words of [
       ["init", "--quiet"],
       ["add", "--all"],
@@ -48,11 +48,11 @@ function findersOf(fault) {
 
 function plant(copy, { file, from, to }) {
   const path = join(copy, file);
-  const sound = readFileSync(path, "utf8");
-  if (sound.split(from).length !== 2) throw new Error(`${file} does not contain this text exactly once: ${from}`);
+  const original = readFileSync(path, "utf8");
+  if (original.split(from).length !== 2) throw new Error(`${file} does not contain this text exactly once: ${from}`);
   writeFileSync(
     path,
-    sound.replace(from, () => to),
+    original.replace(from, () => to),
   );
 }
 

@@ -17,7 +17,7 @@ async function main(vitestArguments) {
   const { getPrograms } = await importBundled({
     entryPoints: [GET],
     format: "esm",
-    // It finds the repository by its own path
+    // The module finds the repository by its own path
     define: { "import.meta.url": JSON.stringify(pathToFileURL(GET).href) },
   });
   const got = await getPrograms(print);

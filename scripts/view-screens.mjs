@@ -94,7 +94,7 @@ try {
     await shoot("usage-agent", at("usage?by=agent&range=7&unit=hour"));
     await shoot("tools", at("tools"));
     await shoot("gone", async () => {
-      await page.goto(`${home}#/session?source=nobody&id=none`);
+      await page.goto(`${home}#/session?source=unknown&id=none`);
       await page.waitForSelector(".placeholder.error");
     });
     await shoot("nothing", async () => {

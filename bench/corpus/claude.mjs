@@ -85,19 +85,21 @@ export class ClaudeSession {
 
   /**
    * @param {object} options
-   * @param {number} options.steps answers of the model; all but the last ask for tools
+   * @param {number} options.steps answers of the model; all but the last call tools
    * @param {number} [options.toolsPerStep] @default one to three
    * @param {number} [options.stepMs] between two lines @default 0.2 to 9 seconds
-   * @param {number} [options.resultCharacters] of a tool's answer @default up to 4,000, some up to 40,000
+   * @param {number} [options.resultCharacters] of a tool's result @default up to 4,000, some up to 40,000
    * @param {boolean} [options.canDelegate] whether it may start subagents
-   * @returns its lines without line ends, the tool calls in them, and what they add up to
+   * @returns its lines without line ends, the tool calls in them, and their sums
    */
   turn(options) {
     const random = this.#random;
     const promptId = random.uuid();
     const prompt = random.text(random.integer(20, 400));
     const at = this.#clock(options);
-    const lines = [this.#line({ promptId, type: "user", message: { role: "user", content: prompt }, ...SAID }, at())];
+    const lines = [
+      this.#line({ promptId, type: "user", message: { role: "user", content: prompt }, ...PROMPT_FIELDS }, at()),
+    ];
     const promptMs = this.timeMs;
     const sums = emptySums();
     const calls = [];
@@ -245,7 +247,7 @@ export class ClaudeSession {
 
 // --- internal ---
 
-const SAID = { permissionMode: "default", promptSource: "user", turnOrigin: "user" };
+const PROMPT_FIELDS = { permissionMode: "default", promptSource: "user", turnOrigin: "user" };
 
 const SUMS = ["responses", "tool_calls", "tool_errors", "input", "output", "cache_read", "cache_creation"];
 const emptySums = () => Object.fromEntries(SUMS.map((name) => [name, 0]));

@@ -130,10 +130,10 @@ class Thread {
       summary: "auto",
       sandbox_policy: { type: "danger-full-access" },
     });
-    this.#ask();
+    this.#prompt();
     for (let step = 1; step < steps; step++) this.#step();
     const text = random.text(random.integer(20, 600));
-    this.#say(text);
+    this.#message(text);
     this.#count();
     this.#event({ type: "task_complete", ...turn, last_agent_message: text, duration_ms: this.timeMs - startMs });
   }
@@ -193,7 +193,7 @@ class Thread {
     this.#put("world_state", { full: true, state: { model: this.#model, host_skills: host } });
   }
 
-  #ask() {
+  #prompt() {
     const text = this.#random.text(this.#random.integer(20, 400));
     if (this.#parent !== undefined) {
       this.#item({ type: "agent_message", author: "/root", content: [{ type: "input_text", text }] });
@@ -266,7 +266,7 @@ class Thread {
     if (isError) this.sums.tool_errors++;
   }
 
-  #say(text) {
+  #message(text) {
     this.#think();
     this.#item({ type: "message", role: "assistant", content: [{ type: "output_text", text }] });
     if (this.#isOld) this.#event({ type: "agent_message", message: text });

@@ -30,7 +30,7 @@ async function send() {
   await exporter.shutdown();
 }
 
-/** With the number and types of attributes that our spans have. */
+/** A span with as many attributes of each type as ours have. */
 function spanOf(n) {
   const id = (n + 1).toString(16);
   const context = { traceId: "a".repeat(32), spanId: id.padStart(16, "0"), traceFlags: TraceFlags.SAMPLED };

@@ -3,7 +3,7 @@ import { exact, exactSum, LABEL, type LabelKey, labels, raw, recorded, sumBy } f
 import type { Alert, Group } from "./rules.ts";
 import { SILENT_DAYS } from "./silent.ts";
 
-/** Alerts. Every description says what to do. */
+/** Alerts. Every description has a remedy. */
 export const alertGroups = (): readonly Group<Alert>[] => [
   {
     name: "openhook-cost",
@@ -129,7 +129,7 @@ export const alertGroups = (): readonly Group<Alert>[] => [
         severity: "info",
         summary: "A machine has not reported for {{ $value | humanizeDuration }}",
         description:
-          "instance {{ $labels.instance }}. Possible reasons: a holiday, removed hooks, a changed endpoint, a full disk. `openhook-otel doctor` on that machine says which. A machine that was retired leaves this list after 30 days.",
+          "instance {{ $labels.instance }}. Possible reasons: a holiday, removed hooks, a changed endpoint, a full disk. `openhook-otel doctor` on that machine shows which. A machine that was retired leaves this list after 30 days.",
         dashboard: UID.health,
       },
       {
@@ -170,7 +170,7 @@ export const alertGroups = (): readonly Group<Alert>[] => [
         severity: "warning",
         summary: "A machine has {{ $value | humanize }} metrics at their series limit",
         description:
-          "instance {{ $labels.instance }}. Newer series are summed under otel.metric.overflow, without repository, model, tool and token kind: panels filtered by one of these show too little for that machine. `openhook-otel status` there says which metrics; its store and traces are complete.",
+          "instance {{ $labels.instance }}. Newer series are summed under otel.metric.overflow, without repository, model, tool and token kind: panels filtered by one of these show too little for that machine. `openhook-otel status` there shows which metrics; its store and traces are complete.",
         dashboard: UID.health,
       },
       {

@@ -89,7 +89,7 @@ async function compare(program: Program, name: string, scenario: Scenario, insta
   }
   if (scenario.lastTurn === "unfinished") await machine.openhook("drain", "--end-idle");
 
-  expect(server.trouble()).toEqual([]);
+  expect(server.problems()).toEqual([]);
   expect(readdirSync(machine.places.quarantineDir)).toEqual([]);
   expect(receivedUsage(backend, program)).toEqual(servedUsage(server.served, scenario, program));
 }

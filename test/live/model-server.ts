@@ -23,7 +23,7 @@ export interface ModelServer {
   readonly url: string;
   readonly served: readonly Served[];
   /** Where the agent deviated from the script: nothing can be compared then. */
-  trouble(): readonly string[];
+  problems(): readonly string[];
   close(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export async function startModelServer(
 ): Promise<ModelServer> {
   const prompter = new Prompter(script);
   const served: Served[] = [];
-  const trouble: string[] = [];
+  const problems: string[] = [];
 
   async function serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = new URL(incoming.url ?? "/", "http://localhost").pathname;
@@ -50,7 +50,7 @@ export async function startModelServer(
     // titles and the like, which no agent records
     const reply = caller === "aside" ? { text: "Acme shop", usage: { input: 300, output: 8 } } : prompter.next(caller);
     if (reply === undefined) {
-      trouble.push(`a request of ${caller} is not in the script`);
+      problems.push(`a request of ${caller} is not in the script`);
       return sendJson(response, api.failure(400).body, 400);
     }
     if (reply.failure !== undefined) {
@@ -67,7 +67,7 @@ export async function startModelServer(
 
   const server = createServer((incoming, response) => {
     serve(incoming, response).catch((error: unknown) => {
-      trouble.push(String(error));
+      problems.push(String(error));
       response.destroy();
     });
   });
@@ -76,8 +76,8 @@ export async function startModelServer(
   return {
     url: `http://127.0.0.1:${typeof address === "object" ? address?.port : address}`,
     served,
-    trouble: () => [
-      ...trouble,
+    problems: () => [
+      ...problems,
       ...(prompter.unasked > 0 ? [`${prompter.unasked} answers of the script were never asked for`] : []),
     ],
     close: () =>

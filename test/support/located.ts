@@ -11,7 +11,7 @@ export interface LocateProblem {
 /**
  * Every session that a reader finds, in its order, and the problems it reports.
  *
- * @throws Error if the reader says that a session is a single file (`only`), and `files` returns anything else
+ * @throws Error if the reader reports that a session is a single file (`only`), and `files` returns anything else
  */
 export async function locateAll(
   reader: Pick<TranscriptReader, "locate" | "roots" | "files">,

@@ -14,7 +14,7 @@ export interface TestProxy {
 
 /**
  * @param backendPort where all connections go
- * @param options.refuse answers everything with this status
+ * @param options.refuse responds to everything with this status
  * @param options.tls serves the proxy itself over TLS
  */
 export async function startProxy(
@@ -27,9 +27,9 @@ export async function startProxy(
     if (refuse !== undefined) return response.writeHead(refuse).end();
     const { pathname } = new URL(incoming.url ?? "");
     const { method, headers } = incoming;
-    const onward = request({ host: "127.0.0.1", port: backendPort, path: pathname, method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
+    const onward = request({ host: "127.0.0.1", port: backendPort, path: pathname, method, headers }, (upstream) => {
+      response.writeHead(upstream.statusCode ?? 502, upstream.headers);
+      upstream.pipe(response);
     });
     onward.on("error", () => response.destroy());
     incoming.pipe(onward);

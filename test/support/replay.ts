@@ -108,7 +108,7 @@ export class Replay {
     }
   }
 
-  /** Puts an OpenHook envelope that says only that the session is over. */
+  /** Puts an OpenHook envelope that only reports the end of the session. */
   sessionEnd(sessionId: string, timeMs: number): void {
     const time = new Date(timeMs).toISOString();
     const id = `end-of-${sessionId}`;

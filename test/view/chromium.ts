@@ -22,9 +22,9 @@ function install(executablePath: string): void {
   const canInstall = executablePath === DEBIANS && process.getuid?.() === 0;
   const apt = (...args: readonly string[]): string =>
     spawnSync("apt-get", args, { encoding: "utf8", env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } }).stderr;
-  const said = canInstall ? `${apt("update")}${apt("install", "--yes", "--no-install-recommends", "chromium")}` : "";
+  const output = canInstall ? `${apt("update")}${apt("install", "--yes", "--no-install-recommends", "chromium")}` : "";
   if (existsSync(executablePath)) return;
   throw new Error(
-    `the tests of the page need Chromium and ${executablePath} is not there: apt-get install chromium, or set CHROMIUM to one${said === "" ? "" : `\n${said}`}`,
+    `the tests of the page need Chromium and ${executablePath} is not there: apt-get install chromium, or set CHROMIUM to one${output === "" ? "" : `\n${output}`}`,
   );
 }

@@ -50,7 +50,7 @@ export const CALLS_OF = {
 export const RUN_OF = { a: [T + 200, T + 700], b: [T + 210, T + 710] } as const;
 export const ENDS_MS = T + 900;
 
-/** What every agent must show: each call under the agent that made it, with its own status. */
+/** What must be stored for every agent: each call under the agent that made it, with its own status. */
 export const EXPECTED = [
   "read call_1 error < a < spawn call_1 success < turn",
   "read call_2 error < b < spawn call_2 success < turn",
@@ -60,7 +60,7 @@ export const EXPECTED = [
   "spawn call_2 success < turn",
 ];
 
-/** `EXPECTED` as far as hooks alone can say it. */
+/** The part of `EXPECTED` that hooks alone report. */
 export const expectedFromHooks = ({ hooksLack }: Pick<MadeSession, "hooksLack">): readonly string[] =>
   EXPECTED.map((text) => {
     let shown = text;
@@ -69,7 +69,7 @@ export const expectedFromHooks = ({ hooksLack }: Pick<MadeSession, "hooksLack">)
     return hooksLack?.what.includes("id") ? shown.replaceAll(/call_\d/g, "?") : shown;
   }).sort();
 
-/** The made session in one agent's own form. */
+/** The generated session in one agent's format. */
 export interface MadeSession {
   /** In order of time. */
   readonly hooks: readonly RecordedCall[];
@@ -79,7 +79,7 @@ export interface MadeSession {
   readonly agents: Readonly<Record<Subagent, string>>;
   /** The agent's names of the tools. */
   readonly tools: Readonly<Record<MadeCall["tool"], string>>;
-  /** What hooks alone cannot say, so that calls which were settled before their transcript was there lack it. */
+  /** What hooks do not report. Calls that were settled before their transcript existed lack it. */
   readonly hooksLack?: { readonly what: readonly ("id" | "parent" | "agent")[]; readonly reason: string };
   close?(): void;
 }

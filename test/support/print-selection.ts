@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { IS_WHOLE, SLOW_FILES } from "./whole.ts";
 
-/** Prints once, before all tests, what `npm test` leaves to `npm run test:all`. */
-export default function say(): void {
+/** Prints once, before all tests, which tests run, and what `npm test` leaves to `npm run test:all`. */
+export default function printSelection(): void {
   const missing = Object.keys(SLOW_FILES).filter((file) => !existsSync(file));
   if (missing.length > 0) throw new Error(`test/support/whole.ts names files that do not exist: ${missing.join(", ")}`);
   console.log(
