@@ -11,8 +11,10 @@ import type {
 } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
 import { sumKnown } from "../../model/known.ts";
+import { minOf } from "../../model/min-max.ts";
 import type { EntryOf, Offset, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
 import { asArray, asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
+import { distinctParts, existingFiles } from "../shared/transcript/copies.ts";
 import { FolderMemory } from "../shared/transcript/folder-memory.ts";
 import { readSmall } from "../shared/transcript/open.ts";
 import {
@@ -34,10 +36,10 @@ function roots(home: string, env: Readonly<Record<string, string | undefined>>):
 
 /**
  * Sessions of the CLI's TUI, the only ones in readable files. A subagent's parent is only named inside its file, so each file is
- * read, once for this function and `files` together.
+ * read, once for this function and `files` together. A session in several folders is one session.
  */
 async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
-  const sessions = new Map<string, Dated & { readonly parent: string | undefined }>();
+  const found: (Dated & { readonly parent: string | undefined })[] = [];
   for (const folder of await foldersBelow(query, LAYOUTS)) {
     const entries = (await entriesIn(folder, query)).filter(({ name, isFolder }) => !isFolder && isSession(name));
     const heads = await mapInBatches(entries, async ({ name, path }) => {
@@ -46,41 +48,51 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
       const sessionId = basename(name, ".json");
       return head === undefined ? [] : [{ sessionId, path, parent: head.parent, startMs: head.createdMs }];
     });
-    for (const one of heads.flat()) if (!sessions.has(one.sessionId)) sessions.set(one.sessionId, one);
+    found.push(...heads.flat());
   }
-  const parents = new Map([...sessions].map(([id, { parent }]) => [id, parent]));
+  const ids = new Set(found.map(({ sessionId }) => sessionId));
+  const parents = new Map(
+    found.flatMap(({ sessionId, parent }) => (parent === undefined ? [] : [[sessionId, parent]])),
+  );
+  const mains = new Map<string, Set<string>>();
+  for (const { sessionId, path } of found) {
+    const root = topmostAncestor(parents, sessionId);
+    mains.set(root, (mains.get(root) ?? new Set()).add(join(dirname(path), `${root}.json`)));
+  }
   const yielded = new Set<string>();
-  for (const session of oldestFirst(sessions.values())) {
+  for (const session of oldestFirst(found)) {
     const sessionId = topmostAncestor(parents, session.sessionId);
     // The root session includes its subagents; if its file is gone, the first subagent represents it
-    if (yielded.has(sessionId) || (session.sessionId !== sessionId && sessions.has(sessionId))) continue;
+    if (yielded.has(sessionId) || (session.sessionId !== sessionId && ids.has(sessionId))) continue;
     yielded.add(sessionId);
-    yield located({ sessionId, path: session.path }, query);
+    yield located({ sessionId, path: session.path, mains: [...(mains.get(sessionId) ?? [])] }, query);
   }
 }
 
 /**
- * The session's file, then those of its subagents, which are sessions that name their parent. If the session's file is gone,
- * the subagents in the path's folder remain.
+ * The session's files in all folders, then those of its subagents, which are sessions that name their parent. If the session's
+ * files are gone, the subagents in these folders remain.
  */
-async function files({ sessionId, path, home, roots }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+async function files(query: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+  const { sessionId, path, roots } = query;
   if (!SAFE_ID.test(sessionId)) return [];
-  const usual = join(home, ".kiro", SESSIONS);
-  // Hooks report no path: take the known folder that contains the session
-  const folders = path === undefined ? [usual, ...(roots ?? [])] : [dirname(path)];
-  let own = join(folders[0] ?? usual, `${sessionId}.json`);
-  for (const folder of folders) {
-    const file = join(folder, `${sessionId}.json`);
-    if (await isThere(file)) {
-      own = file;
-      break;
-    }
-  }
-  const session = await headOf(own, roots);
-  if (session === undefined) await refuseTooLarge(own);
-  if (session?.parent !== undefined) return [{ path: own }];
-  const children = await descendants(own, sessionId, session?.createdMs ?? 0, roots);
-  return session === undefined ? children : [{ path: own }, ...children];
+  const folders = [
+    ...new Set([...(path === undefined ? [] : [dirname(path)]), ...(query.mains?.map(dirname) ?? knownFolders(query))]),
+  ];
+  const own = existingFiles(
+    folders.map((folder) => join(folder, `${sessionId}.json`)),
+    roots,
+  );
+  const tried = await Promise.allSettled(own.map((file) => headOf(file, roots)));
+  const known = tried.flatMap((one) => (one.status === "fulfilled" && one.value !== undefined ? [one.value] : []));
+  const refused = tried.find((one) => one.status === "rejected");
+  if (known.length === 0 && refused !== undefined) throw refused.reason;
+  if (known.length === 0) await Promise.all(own.map(refuseTooLarge));
+  // If only some of them cannot be read, `read` reports these
+  const parts = known.length === 0 ? [] : own.map((file): TranscriptFile => ({ path: file }));
+  if (known.some(({ parent }) => parent !== undefined)) return parts;
+  const sinceMs = known.length === 0 ? 0 : minOf(known.map(({ createdMs }) => createdMs));
+  return distinctParts([...parts, ...(await descendants(folders, sessionId, sinceMs, roots))]);
 }
 
 /** The program rewrites the file each time, so it is read as a whole each time. */
@@ -117,11 +129,11 @@ const SESSIONS = join("sessions", "cli");
 /** Relative paths of the sessions' folder, below any root above it. */
 const LAYOUTS = [SESSIONS, join(".kiro", SESSIONS)];
 
-const isThere = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => found.isFile(),
-    () => false,
-  );
+/** Hooks report no path: the session is in one of these folders, or in several. */
+const knownFolders = ({ home, roots = [] }: TranscriptQuery): readonly string[] => [
+  join(home, ".kiro", SESSIONS),
+  ...roots.flatMap((root) => [root, ...LAYOUTS.map((tail) => join(root, tail))]),
+];
 
 const isSession = (name: string): boolean => name.endsWith(".json") && SAFE_ID.test(basename(name, ".json"));
 
@@ -156,30 +168,27 @@ async function load(path: string, roots: readonly string[] | undefined): Promise
 
 /** Subagents of subagents too. Files last written before the session began cannot be its subagents. */
 async function descendants(
-  main: string,
+  folders: readonly string[],
   root: string,
   sinceMs: number,
   roots: readonly string[] | undefined,
 ): Promise<readonly TranscriptFile[]> {
-  const folder = dirname(main);
-  const paths = new Map<string, string>();
-  const parents = new Map<string, string | undefined>();
-  for (const path of sessionFiles.of(folder)) {
+  const found: { readonly id: string; readonly path: string }[] = [];
+  const parents = new Map<string, string>();
+  for (const path of folders.flatMap((folder) => sessionFiles.of(folder))) {
     // A file without a parent never gets one, so it is not read again
     const known = heads.get(path);
-    if (path === main || (known !== undefined && known.head.parent === undefined)) continue;
+    if (known !== undefined && known.head.parent === undefined) continue;
     const child = await headOf(path, roots, sinceMs);
     if (child?.parent === undefined) continue;
     parents.set(child.id, child.parent);
-    paths.set(child.id, path);
+    found.push({ id: child.id, path });
   }
-  return [...paths]
-    .filter(([id]) => topmostAncestor(parents, id) === root)
-    .map(([agentId, path]) => ({ path, agentId }));
+  return found.filter(({ id }) => topmostAncestor(parents, id) === root).map(({ id, path }) => ({ path, agentId: id }));
 }
 
 /** The topmost known ancestor of a session. */
-function topmostAncestor(parents: ReadonlyMap<string, string | undefined>, id: string, depth = 0): string {
+function topmostAncestor(parents: ReadonlyMap<string, string>, id: string, depth = 0): string {
   const parent = parents.get(id);
   return parent === undefined || depth > MAX_DEPTH ? id : topmostAncestor(parents, parent, depth + 1);
 }

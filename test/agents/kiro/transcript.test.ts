@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -179,7 +179,45 @@ describe("files", () => {
     write(ROOT_ID, []);
     writeFileSync(join(FOLDER, `${ROOT_ID}.jsonl`), "");
     expect((await locateAll(reader, HOME)).sessions).toEqual([
-      { sessionId: ROOT_ID, path: join(FOLDER, `${ROOT_ID}.json`), home: HOME },
+      {
+        sessionId: ROOT_ID,
+        path: join(FOLDER, `${ROOT_ID}.json`),
+        mains: [join(FOLDER, `${ROOT_ID}.json`)],
+        home: HOME,
+      },
     ]);
+  });
+  it("of one session in two folders are all read, with its subagents in both, and each turn has one key", async () => {
+    const counts = { input_token_count: 10, output_token_count: 2 };
+    const moved = join(HOME, "moved", "sessions", "cli");
+    rmSync(moved, { recursive: true, force: true, maxRetries: 10 });
+    mkdirSync(moved, { recursive: true });
+    const older = join(moved, `${ROOT_ID}.json`);
+    renameSync(write(ROOT_ID, [turn(1, counts), turn(2, counts)]), older);
+    const newer = write(ROOT_ID, [turn(1, counts), turn(2, counts), turn(3, counts)]);
+    const child = join(moved, "child.json");
+    renameSync(write("child", [turn(4, counts)], { parent_session_id: ROOT_ID }), child);
+    const grandchild = write("grandchild", [turn(5, counts)], { parent_session_id: "child" });
+
+    const roots = [HOME, join(HOME, "moved")];
+    const { sessions } = await locateAll(reader, HOME, roots);
+    expect(sessions.map(({ sessionId }) => sessionId)).toEqual([ROOT_ID]);
+    // Found by a search, by a hook without a path, and by one of the files
+    for (const given of [sessions[0], {}, { path: older }]) {
+      const files = await reader.files({ sessionId: ROOT_ID, home: HOME, roots, ...given });
+      expect(files.map(({ path }) => path).sort()).toEqual([older, newer, child, grandchild].sort());
+    }
+    const keys: string[] = [];
+    for (const file of await reader.files({ sessionId: ROOT_ID, home: HOME, roots })) {
+      for await (const batch of reader.read(file, INITIAL_OFFSET))
+        keys.push(...batch.entries.filter(({ kind }) => kind === "model_call").map(({ key }) => key));
+    }
+    expect([keys.length, new Set(keys).size]).toEqual([7, 5]);
+
+    // A broken copy is a part that counts as unreadable; the other one is read
+    writeFileSync(older, "{");
+    const files = await reader.files({ sessionId: ROOT_ID, home: HOME, roots });
+    expect(files.map(({ path }) => path)).toEqual(expect.arrayContaining([older, newer]));
+    rmSync(join(HOME, "moved"), { recursive: true, force: true, maxRetries: 10 });
   });
 });
