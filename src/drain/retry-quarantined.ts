@@ -78,9 +78,17 @@ function stateOf({ db, version, agents }: Drain): QuarantineRetry {
     .map(({ source }) => source)
     .sort()
     .join(" ");
-  const text = readMeta(db, RETRIED_QUARANTINE);
-  const stored = text === undefined ? undefined : (JSON.parse(text) as QuarantineRetry);
+  const stored = parsed(readMeta(db, RETRIED_QUARANTINE));
   return stored?.version === version && stored.sources === sources
     ? stored
     : { version, sources, after: "", isDone: false, converted: 0 };
+}
+
+/** A note that cannot be read is replaced: it must not stop every drain. */
+function parsed(text: string | undefined): QuarantineRetry | null {
+  try {
+    return JSON.parse(text ?? "null") as QuarantineRetry | null;
+  } catch {
+    return null;
+  }
 }

@@ -5,6 +5,9 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
 import { collectStatus } from "../../src/health/status/facts.ts";
 import type { Agent } from "../../src/model/agent.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { writeMeta } from "../../src/store/meta.ts";
+import { RETRIED_QUARANTINE } from "../../src/store/meta-keys.ts";
 import { clockAt } from "../support/clock.ts";
 import { contextAt } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
@@ -94,6 +97,19 @@ test("with another set of agents of the same version", async () => {
   expect(quarantined().length).toBe(2 * replay.calls.length);
   await replay.drain({}, { ...clock, agents: all });
   expect(quarantined()).toEqual([]);
+});
+
+test("a note that cannot be read stops neither drains nor status", async () => {
+  for (const call of replay.calls) replay.put(call);
+  await drainAs("1.0.0", false);
+  for (const text of ["{", "null", "[]"]) {
+    const db = openDatabase(replay.places.storePath);
+    writeMeta(db, RETRIED_QUARANTINE, text);
+    db.close();
+    expect((await selfCounts()).retry).toBeNull();
+    expect(await drainAs("1.0.0", false)).toMatchObject({ problems: [] });
+    expect((await selfCounts()).retry).toMatchObject({ version: "1.0.0", done: true });
+  }
 });
 
 test("a bounded number per drain; foreign and torn files stay", async () => {

@@ -6,6 +6,7 @@ import { suggest } from "../../model/suggest.ts";
 import { RETRIED_QUARANTINE } from "../../store/meta-keys.ts";
 import { duration, isoTime, plural } from "../../text/figures.ts";
 import { VERSION } from "../../version.ts";
+import { parsedJson } from "./files.ts";
 import { quarantinedIn } from "./quarantine.ts";
 import type { Status } from "./shape.ts";
 import type { StoreFacts } from "./store.ts";
@@ -79,7 +80,7 @@ const REASONS_SHOWN = 3;
 const Retry = z.object({ version: z.string(), isDone: z.boolean(), converted: z.number() });
 
 function retryOf(stored: string | undefined): Status["inbox"]["quarantine_retry"] {
-  const retry = Retry.safeParse(stored === undefined ? undefined : JSON.parse(stored)).data;
+  const retry = Retry.safeParse(parsedJson(stored ?? "null")).data;
   return retry === undefined ? null : { version: retry.version, done: retry.isDone, converted: retry.converted };
 }
 
