@@ -2,6 +2,7 @@
 // of them needs the store, so that they also work where libsql is missing.
 
 export * from "./config.ts";
+export * from "./conformance.ts";
 export * from "./convert.ts";
 export * from "./disable.ts";
 export * from "./enable.ts";

@@ -3,17 +3,15 @@ import * as z from "zod";
 import { dataFieldsOf, Envelope } from "../model/envelope.ts";
 import { ENVELOPE_TYPES, type EnvelopeText, LIFECYCLE_TYPES } from "../model/envelope-types.ts";
 
-// What the published schemas say, and what the specification requires beyond them: a source in kebab case, a time with zone and
-// seconds, the path of a file.write. Whatever is valid here is valid there.
+// What the published schemas say, and what the specification requires beyond them: a source in kebab case, a time with zone, the
+// path of a file.write. Whatever is valid here is valid there.
 
 const base = {
   openhook: z.string().regex(/^\d+\.\d+$/),
   id: z.string().min(1),
   // The schemas require a letter at the beginning, the specification kebab case
   source: z.string().regex(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/, "must be lower-case kebab-case and begin with a letter"),
-  time: z.iso
-    .datetime({ offset: true, message: "must be ISO 8601 with a time zone" })
-    .regex(/T\d\d:\d\d:\d\d/, "must have seconds"),
+  time: z.iso.datetime({ offset: true, message: "must be ISO 8601 with a time zone" }),
   session_id: z.string().min(1),
   extensions: z.record(z.string(), z.unknown()).optional(),
 };

@@ -26,6 +26,17 @@ export function addToolCommands(program: Command, { context, done, hookSource, p
     );
 
   program
+    .command("conformance")
+    .description("run OpenHook's conformance kit against a command, or against this program")
+    .argument("[command]", "shell command that reads a native payload and writes envelopes (default: this program)")
+    .option("--kinds <kinds>", "kinds of cases: convert,validate,session,discover (default for a command: convert)")
+    .option("--source <agent>", "only payloads of this agent")
+    .addOption(new Option("--text <text>", "text that this program writes").choices([...ENVELOPE_TEXTS]))
+    .action(async (command: string | undefined, options) =>
+      done((await import("../set-up.ts")).conformance(command, { ...options, packageRoot }, context)),
+    );
+
+  program
     .command("wrap")
     .description("record every run of gh, aws, kubectl, docker, … as a tool call")
     .argument("[programs...]", "e.g. gh aws kubectl docker (default: list wrapped programs)")

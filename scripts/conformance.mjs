@@ -1,0 +1,97 @@
+// Writes conformance/native from the recordings in test/agents: of each agent one payload of each kind, and what any converter must
+// find in it. `--check` writes nothing and exits 1 if a file is stale.
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { AS_THE_PROGRAM, importBundled, typescript } from "./import-bundled.mjs";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const check = process.argv.includes("--check");
+const folder = join(root, "conformance", "native");
+
+/** Recordings of real programs. */
+const AGENTS = ["claude-code", "cline", "codex", "copilot", "cursor", "gemini-cli", "kiro", "opencode"];
+/** Larger payloads show nothing that smaller ones do not. */
+const MAX_BYTES = 3_000;
+const MAX_OF_A_KIND = 2;
+
+const { allAgents, convertAll, payloadsOf } = await importBundled({
+  stdin: typescript(`
+    export { allAgents } from "./src/agents/registry.ts";
+    export { convertAll } from "./src/convert/envelopes.ts";
+    export { payloadsOf } from "./src/convert/input.ts";
+  `),
+  ...AS_THE_PROGRAM,
+});
+const agents = await allAgents();
+
+if (!check) await rm(folder, { recursive: true, force: true });
+for (const source of AGENTS) {
+  const name = join(folder, `${source}.jsonl`);
+  const text = (await vectorsOf(source)).map((vector) => `${JSON.stringify(vector)}\n`).join("");
+  if ((await readFile(name, "utf8").catch(() => "")) === text) continue;
+  if (check) {
+    console.error(`conformance/native/${source}.jsonl is stale: run node scripts/conformance.mjs`);
+    process.exitCode = 1;
+  } else {
+    await mkdir(folder, { recursive: true });
+    await writeFile(name, text);
+    console.log(`wrote conformance/native/${source}.jsonl`);
+  }
+}
+
+async function vectorsOf(source) {
+  const cases = join(root, "test", "agents", source);
+  const kinds = new Map();
+  for (const name of (await readdir(cases)).sort()) {
+    for (const file of ["hooks.jsonl", "calls.jsonl"]) {
+      const lines = await readFile(join(cases, name, file), "utf8").catch(() => "");
+      for (const line of lines.split("\n").filter((one) => one !== "")) collect(kinds, source, JSON.parse(line));
+    }
+  }
+  return [...kinds.values()].flat();
+}
+
+function collect(kinds, source, { event, stdin, stdin_raw }) {
+  const input = stdin ?? parsed(stdin_raw);
+  const size = JSON.stringify(input)?.length ?? 0;
+  if (input === undefined || input === null || size === 2 || size > MAX_BYTES) return;
+  const given = { source, event };
+  const { envelopes, problems } = convertAll(
+    payloadsOf(Buffer.from(JSON.stringify(input)), given, Date.now),
+    agents,
+    "context",
+  );
+  const found = envelopes.filter(({ type }) => type !== "file.write");
+  // What only the process knows is not in the payload
+  if (problems.length > 0 || found.some((one) => one.source !== source || isAssigned(one))) return;
+  const kind = `${event} ${found.map(({ type }) => type).join(" ")} ${found.map((one) => one.data?.status).join(" ")}`;
+  const known = kinds.get(kind) ?? [];
+  if (known.length >= MAX_OF_A_KIND) return;
+  kinds.set(kind, known);
+  const level = found.some(({ type }) => type === "session.end") ? 1 : 2;
+  const at = [...kinds.values()].flat().length + 1;
+  known.push({ name: `${at} ${event}`, level, source, event, input, expected: found.map((one) => toldIn(one, input)) });
+}
+
+function isAssigned({ extensions, session_id }) {
+  return extensions?.session_id_origin !== undefined || session_id.startsWith("minted");
+}
+
+/** The members that the payload itself determines, word for word: another converter has other ids and may choose other names. */
+function toldIn({ source, type, session_id, data = {}, extensions }, input) {
+  const text = JSON.stringify(input);
+  const isTold = ([name, value]) =>
+    typeof value === "string" &&
+    (name === "status" ? extensions?.status_origin !== "assumed" : name !== "reason" && text.includes(`"${value}"`));
+  const told = Object.fromEntries(Object.entries(data).filter(isTold));
+  return { source, type, session_id, ...(Object.keys(told).length > 0 && { data: told }) };
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

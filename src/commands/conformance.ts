@@ -1,0 +1,50 @@
+import { join } from "node:path";
+import { allAgents } from "../agents/registry.ts";
+import { type Context, UserError } from "../context.ts";
+import { KIT_KINDS, type KitKind, readKit } from "../convert/kit.ts";
+import { commandImplementation, ourImplementation } from "../convert/kit-implementations.ts";
+import { kitLines, runKit } from "../convert/kit-report.ts";
+import type { EnvelopeText } from "../model/envelope-types.ts";
+import { printLines } from "../text/ascii.ts";
+import { printable, terminalOf } from "../text/terminal.ts";
+
+export interface ConformanceOptions {
+  /** Kinds of cases, separated by commas. @default `convert` for a command, all for this program */
+  readonly kinds?: string;
+  /** Only payloads of this agent. */
+  readonly source?: string;
+  /** The text that this program writes. */
+  readonly text?: EnvelopeText;
+  readonly packageRoot: string;
+}
+
+/**
+ * `openhook-otel conformance`: runs the conformance kit against a command, or against this program.
+ *
+ * @param command a shell command; see the kit's README for what it is asked
+ * @returns exit code: 0; 1 if a case failed
+ * @throws UserError for unknown kinds, and if no case is left
+ */
+export async function conformance(
+  command: string | undefined,
+  options: ConformanceOptions,
+  context: Context,
+): Promise<number> {
+  const kinds = (options.kinds ?? (command === undefined ? KIT_KINDS.join(",") : "convert")).split(",");
+  const unknown = kinds.find((kind) => !KIT_KINDS.includes(kind as KitKind));
+  if (unknown !== undefined) {
+    throw new UserError("E_USAGE", `unknown kind ${JSON.stringify(unknown)}; known are: ${KIT_KINDS.join(", ")}`);
+  }
+  const cases = (await readKit(join(options.packageRoot, "conformance"))).filter(
+    ({ kind, source }) =>
+      kinds.includes(kind) && (options.source === undefined || source === undefined || source === options.source),
+  );
+  if (cases.length === 0) throw new UserError("E_USAGE", "no case is left");
+  const implementation =
+    command === undefined
+      ? ourImplementation(await allAgents(), options.text ?? "context", context.now)
+      : commandImplementation(command, context.env, context.cwd);
+  const results = await runKit(cases, implementation);
+  printLines(context, [...kitLines(results, terminalOf(context))].map(printable));
+  return results.some(({ fault }) => fault !== undefined) ? 1 : 0;
+}

@@ -1,0 +1,82 @@
+import { spawn } from "node:child_process";
+import type { Agent } from "../model/agent.ts";
+import { ENVELOPE_TYPES, type EnvelopeText } from "../model/envelope-types.ts";
+import { discoveryIn, subscribed } from "../registration/discovery.ts";
+import { checkLine } from "./check-line.ts";
+import { validate } from "./conformance.ts";
+import { convertAll } from "./envelopes.ts";
+import { payloadsOf } from "./input.ts";
+import type { Implementation, KitAnswer, KitCase } from "./kit.ts";
+
+/** This program, without a process for each case. */
+export const ourImplementation =
+  (agents: readonly Agent[], text: EnvelopeText, now: () => number): Implementation =>
+  async (one) => {
+    const answer = answerTo(one, agents, text, now);
+    return answer === undefined ? { stdout: "", code: 1 } : { stdout: answer, code: 0 };
+  };
+
+/**
+ * A command, run once for each case in a shell: the input on stdin, the answer on stdout. `OPENHOOK_CASE`, `OPENHOOK_SOURCE` and
+ * `OPENHOOK_EVENT` say what is asked.
+ */
+export const commandImplementation =
+  (command: string, env: Readonly<Record<string, string | undefined>>, cwd: string): Implementation =>
+  ({ kind, source = "", event = "", stdin }) =>
+    new Promise<KitAnswer>((done) => {
+      const child = spawn(command, {
+        shell: true,
+        cwd,
+        env: { ...env, OPENHOOK_CASE: kind, OPENHOOK_SOURCE: source, OPENHOOK_EVENT: event },
+        stdio: ["pipe", "pipe", "ignore"],
+        timeout: TIME_LIMIT_MS,
+        killSignal: "SIGKILL",
+      });
+      let stdout = "";
+      child.stdout.setEncoding("utf8");
+      child.stdout.on("data", (chunk: string) => {
+        if (stdout.length < MAX_OUTPUT) stdout += chunk;
+      });
+      // It may exit without reading its input
+      child.stdin.on("error", () => {});
+      child.on("error", () => done({ stdout: "", code: undefined }));
+      child.on("close", (code) => done({ stdout, code: code ?? undefined }));
+      child.stdin.end(stdin);
+    });
+
+// --- internal ---
+
+const TIME_LIMIT_MS = 30_000;
+const MAX_OUTPUT = 10_000_000;
+
+function answerTo(
+  { kind, stdin, source, event }: KitCase,
+  agents: readonly Agent[],
+  text: EnvelopeText,
+  now: () => number,
+): string | undefined {
+  switch (kind) {
+    case "convert": {
+      const given = { ...(source !== undefined && { source }), ...(event !== undefined && { event }) };
+      const { envelopes, problems } = convertAll(payloadsOf(Buffer.from(stdin), given, now), agents, text);
+      return problems.length > 0 ? undefined : envelopes.map((one) => JSON.stringify(one)).join("\n");
+    }
+    case "validate":
+      return JSON.stringify({ texts: checkLine(stdin).texts });
+    case "session": {
+      const { lines, registration } = JSON.parse(stdin) as { lines: readonly unknown[]; registration?: unknown };
+      const found = registration === undefined ? undefined : discoveryIn(JSON.stringify(registration));
+      const stream = Buffer.from(lines.map((line) => JSON.stringify(line)).join("\n"));
+      const { sources } = validate(stream, typeof found === "object" ? found : undefined);
+      return JSON.stringify(Object.fromEntries((sources[0]?.texts ?? []).map((one) => [one.text, one.level])));
+    }
+    case "discover": {
+      const found = discoveryIn(stdin);
+      if (typeof found === "string") return undefined;
+      const types = subscribed(found);
+      return JSON.stringify(ENVELOPE_TYPES.filter((type) => types.has(type)));
+    }
+    default:
+      return kind satisfies never;
+  }
+}
