@@ -66,8 +66,11 @@ export interface SettledWork {
   readonly models: readonly string[];
 }
 
+export type RunKind = "turn" | "subagent";
+
 /** A key of a run that is unique among the turns and subagents of a session. */
-export const runKeyOf = (run: Turn | Subagent): string => `${"origin" in run ? "turn" : "subagent"}:${run.key}`;
+export const runKey = (kind: RunKind, key: string): string => `${kind}:${key}`;
+export const runKeyOf = (run: Turn | Subagent): string => runKey("origin" in run ? "turn" : "subagent", run.key);
 
 /** From a user prompt to the agent's last answer to it. */
 export interface Turn extends Run {
@@ -232,11 +235,11 @@ export const ENDED_BY_USER = { reason: "timeout", nativeReason: "ended_by_user" 
 export const isEndedByUs = ({ nativeReason }: Segment): boolean =>
   nativeReason === ENDED_IDLE.nativeReason || nativeReason === ENDED_BY_USER.nativeReason;
 
-/** When the calls of an open run are settled before its end. */
+/** When the calls of open runs are settled before the runs end. */
 export interface PartLimits {
-  /** Number of open calls of a run from which some are settled. */
-  readonly largeCalls: number;
-  /** How many of the newest stay: the last call decides whether a run has ended, and errors are compared with calls around them. */
+  /** Number of open calls of a session from which some are settled. */
+  readonly openCalls: number;
+  /** How many of the newest calls of each run stay: errors are compared with the calls around them. */
   readonly keptCalls: number;
   /** Hooks and transcript lines of one call are written at different times: calls that ended later than this before now stay. */
   readonly lateFactsMs: number;

@@ -6,6 +6,8 @@ import { withoutKnownCalls } from "../model/removed-calls.ts";
 import {
   isEndedByUs,
   type ModelError,
+  type RunKind,
+  runKey,
   type SessionContext,
   type SettledCall,
   type SettledTurn,
@@ -15,6 +17,7 @@ import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import type { PairedTool } from "./pair.ts";
 import { type JoinedPrompt, joinPrompts } from "./prompts.ts";
 import { LATE_ACTIVITY_WITHIN_MS, SUPERSEDED } from "./segments.ts";
+import { toModelCall } from "./to-model-call.ts";
 
 /** A turn or subagent under construction. */
 export interface Draft {
@@ -191,6 +194,9 @@ export function assign(
     const agentId = isAncestorCall(tool.callId, tool.agentId) ? undefined : tool.agentId;
     binFor(agentId, tool.promptKey, tool.startMs).toolCalls.push(tool);
   }
+  const startOf = (kind: RunKind, key: string) => context.openWork?.get(runKey(kind, key))?.startMs;
+  for (const [key, bin] of turns) bin.settledStartMs = startOf("turn", partKey(key, context.turns.get(key)));
+  for (const [id, bin] of subagents) bin.settledStartMs = startOf("subagent", partKey(id, context.subagents.get(id)));
   const turnDrafts = [...turns].flatMap(([key, bin]) =>
     isEmpty(bin, context.turns.has(key)) ? [] : [turnDraft(key, bin, context)],
   );
@@ -258,6 +264,8 @@ interface Bin {
   readonly entries: TranscriptEntry[];
   readonly calls: EntryOf<"model_call">[];
   readonly toolCalls: PairedTool[];
+  /** Start of what was settled of the run while it was open. */
+  settledStartMs?: number | undefined;
 }
 
 function binOf(bins: Map<string, Bin>, key: string): Bin {
@@ -278,7 +286,7 @@ function turnDraft(key: string, bin: Bin, context: SessionContext): Draft {
   const orderMs = bin.prompt?.timeMs ?? firstMs(bin) ?? settled?.endMs ?? 0;
   return defined<Draft>({
     ...commonParts(bin),
-    key: settled === undefined ? key : `${key}~${settled.parts}`,
+    key: partKey(key, settled),
     orderMs,
     startMs: orderMs,
     origin: key === NO_PROMPT ? "none" : bin.prompt?.origin === "machine" ? "machine" : "human",
@@ -320,7 +328,7 @@ function subagentDraft(
   const types = bin.events.map((e) => extrasOf(e).agent_type);
   return defined<Draft>({
     ...commonParts(bin),
-    key: settled === undefined ? agentId : `${agentId}~${settled.parts}`,
+    key: partKey(agentId, settled),
     orderMs: startMs,
     startMs,
     origin: "none",
@@ -350,25 +358,9 @@ function commonParts(bin: Bin) {
   };
 }
 
-function toModelCall(entry: EntryOf<"model_call">): ModelCall {
-  return defined<ModelCall>({
-    key: entry.key,
-    responseId: entry.responseId,
-    requestId: entry.requestId,
-    model: entry.model,
-    provider: entry.provider,
-    requestedModel: entry.requestedModel,
-    startMs: Math.min(entry.startMs ?? entry.timeMs, entry.endMs),
-    endMs: entry.endMs,
-    usage: entry.usage,
-    complete: entry.complete,
-    finishReason: entry.finishReason,
-    asksForTools: entry.asksForTools,
-    covers: entry.covers,
-    noListPrice: entry.noListPrice,
-    agentId: entry.agentId,
-  });
-}
+/** The key of a run, or of a further part of a settled one. */
+const partKey = (key: string, settled: { readonly parts: number } | undefined): string =>
+  settled === undefined ? key : `${key}~${settled.parts}`;
 
 const usesOf = (bin: Bin): readonly string[] => [
   ...bin.events.map((e) => e.id),
@@ -383,6 +375,7 @@ function firstMs(bin: Bin): number | undefined {
     ...bin.calls.map((c) => Math.min(c.startMs ?? c.timeMs, c.timeMs)),
     ...bin.toolCalls.map((t) => t.startMs),
     ...bin.entries.map((e) => e.timeMs),
+    ...(bin.settledStartMs === undefined ? [] : [bin.settledStartMs]),
   ];
   return times.length === 0 ? (bin.meta?.timeMs ?? undefined) : minOf(times);
 }

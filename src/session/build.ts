@@ -14,7 +14,7 @@ import {
 } from "../model/session.ts";
 import { isWholeUsage } from "../model/transcript.ts";
 import { assign, type Draft, type Drafts } from "./assign.ts";
-import { finishedPartOf, PART_LIMITS, withSettledWork } from "./finished-part.ts";
+import { finishedPartsOf, type OpenRun, PART_LIMITS, withSettledWork } from "./finished-part.ts";
 import { idleEndReason } from "./idle-end-reason.ts";
 import { isLeftOpen, type PairedTool, pairTools } from "./pair.ts";
 import { SUPERSEDED, splitIntoSegments } from "./segments.ts";
@@ -91,19 +91,18 @@ export function buildSession(input: SessionInput): Session {
   const eventIds = new Set(events.map((e) => e.id));
   // A turn that only hooks reported gets another key when the transcript is read
   const hasFinalKey = ({ key }: Draft): boolean => !eventIds.has(key.replace(/~\d+$/, ""));
-  const finishedParts = [
-    ...drafts.turns.map((draft, index) => ({ draft, run: turns[index], isPlaced: segmentOf(draft) !== undefined })),
-    // A trace per turn: where the subagent belongs is certain only if the call that started it is known
-    ...drafts.subagents.map((draft, index) => ({
-      draft,
-      run: subagents[index],
-      isPlaced: subagents[index]?.parentCallId !== undefined && segments.length > 0,
-    })),
-  ].flatMap(({ draft, run, isPlaced }) =>
-    run === undefined || run.closed || !isPlaced || !hasFinalKey(draft)
-      ? []
-      : (finishedPartOf(draft, run, parentCalls, input.partLimits ?? PART_LIMITS) ?? []),
-  );
+  const openTurns = drafts.turns.flatMap((draft, index): OpenRun[] => {
+    const run = turns[index];
+    return run === undefined || run.closed || segmentOf(draft) === undefined ? [] : [{ draft, run }];
+  });
+  const openSubagents = drafts.subagents.flatMap((draft, index): OpenRun[] => {
+    const run = subagents[index];
+    // In which trace it belongs is certain only if the call that started it is known
+    const isPlaced = run?.parentCallId !== undefined && segments.length > 0;
+    return run === undefined || run.closed || !isPlaced ? [] : [{ draft, run }];
+  });
+  const openRuns = [...openTurns, ...openSubagents].filter(({ draft }) => hasFinalKey(draft));
+  const finishedParts = finishedPartsOf(openRuns, parentCalls, input.partLimits ?? PART_LIMITS);
   // Facts that belong to no part are marked as unused, otherwise every drain would process them again
   const used = new Set([...segments, ...turns, ...subagents].flatMap((part) => part.uses));
   for (const key of [...events.map((e) => e.id), ...entries.map((e) => e.key)]) {

@@ -1,32 +1,62 @@
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import { maxOf } from "../model/min-max.ts";
 import type { ModelCall } from "../model/model-call.ts";
 import { type PartLimits, runKeyOf, type SessionContext, type Subagent, type Turn } from "../model/session.ts";
 import type { Draft } from "./assign.ts";
 import type { PairedTool } from "./pair.ts";
 
-/** Smaller runs are settled as a whole: a drain with 4,000 open calls takes about 100 MiB. */
-export const PART_LIMITS: PartLimits = { largeCalls: 4_000, keptCalls: 1_000, lateFactsMs: 60_000 };
+/** Below 4,000 open calls a drain takes about 100 MiB. */
+export const PART_LIMITS: PartLimits = { openCalls: 4_000, keptCalls: 4, lateFactsMs: 60_000 };
+
+/** An open run with its facts. */
+export interface OpenRun {
+  readonly draft: Draft;
+  readonly run: Turn | Subagent;
+}
 
 /**
- * The calls of a large open run that can be settled before the run ends, so that the memory of a drain does not depend on the length
- * of a turn. The newest calls stay, and so do calls that later facts may still change or refer to.
+ * The calls of open runs that can be settled before the runs end, so that the memory of a drain does not depend on the length of a
+ * turn. The newest calls of each run stay, and so do calls that later facts may still change or refer to.
  *
- * @param draft the run's facts
- * @param run the run itself, open
  * @param parentCalls ids of calls that started a subagent which is not settled
- * @returns the run with only these calls and the facts about them; `undefined` for an ordinary run, or if nothing can be settled
+ * @returns these runs with only these calls and the facts about them; empty for an ordinary session
  */
-export function finishedPartOf<T extends Turn | Subagent>(
-  draft: Draft,
-  run: T,
+export function finishedPartsOf(
+  open: readonly OpenRun[],
   parentCalls: ReadonlySet<string>,
-  { largeCalls, keptCalls, lateFactsMs }: PartLimits,
-): T | undefined {
-  if (run.modelCalls.length + run.toolCalls.length < largeCalls) return undefined;
+  limits: PartLimits,
+): readonly (Turn | Subagent)[] {
+  const calls = open.reduce((sum, { run }) => sum + run.modelCalls.length + run.toolCalls.length, 0);
+  if (calls < limits.openCalls) return [];
+  const lastMs = maxOf(open.map(({ run }) => run.endMs));
+  return open.flatMap((one) => finishedPartOf(one, parentCalls, lastMs, limits) ?? []);
+}
+
+/** Adds to an open run what was settled of it before. */
+export function withSettledWork<T extends Turn | Subagent>(run: T, { openWork }: SessionContext): T {
+  const settled = openWork?.get(runKeyOf(run));
+  if (settled === undefined) return run;
+  return {
+    ...run,
+    settled,
+    startMs: Math.min(run.startMs, settled.startMs),
+    endMs: Math.max(run.endMs, settled.endMs),
+  };
+}
+
+// --- internal ---
+
+function finishedPartOf(
+  { draft, run }: OpenRun,
+  parentCalls: ReadonlySet<string>,
+  lastMs: number,
+  { keptCalls, lateFactsMs }: PartLimits,
+): Turn | Subagent | undefined {
   const ends = [...run.modelCalls, ...run.toolCalls].map(({ endMs }) => endMs).sort((a, b) => a - b);
-  const beforeMs = Math.min(ends[ends.length - keptCalls] ?? Number.NEGATIVE_INFINITY, run.endMs - lateFactsMs);
+  const beforeMs = Math.min(ends[ends.length - keptCalls] ?? Number.NEGATIVE_INFINITY, lastMs - lateFactsMs);
   const isOver = ({ endMs }: { readonly endMs: number }): boolean => endMs < beforeMs;
-  const modelCalls = run.modelCalls.filter((call) => isOver(call) && isFinal(call));
+  // The last model call decides whether the run has ended
+  const modelCalls = run.modelCalls.slice(0, -1).filter((call) => isOver(call) && isFinal(call));
   const tools = draft.toolCalls.filter((tool) => isOver(tool) && isDone(tool) && !parentCalls.has(tool.callId));
   if (modelCalls.length + tools.length === 0) return undefined;
   const ids = new Set(tools.map(({ callId }) => callId));
@@ -43,20 +73,6 @@ export function finishedPartOf<T extends Turn | Subagent>(
     ],
   };
 }
-
-/** Adds to an open run what was settled of it before. */
-export function withSettledWork<T extends Turn | Subagent>(run: T, { openWork }: SessionContext): T {
-  const settled = openWork?.get(runKeyOf(run));
-  if (settled === undefined) return run;
-  return {
-    ...run,
-    settled,
-    startMs: Math.min(run.startMs, settled.startMs),
-    endMs: Math.max(run.endMs, settled.endMs),
-  };
-}
-
-// --- internal ---
 
 const isFinal = ({ complete, covers }: ModelCall): boolean => complete && covers === undefined;
 

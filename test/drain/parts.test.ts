@@ -8,8 +8,8 @@ import { MadeSession } from "../support/made-session.ts";
 import { countersAndRows } from "../support/summary.ts";
 import { runs } from "../support/whole.ts";
 
-const SMALL: PartLimits = { largeCalls: 8, keptCalls: 3, lateFactsMs: 4_000 };
-const WHOLE: PartLimits = { largeCalls: Number.POSITIVE_INFINITY, keptCalls: 0, lateFactsMs: 0 };
+const SMALL: PartLimits = { openCalls: 8, keptCalls: 2, lateFactsMs: 4_000 };
+const WHOLE: PartLimits = { openCalls: Number.POSITIVE_INFINITY, keptCalls: 0, lateFactsMs: 0 };
 
 const made: MadeSession[] = [];
 afterEach(() => {
@@ -118,9 +118,9 @@ test("a turn and its subagent, settled in parts: the same spans, counters and su
       const asWhole = resultOf(await play(stable, WHOLE));
       expect(inParts).toEqual(asWhole);
     }),
-    { numRuns: runs(60) },
+    { numRuns: runs(40) },
   );
-});
+}, 240_000);
 
 test("an answer that changes after it was settled in a part: the spans of its run and session, counters and rows have the new figures", async () => {
   await fc.assert(
@@ -138,9 +138,9 @@ test("an answer that changes after it was settled in a part: the spans of its ru
           );
       expect(runSpans(session)).toEqual(runSpans(whole));
     }),
-    { numRuns: runs(60) },
+    { numRuns: runs(40) },
   );
-});
+}, 240_000);
 
 test("the calls of a large open turn are settled before the turn ends", async () => {
   const session = new MadeSession();

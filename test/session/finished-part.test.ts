@@ -3,9 +3,9 @@ import type { Event } from "../../src/model/event.ts";
 import { NOTHING_SETTLED, type PartLimits, type Session, type SessionContext } from "../../src/model/session.ts";
 import type { TranscriptEntry } from "../../src/model/transcript.ts";
 import { buildSession } from "../../src/session/build.ts";
-import { batch, NOON_MS, prompted, resulted, toolEnded, toolStarted } from "./events.ts";
+import { batch, NOON_MS, prompted, resulted, subagentStarted, toolEnded, toolStarted } from "./events.ts";
 
-const LIMITS: PartLimits = { largeCalls: 10, keptCalls: 3, lateFactsMs: 2_000 };
+const LIMITS: PartLimits = { openCalls: 10, keptCalls: 3, lateFactsMs: 2_000 };
 
 /** An open turn with calls 0 to `calls` − 1, each a second after the one before and 0.5 s long. */
 const turnOf = (calls: number): Event[] => [
@@ -93,4 +93,44 @@ test("what was settled before counts to the time of the turn", () => {
   const context = { ...NOTHING_SETTLED, openWork: new Map([["turn:p1", settled]]) };
   const [turn] = build(turnOf(2), { context }).turns;
   expect(turn).toMatchObject({ startMs: settled.startMs, endMs: settled.endMs, settled });
+});
+
+test("many small subagents count together: the calls of each are settled, but for its last ones", () => {
+  const helpers = Array.from({ length: 6 }, (_, n) => `helper-${n}`);
+  const events = [
+    prompted("p", 0, "p1"),
+    ...helpers.flatMap((agent, n) => {
+      const ms = 10_000 * (n + 1);
+      const extras = { agent_id: agent, parent_call_id: `toolu_p${n}` };
+      return [
+        toolStarted(`ps${n}`, ms, `toolu_p${n}`),
+        subagentStarted(`b${n}`, ms + 10, extras),
+        ...[0, 1, 2, 3].flatMap((k) => [
+          toolStarted(`s${n}${k}`, ms + 1_000 * (k + 1), `toolu_${n}${k}`, { agent_id: agent }),
+          toolEnded(`e${n}${k}`, ms + 1_000 * (k + 1) + 500, `toolu_${n}${k}`, undefined, { agent_id: agent }),
+        ]),
+      ];
+    }),
+  ];
+  const entries = helpers.map(
+    (agent, n) => ({ ...resulted(`toolu_p${n}`, 90_000), spawnedAgentId: agent }) as TranscriptEntry,
+  );
+  const session = build(events, { entries });
+  // Of four calls each, the newest three stay
+  expect(callsOf(session)).toEqual(helpers.map((_, n) => `toolu_${n}0`));
+});
+
+test("the last model call stays, however many tools ended after it", () => {
+  const call: TranscriptEntry = {
+    kind: "model_call",
+    key: "call:1",
+    timeMs: NOON_MS + 500,
+    endMs: NOON_MS + 500,
+    promptKey: "p1",
+    complete: true,
+    asksForTools: true,
+  };
+  const { finishedParts } = build(turnOf(20), { entries: [call] });
+  expect(finishedParts.flatMap(({ modelCalls }) => modelCalls)).toEqual([]);
+  expect(finishedParts.flatMap(({ toolCalls }) => toolCalls).length).toBeGreaterThan(10);
 });
