@@ -98,7 +98,7 @@ export async function readSession(task: ReadTask, agent: Agent, redact: Redact, 
   }
 }
 
-type Packable = Pick<Agent, "source" | "provider" | "tokens">;
+type Packable = Pick<Agent, "source" | "provider" | "tokens" | "endsSilently"> & Partial<Pick<Agent, "emits">>;
 
 /** Options that are the same for all facts of a session. */
 export const packOptions = (agent: Packable, sessionId: string, { reported, agentVersion }: Partial<SessionRead>) => ({
@@ -169,5 +169,6 @@ const sessionFacts = (agent: Packable, sessionId: string, agentVersion: string |
   sessionId,
   ...(agent.provider !== undefined && { provider: agent.provider }),
   ...(agent.tokens === "none" && { usageUnknown: true }),
+  ...((agent.endsSilently ?? agent.emits?.includes("session.end") === false) && { endsSilently: true }),
   ...(agentVersion !== undefined && { agentVersion }),
 });

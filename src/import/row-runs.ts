@@ -17,6 +17,8 @@ export interface RowRun {
   /** Time of the last error without a retry. */
   finalErrorMs: number | undefined;
   interruptionMs: number | undefined;
+  /** Its end was written. */
+  hasEnd: boolean;
 }
 
 /** A use of a tool, with its result if there is one. */
@@ -187,6 +189,7 @@ class Runs {
       if (run === undefined) continue;
       extendRunTo(run, timeMs);
       if (kind === "interruption") run.interruptionMs = timeMs;
+      else run.hasEnd = true;
     }
   }
 
@@ -211,6 +214,7 @@ class Runs {
       lastCall: undefined,
       finalErrorMs: undefined,
       interruptionMs: undefined,
+      hasEnd: false,
     };
     runs.set(key, run);
     this.#runs.push(run);

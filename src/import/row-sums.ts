@@ -1,6 +1,8 @@
+import type { SessionEndReason } from "../model/envelope.ts";
 import { CALL, type FactTables } from "../model/fact-tables.ts";
 import { ENDED_IDLE, type Segment, type Turn } from "../model/session.ts";
 import type { ToolStatus } from "../model/transcript.ts";
+import { END_REASONS } from "../session/idle-end-reason.ts";
 import { type Totals, totalsOf } from "../telemetry/totals.ts";
 import { PackedSums } from "./packed-sums.ts";
 import { type RowRun, type RowTool, runsOf } from "./row-runs.ts";
@@ -13,7 +15,6 @@ import type { PackOptions, Unpriced } from "./unpriced.ts";
  * @returns `undefined` for a session that must be built
  */
 export function sumsOfRows(facts: FactTables, options: PackOptions): Omit<Unpriced, "facts" | "owned"> | undefined {
-  if (options.facts.endsSilently === true) return undefined;
   const joined = runsOf(facts);
   if (joined === undefined) return undefined;
   const { runs, tools } = joined;
@@ -23,6 +24,8 @@ export function sumsOfRows(facts: FactTables, options: PackOptions): Omit<Unpric
   const endMs = lastActivity(facts, turns, tools);
   const sums = new PackedSums();
   addTools(facts, tools, endMs, sums);
+  const reason = options.facts.endsSilently === true ? silentReason(turns) : ENDED_IDLE.reason;
+  if (reason === undefined) return undefined;
   const { calls, providers } = addCalls(facts, sums);
   for (const run of turns) {
     sums.addTurn({ origin: run.isMachine ? "machine" : "human", state: stateOf(run), startMs: run.startMs });
@@ -38,7 +41,7 @@ export function sumsOfRows(facts: FactTables, options: PackOptions): Omit<Unpric
     lastMs: runs.reduce((ms, run) => Math.max(ms, run.endMs), Number.NEGATIVE_INFINITY),
     ...(options.reported !== undefined && { reported: options.reported }),
   };
-  const segment: Segment = { ordinal: 0, startMs, lastActivityMs: endMs, uses: [], endMs, ...ENDED_IDLE };
+  const segment: Segment = { ordinal: 0, startMs, lastActivityMs: endMs, uses: [], endMs, ...ENDED_IDLE, reason };
   return { segments: [{ segment, totals }], usage: sums.usage, tools: sums.tools, turns: sums.turns, calls, providers };
 }
 
@@ -117,6 +120,15 @@ const textOf = (texts: readonly string[], number: number): string | undefined =>
 
 /** The name that `pairTools` gives a tool without a use. */
 const UNKNOWN_TOOL = "unknown";
+
+/** As `idleEndReason`; `undefined` if rows are not enough to tell which turn was the last, or whether it ended. */
+function silentReason(turns: readonly RowRun[]): SessionEndReason | undefined {
+  const lastMs = turns.reduce((ms, run) => Math.max(ms, run.endMs), Number.NEGATIVE_INFINITY);
+  const [last, ...others] = turns.filter((run) => run.endMs === lastMs);
+  if (last === undefined || others.length > 0) return undefined;
+  const state = stateOf(last);
+  return state === "ended" && !last.hasEnd ? undefined : END_REASONS[state];
+}
 
 function stateOf({ lastCall, finalErrorMs, interruptionMs }: RowRun): Turn["state"] {
   if (interruptionMs !== undefined && interruptionMs >= (lastCall?.startMs ?? 0)) return "interrupted";

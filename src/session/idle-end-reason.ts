@@ -10,12 +10,11 @@ export function idleEndReason(segment: number, turns: readonly (Turn | SettledTu
   const last = turns
     .filter((turn) => turn.segment === segment)
     .reduce<Turn | SettledTurn | undefined>((a, b) => (a !== undefined && isLater(a, b) ? a : b), undefined);
-  return last === undefined ? "timeout" : REASONS[last.state];
+  return last === undefined ? "timeout" : END_REASONS[last.state];
 }
 
-// --- internal ---
-
-const REASONS = {
+/** By the state of a segment's last turn. */
+export const END_REASONS = {
   ended: "completed",
   failed: "error",
   interrupted: "user_exit",
@@ -23,8 +22,10 @@ const REASONS = {
   open: "timeout",
 } as const satisfies Record<Turn["state"], SessionEndReason>;
 
+// --- internal ---
+
 /** Compares by last activity. A turn that ended comes after one that did not, so a late continuation keeps the outcome. */
 function isLater(a: Turn | SettledTurn, b: Turn | SettledTurn): boolean {
-  const hasEnded = (turn: Turn | SettledTurn): number => (REASONS[turn.state] === "timeout" ? 0 : 1);
+  const hasEnded = (turn: Turn | SettledTurn): number => (END_REASONS[turn.state] === "timeout" ? 0 : 1);
   return (a.endMs - b.endMs || hasEnded(a) - hasEnded(b) || a.startMs - b.startMs) > 0;
 }
