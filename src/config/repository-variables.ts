@@ -88,6 +88,8 @@ async function upwards(folders: readonly string[], home: string): Promise<Readon
 
 /** `.env` in every form, settings of editors and tools, and the settings in the agents' own folders. */
 const SETTINGS_FILE = /env|^\.[\w-]+$|\.(?:json[c5]?|toml|ya?ml|ini|cfg|conf|local|code-workspace|vars)$/i;
+/** Commands in a registration file use variables, such as HOME; nothing loads variables from it. */
+const SETS_NONE: ReadonlySet<string> = new Set([".openhook.json"]);
 const OUTSIDE_DOT_FOLDERS = /(?:^|[._-])env(?:$|[._-])|\.(?:code-workspace|vars)$|^mise\b.*\.toml$/i;
 
 /** Absolute paths. Only those that an agent, or the editor whose terminal it runs in, could load by itself. */
@@ -97,7 +99,7 @@ async function candidatesIn(folder: string, named: readonly string[]): Promise<R
     const path = join(folder, entry.name);
     if (!entry.name.startsWith(".")) {
       if (OUTSIDE_DOT_FOLDERS.test(entry.name) && !entry.isDirectory()) paths.add(path);
-    } else if (!entry.isDirectory() && SETTINGS_FILE.test(entry.name)) paths.add(path);
+    } else if (!entry.isDirectory() && SETTINGS_FILE.test(entry.name) && !SETS_NONE.has(entry.name)) paths.add(path);
     // A link can lead to a folder too: then there is nothing to read at `path`
     if (entry.name.startsWith(".") && entry.name !== ".git" && (entry.isDirectory() || entry.isSymbolicLink())) {
       for (const inside of await entriesOf(path)) {

@@ -113,6 +113,13 @@ describe("finds the variables that a repository's files name", () => {
     expect(await found("")).toEqual([]);
   });
 
+  test("leaves out registration files, whose commands use variables and set none", async () => {
+    put("shop/.openhook.json", `{"hooks":[{"command":"echo $HOME \${${ENDPOINT}}"}]}`);
+    expect(await found("shop")).toEqual([]);
+    put("shop/.other.json", "$HOME");
+    expect(await found("shop")).toEqual(["HOME"]);
+  });
+
   test("reports our own variables in every environment", async () => {
     put("shop/.env", "OPENHOOK_OTEL_CAPTURE=full\nPORT=1\n");
     expect([...(await ownVariablesIn(places("shop")))]).toEqual([
