@@ -1,4 +1,4 @@
-// Writes the generated parts of README.md and docs/: agents from their cards, settings from the schema, metrics and attributes
+// Writes the generated parts of README.md and docs/: agents and OpenHook levels from their cards, settings from the schema, metrics and attributes
 // from src/telemetry, commands from the built program's help. `--check` writes nothing and exits 1 if one is stale.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -23,6 +23,7 @@ const EVENTS = [
   ["compactions", ["compaction"]],
   ["permissions", ["permission"]],
 ];
+const ENVELOPE_TYPES = ["session.start", "prompt.submit", "tool.start", "tool.end", "file.write", "session.end"];
 const TOKENS = { transcript: "transcript", payload: "hooks", none: "–" };
 const AGENT_COLUMNS = [
   "agent",
@@ -54,6 +55,13 @@ await put(
   table(
     AGENT_COLUMNS,
     agents.map(({ cells }) => cells),
+  ),
+);
+await put(
+  "docs/openhook.md",
+  table(
+    ["agent", ...ENVELOPE_TYPES.map((type) => `\`${type}\``), "level"],
+    agents.filter(({ title }) => !title.startsWith("Any ")).map(({ openhook }) => openhook),
   ),
 );
 await put("docs/settings.md", table(["setting", "default", "meaning"], program.checkedSettings().map(settingOf)));
@@ -97,7 +105,10 @@ async function agentOf({ source, title, emits, tokens, capabilities, installer }
     scopes.join(", ") || "–",
   ];
   const seen = recorded ? ["recorded", versions].filter(Boolean).join(", ") : "from documentation";
-  return { title, basis, line: `- ${hasPage ? `[${title}](${page})` : title}: ${seen}`, cells };
+  const has = (type) => emits.includes(type);
+  const level = !has("session.end") ? "–" : ENVELOPE_TYPES.every((type) => type === "file.write" || has(type)) ? 2 : 1;
+  const openhook = [cells[0], ...ENVELOPE_TYPES.map((type) => (has(type) ? "yes" : "–")), String(level)];
+  return { title, basis, openhook, line: `- ${hasPage ? `[${title}](${page})` : title}: ${seen}`, cells };
 }
 
 /** Recorded agents first, by name; generic senders last. */
