@@ -13,8 +13,8 @@ import { protectAttributes } from "./protect.ts";
 import { markRemnants, removeRemnants } from "./remnants.ts";
 
 /**
- * The settings with the previous drain's capture level if the configured one cannot be read: a typing error deletes nothing, and
- * nothing more is kept than before.
+ * The settings with the previous drain's capture level if the configured one cannot be read: so that a typing error neither
+ * deletes anything nor captures more than before.
  */
 export function withLastKnownLevel(
   db: CaptureContext["db"],
@@ -42,7 +42,7 @@ export function applyCaptureSettings(drain: CaptureContext): void {
 // --- internal ---
 
 const LEVEL = "capture.level";
-/** A digest: only its equality matters, and the patterns of rules can be secret. */
+/** Stored as a digest: only changes matter, and the patterns can contain secrets. */
 const RULES = "redaction.rules";
 
 function applyLevel(drain: CaptureContext, before: string | undefined): void {

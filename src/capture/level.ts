@@ -5,7 +5,7 @@ import type { StoredSession } from "../store/sessions.ts";
 import { incrementAtLevel, type OwnNamesOf } from "../telemetry/level.ts";
 import type { CaptureContext } from "./context.ts";
 
-/** How much of a session is kept: what the user set, or less if the session's project asks for less. */
+/** How much of a session is kept: what the user set, or less if the session's project sets less. */
 export const levelOf = (
   { loaded }: Pick<CaptureContext, "loaded">,
   session: Pick<StoredSession, "capture">,

@@ -4,7 +4,7 @@ import type { Event } from "../model/event.ts";
 import { limitEntry, limitEvent, limitId } from "../model/limits.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 
-// Limits for values from agents, applied between adapters and readers on one side and the store on the other
+// Limits values from agents after adapters and readers, and before they are stored
 
 /** Events with shortened values. @param receivedMs replaces impossible times, in milliseconds since the epoch */
 export const limitEvents = (events: readonly Event[], receivedMs: number): readonly Event[] =>
@@ -17,7 +17,7 @@ export const limitedId = (id: string): string => limitId(id, digest);
 export const limitEntries = (entries: readonly TranscriptEntry[]): readonly TranscriptEntry[] =>
   entries.map((entry) => limitEntry(entry, digest));
 
-/** Content under the shortened keys of its facts; the content itself is truncated when it is stored. */
+/** Content with the shortened keys of its facts. The content itself is truncated when it is stored. */
 export const limitContent = (updates: readonly ContentUpdate[]): readonly ContentUpdate[] =>
   updates.map((one) => {
     const fact = limitId(one.fact, digest);
@@ -26,8 +26,8 @@ export const limitContent = (updates: readonly ContentUpdate[]): readonly Conten
   });
 
 /**
- * A reader's memo without long texts: an id of a megabyte would be written with every batch. A shortened text no longer equals the
- * original, but real ones are never that long.
+ * A reader's memo without long texts: the memo is written with every batch, and an id in it could have a megabyte. A shortened
+ * text no longer equals the original, but real texts are never that long.
  */
 export function limitMemo(memo: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const text = JSON.stringify(memo);

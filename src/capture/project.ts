@@ -32,7 +32,7 @@ export async function loadProjectSettings(
   }
 }
 
-/** Whether the project in a folder sets anything. False for a folder that was not loaded. */
+/** Whether the project in a folder has settings. False for a folder that was not loaded. */
 export function hasProjectSettings(drain: CaptureContext, folder: string | undefined): boolean {
   const settings = settingsByFolder(drain).get(folder ?? "");
   if (settings === undefined) return false;
@@ -44,7 +44,7 @@ export const foldersOf = (events: readonly Event[]): readonly (string | undefine
 
 /**
  * Applies the settings of a session's project. The project is that of the first folder reported for the session; a restriction
- * stays, even if the file that asked for it is removed. Call it inside a transaction, before the session's facts are stored.
+ * stays, even if the file that set it is removed. Call it inside a transaction, before the session's facts are stored.
  *
  * @param cwd used if the session has no folder yet
  * @returns the session as it is now; `undefined` if nothing of it may be kept
@@ -88,8 +88,8 @@ export async function loadAndApplyProjectSettings(
 }
 
 /**
- * Applies the settings of every project that has queued spans or recent sessions, so that nothing is sent that a project forbids by
- * now: its sessions may have no new events. Once an hour also those of imported sessions.
+ * Applies the settings of every project that has queued spans or recent sessions, so that nothing is sent that a project
+ * forbids now, even if its sessions have no new events. Once an hour, also applies the settings of imported sessions.
  */
 export async function applyProjectSettingsBeforeSending(drain: CaptureContext): Promise<void> {
   const sessions = [...sessionsToSend(drain.db, RECENT_SESSIONS), ...foldersOfPast(drain)];
@@ -115,32 +115,32 @@ export function projectAttributes(
   return Object.fromEntries(added.filter(([name]) => !Object.hasOwn(attributes, name)));
 }
 
-/** A span with its project's attributes. The span's own attributes win. */
+/** A span with its project's attributes. The span's own attributes have priority. */
 export const withProjectAttributes = (record: SpanRecord, added: Readonly<Record<string, string>>): SpanRecord =>
   Object.keys(added).length === 0 ? record : { ...record, attributes: { ...added, ...record.attributes } };
 
 // --- internal ---
 
-/** Imported sessions are not sent, so their projects are looked at this often, whatever happens there. */
-const PAST_AGAIN_MS = 3_600_000;
-const PAST_CHECKED = "packed.projects_ms";
+/** Imported sessions are not sent, so their projects are checked only this often. */
+const PAST_CHECK_INTERVAL_MS = 3_600_000;
+const LAST_PAST_CHECK = "packed.projects_ms";
 
 /** Folders of imported sessions that still have names; none if they were checked within the hour. */
 function foldersOfPast({ db, now }: CaptureContext): ReturnType<typeof packedFolders> {
-  const sinceMs = Math.abs(now() - Number(readMeta(db, PAST_CHECKED) ?? "0"));
-  if (!hasPacked(db) || sinceMs < PAST_AGAIN_MS) return [];
-  writeMeta(db, PAST_CHECKED, String(now()));
+  const sinceMs = Math.abs(now() - Number(readMeta(db, LAST_PAST_CHECK) ?? "0"));
+  if (!hasPacked(db) || sinceMs < PAST_CHECK_INTERVAL_MS) return [];
+  writeMeta(db, LAST_PAST_CHECK, String(now()));
   return packedFolders(db);
 }
 
 /** Their counts may be unsent although their spans are not queued any more. */
 const RECENT_SESSIONS = 100;
 
-const known = new WeakMap<CaptureContext["report"], Map<string, ProjectSettings>>();
+const settingsByRun = new WeakMap<CaptureContext["report"], Map<string, ProjectSettings>>();
 
 /** By folder, for this drain. */
 function settingsByFolder({ report }: CaptureContext): Map<string, ProjectSettings> {
-  const own = known.get(report) ?? new Map<string, ProjectSettings>();
-  known.set(report, own);
+  const own = settingsByRun.get(report) ?? new Map<string, ProjectSettings>();
+  settingsByRun.set(report, own);
   return own;
 }

@@ -7,11 +7,11 @@ import { redactAttributes, redactCounted, redactNames, redactPoint, redactSpan }
 import { CONTENT_ATTRIBUTES } from "../telemetry/attributes.ts";
 import type { CaptureContext } from "./context.ts";
 
-// Everything passes the redactor twice: when it is stored, and again when it is sent, by the rules of that time
+// Everything is redacted twice: when it is stored, and again when it is sent, because the rules may have changed
 
 type Protected = Pick<CaptureContext, "loaded" | "redact">;
 
-/** A span without secrets. Content is not redacted at `capture: full`. */
+/** A span without secrets. At `capture: full`, content is not redacted. */
 export const protectSpan = ({ loaded, redact }: Protected, record: SpanRecord): SpanRecord =>
   redactSpan(record, redact, keepsContentUnredacted(loaded.config.capture) ? CONTENT_ATTRIBUTES : undefined);
 

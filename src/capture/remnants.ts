@@ -27,6 +27,6 @@ export function removeRemnants(drain: CaptureContext): void {
 
 // --- internal ---
 
-/** Set while pages of the file may hold content that no row holds any more. */
+/** Set while pages of the file may contain content that was deleted from all rows. */
 const REMNANTS = "capture.remnants";
 const YES = "1";

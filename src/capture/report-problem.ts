@@ -4,13 +4,13 @@ interface Reporter {
   readonly log: (line: string) => void;
 }
 
-/** Adds a problem to this run's report and to the log. @param line no content of any payload */
+/** Adds a problem to this run's report and to the log. @param line must not contain content of a payload */
 export function reportProblem({ report, log }: Reporter, line: string): void {
   report.problems.push(line);
   log(line);
 }
 
-/** `reportProblem`, unless this run has reported the same line. */
+/** `reportProblem`, unless this run has already reported the same line. */
 export function reportProblemOnce(reporter: Reporter, line: string): void {
   if (!reporter.report.problems.includes(line)) reportProblem(reporter, line);
 }

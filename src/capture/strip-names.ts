@@ -3,12 +3,13 @@ import { type Event, type Extras, extrasOf } from "../model/event.ts";
 import { isOwnAgentType, reduceOrigin, reduceToolName } from "../model/names.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 
-// What `capture: none` keeps of facts: figures only. Which field is removed, and why: docs/decisions/0015
+// Removes names from facts at `capture: none`; ids, figures and statuses stay. Which field is removed, and why:
+// docs/decisions/0015
 
 /**
- * An event without user-defined names. Its id, and what pairs it with others, do not change.
+ * An event without user-defined names. Its id, and the ids that connect it with other events, do not change.
  *
- * @returns `undefined` for `file.write`: without the file nothing is left of it
+ * @returns `undefined` for `file.write`, which means nothing without the file's name
  */
 export function stripEventNames<T extends Event>(event: T, own: OwnNames | undefined): T | undefined;
 export function stripEventNames(event: Event, own: OwnNames | undefined): Event | undefined {
@@ -17,12 +18,13 @@ export function stripEventNames(event: Event, own: OwnNames | undefined): Event 
   if ("context" in rest) delete rest.context;
   const extras = extrasOf(event);
   const extensions = Object.fromEntries(
-    Object.entries({ ...pick(extras), ...renamed(extras, own) }).filter(([, value]) => value !== undefined),
+    Object.entries({ ...keptExtras(extras), ...reducedExtras(extras, own) }).filter(([, value]) => value !== undefined),
   );
-  const bare = { ...rest, ...(event.extensions !== undefined && { extensions }) } as Event;
-  if ((bare.type !== "tool.start" && bare.type !== "tool.end") || bare.data?.tool_name === undefined) return bare;
-  const tool_name = reduceToolName(bare.data.tool_name, extras.mcp_server, own);
-  return { ...bare, data: { ...bare.data, tool_name } } as Event;
+  const stripped = { ...rest, ...(event.extensions !== undefined && { extensions }) } as Event;
+  if ((stripped.type !== "tool.start" && stripped.type !== "tool.end") || stripped.data?.tool_name === undefined)
+    return stripped;
+  const tool_name = reduceToolName(stripped.data.tool_name, extras.mcp_server, own);
+  return { ...stripped, data: { ...stripped.data, tool_name } } as Event;
 }
 
 /** `stripEventNames` for an entry of a transcript. */
@@ -80,15 +82,15 @@ const KEPT = [
   "truncated",
 ] as const satisfies readonly (keyof Extras)[];
 
-const pick = (extras: Extras): Partial<Extras> => Object.fromEntries(KEPT.map((name) => [name, extras[name]]));
+const keptExtras = (extras: Extras): Partial<Extras> => Object.fromEntries(KEPT.map((name) => [name, extras[name]]));
 
-/** Names with a meaning for this program, reduced to built-in ones. */
-const renamed = (
+/** Names that this program uses. Those that are not built into the agent are left out or replaced by a category. */
+const reducedExtras = (
   extras: Extras,
   own: OwnNames | undefined,
 ): { readonly [K in keyof Extras]?: Extras[K] | undefined } => ({
   start_origin: reduceOrigin(extras.start_origin),
   agent_type: isOwnAgentType(extras.agent_type, own) ? extras.agent_type : undefined,
-  // A failed call of a server's tool has another error type
+  // Kept as a fact: failed calls of MCP tools have another error type
   mcp_server: extras.mcp_server === undefined ? undefined : "mcp",
 });

@@ -7,8 +7,8 @@ export interface Limits {
 }
 
 /**
- * A piece of content → the text that is stored: redacted, and truncated if too long. A truncated text says how long it was. JSON
- * stays JSON: its long texts are truncated, and if that is not enough it becomes one text.
+ * A piece of content → the text that is stored: redacted, and truncated if too long. A truncated text ends with a note of its
+ * original length. JSON stays JSON: its long texts are truncated, and if that is not enough it becomes one text.
  *
  * @returns `undefined` for empty content, and for values without JSON
  */

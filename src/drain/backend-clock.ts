@@ -5,7 +5,7 @@ import type { OnAnswer } from "../otlp/send.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
 import { CLOCK_SKEW } from "../store/meta-keys.ts";
 import { AHEAD_MS } from "../store/pending-streams.ts";
-import { SELF, selfStep } from "../telemetry/self.ts";
+import { SELF, selfIncrement } from "../telemetry/self.ts";
 import * as semconv from "../telemetry/semconv.ts";
 import type { Drain } from "./context.ts";
 import { recordSelf } from "./self-counters.ts";
@@ -22,7 +22,7 @@ export class BackendResponses {
 
   readonly add: OnAnswer = ({ signal, outcome, dateMs }) => {
     this.#steps.push(
-      selfStep(SELF.requests, 1, {
+      selfIncrement(SELF.requests, 1, {
         [semconv.OPENHOOK_SIGNAL]: signal,
         [semconv.OPENHOOK_OUTCOME]: resultOf(outcome),
       }),

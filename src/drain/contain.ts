@@ -1,7 +1,7 @@
 import { reportProblem } from "../capture/report-problem.ts";
 import { StateError } from "../config/file-owner.ts";
 import { messageOf } from "../model/error-message.ts";
-import { RuleError } from "../privacy/own.ts";
+import { RuleError } from "../privacy/user-rules.ts";
 import { StoreError } from "../store/database.ts";
 import { addFailure, type FailedStep } from "../store/failures.ts";
 import { findDamage } from "../store/salvage.lazy.ts";

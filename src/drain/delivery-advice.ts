@@ -1,5 +1,5 @@
 import type { OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
-import { isNotThere, isRedirect } from "../otlp/answer.ts";
+import { isEndpointMissing, isRedirect } from "../otlp/answer.ts";
 import type { DeliverySummary } from "../otlp/deliver.ts";
 
 /** What the user can do about a failed delivery, to be appended to its reason. Empty if there is nothing to add. */
@@ -18,7 +18,7 @@ export function adviceOn(
 // --- internal ---
 
 function adviceOnStatus(signal: OtlpSignal, httpStatus = 0, isPacked: boolean): string | undefined {
-  if (isNotThere(httpStatus)) {
+  if (isEndpointMissing(httpStatus)) {
     return `check otlp.endpoint: /v1/traces and /v1/metrics are appended to it; if it accepts no ${signal}, set otlp.${signal}.enabled to false`;
   }
   if (isRedirect(httpStatus)) return `set otlp.${signal}.endpoint to the final address, which is used unchanged`;

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { userAttributes } from "../privacy/identity.ts";
-import { personHere } from "../repository/person.ts";
+import { currentUser } from "../repository/person.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
 import type { Drain } from "./context.ts";
 
@@ -12,7 +12,7 @@ export async function identityOf({
 }: Pick<Drain, "db" | "loaded" | "places">): Promise<Readonly<Record<string, string>>> {
   const { user, salt } = config.identity;
   if (user === "none") return {};
-  return userAttributes(user, await personHere(places.home), salt ?? ownKey(db));
+  return userAttributes(user, await currentUser(places.home), salt ?? ownKey(db));
 }
 
 // --- internal ---

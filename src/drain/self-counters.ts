@@ -3,7 +3,7 @@ import { addSteps } from "../store/counters.ts";
 import { readMeta, removeMeta, writeMeta } from "../store/meta.ts";
 import { LAST_DRAIN_MS } from "../store/meta-keys.ts";
 import { addDrift, lastVersionOf } from "../store/self.ts";
-import { quarantineFamily, SELF, selfStep } from "../telemetry/self.ts";
+import { quarantineCategory, SELF, selfIncrement } from "../telemetry/self.ts";
 import * as semconv from "../telemetry/semconv.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
 import type { Drain } from "./context.ts";
@@ -23,15 +23,15 @@ export const payloadIncrement = (
   source: string | undefined,
   reason?: string,
 ): Increment =>
-  selfStep(SELF.payloads, 1, {
+  selfIncrement(SELF.payloads, 1, {
     [semconv.OPENHOOK_SOURCE]: drain.agents.some((agent) => agent.source === source) ? source : "unknown",
     [semconv.OPENHOOK_OUTCOME]: outcome,
-    [semconv.OPENHOOK_REASON]: reason === undefined ? undefined : quarantineFamily(reason),
+    [semconv.OPENHOOK_REASON]: reason === undefined ? undefined : quarantineCategory(reason),
   });
 
 /** Counts new events. @param source of the card that read them: an event itself can name any source */
 export const eventIncrement = (source: string, events: number): Increment =>
-  selfStep(SELF.events, events, { [semconv.OPENHOOK_SOURCE]: source });
+  selfIncrement(SELF.events, events, { [semconv.OPENHOOK_SOURCE]: source });
 
 /** Adds to the program's own counters, in the commit of the facts they count. Increments of zero are left out. */
 export const recordSelf = (drain: Drain, steps: readonly Increment[]): void =>
@@ -55,7 +55,7 @@ export function recordUnknownNames(drain: Drain, source: string, unknown: Unknow
   recordSelf(
     drain,
     [...byKind].map(([kind, count]) =>
-      selfStep(SELF.drift, count, { [semconv.OPENHOOK_SOURCE]: source, [semconv.OPENHOOK_DRIFT_KIND]: kind }),
+      selfIncrement(SELF.drift, count, { [semconv.OPENHOOK_SOURCE]: source, [semconv.OPENHOOK_DRIFT_KIND]: kind }),
     ),
   );
 }
@@ -68,7 +68,7 @@ export const lineIncrements = (source: string, read: number, unreadable: number)
       ["unreadable", unreadable],
     ] as const
   ).map(([outcome, lines]) =>
-    selfStep(SELF.lines, lines, { [semconv.OPENHOOK_SOURCE]: source, [semconv.OPENHOOK_OUTCOME]: outcome }),
+    selfIncrement(SELF.lines, lines, { [semconv.OPENHOOK_SOURCE]: source, [semconv.OPENHOOK_OUTCOME]: outcome }),
   );
 
 /**
@@ -88,7 +88,12 @@ export async function measureDrain(drain: Drain, work: () => Promise<void>): Pro
     db.transaction(() => {
       const durationMs = Math.round(performance.now() - startMs);
       removeMeta(db, DRAIN_START);
-      addSteps(db, [drainIncrement(outcome), selfStep(SELF.drainDuration, durationMs / 1000)], METRIC_SHAPES, now());
+      addSteps(
+        db,
+        [drainIncrement(outcome), selfIncrement(SELF.drainDuration, durationMs / 1000)],
+        METRIC_SHAPES,
+        now(),
+      );
       writeMeta(db, LAST_DRAIN_MS, String(durationMs));
     });
   try {
@@ -109,4 +114,4 @@ export async function measureDrain(drain: Drain, work: () => Promise<void>): Pro
 const DRAIN_START = "drain.began_ms";
 
 const drainIncrement = (outcome: "ok" | "failed" | "killed"): Increment =>
-  selfStep(SELF.drains, 1, { [semconv.OPENHOOK_OUTCOME]: outcome });
+  selfIncrement(SELF.drains, 1, { [semconv.OPENHOOK_OUTCOME]: outcome });

@@ -11,7 +11,7 @@ import { sessionCounts } from "../store/queries.ts";
 import { type RejectedPoints, rejectedPoints } from "../store/rejected-points.ts";
 import { type LostEvents, lostEvents, raiseCounters, readDrift } from "../store/self.ts";
 import { storeBytes } from "../store/size.ts";
-import { QUIET_METRICS, SELF, SELF_PREFIX, SELF_RESOURCE, selfStep } from "../telemetry/self.ts";
+import { QUIET_METRICS, SELF, SELF_PREFIX, SELF_RESOURCE, selfIncrement } from "../telemetry/self.ts";
 import * as semconv from "../telemetry/semconv.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
 import type { Drain } from "./context.ts";
@@ -97,7 +97,7 @@ const droppedTotals = (outbox: ReturnType<typeof outboxState>, lost: LostEvents,
       ["no_room", lost.total],
       ["rejected_points", points.total],
     ] as const
-  ).map(([reason, total]) => ({ step: selfStep(SELF.dropped, 0, { [semconv.OPENHOOK_REASON]: reason }), total }));
+  ).map(([reason, total]) => ({ step: selfIncrement(SELF.dropped, 0, { [semconv.OPENHOOK_REASON]: reason }), total }));
 
 /** Number of different unknown names by source, version and kind. */
 function driftCounts({ db }: Drain): readonly (readonly [Attributes, number])[] {

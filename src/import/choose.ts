@@ -3,7 +3,11 @@ import type { DrainDeps } from "../drain/context.ts";
 import type { Agent } from "../model/agent.ts";
 import { suggest } from "../model/suggest.ts";
 
-/** The named agents; without names all that keep past sessions. @throws UserError for a name that is none of them */
+/**
+ * The named agents; without names, all that keep past sessions.
+ *
+ * @throws UserError for an unknown name, or an agent that keeps none
+ */
 export function agentsToImport(names: readonly string[], agents: readonly Agent[]): readonly Agent[] {
   const readable = agents.filter(({ transcript }) => transcript !== undefined);
   const found = names.map((name) => {

@@ -18,12 +18,12 @@ export function cleanWith(redact: Redact): Clean {
   if (clean === undefined) {
     const name = cached((text) => redact(limitName(text)));
     // Paths are not redacted: transcripts and repositories are found by them
-    const isFine = (text: string, member: string): boolean =>
+    const isAllowedText = (text: string, member: string): boolean =>
       (PATH_MEMBERS.has(member) ? limitPath(text) : name(text)) === text;
     clean = {
       id: limitedId,
       name,
-      entry: (entry) => (isPlain(entry, isFine) ? entry : cleaned(entry, redact)),
+      entry: (entry) => (isPlain(entry, isAllowedText) ? entry : cleaned(entry, redact)),
     };
     known.set(redact, clean);
   }

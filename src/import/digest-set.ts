@@ -21,7 +21,7 @@ export class DigestSet {
   /**
    * Adds digests until one is already in the set. Each is looked up once, because lookups miss the processor's cache.
    *
-   * @returns how many were added: all of them, or those before the known one
+   * @returns how many were added: all of them, or those before the first one that was already there
    */
   addUntilKnown(digests: Float64Array): number {
     this.#makeRoom(digests.length);

@@ -15,11 +15,12 @@ export type Found = ReadTask & {
   /** When its files were last changed. */
   readonly modifiedMs: number;
   /**
-   * `new`: not in the store. `changed`: imported before, and grown since. `again`: imported before by another version, and
-   * unchanged. `hooked`: known from hooks, and its files have something new. `unchanged`: nothing to read.
+   * `new`: not in the store. `changed`: imported before, and its files have changed. `reimport`: unchanged, but must be read
+   * again, see `Known.toReimport`. `known-from-hooks`: hooks reported it, and its files have changed. `unchanged`: nothing to
+   * read.
    */
-  readonly state: "new" | "changed" | "again" | "hooked" | "unchanged";
-  /** Its number in the store, if it is there. */
+  readonly state: "new" | "changed" | "reimport" | "known-from-hooks" | "unchanged";
+  /** Its number in the store; absent if it is not stored. */
   readonly number?: number;
 };
 
@@ -32,39 +33,39 @@ interface KnownSession {
 /** Size of a file when it was read, and its session. */
 type KnownFile = PartSize & { readonly session: number };
 
-/** What the store knows about past sessions, and the folders to search. */
+/** What the store contains about past sessions, and the folders to search. */
 export interface Known {
   readonly positions: ReadonlyMap<string, KnownFile>;
-  /** By source and id. Read on first use: not needed if no file has changed. */
+  /** By source and id. A function, because it is needed only if a file has changed. */
   readonly sessions: () => ReadonlyMap<string, KnownSession>;
   /** By source; only agents with transcripts. */
   readonly readers: ReadonlyMap<string, { readonly reader: TranscriptReader; readonly roots: readonly string[] }>;
-  /** Numbers of imported sessions to read again: another version read them, or the user asked for it. */
-  readonly again: ReadonlySet<number>;
+  /** Numbers of imported sessions to read again: another version read them, or the user requested it. */
+  readonly toReimport: ReadonlySet<number>;
 }
 
 /**
- * Reads from the store what finding sessions needs.
+ * Reads from the store what `findSessions` needs.
  *
- * @param again read all imported sessions again, whichever version read them
- * @param look passes the store, or `undefined` if there is none. A caller that closes the store before sessions are found
- *        must call `sessions` first
+ * @param reimportAll read all imported sessions again, even if this version read them
+ * @param withStore calls its argument with the store, or with `undefined` if there is none. If it closes the store afterwards,
+ *   it must call `sessions` of the result first
  */
-export async function lookUp(
+export async function readKnown(
   deps: DrainDeps,
   sources: readonly string[],
-  again: boolean,
-  look: (ask: (db: Database | undefined) => Known) => Known,
+  reimportAll: boolean,
+  withStore: (read: (db: Database | undefined) => Known) => Known,
 ): Promise<Known> {
   const readers = new Map<string, TranscriptReader>();
   for (const source of sources) {
     const reader = (await cardOf(deps, source)?.transcript?.())?.default;
     if (reader !== undefined) readers.set(source, reader);
   }
-  return look((db) => ({
+  return withStore((db) => ({
     positions: db === undefined ? new Map() : positionsIn(db),
     sessions: once(() => (db === undefined ? new Map() : sessionsIn(db))),
-    again: db === undefined ? new Set() : again ? packedNumbers(db) : readByOthers(db, deps.version),
+    toReimport: db === undefined ? new Set() : reimportAll ? packedNumbers(db) : readByOthers(db, deps.version),
     readers: new Map(
       [...readers].map(([source, reader]) => [source, { reader, roots: rootsOf({ ...deps, db }, reader, source) }]),
     ),
@@ -72,26 +73,27 @@ export async function lookUp(
 }
 
 /**
- * Finds all past sessions of some agents, the oldest of each first, by names, sizes and times. Opens only databases.
+ * Finds all past sessions of some agents, the oldest of each agent first. Compares names, sizes and times; opens no files
+ * except databases.
  *
- * @param env variables that move the agents' folders
+ * @param env environment variables that set the agents' folders
  * @param onProblem receives one line for each path that was skipped, and its error
  */
 export async function* findSessions(
   { places }: Pick<DrainDeps, "places">,
-  { positions, sessions: known, readers, again }: Known,
+  { positions, sessions: known, readers, toReimport }: Known,
   env: Readonly<Record<string, string | undefined>>,
   onProblem: (line: string, error: unknown) => void,
 ): AsyncGenerator<Found> {
-  for (const [source, { reader, roots: usual }] of readers) {
-    const roots = [...new Set([...usual, ...reader.roots(places.home, env)])];
+  for (const [source, { reader, roots: knownRoots }] of readers) {
+    const roots = [...new Set([...knownRoots, ...reader.roots(places.home, env)])];
     for await (const { files, sizes, ...located } of sessionsOf(places.home, reader, roots, onProblem)) {
       const wasRead = files.map((file) => positions.get(file.key ?? file.path));
       const isSame = wasRead.every(
         (one, i) =>
           one !== undefined && one.sizeBytes === sizes[i]?.sizeBytes && one.modifiedMs === sizes[i]?.modifiedMs,
       );
-      const isDone = isSame && !wasRead.some((one) => one !== undefined && again.has(one.session));
+      const isDone = isSame && !wasRead.some((one) => one !== undefined && toReimport.has(one.session));
       const before = isDone ? undefined : known().get(`${source}\0${located.sessionId}`);
       yield {
         source,
@@ -100,7 +102,7 @@ export async function* findSessions(
         roots,
         bytes: sizes.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
         modifiedMs: sizes.reduce((ms, { modifiedMs }) => Math.max(ms, modifiedMs), 0),
-        state: stateOf(isSame, before, again),
+        state: stateOf(isSame, before, toReimport),
         ...(before !== undefined && { number: before.number }),
       };
     }
@@ -110,11 +112,11 @@ export async function* findSessions(
 // --- internal ---
 
 /** @param isSame its files have not changed since they were read */
-function stateOf(isSame: boolean, known: KnownSession | undefined, again: ReadonlySet<number>): Found["state"] {
+function stateOf(isSame: boolean, known: KnownSession | undefined, toReimport: ReadonlySet<number>): Found["state"] {
   if (known?.isExcluded === true) return "unchanged";
-  if (isSame) return known !== undefined && again.has(known.number) ? "again" : "unchanged";
+  if (isSame) return known !== undefined && toReimport.has(known.number) ? "reimport" : "unchanged";
   if (known === undefined) return "new";
-  return known.isFromHooks ? "hooked" : "changed";
+  return known.isFromHooks ? "known-from-hooks" : "changed";
 }
 
 async function* sessionsOf(
@@ -139,11 +141,11 @@ async function* sessionsOf(
   }
 }
 
-function once<T>(make: () => T): () => T {
-  let made: { readonly it: T } | undefined;
+function once<T>(compute: () => T): () => T {
+  let cached: { readonly value: T } | undefined;
   return () => {
-    made ??= { it: make() };
-    return made.it;
+    cached ??= { value: compute() };
+    return cached.value;
   };
 }
 

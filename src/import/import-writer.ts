@@ -46,7 +46,7 @@ export interface ReadSession {
   readonly task: ReadTask;
   readonly result: ReadResult;
   /** Its files have not changed: this replaces what an earlier version read. */
-  readonly isAgain: boolean;
+  readonly isReimport: boolean;
 }
 
 /**
@@ -69,7 +69,7 @@ export class ImportWriter {
     this.#owned = new DigestSet(bytes / BYTES_PER_RECORD);
   }
 
-  /** Computes sums again that a damaged store has lost, from the facts beside them. All or none. */
+  /** Recomputes sums that a damaged store has lost, from the packed facts. All of them, or none if one fails. */
   rebuildSums(): void {
     const { db } = this.#drain;
     const torn = tornSessions(db);
@@ -113,7 +113,7 @@ export class ImportWriter {
     }
   }
 
-  /** A commit with one session, after one with several failed. */
+  /** Writes one session in a separate commit, after a commit with several has failed. */
   #commitAlone(one: ReadSession): number | undefined | "failed" {
     try {
       return this.#commit([one])[0];
@@ -142,7 +142,12 @@ export class ImportWriter {
     }, "commit.transcript");
   }
 
-  #writeOne({ task, result, isAgain }: ReadSession, packs: Packs, lines: Lines, flush: () => void): number | undefined {
+  #writeOne(
+    { task, result, isReimport }: ReadSession,
+    packs: Packs,
+    lines: Lines,
+    flush: () => void,
+  ): number | undefined {
     const { db, report, version: readBy } = this.#drain;
     const { session } = result;
     report.problems.push(...result.problems);
@@ -189,12 +194,12 @@ export class ImportWriter {
     const had = new Set(recordDigests(task.source, before));
     const isFree = (digest: number): boolean => fresh.has(digest) || !this.#owned.has(digest);
     const isItsOwn =
-      isAgain && !withoutNames && !this.#hasPruned && owned.every((digest) => had.has(digest) || isFree(digest));
+      isReimport && !withoutNames && !this.#hasPruned && owned.every((digest) => had.has(digest) || isFree(digest));
     const packed = isItsOwn
       ? session.packed
-      : this.#repack(stored, session.packed, isAgain ? [] : before, session, withoutNames, fresh);
+      : this.#repack(stored, session.packed, isReimport ? [] : before, session, withoutNames, fresh);
     this.#owned.addAll(packed.owned);
-    // Digests that it owned before are already stored
+    // Digests that the session owned before are already stored
     const added = { ...packed, owned: packed.owned.filter((digest) => !had.has(digest)) };
     packs.push({ id: stored.id, packed: priced(added, this.#providerOf(task.source)), readBy });
     return stored.id;
@@ -247,7 +252,7 @@ export class ImportWriter {
   }
 
   /**
-   * Packs a session anew: with its stored records, without those that other sessions own, and without names if none are kept.
+   * Packs a session again: with its stored records, without those that other sessions own, and without names if none are kept.
    *
    * @param fresh digests that no session had before this one
    */

@@ -22,7 +22,7 @@ export interface ReadTask {
   readonly source: string;
   readonly sessionId: string;
   readonly files: readonly TranscriptFile[];
-  /** Folders of its agent: nothing outside them is read. */
+  /** Folders of its agent. Files outside them are not read. */
   readonly roots: readonly string[];
 }
 
@@ -57,11 +57,11 @@ export interface ReadResult {
   readonly problems: readonly string[];
 }
 
-/** Reads all files of a session and packs it. Files that cannot be read are reported; the others count. Never throws. */
+/** Reads all files of a session and packs it. Files that cannot be read are reported, and the others are used. Never throws. */
 export async function readSession(task: ReadTask, agent: Agent, redact: Redact, isSync: boolean): Promise<ReadResult> {
   const reading = new SessionReading();
   const problems: string[] = [];
-  const sink = new RowSink(agent.source, cleanWith(redact), (entry) => reading.learn(entry));
+  const sink = new RowSink(agent.source, cleanWith(redact), (entry) => reading.addSessionFact(entry));
   const reader = await readerOf(agent);
   for (const file of reader === undefined ? [] : task.files) {
     try {
@@ -92,7 +92,7 @@ export async function readSession(task: ReadTask, agent: Agent, redact: Redact, 
     const packed = packRows(sink, packOptions(agent, task.sessionId, facts));
     return { files, session: { ...facts, ...spanOf(sink.tables()), packed }, unknownKinds, problems };
   } catch (error) {
-    // Without files nothing counts as read, so that the next import tries again
+    // Return no files: they must not be stored as read, so that the next import retries
     const text = `could not build the session ${task.sessionId} of ${JSON.stringify(task.files[0]?.path ?? "")}`;
     return { files: [], unknownKinds, problems: [...problems, `${text}: ${messageOf(error)}`] };
   }
@@ -109,14 +109,18 @@ export const packOptions = (agent: Packable, sessionId: string, { reported, agen
 
 // --- internal ---
 
-/** What is read from a session's files besides the facts in rows. */
+/** What is read from a session's files, except the facts that are stored in rows. */
 class SessionReading {
   readonly facts: Writable<Omit<SessionRead, "firstMs" | "lastMs">> = {};
   readonly files: FileRead[] = [];
   readonly unknownKinds = new Map<string, number>();
 
-  /** Takes facts about the session as a drain does: the first folder, the last version and branch. @returns false for others */
-  learn(entry: TranscriptEntry): boolean {
+  /**
+   * Keeps a fact about the session as a drain does: the first folder, the last version and branch.
+   *
+   * @returns false for other facts
+   */
+  addSessionFact(entry: TranscriptEntry): boolean {
     if (entry.kind === "reported_usage") {
       this.facts.reported = entry.byModel;
       return true;
@@ -129,7 +133,7 @@ class SessionReading {
     return true;
   }
 
-  /** Adds a file that was read to its end, with its size from before. */
+  /** Adds a file that was read to its end, with its size from before the read. */
   addFile(
     { key, path }: TranscriptFile,
     before: PartSize,
@@ -154,15 +158,15 @@ function readerOf(agent: Agent): Promise<TranscriptReader | undefined> {
 }
 const readers = new WeakMap<Agent, Promise<TranscriptReader | undefined>>();
 
-let lastMs = 0;
+let lastYieldMs = 0;
 
-/** Reading is synchronous: without this pause, keys and messages would not be handled. */
+/** Reading is synchronous, so this pause lets the process handle signals and messages. */
 async function yieldToEvents(): Promise<void> {
-  if (performance.now() - lastMs < LONG_MS) return;
+  if (performance.now() - lastYieldMs < MAX_SYNC_MS) return;
   await setImmediate();
-  lastMs = performance.now();
+  lastYieldMs = performance.now();
 }
-const LONG_MS = 50;
+const MAX_SYNC_MS = 50;
 
 const sessionFacts = (agent: Packable, sessionId: string, agentVersion: string | undefined): SessionFacts => ({
   source: agent.source,

@@ -5,7 +5,7 @@ import { type ReadResult, type ReadTask, readSession } from "./read.ts";
 
 /** Reads sessions, in this thread or in others. */
 export interface Readers {
-  /** How many groups of sessions to request ahead. */
+  /** How many groups of sessions the caller should request at a time. */
   readonly concurrency: number;
   /**
    * Reads sessions one after the other.
@@ -15,32 +15,32 @@ export interface Readers {
    */
   read(tasks: readonly ReadTask[]): Promise<readonly ReadResult[]>;
   /**
-   * Reads the first requested group that no thread has started, in this thread. Absent if this thread reads everything.
+   * Reads, in this thread, the first requested group that no other thread has started. Absent if there are no other threads.
    *
    * @returns false if there is no such group
    */
-  help?(): Promise<boolean>;
+  readUnstarted?(): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** What a thread needs to read as this one does. */
+/** The settings with which threads read. */
 export interface ReaderSettings {
   readonly redaction: Parameters<typeof import("../privacy/protection.ts").protectionOf>[0];
   readonly home: string;
 }
 
-/** Data of a thread. `begun`: numbers of started requests plus one, in a ring, shared with the main thread. */
-export type ReaderData = ReaderSettings & { readonly begun: Int32Array };
+/** Data of a thread. `startedRequests`: a ring of the numbers of started requests plus one, shared with the main thread. */
+export type ReaderData = ReaderSettings & { readonly startedRequests: Int32Array };
 
-/** Claims a request, so that only one of two threads reads it. @returns whether this thread has it */
-export function claim(begun: Int32Array, number: number): boolean {
+/** Claims a request, so that only one of the two threads reads it. @returns whether the claim succeeded */
+export function claim(startedRequests: Int32Array, number: number): boolean {
   const place = number % MAX_REQUESTS;
-  const known = Atomics.load(begun, place);
-  return known <= number && Atomics.compareExchange(begun, place, known, number + 1) === known;
+  const known = Atomics.load(startedRequests, place);
+  return known <= number && Atomics.compareExchange(startedRequests, place, known, number + 1) === known;
 }
 
 /** Reads in this thread. */
-export const readersHere = (agentOf: (source: string) => Agent | undefined, redact: Redact): Readers => ({
+export const readersInThisThread = (agentOf: (source: string) => Agent | undefined, redact: Redact): Readers => ({
   concurrency: 1,
   read: (tasks) => readSessions(tasks, agentOf, redact),
   close: async () => {},
@@ -62,7 +62,7 @@ export async function readSessions(
 }
 
 /**
- * Threads that read, with little memory each. They start when they are created.
+ * Threads that read, each with little memory. They start in the constructor.
  */
 export class Threads {
   readonly #all: readonly Thread[];
@@ -74,17 +74,18 @@ export class Threads {
   }
 
   /**
-   * If a session is too large for a thread and ends it, `last` reads its group again. A new thread reads the other requests.
+   * If a thread ends because a session is too large for its memory, `fallback` reads that group. A new thread reads the others.
    */
-  readers(last: Readers): Readers {
+  readers(fallback: Readers): Readers {
     const all = this.#all;
     return {
       concurrency: all.length * REQUESTS_PER_THREAD,
-      help: () => all.reduce((most, one) => (one.waiting > most.waiting ? one : most)).help(last),
+      readUnstarted: () =>
+        all.reduce((most, one) => (one.pendingCount > most.pendingCount ? one : most)).readUnstarted(fallback),
       // Never start a thread after `close`: it would keep the process alive
       read: async (tasks) => {
         if (this.#isClosed) throw new Error("its readers are closed");
-        return all.reduce((least, one) => (one.waiting < least.waiting ? one : least)).read(tasks, last);
+        return all.reduce((least, one) => (one.pendingCount < least.pendingCount ? one : least)).read(tasks, fallback);
       },
       close: () => this.close(),
     };
@@ -97,8 +98,8 @@ export class Threads {
 }
 
 /** Readers in threads that start now. */
-export const readersInThreads = (path: string, threads: number, settings: ReaderSettings, last: Readers): Readers =>
-  new Threads(path, threads, settings).readers(last);
+export const readersInThreads = (path: string, threads: number, settings: ReaderSettings, fallback: Readers): Readers =>
+  new Threads(path, threads, settings).readers(fallback);
 
 export interface ReadRequest {
   readonly number: number;
@@ -110,7 +111,7 @@ export type ReadResponse =
 
 // --- internal ---
 
-/** Enough that no thread idles while the main thread writes to disk. */
+/** Enough that no thread is idle while the main thread writes to disk. */
 const REQUESTS_PER_THREAD = 64;
 /** More than the requests of one thread at a time. */
 const MAX_REQUESTS = 1_024;
@@ -118,9 +119,9 @@ const MAX_REQUESTS = 1_024;
 /** In megabytes: enough for all but the largest sessions; without limits V8 takes more than it needs. */
 const MEMORY = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 64 };
 
-interface Waiting {
+interface PendingRequest {
   readonly tasks: readonly ReadTask[];
-  readonly last: Readers;
+  readonly fallback: Readers;
   readonly done: (results: readonly ReadResult[] | Promise<readonly ReadResult[]>) => void;
   readonly failed: (error: Error) => void;
 }
@@ -128,11 +129,11 @@ interface Waiting {
 class Thread {
   readonly #path: string;
   readonly #settings: ReaderSettings;
-  readonly #begun = new Int32Array(new SharedArrayBuffer(MAX_REQUESTS * Int32Array.BYTES_PER_ELEMENT));
+  readonly #startedRequests = new Int32Array(new SharedArrayBuffer(MAX_REQUESTS * Int32Array.BYTES_PER_ELEMENT));
   #worker: Worker | undefined;
-  #asked = 0;
-  /** In the order of reading. */
-  readonly #waiting = new Map<number, Waiting>();
+  #requestCount = 0;
+  /** Requests without a response, in the order in which they are read. */
+  readonly #pending = new Map<number, PendingRequest>();
 
   constructor(path: string, settings: ReaderSettings) {
     this.#path = path;
@@ -140,18 +141,18 @@ class Thread {
     this.#worker = this.#start();
   }
 
-  get waiting(): number {
-    return this.#waiting.size;
+  get pendingCount(): number {
+    return this.#pending.size;
   }
 
-  read(tasks: readonly ReadTask[], last: Readers): Promise<readonly ReadResult[]> {
-    return new Promise((done, failed) => this.#ask({ tasks, last, done, failed }));
+  read(tasks: readonly ReadTask[], fallback: Readers): Promise<readonly ReadResult[]> {
+    return new Promise((done, failed) => this.#send({ tasks, fallback, done, failed }));
   }
 
-  async help(here: Readers): Promise<boolean> {
-    for (const [number, { tasks, done }] of this.#waiting) {
-      if (!claim(this.#begun, number)) continue;
-      this.#waiting.delete(number);
+  async readUnstarted(here: Readers): Promise<boolean> {
+    for (const [number, { tasks, done }] of this.#pending) {
+      if (!claim(this.#startedRequests, number)) continue;
+      this.#pending.delete(number);
       const answer = here.read(tasks);
       done(answer);
       await answer.catch(() => {});
@@ -163,40 +164,40 @@ class Thread {
   async close(): Promise<void> {
     const worker = this.#worker;
     this.#worker = undefined;
-    this.#waiting.clear();
+    this.#pending.clear();
     await worker?.terminate();
   }
 
-  #ask(waiting: Waiting): void {
+  #send(request: PendingRequest): void {
     this.#worker ??= this.#start();
-    const number = this.#asked++;
-    this.#waiting.set(number, waiting);
-    this.#worker.postMessage({ number, tasks: waiting.tasks } satisfies ReadRequest);
+    const number = this.#requestCount++;
+    this.#pending.set(number, request);
+    this.#worker.postMessage({ number, tasks: request.tasks } satisfies ReadRequest);
   }
 
   #start(): Worker {
     const worker = new Worker(this.#path, {
-      workerData: { ...this.#settings, begun: this.#begun } satisfies ReaderData,
+      workerData: { ...this.#settings, startedRequests: this.#startedRequests } satisfies ReaderData,
       resourceLimits: MEMORY,
     });
-    worker.on("message", (answer: ReadResponse) => {
-      const waiting = this.#waiting.get(answer.number);
-      this.#waiting.delete(answer.number);
-      if ("results" in answer) waiting?.done(answer.results);
-      else waiting?.failed(new Error(answer.error));
+    worker.on("message", (response: ReadResponse) => {
+      const request = this.#pending.get(response.number);
+      this.#pending.delete(response.number);
+      if ("results" in response) request?.done(response.results);
+      else request?.failed(new Error(response.error));
     });
-    // If the session caused it, reading it again reports the error
-    worker.on("error", () => this.#gone(worker));
-    worker.on("exit", () => this.#gone(worker));
+    // If a session caused the error, `fallback` reports it
+    worker.on("error", () => this.#onThreadEnd(worker));
+    worker.on("exit", () => this.#onThreadEnd(worker));
     return worker;
   }
 
-  #gone(worker: Worker): void {
+  #onThreadEnd(worker: Worker): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
-    const [first, ...rest] = [...this.#waiting.values()];
-    this.#waiting.clear();
-    first?.done(first.last.read(first.tasks));
-    for (const waiting of rest) this.#ask(waiting);
+    const [first, ...rest] = [...this.#pending.values()];
+    this.#pending.clear();
+    first?.done(first.fallback.read(first.tasks));
+    for (const request of rest) this.#send(request);
   }
 }

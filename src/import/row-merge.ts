@@ -7,15 +7,15 @@ import type { Writable } from "../model/writable.ts";
 /**
  * Joins a row into another one with the same key, as `mergeEntries` joins two entries.
  *
- * @param into place of the row that stays
- * @param from place of the other row
+ * @param into index of the first number of the row that stays
+ * @param from the same of the other row
  */
 export function mergeRow(table: FactTable, into: number, from: number, texts: readonly string[]): void {
   const { data, kind } = table;
   const isCall = kind === "model_call";
   const agent = data[into + CALL.agentId] ?? Number.NaN;
   const isOfSubagent = !Number.isNaN(agent) && !Number.isNaN(data[from + CALL.agentId]);
-  mergePlace(data, into, from, texts);
+  mergeTurn(data, into, from, texts);
   if (isCall) mergeCall(data, into, from, texts);
   for (const [place, column] of JOINED[kind]) {
     const a = data[into + place] ?? Number.NaN;
@@ -29,29 +29,30 @@ export function mergeRow(table: FactTable, into: number, from: number, texts: re
 
 // --- internal ---
 
-const OTHERWISE: ReadonlySet<string> = new Set([
+/** Columns that are not joined by the general rule, see `JOINED`. */
+const SPECIAL_COLUMNS: ReadonlySet<string> = new Set([
   ...["key", "globalKey", "timeMs", "promptKey", "startMs", "endMs", "complete", "model", "noListPrice"],
   ...TOKEN_KINDS,
 ]);
 
-/** Columns that are joined independently: the smaller value is kept. */
+/** Columns that are joined one by one: the smaller value is kept. */
 const JOINED = Object.fromEntries(
   Object.entries(COLUMNS).map(([kind, columns]) => [
     kind,
     Object.entries(columns)
       .map(([name, column], place) => ({ name, column, place }))
-      .filter(({ name }) => !OTHERWISE.has(name))
+      .filter(({ name }) => !SPECIAL_COLUMNS.has(name))
       .map(({ place, column }) => [place, column] as const),
   ]),
 ) as unknown as { readonly [K in TableKind]: readonly (readonly [place: number, column: ColumnKind])[] };
 
-/** Numbers and texts are compared by their JSON. */
+/** Compares numbers and texts by their JSON, as `mergeEntries` does. */
 function isLess(a: number, b: number, column: ColumnKind, texts: readonly string[]): boolean {
   return column === "text" ? JSON.stringify(texts[a]) < JSON.stringify(texts[b]) : String(a) < String(b);
 }
 
-/** A record belongs to the turn in which it was first written. */
-function mergePlace(data: Float64Array, into: number, from: number, texts: readonly string[]): void {
+/** Time and turn of the earlier row: a record belongs to the turn in which it was first written. */
+function mergeTurn(data: Float64Array, into: number, from: number, texts: readonly string[]): void {
   const order = (data[into + CALL.timeMs] ?? 0) - (data[from + CALL.timeMs] ?? 0);
   if (order < 0) return;
   const [a, b] = [data[into + CALL.promptKey] ?? Number.NaN, data[from + CALL.promptKey] ?? Number.NaN];
@@ -71,7 +72,7 @@ function mergeCall(data: Float64Array, into: number, from: number, texts: readon
   mergeFuller(data, into, from, texts);
 }
 
-/** Usage, model and price list come from the fuller row. */
+/** Usage, model and price list are those of the row with the fuller usage, see `compareUsage`. */
 function mergeFuller(data: Float64Array, into: number, from: number, texts: readonly string[]): void {
   const order = compareRows(data, from, into);
   const [mine, other] = [data[into + CALL.model] ?? Number.NaN, data[from + CALL.model] ?? Number.NaN];
@@ -85,11 +86,11 @@ function mergeFuller(data: Float64Array, into: number, from: number, texts: read
   else if (isOther) data[into + CALL.noListPrice] = otherFlag;
 }
 
-/** As `joinUsage`. */
+/** Does what `joinUsage` does, for rows. */
 function joinRows(data: Float64Array, into: number, from: number, isFromFuller: boolean): void {
   const fuller = isFromFuller ? from : into;
   const isSum = !Number.isNaN(data[into + CALL.covers]) || !Number.isNaN(data[from + CALL.covers]);
-  // Of sums the later one counts as it is
+  // Sums over several calls are not joined: the fuller one is the later one
   if (isWholeAt(data, fuller) || (isSum && usageAt(data, fuller) !== undefined)) {
     if (isFromFuller) data.copyWithin(into + CALL.input, from + CALL.input, from + CALL.reasoning + 1);
     return;
@@ -98,7 +99,7 @@ function joinRows(data: Float64Array, into: number, from: number, isFromFuller: 
   for (const [i, kind] of TOKEN_KINDS.entries()) data[into + CALL.input + i] = joined?.[kind] ?? Number.NaN;
 }
 
-/** As `compareUsage`. */
+/** Does what `compareUsage` does, for rows. */
 function compareRows(data: Float64Array, a: number, b: number): number {
   const [mine, other] = [data[a + CALL.output] ?? Number.NaN, data[b + CALL.output] ?? Number.NaN];
   if (mine !== other && !Number.isNaN(mine) && !Number.isNaN(other)) return mine - other;

@@ -26,7 +26,7 @@ import { mergeRow } from "./row-merge.ts";
 export class RowSink implements FactSink {
   count = 0;
   readonly #clean: Clean;
-  readonly #learn: (entry: TranscriptEntry) => boolean;
+  readonly #onSessionFact: (entry: TranscriptEntry) => boolean;
   readonly #digestOf: (globalKey: string) => number;
   readonly #texts = new Texts();
   /** Original names, with the text number of their cleaned form. */
@@ -39,11 +39,12 @@ export class RowSink implements FactSink {
 
   /**
    * @param source of the agent, for digests
-   * @param learn receives entries of rare kinds; returns true for those that are about the session and are not stored
+   * @param onSessionFact receives entries without a table; returns true if the entry is a fact about the session, which is not
+   *   stored
    */
-  constructor(source: string, clean: Clean, learn: (entry: TranscriptEntry) => boolean) {
+  constructor(source: string, clean: Clean, onSessionFact: (entry: TranscriptEntry) => boolean) {
     this.#clean = clean;
-    this.#learn = learn;
+    this.#onSessionFact = onSessionFact;
     this.#digestOf = digester(source);
   }
 
@@ -118,7 +119,7 @@ export class RowSink implements FactSink {
   other(entry: LooseEntry): void {
     this.count++;
     const cleaned = this.#clean.entry(defined<TranscriptEntry>(entry as never));
-    if (this.#learn(cleaned)) return;
+    if (this.#onSessionFact(cleaned)) return;
     const known = this.#others.get(cleaned.key);
     this.#others.set(cleaned.key, known === undefined ? cleaned : mergeEntries(known, cleaned));
   }

@@ -13,7 +13,7 @@ import { checkpoint, deferSync } from "../store/database.ts";
 import { withDrainLock } from "../store/lock.ts";
 import { mergeRuns } from "../store/packed.ts";
 import { readStore } from "../store/read-only.ts";
-import { type Found, findSessions, type Known, lookUp } from "./find.ts";
+import { type Found, findSessions, type Known, readKnown } from "./find.ts";
 import { ImportWriter, type ReadSession } from "./import-writer.ts";
 import type { ReadResult } from "./read.ts";
 import type { Readers } from "./readers.ts";
@@ -21,7 +21,7 @@ import type { Readers } from "./readers.ts";
 export interface ImportOptions {
   /** Sources of the agents to import. */
   readonly agents: readonly string[];
-  /** Variables that move the agents' folders. */
+  /** Environment variables that set the agents' folders. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Skip sessions whose last activity is earlier. */
   readonly sinceMs?: number;
@@ -75,7 +75,7 @@ export interface ImportReport {
   /** Folders and sessions that the system did not let us read. Unknown formats do not count. */
   readonly unseen: number;
   readonly isStopped: boolean;
-  /** A hook requested a drain during the import: its payload is in the inbox. */
+  /** A hook requested a drain during the import, and its payload is still in the inbox. */
   readonly isDrainRequested: boolean;
   readonly tookMs: number;
 }
@@ -97,7 +97,7 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
       known.sessions();
       return known;
     };
-    const known = await lookUp(
+    const known = await readKnown(
       safe,
       options.agents,
       options.again === true,
@@ -109,7 +109,7 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
   let done: ImportReport | undefined;
   const worked = await withDrainLock(join(deps.places.stateDir, "drain.lock"), () =>
     withStore({ ...safe, report, isImport: true }, async (db) => {
-      // Called again: a drain was requested during the import
+      // A second call: a drain was requested during the import
       if (done !== undefined) {
         done = { ...done, isDrainRequested: true };
         return;
@@ -142,7 +142,7 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
 
 // --- internal ---
 
-/** Enough that few commits wait for the disk, little enough to hold in memory and to lose. */
+/** Large enough that few commits wait for the disk, small enough for the memory and to lose if the import is killed. */
 const BYTES_PER_COMMIT = 256 << 20;
 const SESSIONS_PER_COMMIT = 500;
 /** With threads, commits get smaller towards the end: the last ones run while no thread reads. */
@@ -188,7 +188,7 @@ async function search(deps: DrainDeps, known: Known, options: ImportOptions): Pr
     sums.found++;
     if (found.state === "unchanged") sums.unchanged++;
     else if (options.sinceMs !== undefined && found.modifiedMs < options.sinceMs) sums.older++;
-    else if (found.state === "hooked") {
+    else if (found.state === "known-from-hooks") {
       sums.fromHooks++;
       if (found.number !== undefined) fromHooks.push(found.number);
     } else toRead.push(found);
@@ -200,7 +200,7 @@ function dryRun(found: Searched, { signal }: ImportOptions): ImportReport {
   for (const { source, bytes, state } of found.toRead) {
     const sums = found.of(source);
     sums.imported++;
-    if (state === "again") sums.again++;
+    if (state === "reimport") sums.again++;
     sums.bytes += bytes;
   }
   return reportOf(found, found.problems, signal);
@@ -208,7 +208,7 @@ function dryRun(found: Searched, { signal }: ImportOptions): ImportReport {
 
 async function pass(drain: Drain, options: ImportOptions): Promise<ImportReport> {
   const { report } = drain;
-  const known = await lookUp(drain, options.agents, options.again === true, (ask) => ask(drain.db));
+  const known = await readKnown(drain, options.agents, options.again === true, (ask) => ask(drain.db));
   const found = await search(drain, known, options);
   report.problems.push(...found.problems);
   await readAll(drain, found, options);
@@ -239,8 +239,8 @@ async function readAll(
   writer.rebuildSums();
   // After everything that can fail: threads that are not closed keep the process alive
   const readers = options.readers(drain, ofBytes);
-  const enough = (left: number): number =>
-    readers.help === undefined
+  const commitBytes = (left: number): number =>
+    readers.readUnstarted === undefined
       ? BYTES_PER_COMMIT
       : Math.min(BYTES_PER_COMMIT, Math.max(LAST_BYTES_PER_COMMIT, left / 4));
   let [sessions, bytes, lastMs] = [0, 0, 0];
@@ -261,11 +261,11 @@ async function readAll(
     mergeRuns(drain.db);
     for (const [i, { found, read }] of kept.entries()) {
       const sums = of(found.source);
-      if (isTorn(found, read.result) || numbers[i] === "failed") sums.failed++;
+      if (isIncomplete(found, read.result) || numbers[i] === "failed") sums.failed++;
       else if (numbers[i] === undefined) sums.leftOut++;
       else {
         sums.imported++;
-        if (read.isAgain) sums.again++;
+        if (read.isReimport) sums.again++;
         sums.unfinished += read.result.files.filter(
           ({ endsInLine, modifiedMs }) => endsInLine && modifiedMs < drain.now() - WRITING_MS,
         ).length;
@@ -289,10 +289,10 @@ async function readAll(
       ) {
         sums.older++;
       } else {
-        batch.push({ found, read: { task: found, result, isAgain: found.state === "again" } });
+        batch.push({ found, read: { task: found, result, isReimport: found.state === "reimport" } });
         batchBytes += found.bytes;
       }
-      if (batchBytes >= enough(ofBytes - bytes) || batch.length >= SESSIONS_PER_COMMIT) await commit();
+      if (batchBytes >= commitBytes(ofBytes - bytes) || batch.length >= SESSIONS_PER_COMMIT) await commit();
       showProgress(false);
     }
     // Threads end while the last sessions are written
@@ -309,33 +309,36 @@ async function readAll(
 async function* inOrder(tasks: readonly Found[], readers: Readers, signal: AbortSignal) {
   const queue = new PQueue({ concurrency: readers.concurrency });
   const groups = groupsOf(tasks);
-  const waiting: Requested[] = [];
+  const requestedGroups: Requested[] = [];
   let requestedBytes = 0;
-  const ask = (): void => {
-    while (waiting.length < readers.concurrency && (waiting.length < 2 || requestedBytes < BYTES_AHEAD)) {
+  const requestMore = (): void => {
+    while (
+      requestedGroups.length < readers.concurrency &&
+      (requestedGroups.length < 2 || requestedBytes < BYTES_AHEAD)
+    ) {
       const group = groups.next().value;
       if (group === undefined) return;
       const answer = queue
         .add(() => readers.read(group.tasks))
         .catch((error: unknown) => group.tasks.map(() => (error instanceof Error ? error : new Error(String(error)))));
-      const requested: Requested = { group, answer, isThere: false };
+      const requested: Requested = { group, answer, isDone: false };
       answer.finally(() => {
-        requested.isThere = true;
+        requested.isDone = true;
       });
-      waiting.push(requested);
+      requestedGroups.push(requested);
       requestedBytes += group.bytes;
     }
   };
-  // A large session delays those behind it; they may be read ahead up to a limit
-  ask();
+  // A large session delays the next ones, so these are read ahead up to a limit
+  requestMore();
   try {
-    for (let first = waiting.shift(); first !== undefined; first = waiting.shift()) {
+    for (let first = requestedGroups.shift(); first !== undefined; first = requestedGroups.shift()) {
       const { group, answer } = first;
       // Instead of waiting, read what no thread has started; messages are handled in between
-      while (!first.isThere && !signal.aborted && (await readers.help?.()) === true) await setImmediate();
+      while (!first.isDone && !signal.aborted && (await readers.readUnstarted?.()) === true) await setImmediate();
       const results = await answer;
       requestedBytes -= group.bytes;
-      ask();
+      requestMore();
       for (const [i, result] of results.entries()) {
         const item = group.tasks[i];
         if (item === undefined || signal.aborted) return;
@@ -351,7 +354,7 @@ async function* inOrder(tasks: readonly Found[], readers: Readers, signal: Abort
 interface Requested {
   readonly group: Group;
   readonly answer: Promise<readonly (ReadResult | Error)[]>;
-  isThere: boolean;
+  isDone: boolean;
 }
 
 interface Group {
@@ -378,8 +381,8 @@ const isOfSystem = (error: unknown): boolean => error instanceof Error && "code"
 const bytesOf = (result: ReadResult | Error): number =>
   result instanceof Error ? 0 : result.files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 
-/** Whether a file of it could not be read, or has only unreadable records. */
-const isTorn = ({ files }: Found, result: ReadResult): boolean =>
+/** Whether a file of the session could not be read, or has only unreadable records. */
+const isIncomplete = ({ files }: Found, result: ReadResult): boolean =>
   result.files.length < files.length ||
   (result.session === undefined && result.files.some(({ unreadable }) => unreadable > 0));
 

@@ -31,7 +31,7 @@ export function sumsOf({
     }
     for (const tool of run.toolCalls) sums.addTool(tool);
   }
-  // Whatever a turn did after it was closed belongs to the same turn
+  // A continuation of a closed turn (key with `~`) is not counted as another turn
   for (const turn of turns) if (!turn.key.includes("~")) sums.addTurn(turn);
   const { calls, providers } = priced;
   return { usage: sums.usage, tools: sums.tools, turns: sums.turns, calls, providers };

@@ -17,7 +17,7 @@ export interface ImportOutput {
   readonly sent: Exported | undefined;
 }
 
-/** What an import did, for people. */
+/** Prints what an import did. */
 export function printImport({ report, agents, names, isDryRun, sent }: ImportOutput, context: Context): void {
   const terminal = terminalOf(context);
   const rows = agents

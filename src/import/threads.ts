@@ -3,24 +3,24 @@ import { dirname, join } from "node:path";
 import type { Context } from "../context.ts";
 import type { Drain } from "../drain/context.ts";
 import { cardOf } from "../model/card-of.ts";
-import { type Readers, readersHere, Threads } from "./readers.ts";
+import { type Readers, readersInThisThread, Threads } from "./readers.ts";
 
-/** Readers of transcripts: worker threads if there is much to read, else only this thread. */
+/** Readers of transcripts: worker threads if there is much to read, otherwise only this thread. */
 export function readersFor(drain: Drain, bytes: number, context: Context): Readers {
-  const here = readersHere((source) => cardOf(drain, source), drain.redact);
-  const threads = bytes < WORTH_THREADS_BYTES ? undefined : threadsOf(drain, context);
+  const here = readersInThisThread((source) => cardOf(drain, source), drain.redact);
+  const threads = bytes < MIN_BYTES_FOR_THREADS ? undefined : startThreads(drain, context);
   return threads?.readers(here) ?? here;
 }
 
 // --- internal ---
 
 /** A thread costs 0.3 to 0.4 s of processor time. Below this, one thread reads everything in about two seconds. */
-const WORTH_THREADS_BYTES = 320 << 20;
+const MIN_BYTES_FOR_THREADS = 320 << 20;
 /** More threads wait for each other, and each takes memory. */
 const MAX_THREADS = 4;
 
 /** `undefined` on a machine with one processor. */
-function threadsOf({ loaded, places }: Drain, { programPath }: Context): Threads | undefined {
+function startThreads({ loaded, places }: Drain, { programPath }: Context): Threads | undefined {
   // One fewer than processors, because this thread reads too
   const count = Math.min(availableParallelism() - 1, MAX_THREADS);
   if (count < 1) return undefined;

@@ -1,6 +1,6 @@
 import { StateError } from "../config/file-owner.ts";
 import { UserError } from "../context.ts";
-import { RuleError } from "../privacy/own.ts";
+import { RuleError } from "../privacy/user-rules.ts";
 import { describeStoreError } from "../sessions/open-store.ts";
 import { StoreError } from "../store/database.ts";
 

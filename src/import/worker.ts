@@ -7,19 +7,19 @@ import { claim, type ReaderData, type ReadRequest, type ReadResponse, readSessio
 
 // A thread that reads sessions one after the other.
 
-const { redaction, home, begun } = workerData as ReaderData;
+const { redaction, home, startedRequests } = workerData as ReaderData;
 const protection = protectionOf(redaction, home);
 const cards = allAgents();
-let last: Promise<void> = Promise.resolve();
+let queue: Promise<void> = Promise.resolve();
 
-parentPort?.on("message", (question: ReadRequest) => {
-  last = last.then(() => answer(question));
+parentPort?.on("message", (request: ReadRequest) => {
+  queue = queue.then(() => handleRequest(request));
 });
 
 // --- internal ---
 
-async function answer({ number, tasks }: ReadRequest): Promise<void> {
-  if (!claim(begun, number)) return;
+async function handleRequest({ number, tasks }: ReadRequest): Promise<void> {
+  if (!claim(startedRequests, number)) return;
   try {
     const known = await cards;
     const agentOf = (source: string) => known.find((card) => card.source === source);

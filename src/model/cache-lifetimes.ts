@@ -1,8 +1,8 @@
 import type { TokenUsage } from "./transcript.ts";
 
 /**
- * Limits cache writes by lifetime to the number of tokens that were written. A server can repeat the breakdown of a first
- * attempt beside the sum of the attempt that answered, so the sum is right and the breakdown is not. Writes for an hour are kept
+ * Limits cache writes by lifetime to the number of tokens that were written. A server that retries can report the breakdown of
+ * the first attempt with the sum of the second one: the sum is then right and the breakdown wrong. Writes for an hour are kept
  * first: the higher price is never replaced by a lower one.
  *
  * @returns the same object if its parts are within their sum

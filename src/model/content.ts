@@ -9,7 +9,7 @@ export type ContentPart = (typeof CONTENT_PARTS)[number];
  * belongs to one of those and follows it.
  */
 export const Content = z.object({
-  /** Id of the event or key of the entry it belongs to; or a key from `toCome`. */
+  /** Id of the event or key of the entry it belongs to; or a key from `pendingKey`. */
   fact: z.string().min(1),
   part: z.enum(CONTENT_PARTS),
   /** Distinguishes the pieces of one answer. The same content read again has the same one. */

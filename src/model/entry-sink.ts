@@ -5,10 +5,10 @@ import type { TokenUsage, TranscriptEntry } from "./transcript.ts";
 /** Collects facts as transcript entries, in the order in which they were found. */
 export class EntrySink implements FactSink {
   #entries: TranscriptEntry[] = [];
-  #taken = 0;
+  #removed = 0;
 
   get count(): number {
-    return this.#taken + this.#entries.length;
+    return this.#removed + this.#entries.length;
   }
 
   prompt(base: FactBase, fact: FactOf<"prompt">): void {
@@ -32,15 +32,15 @@ export class EntrySink implements FactSink {
     this.#add(entry);
   }
 
-  /** Entries from the given count on that were not taken yet. */
+  /** Entries from the given count on that `take` has not removed yet. */
   since(count: number): readonly TranscriptEntry[] {
-    return this.#entries.slice(count - this.#taken);
+    return this.#entries.slice(count - this.#removed);
   }
 
   /** Returns and removes the collected entries; `count` still includes them. */
   take(): TranscriptEntry[] {
     const entries = this.#entries;
-    this.#taken += entries.length;
+    this.#removed += entries.length;
     this.#entries = [];
     return entries;
   }

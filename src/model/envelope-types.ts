@@ -5,7 +5,7 @@ export const OPENHOOK_VERSION = "0.1";
 
 /**
  * The two texts of version 0.1: `cwd` is the first one; since 2026-02-26 `context` replaces `cwd`, and there is `file.write`. Both
- * have the same version number, so the fields tell them apart.
+ * have the same version number, so only the fields show which one an envelope follows.
  */
 export const ENVELOPE_TEXTS = ["cwd", "context"] as const;
 export type EnvelopeText = (typeof ENVELOPE_TEXTS)[number];

@@ -17,7 +17,7 @@ export const Extras = z.object({
   agent_type: z.string().optional(),
   agent_version: z.string().optional(),
   transcript_path: z.string().optional(),
-  /** How the session began: `startup`, `resume`, `fork`, `clear`, `compact` …, in the agent's words. */
+  /** How the session began: `startup`, `resume`, `fork`, `clear`, `compact` …, as the agent names it. */
   start_origin: z.string().optional(),
   /** Set when the session continues an earlier one, or a copy of one. */
   continues: z.enum(["same-session", "fork", "compaction"]).optional(),

@@ -1,14 +1,14 @@
 import type { TranscriptEntry } from "./transcript.ts";
 
-// Facts of a session as tables of numbers: one row per fact, without an object per fact. Each text is stored once, and rows
-// refer to it by its number. NaN: the fact does not have that member.
+// Facts of a session as tables of numbers: one row per fact, without an object per fact, to save memory. Each text is stored
+// once, and rows contain its number. NaN: the fact does not have that member.
 
-/** What the numbers of a column mean: themselves, the number of a text, or 1 for true and 0 for false. */
+/** What a column's values are: numbers, numbers of texts, or flags (1 for true, 0 for false). */
 export type ColumnKind = "number" | "text" | "flag";
 
 /** The columns that every table has. */
-const PLACE = {
-  /** NaN if `derivedKey` returns it. */
+const COMMON_COLUMNS = {
+  /** NaN if the key is the one that `derivedKey` returns. */
   key: "text",
   /** `SAME` if it equals the key. */
   globalKey: "text",
@@ -17,11 +17,11 @@ const PLACE = {
   agentId: "text",
 } as const;
 
-/** Columns by kind of fact, in the order in which they are stored. Other kinds of facts are rare and stay entries. */
+/** Columns by kind of fact, in the order in which they are stored. Other kinds of facts are rare and are kept as entries. */
 export const COLUMNS = {
-  prompt: { ...PLACE, origin: "text", length: "number" },
+  prompt: { ...COMMON_COLUMNS, origin: "text", length: "number" },
   model_call: {
-    ...PLACE,
+    ...COMMON_COLUMNS,
     responseId: "text",
     requestId: "text",
     besideResponseId: "text",
@@ -44,7 +44,7 @@ export const COLUMNS = {
     noListPrice: "flag",
   },
   tool_use: {
-    ...PLACE,
+    ...COMMON_COLUMNS,
     callId: "text",
     name: "text",
     executable: "text",
@@ -53,7 +53,7 @@ export const COLUMNS = {
     givenId: "text",
   },
   tool_result: {
-    ...PLACE,
+    ...COMMON_COLUMNS,
     callId: "text",
     status: "text",
     errorType: "text",
@@ -72,11 +72,11 @@ type ColumnOf<K extends TableKind> = keyof (typeof COLUMNS)[K];
 /** Marks a `globalKey` that equals the key. */
 export const SAME = -1;
 
-/** Positions of the columns in a row. */
-export const PROMPT = placesOf("prompt");
-export const CALL = placesOf("model_call");
-export const USE = placesOf("tool_use");
-export const RESULT = placesOf("tool_result");
+/** Index of each column in a row, by column name. */
+export const PROMPT = columnIndexes("prompt");
+export const CALL = columnIndexes("model_call");
+export const USE = columnIndexes("tool_use");
+export const RESULT = columnIndexes("tool_result");
 
 /** Rows of numbers, concatenated. */
 export class FactTable {
@@ -92,7 +92,11 @@ export class FactTable {
     this.data = new Float64Array(this.stride * FIRST_ROWS);
   }
 
-  /** Makes room for one more row. @returns the position of its first number; the row counts once `rows` is increased */
+  /**
+   * Makes room for one more row.
+   *
+   * @returns the index of its first number; the caller increases `rows` when the row is complete
+   */
   next(): number {
     const at = this.rows * this.stride;
     if (at + this.stride > this.data.length) {
@@ -109,7 +113,7 @@ export type Tables = { readonly [K in TableKind]: FactTable };
 /** All facts of a session. */
 export interface FactTables {
   readonly texts: readonly string[];
-  /** Number of a text; `undefined` if no row has it. */
+  /** Number of a text; `undefined` if no row contains it. */
   readonly numberOf: (text: string) => number | undefined;
   readonly tables: Tables;
   /** Facts of the kinds that have no table. */
@@ -144,7 +148,7 @@ export function derivedKey(kind: TableKind, ids: KeyIds): string | undefined {
 
 const FIRST_ROWS = 32;
 
-function placesOf<K extends TableKind>(kind: K): { readonly [C in ColumnOf<K>]: number } {
+function columnIndexes<K extends TableKind>(kind: K): { readonly [C in ColumnOf<K>]: number } {
   return Object.fromEntries(Object.keys(COLUMNS[kind]).map((name, place) => [name, place])) as {
     readonly [C in ColumnOf<K>]: number;
   };

@@ -5,12 +5,12 @@ import { ID_MEMBERS, PATH_MEMBERS, TIME_MEMBERS } from "./members.ts";
 import { TOKEN_KINDS } from "./token-kinds.ts";
 import { isWholeUsage, type TokenUsage, type TranscriptEntry } from "./transcript.ts";
 
-// Agents and their transcripts can contain texts of any length, any characters and any numbers. This file limits them once, so
-// that later code need not check. Applied in one place, `capture/limit-fields.ts`.
+// Agents and their transcripts can contain texts of any length, any characters and any numbers. They are limited here once, so
+// that later code need not check them. The only caller for events and entries is `capture/limit-fields.ts`.
 
 /** Longer ids are shortened and get a digest, so that different ids stay different. Real ones have about 40 characters. */
 export const MAX_ID_CHARACTERS = 256;
-/** Longer names and codes are cut. */
+/** Longer names and codes are truncated. */
 export const MAX_NAME_CHARACTERS = 256;
 /** PATH_MAX of Linux; a longer path cannot exist. */
 export const MAX_PATH_CHARACTERS = 4096;
@@ -18,15 +18,15 @@ export const MAX_PATH_CHARACTERS = 4096;
 const MAX_DEPTH = 8;
 const MAX_MEMBERS = 200;
 const MAX_ITEMS = 1000;
-/** More than any answer has; sums over ten thousand such answers are still exact. */
+/** More than any answer has. Sums over ten thousand such answers are still exact integers. */
 const MAX_TOKENS = 1e11;
 /** Longer than any session: about three years. */
 const MAX_DURATION_MS = 1e11;
-/** 2000 and 2200: nanoseconds since 1970 still fit 64 bits, and no agent is older. */
+/** The years 2000 and 2200: no agent is older, and nanoseconds since 1970 fit in 64 bits. */
 export const MIN_TIME_MS = 946_684_800_000;
 export const MAX_TIME_MS = 7_258_118_400_000;
 
-/** Short, of fixed length, different for different texts. */
+/** Returns a short text of fixed length, different for different texts. */
 export type Digest = (text: string) => string;
 
 /**
@@ -43,7 +43,7 @@ export function limitEvent(event: Event, receivedMs: number, digest: Digest): Ev
   return bound(timed, "", 0, digest) as Event;
 }
 
-/** `boundEvent` for a transcript entry; also corrects impossible usage, see `correctedUsage`. */
+/** `limitEvent` for a transcript entry; also corrects impossible usage, see `correctedUsage`. */
 export function limitEntry(entry: TranscriptEntry, digest: Digest): TranscriptEntry {
   if (entry.kind === "model_call" && entry.usage !== undefined) {
     const { usage: reported, ...rest } = entry;
@@ -63,7 +63,7 @@ export function limitEntry(entry: TranscriptEntry, digest: Digest): TranscriptEn
 /** An id within limits. Equal texts give equal ids, different texts different ones. */
 export function limitId(id: string, digest: Digest): string {
   if (id.length <= MAX_ID_CHARACTERS && isClean(id)) return id;
-  // A source keeps the form of a source: lower-case words with single dashes
+  // The result must still be valid as a source: lower-case words with single dashes
   return `${cleaned(id.slice(0, HEAD_CHARACTERS)).replace(/-+$/, "")}-${digest(id)}`;
 }
 
@@ -73,24 +73,28 @@ export function limitName(name: string): string {
   return cleaned(name.length <= MAX_NAME_CHARACTERS ? name : `${name.slice(0, MAX_NAME_CHARACTERS - 1)}…`);
 }
 
-/** A path cannot be cut or changed: it would be another path. @returns `undefined` if it is too long or contains control characters */
+/**
+ * A path is never shortened, because it would then name another file.
+ *
+ * @returns `undefined` if it is too long or contains control characters
+ */
 export const limitPath = (path: string): string | undefined =>
   path.length <= MAX_PATH_CHARACTERS && !path.includes("\0") && !/\p{Cs}/u.test(path) ? path : undefined;
 
 /**
- * Cheap check whether an entry is within limits as it is; looks into no nested member but usage. The caller judges names and
- * paths.
+ * Fast check whether an entry is within limits, so that `limitEntry` would not change it. The only nested member it accepts is
+ * usage.
  *
- * @param isFine whether a name or path may stay
+ * @param isAllowedText the caller's check for names and paths, with the text and the member's name
  */
-export function isPlain(entry: TranscriptEntry, isFine: (text: string, member: string) => boolean): boolean {
+export function isPlain(entry: TranscriptEntry, isAllowedText: (text: string, member: string) => boolean): boolean {
   // Every record of every transcript is checked here, so no list of members is made
   const members = entry as unknown as Readonly<Record<string, unknown>>;
   for (const member in members) {
     const value = members[member];
     switch (typeof value) {
       case "string":
-        if (ID_MEMBERS.has(member) ? !isPlainId(value) : !isFine(value, member)) return false;
+        if (ID_MEMBERS.has(member) ? !isPlainId(value) : !isAllowedText(value, member)) return false;
         break;
       case "number":
         if (limitNumber(value, member) !== value) return false;
@@ -108,7 +112,7 @@ export function isPlain(entry: TranscriptEntry, isFine: (text: string, member: s
 
 const isPlainId = (id: string): boolean => id.length <= MAX_ID_CHARACTERS && PLAIN.test(id);
 
-/** Whether `correctedUsage` would return usage as it is. */
+/** Whether `correctedUsage` would return usage unchanged. */
 export function isPlainUsage(usage: unknown): boolean {
   if (typeof usage !== "object" || usage === null) return false;
   const counts = usage as Readonly<Record<string, unknown>>;
@@ -120,29 +124,30 @@ export function isPlainUsage(usage: unknown): boolean {
   return isPlausible(usage as TokenUsage);
 }
 
-/** Whether the counts are plausible: reported, and parts no larger than their whole. */
+/** Whether counts were reported, and no part is larger than the count that includes it. */
 const isPlausible = (usage: TokenUsage): boolean =>
   isReported(usage) &&
   isWithin(cachedIn(usage), usage.input) &&
   isWithin(usage.reasoning, usage.output) &&
   withLifetimesInWrites(usage) === usage;
 
-/** No answer uses zero tokens: zeros are what a server without counts writes. */
+/** No answer uses zero tokens: a server that does not count tokens writes zeros. */
 const isReported = (usage: TokenUsage): boolean =>
   isWholeUsage(usage) ? usage.input + usage.output > 0 : TOKEN_KINDS.some((kind) => (usage[kind] ?? 0) > 0);
 
-/** An unknown whole contradicts no part. */
+/** True if either of them is unknown. */
 const isWithin = (part: number | undefined, whole: number | undefined): boolean =>
   part === undefined || whole === undefined || part <= whole;
 
 const cachedIn = ({ cacheRead = 0, cacheWrite = 0 }: TokenUsage): number => cacheRead + cacheWrite;
 
 /**
- * Corrects usage that contradicts the API's definitions. Some proxies between agent and model report input without the cache, or
- * output without reasoning, in fields that include them by definition: a part larger than its whole was left out of it. Cache
- * writes by lifetime are the exception: their sum is what was written, see `withLifetimesInWrites`.
+ * Corrects usage that contradicts the API's definitions. Some proxies between agent and model report input without the cache,
+ * or output without reasoning, in fields that include them by definition: if a part is larger than the count that should
+ * include it, it is added. Cache writes by lifetime are the exception: their sum is the number of written tokens, see
+ * `withLifetimesInWrites`.
  *
- * @returns `undefined` if nothing was reported (no answer uses zero tokens) or the numbers make no sense: never a guess
+ * @returns `undefined` if nothing was reported (no answer uses zero tokens) or the numbers are impossible; nothing is guessed
  */
 export function correctedUsage<T extends TokenUsage>(reported: T): T | undefined {
   if (!isUsage(reported) || !isReported(reported)) return undefined;
@@ -162,7 +167,7 @@ const HEAD_CHARACTERS = 64;
 
 const isDuration = (member: string): boolean => member.endsWith("Ms") || member.endsWith("_ms");
 
-/** Nothing to replace, the usual case. */
+/** The usual case: no character has to be replaced. */
 const PLAIN = /^[\x20-\x7e]*$/;
 /** Control characters, halves of surrogate pairs, and characters that change the direction of text. */
 const UNCLEAN = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;

@@ -57,7 +57,7 @@ function answer(a: ModelCall, b: ModelCall): Partial<ModelCall> {
   const order = compareUsage(a.usage, b.usage);
   const [fuller, other] = order > 0 || (order === 0 && isLess(a.model, b.model)) ? [a, b] : [b, a];
   const { model = other.model } = fuller;
-  // Sums grow: what an earlier one knew is not the later figure
+  // Sums grow, so the parts of an earlier sum do not fit a later one
   const isSum = (a.covers ?? b.covers) !== undefined;
   const usage = isSum ? (fuller.usage ?? other.usage) : joinUsage(fuller.usage, other.usage);
   const noListPrice =

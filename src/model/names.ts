@@ -1,6 +1,6 @@
 import type { OwnNames } from "./agent.ts";
 
-/** Names at `capture: none`: the agent's own names stay, all others become a category. */
+// Names at `capture: none`: names built into the agent stay, all others are replaced by a category.
 
 /** @returns a built-in tool's name, `mcp` for a tool of an MCP server, `other` for any other */
 export function reduceToolName(name: string, mcpServer: string | undefined, own: OwnNames | undefined): string {

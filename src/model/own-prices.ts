@@ -1,4 +1,4 @@
-/** The user's own price of a model, per million tokens. Absent: not given, so a call with such tokens has no cost. */
+/** The user's own price of a model in USD per million tokens. Absent: not set, so a call with such tokens has no known cost. */
 export interface OwnRates {
   /** Input outside any cache. */
   readonly input: number;
@@ -11,14 +11,14 @@ export interface OwnRates {
 
 /** The user's own prices, which replace the public list for the models that they name. */
 export interface OwnPrices {
-  /** Where they are from, in the user's words, e.g. "contract of October". */
+  /** The user's description of them, e.g. "contract of October". */
   readonly source: string;
   /** By model: its name, or the beginning of names with `*` at the end. */
   readonly models: ReadonlyMap<string, OwnRates>;
 }
 
 /**
- * Sets the prices for everything that this process prices from now on. Called at the start of commands that price calls.
+ * Sets the prices for this process. Called at the start of commands that price calls.
  *
  * @param prices `unreadable`: the user has own prices that cannot be read, so nothing has a known price
  */
@@ -26,10 +26,13 @@ export function setOwnPrices(prices: OwnPrices | "unreadable" | undefined): void
   current = prices;
 }
 
-/** The prices set last, the same object until they are set again; `undefined`: the public list applies. */
+/** The current prices; the same object until they are set again; `undefined`: the public list applies. */
 export const ownPrices = (): OwnPrices | "unreadable" | undefined => current;
 
-/** The rates for a model: of its name, otherwise of the longest beginning. `undefined`: the public list applies. */
+/**
+ * The rates for a model: those for its name, otherwise those for the longest matching beginning. `undefined`: the public list
+ * applies.
+ */
 export function ownRatesOf({ models }: OwnPrices, model: string): OwnRates | undefined {
   const exact = models.get(model);
   if (exact !== undefined) return exact;

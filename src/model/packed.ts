@@ -1,8 +1,9 @@
 import type { Segment } from "./session.ts";
 
-// Read in one thread and written in another: plain values, and numbers in buffers that are transferred without a copy.
+// One thread reads a session and another one stores it, so these types have only plain values, and numbers in buffers that can
+// be transferred without a copy.
 
-/** Sums over the model calls of one quarter of an hour, model and kind of run. `null`: unknown. */
+/** Sums over the model calls of one quarter of an hour, by model and by whether a subagent made them. `null`: unknown. */
 export type PackedUsage = readonly [
   timeMs: number,
   model: string | null,
@@ -44,9 +45,9 @@ export const CALL_NUMBERS = 9;
 
 /** A finished session, stored as one value. */
 export interface Packed {
-  /** Its facts in the format of `encodeTables`. Earlier versions also wrote the format of `encodeFacts`. */
+  /** Its facts, encoded by `encodeTables`. Earlier versions used `encodeFacts`. */
   readonly facts: string | Uint8Array;
-  /** Digests of its own records whose id is unique over sessions; see `digestOf`. */
+  /** Digests (`digestOf`) of the records that this session owns and whose id is unique over all sessions. */
   readonly owned: Float64Array;
   readonly segments: readonly { readonly segment: Segment; readonly totals: string }[];
   readonly usage: readonly PackedUsage[];
@@ -54,15 +55,15 @@ export interface Packed {
   readonly turns: readonly PackedTurns[];
 }
 
-/** Sums are stored per quarter of an hour: days of every time zone consist of these. */
+/** Sums are stored per quarter of an hour, because the days of every time zone consist of whole quarters. */
 export const QUARTER_MS = 15 * 60_000;
 
-/** A 48-bit digest of a record's id. Different digests mean different records; for equal digests the ids are compared. */
+/** A 48-bit digest of a record's id. Different digests mean different records. If digests are equal, the ids are compared. */
 export const digestOf = (source: string, globalKey: string): number => digester(source)(globalKey);
 
 /** `digestOf` for many ids of one source. */
 export function digester(source: string): (globalKey: string) => number {
-  // Two multiplicative hashes side by side, of 16 bits of the text at a time
+  // Two multiplicative hashes, each over the UTF-16 units of the text
   let sourceHigh = 0x9e3779b9;
   let sourceLow = 0x85ebca6b;
   for (let i = 0; i < source.length; i++) {

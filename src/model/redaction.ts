@@ -2,7 +2,7 @@
  * Checks a redaction pattern for constructs that RE2 and JavaScript treat differently, and for patterns that match everything.
  * Works without the RE2 engine, so that settings can be checked at every start.
  *
- * @returns the rest of a sentence that begins with the rule's name; `undefined` if the pattern is fine
+ * @returns the rest of a sentence that begins with the rule's name; `undefined` if the pattern is valid
  */
 export function ruleProblem(pattern: string): string | undefined {
   if (pattern.length > MAX_PATTERN) return `holds more than ${MAX_PATTERN} characters`;

@@ -4,7 +4,7 @@ import type { EntryOf, TokenUsage, TranscriptEntry } from "./transcript.ts";
 // An agent can remove calls from its transcript, for example when the user goes back to a checkpoint, and record the sum of their
 // usage in their place. Some of these calls may have been read before. Only the rest of the sum is new.
 
-/** A model call, or a sum over several, as far as it matters here. */
+/** The members of a model call, or of a sum over several, that are needed here. */
 export interface KnownCall {
   readonly key: string;
   readonly startMs?: number | undefined;

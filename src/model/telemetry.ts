@@ -1,6 +1,6 @@
 import * as z from "zod";
 
-/** Attribute values that every backend shows: no objects, no null, no NaN. */
+/** Attribute values that every backend can show: no objects, no null, no NaN. */
 export const AttributeValue = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
 export type AttributeValue = z.infer<typeof AttributeValue>;
 export const Attributes = z.record(z.string(), AttributeValue);
@@ -45,7 +45,7 @@ export type SpanRecord = z.infer<typeof SpanRecord>;
 export interface MetricShape {
   readonly name: string;
   readonly description: string;
-  /** UCUM. */
+  /** Unit in UCUM notation. */
   readonly unit: string;
   /** A gauge is measured when it is sent and is not stored. */
   readonly type: "counter" | "histogram" | "gauge";
@@ -68,7 +68,7 @@ export interface Increment {
   readonly amount: number;
 }
 
-/** What one fact adds to the counters. The same `key` is counted once, whatever comes with it later. */
+/** What one fact adds to the counters. Each `key` is counted once: later increments with the same key are ignored. */
 export interface Counted {
   readonly key: string;
   readonly increments: readonly Increment[];
@@ -79,7 +79,7 @@ export interface MetricPoint {
   readonly shape: MetricShape;
   readonly attributes: Attributes;
   readonly resource: Attributes;
-  /** Fixed when the stream was created. */
+  /** Set when the stream is created; never changes. */
   readonly startMs: number;
   readonly timeMs: number;
   readonly data:

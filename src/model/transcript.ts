@@ -4,7 +4,7 @@ const count = z.number().int().nonnegative();
 
 /**
  * Tokens of one model call, in OpenTelemetry's meaning: `input` includes cache reads and writes, `output` includes reasoning.
- * The others are subsets and are never added to them. Absent: unknown, whatever else is known; never 0.
+ * The others are subsets and are never added to them. Absent: unknown, never 0.
  */
 export const TokenUsage = z.object({
   input: count.optional(),
@@ -142,7 +142,7 @@ export const SubagentEntry = z.object({
   /** `agentId` above is the subagent itself. */
   agentType: z.string().optional(),
   parentCallId: z.string().optional(),
-  /** Instead of `parentCallId`, that call's `givenId`: the last call of `parentAgentId` with it that had begun. */
+  /** Instead of `parentCallId`, that call's `givenId`: the latest started call of `parentAgentId` with that id. */
   parentGivenId: z.string().optional(),
   parentAgentId: z.string().optional(),
 });

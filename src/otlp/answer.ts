@@ -11,8 +11,9 @@ import type { HttpAnswer, SendError } from "./transport.ts";
 /**
  * What a response means for the records of its request.
  *
- * Only 429, 502, 503 and 504 (OTLP specification) and requests without a response are worth retrying with the same bytes. A 2xx
- * has accepted them even if its body makes no sense. Neither `reason` nor `message` contains a configured secret.
+ * The same bytes are retried only after 429, 502, 503 and 504 (OTLP specification) and after requests without a response. A 2xx
+ * response means that the records were accepted, even if its body is unreadable. Neither `reason` nor `message` contains a
+ * configured secret.
  */
 export function toOutcome(answer: HttpAnswer, signal: OtlpSignal, settings: OtlpSignalSettings): ExportOutcome {
   switch (answer.status) {
@@ -37,10 +38,10 @@ export function toOutcome(answer: HttpAnswer, signal: OtlpSignal, settings: Otlp
   }
 }
 
-/** Nothing at this address accepts this signal. */
-export const isNotThere = (httpStatus: number | undefined): boolean => httpStatus === 404 || httpStatus === 405;
+/** Whether the status means that the address has no endpoint for this signal. */
+export const isEndpointMissing = (httpStatus: number | undefined): boolean => httpStatus === 404 || httpStatus === 405;
 
-/** The address is not the final one. */
+/** Whether the status redirects to another address. */
 export const isRedirect = (httpStatus = 0): boolean => httpStatus >= 300 && httpStatus < 400;
 
 // --- internal ---
@@ -93,7 +94,7 @@ function partialOfMetrics(data: Uint8Array, json: boolean): Partial {
   return { count: partial?.rejectedDataPoints, errorMessage: partial?.errorMessage };
 }
 
-/** Some backends answer JSON to protobuf, and some send no content type. */
+/** Some backends respond to protobuf with JSON, and some send no content type. */
 function isJson(contentType: string, data: Uint8Array): boolean {
   if (/\bjson\b/i.test(contentType)) return true;
   // In protobuf, "{" would be field 15, which no OTLP response has
@@ -112,26 +113,26 @@ function asObject(value: unknown): Readonly<Record<string, unknown>> | undefined
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
 }
 
-/** The error's own text and what the backend added. */
+/** The error's message, followed by the backend's message if there is one. */
 function reasonOf(error: SendError, settings: OtlpSignalSettings): string {
-  const said = quotable(backendWords(error.body), settings);
-  return said === "" ? error.message : `${error.message}: ${said}`;
+  const message = quotable(backendMessage(error.body), settings);
+  return message === "" ? error.message : `${error.message}: ${message}`;
 }
 
-/** From google.rpc.Status (as OTLP specifies), in JSON or protobuf, or plain text. Nothing from an HTML page. */
-function backendWords(body: Uint8Array): string {
+/** The message of a google.rpc.Status (OTLP specification) in JSON or protobuf, or plain text. Empty for an HTML page. */
+function backendMessage(body: Uint8Array): string {
   const json = jsonObject(body);
   if (json !== undefined) {
-    const words = [json["message"], json["error"], asObject(json["error"])?.["message"], json["detail"]];
-    return words.find((word) => typeof word === "string") ?? "";
+    const candidates = [json["message"], json["error"], asObject(json["error"])?.["message"], json["detail"]];
+    return candidates.find((candidate) => typeof candidate === "string") ?? "";
   }
   const text = Buffer.from(body).toString();
   return /^\s*</.test(text) ? "" : (statusMessage(body) ?? text);
 }
 
 /**
- * google.rpc.Status and ExportTracePartialSuccess have the same encoding: field 1 a number, field 2 a text. The SDK's reader therefore
- * reads a Status that is placed where a response has its partial success (field 1, with its length).
+ * google.rpc.Status and ExportTracePartialSuccess have the same encoding: field 1 is a number, field 2 a text. The SDK has no
+ * decoder for a Status, so we wrap it as the partial success of a response (field 1, with its length) and decode that.
  */
 function statusMessage(status: Uint8Array): string | undefined {
   try {
@@ -152,9 +153,9 @@ function varint(value: number): Uint8Array {
   return Uint8Array.of(...bytes, rest);
 }
 
-/** Without secrets, as one line of printable characters with limited length. */
+/** The text without secrets, as one line of printable characters with limited length. */
 function quotable(text: string, settings: OtlpSignalSettings): string {
-  // Secrets first: half of a truncated secret would stay
+  // Remove secrets before truncating: half a secret would not be recognised
   const safe = withoutSecrets(text, settings);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are removed
   const line = safe.replace(/[\u0000-\u001f\u007f-\u009f\ufffd]+/g, " ").trim();

@@ -6,10 +6,10 @@ export interface RequestBounds {
 }
 
 /**
- * Splits rows into requests, in order, reading at most one row beyond a request. A row that alone exceeds `maxBytes` becomes a separate
- * request: only the encoded size says whether it is too large.
+ * Splits rows into requests, in order, reading at most one row beyond a request. A row that exceeds `maxBytes` becomes a
+ * separate request, because only its encoded size shows whether it is too large.
  *
- * @param rows pulled one by one, so an outbox of any length costs the memory of one request
+ * @param rows read one by one, so that memory is needed for one request only, however long the outbox is
  * @param bytesOf estimate for one row
  */
 export async function* intoRequests<Row>(

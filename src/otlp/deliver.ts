@@ -18,12 +18,12 @@ export interface Row<Item> {
 /** Called for every delivery, one at a time; an exception ends the delivery. */
 export type OnDelivery = (delivery: Delivery) => void | Promise<void>;
 
-/** `halvings`: of the first request, from the previous delivery. @default 0 */
+/** `halvings`: how often the size of the first request is halved, from the previous delivery. @default 0 */
 export type DeliveryBounds = PaceBounds & { readonly halvings?: number };
 
 /**
  * For points that can be sent twice without harm (cumulative sums): if the backend rejects some points of a request, each part is
- * sent again alone, so that the response says which part it rejects.
+ * sent again separately, so that the responses show which part it rejects.
  */
 export type SplitRejected = (part: readonly Row<MetricPoint>[]) => readonly (readonly Row<MetricPoint>[])[];
 
@@ -31,11 +31,11 @@ export type SplitRejected = (part: readonly Row<MetricPoint>[]) => readonly (rea
  * Sends outbox rows with at most `concurrency` concurrent requests, in sizes that the backend accepts.
  *
  * After the first `retry` or `refused` no further request starts, so that an unreachable backend costs one timeout and not one per
- * request. The exception is bad content (400, 422): the request is halved until the bad record stands alone, so that one
+ * request. The exception is bad content (400, 422): the request is halved until the bad record is the only one, so that one
  * bad row does not block the others; sixteen such responses without a success in between stop the delivery. A request that is
  * too large is halved, down to single rows, and so is one with a record that cannot be encoded; that record is kept as refused.
  *
- * @param rows pulled as requests become free
+ * @param rows read as earlier requests complete
  * @param onDelivery settles the rows in the store
  * @throws what `rows` or `onDelivery` throw, after the running requests have ended
  */
@@ -49,8 +49,8 @@ export function deliverSpans(
 }
 
 /**
- * `deliverSpans` for metric points, one request after the other, so that the points of a stream arrive in order. They are few and not
- * paced.
+ * `deliverSpans` for metric points, one request after the other, so that the points of a stream arrive in order. There are few
+ * points, so the rate limit does not apply.
  */
 export function deliverMetrics(
   rows: AsyncIterable<Row<MetricPoint>> | Iterable<Row<MetricPoint>>,
@@ -79,13 +79,13 @@ async function deliver<Item>(
   let reporting: Promise<void> = Promise.resolve();
 
   const hasEnded = (): boolean => {
-    if (pace.isOver) tally.timeIsOver();
+    if (pace.isTimeOver) tally.stopForTime();
     return tally.isStopped || failure !== undefined;
   };
   const report = (delivery: Delivery): Promise<void> => {
-    tally.count(delivery);
-    const now = () => onDelivery(delivery);
-    reporting = reporting.then(now, now);
+    tally.countDelivery(delivery);
+    const notify = () => onDelivery(delivery);
+    reporting = reporting.then(notify, notify);
     return reporting;
   };
   const sendRows = async (part: readonly Row<Item>[]): Promise<void> => {
@@ -97,10 +97,10 @@ async function deliver<Item>(
       for (const half of halves(part)) await sendRows(half);
       return;
     }
-    tally.answered(outcome);
-    if (outcome.status === "ok") pace.taken();
+    tally.countResponse(outcome);
+    if (outcome.status === "ok") pace.recordAccepted();
     if (part.length > 1 && (outcome.status === "too-large" || (isBadContent(outcome) && !tally.isStopped))) {
-      if (outcome.status === "too-large") pace.tooLarge(part.reduce((sum, row) => sum + bytesOf(row), 0));
+      if (outcome.status === "too-large") pace.recordTooLarge(part.reduce((sum, row) => sum + bytesOf(row), 0));
       for (const half of halves(part)) await sendRows(half);
       return;
     }
@@ -117,14 +117,14 @@ async function deliver<Item>(
 
   try {
     for await (const request of intoRequests(rows, pace, bytesOf)) {
-      if (!(await pace.turn(request.length))) tally.timeIsOver();
+      if (!(await pace.waitToStart(request.length))) tally.stopForTime();
       if (hasEnded()) break;
       queue
         .add(() => sendRows(request))
         .catch((error) => {
           failure ??= { error };
         });
-      // A request is built when it can start, not earlier and not all together
+      // Build a request only when it can start: all of them at once would need too much memory
       while (queue.pending >= pace.concurrency) await nextCompletion(queue);
       if (hasEnded()) break;
     }
@@ -136,7 +136,7 @@ async function deliver<Item>(
   return summary.stopped === "backend" ? { ...summary, halvings: pace.halvings } : summary;
 }
 
-/** An exception before the request: one of its records cannot be encoded. */
+/** The request was not sent, because one of its records cannot be encoded. */
 class Unencodable {
   readonly refused: ExportOutcome;
   constructor(error: unknown) {

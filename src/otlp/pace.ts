@@ -6,20 +6,21 @@ export type PaceBounds = Pick<
 >;
 
 /**
- * Decides how large the next request may be, how many run concurrently and when one may start. After a recent failure the backend first gets
- * one small request, and sizes double while it accepts them, so that a slow backend gets what it can handle. A backend that
- * reports requests as too large gets smaller ones from then on. Times are measured with a monotonic clock from the construction on.
+ * Decides how large the next request may be, how many run concurrently and when one may start. After a recent failure the first
+ * request is small, and sizes double while the backend accepts them, so that a slow backend is not overloaded. After a response
+ * "too large", all further requests are smaller. Times are measured with a monotonic clock and start at construction.
  */
 export class Pace {
   readonly #bounds: PaceBounds;
-  readonly #beganMs = performance.now();
+  readonly #startMs = performance.now();
   #maxRecords: number;
   #maxBytes: number;
+  /** False after a recent failure, until the backend accepts a request. */
   #isTrusted: boolean;
-  #nextMs = this.#beganMs;
-  #takenAtThisSize = 0;
+  #nextStartMs = this.#startMs;
+  #acceptedAtThisSize = 0;
 
-  /** @param halvings of the first request */
+  /** @param halvings how often the size of the first request is halved */
   constructor(bounds: PaceBounds, halvings: number) {
     this.#bounds = bounds;
     this.#maxRecords = Math.max(1, Math.floor(bounds.maxSpansPerRequest / 2 ** halvings));
@@ -27,7 +28,7 @@ export class Pace {
     this.#isTrusted = halvings === 0;
   }
 
-  /** For the next delivery, after one that the backend stopped: half of the size that failed. */
+  /** If the backend stopped this delivery: `halvings` for the next one, so that it starts with half the size that failed. */
   get halvings(): number {
     return Math.ceil(Math.log2(this.#bounds.maxSpansPerRequest / this.#maxRecords)) + (this.#maxRecords > 1 ? 1 : 0);
   }
@@ -36,7 +37,7 @@ export class Pace {
     return this.#maxRecords;
   }
 
-  /** Estimated bytes. */
+  /** Limit for a request, in estimated bytes. */
   get maxBytes(): number {
     return this.#maxBytes;
   }
@@ -46,36 +47,43 @@ export class Pace {
   }
 
   /** Whether the time for this delivery is over. */
-  get isOver(): boolean {
-    return performance.now() - this.#beganMs >= (this.#bounds.maxDeliveryMs ?? Number.POSITIVE_INFINITY);
+  get isTimeOver(): boolean {
+    return performance.now() - this.#startMs >= (this.#bounds.maxDeliveryMs ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Waits until a request with this many records may start. @returns false, immediately, if that would be after the end */
-  async turn(records: number): Promise<boolean> {
+  /**
+   * Waits until a request with this many records may start.
+   *
+   * @returns false, immediately, if it could only start after the time limit
+   */
+  async waitToStart(records: number): Promise<boolean> {
     const { maxSpansPerSecond, maxDeliveryMs = Number.POSITIVE_INFINITY } = this.#bounds;
     const nowMs = performance.now();
-    const beginMs = Math.max(nowMs, this.#nextMs);
-    if (beginMs - this.#beganMs >= maxDeliveryMs) return false;
+    const beginMs = Math.max(nowMs, this.#nextStartMs);
+    if (beginMs - this.#startMs >= maxDeliveryMs) return false;
     if (beginMs > nowMs) await new Promise((done) => setTimeout(done, beginMs - nowMs));
-    if (maxSpansPerSecond !== undefined) this.#nextMs = beginMs + (records / maxSpansPerSecond) * 1000;
+    if (maxSpansPerSecond !== undefined) this.#nextStartMs = beginMs + (records / maxSpansPerSecond) * 1000;
     return true;
   }
 
   /** A request was accepted. */
-  taken(): void {
+  recordAccepted(): void {
     this.#isTrusted = true;
-    if (++this.#takenAtThisSize < TAKEN_BEFORE_DOUBLING) return;
-    this.#takenAtThisSize = 0;
+    if (++this.#acceptedAtThisSize < ACCEPTED_BEFORE_DOUBLING) return;
+    this.#acceptedAtThisSize = 0;
     this.#maxRecords = Math.min(this.#maxRecords * 2, this.#bounds.maxSpansPerRequest);
   }
 
   /** A request of this estimated size was too large. */
-  tooLarge(bytes: number): void {
+  recordTooLarge(bytes: number): void {
     this.#maxBytes = Math.min(this.#maxBytes, Math.ceil(bytes / 2));
   }
 }
 
 // --- internal ---
 
-/** A size that is too large for a backend that does not say so ends a delivery, so some requests go first. */
-const TAKEN_BEFORE_DOUBLING = 4;
+/**
+ * Requests of one size that must succeed before the size doubles: a backend may fail on a large request, which ends the
+ * delivery.
+ */
+const ACCEPTED_BEFORE_DOUBLING = 4;

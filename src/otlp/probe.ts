@@ -8,7 +8,10 @@ export interface ProbeResult {
   readonly outcome: ExportOutcome;
   /** Absent without a response. */
   readonly httpStatus?: number;
-  /** The backend's clock, to the second, if the response contains it. Milliseconds since the epoch. */
+  /**
+   * The time of the backend's clock in milliseconds since the epoch, with a precision of one second. Absent if not in the
+   * response.
+   */
   readonly dateMs?: number;
 }
 
@@ -16,7 +19,7 @@ export interface ProbeResult {
  * Sends an empty export request with the same transport, headers, certificates and compression as a delivery. Never
  * rejects.
  *
- * @param timeoutMs of the whole exchange
+ * @param timeoutMs for request and response together
  */
 export async function probe(
   signal: OtlpSignal,

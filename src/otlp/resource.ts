@@ -29,7 +29,7 @@ export function resourcesOver(settingsResource: Readonly<Record<string, string>>
   };
 }
 
-/** The settings' resource without the attributes that counters carry themselves, see `model/series-labels.ts`. */
+/** The settings' resource without the attributes that counters have in their own attributes, see `model/series-labels.ts`. */
 export const withoutSeriesLabels = (resource: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(resource).filter(([name]) => !SERIES_LABELS.includes(name)));
 

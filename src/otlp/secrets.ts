@@ -1,8 +1,8 @@
 import type { OtlpSignalSettings } from "../model/settings.ts";
 
 /**
- * Removes every configured secret from a text that comes from outside (a backend may echo the credentials that it refuses): header
- * values, whole and by word, the URL's user, password and query values.
+ * Removes every configured secret from a text that comes from outside (a backend may repeat the credentials that it refuses):
+ * header values, each word of a header value, the URL's user, password and query values.
  */
 export function withoutSecrets(text: string, settings: OtlpSignalSettings): string {
   return secretsOf(settings).reduce((clean, secret) => clean.replace(occurrences(secret), "***"), text);
@@ -10,12 +10,12 @@ export function withoutSecrets(text: string, settings: OtlpSignalSettings): stri
 
 // --- internal ---
 
-/** A short secret ("1", a tenant's number) is removed only as a separate word; otherwise it would garble every text. */
+/** A shorter secret ("1", a tenant's number) is removed only where it is a separate word, so that other texts stay readable. */
 const SHORT_SECRET_LENGTH = 6;
 
 const SCHEMES: ReadonlySet<string> = new Set(["basic", "bearer", "token", "apikey", "api-key", "digest"]);
 
-/** Longest first, so that no part of a secret is left. */
+/** Longest first, so that no part of a longer secret is left. */
 function secretsOf(settings: OtlpSignalSettings): string[] {
   const values = Object.values(settings.headers);
   const found = new Set(values.flatMap((value) => [value, ...value.split(/\s+/)]));

@@ -17,7 +17,7 @@ export interface Sender {
   close(): void;
 }
 
-/** The outcome of one request; `dateMs`: the backend's clock, to the second, if known. */
+/** The outcome of one request; `dateMs`: the time of the backend's clock, with a precision of one second, if known. */
 export type OnAnswer = (answer: {
   readonly signal: OtlpSignal;
   readonly outcome: ExportOutcome;

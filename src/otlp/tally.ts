@@ -4,14 +4,14 @@ import type { ExportOutcome } from "../model/settings.ts";
 export interface Delivery {
   readonly seqs: readonly number[];
   /**
-   * `settled`: the backend has answered for all of them (it may have rejected some permanently: it says how many, not which).
+   * `settled`: the backend has accepted them or rejected some permanently (it reports how many, not which).
    * `oversized`: a single row that is too large. `kept`: retried by a later drain.
    */
   readonly result: "settled" | "oversized" | "kept";
   readonly outcome: ExportOutcome;
 }
 
-/** Counts of rows. Rows that were not sent before the delivery stopped are in none of them. */
+/** Counts of rows. Rows that were not sent before the delivery stopped are not counted. */
 export interface DeliverySummary {
   /** Settled, without rejected ones. */
   readonly sent: number;
@@ -24,17 +24,17 @@ export interface DeliverySummary {
   readonly remark?: string;
   /** The longest delay that a backend requested. */
   readonly afterMs?: number;
-  /** Stopped before all rows were sent: the backend accepts nothing at present, or the time was over. */
+  /** Stopped before all rows were sent: the backend accepts nothing at present, or the time limit was reached. */
   readonly stopped?: "backend" | "time";
-  /** For the first request of the next delivery, after one that the backend stopped. */
+  /** Set if the backend stopped the delivery: how often the size of the next delivery's first request is halved. */
   readonly halvings?: number;
-  /** The status of `reason`, if it is why rows were kept. */
+  /** The HTTP status for `reason`, if rows were kept. */
   readonly httpStatus?: number;
   /** What the user can do about `reason`, if the cause is clear. */
   readonly remedy?: string;
 }
 
-/** The content was refused as bad: other records may be fine. */
+/** Whether the backend refused the content of the request: other records may be valid. */
 export const isBadContent = (outcome: ExportOutcome): boolean =>
   outcome.status === "refused" && (outcome.httpStatus === 400 || outcome.httpStatus === 422);
 
@@ -59,8 +59,8 @@ export class Tally {
     return this.#stopped !== undefined;
   }
 
-  /** Every response, whether or not its rows are sent again in parts. */
-  answered(outcome: ExportOutcome): void {
+  /** Called for every response, even if its rows are sent again in parts. */
+  countResponse(outcome: ExportOutcome): void {
     if (outcome.status === "ok") {
       this.#badContentInARow = 0;
       this.#oversizedInARow = 0;
@@ -68,11 +68,11 @@ export class Tally {
     if (isBadContent(outcome) && ++this.#badContentInARow >= MAX_BAD_CONTENT_IN_A_ROW) this.#stopped = "backend";
   }
 
-  timeIsOver(): void {
+  stopForTime(): void {
     this.#stopped ??= "time";
   }
 
-  count({ seqs, outcome }: Delivery): void {
+  countDelivery({ seqs, outcome }: Delivery): void {
     switch (outcome.status) {
       case "ok": {
         const rejected = rejectedOf(outcome, seqs.length);
@@ -118,7 +118,7 @@ export class Tally {
   }
 }
 
-/** A backend may count rejected records differently than we do. */
+/** The number of rejected records, at most `records`: a backend may count differently. */
 export const rejectedOf = (outcome: ExportOutcome, records: number): number =>
   outcome.status === "ok" ? Math.min(outcome.rejected, records) : 0;
 
@@ -126,5 +126,5 @@ export const rejectedOf = (outcome: ExportOutcome, records: number): number =>
 
 /** Fourteen halvings isolate one bad span among 10,000; a backend that refuses everything stops the delivery. */
 const MAX_BAD_CONTENT_IN_A_ROW = 16;
-/** A backend that refuses even single spans is not tried with each of 100,000. */
+/** Stops the delivery to a backend that refuses even single spans, instead of trying each of 100,000. */
 const MAX_OVERSIZED_IN_A_ROW = 50;

@@ -63,7 +63,7 @@ export type HttpAnswer = ResponseFacts &
 /** From the response's headers; absent without a response. */
 interface ResponseFacts {
   readonly httpStatus?: number;
-  /** The backend's clock, to the second, if known. Milliseconds since the epoch. */
+  /** The time of the backend's clock in milliseconds since the epoch, with a precision of one second. Absent if unknown. */
   readonly dateMs?: number;
   /** A kept connection broke without a response: it may have been closed before. */
   readonly isStale?: true;
@@ -76,8 +76,9 @@ export interface HttpTransport extends IExporterTransport {
 
 /**
  * OTLP over node:http and node:https. One attempt per call, and a second one if a kept connection turns out to be closed.
- * Unlike the SDK's transport it goes through a proxy if one is set, returns `Retry-After` and the body of every response, limits the
- * duration of the whole exchange (a slowly dripping server cannot hold it), and refuses redirects.
+ * Unlike the SDK's transport it goes through a proxy if one is set, returns `Retry-After` and the body of every response,
+ * limits the duration of request and response together (a server that sends its response slowly cannot block it), and follows
+ * no redirects.
  *
  * @param version of this program, for the user agent
  * @param signal ends running requests, which become retryable
@@ -145,7 +146,7 @@ interface Connection {
 
 async function prepare(settings: OtlpSignalSettings): Promise<Connection> {
   const url = URL.canParse(settings.url) ? new URL(settings.url) : undefined;
-  // The setting is not quoted: what cannot be parsed may contain a password
+  // Do not quote the setting: it may contain a password
   if (url === undefined) throw new SendError("the OTLP address is not a URL");
   if (url.protocol !== "http:" && url.protocol !== "https:") {
     throw new SendError(`the OTLP address begins with ${url.protocol}//, it must be http:// or https://`);
@@ -180,7 +181,7 @@ function exchange(
   const shown = shownUrl(settings.url);
   return new Promise((resolve) => {
     let request: ClientRequest | undefined;
-    // Once the status is known it decides, however the body ends: a 200 means that the records were accepted
+    // Once the status is known, a broken body changes nothing: a 200 means that the records were accepted
     let answerSoFar: (() => HttpAnswer) | undefined;
 
     const finish = (answer: HttpAnswer) => {
@@ -281,12 +282,15 @@ function verdictOf(
   return { status: "retryable", error, ...(retryInMillis === undefined ? {} : { retryInMillis }) };
 }
 
-/** A web page means that something else answered: a login portal, a proxy, the backend's user interface. */
+/**
+ * A web page means that the response is not from an OTLP endpoint, but from a login portal, a proxy or the backend's user
+ * interface.
+ */
 const isWebPage = (contentType: string, data: Uint8Array): boolean =>
   /^\s*text\/html\b/i.test(contentType) ||
   /^\s*<(?:!doctype html|html)\b/i.test(Buffer.from(data.subarray(0, 200)).toString());
 
-/** We ask for no compression, but some servers compress. @returns `undefined` if it cannot be decompressed */
+/** We request no compression, but some servers compress. @returns `undefined` if it cannot be decompressed */
 function unpack(data: Buffer, encoding: string | undefined): Buffer | undefined {
   if (data.length === 0 || !/^\s*(?:x-)?gzip\s*$/i.test(encoding ?? "")) return data;
   try {
@@ -317,7 +321,7 @@ function stopped(settings: OtlpSignalSettings): HttpAnswer {
   return { status: "retryable", error: new SendError(`sending to ${shownUrl(settings.url)} was stopped`) };
 }
 
-/** Failures before the first byte. Node's messages about headers are not passed on, because they can quote them. */
+/** Failures before the first byte. Node's messages about headers are not shown, because they can contain header values. */
 function toSendError(error: unknown): SendError {
   if (error instanceof SendError) return error;
   if (error instanceof TlsFileError) return new SendError(error.message, { cause: error });

@@ -54,7 +54,7 @@ function* runsIn(text: string, pattern: RegExp, minLength: number): Generator<Ru
   }
 }
 
-/** Of `size` digits that are `bytes` bytes. The first one can be any of the run. */
+/** Decodes groups of `size` digits, which are `bytes` bytes each. The first group can begin at any digit of the run. */
 function* readable({ digits, at }: Run, size: number, bytes: number, encoding: BufferEncoding): Generator<Decoded> {
   for (let offset = 0; offset < size; offset++) {
     const decoded = Buffer.from(offset === 0 ? digits : digits.slice(offset), encoding).toString("latin1");

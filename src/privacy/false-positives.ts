@@ -1,63 +1,70 @@
 import type { Rule } from "./rules.ts";
 
 /**
- * Whether a match is no value: the name of a type, a reference to a variable, a call, a placeholder. Only for texts that cannot be a
- * secret; in doubt a text is redacted.
+ * Whether a match is not a secret but the name of a type, a reference to a variable, a call or a placeholder. True only for
+ * texts that cannot be a secret: in doubt a text is redacted.
  *
  * @param value without its quotes
  */
-export function isFalsePositive(kind: Rule["ordinary"], value: string): boolean {
+export function isFalsePositive(kind: Rule["falsePositives"], value: string): boolean {
   switch (kind) {
     case undefined:
       return false;
     case "assigned":
-      if (TYPE.test(value)) return true;
+      if (GENERIC_TYPE.test(value)) return true;
       return (
-        WORDS.has(value.replace(/[)\]};?!]+$/, "").toLowerCase()) ||
-        NO_VALUE.test(value) ||
+        KEYWORDS.has(value.replace(/[)\]};?!]+$/, "").toLowerCase()) ||
+        PLACEHOLDER.test(value) ||
         EXPRESSION.test(value) ||
-        CODE_BEHIND.test(value) ||
+        CODE_AFTER_STRING.test(value) ||
         KEY_FILE.test(value)
       );
     case "address":
       return /^git@/.test(value) || /@[23]x\.[a-z]+$/.test(value) || FILE_NAME.test(value);
     case "home":
-      return SHARED.has(value.toLowerCase()) || NO_VALUE.test(value);
+      return SHARED_FOLDERS.has(value.toLowerCase()) || PLACEHOLDER.test(value);
   }
 }
 
 // --- internal ---
 
-const WORDS: ReadonlySet<string> = new Set(
+const KEYWORDS: ReadonlySet<string> = new Set(
   `string str text varchar char bytes buffer boolean bool number int integer any unknown undefined null none nil true false
    void object optional required await new function async return this self yield not lambda inherit include omit same-origin
    secretstr password passwd token secret apikey api_key`.split(/\s+/),
 );
 
-/** `$NAME`, `${…}`, `$(…)`, `{{…}}`, `<…>`, `%s`, `***`, `...`, `xxxx`: the value was left out, or is somewhere else. */
-const NO_VALUE =
+/** `$NAME`, `${…}`, `$(…)`, `{{…}}`, `<…>`, `%s`, `***`, `...`, `xxxx`: the value was left out, or comes from elsewhere. */
+const PLACEHOLDER =
   /^(?:\$[A-Z_][A-Z0-9_]*|\$\{[A-Za-z_][A-Za-z0-9_.]*\}|\$\(.*|\{\{.*|<[A-Za-z_ -]+>?|%[A-Za-z]|%\([a-z_]+\)s|\*+|\.{3,}|…|[xX]{3,}|[^A-Za-z0-9]{1,3})[)\]};,.]*$/u;
 
-const ROOTS =
+const OBJECTS =
   "process\\.env|import\\.meta|os\\.environ|os\\.getenv|System\\.getenv|ENV|config|settings|options|opts|props|this|self|req|request|res|response|ctx|context|env|args|params|user|data|body|form|secrets|vars|inputs|var|local|module|state|input|crypto|jwt|bcrypt|faker|cookies|headers|localStorage|sessionStorage|event|document";
-const CALLS =
+const VERBS =
   "get|read|load|fetch|create|generate|make|parse|require|encode|decode|find|resolve|use|random|sign|issue|z\\.|String|Buffer|str";
 
-/** Only what begins like code: an object and a member of it, or a verb and its call. */
+/** Texts that begin like code: an object with a member, or a call of a function whose name begins with a verb. */
 const EXPRESSION = new RegExp(
-  `^(?:(?:${ROOTS})(?:\\??\\.[A-Za-z_$][A-Za-z0-9_$]*|\\[[^\\]]*\\]?)+[)\\]};!?]*(?:\\(.*)?|(?:await )?(?:${CALLS})[A-Za-z0-9_$.]*\\(.*)$`,
+  `^(?:(?:${OBJECTS})(?:\\??\\.[A-Za-z_$][A-Za-z0-9_$]*|\\[[^\\]]*\\]?)+[)\\]};!?]*(?:\\(.*)?|(?:await )?(?:${VERBS})[A-Za-z0-9_$.]*\\(.*)$`,
   "u",
 );
 
-const TYPE = /^(?:Optional|Union|List|Dict|Option|Vec|Array|Promise|Record|Secret)\[[A-Za-z_, ]*\]?[)\]};,.]*$/;
+const GENERIC_TYPE = /^(?:Optional|Union|List|Dict|Option|Vec|Array|Promise|Record|Secret)\[[A-Za-z_, ]*\]?[)\]};,.]*$/;
 
-/** The quote before it closed a text: `"Password: " + input`. */
-const CODE_BEHIND = /^[ \t]+(?:[+&|,.)\]}]|$)/;
+/** Code after a string literal, not its content: in `"Password: " + input`, the quote before it is a closing one. */
+const CODE_AFTER_STRING = /^[ \t]+(?:[+&|,.)\]}]|$)/;
 
-/** The path of a key is not a secret. */
+/** The path of a key file is not a secret. */
 const KEY_FILE = /^(?:~|\.{1,2})?\/[A-Za-z0-9._/-]+\.(?:pem|key|crt|cer|pub|p12|pfx|jks)[)\]};,.]*$/;
 
 const FILE_NAME = /\.(?:png|jpe?g|gif|svg|webp|js|ts|css|json|md|txt|html|map|tgz|zip)$/i;
 
-/** Folders beside users' homes. */
-const SHARED: ReadonlySet<string> = new Set(["shared", "public", "default", "linuxbrew", "runneradmin", "runner"]);
+/** Folders in /home and /Users that belong to no person. */
+const SHARED_FOLDERS: ReadonlySet<string> = new Set([
+  "shared",
+  "public",
+  "default",
+  "linuxbrew",
+  "runneradmin",
+  "runner",
+]);

@@ -1,9 +1,9 @@
-import { ownFinders } from "./own.ts";
 import { type Redact, redactorOf } from "./redact.ts";
+import { userRuleFinders } from "./user-rules.ts";
 
-/** Redacts what leaves the machine, and what is shown on it. */
+/** The redactors for everything that is sent, stored or shown. */
 export interface Protection {
-  /** For everything that is sent or stored: secrets, and personal data as the settings say. */
+  /** For everything that is sent or stored: secrets, and personal data according to the settings. */
   readonly redact: Redact;
   /** Secrets only: for the log, where paths must stay readable, and for values that the user set. */
   readonly redactSecrets: Redact;
@@ -17,10 +17,10 @@ export interface RedactionSettings {
 
 /**
  * @param home of this user, absolute
- * @throws RuleError if a user's rule cannot be used: nothing is sent without it
+ * @throws RuleError if a user's rule is invalid; the caller must then send nothing
  */
 export async function protectionOf(settings: RedactionSettings, home: string): Promise<Protection> {
-  const own = await ownFinders(settings.rules);
+  const own = await userRuleFinders(settings.rules);
   return {
     redact: redactorOf({ emails: settings.emails, homeDirectories: settings.homeDirectories, home, own }),
     redactSecrets: redactorOf({ emails: false, homeDirectories: false, own }),

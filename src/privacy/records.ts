@@ -2,10 +2,10 @@ import { ID_MEMBERS, PATH_MEMBERS } from "../model/members.ts";
 import type { Attributes, Counted, MetricPoint, SpanRecord } from "../model/telemetry.ts";
 import type { Redact } from "./redact.ts";
 
-// The second line of defence: if an earlier station missed a secret, it is redacted here in names, values and links.
+// Second protection: a secret that was missed when the facts were stored is redacted here in names, values and links.
 
 /**
- * @param untouched attributes that stay unchanged, beside ids: content, if the user wants it in full
+ * @param untouched attributes that stay unchanged, like ids: content, if the user wants it in full
  * @returns the same object if nothing had to be redacted
  */
 export function redactSpan(record: SpanRecord, redact: Redact, untouched: ReadonlySet<string> = NOTHING): SpanRecord {
@@ -42,7 +42,7 @@ export function redactCounted(counted: Counted, redact: Redact): Counted {
   return increments === counted.increments ? counted : { ...counted, increments };
 }
 
-/** Redacts names and values. Ids that other records refer to, and our own words, stay. */
+/** Redacts names and values. Ids that other records refer to, and values that this program defines, stay. */
 export function redactAttributes<T extends Attributes | Readonly<Record<string, string>>>(
   attributes: T,
   redact: Redact,
@@ -77,10 +77,10 @@ export function redactNames<T>(value: T, redact: Redact): T {
 // --- internal ---
 
 const NOTHING: ReadonlySet<string> = new Set();
-/** Attribute names are ours, except another sender's; none of ours is longer. */
+/** Longer attribute names come from other senders, so they are redacted too. */
 const MAX_OWN_NAME = 48;
 
-/** Attributes whose values are ids or our own words. */
+/** Attributes whose values are ids or defined by this program. */
 const OWN: ReadonlySet<string> = new Set([
   "session.id",
   "gen_ai.conversation.id",
@@ -104,7 +104,7 @@ const OWN: ReadonlySet<string> = new Set([
   "vcs.ref.head.revision",
 ]);
 
-/** Members of events and entries that contain ids, times, paths and our own words. */
+/** Members of events and entries that contain ids, times, paths and values that this program defines. */
 const KEPT: ReadonlySet<string> = new Set([...ID_MEMBERS, ...PATH_MEMBERS, "openhook", "type", "kind", "time"]);
 
 function walk(value: unknown, name: string, redact: Redact): unknown {

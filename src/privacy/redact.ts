@@ -4,10 +4,10 @@ import { EMAIL_RULE, HOME_RULES, type Rule, SECRET_RULES } from "./rules.ts";
 import { secretCells } from "./tables.ts";
 import { viewsOf } from "./views.ts";
 
-/** Redacts secrets in a text. Pure; a text without any is returned unchanged. */
+/** Redacts secrets in a text. Pure; a text without secrets is returned unchanged. */
 export type Redact = (text: string) => string;
 
-/** Finds what the user's own rules match, in any engine. */
+/** Finds the matches of a user's rule. */
 export interface Finder {
   readonly id: string;
   find(text: string): Iterable<readonly [start: number, end: number]>;
@@ -24,14 +24,14 @@ export interface RedactOptions {
   readonly own?: readonly Finder[];
 }
 
-/** Longer texts are cut here, so that nothing leaves unscanned. */
+/** Longer texts are truncated, so that nothing is sent unscanned. */
 export const MAX_SCANNED = 1 << 20;
 
 /**
  * Makes a redactor. Every match, in the text or in its decoded forms (see `viewsOf` and `decodedIn`), becomes `[redacted:<id>]`; names and
  * quotes around it stay. Linear time.
  *
- * Redact before cutting: half a secret is not recognised. Idempotent.
+ * Redact a text before you truncate it: half a secret is not recognised. Idempotent.
  */
 export function redactorOf(options: RedactOptions = {}): Redact {
   const rules = [
@@ -40,12 +40,12 @@ export function redactorOf(options: RedactOptions = {}): Redact {
     ...(options.homeDirectories === false ? [] : [...homeOf(options.home), ...COMPILED_HOME]),
   ];
   const { own = [] } = options;
-  // Made at the first text: a program that redacts nothing saves 10 ms
+  // Built for the first text: a program that redacts nothing saves 10 ms
   let hints: Hints | undefined;
-  const known = new Map<string, string>();
+  const cache = new Map<string, string>();
   const scan = (text: string): string => {
     hints ??= hintsOf(rules);
-    let clean = bounded(text);
+    let clean = truncated(text);
     for (let pass = 0; pass < MAX_PASSES; pass++) {
       const before = clean;
       clean = withoutFindings(before, findingsIn(before, rules, own, hints));
@@ -55,17 +55,17 @@ export function redactorOf(options: RedactOptions = {}): Redact {
   };
   return (text) => {
     if (text.length > MAX_KNOWN_CHARACTERS) return scan(text);
-    // Names of tools, models and agents occur again and again
-    const before = known.get(text);
+    // Cached, because names of tools, models and agents are frequent
+    const before = cache.get(text);
     if (before !== undefined) return before;
     const clean = scan(text);
-    if (known.size >= MAX_KNOWN) known.clear();
-    known.set(text, clean);
+    if (cache.size >= MAX_KNOWN) cache.clear();
+    cache.set(text, clean);
     return clean;
   };
 }
 
-/** With the built-in rules only. */
+/** A redactor with the built-in rules only. */
 export const redact: Redact = (text) => {
   builtIn ??= redactorOf();
   return builtIn(text);
@@ -75,13 +75,15 @@ export const redact: Redact = (text) => {
 
 let builtIn: Redact | undefined;
 
-/** A redaction can complete a pattern with the text beside it; a third pass finds nothing. */
+/** A marker and the text next to it can match another rule, so redaction is repeated. Two passes are usually enough. */
 const MAX_PASSES = 4;
 const MAX_KNOWN = 4096;
 const MAX_KNOWN_CHARACTERS = 128;
-/** In a text that is cut, a possible beginning of a secret is cut too. */
+/**
+ * A truncated text must not end inside a secret: it is cut at the last space within this distance of its end, or before that.
+ */
 const LONGEST_SECRET = 4096;
-/** Room for the note that the text was cut, so that it is not cut again. */
+/** Room for the note that the text was truncated, so that it is not truncated again. */
 const LONGEST_MARK = 64;
 
 interface Compiled {
@@ -89,7 +91,7 @@ interface Compiled {
   readonly pattern: RegExp;
 }
 
-/** The hints in a text. One pass for all of them: one by one they cost more than the rules they save. */
+/** Finds all hints in a text in one pass: searching for each of them would take longer than the rules that are skipped. */
 type HintFinder = (text: string) => ReadonlySet<string>;
 
 interface Hints {
@@ -102,11 +104,11 @@ interface Finding {
   readonly start: number;
   readonly end: number;
   readonly id: string;
-  /** Position of its rule: of two matches with the same start, the first names it. */
+  /** Position of its rule: if two matches have the same start, the marker contains the id of the first rule. */
   readonly order: number;
 }
 
-/** No rule matches such a short text without an assignment. Many names of tools and branches are short. */
+/** No rule matches such a short text without `=` or `:`. Skips the rules for most names of tools and branches. */
 const SHORT = /^[A-Za-z0-9._-]{0,15}$/;
 const MARKER = /^\[redacted:[a-z0-9-]+\]$/;
 const ALL_MARKERS = /\[redacted:[a-z0-9-]+\]/g;
@@ -119,7 +121,7 @@ const ENCODED = new RegExp(
     "[\u0000\u001b\u00ad\u200b-\u200f\u2060\ufeff]",
   ].join("|"),
 );
-/** Base64 in base64 in base64. */
+/** Levels of nested encodings that are decoded, e.g. base64 in base64 in base64. */
 const MAX_ENCODED = 3;
 
 const compile = (rule: Rule): Compiled => ({
@@ -138,23 +140,23 @@ const hintsOf = (rules: readonly Compiled[]): Hints => ({
   anyCase: hintFinder(rules.flatMap(({ rule }) => (rule.ignoreCase === true ? rule.hints : []))),
 });
 
-/** At each position the longest hint is found, which implies the hints that it begins with. */
+/** The pattern finds the longest hint at each position. That hint implies all hints that it begins with. */
 function hintFinder(hints: readonly string[]): HintFinder {
   const all = new Set(hints);
   const longestFirst = [...all].sort((a, b) => b.length - a.length);
   const beginningsOf = (hint: string) => Array.from(hint, (_, index) => hint.slice(0, index + 1));
-  const alsoThere = new Map(longestFirst.map((hint) => [hint, beginningsOf(hint).filter((one) => all.has(one))]));
+  const impliedHints = new Map(longestFirst.map((hint) => [hint, beginningsOf(hint).filter((one) => all.has(one))]));
   const pattern = new RegExp(`(?=(${longestFirst.map(literal).join("|")}))`, "g");
   return (text) => {
     const found = new Set<string>();
     for (const [, hint = ""] of text.matchAll(pattern)) {
-      if (!found.has(hint)) for (const one of alsoThere.get(hint) ?? []) found.add(one);
+      if (!found.has(hint)) for (const one of impliedHints.get(hint) ?? []) found.add(one);
     }
     return found;
   };
 }
 
-/** For users with an unusual home directory. The root directory and its direct children are no user names. */
+/** A rule for a home directory in an unusual place. The root directory and its direct children contain no user name. */
 function homeOf(home: string | undefined): readonly Compiled[] {
   const path = home?.replace(/[/\\]+$/, "") ?? "";
   if (path.split(/[/\\]/).filter((part) => part !== "").length < 2) return [];
@@ -163,7 +165,7 @@ function homeOf(home: string | undefined): readonly Compiled[] {
   ];
 }
 
-function bounded(text: string): string {
+function truncated(text: string): string {
   if (text.length <= MAX_SCANNED) return text;
   const head = text.slice(0, MAX_SCANNED - LONGEST_MARK);
   const tail = head.slice(-LONGEST_SECRET);
@@ -174,24 +176,24 @@ function bounded(text: string): string {
 function findingsIn(text: string, rules: readonly Compiled[], own: readonly Finder[], hints: Hints): Finding[] {
   const found: Finding[] = [];
   const isEncoded = ENCODED.test(text);
-  const firstIn = (inner: string): Finding | undefined => inView(inner, rules, own, hints)[0];
-  const looked = new Map<string, Finding | undefined>();
+  const firstIn = (inner: string): Finding | undefined => findingsInView(inner, rules, own, hints)[0];
+  const findingByText = new Map<string, Finding | undefined>();
   for (const view of isEncoded ? viewsOf(text) : [{ text }]) {
-    const place = (index: number): number => ("at" in view ? view.at?.[index] : undefined) ?? index;
-    for (const { start, end, ...rest } of inView(view.text, rules, own, hints)) {
-      found.push({ start: place(start), end: place(end), ...rest });
+    const originalIndex = (index: number): number => ("at" in view ? view.at?.[index] : undefined) ?? index;
+    for (const { start, end, ...rest } of findingsInView(view.text, rules, own, hints)) {
+      found.push({ start: originalIndex(start), end: originalIndex(end), ...rest });
     }
     if (!isEncoded) continue;
     for (const { start, end, text: decoded } of decodedIn(view.text)) {
-      if (!looked.has(decoded)) looked.set(decoded, findingBelow(decoded, firstIn, MAX_ENCODED));
-      const hidden = looked.get(decoded);
-      if (hidden !== undefined) found.push({ ...hidden, start: place(start), end: place(end) });
+      if (!findingByText.has(decoded)) findingByText.set(decoded, findingBelow(decoded, firstIn, MAX_ENCODED));
+      const hidden = findingByText.get(decoded);
+      if (hidden !== undefined) found.push({ ...hidden, start: originalIndex(start), end: originalIndex(end) });
     }
   }
   return found;
 }
 
-/** The first finding in a decoded text, or in what is encoded in it in turn. */
+/** The first finding in a decoded text, or in texts that are encoded in it. */
 function findingBelow(
   text: string,
   firstIn: (text: string) => Finding | undefined,
@@ -209,16 +211,21 @@ function findingBelow(
   return undefined;
 }
 
-function inView(text: string, rules: readonly Compiled[], own: readonly Finder[], hints: Hints): readonly Finding[] {
+function findingsInView(
+  text: string,
+  rules: readonly Compiled[],
+  own: readonly Finder[],
+  hints: Hints,
+): readonly Finding[] {
   const found: Finding[] = [];
   if (!SHORT.test(text)) {
-    const there = { exact: hints.exact(text), anyCase: hints.anyCase(text.toLowerCase()) };
+    const hintsInText = { exact: hints.exact(text), anyCase: hints.anyCase(text.toLowerCase()) };
     for (const [order, { rule, pattern }] of rules.entries()) {
-      const seen = rule.ignoreCase === true ? there.anyCase : there.exact;
-      if (!rule.hints.some((hint) => seen.has(hint))) continue;
+      const matchingHints = rule.ignoreCase === true ? hintsInText.anyCase : hintsInText.exact;
+      if (!rule.hints.some((hint) => matchingHints.has(hint))) continue;
       for (const match of text.matchAll(pattern)) {
-        const value = goingIn(match);
-        if (value !== undefined && !isFalsePositive(rule.ordinary, value.text)) {
+        const value = valueToRedact(match);
+        if (value !== undefined && !isFalsePositive(rule.falsePositives, value.text)) {
           found.push({ start: value.start, end: value.start + value.text.length, id: rule.id, order });
         }
       }
@@ -234,8 +241,10 @@ function inView(text: string, rules: readonly Compiled[], own: readonly Finder[]
   return found.filter(({ start, end }) => !MARKER.test(text.slice(start, end)));
 }
 
-/** The second group without its opening quote; the whole match without groups. */
-function goingIn(match: RegExpExecArray): { readonly start: number; readonly text: string } | undefined {
+/**
+ * The part of a match that is redacted: the second group without its opening quote, or the whole match if there are no groups.
+ */
+function valueToRedact(match: RegExpExecArray): { readonly start: number; readonly text: string } | undefined {
   const [whole, kept, value] = match;
   if (kept === undefined || value === undefined) return { start: match.index, text: whole };
   const quote = /^\\{0,3}["'`]/.exec(value)?.[0] ?? "";
@@ -243,7 +252,7 @@ function goingIn(match: RegExpExecArray): { readonly start: number; readonly tex
   return text === "" ? undefined : { start: match.index + kept.length + quote.length, text };
 }
 
-/** Each covered stretch becomes one marker. Existing markers stay. */
+/** Replaces each range of overlapping findings by one marker. Existing markers stay. */
 function withoutFindings(text: string, findings: readonly Finding[]): string {
   if (findings.length === 0) return text;
   const markers = [...text.matchAll(ALL_MARKERS)].map((match) => ({

@@ -1,10 +1,10 @@
 import { ASSIGNED } from "./rules/assigned.ts";
-import { FORMED } from "./rules/formed.ts";
-import { ISSUED } from "./rules/issued.ts";
+import { PREFIXED } from "./rules/prefixed.ts";
 import type { Rule } from "./rules/rule.ts";
+import { STRUCTURED } from "./rules/structured.ts";
 
 export { EMAIL_RULE, HOME_RULES } from "./rules/people.ts";
 export { type Rule, re2 } from "./rules/rule.ts";
 
-/** All rules for secrets. Where several match the same text, the first one names the marker. */
-export const SECRET_RULES: readonly Rule[] = [...ISSUED, ...FORMED, ...ASSIGNED];
+/** All rules for secrets. If several match the same text, the marker contains the id of the first one. */
+export const SECRET_RULES: readonly Rule[] = [...PREFIXED, ...STRUCTURED, ...ASSIGNED];

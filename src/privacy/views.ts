@@ -57,7 +57,7 @@ function unescapeBackslash(escaped: string): string {
   return letter === "\n" || letter === "\r" ? "" : (SHORT[letter] ?? letter);
 }
 
-/** Characters beyond the first plane are in no secret; one character keeps the positions simple. */
+/** No secret contains characters above U+FFFF, so one UTF-16 unit is enough and keeps the positions simple. */
 const character = (digits: string, radix: number): string => String.fromCharCode(Number.parseInt(digits, radix));
 
 const ENTITIES: Readonly<Record<string, string>> = { quot: '"', amp: "&", apos: "'", lt: "<", gt: ">" };

@@ -7,10 +7,10 @@ import type { Repository } from "../model/session.ts";
 import { nameOf, withoutCredentials } from "./remote.ts";
 
 /**
- * Reads a folder's repository, branch and commit from the files of `.git`, without starting git or writing anything. Anybody can
- * write these files: only regular files inside the git directory are read, and names are limited.
+ * Reads a folder's repository, branch and commit from the files of `.git`, without starting git or writing anything. Others can
+ * write these files, so only regular files inside the git directory are read, and names are limited.
  *
- * @returns `undefined` if the folder is gone or in no repository
+ * @returns `undefined` if the folder does not exist or is in no repository
  * @throws never
  */
 export async function readRepository(folder: string): Promise<Repository | undefined> {
@@ -18,10 +18,10 @@ export async function readRepository(folder: string): Promise<Repository | undef
   const found = await findGit(folder);
   if (found === undefined) return undefined;
   const { gitDir, workTree } = found;
-  const common = pathIn(await small(gitDir, "commondir"));
+  const common = pathIn(await readGitFile(gitDir, "commondir"));
   const commonDir = common === undefined ? gitDir : resolve(gitDir, common);
-  const url = remoteUrl((await small(commonDir, "config")) ?? "");
-  const head = (await small(gitDir, "HEAD"))?.trim();
+  const url = remoteUrl((await readGitFile(commonDir, "config")) ?? "");
+  const head = (await readGitFile(gitDir, "HEAD"))?.trim();
   const ref = branchRef(head);
   const branch = ref?.slice(BRANCHES.length);
   const revision = ref === undefined ? hash(head) : await readRef(gitDir, commonDir, ref);
@@ -37,12 +37,12 @@ export async function readRepository(folder: string): Promise<Repository | undef
 // --- internal ---
 
 const BRANCHES = "refs/heads/";
-/** The file system allows no longer name. */
+/** File systems allow no longer path. */
 const MAX_REF_CHARACTERS = MAX_PATH_CHARACTERS;
 
 /**
- * The branch in HEAD. A repository whose references are in tables (reftable) has a HEAD for programs that cannot read these: it names
- * a branch that cannot exist.
+ * The branch that HEAD names. A repository with the reftable format has a placeholder HEAD that names `refs/heads/.invalid`,
+ * which cannot be a branch.
  */
 function branchRef(head: string | undefined): string | undefined {
   // git never writes a branch name that leads to another folder
@@ -51,9 +51,9 @@ function branchRef(head: string | undefined): string | undefined {
   return ref;
 }
 
-/** Without a remote, all worktrees of a repository have the name of its main folder, or of the bare repository. */
+/** The name of a repository without a remote. All its worktrees get the name of the main folder or of the bare repository. */
 async function folderName(commonDir: string, gitDir: string, workTree: string): Promise<string> {
-  if (commonDir === gitDir || (await small(commonDir, "HEAD")) === undefined) return basename(workTree);
+  if (commonDir === gitDir || (await readGitFile(commonDir, "HEAD")) === undefined) return basename(workTree);
   const name = basename(commonDir);
   return name === ".git" ? basename(dirname(commonDir)) : name.replace(/\.git$/, "");
 }
@@ -63,25 +63,25 @@ const MAX_PARENTS = 64;
 const MAX_LINE_CHARACTERS = 4_096;
 
 async function findGit(folder: string): Promise<{ gitDir: string; workTree: string } | undefined> {
-  let at = folder;
+  let current = folder;
   for (let i = 0; i < MAX_PARENTS; i++) {
-    const dotGit = join(at, ".git");
+    const dotGit = join(current, ".git");
     const real = await realpath(dotGit).catch(() => undefined);
     const kind = real === undefined ? undefined : await lstat(real).catch(() => undefined);
-    if (real !== undefined && kind?.isDirectory() === true) return { gitDir: real, workTree: at };
+    if (real !== undefined && kind?.isDirectory() === true) return { gitDir: real, workTree: current };
     if (kind?.isFile() === true) {
       // In a worktree or submodule this file names the real directory
-      const target = pathIn(/^gitdir: ([^\n]+)$/m.exec((await small(at, ".git")) ?? "")?.[1]);
-      return target === undefined ? undefined : { gitDir: resolve(at, target), workTree: at };
+      const target = pathIn(/^gitdir: ([^\n]+)$/m.exec((await readGitFile(current, ".git")) ?? "")?.[1]);
+      return target === undefined ? undefined : { gitDir: resolve(current, target), workTree: current };
     }
-    const parent = dirname(at);
-    if (parent === at) return undefined;
-    at = parent;
+    const parent = dirname(current);
+    if (parent === current) return undefined;
+    current = parent;
   }
   return undefined;
 }
 
-/** A path that a file contains. */
+/** A path that was read from a file; `undefined` if it is invalid. */
 function pathIn(text: string | undefined): string | undefined {
   const path = text?.trim();
   return path === undefined || path === "" || path.length > MAX_PATH_CHARACTERS || path.includes("\0")
@@ -90,9 +90,9 @@ function pathIn(text: string | undefined): string | undefined {
 }
 
 async function readRef(gitDir: string, commonDir: string, ref: string): Promise<string | undefined> {
-  const loose = (await small(gitDir, ref)) ?? (await small(commonDir, ref));
+  const loose = (await readGitFile(gitDir, ref)) ?? (await readGitFile(commonDir, ref));
   if (loose !== undefined) return hash(loose.trim());
-  const packed = (await small(commonDir, "packed-refs")) ?? "";
+  const packed = (await readGitFile(commonDir, "packed-refs")) ?? "";
   return hash(
     packed
       .split("\n")
@@ -104,7 +104,7 @@ async function readRef(gitDir: string, commonDir: string, ref: string): Promise<
 const hash = (value: string | undefined): string | undefined =>
   value !== undefined && /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(value) ? value : undefined;
 
-/** The remote called origin, otherwise the first one. */
+/** The URL of the remote `origin`, otherwise of the first remote. */
 function remoteUrl(config: string): string | undefined {
   const remotes = new Map<string, string>();
   let section: string | undefined;
@@ -122,9 +122,9 @@ function remoteUrl(config: string): string | undefined {
 /**
  * The text of a regular file in a git directory: no device, no pipe, no link that leads out of the directory.
  *
- * @returns `undefined` if there is none, it is larger than 1 MiB, or must not be read
+ * @returns `undefined` if there is no such file, it is larger than 1 MiB, or must not be read
  */
-async function small(folder: string, name: string): Promise<string | undefined> {
+async function readGitFile(folder: string, name: string): Promise<string | undefined> {
   try {
     const root = realpathSync.native(folder);
     const real = realpathSync.native(join(root, name));

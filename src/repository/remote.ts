@@ -3,18 +3,19 @@ import { MAX_NAME_CHARACTERS } from "../model/limits.ts";
 /**
  * A remote's address without user, password, query or fragment.
  *
- * @returns `undefined` for addresses that are local paths, are too long, or contain a user or password in an unusual place
+ * @returns `undefined` for addresses that are local paths, are too long, or may contain a user or password where we cannot
+ *   remove it
  * @throws never
  */
 export function withoutCredentials(url: string): string | undefined {
   if (url.length > MAX_URL_CHARACTERS) return undefined;
-  return url.includes("://") ? ofUrl(url) : ofScp(url);
+  return url.includes("://") ? cleanUrl(url) : cleanScpAddress(url);
 }
 
 /**
  * The last part of an address or path, without `.git`.
  *
- * @returns `undefined` if there is none, or if a user or password may be in it
+ * @returns `undefined` if there is none, or if it may contain a user or password
  * @throws never
  */
 export function nameOf(url: string | undefined): string | undefined {
@@ -32,7 +33,7 @@ export function nameOf(url: string | undefined): string | undefined {
 
 const MAX_URL_CHARACTERS = 2_048;
 
-function ofUrl(url: string): string | undefined {
+function cleanUrl(url: string): string | undefined {
   let parsed: URL;
   try {
     parsed = new URL(url);
@@ -44,10 +45,10 @@ function ofUrl(url: string): string | undefined {
 }
 
 /** `[user@]host:path`, and `user:password@host/path` without a scheme. */
-function ofScp(url: string): string | undefined {
+function cleanScpAddress(url: string): string | undefined {
   const [authority = ""] = url.split("/", 1);
   const rest = url.slice(authority.lastIndexOf("@") + 1);
-  // `name::address` passes the address to a program of that name; with two colons it is unknown where a password ends
+  // `name::address` runs the git remote helper of that name; with two colons we cannot know where a password ends
   const [, host, path] = /^([A-Za-z0-9.-]+):(?!\/\/|:)([^:].*)$/s.exec(rest) ?? [];
   if (host !== undefined && path !== undefined) {
     const isUsual = host.length > 1 && !path.split("/", 1)[0]?.includes(":") && !hasUser(path);
@@ -57,5 +58,8 @@ function ofScp(url: string): string | undefined {
   return hasPassword && /^[A-Za-z0-9.-]+\/./.test(rest) && !hasUser(rest) ? `ssh://${rest}` : undefined;
 }
 
-/** A password can contain a slash, and then looks like a part of the path. A scope (`/@acme/shop`) is none. */
+/**
+ * Whether a path may contain credentials: a password with a slash looks like a part of the path. A scope (`/@acme/shop`) is
+ * allowed.
+ */
 const hasUser = (path: string): boolean => /[^/]@/.test(path) || /%40/.test(path);

@@ -6,9 +6,9 @@ import type { StoredSession } from "../store/sessions.ts";
 import { printable } from "../text/terminal.ts";
 
 /**
- * The session that a user names.
+ * The session that the user named, or the latest one.
  *
- * @param name an id, the beginning of one, or `<source>/<id>`; absent: the session with the latest activity
+ * @param name an id, the beginning of one, or `<source>/<id>`; absent: the session with the latest activity is returned
  * @returns `undefined` if the store contains no session
  * @throws UserError if there is no such session, or more than one
  */
@@ -18,7 +18,7 @@ export function chosenSession(db: Database, name: string | undefined): StoredSes
 }
 
 /**
- * `findSession` with a name.
+ * `chosenSession` with a name.
  *
  * @throws UserError if there is no such session, or more than one
  */

@@ -6,21 +6,21 @@ import { readStore } from "../store/read-only.ts";
 import { plural } from "../text/figures.ts";
 
 /**
- * Opens the store read-only for a command. Never creates it; a drain may be at work.
+ * Opens the store read-only for a command. Never creates it; a drain may be running.
  *
- * @returns what `look` returns; `undefined` if there is no store yet
- * @throws UserError with a remedy if there is a store and it cannot be read
+ * @returns what `query` returns; `undefined` if there is no store yet
+ * @throws UserError with a remedy if there is a store that cannot be read
  */
-export function withOpenStore<T>({ places }: Pick<Context, "places">, look: (db: Database) => T): T | undefined {
+export function withOpenStore<T>({ places }: Pick<Context, "places">, query: (db: Database) => T): T | undefined {
   try {
-    return readStore(places.storePath, look);
+    return readStore(places.storePath, query);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     throw new UserError(error.code, describeStoreError(error), 1, { cause: error });
   }
 }
 
-/** The store's problem and its remedy, in one line. */
+/** The store's problem, with the remedy if there is one, in one line. */
 export const describeStoreError = (error: StoreError): string =>
   error.code === "E_STORE_DAMAGED" ? `${error.message}; ${REPAIR}` : error.message;
 

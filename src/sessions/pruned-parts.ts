@@ -6,8 +6,9 @@ import { hasPrunedFacts, isPrunedFact } from "../store/pruned-facts.ts";
 import { runCountKey } from "../telemetry/metrics.ts";
 
 /**
- * A pruned session leaves only digests of what was counted. Turns and subagents that continue are recognised by them: what they do
- * now is a further part with a span of its own, because the first part's span is not built again.
+ * Of a pruned session, only digests of counted facts are left. They show which turns and subagents were counted before. If one
+ * of these continues, its new activity becomes a further part with a separate span, because the first span is never built
+ * again.
  *
  * @param events unsettled events
  * @param entries unsettled entries
@@ -24,32 +25,32 @@ export function withPrunedParts(
   const segment = context.segment?.ordinal ?? 0;
   const turns = new Map<string, SettledTurn>();
   const subagents = new Map<string, SettledSubagent>();
-  /** How many of its parts were counted. */
+  /** Number of parts of a turn or subagent that were counted. */
   const partsOf = (kind: "turn" | "subagent", key: string): number => {
-    const isGone = (part: string) => isPrunedFact(db, "increment", runCountKey(facts, kind, part));
+    const isCounted = (part: string) => isPrunedFact(db, "increment", runCountKey(facts, kind, part));
     let parts = 0;
-    while (isGone(parts === 0 ? key : `${key}~${parts}`)) parts++;
+    while (isCounted(parts === 0 ? key : `${key}~${parts}`)) parts++;
     return parts;
   };
-  const seeTurn = (key: string | undefined, ms: number): void => {
+  const addTurn = (key: string | undefined, ms: number): void => {
     if (key === undefined || context.turns.has(key) || turns.has(key)) return;
     const parts = partsOf("turn", key);
-    // The outcome is not known any more
+    // The turn's outcome was deleted with the session
     if (parts > 0) turns.set(key, { segment, state: "unfinished", startMs: ms, endMs: ms, parts, hasHook: true });
   };
-  const seeSubagent = (id: string | undefined): void => {
+  const addSubagent = (id: string | undefined): void => {
     if (id === undefined || context.subagents.has(id) || subagents.has(id)) return;
     const parts = partsOf("subagent", id);
     if (parts > 0) subagents.set(id, { segment, parts });
   };
-  seeTurn("none", Number.POSITIVE_INFINITY);
+  addTurn("none", Number.POSITIVE_INFINITY);
   for (const event of [...events].sort((a, b) => timeMsOf(a) - timeMsOf(b))) {
-    seeTurn(extrasOf(event).prompt_id, timeMsOf(event));
-    seeSubagent(extrasOf(event).agent_id);
+    addTurn(extrasOf(event).prompt_id, timeMsOf(event));
+    addSubagent(extrasOf(event).agent_id);
   }
   for (const entry of [...entries].sort((a, b) => a.timeMs - b.timeMs)) {
-    seeTurn(entry.promptKey, entry.timeMs);
-    seeSubagent(entry.agentId);
+    addTurn(entry.promptKey, entry.timeMs);
+    addSubagent(entry.agentId);
   }
   if (turns.size + subagents.size === 0) return context;
   return {

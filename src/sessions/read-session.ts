@@ -19,7 +19,7 @@ export interface SessionSource {
   readonly agents: readonly Agent[];
 }
 
-/** The unsettled part of a session, without writing anything; of a packed session, all of it. */
+/** Builds the unsettled part of a session, or all of a packed session. Writes nothing. */
 export function unsettledSession(drain: SessionSource, stored: StoredSession): Session {
   const packed = packedFacts(drain.db, stored.id);
   if (packed !== undefined) {
@@ -45,7 +45,10 @@ export function unsettledSession(drain: SessionSource, stored: StoredSession): S
   });
 }
 
-/** Facts that are the same for all parts of a session. The branch is the transcript's, because `.git` may have changed. */
+/**
+ * Facts that are the same for all parts of a session. The transcript's branch is preferred, because `.git` may have changed
+ * since.
+ */
 export function sessionFactsOf(deps: Pick<SessionSource, "agents">, stored: StoredSession): SessionFacts {
   const card = cardOf(deps, stored.source);
   const provider = card?.provider;
@@ -66,7 +69,7 @@ export function sessionFactsOf(deps: Pick<SessionSource, "agents">, stored: Stor
   };
 }
 
-/** What is settled of the session and matters to its unsettled facts. */
+/** The settled parts of the session that its unsettled facts may refer to. */
 export function unsettledContext(
   db: Database,
   sessionNumber: number,
@@ -77,13 +80,13 @@ export function unsettledContext(
   return withLatePrompts(settled, events, entries);
 }
 
-/** Whether the session's tokens come from a transcript that can be read. */
+/** Whether the session's token usage comes from a transcript that we can read. */
 export const expectsTranscript = (deps: Pick<SessionSource, "agents">, stored: StoredSession): boolean => {
   const card = cardOf(deps, stored.source);
   return card?.tokens === "transcript" && card.transcript !== undefined;
 };
 
-/** The lookup of settled spans' traces, for `subagentParents`. */
+/** Looks up the trace of a settled tool call's span, for `subagentParents`. */
 export const settledTraces =
   (db: Database, facts: SessionFacts): SettledParents["traceOfCall"] =>
   (callId) =>

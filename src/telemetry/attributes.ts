@@ -1,19 +1,20 @@
 import * as semconv from "./semconv.ts";
 
 /**
- * How much an attribute reveals, and so at which capture level it is exported:
+ * How much an attribute reveals. This decides the capture levels at which it is exported:
  *
- * - `content`: prompts, answers, arguments, results. From `redacted` on.
- * - `name`: a name that the user's work has (repository, branch, program, server). From `metadata` on.
- * - `reduced`: a name that may be the agent's own. From `metadata` on as it is; at `none` reduced to the agent's own names.
- * - `open`: ids, times, counts, statuses and words from fixed lists. At every level.
+ * - `content`: prompts, answers, arguments, results. Exported at `redacted` and above.
+ * - `name`: a name from the user's work (repository, branch, program, server). Exported at `metadata` and above.
+ * - `reduced`: a name that may be built into the agent. Exported unchanged at `metadata` and above; at `none`, a name that is
+ *   not built in is left out or replaced by a category.
+ * - `open`: ids, times, counts, statuses and values from fixed lists. Exported at every level.
  */
 export type Exposure = "content" | "name" | "reduced" | "open";
 
 /** Every attribute that we emit: the values of `semconv.ts`. */
 export type AttributeName = Exclude<NamesIn<typeof semconv>, typeof semconv.LATEST_SCHEMA_URL>;
 
-/** One line per attribute. A new name in `semconv.ts` does not compile until it has its line here. */
+/** The exposure of every attribute. A new name in `semconv.ts` does not compile until it is listed here. */
 export const EXPOSURE = {
   [semconv.SERVICE_NAME]: "open",
   [semconv.SERVICE_VERSION]: "open",
@@ -102,7 +103,7 @@ export const EXPOSURE = {
 export const attributesOf = (...exposures: readonly Exposure[]): ReadonlySet<string> =>
   new Set(Object.entries(EXPOSURE).flatMap(([name, exposure]) => (exposures.includes(exposure) ? [name] : [])));
 
-/** Attributes that hold content: absent below `redacted`. */
+/** Attributes that contain content: absent below `redacted`. */
 export const CONTENT_ATTRIBUTES = attributesOf("content");
 
 // --- internal ---

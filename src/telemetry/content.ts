@@ -16,7 +16,7 @@ export interface Piece {
 
 /** A session's content, and which facts report the same prompt or tool call. */
 export interface SessionContent {
-  /** In order of arrival. */
+  /** In the order in which they arrived. */
   readonly pieces: readonly Piece[];
   /** Facts that report a prompt, by turn key. */
   readonly prompts: ReadonlyMap<string, readonly string[]>;
@@ -29,7 +29,7 @@ export interface SessionContent {
 export const NO_CONTENT: SessionContent = { pieces: [], prompts: new Map(), toolCalls: new Map(), hooks: new Set() };
 
 /**
- * Adds content to the spans it belongs to, in the form of the GenAI conventions; each piece goes on one span. Where a hook and
+ * Adds content to the spans it belongs to, in the format of the GenAI conventions; each piece is on one span. If a hook and
  * the transcript report the same content, the transcript's version is used.
  *
  * @param run the turn or subagent of these spans
@@ -61,7 +61,7 @@ export function* withContent(
 
 // --- internal ---
 
-/** For the given facts, in that order: the pieces of one part, without facts that have none. */
+/** Returns the pieces of one part for each of the given facts, in that order; facts without such pieces are omitted. */
 type Lookup = (facts: readonly string[], part: ContentPart) => readonly (readonly Piece[])[];
 
 function attributesOf(
@@ -79,10 +79,10 @@ function attributesOf(
           "user",
           piecesOf(content.prompts.get(span.name) ?? [], "prompt").at(-1),
         ),
-        ...lastWord(run, content, piecesOf),
+        ...unassignedAnswer(run, content, piecesOf),
       };
     case "subagent":
-      return lastWord(run, content, piecesOf);
+      return unassignedAnswer(run, content, piecesOf);
     case "model_call": {
       const call = calls.get(span.name);
       if (call === undefined) return {};
@@ -108,8 +108,8 @@ function attributesOf(
   }
 }
 
-/** An answer that no model call's span can hold: it was never completed, or only hooks reported it. */
-function lastWord(run: Turn | Subagent, { hooks }: SessionContent, piecesOf: Lookup): Attributes {
+/** An answer that belongs to no model call's span, because it was never completed or only hooks reported it. */
+function unassignedAnswer(run: Turn | Subagent, { hooks }: SessionContent, piecesOf: Lookup): Attributes {
   const calls = new Set(run.modelCalls.filter((call) => call.covers === undefined).map(({ key }) => key));
   const isWritten = piecesOf(run.modelCalls.flatMap(contentKeysOf), "answer").length > 0;
   const others = run.uses.filter((fact) => !calls.has(fact) && !(isWritten && hooks.has(fact)));

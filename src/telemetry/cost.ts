@@ -8,14 +8,14 @@ import { isCachePartlyKnown, pricesOf, type Tokens } from "./rates.ts";
 /** The price table in use. Sent with every cost, so that costs can be recomputed. */
 export const PRICE_TABLE = `genai-prices/${pkg.devDependencies["@pydantic/genai-prices"]}`;
 
-/** Where a cost is from. `mixed`: a sum for which own prices apply to the models that they name, and the table to all others. */
+/** Which prices a cost is based on. `mixed`: a sum with the user's prices for some models and the table's for the others. */
 export interface CostSource {
   readonly kind: "price_table" | "own_prices" | "mixed";
-  /** The table with its version, the user's words about own prices, or both. */
+  /** The table with its version, the user's description of their own prices, or both. */
   readonly prices: string;
 }
 
-/** Where the cost of a call of this model is from. Without a model: of a sum over several. */
+/** Which prices the cost of a call of this model is based on. Without a model: the cost of a sum over several models. */
 export function costSource(model?: string): CostSource {
   const own = ownPrices();
   if (own === undefined || own === "unreadable") return { kind: "price_table", prices: PRICE_TABLE };
@@ -26,8 +26,8 @@ export function costSource(model?: string): CostSource {
     : { kind: "own_prices", prices: ofOwn };
 }
 
-/** The prices in use, for notes below figures, e.g. `list prices of genai-prices/0.0.78`. */
-export function pricesInWords(): string {
+/** Describes the prices in use, for notes below figures, e.g. `list prices of genai-prices/0.0.78`. */
+export function describePrices(): string {
   const own = ownPrices();
   if (own === undefined) return `list prices of ${PRICE_TABLE}`;
   if (own === "unreadable") return "no prices: the file of own prices cannot be read, see `doctor`";
@@ -37,8 +37,8 @@ export function pricesInWords(): string {
 /**
  * Price of one model call in 10⁻⁹ USD: the user's own price of its model, otherwise the list price.
  *
- * @param provider of calls that name none themselves
- * @returns `undefined` when the model, its usage or its price is unknown: unknown is never 0
+ * @param provider used for calls without a provider
+ * @returns `undefined` when the model, its usage or its price is unknown; never 0 in that case
  */
 export function costNanoUsd(call: ModelCall, provider: string | undefined): number | undefined {
   const own = ownPrices();
@@ -64,7 +64,7 @@ export function costsOfTokens(
   if (model === undefined || own === "unreadable") return () => undefined;
   const ownRates = own === undefined ? undefined : ownRatesOf(own, model);
   if (ownRates !== undefined) return (tokens) => ownCost(ownRates, withLifetimesInWrites(tokens));
-  const usdOf = pricesOf(listOf(model, provider), model);
+  const usdOf = pricesOf(priceListProvider(model, provider), model);
   return (tokens, timeMs) => {
     const usd = orUnknown(() => usdOf(withLifetimesInWrites(tokens), timeMs));
     return usd === undefined ? undefined : Math.round(usd * 1e9);
@@ -73,7 +73,7 @@ export function costsOfTokens(
 
 // --- internal ---
 
-/** Span, turn, session and counters all need a call's price, and the lookup is slow. */
+/** Cache: span, turn, session and counters all need a call's price, and the lookup is slow. */
 const priced = new WeakMap<
   ModelCall,
   {
@@ -87,13 +87,13 @@ const MAX_NAMES = 5;
 /** @returns `undefined` if the call has tokens of a kind without a price */
 function ownCost(rates: OwnRates, tokens: Tokens): number | undefined {
   const { input, output, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0 } = tokens;
-  const fresh = input - cacheRead - cacheWrite;
-  // Corrected usage has no such parts, but a stored fact can be older than the correction
-  if (fresh < 0) return undefined;
+  const uncached = input - cacheRead - cacheWrite;
+  // Usage is corrected when it is stored, but earlier versions stored it uncorrected
+  if (uncached < 0) return undefined;
   if (isCachePartlyKnown(tokens, rates.cacheRead !== undefined, rates.cacheWrite !== undefined)) return undefined;
   let nano = 0;
   for (const [amount, rate] of [
-    [fresh, rates.input],
+    [uncached, rates.input],
     [output, rates.output],
     [cacheRead, rates.cacheRead],
     [cacheWrite - cacheWrite1h, rates.cacheWrite],
@@ -101,7 +101,7 @@ function ownCost(rates: OwnRates, tokens: Tokens): number | undefined {
   ] as const) {
     if (amount === 0) continue;
     if (rate === undefined) return undefined;
-    // Per million tokens, in billionths
+    // The rate is in USD per million tokens, the result in 10⁻⁹ USD
     nano += amount * rate * 1_000;
   }
   return Math.round(nano);
@@ -118,19 +118,19 @@ const TABLE_IDS: ReadonlyMap<string, string> = new Map([
   ["x_ai", "x-ai"],
 ]);
 
-/** The provider whose price list applies; `undefined` if the model's name alone decides. */
-function listOf(model: string, provider: string | undefined): string | undefined {
+/** The provider whose price list applies; `undefined` if only the model's name decides. */
+function priceListProvider(model: string, provider: string | undefined): string | undefined {
   if (BEDROCK_NAME.test(model) && [undefined, "anthropic"].includes(provider)) return "aws";
   return provider === undefined ? undefined : (TABLE_IDS.get(provider) ?? provider);
 }
 
-/** Amazon's names for Claude models; gateways pass them on. */
+/** Amazon Bedrock's names for Claude models; gateways also use them. */
 const BEDROCK_NAME = /^(?:[a-z]+\.)?anthropic\.claude-/;
 
-/** The price library throws for tokens that it thinks impossible: the price of this call is unknown, and nothing else fails. */
-function orUnknown(ask: () => number | undefined): number | undefined {
+/** The price library throws for token counts that it considers impossible. The price of that call is then unknown. */
+function orUnknown(calculate: () => number | undefined): number | undefined {
   try {
-    return ask();
+    return calculate();
   } catch {
     return undefined;
   }

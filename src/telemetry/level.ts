@@ -9,7 +9,7 @@ import * as semconv from "./semconv.ts";
 export type OwnNamesOf = (source: string) => OwnNames | undefined;
 
 /**
- * A span as the capture level allows it to be exported, whatever was known when it was built. Ids, times, statuses and counts
+ * A span as the capture level allows it to be exported, even if it was built at another level. Ids, times, statuses and counts
  * never change.
  *
  * @returns the same object if nothing had to be removed

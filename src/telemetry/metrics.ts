@@ -14,7 +14,7 @@ export const runCounts = (run: Turn | Subagent, facts: SessionFacts): readonly C
   ...eachRunCount(run, facts),
 ];
 
-/** `runCounts`, each made when the caller reads it: all counts of a large turn take more memory than the turn itself. */
+/** `runCounts` as a generator, because all counts of a large turn take more memory than the turn itself. */
 export function* eachRunCount(run: Turn | Subagent, facts: SessionFacts): Generator<Counted> {
   const isTurn = "origin" in run;
   const agent = agentOf(run, facts);
@@ -43,8 +43,8 @@ export const runCountKey = (facts: SessionFacts, kind: "turn" | "subagent", key:
   keyOf(facts, kind, key);
 
 /**
- * The difference that a more complete record of an already counted call makes: negative where it has fewer tokens, or where
- * a price or an end is known now. Histograms keep what was recorded.
+ * The difference that a more complete record of an already counted call makes: negative for counts that are now lower, e.g. of
+ * calls without a known price or end. Values in histograms stay.
  */
 export function modelCallRevision(before: PricedCall, after: PricedCall, facts: SessionFacts): Counted {
   const steps = new Map<string, Increment>();

@@ -1,12 +1,12 @@
 import { calcPrice, type PriceCalculationResult, type PriceOptions, type Usage } from "@pydantic/genai-prices";
 
 /**
- * Asks the price table for one call. The table has 0.5 MB and most commands price nothing, so it is loaded on first use.
+ * Looks up the price of one call. The table is 0.5 MB and most commands need no prices, so it is loaded on first use.
  *
- * @returns `null` also for usage that the table refuses, e.g. parts larger than their whole: no number in a transcript stops a
- *   drain or a report
+ * @returns `null` if the table has no price, or rejects the usage (e.g. more cached tokens than input tokens): a bad number in
+ *   a transcript must not stop a drain or a report
  */
-export function askTable(usage: Usage, model: string, options: PriceOptions): PriceCalculationResult {
+export function priceFromTable(usage: Usage, model: string, options: PriceOptions): PriceCalculationResult {
   try {
     return calcPrice(usage, model, options);
   } catch {

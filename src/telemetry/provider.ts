@@ -3,8 +3,8 @@ import type { ModelCall } from "../model/model-call.ts";
 /**
  * OpenTelemetry's name of the provider that answered a call: as the agent reports it, otherwise from the response id.
  *
- * @param provider of calls that name none themselves
- * @returns `undefined` if neither says
+ * @param provider used for calls without a provider
+ * @returns `undefined` if neither names it
  */
 export const providerOf = (call: ModelCall, provider: string | undefined): string | undefined =>
   call.provider ?? cloudOf(call.responseId) ?? provider;

@@ -1,4 +1,4 @@
-// Telemetry about this program itself. All names and values are ours: no content, path or id of an agent.
+// Telemetry about this program itself. Its names and values come from this program: no content, path or id from an agent.
 import type { Attributes, Increment, MetricShape } from "../model/telemetry.ts";
 import * as semconv from "./semconv.ts";
 
@@ -8,8 +8,8 @@ const SELF_SERVICE = "openhook-otel";
 /** Prefix of the program's own metrics. */
 export const SELF_PREFIX = "openhook.collector.";
 
-/** Reasons for quarantining a payload, grouped so that they stay the same whatever the payload holds. */
-export const QUARANTINE_FAMILIES = [
+/** Categories of reasons for quarantining a payload. They do not depend on the payload's content. */
+export const QUARANTINE_CATEGORIES = [
   "unrecognised",
   "unconvertible",
   "unreadable",
@@ -17,7 +17,7 @@ export const QUARANTINE_FAMILIES = [
   "foreign_file",
   "other",
 ] as const;
-export type QuarantineFamily = (typeof QUARANTINE_FAMILIES)[number];
+export type QuarantineCategory = (typeof QUARANTINE_CATEGORIES)[number];
 
 const counter = (name: string, unit: string, description: string): MetricShape => ({
   name: `${SELF_PREFIX}${name}`,
@@ -34,7 +34,7 @@ const gauge = (name: string, unit: string, description: string, value: MetricSha
   value,
 });
 
-/** From a drain with nothing to do to one that delivers the queue after an outage. */
+/** From an empty drain to one that delivers the queue after an outage. */
 const DRAIN_BOUNDS = [0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8];
 
 export const SELF = {
@@ -78,14 +78,14 @@ export const SELF = {
 export const SELF_SHAPES: readonly MetricShape[] = Object.values(SELF);
 
 /**
- * Metrics that change with every drain even if nothing happened: they are sent along with a delivery, but do not cause one.
+ * Metrics that change with every drain, even an empty one. They are sent with a delivery, but do not cause one.
  */
 export const QUIET_METRICS: readonly string[] = [SELF.drains, SELF.drainDuration, SELF.requests].map(
   ({ name }) => name,
 );
 
 /** One increment of the program's own counter or histogram. */
-export const selfStep = (
+export const selfIncrement = (
   shape: MetricShape,
   amount: number,
   attributes: Readonly<Record<string, string | undefined>> = {},
@@ -98,15 +98,15 @@ export const selfStep = (
 
 export const SELF_RESOURCE: Attributes = { [semconv.SERVICE_NAME]: SELF_SERVICE };
 
-/** The group of a reason text from the inbox or an adapter. */
-export function quarantineFamily(reason: string): QuarantineFamily {
-  const found = FAMILIES.find(([pattern]) => pattern.test(reason));
+/** The category of a reason text from the inbox or an adapter. */
+export function quarantineCategory(reason: string): QuarantineCategory {
+  const found = CATEGORY_PATTERNS.find(([pattern]) => pattern.test(reason));
   return found === undefined ? "other" : found[1];
 }
 
 // --- internal ---
 
-const FAMILIES: readonly (readonly [RegExp, QuarantineFamily])[] = [
+const CATEGORY_PATTERNS: readonly (readonly [RegExp, QuarantineCategory])[] = [
   [/^no agent recognises it/, "unrecognised"],
   [/^it cannot be (?:converted|stored)/, "unconvertible"],
   [/^the intake died/, "incomplete"],

@@ -2,7 +2,10 @@ import type { MetricShape } from "../model/telemetry.ts";
 import { SELF_SHAPES } from "./self.ts";
 
 const DURATION_BOUNDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
-/** The convention's bounds end at 409.6 s; turns of coding agents last longer, so the same rule is continued. */
+/**
+ * The convention's bounds end at 409.6 s. Turns of coding agents last longer, so the bounds continue, each twice the previous
+ * one.
+ */
 const TURN_BOUNDS = [
   0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6, 819.2, 1638.4, 3276.8, 6553.6,
 ];

@@ -3,37 +3,37 @@ import type { SpanRecord } from "../model/telemetry.ts";
 import { spanIdOf, traceIdOf } from "./ids.ts";
 import * as semconv from "./semconv.ts";
 
-/** A span's parent, which is always in the same trace. */
+/** A span's trace and its parent, which is always in the same trace. */
 export interface SpanParent {
   readonly traceId: string;
   /** Absent: the span is a root. */
   readonly parentSpanId: string | undefined;
 }
 
-/** Where already settled turns and calls are. */
+/** Looks up turns and tool calls that are already settled. */
 export interface SettledParents {
-  /** The turn with this key, under the key of its span; `undefined` if there is none. */
+  /** The turn with this key: the key of its span and its segment. `undefined` if there is no such turn. */
   readonly turnOf: (key: string | undefined) => { readonly key: string; readonly segment: number } | undefined;
   /** Trace of a settled tool call's span; `undefined` if it is no longer known. */
   readonly traceOfCall: (callId: string) => string | undefined;
 }
 
-/** A turn's span, the parent of its work, and the trace of both. */
+/** The ids of a turn's span: its trace, its parent, its own id (the parent of its calls), and its links. */
 export function parentOfTurn(turn: Turn, facts: SessionFacts, scope: "session" | "turn") {
   const { source, sessionId } = facts;
   const rootId = spanIdOf(source, sessionId, "session", String(turn.segment));
   const sessionTrace = traceOfSegment(facts, turn.segment);
-  const none: SpanRecord["links"] = [];
-  if (turn.origin === "none") return { traceId: sessionTrace, parentSpanId: rootId, ownSpanId: rootId, links: none };
+  const noLinks: SpanRecord["links"] = [];
+  if (turn.origin === "none") return { traceId: sessionTrace, parentSpanId: rootId, ownSpanId: rootId, links: noLinks };
   const ownSpanId = spanIdOf(source, sessionId, "turn", turn.key);
-  if (scope === "session") return { traceId: sessionTrace, parentSpanId: rootId, ownSpanId, links: none };
+  if (scope === "session") return { traceId: sessionTrace, parentSpanId: rootId, ownSpanId, links: noLinks };
   const links = [{ traceId: sessionTrace, spanId: rootId, attributes: { [semconv.OPENHOOK_LINK_KIND]: "session" } }];
   return { traceId: traceIdOf(source, sessionId, `turn:${turn.key}`), parentSpanId: undefined, ownSpanId, links };
 }
 
 /**
- * The parent of each subagent's span: the call that started it, in that call's trace, whatever turn the subagent belongs to. If
- * no record names such a call: its turn, or else its session.
+ * The parent of each subagent's span: the call that started it, in that call's trace, even if the subagent
+ * belongs to another turn. If no record names such a call: its turn, otherwise its session.
  *
  * @param session the unsettled part
  */
@@ -74,7 +74,7 @@ export function subagentParents(
 // --- internal ---
 
 const NO_PROMPT = "none";
-/** Bounds chains of subagents that name each other's calls. */
+/** Limit for subagents that, in a damaged transcript, name each other's calls as their start. */
 const MAX_DEPTH = 32;
 
 const traceOfSegment = ({ source, sessionId }: SessionFacts, segment: number): string =>

@@ -273,7 +273,7 @@ function toolCallSpan(
       [semconv.GEN_AI_AGENT_NAME]: agentName,
       [semconv.GEN_AI_TOOL_NAME]: tool.name,
       [semconv.GEN_AI_TOOL_TYPE]: "function",
-      // The id that agent and provider know
+      // The id that the agent and the provider use
       [semconv.GEN_AI_TOOL_CALL_ID]: tool.givenId ?? tool.callId,
       [semconv.OPENHOOK_SPAN_KIND]: "tool_call",
       [semconv.OPENHOOK_TOOL_STATUS]: tool.status,

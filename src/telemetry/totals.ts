@@ -65,7 +65,7 @@ export function totalOfRun(run: Run, cost: Cost): Totals {
   return settled === undefined ? rest : addTotals(rest, { ...totalsOf(settled.sums), toolCalls: settled.toolCalls });
 }
 
-/** Sums over calls in the words of totals. */
+/** Sums over calls in the form of totals. */
 export function totalsOf(sums: CallSums): Totals {
   const all = sums.modelCalls + sums.aggregateRecords;
   return {

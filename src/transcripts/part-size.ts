@@ -2,10 +2,10 @@ import { statSync } from "node:fs";
 import type { PartSize, TranscriptFile } from "../model/agent.ts";
 
 /**
- * Size and time that show whether a transcript part changed. Drains and imports use the same, because each continues where the
- * other stopped.
+ * Size and time that show whether a transcript part changed. Drains and imports must use the same values, because each
+ * continues where the other stopped.
  *
- * @throws what the file system throws if the part's own file is missing; a missing file beside it counts as empty
+ * @throws what the file system throws if the part's own file is missing; other watched files may be missing and count as empty
  */
 export const partSizeOf = ({ path, watch = [path] }: TranscriptFile): PartSize =>
   watch

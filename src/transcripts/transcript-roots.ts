@@ -7,36 +7,43 @@ import type { Event } from "../model/event.ts";
 import type { Database } from "../store/database.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
 
-// A path in a payload says where a transcript is, not that it may be read: it must be in a folder where its agent keeps
-// transcripts. The reader knows these folders, from the home folder and the environment that the intake recorded.
+// A path in a payload is not trusted: a transcript is read only from a folder where its agent keeps transcripts. The agent's
+// reader returns these folders for a home folder and the environment variables that the intake recorded.
 
-/** Stores folders to which the environment of a hook moved an agent's sessions. Later sessions may be read there too. */
-export async function recordMovedRoots(drain: LearnDeps, events: readonly Event[], facts: IntakeFacts): Promise<void> {
+/**
+ * Stores transcript folders that differ from the default because of a hook's environment variables. Later sessions may be there
+ * too.
+ */
+export async function recordMovedRoots(drain: RecordDeps, events: readonly Event[], facts: IntakeFacts): Promise<void> {
   const source = events[0]?.source;
   const load = source === undefined ? undefined : cardOf(drain, source)?.transcript;
   if (source === undefined || load === undefined || !hasMovedFolders(drain, facts)) return;
   const { default: reader } = await load();
-  const usual = new Set(reader.roots(drain.places.home, {}));
+  const defaultRoots = new Set(reader.roots(drain.places.home, {}));
   const moved = reader
     .roots(facts.env["HOME"] ?? drain.places.home, facts.env)
-    .filter((root) => !usual.has(root) && isFolderOfAnAgent(root, drain.places.home));
+    .filter((root) => !defaultRoots.has(root) && isAcceptableRoot(root, drain.places.home));
   if (moved.length === 0) return;
   const known = movedRoots(drain, source);
   if (moved.every((root) => known.includes(root))) return;
-  const kept = [...moved, ...known.filter((root) => !moved.includes(root))].slice(0, MAX_LEARNED);
+  const kept = [...moved, ...known.filter((root) => !moved.includes(root))].slice(0, MAX_MOVED_ROOTS);
   writeMeta(drain.db, keyOf(source), JSON.stringify(kept));
 }
 
-/** All folders that a session's transcripts may be read from: the usual ones, moved ones, and those in the user's settings. */
+/**
+ * All folders that a session's transcripts may be read from: the agent's default folders, moved ones, and those in the user's
+ * settings.
+ */
 export function rootsOf(drain: RootsDeps, reader: Pick<TranscriptReader, "roots">, source: string): readonly string[] {
-  const set = (drain.loaded.config.transcripts.folders ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
-  return [...reader.roots(drain.places.home, {}), ...movedRoots(drain, source), ...set];
+  const configured = (drain.loaded.config.transcripts.folders ?? "")
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder));
+  return [...reader.roots(drain.places.home, {}), ...movedRoots(drain, source), ...configured];
 }
 
 // --- internal ---
 
-/** `db`: `undefined` if there is no store yet. */
-interface LearnDeps extends RootsDeps {
+interface RecordDeps extends RootsDeps {
   readonly db: Database;
   readonly agents: readonly Agent[];
 }
@@ -44,11 +51,12 @@ interface LearnDeps extends RootsDeps {
 interface RootsDeps {
   readonly places: Places;
   readonly loaded: LoadedConfig;
+  /** `undefined` if there is no store yet. */
   readonly db: Database | undefined;
 }
 
-/** Limit for moved folders of one agent; the latest are kept. */
-const MAX_LEARNED = 50;
+/** Limit for the moved folders of one agent; the latest are kept. */
+const MAX_MOVED_ROOTS = 50;
 
 const keyOf = (source: string): string => `roots.${source}`;
 
@@ -60,8 +68,8 @@ function movedRoots({ db }: RootsDeps, source: string): readonly string[] {
 const hasMovedFolders = ({ places }: Pick<RootsDeps, "places">, { env }: IntakeFacts): boolean =>
   Object.entries(env).some(([name, value]) => (name === "HOME" ? value !== places.home : true));
 
-/** A variable that names the root or a folder above the home folder is ignored. */
-function isFolderOfAnAgent(root: string, home: string): boolean {
+/** False for the root directory, the home folder and folders above it: they would allow reading any file. */
+function isAcceptableRoot(root: string, home: string): boolean {
   if (!isAbsolute(root) || root.length > MAX_ROOT_CHARACTERS || /[\0\n]/.test(root)) return false;
   const folder = resolve(root);
   for (let above = resolve(home); ; above = dirname(above)) {

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, utime
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import claudeCode from "../../src/agents/claude-code/index.ts";
-import { type Readers, readersHere } from "../../src/import/readers.ts";
+import { type Readers, readersInThisThread } from "../../src/import/readers.ts";
 import { redact } from "../../src/privacy/redact.ts";
 import type { Database } from "../../src/store/database.ts";
 import { readStore } from "../../src/store/read-only.ts";
@@ -426,7 +426,7 @@ describe("a session that cannot be read", () => {
 
 /** Its file is missing while it is read, as when its agent is just replacing it. */
 function hiding(path: string): Readers {
-  const readers = readersHere((source) => [claudeCode].find((agent) => agent.source === source), redact);
+  const readers = readersInThisThread((source) => [claudeCode].find((agent) => agent.source === source), redact);
   return {
     ...readers,
     read: async (tasks) => {

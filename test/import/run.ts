@@ -1,5 +1,5 @@
 import { exportPacked } from "../../src/import/export.ts";
-import { readersHere } from "../../src/import/readers.ts";
+import { readersInThisThread } from "../../src/import/readers.ts";
 import { type ImportOptions, type ImportReport, importSessions } from "../../src/import/run.ts";
 import { redact } from "../../src/privacy/redact.ts";
 import type { Replay } from "../support/replay.ts";
@@ -16,7 +16,7 @@ export async function importInto(
     agents: [source],
     env: {},
     dryRun: false,
-    readers: () => readersHere((name) => deps.agents.find((agent) => agent.source === name), redact),
+    readers: () => readersInThisThread((name) => deps.agents.find((agent) => agent.source === name), redact),
     onProgress: () => {},
     signal: new AbortController().signal,
     ...options,

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
 import type { ReadResult, ReadTask } from "../../src/import/read.ts";
-import { type Readers, readersHere, readersInThreads } from "../../src/import/readers.ts";
+import { type Readers, readersInThisThread, readersInThreads } from "../../src/import/readers.ts";
 import { redact } from "../../src/privacy/redact.ts";
 import { readStore } from "../../src/store/read-only.ts";
 import { ensureBuilt, PROGRAM } from "../support/program.ts";
@@ -14,7 +14,7 @@ import { importInto } from "./run.ts";
 
 await ensureBuilt();
 const agents = await allAgents();
-const here = readersHere((source) => agents.find((agent) => agent.source === source), redact);
+const here = readersInThisThread((source) => agents.find((agent) => agent.source === source), redact);
 const READER = join(dirname(PROGRAM), "reader.cjs");
 const REDACTION = { emails: true, homeDirectories: true, rules: {} };
 const STARTED_MS = Date.parse("2026-08-03T10:00:00Z");
@@ -88,7 +88,7 @@ describe("many sessions, of which two in three start with a copy of the previous
       ...here,
       concurrency: 6,
       read: (tasks) => new Promise((done) => requested.push({ tasks, done })),
-      help: async () => {
+      readUnstarted: async () => {
         const last = requested.pop();
         if (last === undefined) return false;
         helped++;

@@ -4,7 +4,7 @@ import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { userAttributes } from "../../src/privacy/identity.ts";
-import { personHere } from "../../src/repository/person.ts";
+import { currentUser } from "../../src/repository/person.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { Replay } from "../support/replay.ts";
 
@@ -54,19 +54,19 @@ describe("the user's identity", () => {
     ["", undefined],
   ])("git's %j", async (text, email) => {
     git(text);
-    expect((await personHere(home)).email).toBe(email);
+    expect((await currentUser(home)).email).toBe(email);
   });
 
   test("git's other configuration file, with ~/.gitconfig taking precedence", async () => {
     mkdirSync(join(home, ".config", "git"), { recursive: true });
     writeFileSync(join(home, ".config", "git", "config"), "[user]\nemail = shared@example.com\n");
-    expect((await personHere(home)).email).toBe("shared@example.com");
+    expect((await currentUser(home)).email).toBe("shared@example.com");
     git("[user]\nemail = own@example.com\n");
-    expect((await personHere(home)).email).toBe("own@example.com");
+    expect((await currentUser(home)).email).toBe("own@example.com");
   });
 
   test("otherwise the operating system's", async () => {
-    expect(await personHere(home)).toEqual({ name: userInfo().username });
+    expect(await currentUser(home)).toEqual({ name: userInfo().username });
   });
 });
 

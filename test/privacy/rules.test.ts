@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { RE2JS } from "re2js";
 import { describe, expect, test } from "vitest";
 import { ruleProblem } from "../../src/model/redaction.ts";
-import { ownFinders, RuleError } from "../../src/privacy/own.ts";
 import { redactorOf } from "../../src/privacy/redact.ts";
 import { EMAIL_RULE, HOME_RULES, type Rule, re2, SECRET_RULES } from "../../src/privacy/rules.ts";
+import { RuleError, userRuleFinders } from "../../src/privacy/user-rules.ts";
 import { runs } from "../support/whole.ts";
 import { ADVERSARIES, FAMILIES, newSeed, SETTINGS_OF_A_SECRET } from "./secrets.ts";
 
@@ -64,7 +64,7 @@ describe("every rule", () => {
 
 describe("the user's own rules", () => {
   test("are applied with ours, in any form of the text", async () => {
-    const own = await ownFinders({ ticket: "ACME-[0-9]{4}", customer: "(?i)customer no\\. *[0-9]+" });
+    const own = await userRuleFinders({ ticket: "ACME-[0-9]{4}", customer: "(?i)customer no\\. *[0-9]+" });
     const clean = redactorOf({ own });
     expect(clean("see ACME-1234 of Customer No. 77")).toBe("see [redacted:ticket] of [redacted:customer]");
     expect(clean('"see \\u0041CME-1234"')).toBe('"see [redacted:ticket]"');
@@ -73,7 +73,7 @@ describe("the user's own rules", () => {
   });
 
   test("always take linear time", async () => {
-    const own = await ownFinders({ slow: "(a+)+$", slower: "(a|a)*b" });
+    const own = await userRuleFinders({ slow: "(a+)+$", slower: "(a|a)*b" });
     const clean = redactorOf({ own });
     const startedMs = performance.now();
     clean(`${"a".repeat(5_000)}!`);
@@ -81,9 +81,9 @@ describe("the user's own rules", () => {
   });
 
   test("that RE2 rejects stop the program, with their names and without their text", async () => {
-    await expect(ownFinders({ mine: "a(?<=s3cret)" })).rejects.toThrow(RuleError);
-    await expect(ownFinders({ mine: "a(?<=s3cret)" })).rejects.toThrow(/redaction\.rules\.mine/);
-    await expect(ownFinders({ mine: "a(?<=s3cret)" })).rejects.not.toThrow(/s3cret/);
+    await expect(userRuleFinders({ mine: "a(?<=s3cret)" })).rejects.toThrow(RuleError);
+    await expect(userRuleFinders({ mine: "a(?<=s3cret)" })).rejects.toThrow(/redaction\.rules\.mine/);
+    await expect(userRuleFinders({ mine: "a(?<=s3cret)" })).rejects.not.toThrow(/s3cret/);
   });
 
   test.each([

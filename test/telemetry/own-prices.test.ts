@@ -8,7 +8,7 @@ import { loadConfigAndPrices, usePrices } from "../../src/config/own-prices.ts";
 import type { ModelCall } from "../../src/model/model-call.ts";
 import { setOwnPrices } from "../../src/model/own-prices.ts";
 import type { TokenUsage } from "../../src/model/transcript.ts";
-import { costNanoUsd, costSource, costsOfTokens, PRICE_TABLE, pricesInWords } from "../../src/telemetry/cost.ts";
+import { costNanoUsd, costSource, costsOfTokens, describePrices, PRICE_TABLE } from "../../src/telemetry/cost.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { Replay } from "../support/replay.ts";
 
@@ -78,7 +78,7 @@ describe("own prices", () => {
     expect(cost("claude-sonnet-4-5-20250929", usage)).toBe(3_000_000);
     expect(costSource("claude-sonnet-4-5-20250929")).toEqual({ kind: "price_table", prices: PRICE_TABLE });
     expect(costSource()).toEqual({ kind: "mixed", prices: `${PRICE_TABLE}; own: contract of October` });
-    expect(pricesInWords()).toContain("own prices (contract of October)");
+    expect(describePrices()).toContain("own prices (contract of October)");
   });
 
   test("a kind without a price, and another service tier: no cost, never a cheaper one", async () => {

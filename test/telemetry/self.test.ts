@@ -8,7 +8,7 @@ import { unknownNamesIn } from "../../src/drain/drift.ts";
 import { parseInboxFile } from "../../src/intake/inbox-file.ts";
 import { decodeEvent } from "../../src/intake/payload.ts";
 import type { IntakeFacts } from "../../src/model/agent.ts";
-import { QUARANTINE_FAMILIES, quarantineFamily, SELF_PREFIX, SELF_SHAPES } from "../../src/telemetry/self.ts";
+import { QUARANTINE_CATEGORIES, quarantineCategory, SELF_PREFIX, SELF_SHAPES } from "../../src/telemetry/self.ts";
 import { recordedPayloads } from "../session/recorded.ts";
 import { type DocumentedCall, intakeOf, linesOf, payloadOf } from "../support/documented.ts";
 import { CASES } from "../support/replay.ts";
@@ -120,8 +120,8 @@ describe("the program's own metrics", () => {
       [decoded("{nonsense"), "unreadable"],
       ["something unexpected", "other"],
     ];
-    for (const [reason, family] of reasons) expect(quarantineFamily(reason), reason).toBe(family);
-    expect(new Set(reasons.map(([, family]) => family))).toEqual(new Set(QUARANTINE_FAMILIES));
+    for (const [reason, family] of reasons) expect(quarantineCategory(reason), reason).toBe(family);
+    expect(new Set(reasons.map(([, family]) => family))).toEqual(new Set(QUARANTINE_CATEGORIES));
   });
 });
 

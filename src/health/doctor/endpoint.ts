@@ -6,7 +6,7 @@ import { isPlausibleDate } from "../../model/plausible-time.ts";
 import type { OtlpSignalSettings } from "../../model/settings.ts";
 import { suggest } from "../../model/suggest.ts";
 import { nameOf, proxyFor } from "../../network/proxy.ts";
-import { isNotThere, isRedirect } from "../../otlp/answer.ts";
+import { isEndpointMissing, isRedirect } from "../../otlp/answer.ts";
 import { type ProbeResult, probe } from "../../otlp/probe.ts";
 import { duration, plural } from "../../text/figures.ts";
 import { VERSION } from "../../version.ts";
@@ -65,7 +65,7 @@ async function changeThatHelps(
   settings: OtlpSignalSettings,
   { outcome, httpStatus = 0 }: ProbeResult,
 ): Promise<Finding | undefined> {
-  if (outcome.status !== "refused" || isNotThere(httpStatus) || isRedirect(httpStatus)) return undefined;
+  if (outcome.status !== "refused" || isEndpointMissing(httpStatus) || isRedirect(httpStatus)) return undefined;
   if (httpStatus === 401 || httpStatus === 403 || httpStatus < 400) return undefined;
   const { broken } = inArea(signal);
   const isAccepted = async (change: Partial<OtlpSignalSettings>): Promise<boolean> => {
@@ -146,7 +146,7 @@ function rejectedFinding(
 const remedyFor = (signal: "traces" | "metrics", httpStatus = 0): string | undefined =>
   isRedirect(httpStatus)
     ? `set the final address, which is used unchanged: ${suggest(`config set otlp.${signal}.endpoint <url>`)}`
-    : isNotThere(httpStatus)
+    : isEndpointMissing(httpStatus)
       ? `the address is not an OTLP endpoint (/v1/traces and /v1/metrics are appended to otlp.endpoint), or it does not accept ${signal}: ${suggest(`config set otlp.${signal}.enabled false`)}`
       : REMEDIES[httpStatus];
 

@@ -7,7 +7,7 @@ const SECRET = "secret";
 const TOKEN = "token|_auth";
 const KEY =
   "(?:api|access|secret|private|auth|client|sign|signing|encrypt|encryption|crypt|cipher|master|account|admin|ingest|server|fastly|shared|sharedaccess|storage|subscription|app|application|license|webhook|deploy|consumer|service|hmac|jwt|ssh)[_. -]?key|credential";
-/** What may be between the word and the sign: `secretAccessKey`, `password2`, `SECRET_KEY_BASE`. */
+/** What may be between the word and the `=` or `:`: `secretAccessKey`, `password2`, `SECRET_KEY_BASE`. */
 const SUFFIX = "(?:[_.-]?(?:key|access[_-]?key|key[_-]?base|base|value|text|string|data|raw|salt|[0-9]{1,3}))?";
 const NAME_END = `${SUFFIX}[\\\\]{0,3}["'\`]?\\]?`;
 const SIGN = "[ \\t]{0,8}(?::=|[:=：])[ \\t]{0,8}";
@@ -18,8 +18,8 @@ const TYPED_SIGN = "[?!]?[ \\t]{0,4}:[ \\t]{0,4}[&A-Za-z][A-Za-z0-9_<>| .'\\[\\]
 const UNQUOTED_START = "[^ \\t\\r\\n\"'`,;&|<>\\\\=~]";
 const UNQUOTED = "[^ \\t\\r\\n\"'`,;&|<>\\\\]";
 
-/** A space, the next item of a list, the next line of a command. */
-const BEHIND_OPTION = `(?:[ ]{0,3}[\\\\][\\r\\n]{1,2}[ \\t]{0,40}["']?|[ =]{1,3}["']?|["'][ ]{0,2},[ \\t\\r\\n]{0,40}["'])`;
+/** What may be between a command-line option and its value: a space, a line continuation, or a separator of list items. */
+const AFTER_OPTION = `(?:[ ]{0,3}[\\\\][\\r\\n]{1,2}[ \\t]{0,40}["']?|[ =]{1,3}["']?|["'][ ]{0,2},[ \\t\\r\\n]{0,40}["'])`;
 
 interface Words {
   readonly id: string;
@@ -38,7 +38,7 @@ function assigned({ id, words, hints, minLength: min }: Words): readonly Rule[] 
     `[\\\\]{1,3}"[^"\\\\\\r\\n]{${min},}`,
     `[\\\\]{1,3}'[^'\\\\\\r\\n]{${min},}`,
   ].join("|");
-  const rule = { id, ignoreCase: true, ordinary: "assigned" } as const;
+  const rule = { id, ignoreCase: true, falsePositives: "assigned" } as const satisfies Partial<Rule>;
   const rest = `{${min - 1},}`;
   return [
     { ...rule, hints, pattern: `((?:${words})${NAME_END}(?:${SIGN_OR_ARROW}[a-z]?|${TYPED_SIGN}))(${quoted})` },
@@ -46,12 +46,12 @@ function assigned({ id, words, hints, minLength: min }: Words): readonly Rule[] 
     {
       ...rule,
       hints: ["--"],
-      pattern: `(--(?:[a-z0-9]{1,20}-){0,4}(?:${words})${BEHIND_OPTION})([^ \\t\\r\\n"'\`|&;<>-][^ \\t\\r\\n"'\`|&;<>]${rest})`,
+      pattern: `(--(?:[a-z0-9]{1,20}-){0,4}(?:${words})${AFTER_OPTION})([^ \\t\\r\\n"'\`|&;<>-][^ \\t\\r\\n"'\`|&;<>]${rest})`,
     },
   ];
 }
 
-/** Values of assignments, members and options with a telling name. */
+/** Values of assignments, members and options whose name contains such a word. */
 export const ASSIGNED: readonly Rule[] = [
   ...assigned({ id: "password", words: PASSWORD, hints: ["pass", "pw", "contrase", "kennwort"], minLength: 1 }),
   ...assigned({ id: "secret", words: SECRET, hints: ["secret"], minLength: 4 }),
@@ -60,18 +60,18 @@ export const ASSIGNED: readonly Rule[] = [
   // .npmrc, where a value can have any length
   { id: "token", hints: ["_auth"], pattern: "(_auth(?:Token)? ?= ?[\"']?)([^ \\t\\r\\n\"'$][^ \\t\\r\\n\"']*)" },
   {
-    // PWD is also the shell's folder
+    // PWD is also the shell's variable for the current folder
     id: "password",
     hints: ["pwd"],
     ignoreCase: true,
-    ordinary: "assigned",
+    falsePositives: "assigned",
     pattern: `(pwd${NAME_END}${SIGN}["']?)([^ \\t\\r\\n"'\`,;&|<>\\\\=/~.$][^ \\t\\r\\n"'\`,;&|<>\\\\]*)`,
   },
   {
     id: "password",
     hints: ["<"],
     ignoreCase: true,
-    ordinary: "assigned",
+    falsePositives: "assigned",
     pattern: "(<[a-z0-9:_.-]{0,40}(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key)>)([^<>]{1,})",
   },
   {

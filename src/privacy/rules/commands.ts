@@ -1,7 +1,7 @@
 import type { Rule } from "./rule.ts";
 
-/** An argument of a command, after what announces it. */
-const behind = (id: string, hints: readonly string[], pattern: string, value = SHELL_WORD): Rule => ({
+/** A rule for a command's argument: `pattern` matches the text before the argument. */
+const argumentAfter = (id: string, hints: readonly string[], pattern: string, value = SHELL_WORD): Rule => ({
   id,
   hints,
   pattern: `(${pattern}["']?)(${value})`,
@@ -9,49 +9,53 @@ const behind = (id: string, hints: readonly string[], pattern: string, value = S
 const SHELL_WORD = "[^ \\t\\r\\n\"'|&;<>\\\\-][^ \\t\\r\\n\"'|&;<>\\\\]{3,}";
 const WITHIN = "[^\\n|&;]{0,300}";
 
-/** Programs whose options for secrets have the names of other programs' options for ports and paths. */
+/** Rules for single programs, because other programs use the same option names for ports and paths. */
 export const COMMANDS: readonly Rule[] = [
-  behind("password", ["login"], `(?:docker|podman|nerdctl|helm|oras|az|oc|cf) ${WITHIN}login${WITHIN} -p[ =]{1,2}`),
-  behind("password", ["mongo"], `mongo(?:sh|dump|restore|export|import)? ${WITHIN}-p {1,2}`),
-  behind("password", ["sqlcmd", "bcp "], `(?:sqlcmd|bcp) ${WITHIN}-P ?`),
-  behind("password", ["redis-cli"], `redis-cli ${WITHIN}-a {1,2}`),
-  behind("password", ["ldap"], `ldap(?:search|modify|add|delete|whoami|passwd) ${WITHIN}-w {1,2}`),
-  behind("password", ["zip "], `zip ${WITHIN}-P ?`),
-  behind("password", ["7z"], `7z[a-z]{0,2} ${WITHIN} -p`),
-  behind("password", ["htpasswd"], "htpasswd -[A-Za-z]{0,5}b[A-Za-z]{0,5} [^ \\n]{1,200} [^ \\n]{1,100} "),
-  behind("password", ["openssl"], `openssl ${WITHIN} -k {1,2}`),
-  behind("password", ["rclone obscure"], "rclone obscure {1,2}"),
-  behind(
+  argumentAfter(
+    "password",
+    ["login"],
+    `(?:docker|podman|nerdctl|helm|oras|az|oc|cf) ${WITHIN}login${WITHIN} -p[ =]{1,2}`,
+  ),
+  argumentAfter("password", ["mongo"], `mongo(?:sh|dump|restore|export|import)? ${WITHIN}-p {1,2}`),
+  argumentAfter("password", ["sqlcmd", "bcp "], `(?:sqlcmd|bcp) ${WITHIN}-P ?`),
+  argumentAfter("password", ["redis-cli"], `redis-cli ${WITHIN}-a {1,2}`),
+  argumentAfter("password", ["ldap"], `ldap(?:search|modify|add|delete|whoami|passwd) ${WITHIN}-w {1,2}`),
+  argumentAfter("password", ["zip "], `zip ${WITHIN}-P ?`),
+  argumentAfter("password", ["7z"], `7z[a-z]{0,2} ${WITHIN} -p`),
+  argumentAfter("password", ["htpasswd"], "htpasswd -[A-Za-z]{0,5}b[A-Za-z]{0,5} [^ \\n]{1,200} [^ \\n]{1,100} "),
+  argumentAfter("password", ["openssl"], `openssl ${WITHIN} -k {1,2}`),
+  argumentAfter("password", ["rclone obscure"], "rclone obscure {1,2}"),
+  argumentAfter(
     "password",
     ["smbclient", "rpcclient", "smbget"],
     `(?:smbclient|rpcclient|smbget) ${WITHIN}-U {0,2}["']?[^ %"']{1,60}%`,
   ),
-  behind("password", ["pass:"], "-pass(?:in|out)?[ =]pass:"),
-  behind("password", ["psk="], "psk="),
-  behind("password", ["storepass", "keypass"], "-[a-z]{0,4}(?:storepass|keypass) {1,3}"),
-  behind("password", ["ConvertTo-SecureString"], "ConvertTo-SecureString {1,3}(?:-String {1,3})?"),
-  behind(
+  argumentAfter("password", ["pass:"], "-pass(?:in|out)?[ =]pass:"),
+  argumentAfter("password", ["psk="], "psk="),
+  argumentAfter("password", ["storepass", "keypass"], "-[a-z]{0,4}(?:storepass|keypass) {1,3}"),
+  argumentAfter("password", ["ConvertTo-SecureString"], "ConvertTo-SecureString {1,3}(?:-String {1,3})?"),
+  argumentAfter(
     "password",
     ["machine"],
     "machine[ \\t]{1,4}[^ \\t\\r\\n]{1,200}[ \\t\\r\\n]{1,8}login[ \\t]{1,4}[^ \\t\\r\\n]{1,200}[ \\t\\r\\n]{1,8}password[ \\t]{1,4}",
   ),
-  behind("secret", ["gh secret set"], `gh secret set${WITHIN} (?:--body|-b)[ =]?`),
-  behind("secret", ["--from-literal"], "--from-literal[ =]{1,2}[\"']?[A-Za-z0-9_.-]{1,100}="),
-  behind("token", ["_auth"], "_auth(?:Token)? {1,3}", "[A-Za-z0-9_.=+/-]{16,}"),
-  behind("secret", ["aws_se"], "aws_(?:secret_access_key|session_token) {1,3}", "[A-Za-z0-9_.=+/-]{16,}"),
-  behind(
+  argumentAfter("secret", ["gh secret set"], `gh secret set${WITHIN} (?:--body|-b)[ =]?`),
+  argumentAfter("secret", ["--from-literal"], "--from-literal[ =]{1,2}[\"']?[A-Za-z0-9_.-]{1,100}="),
+  argumentAfter("token", ["_auth"], "_auth(?:Token)? {1,3}", "[A-Za-z0-9_.=+/-]{16,}"),
+  argumentAfter("secret", ["aws_se"], "aws_(?:secret_access_key|session_token) {1,3}", "[A-Za-z0-9_.=+/-]{16,}"),
+  argumentAfter(
     "token",
     [" login ", "authtoken ", "snyk auth "],
     "(?:(?:wandb|cargo|vault) login|add-authtoken|ngrok authtoken|snyk auth) {1,3}",
     "[A-Za-z0-9_.-]{16,}",
   ),
-  behind("token", ["TF_TOKEN_"], "TF_TOKEN_[A-Za-z0-9_]{1,60}="),
-  behind("token", ["_PAT"], "[A-Z0-9]_PAT[\"']?[ ]?[:=] ?", "[A-Za-z0-9_:/.-]{16,}"),
-  behind("token", ["_SESSION"], "[A-Z0-9]_SESSION[\"']?[ ]?[:=] ?", "[A-Za-z0-9+/]{40,}={0,2}"),
-  behind("token", ["sonar.login"], "sonar\\.login="),
-  behind("token", ["npmAuthIdent"], "npmAuthIdent[\"']?: ?[\"']?[^:\"' ]{1,100}:"),
-  behind("token", ['"auth"'], '"auth" ?: ?', "[A-Za-z0-9+/]{16,}={0,2}"),
-  // These contain credentials for one backend, under any name
+  argumentAfter("token", ["TF_TOKEN_"], "TF_TOKEN_[A-Za-z0-9_]{1,60}="),
+  argumentAfter("token", ["_PAT"], "[A-Z0-9]_PAT[\"']?[ ]?[:=] ?", "[A-Za-z0-9_:/.-]{16,}"),
+  argumentAfter("token", ["_SESSION"], "[A-Z0-9]_SESSION[\"']?[ ]?[:=] ?", "[A-Za-z0-9+/]{40,}={0,2}"),
+  argumentAfter("token", ["sonar.login"], "sonar\\.login="),
+  argumentAfter("token", ["npmAuthIdent"], "npmAuthIdent[\"']?: ?[\"']?[^:\"' ]{1,100}:"),
+  argumentAfter("token", ['"auth"'], '"auth" ?: ?', "[A-Za-z0-9+/]{16,}={0,2}"),
+  // HTTP headers for a backend, which can contain credentials under any name
   {
     id: "token",
     hints: ["_OTLP_"],
@@ -62,8 +66,8 @@ export const COMMANDS: readonly Rule[] = [
     hints: ["_OTLP_"],
     pattern: "(OTEL_EXPORTER_OTLP_(?:[A-Z]{1,10}_)?HEADERS[\"']?[ ]?[:=] ?)([^ \\t\\r\\n\"'\\\\]{1,})",
   },
-  // A word in capitals followed by its value, without a sign in between
-  behind(
+  // A word in capitals followed by its value, without `=` or `:` in between
+  argumentAfter(
     "secret",
     ["ENV ", "ARG ", "setenv ", "setx ", "set -"],
     "(?:ENV|ARG|setenv|setx|set -[gUx]{1,3}) {1,3}[A-Z0-9_]{0,60}(?:TOKEN|SECRET|PASSWORD|PASSWD|_KEY|_PAT) {1,3}",
@@ -80,7 +84,7 @@ export const COMMANDS: readonly Rule[] = [
     id: "secret",
     hints: ["value"],
     ignoreCase: true,
-    ordinary: "assigned",
+    falsePositives: "assigned",
     pattern:
       "((?:name|key)[\"']?[ \\t]{0,4}[:=][ \\t]{0,4}[\"']?[A-Za-z0-9_.-]{0,60}(?:password|passwd|secret|token|api_?key|access_?key|private_?key)(?:_[a-z0-9_]{0,20})?[\"']?[ \\t\\r\\n,]{1,40}[\"']?value[\"']?[ \\t]{0,4}[:=][ \\t]{0,4}[\"']?)([^ \\t\\r\\n\"',{}]{4,})",
   },
@@ -91,7 +95,7 @@ export const COMMANDS: readonly Rule[] = [
     pattern:
       '("value"[ ]?:[ ]?")([^"\\\\\\r\\n]{4,1000})",[ \\t\\r\\n]{0,40}"name"[ ]?:[ ]?"[A-Za-z0-9_.-]{0,60}(?:password|passwd|secret|token|api_?key|access_?key|private_?key)"',
   },
-  // Blocks of YAML; of longer blocks the first line
+  // YAML block scalars; only the first line of longer ones
   {
     id: "secret",
     hints: [":|", ": |", ":>", ": >"],
@@ -125,7 +129,7 @@ export const COMMANDS: readonly Rule[] = [
     hints: ["Private-Lines"],
     pattern: "(Private-Lines: [0-9]{1,4}[\\r\\n]{1,2})([A-Za-z0-9+/=\\r\\n]{40,})",
   },
-  // In prose to an agent. The value must contain a digit: "the password is wrong" is harmless
+  // Prompts. The value must contain a digit: "the password is wrong" contains no secret
   {
     id: "password",
     hints: ["password is", "passphrase is", "passwort ", "kennwort ", " lautet", "passwd is", "secret is", "key is"],
@@ -137,7 +141,7 @@ export const COMMANDS: readonly Rule[] = [
     id: "password",
     hints: ["pass"],
     ignoreCase: true,
-    ordinary: "assigned",
+    falsePositives: "assigned",
     pattern: "((?:^|[ \\t\\r\\n{,\"'])pass[\"']?[ ]{0,3}(?:=|:)[ ]{0,3}[\"'])([^\"'\\r\\n]{4,})",
   },
 ];

@@ -4,7 +4,7 @@ import type { Rule } from "./rule.ts";
 export const EMAIL_RULE: Rule = {
   id: "email",
   hints: ["@"],
-  ordinary: "address",
+  falsePositives: "address",
   pattern: "[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\\.[A-Za-z0-9-]{1,63}){0,8}\\.[A-Za-z]{2,24}",
 };
 
@@ -13,21 +13,21 @@ export const HOME_RULES: readonly Rule[] = [
   {
     id: "user",
     hints: ["/home/", "/Users/"],
-    ordinary: "home",
+    falsePositives: "home",
     pattern: "((?:^|[^A-Za-z0-9._~-])/(?:home|Users)/)([^/ \\t\\r\\n\"'`:;,<>|()\\\\?*]{1,64})",
   },
   {
     id: "user",
     hints: [":\\"],
     ignoreCase: true,
-    ordinary: "home",
+    falsePositives: "home",
     pattern: "([A-Z]:[\\\\]{1,4}Users[\\\\]{1,4})([^/\\\\ \\t\\r\\n\"'`:;,<>|()?*]{1,64})",
   },
   {
-    // A path turned into a file name: Claude Code's project folders
+    // Claude Code names its project folders after paths, with dashes instead of slashes
     id: "user",
     hints: ["-home-", "-Users-"],
-    ordinary: "home",
+    falsePositives: "home",
     pattern: "((?:^|[/ \"'`])-(?:home|Users)-)([A-Za-z0-9_]{1,64})",
   },
 ];

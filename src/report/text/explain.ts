@@ -1,4 +1,4 @@
-import { pricesInWords } from "../../telemetry/cost.ts";
+import { describePrices } from "../../telemetry/cost.ts";
 import { localTime } from "../../text/figures.ts";
 import { flow, type Piece, printable, type Terminal, wrapped } from "../../text/terminal.ts";
 import type { Explanation } from "../explain.ts";
@@ -17,7 +17,7 @@ export function* explanationLines(explanation: Explanation, title: string, termi
   }
   const notes = [
     ...unknownsOf(explanation),
-    ...(explanation.money.total.costNanoUsd === undefined ? [] : [pricesInWords()]),
+    ...(explanation.money.total.costNanoUsd === undefined ? [] : [describePrices()]),
   ];
   if (notes.length > 0) yield "";
   for (const note of notes) yield* wrapped({ text: "" }, note, terminal);

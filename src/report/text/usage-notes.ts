@@ -1,5 +1,5 @@
 import { sumKnown } from "../../model/known.ts";
-import { pricesInWords } from "../../telemetry/cost.ts";
+import { describePrices } from "../../telemetry/cost.ts";
 import { plural, pricelessOf } from "../../text/figures.ts";
 import { printable } from "../../text/terminal.ts";
 import type { UsageReport } from "../usage-report.ts";
@@ -12,7 +12,7 @@ export function notesOf({ total, unpriced, leftOut, rows }: UsageReport): readon
   const notes: string[] = [];
   if (leftOut > 0) notes.push(`${plural(leftOut, "row")} more: --limit ${rows.length + leftOut}`);
   if (calls?.costNanoUsd !== undefined) {
-    notes.push(`cost: ${pricesInWords()}; a call keeps the price with which it was recorded`);
+    notes.push(`cost: ${describePrices()}; a call keeps the price with which it was recorded`);
   }
   if (calls !== undefined && pricelessOf(calls) > 0) {
     notes.push(`price unknown: ${plural(pricelessOf(calls), "call")}, ${namesOf(unpriced)}`);

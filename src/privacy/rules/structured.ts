@@ -1,13 +1,13 @@
 import { COMMANDS } from "./commands.ts";
-import { PLACED } from "./placed.ts";
+import { POSITIONAL } from "./positional.ts";
 import type { Rule } from "./rule.ts";
 
-/** Secrets with a recognisable form. */
-export const FORMED: readonly Rule[] = [
+/** Secrets with a recognisable structure. */
+export const STRUCTURED: readonly Rule[] = [
   {
     id: "private-key",
     hints: ["-----BEGIN"],
-    // To the end marker, or to the end of a text that was cut before it
+    // Up to the end marker, or to the end of a truncated text
     pattern:
       "-----BEGIN[A-Za-z0-9 %+]{1,60}PRIVATE(?: |%20|\\+)KEY[A-Za-z0-9 %+]{0,20}-----[^-]*(?:-[^-]+){0,6}(?:-----END[A-Za-z0-9 %+]{1,80}-----)?",
   },
@@ -22,7 +22,7 @@ export const FORMED: readonly Rule[] = [
     hints: [".eyJ"],
     pattern: "eyJ[A-Za-z0-9_-]{8,1000}\\.eyJ[A-Za-z0-9_-]{4,}(?:\\.[A-Za-z0-9_-]*){0,3}",
   },
-  // Encrypted ones have five parts, and a second part with a unique beginning
+  // Encrypted tokens (JWE) have five parts, and their second part does not begin with `eyJ`
   {
     id: "jwt",
     hints: ["eyJ"],
@@ -34,7 +34,7 @@ export const FORMED: readonly Rule[] = [
     hints: ["://"],
     pattern: "(://[^ \\t\\r\\n/:@\"'`<>?#]{0,200}:)([^ \\t\\r\\n/\"'`<>]{1,400})@",
   },
-  // A token in place of the user; the password is then no secret, or half of one
+  // A token in place of the user name. The password is then no secret, or a part of the secret
   {
     id: "url-password",
     hints: ["://"],
@@ -61,20 +61,20 @@ export const FORMED: readonly Rule[] = [
     hints: ["authorization"],
     ignoreCase: true,
     pattern: `(authorization[\\\\]{0,3}["']?[ \\t]{0,4}[:=][ \\t]{0,4}[\\\\]{0,3}["']?(?:basic|bearer|token|digest|apikey|negotiate|hmac|signature|aws4-hmac-sha256|sharedkey|sharedaccesssignature)[ \\t]{1,4})([^\\r\\n"'\`\\\\]{1,})`,
-    ordinary: "assigned",
+    falsePositives: "assigned",
   },
   {
     id: "authorization",
     hints: ["authorization"],
     ignoreCase: true,
     pattern: `(authorization[\\\\]{0,3}["']?[ \\t]{0,4}[:=][ \\t]{0,4}[\\\\]{0,3}["']?)([^ \\t\\r\\n"'\`\\\\,;(){}\\[\\]]{8,})`,
-    ordinary: "assigned",
+    falsePositives: "assigned",
   },
   {
     id: "authorization",
     hints: ["authorization"],
     ignoreCase: true,
-    // Schemes of vendors. Words can follow a colon in prose too, so the value must contain a digit
+    // Authorization schemes of vendors. In prose, words can follow a colon too, so the value must contain a digit
     pattern: `(authorization[\\\\]{0,3}["']?[ \\t]{0,4}[:=][ \\t]{0,4}[\\\\]{0,3}["']?[a-z][a-z0-9_-]{1,29} )([^ \\t\\r\\n"'\`\\\\,;(){}\\[\\]]{0,60}[0-9][^ \\t\\r\\n"'\`\\\\,;(){}\\[\\]]{7,})`,
   },
   { id: "authorization", hints: ["SSWS "], pattern: "(SSWS {1,4})([A-Za-z0-9_-]{20,})" },
@@ -88,7 +88,7 @@ export const FORMED: readonly Rule[] = [
     id: "authorization",
     hints: ["basic "],
     ignoreCase: true,
-    // Words can follow "basic" too: a digit or padding distinguishes base64
+    // In prose, words can follow "basic": a digit or padding distinguishes base64
     pattern: "(basic {1,4})([A-Za-z+/]{0,200}[0-9][A-Za-z0-9+/]{7,}={0,2}|[A-Za-z0-9+/]{8,400}={1,2})",
   },
   {
@@ -115,7 +115,7 @@ export const FORMED: readonly Rule[] = [
     pattern: "(curl[^\\n|&;]{0,400} (?:-b|--cookie)[ =]{1,3}[A-Za-z0-9_.-]{1,100}=)([^ \\t\\r\\n\"'\\\\]{1,})",
   },
   ...COMMANDS,
-  ...PLACED,
+  ...POSITIONAL,
   { id: "password", hints: ["sshpass"], pattern: "(sshpass +-p *[\"']?)([^ \\t\\r\\n\"']{1,})" },
   {
     id: "password",

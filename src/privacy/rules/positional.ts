@@ -1,21 +1,21 @@
 import type { Rule } from "./rule.ts";
 
-/** A value with letters and digits, so that no word and no count is meant. */
+/** A value with letters and digits, so that plain words and numbers do not match. */
 const MIXED =
   "[^ \\t\\r\\n\"'`|,;(){}]{0,60}[A-Za-z][^ \\t\\r\\n\"'`|,;(){}]{2,60}[0-9][^ \\t\\r\\n\"'`|,;(){}]{0,}|[^ \\t\\r\\n\"'`|,;(){}]{0,60}[0-9][^ \\t\\r\\n\"'`|,;(){}]{2,60}[A-Za-z][^ \\t\\r\\n\"'`|,;(){}]{0,}";
-const NAMES =
+const SECRET_NAMES =
   "(?:password|passwd|passphrase|secret|token|api[_ -]?key|access[_ -]?key|secret[_ -]?access[_ -]?key|session[_ -]?token)";
 
-/** Values without a sign between name and value: their place says what they are. */
-export const PLACED: readonly Rule[] = [
-  // .pgpass: host, port, database, user
+/** Values that follow no `=` or `:`. Their position shows that they are secrets. */
+export const POSITIONAL: readonly Rule[] = [
+  // .pgpass: host, port, database, user, password
   {
     id: "password",
     hints: [":"],
     pattern:
       "((?:^|[ \\t\\r\\n\"'])[A-Za-z0-9.*-]{1,253}:(?:[0-9]{4,5}|[*]):(?:[*]|[A-Za-z_][^: \\t\\r\\n]{0,62}):[^: \\t\\r\\n]{1,63}:)([^ \\t\\r\\n\"':]{1,})",
   },
-  // The CSV that a cloud console offers: the id of the key, its secret
+  // CSV file from the AWS console: key id, then secret key
   {
     id: "aws-key",
     hints: ["AKIA", "ASIA"],
@@ -32,14 +32,14 @@ export const PLACED: readonly Rule[] = [
     hints: ["bindpw", "rootpw"],
     pattern: "((?:bindpw|rootpw)[ \\t]{1,8}[\"']?)([^ \\t\\r\\n\"']{4,})",
   },
-  // LDIF: two colons before base64
+  // LDIF: two colons before a base64 value
   {
     id: "password",
     hints: ["password::"],
     ignoreCase: true,
     pattern: "(password:: ?)([A-Za-z0-9+/=]{4,})",
   },
-  // SQL
+  // SQL: `IDENTIFIED BY '…'`, `PASSWORD '…'`
   {
     id: "password",
     hints: ["identified"],
@@ -51,33 +51,33 @@ export const PLACED: readonly Rule[] = [
     id: "password",
     hints: ["password"],
     ignoreCase: true,
-    ordinary: "assigned",
+    falsePositives: "assigned",
     pattern: "(password[ \\t]{0,4}(?:\\( ?|[ \\t])[\\\\]{0,3}')([^'\\r\\n\\\\]{4,})",
   },
-  // Calls of setters
+  // Calls of setters: `setPassword("…")`
   {
     id: "secret",
     hints: ["password(", "passwd(", "passphrase(", "secret(", "token(", "apikey("],
     ignoreCase: true,
-    ordinary: "assigned",
+    falsePositives: "assigned",
     pattern:
       "(set_?[a-z_]{0,20}(?:password|passwd|passphrase|secret|token|apikey)\\([\\\\]{0,3}[\"'])([^\"'\\r\\n\\\\]{4,})",
   },
-  // expect
+  // Scripts for expect: `send "…\r"`
   { id: "password", hints: ["send "], pattern: '(send (?:-- )?")([^"\\r\\n\\\\$]{4,})\\\\{1,3}[rn]"' },
-  // Tables with the name before the value
+  // Rows of tables: the name in one column, the value in the next
   {
     id: "secret",
     hints: ["pass", "secret", "token", "key"],
     ignoreCase: true,
-    pattern: `((?:^|[\\r\\n|│][ \\t]{0,8})[a-z0-9_.-]{0,40}${NAMES}(?:[ \\t]{2,60}|[ \\t]{0,60}[|│][ \\t]{0,60}))(${MIXED})`,
+    pattern: `((?:^|[\\r\\n|│][ \\t]{0,8})[a-z0-9_.-]{0,40}${SECRET_NAMES}(?:[ \\t]{2,60}|[ \\t]{0,60}[|│][ \\t]{0,60}))(${MIXED})`,
   },
-  // In prose to an agent
+  // Prompts: `use the password …`
   {
     id: "password",
     hints: ["pass", "kennwort"],
     ignoreCase: true,
-    ordinary: "assigned",
+    falsePositives: "assigned",
     pattern: `((?:the|this|my|our|with|use|using|das|mein|dem|mit) (?:password|passphrase|passwort|kennwort) ["'\`]?)(${MIXED})`,
   },
 ];

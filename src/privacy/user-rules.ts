@@ -1,22 +1,22 @@
 import type { Finder } from "./redact.ts";
 
-/** A rule of the user that the engine refuses. */
+/** A user's rule that the RE2 engine rejects. */
 export class RuleError extends Error {
   readonly code = "E_REDACTION";
 }
 
 /**
- * The user's own rules, in RE2, which reads a text in linear time for any pattern. The whole match of a rule is redacted. The
+ * Compiles the user's own rules with RE2, which needs linear time for any pattern. The whole match of a rule is redacted. The
  * engine is loaded only if there are rules.
  *
- * @param rules rule name, as it appears in the marker → pattern
+ * @param rules patterns by rule name; the marker contains this name
  * @throws RuleError that names the rule, never its pattern, which can contain the secret
  */
-export async function ownFinders(rules: Readonly<Record<string, string>>): Promise<readonly Finder[]> {
-  const given = Object.entries(rules);
-  if (given.length === 0) return [];
+export async function userRuleFinders(rules: Readonly<Record<string, string>>): Promise<readonly Finder[]> {
+  const entries = Object.entries(rules);
+  if (entries.length === 0) return [];
   const { RE2JS } = await import("re2js");
-  return given.map(([id, pattern]) => {
+  return entries.map(([id, pattern]) => {
     try {
       const compiled = RE2JS.compile(pattern);
       return {

@@ -34,8 +34,8 @@ const SERVICES: readonly (readonly [hint: string, pattern: string])[] = [
   ["00D", "00D[A-Za-z0-9]{12,15}![A-Za-z0-9._]{40,}"],
 ];
 
-/** Secrets with a prefix of their issuer. */
-export const ISSUED: readonly Rule[] = [
+/** Secrets that begin with a prefix of the service that issued them. */
+export const PREFIXED: readonly Rule[] = [
   word("anthropic-key", ["sk-ant-"], "sk-ant-[A-Za-z0-9_-]{12,}"),
   word("openai-key", ["sk-"], "sk-(?:proj|svcacct|admin|service|None|or-v1|lf)-[A-Za-z0-9_-]{12,}"),
   word("openai-key", ["sk-"], "sk-[A-Za-z0-9]{20,}"),
