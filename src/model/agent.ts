@@ -323,5 +323,7 @@ export interface Agent {
   /** Remarks for the log about a payload that was accepted with reservations, one line each. No content. */
   remarks?(payload: unknown): readonly string[];
   readonly transcript?: () => Promise<{ default: TranscriptReader }>;
+  /** Where else its transcripts are, and what is unknown without them, if users need to know; `doctor` shows it. */
+  readonly transcriptNote?: string;
   readonly installer?: () => Promise<{ default: Installer }>;
 }

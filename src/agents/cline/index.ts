@@ -40,5 +40,7 @@ export default {
   toEvents,
   toEntries,
   transcript: () => import("./transcript.ts"),
+  transcriptNote:
+    "tasks of the editor extension are read from VS Code's globalStorage; if a task is deleted, its tokens and model calls are unknown",
   installer: () => import("./installer.ts"),
 } satisfies Agent;

@@ -154,7 +154,9 @@ async function readable(agent: Agent, { status, last }: AgentFacts, context: Con
       if (refusal !== undefined) return [broken(`the last session's transcript cannot be read: ${refusal}`)];
       await (await open(file.path, "r")).close();
     }
-    if (files.length > 0) return [ok(`the last session's transcript can be read (${plural(files.length, "part")})`)];
+    const note = agent.transcriptNote === undefined ? "" : `; ${agent.transcriptNote}`;
+    if (files.length > 0)
+      return [ok(`the last session's transcript can be read (${plural(files.length, "part")})${note}`)];
     const where = path === undefined ? "" : `: ${path}`;
     const why = "without it tokens and model calls are unknown";
     return [remark(`the last session's transcript does not exist${where}`, why)];
