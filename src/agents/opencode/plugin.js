@@ -20,6 +20,7 @@ import {
   statSync,
   truncateSync,
   unlinkSync,
+  writeFileSync,
   writeSync,
 } from "node:fs";
 import { homedir } from "node:os";
@@ -29,7 +30,7 @@ import { join, parse } from "node:path";
 const INSTALLED_IN = "";
 
 const SOURCE = "opencode";
-const KEPT_ENV = ["HOME", "XDG_DATA_HOME", "OPENCODE_DB"];
+const KEPT_ENV = ["HOME", "XDG_DATA_HOME", "OPENCODE_DB", "OPENHOOK_BRIDGE"];
 /** Limits for strings, lists and whole payloads. */
 const MAX_TEXT = 300;
 const MAX_PARTS = 200;
@@ -347,6 +348,7 @@ function write(state, event, input, output, sessionID, at = Date.now()) {
     .filter(([, value]) => value !== undefined && value !== "" && !value.includes("\n"))
     .map(([name, value]) => `${name}=${value}\n`);
   writeFile(inboxDir, `${process.pid}-${process.pid}`, `openhook-inbox 1\n${head.join("")}\n${payload}\nend=whole\n`);
+  startDrainForBridge();
 }
 
 /** Writes a file under its final name. Its end line marks it as complete; existing files are never overwritten. */
@@ -399,15 +401,15 @@ function reserve(inboxDir, stem) {
 }
 
 /** Starts `openhook-otel drain` in a separate process group, without waiting; it continues after this process ends. */
-function startDrain() {
+function startDrain(...options) {
   const { installed, stateDir, isStateRecorded, node, program } = paths();
-  if (!installed || process.env.OPENHOOK_OTEL_DRAIN === "off") return;
-  if (program === undefined || !existsSync(program)) return;
+  if (!installed || process.env.OPENHOOK_OTEL_DRAIN === "off") return undefined;
+  if (program === undefined || !existsSync(program)) return undefined;
   // In the background, memory matters more than time; hook.sh and hook.ts use the same flags
   const memoryFlags = ["--max-semi-space-size=2", "--optimize-for-size"];
   const child = spawn(
     node !== undefined && existsSync(node) ? node : "node",
-    [...memoryFlags, program, "drain", "--quiet"],
+    [...memoryFlags, program, "drain", "--quiet", ...options],
     {
       cwd: existsSync(stateDir) ? stateDir : parse(program).root,
       detached: true,
@@ -426,6 +428,39 @@ function startDrain() {
   );
   child.on("error", () => {});
   child.unref();
+  return child.pid;
+}
+
+/**
+ * With the bridge on, every event starts a drain, unless one is reading new events or a command of the bridge runs this agent. The
+ * same as in hook.sh.
+ */
+function startDrainForBridge() {
+  const { stateDir } = paths();
+  if (process.env.OPENHOOK_BRIDGE || !existsSync(join(stateDir, "bridge.json"))) return;
+  const live = join(stateDir, "bridge.live");
+  if (isRunning(live)) return;
+  const pid = startDrain("--events");
+  if (pid !== undefined) writeFileSync(live, `${pid}\n`, { mode: 0o600 });
+}
+
+/** Whether the process whose id is in a file is running. */
+function isRunning(path) {
+  try {
+    const pid = Number(readFileSync(path, "utf8"));
+    return Number.isSafeInteger(pid) && pid > 1 && process.kill(pid, 0) && !isZombie(pid);
+  } catch {
+    return false;
+  }
+}
+
+/** In a container without init a killed process stays, as a zombie. */
+function isZombie(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "latin1").includes(") Z ");
+  } catch {
+    return false;
+  }
 }
 
 // node options: written by scripts/hook-variables.mjs

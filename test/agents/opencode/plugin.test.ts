@@ -541,6 +541,28 @@ describe("places and drains", () => {
     expect(idle).toHaveLength(2);
   });
 
+  test("with the bridge on, an event starts a drain for events, unless one is running or the bridge runs this agent", async () => {
+    programThatMarks();
+    process.env["OPENHOOK_OTEL_DRAIN"] = "";
+    const stateDir = join(inbox, "..");
+    mkdirSync(stateDir, { recursive: true });
+    writeFileSync(join(stateDir, "bridge.json"), "{}");
+    const hooks = await load();
+    process.env["OPENHOOK_BRIDGE"] = "openhook-otel";
+    await call(hooks, "event", created(S));
+    expect(await drains()).toBe(0);
+    delete process.env["OPENHOOK_BRIDGE"];
+    writeFileSync(join(stateDir, "bridge.live"), `${process.pid}\n`);
+    await call(hooks, "event", created("ses_other"));
+    expect(await drains()).toBe(0);
+    writeFileSync(join(stateDir, "bridge.live"), "999999999\n");
+    await call(hooks, "event", created("ses_third"));
+    // Queued files start a whole drain too
+    expect(await drains()).toBe(2);
+    expect(readFileSync(mark(), "utf8")).toMatch(/^drain --quiet --events$/m);
+    expect(readFileSync(join(stateDir, "bridge.live"), "utf8")).toMatch(/^\d+\n$/);
+  });
+
   test("no drain starts if it is off or the program is missing", async () => {
     programThatMarks();
     const hooks = await load();
