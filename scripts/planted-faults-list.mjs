@@ -38,7 +38,7 @@ export const FAULTS = [
   },
   {
     what: "A request that is too large counts as refused",
-    file: "src/otlp/answer.ts",
+    file: "src/otlp/response.ts",
     from: "if (httpStatus === 413)",
     to: "if (httpStatus === 431)",
     rooms: ["test/otlp/"],
@@ -109,8 +109,8 @@ export const FAULTS = [
   {
     what: "An import that is exported stops before its last delivery",
     file: "src/import/export.ts",
-    from: "      await deliver(drain, { isEager: true });\n      waiting",
-    to: "      waiting",
+    from: "      await deliver(drain, { isEager: true });\n      queued",
+    to: "      queued",
     rooms: ["test/import/"],
   },
   {

@@ -73,7 +73,7 @@ export async function importPast(
     progress.clear();
     if (options.json) context.stdout.write(`${JSON.stringify(importJson(report, options.dryRun, sent))}\n`);
     else printImport({ report, agents, names, isDryRun: options.dryRun, sent }, context);
-    return exitCode(report, sent?.waiting ?? 0, options.stop);
+    return exitCode(report, sent?.queued ?? 0, options.stop);
   } catch (error) {
     log.line(messageOf(error));
     throw asUserError(error);

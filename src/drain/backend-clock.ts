@@ -1,7 +1,7 @@
 import { EARLIEST_MS, isPlausibleDate } from "../model/plausible-time.ts";
 import type { ExportOutcome } from "../model/settings.ts";
 import type { Increment } from "../model/telemetry.ts";
-import type { OnAnswer } from "../otlp/send.ts";
+import type { OnResponse } from "../otlp/send.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
 import { CLOCK_SKEW } from "../store/meta-keys.ts";
 import { AHEAD_MS } from "../store/pending-streams.ts";
@@ -20,7 +20,7 @@ export class BackendResponses {
     this.#now = now;
   }
 
-  readonly add: OnAnswer = ({ signal, outcome, dateMs }) => {
+  readonly add: OnResponse = ({ signal, outcome, dateMs }) => {
     this.#steps.push(
       selfIncrement(SELF.requests, 1, {
         [semconv.OPENHOOK_SIGNAL]: signal,

@@ -52,7 +52,7 @@ export async function deliver(drain: Drain, { isEager = false }: DeliverOptions 
   const settings = await deliverySettings(drain);
   report.hasDestination = settings.traces !== undefined || settings.metrics !== undefined;
   const responses = new BackendResponses(drain.now);
-  const sender = createSender(settings, { version: drain.version, onAnswer: responses.add });
+  const sender = createSender(settings, { version: drain.version, onResponse: responses.add });
   try {
     dropBeyondLimits(drain, settings.traces !== undefined);
     await deliverSignal(drain, "traces", settings, isEager, (circuit) =>

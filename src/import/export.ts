@@ -29,10 +29,10 @@ export interface Exported {
   readonly sessions: number;
   readonly spans: number;
   /** Sessions older than the retention time: as rows they are pruned by the next drains. */
-  readonly past: number;
+  readonly beyondRetention: number;
   readonly sent: number;
   /** Still queued; the next drains send them. */
-  readonly waiting: number;
+  readonly queued: number;
   readonly problems: readonly string[];
 }
 
@@ -47,10 +47,10 @@ export async function exportPacked(deps: DrainDeps, options: ExportOptions): Pro
   const safe = { ...protection, ...deps };
   const report = emptyReport();
   const perDelivery = options.spansPerDelivery ?? SPANS_PER_DELIVERY;
-  let [sessions, past] = [0, 0];
-  let waiting = 0;
+  let [sessions, beyondRetention] = [0, 0];
+  let queued = 0;
   let isDone = false;
-  const worked = await withDrainLock(join(deps.places.stateDir, "drain.lock"), () =>
+  const hadLock = await withDrainLock(join(deps.places.stateDir, "drain.lock"), () =>
     withStore({ ...safe, report }, async (db) => {
       if (isDone) return;
       const drain: Drain = {
@@ -62,12 +62,12 @@ export async function exportPacked(deps: DrainDeps, options: ExportOptions): Pro
         unreadSessions: new Set(),
         bridge: NO_BRIDGE,
       };
-      const numbers = wanted(db, options);
+      const numbers = sessionsToExport(db, options);
       for (const [i, number] of numbers.entries()) {
         if (options.signal.aborted) break;
         await unpackAndDerive(drain, number);
         sessions++;
-        if (isPast(drain, number)) past++;
+        if (isPast(drain, number)) beyondRetention++;
         options.onProgress(i + 1, numbers.length, report.spans);
         if (queuedCount(db) < perDelivery) continue;
         await deliver(drain, { isEager: true });
@@ -75,13 +75,13 @@ export async function exportPacked(deps: DrainDeps, options: ExportOptions): Pro
         if (queuedCount(db) >= perDelivery) break;
       }
       await deliver(drain, { isEager: true });
-      waiting = queuedCount(db);
+      queued = queuedCount(db);
       isDone = true;
     }),
   );
-  if (!worked) return undefined;
+  if (!hadLock) return undefined;
   const problems = report.problems.map(protection.redactSecrets);
-  return { sessions, past, spans: report.spans, sent: report.sent, waiting, problems };
+  return { sessions, beyondRetention, spans: report.spans, sent: report.sent, queued, problems };
 }
 
 // --- internal ---
@@ -89,7 +89,7 @@ export async function exportPacked(deps: DrainDeps, options: ExportOptions): Pro
 const SPANS_PER_DELIVERY = 5_000;
 const DAY_MS = 86_400_000;
 
-const wanted = (db: Database, { agents, sinceMs }: ExportOptions): readonly number[] =>
+const sessionsToExport = (db: Database, { agents, sinceMs }: ExportOptions): readonly number[] =>
   db
     .prepare(
       `SELECT s.id FROM sessions s JOIN packed p ON p.session = s.id

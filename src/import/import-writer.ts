@@ -33,8 +33,8 @@ import { setPositions } from "../store/positions.ts";
 import { hasPrunedFacts, isPrunedFact } from "../store/pruned-facts.ts";
 import { findDamage } from "../store/salvage.lazy.ts";
 import { addSession, ensureSession, type StoredSession, sessionById, updateSession } from "../store/sessions.ts";
+import { completeFromCopies } from "./complete-from-copies.ts";
 import { DigestSet } from "./digest-set.ts";
-import { learnFromCopies } from "./learn-from-copies.ts";
 import { pack } from "./pack.lazy.ts";
 import { priced } from "./price.ts";
 import { type FileRead, packOptions, type ReadResult, type ReadTask, type SessionRead } from "./read.ts";
@@ -72,10 +72,10 @@ export class ImportWriter {
   /** Recomputes sums that a damaged store has lost, from the packed facts. All of them, or none if one fails. */
   rebuildSums(): void {
     const { db } = this.#drain;
-    const torn = tornSessions(db);
-    if (torn.length === 0) return;
+    const sessionsWithoutSums = tornSessions(db);
+    if (sessionsWithoutSums.length === 0) return;
     db.transaction(() => {
-      for (const number of torn) {
+      for (const number of sessionsWithoutSums) {
         const stored = sessionById(db, number);
         const card = cardOf(this.#drain, stored.source);
         if (card === undefined) continue;
@@ -157,16 +157,16 @@ export class ImportWriter {
     }
     // If the session is not stored after all, these digests only cost extra lookups
     const { owned } = session.packed;
-    const unowned = this.#owned.addUntilKnown(owned);
-    const isUnowned = unowned === owned.length;
-    const number = isUnowned ? this.#addNew(task, result, session) : undefined;
+    const newDigests = this.#owned.addUntilKnown(owned);
+    const hasOnlyNewRecords = newDigests === owned.length;
+    const number = hasOnlyNewRecords ? this.#addNew(task, result, session) : undefined;
     if (number !== undefined) {
       this.#count(task, result, session, number, lines);
       packs.push({ id: number, packed: priced(session.packed, this.#providerOf(task.source)), readBy });
       return number;
     }
-    const made = ensureSession(db, task.source, task.sessionId, session.firstMs);
-    const stored = applyProjectSettings(this.#drain, made, session.cwd);
+    const sessionInStore = ensureSession(db, task.source, task.sessionId, session.firstMs);
+    const stored = applyProjectSettings(this.#drain, sessionInStore, session.cwd);
     if (stored === undefined) return undefined;
     this.#count(task, result, session, stored.id, lines);
     const level = levelOf(this.#drain, stored);
@@ -183,24 +183,27 @@ export class ImportWriter {
     if (this.#numbers.has(stored.id)) flush();
     this.#numbers.add(stored.id);
     const isNew = !isPacked(db, stored.id);
-    if (isNew && !withoutNames && !this.#hasPruned && isUnowned) {
+    if (isNew && !withoutNames && !this.#hasPruned && hasOnlyNewRecords) {
       packs.push({ id: stored.id, packed: priced(session.packed, this.#providerOf(task.source)), readBy });
       return stored.id;
     }
     // An earlier session of this commit may own the same records
     flush();
-    const fresh = new Set(owned.subarray(0, unowned));
+    const newRecords = new Set(owned.subarray(0, newDigests));
     const before = takePacked(db, stored.id);
-    const had = new Set(recordDigests(task.source, before));
-    const isFree = (digest: number): boolean => fresh.has(digest) || !this.#owned.has(digest);
-    const isItsOwn =
-      isReimport && !withoutNames && !this.#hasPruned && owned.every((digest) => had.has(digest) || isFree(digest));
-    const packed = isItsOwn
+    const ownedBefore = new Set(recordDigests(task.source, before));
+    const isFree = (digest: number): boolean => newRecords.has(digest) || !this.#owned.has(digest);
+    const hasOnlyOwnRecords =
+      isReimport &&
+      !withoutNames &&
+      !this.#hasPruned &&
+      owned.every((digest) => ownedBefore.has(digest) || isFree(digest));
+    const packed = hasOnlyOwnRecords
       ? session.packed
-      : this.#repack(stored, session.packed, isReimport ? [] : before, session, withoutNames, fresh);
+      : this.#repack(stored, session.packed, isReimport ? [] : before, session, withoutNames, newRecords);
     this.#owned.addAll(packed.owned);
     // Digests that the session owned before are already stored
-    const added = { ...packed, owned: packed.owned.filter((digest) => !had.has(digest)) };
+    const added = { ...packed, owned: packed.owned.filter((digest) => !ownedBefore.has(digest)) };
     packs.push({ id: stored.id, packed: priced(added, this.#providerOf(task.source)), readBy });
     return stored.id;
   }
@@ -254,7 +257,7 @@ export class ImportWriter {
   /**
    * Packs a session again: with its stored records, without those that other sessions own, and without names if none are kept.
    *
-   * @param fresh digests that no session had before this one
+   * @param newRecords digests that no session had before this one
    */
   #repack(
     stored: StoredSession,
@@ -262,7 +265,7 @@ export class ImportWriter {
     before: readonly TranscriptEntry[],
     known: Parameters<typeof packOptions>[2],
     withoutNames: boolean,
-    fresh: ReadonlySet<number>,
+    newRecords: ReadonlySet<number>,
   ): Unpriced {
     const card = cardOf(this.#drain, stored.source);
     if (card === undefined) throw new Error(`no card of ${JSON.stringify(stored.source)}`);
@@ -276,25 +279,25 @@ export class ImportWriter {
     const copies: TranscriptEntry[] = [];
     for (const entry of entries.values()) {
       const { globalKey } = entry;
-      const isCopy = globalKey !== undefined && this.#isOwnedElsewhere(stored, globalKey, fresh);
+      const isCopy = globalKey !== undefined && this.#isOwnedElsewhere(stored, globalKey, newRecords);
       (isCopy ? copies : own).push(entry);
     }
-    learnFromCopies(this.#drain, stored.source, copies);
+    completeFromCopies(this.#drain, stored.source, copies);
     return pack(own, packOptions(card, stored.sessionId, known));
   }
 
-  #isOwnedElsewhere({ id, source }: StoredSession, globalKey: string, fresh: ReadonlySet<number>): boolean {
+  #isOwnedElsewhere({ id, source }: StoredSession, globalKey: string, newRecords: ReadonlySet<number>): boolean {
     const { db } = this.#drain;
     const digest = digestOf(source, globalKey);
     const other = otherKey(globalKey);
     if (
       other !== undefined &&
       this.#owned.has(digestOf(source, other)) &&
-      this.#isOwnedAs(id, source, globalKey, other)
+      this.#isOwnedUnderKey(id, source, globalKey, other)
     ) {
       return true;
     }
-    if (!this.#hasPruned && (fresh.has(digest) || !this.#owned.has(digest))) return false;
+    if (!this.#hasPruned && (newRecords.has(digest) || !this.#owned.has(digest))) return false;
     const owner = ownerOf(db, source, globalKey);
     if (owner !== undefined) return owner !== id;
     if (packedOwners(db, source, globalKey).some((number) => number !== id)) return true;
@@ -302,7 +305,7 @@ export class ImportWriter {
   }
 
   /** Whether another session has a record of the same answer, with its request where this one has none or without. */
-  #isOwnedAs(id: number, source: string, globalKey: string, other: string): boolean {
+  #isOwnedUnderKey(id: number, source: string, globalKey: string, other: string): boolean {
     const { db } = this.#drain;
     const known = ownedKeyOf(db, source, globalKey);
     const owner = known === undefined ? undefined : ownerOf(db, source, known);

@@ -30,8 +30,8 @@ export const importJson = (report: ImportReport, isDryRun: boolean, sent: Export
           sessions: sent.sessions,
           spans: sent.spans,
           sent: sent.sent,
-          waiting: sent.waiting,
-          beyond_retention: sent.past,
+          waiting: sent.queued,
+          beyond_retention: sent.beyondRetention,
         },
   problems: [...new Set([...report.problems, ...(sent?.problems ?? [])])],
 });

@@ -48,14 +48,14 @@ export function sumsOfRows(facts: FactTables, options: PackOptions): Omit<Unpric
 /** Times of the first and last fact. */
 export function spanOf({ tables, others }: FactTables): { readonly firstMs: number; readonly lastMs: number } {
   let [firstMs, lastMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  const see = (ms: number): void => {
+  const includeTime = (ms: number): void => {
     if (ms < firstMs) firstMs = ms;
     if (ms > lastMs) lastMs = ms;
   };
   for (const { data, stride, rows } of Object.values(tables)) {
-    for (let at = 0; at < rows * stride; at += stride) see(data[at + CALL.timeMs] ?? 0);
+    for (let at = 0; at < rows * stride; at += stride) includeTime(data[at + CALL.timeMs] ?? 0);
   }
-  for (const { timeMs } of others) see(timeMs);
+  for (const { timeMs } of others) includeTime(timeMs);
   return { firstMs, lastMs };
 }
 

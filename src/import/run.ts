@@ -93,7 +93,7 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
   const safe = { ...protection, ...deps };
   const report: DrainReport = emptyReport();
   if (options.dryRun) {
-    const whole = (known: Known): Known => {
+    const withSessions = (known: Known): Known => {
       known.sessions();
       return known;
     };
@@ -101,13 +101,13 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
       safe,
       options.agents,
       options.again === true,
-      (ask) => readStore(safe.places.storePath, (db) => whole(ask(db))) ?? ask(undefined),
+      (ask) => readStore(safe.places.storePath, (db) => withSessions(ask(db))) ?? ask(undefined),
     );
     return dryRun(await search(safe, known, options), options);
   }
   await ensurePrivateState(safe);
   let done: ImportReport | undefined;
-  const worked = await withDrainLock(join(deps.places.stateDir, "drain.lock"), () =>
+  const hadLock = await withDrainLock(join(deps.places.stateDir, "drain.lock"), () =>
     withStore({ ...safe, report, isImport: true }, async (db) => {
       // A second call: a drain was requested during the import
       if (done !== undefined) {
@@ -136,7 +136,7 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
       checkpoint(db);
     }),
   );
-  if (!worked || done === undefined) return undefined;
+  if (!hadLock || done === undefined) return undefined;
   return { ...done, problems: done.problems.map(protection.redactSecrets) };
 }
 

@@ -119,14 +119,14 @@ function sentences(
         ? []
         : [`they stay on this machine; to export them: ${suggest("import --export")}`]
       : [
-          sent.sessions + sent.sent + sent.waiting === 0
+          sent.sessions + sent.sent + sent.queued === 0
             ? "nothing left to export"
             : `${plural(sent.spans, "span")} of ${plural(sent.sessions, "session")} to export: ${sent.sent} sent` +
-              (sent.waiting > 0 ? `, ${sent.waiting} queued for the next drain` : ""),
-          ...(sent.past === 0
+              (sent.queued > 0 ? `, ${sent.queued} queued for the next drain` : ""),
+          ...(sent.beyondRetention === 0
             ? []
             : [
-                `${plural(sent.past, "session")} of these ${sent.past === 1 ? "is" : "are"} older than store.retentionDays: ` +
+                `${plural(sent.beyondRetention, "session")} of these ${sent.beyondRetention === 1 ? "is" : "are"} older than store.retentionDays: ` +
                   "the next drains remove them from this store once they are sent",
               ]),
         ]),

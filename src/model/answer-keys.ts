@@ -4,7 +4,7 @@ import { CALL_KEY } from "./fact-tables.ts";
 // Some lines and copies of an answer lack the id of its request. A random answer id identifies it without.
 
 /**
- * A key that all records of an answer have in common, besides their own. It is no record's own key.
+ * A key that all records of an answer share, in addition to their own keys. No record has it as its own key.
  *
  * @returns `undefined` for other records, and for answers whose id is not random
  */

@@ -7,7 +7,7 @@ import type { Writable } from "./writable.ts";
 /** Sums over model calls. A token count is absent when no call reports it: unknown is never 0. */
 export interface CallSums {
   readonly modelCalls: number;
-  /** Usage records that cover a turn or session instead of one call; the number of calls behind them is unknown. */
+  /** Usage records that cover a turn or session instead of one call; the number of calls that they cover is unknown. */
   readonly aggregateRecords: number;
   readonly input?: number | undefined;
   readonly output?: number | undefined;

@@ -17,5 +17,5 @@ export const keepsNames = (level: CaptureLevel): boolean => isAtLeast(level, "me
 /** Whether prompts, arguments, results and answers are kept at all. */
 export const keepsContent = (level: CaptureLevel): boolean => isAtLeast(level, "redacted");
 
-/** Whether content is kept as it is; at all other levels secrets are redacted from it. */
+/** Whether content is kept unchanged; at all other levels secrets are redacted from it. */
 export const keepsContentUnredacted = (level: CaptureLevel): boolean => isAtLeast(level, "full");

@@ -2,7 +2,7 @@ import type { TranscriptEntry } from "./transcript.ts";
 
 /**
  * Removes a subagent's copies of answers that the main conversation received. The copies have other request ids, so only the
- * answer's id shows that they are one.
+ * answer's id shows that they are the same answer.
  *
  * @param isCounted whether the store counts a record, by key: a copy that is counted instead of its original stays
  */
@@ -16,23 +16,23 @@ export function withoutDuplicateAnswers(
     const id = answerId(entry);
     if (id !== undefined) answers.set(id, [...(answers.get(id) ?? []), entry]);
   }
-  const left = new Set<string>();
+  const removed = new Set<string>();
   for (const copy of entries) {
     for (const answer of answers.get(duplicatedAnswerId(copy) ?? "") ?? []) {
       if (!isDuplicateAnswer(copy, answer)) continue;
-      left.add(isCounted(copy.key) && !isCounted(answer.key) ? answer.key : copy.key);
+      removed.add(isCounted(copy.key) && !isCounted(answer.key) ? answer.key : copy.key);
     }
   }
-  return entries.filter(({ key }) => !left.has(key));
+  return entries.filter(({ key }) => !removed.has(key));
 }
 
 /** The answer id in a subagent's record, if it is random; for a side pass, the id of the answer it belongs to. */
 export const duplicatedAnswerId = (entry: TranscriptEntry): string | undefined =>
-  entry.agentId === undefined ? undefined : drawnId(entry);
+  entry.agentId === undefined ? undefined : randomAnswerId(entry);
 
 /** The answer id in a record of the main conversation. */
 export const answerId = (entry: TranscriptEntry): string | undefined =>
-  entry.agentId === undefined ? drawnId(entry) : undefined;
+  entry.agentId === undefined ? randomAnswerId(entry) : undefined;
 
 /** Some servers reuse one id for all answers, but two requests of a conversation never have the same size. */
 export function isDuplicateAnswer(copy: TranscriptEntry, answer: TranscriptEntry): boolean {
@@ -46,7 +46,7 @@ export function isDuplicateAnswer(copy: TranscriptEntry, answer: TranscriptEntry
 
 // --- internal ---
 
-function drawnId(entry: TranscriptEntry): string | undefined {
+function randomAnswerId(entry: TranscriptEntry): string | undefined {
   if (entry.kind !== "model_call") return undefined;
   const id = entry.responseId ?? entry.besideResponseId;
   return id !== undefined && /[A-Za-z0-9]{16}/.test(id) ? id : undefined;

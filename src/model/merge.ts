@@ -4,8 +4,8 @@ import type { Writable } from "./writable.ts";
 
 /**
  * Joins two readings of one record (same key). Commutative, associative and idempotent: neither the order nor repeated reading
- * changes the result. Each field is joined separately by a rule with one winner. For entries of different kinds the earlier
- * one wins.
+ * changes the result. Each field is joined separately by a rule that always keeps the same value. Of entries of different
+ * kinds, the earlier one is kept.
  */
 export function mergeEntries(a: TranscriptEntry, b: TranscriptEntry): TranscriptEntry {
   if (a.kind !== b.kind) return isBefore(b, a) ? b : a;
@@ -23,14 +23,14 @@ type ModelCall = EntryOf<"model_call">;
 type Reported = EntryOf<"reported_usage">;
 
 /**
- * Keeps what only one of them has. Where they differ, the smaller JSON text wins. Members keep their order in `a`, so that
- * reading a record again gives the same text.
+ * Keeps members that only one of them has. If values differ, the one with the smaller JSON text is kept. Members keep their
+ * order in `a`, so that reading a record again gives the same text.
  */
 function joinFields(a: TranscriptEntry, b: TranscriptEntry): Record<string, unknown> {
   const joined: Record<string, unknown> = { ...a };
   for (const [name, value] of Object.entries(b)) {
     const other = joined[name];
-    // Joined by `answer`, because their meaning decides
+    // Joined by `answer`, which compares their values
     if (OF_FULLER.has(name) && other !== undefined) continue;
     if (value !== undefined && value !== other && isLess(value, other)) joined[name] = value;
   }
@@ -73,8 +73,8 @@ function answer(a: ModelCall, b: ModelCall): Partial<ModelCall> {
 }
 
 /**
- * An answer with the figures of a copy of it, where they are fuller: a session can end, or lose lines, before the copy was
- * written. Place and time of the answer stay.
+ * An answer with the figures of its copy, if they are fuller: the original session can end, or lose lines, before the copy is
+ * written. Keys, turn and time of the answer stay.
  */
 export function withFuller(answer: ModelCall, copy: ModelCall): ModelCall {
   const { usage, model, complete, finishReason, noListPrice } = copy;
@@ -97,8 +97,8 @@ export function compareUsage(a: ModelCall["usage"], b: ModelCall["usage"]): numb
 }
 
 /**
- * The fuller usage, completed by what only the other one knows: input with its cache, or output with its reasoning. One of them is
- * never split, because a model that fell back has figures that belong together.
+ * The fuller usage, completed by what only the other one has: input with its cache, or output with its reasoning. Neither group
+ * is ever split, because a model that fell back has figures that belong together.
  */
 export function joinUsage(fuller: TokenUsage | undefined, other: TokenUsage | undefined): TokenUsage | undefined {
   if (fuller === undefined || other === undefined || isWholeUsage(fuller)) return fuller ?? other;

@@ -7,14 +7,14 @@ import type { MetricPoint } from "./telemetry.ts";
 export const SERIES_LABELS: readonly string[] = ["service.name", "deployment.environment.name"];
 
 /**
- * A point with the settings' values at counting time also in its resource. If one `service.name` covers all agents, their
- * streams would collide; each then carries the agent's name as an attribute. Not only in the resource, because Prometheus
- * makes labels of attributes.
+ * A point whose resource also has the values that the settings had at counting time. The values stay in the attributes too,
+ * because Prometheus turns attributes into labels. If the settings set one `service.name` for all agents, their streams would
+ * collide, so each gets the agent's name as an attribute.
  */
-export function asLabelled<T extends Pick<MetricPoint, "attributes" | "resource">>(point: T): T {
-  const said = Object.entries(point.attributes).filter(([name]) => SERIES_LABELS.includes(name));
-  if (said.length === 0) return point;
-  const resource = { ...point.resource, ...Object.fromEntries(said) };
+export function withSeriesLabels<T extends Pick<MetricPoint, "attributes" | "resource">>(point: T): T {
+  const labels = Object.entries(point.attributes).filter(([name]) => SERIES_LABELS.includes(name));
+  if (labels.length === 0) return point;
+  const resource = { ...point.resource, ...Object.fromEntries(labels) };
   const source = point.resource[SERVICE_NAME];
   if (resource[SERVICE_NAME] === source || source === undefined) return { ...point, resource };
   return { ...point, resource, attributes: { [SOURCE]: source, ...point.attributes } };

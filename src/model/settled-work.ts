@@ -15,11 +15,11 @@ export function settledWorkOf(part: Turn | Subagent, cost: (call: ModelCall) => 
 }
 
 /** Replaces a model call in the sums by its revised version. */
-export function reviseSettledWork(work: SettledWork, was: PricedCall, is: PricedCall): SettledWork {
-  const { model } = is.call;
+export function reviseSettledWork(work: SettledWork, before: PricedCall, after: PricedCall): SettledWork {
+  const { model } = after.call;
   return {
     ...work,
-    sums: addSums(addSums(work.sums, sumOfCalls([is])), negativeSums(sumOfCalls([was]))),
+    sums: addSums(addSums(work.sums, sumOfCalls([after])), negativeSums(sumOfCalls([before]))),
     models: [...new Set([...work.models, ...(model === undefined ? [] : [model])])],
   };
 }

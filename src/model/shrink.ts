@@ -106,7 +106,7 @@ export function shrinkJson(json: Buffer, options: ShrinkOptions = {}): Shrunk {
         if (isScalar(byte)) {
           let end = at + 1;
           while (end < json.length && isScalar(json[end] ?? 0)) end += 1;
-          // Half a number inside a bracket looks like a whole one
+          // Half a number inside a bracket would look like a complete one
           if (end === json.length && open.depth > 0) break scan;
           at = end;
           expect = afterValue(at);

@@ -1,7 +1,7 @@
 /** Converts a text that is not valid UTF-8. May throw. */
 export type OnInvalidText = (bytes: Buffer) => string;
 
-/** Reads the result of a SELECT whatever bytes its texts contain. */
+/** Reads the result of a SELECT whose texts may contain any bytes. */
 export interface SafeSelect {
   /** To be prepared instead of the original statement: same rows, same names. */
   readonly sql: string;

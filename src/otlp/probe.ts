@@ -1,6 +1,6 @@
 import type { ExportOutcome, OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
-import { toOutcome } from "./answer.ts";
 import { encodeMetrics, encodeSpans } from "./encode.ts";
+import { toOutcome } from "./response.ts";
 import { createTransport } from "./transport.ts";
 
 /** A backend's response to an empty export. */
@@ -29,10 +29,10 @@ export async function probe(
   const encode = signal === "traces" ? encodeSpans : encodeMetrics;
   const transport = createTransport(settings, version);
   try {
-    const answer = await transport.send(encode([], settings.protocol), timeoutMs);
-    const { httpStatus, dateMs } = answer;
+    const response = await transport.send(encode([], settings.protocol), timeoutMs);
+    const { httpStatus, dateMs } = response;
     return {
-      outcome: toOutcome(answer, signal, settings),
+      outcome: toOutcome(response, signal, settings),
       ...(httpStatus !== undefined && { httpStatus }),
       ...(dateMs !== undefined && { dateMs }),
     };

@@ -1,10 +1,10 @@
-import { asLabelled } from "../model/series-labels.ts";
+import { withSeriesLabels } from "../model/series-labels.ts";
 import type { ExportOutcome, OtlpSettings, OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
 import type { MetricPoint, SpanRecord } from "../model/telemetry.ts";
-import { toOutcome } from "./answer.ts";
 import { encodeMetrics, encodeSpans } from "./encode.ts";
 import { scopeOf, toReadableSpans, toResourceMetrics } from "./readable.ts";
 import { resourcesOver, withoutSeriesLabels } from "./resource.ts";
+import { toOutcome } from "./response.ts";
 import { createTransport, type HttpTransport } from "./transport.ts";
 
 /** Sends records to the configured destinations. Each call is one request and one attempt; no call rejects. */
@@ -18,7 +18,7 @@ export interface Sender {
 }
 
 /** The outcome of one request; `dateMs`: the time of the backend's clock, with a precision of one second, if known. */
-export type OnAnswer = (answer: {
+export type OnResponse = (response: {
   readonly signal: OtlpSignal;
   readonly outcome: ExportOutcome;
   readonly dateMs?: number;
@@ -32,7 +32,7 @@ export type OnAnswer = (answer: {
  *
  * @param options.version of this program: instrumentation scope of spans, and user agent
  * @param options.signal ends running requests; they return `retry`
- * @param options.onAnswer called with the outcome of every request that was sent
+ * @param options.onResponse called with the outcome of every request that was sent
  * @param options.transport receives the bodies instead of the network
  */
 export function createSender(
@@ -40,7 +40,7 @@ export function createSender(
   options: {
     readonly version: string;
     readonly signal?: AbortSignal;
-    readonly onAnswer?: OnAnswer;
+    readonly onResponse?: OnResponse;
     readonly transport?: (signal: OtlpSignal) => Pick<HttpTransport, "send" | "shutdown">;
   },
 ): Sender {
@@ -52,7 +52,7 @@ export function createSender(
       signal,
       settings: of,
       transport: options.transport?.(signal) ?? createTransport(of, options.version, options.signal),
-      onAnswer: options.onAnswer ?? (() => {}),
+      onResponse: options.onResponse ?? (() => {}),
     };
   const traces = open("traces", settings.traces);
   const metrics = open("metrics", settings.metrics);
@@ -66,7 +66,7 @@ export function createSender(
     async sendMetrics(points) {
       if (points.length === 0) return NOTHING_TO_SEND;
       if (metrics === undefined || settings.metrics === undefined) return noDestination("metrics");
-      const data = toResourceMetrics(points.map(asLabelled), resourceOfPoint, settings.metrics.temporality);
+      const data = toResourceMetrics(points.map(withSeriesLabels), resourceOfPoint, settings.metrics.temporality);
       if (data.length === 0) return NOTHING_TO_SEND;
       return post(metrics, encodeMetrics(data, metrics.settings.protocol), settings.maxBytesPerRequest);
     },
@@ -83,7 +83,7 @@ interface Channel {
   readonly signal: OtlpSignal;
   readonly settings: OtlpSignalSettings;
   readonly transport: Pick<HttpTransport, "send" | "shutdown">;
-  readonly onAnswer: OnAnswer;
+  readonly onResponse: OnResponse;
 }
 
 const NOTHING_TO_SEND: ExportOutcome = { status: "ok", rejected: 0 };
@@ -92,9 +92,13 @@ async function post(channel: Channel, body: Uint8Array, maxBytes: number): Promi
   if (body.length > maxBytes) {
     return { status: "too-large", reason: `a request of ${body.length} bytes is over the limit of ${maxBytes} bytes` };
   }
-  const answer = await channel.transport.send(body, channel.settings.timeoutMs);
-  const outcome = toOutcome(answer, channel.signal, channel.settings);
-  channel.onAnswer({ signal: channel.signal, outcome, ...(answer.dateMs !== undefined && { dateMs: answer.dateMs }) });
+  const response = await channel.transport.send(body, channel.settings.timeoutMs);
+  const outcome = toOutcome(response, channel.signal, channel.settings);
+  channel.onResponse({
+    signal: channel.signal,
+    outcome,
+    ...(response.dateMs !== undefined && { dateMs: response.dateMs }),
+  });
   return outcome;
 }
 

@@ -48,7 +48,7 @@ export class SendError extends Error {
 }
 
 /** The result of one request in the SDK's terms, with what the SDK's transport drops. */
-export type HttpAnswer = ResponseFacts &
+export type HttpResponse = ResponseFacts &
   (
     | (ExportResponseSuccess & {
         readonly data: Uint8Array;
@@ -71,7 +71,7 @@ interface ResponseFacts {
 
 export interface HttpTransport extends IExporterTransport {
   /** Never rejects. */
-  send(data: Uint8Array, timeoutMillis: number): Promise<HttpAnswer>;
+  send(data: Uint8Array, timeoutMillis: number): Promise<HttpResponse>;
 }
 
 /**
@@ -97,8 +97,8 @@ export function createTransport(settings: OtlpSignalSettings, version: string, s
         const beganMs = performance.now();
         const attempt = (timeoutMs: number) =>
           exchange(connection, settings, headersOf(settings, version, body), body, timeoutMs, signal);
-        const answer = await attempt(timeoutMillis);
-        if (answer.isStale !== true) return answer;
+        const response = await attempt(timeoutMillis);
+        if (response.isStale !== true) return response;
         return await attempt(Math.max(1, timeoutMillis - (performance.now() - beganMs)));
       } catch (error) {
         return { status: "failure", error: toSendError(error) };
@@ -176,22 +176,22 @@ function exchange(
   body: Uint8Array,
   timeoutMs: number,
   signal: AbortSignal | undefined,
-): Promise<HttpAnswer> {
+): Promise<HttpResponse> {
   const { proxy } = connection;
   const shown = shownUrl(settings.url);
   return new Promise((resolve) => {
     let request: ClientRequest | undefined;
     // Once the status is known, a broken body changes nothing: a 200 means that the records were accepted
-    let answerSoFar: (() => HttpAnswer) | undefined;
+    let responseSoFar: (() => HttpResponse) | undefined;
 
-    const finish = (answer: HttpAnswer) => {
+    const finish = (result: HttpResponse) => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
-      resolve(answer);
+      resolve(result);
     };
     const cutShort = ({ reason, remedy }: NetworkFailure, cause?: unknown, isStale = false) => {
       const error = new SendError(reason, { cause, remedy });
-      finish(answerSoFar?.() ?? { status: "retryable", error, ...(isStale && { isStale }) });
+      finish(responseSoFar?.() ?? { status: "retryable", error, ...(isStale && { isStale }) });
       request?.destroy();
     };
     const onAbort = () => cutShort({ reason: `sending to ${shown} was stopped` });
@@ -230,25 +230,25 @@ function exchange(
       }
       const chunks: Buffer[] = [];
       let bytes = 0;
-      answerSoFar = () => answerOf(response, Buffer.concat(chunks), false, settings);
+      responseSoFar = () => toHttpResponse(response, Buffer.concat(chunks), false, settings);
       response.on("data", (chunk: Buffer) => {
         bytes += chunk.length;
         if (bytes <= MAX_ANSWER_BYTES) chunks.push(chunk);
         else cutShort({ reason: `the answer of ${shown} is too long` });
       });
-      response.on("end", () => finish(answerOf(response, Buffer.concat(chunks), response.complete, settings)));
+      response.on("end", () => finish(toHttpResponse(response, Buffer.concat(chunks), response.complete, settings)));
       response.on("error", (error) => cutShort(networkFailure(error, settings.url), error));
     });
     request.end(body);
   });
 }
 
-function answerOf(
+function toHttpResponse(
   response: IncomingMessage,
   data: Buffer,
   complete: boolean,
   settings: OtlpSignalSettings,
-): HttpAnswer {
+): HttpResponse {
   const httpStatus = response.statusCode ?? 0;
   const dateMs = Date.parse(response.headers.date ?? "");
   return { ...verdictOf(response, data, complete, settings), httpStatus, ...(Number.isFinite(dateMs) && { dateMs }) };
@@ -259,7 +259,7 @@ function verdictOf(
   data: Buffer,
   complete: boolean,
   settings: OtlpSignalSettings,
-): HttpAnswer {
+): HttpResponse {
   const httpStatus = response.statusCode ?? 0;
   const shown = shownUrl(settings.url);
   if (httpStatus >= 200 && httpStatus < 300) {
@@ -317,7 +317,7 @@ function retryAfterMs(header: string | undefined): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS);
 }
 
-function stopped(settings: OtlpSignalSettings): HttpAnswer {
+function stopped(settings: OtlpSignalSettings): HttpResponse {
   return { status: "retryable", error: new SendError(`sending to ${shownUrl(settings.url)} was stopped`) };
 }
 

@@ -12,9 +12,11 @@ export function redactSpan(record: SpanRecord, redact: Redact, untouched: Readon
   const name = redact(record.name);
   const attributes = redactAttributes(record.attributes, redact, untouched);
   const resource = redactAttributes(record.resource, redact, untouched);
-  const links = each(record.links, (link) => within(link, redactAttributes(link.attributes, redact, untouched)));
-  const events = each(record.events, (event) => {
-    const inner = within(event, redactAttributes(event.attributes, redact, untouched));
+  const links = mapUnlessSame(record.links, (link) =>
+    withAttributes(link, redactAttributes(link.attributes, redact, untouched)),
+  );
+  const events = mapUnlessSame(record.events, (event) => {
+    const inner = withAttributes(event, redactAttributes(event.attributes, redact, untouched));
     const eventName = redact(event.name);
     return eventName === event.name ? inner : { ...inner, name: eventName };
   });
@@ -36,9 +38,11 @@ export function redactPoint(point: MetricPoint, redact: Redact): MetricPoint {
   return attributes === point.attributes && resource === point.resource ? point : { ...point, attributes, resource };
 }
 
-/** Before counting, so that two names that become equal are one series. */
+/** Called before counting, so that two names that become equal are one series. */
 export function redactCounted(counted: Counted, redact: Redact): Counted {
-  const increments = each(counted.increments, (one) => within(one, redactAttributes(one.attributes, redact)));
+  const increments = mapUnlessSame(counted.increments, (one) =>
+    withAttributes(one, redactAttributes(one.attributes, redact)),
+  );
   return increments === counted.increments ? counted : { ...counted, increments };
 }
 
@@ -50,12 +54,12 @@ export function redactAttributes<T extends Attributes | Readonly<Record<string, 
 ): T {
   let isSame = true;
   const clean = Object.entries(attributes).map(([name, value]): [string, unknown] => {
-    if (OWN.has(name) || untouched.has(name)) return [name, value];
+    if (UNREDACTED_ATTRIBUTES.has(name) || untouched.has(name)) return [name, value];
     const next =
       typeof value === "string"
         ? redact(value)
         : Array.isArray(value)
-          ? each(value as readonly string[], redact)
+          ? mapUnlessSame(value as readonly string[], redact)
           : value;
     const nextName = name.length > MAX_OWN_NAME ? redact(name) : name;
     if (next !== value || nextName !== name) isSame = false;
@@ -65,8 +69,8 @@ export function redactAttributes<T extends Attributes | Readonly<Record<string, 
 }
 
 /**
- * Redacts names, codes and texts of an event or entry. Ids and times stay, and so do paths, by which transcripts and repositories are
- * found and which are never sent.
+ * Redacts names, codes and texts of an event or entry. Ids and times stay. Paths stay too: transcripts and
+ * repositories are found by them, and they are never sent.
  *
  * @returns the same object if nothing had to be redacted
  */
@@ -81,7 +85,7 @@ const NOTHING: ReadonlySet<string> = new Set();
 const MAX_OWN_NAME = 48;
 
 /** Attributes whose values are ids or defined by this program. */
-const OWN: ReadonlySet<string> = new Set([
+const UNREDACTED_ATTRIBUTES: ReadonlySet<string> = new Set([
   "session.id",
   "gen_ai.conversation.id",
   "gen_ai.response.id",
@@ -105,11 +109,18 @@ const OWN: ReadonlySet<string> = new Set([
 ]);
 
 /** Members of events and entries that contain ids, times, paths and values that this program defines. */
-const KEPT: ReadonlySet<string> = new Set([...ID_MEMBERS, ...PATH_MEMBERS, "openhook", "type", "kind", "time"]);
+const UNREDACTED_MEMBERS: ReadonlySet<string> = new Set([
+  ...ID_MEMBERS,
+  ...PATH_MEMBERS,
+  "openhook",
+  "type",
+  "kind",
+  "time",
+]);
 
 function walk(value: unknown, name: string, redact: Redact): unknown {
-  if (typeof value === "string") return KEPT.has(name) ? value : redact(value);
-  if (Array.isArray(value)) return each(value as readonly unknown[], (item) => walk(item, name, redact));
+  if (typeof value === "string") return UNREDACTED_MEMBERS.has(name) ? value : redact(value);
+  if (Array.isArray(value)) return mapUnlessSame(value as readonly unknown[], (item) => walk(item, name, redact));
   if (typeof value !== "object" || value === null) return value;
   let isSame = true;
   const clean = Object.entries(value).map(([member, inner]) => {
@@ -121,12 +132,12 @@ function walk(value: unknown, name: string, redact: Redact): unknown {
   return isSame ? value : Object.fromEntries(clean);
 }
 
-function each<T>(items: readonly T[], change: (item: T) => T): T[] {
+function mapUnlessSame<T>(items: readonly T[], change: (item: T) => T): T[] {
   const clean = items.map(change);
   return clean.every((item, i) => item === items[i]) ? (items as T[]) : clean;
 }
 
-const within = <T extends { readonly attributes: Attributes }>(holder: T, attributes: Attributes): T =>
+const withAttributes = <T extends { readonly attributes: Attributes }>(holder: T, attributes: Attributes): T =>
   attributes === holder.attributes ? holder : { ...holder, attributes };
 
 function redactStatus(status: SpanRecord["status"], redact: Redact): SpanRecord["status"] {

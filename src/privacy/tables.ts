@@ -5,14 +5,14 @@ export interface Cell {
 }
 
 /**
- * Finds the values in columns of passwords, secrets, tokens and keys: tables of databases and Markdown, files with separated values.
- * The heading is one line of single words, and the rows have as many separators.
+ * Finds the values in columns of passwords, secrets, tokens and keys: in tables of databases and Markdown, and in files with
+ * separated values. The heading is one line with one word per column, and the rows have the same number of columns.
  */
 export function* secretCells(text: string): Generator<Cell> {
   for (const { 0: line, index } of text.matchAll(HEADING)) {
     const separator = SEPARATORS.find((one) => line.includes(one));
     if (separator === undefined) continue;
-    const names = line.split(separator).map(bare);
+    const names = line.split(separator).map(withoutQuotes);
     if (!names.every((name, i) => NAME.test(name) || (name === "" && (i === 0 || i === names.length - 1)))) continue;
     const columns = names.flatMap((name, i) => (SECRET.test(name) ? [i] : []));
     if (columns.length > 0) yield* cellsBelow(text, index + line.length, { separator, count: names.length, columns });
@@ -28,10 +28,10 @@ const SECRET =
 const HEADING = /^[^\r\n]{0,400}(?:password|passwd|passphrase|secret|token|key)[^\r\n]{0,400}$/gim;
 const LINE = /[^\r\n]{1,4000}/y;
 const BREAK = /\r?\n/y;
-/** Rows are read up to here. */
+/** Further rows are not read. */
 const MAX_ROWS = 10_000;
 
-const bare = (cell: string): string => cell.trim().replace(/^["'`*]+|["'`*]+$/g, "");
+const withoutQuotes = (cell: string): string => cell.trim().replace(/^["'`*]+|["'`*]+$/g, "");
 
 interface Table {
   readonly separator: string;
@@ -48,7 +48,7 @@ function* cellsBelow(text: string, from: number, { separator, count, columns }: 
     const line = LINE.exec(text)?.[0];
     if (line === undefined) return;
     const cells = line.split(separator);
-    // A line of dashes may have other signs where columns meet
+    // Skip a separator line; it may have other characters between the columns
     if (/^[-+|│┼:= ]+$/.test(line)) {
       at += line.length;
       continue;
@@ -56,7 +56,7 @@ function* cellsBelow(text: string, from: number, { separator, count, columns }: 
     if (cells.length !== count) return;
     let start = at;
     for (const [i, cell] of cells.entries()) {
-      const value = bare(cell);
+      const value = withoutQuotes(cell);
       if (columns.includes(i) && value.length >= MIN_CHARACTERS)
         yield { start: start + cell.indexOf(value), text: value };
       start += cell.length + separator.length;

@@ -1,4 +1,4 @@
-/** A text as it reads without its escapes, with the position of each character in the original. */
+/** A text without its escapes, with the position of each character in the original. */
 export interface View {
   readonly text: string;
   /** Where each character begins in the original, with one more entry for the end. `undefined`: the same positions. */
@@ -6,9 +6,9 @@ export interface View {
 }
 
 /**
- * A text, and its forms without the escapes of JSON, shells and C, without percent encoding, entities of HTML, and
- * invisible characters (colours of terminals, zero-width characters, the zeros of UTF-16); up to three times nested: a secret in a string in a
- * string is still a secret.
+ * A text, and its forms without the escapes of JSON, shells and C, without percent encoding, HTML entities, and invisible
+ * characters (terminal colours, zero-width characters, the zeros of UTF-16). Escapes can be nested up to three times: a secret
+ * in a string in a string is still a secret.
  *
  * @returns the text itself first; nothing else if it has no escapes
  */
@@ -18,10 +18,10 @@ export function viewsOf(text: string): readonly View[] {
   for (let depth = 0; depth < MAX_DEPTH && frontier.length > 0; depth++) {
     frontier = frontier
       .flatMap((view) => [
-        undone(view, ESCAPE, unescapeBackslash),
-        undone(view, PERCENT, unescapePercent),
-        undone(view, UNSEEN, () => ""),
-        undone(view, ENTITY, unescapeEntity),
+        unescaped(view, ESCAPE, unescapeBackslash),
+        unescaped(view, PERCENT, unescapePercent),
+        unescaped(view, INVISIBLE, () => ""),
+        unescaped(view, ENTITY, unescapeEntity),
       ])
       .filter((view) => view !== undefined)
       .slice(0, MAX_WIDTH);
@@ -35,11 +35,11 @@ export function viewsOf(text: string): readonly View[] {
 const MAX_DEPTH = 3;
 const MAX_WIDTH = 4;
 
-/** The last one is a line that continues. */
+/** The last alternative is a line continuation. */
 const ESCAPE = /\\(?:u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\}|x[0-9A-Fa-f]{2}|[0-7]{3}|["'/\\bfnrt]|\r?\n)/g;
 const PERCENT = /(?:%[0-9A-Fa-f]{2})+/g;
 const ENTITY = /&(?:#[0-9]{2,6}|#x[0-9A-Fa-f]{2,5}|quot|amp|apos|lt|gt);/g;
-const UNSEEN = new RegExp(
+const INVISIBLE = new RegExp(
   [
     "\u001b\\[[0-9;:?]{0,40}[A-Za-z]",
     "\u001b\\][^\u0007\u001b]{0,300}(?:\u0007|\u001b\\\\)",
@@ -48,13 +48,13 @@ const UNSEEN = new RegExp(
   "g",
 );
 
-const SHORT: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
+const CONTROL_CHARACTERS: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
 
 function unescapeBackslash(escaped: string): string {
   const letter = escaped.charAt(1);
   if (letter === "u" || letter === "x") return character(escaped.replace(/^\\[ux]\{?|\}$/g, ""), 16);
   if (letter >= "0" && letter <= "7") return character(escaped.slice(1), 8);
-  return letter === "\n" || letter === "\r" ? "" : (SHORT[letter] ?? letter);
+  return letter === "\n" || letter === "\r" ? "" : (CONTROL_CHARACTERS[letter] ?? letter);
 }
 
 /** No secret contains characters above U+FFFF, so one UTF-16 unit is enough and keeps the positions simple. */
@@ -68,10 +68,10 @@ function unescapeEntity(entity: string): string {
   return name.startsWith("#x") ? character(name.slice(2), 16) : character(name.slice(1), 10);
 }
 
-/** Byte by byte, because the rules look for ASCII. */
+/** One character per byte (not decoded as UTF-8), because the rules look for ASCII. */
 const unescapePercent = (escaped: string): string => Buffer.from(escaped.replaceAll("%", ""), "hex").toString("latin1");
 
-function undone(view: View, escapes: RegExp, read: (escaped: string) => string): View | undefined {
+function unescaped(view: View, escapes: RegExp, read: (escaped: string) => string): View | undefined {
   const pieces: string[] = [];
   const steps: { readonly from: number; readonly to: number; readonly length: number }[] = [];
   let copied = 0;

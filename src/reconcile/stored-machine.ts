@@ -1,4 +1,4 @@
-import { asLabelled } from "../model/series-labels.ts";
+import { withSeriesLabels } from "../model/series-labels.ts";
 import type { Attributes } from "../model/telemetry.ts";
 import type { Database, Row } from "../store/database.ts";
 import type { Histogram } from "../store/histogram.ts";
@@ -73,7 +73,7 @@ function streamsOf(db: Database): readonly StoredStream[] {
     .all()
     .map((row) => {
       const delivered = valueIn(row, "sent_value", "sent_histogram");
-      const { attributes, resource } = asLabelled({
+      const { attributes, resource } = withSeriesLabels({
         attributes: JSON.parse(String(row["attributes"])) as Attributes,
         resource: JSON.parse(String(row["resource"])) as Attributes,
       });

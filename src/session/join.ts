@@ -1,5 +1,5 @@
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
-import { isKind } from "../model/names.ts";
+import { isCategory } from "../model/names.ts";
 import type { SettledCall } from "../model/session.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import { isAssignedCallId } from "./assign-call-ids.ts";
@@ -108,7 +108,7 @@ const settledCall = ({
 /** Tool and input, or only the given id if there is one: hooks and transcript may name a tool differently. */
 const matchKeyOf = (name: string | undefined, digest: string | undefined, givenId: string | undefined): string =>
   givenId === undefined
-    ? JSON.stringify([name === undefined || isKind(name) ? "" : name, digest ?? ""])
+    ? JSON.stringify([name === undefined || isCategory(name) ? "" : name, digest ?? ""])
     : JSON.stringify([givenId]);
 
 function matches(

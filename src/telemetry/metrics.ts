@@ -48,13 +48,13 @@ export const runCountKey = (facts: SessionFacts, kind: "turn" | "subagent", key:
  */
 export function modelCallRevision(before: PricedCall, after: PricedCall, facts: SessionFacts): Counted {
   const steps = new Map<string, Increment>();
-  const see = (sign: 1 | -1) => (step: Increment) => {
+  const addIncrements = (sign: 1 | -1) => (step: Increment) => {
     if (METRIC_SHAPES.get(step.metric)?.type !== "counter") return;
     const identity = JSON.stringify([step.metric, Object.entries(step.attributes).sort()]);
     steps.set(identity, { ...step, amount: (steps.get(identity)?.amount ?? 0) + sign * step.amount });
   };
-  modelCallCounts(after, facts).increments.forEach(see(1));
-  modelCallCounts(before, facts).increments.forEach(see(-1));
+  modelCallCounts(after, facts).increments.forEach(addIncrements(1));
+  modelCallCounts(before, facts).increments.forEach(addIncrements(-1));
   const { key, usage, complete, model } = after.call;
   const changed = [usage ?? null, complete, ...(model === before.call.model ? [] : [model])];
   return {

@@ -19,7 +19,7 @@ export interface SettledParents {
 }
 
 /** The ids of a turn's span: its trace, its parent, its own id (the parent of its calls), and its links. */
-export function parentOfTurn(turn: Turn, facts: SessionFacts, scope: "session" | "turn") {
+export function turnSpanIds(turn: Turn, facts: SessionFacts, scope: "session" | "turn") {
   const { source, sessionId } = facts;
   const rootId = spanIdOf(source, sessionId, "session", String(turn.segment));
   const sessionTrace = traceOfSegment(facts, turn.segment);
@@ -52,7 +52,7 @@ export function subagentParents(
     const { parentCallId: callId, segment } = subagent;
     if (scope === "session") return traceOfSegment(facts, segment);
     const run = callId === undefined || depth > MAX_DEPTH ? undefined : runOf.get(callId);
-    if (run !== undefined) return "agentId" in run ? traceOf(run, depth + 1) : parentOfTurn(run, facts, scope).traceId;
+    if (run !== undefined) return "agentId" in run ? traceOf(run, depth + 1) : turnSpanIds(run, facts, scope).traceId;
     const known = callId === undefined ? undefined : settled.traceOfCall(callId);
     if (known !== undefined) return known;
     const turn = turnOf(subagent);

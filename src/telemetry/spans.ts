@@ -6,7 +6,7 @@ import { costNanoUsd, costSource, costsOf } from "./cost.ts";
 import { type SpanSubject, spanIdOf, traceIdOf } from "./ids.ts";
 import { providerOf } from "./provider.ts";
 import * as semconv from "./semconv.ts";
-import { parentOfTurn, type SpanParent } from "./span-parents.ts";
+import { type SpanParent, turnSpanIds } from "./span-parents.ts";
 import { type Totals, totalOfRun } from "./totals.ts";
 
 /** How spans are named and grouped into traces. */
@@ -35,16 +35,16 @@ export const spanKeyOf = ({ source, sessionId }: SessionFacts, subject: SpanSubj
  * caller reads it: all spans of a large turn together take more memory than the turn itself.
  */
 export function* turnSpans(turn: Turn, facts: SessionFacts, settings: SpanSettings): Generator<KeyedSpan> {
-  const place = parentOfTurn(turn, facts, settings.traceScope);
+  const ids = turnSpanIds(turn, facts, settings.traceScope);
   if (turn.origin !== "none")
-    yield span(facts, "turn", turn.key, place.traceId, {
-      parentSpanId: place.parentSpanId,
+    yield span(facts, "turn", turn.key, ids.traceId, {
+      parentSpanId: ids.parentSpanId,
       name: `invoke_agent ${facts.source}`,
       kind: "internal",
       startMs: turn.startMs,
       endMs: turn.endMs,
       error: turn.state === "failed" || turn.state === "interrupted" ? (turn.errorType ?? "_OTHER") : undefined,
-      links: place.links,
+      links: ids.links,
       events: turn.errors.map((e) => ({
         name: "openhook.model_error",
         timeMs: e.timeMs,
@@ -62,10 +62,10 @@ export function* turnSpans(turn: Turn, facts: SessionFacts, settings: SpanSettin
         ...repositoryAttributes(facts),
       },
     });
-  yield* workSpans(turn, facts, settings, place.traceId, place.ownSpanId, facts.source);
+  yield* workSpans(turn, facts, settings, ids.traceId, ids.ownSpanId, facts.source);
 }
 
-/** A subagent's span with its calls, each made when the caller reads it. @param place its parent, see `subagentParents` */
+/** A subagent's span with its calls, as a generator. @param place its trace and parent, see `subagentParents` */
 export function* subagentSpans(
   subagent: Subagent,
   { traceId, parentSpanId }: SpanParent,
@@ -91,26 +91,26 @@ export function* subagentSpans(
   yield* workSpans(subagent, facts, settings, traceId, ownId, name);
 }
 
-/** The spans of calls that are settled before their run ends. @param placeOf the parent of a subagent's own span */
+/** The spans of calls that are settled before their run ends. @param parentOf returns the trace and parent of a subagent's span */
 export function* partSpans(
   part: Turn | Subagent,
-  placeOf: (subagent: Subagent) => SpanParent,
+  parentOf: (subagent: Subagent) => SpanParent,
   facts: SessionFacts,
   settings: SpanSettings,
 ): Generator<KeyedSpan> {
   if ("origin" in part) {
-    const { traceId, ownSpanId } = parentOfTurn(part, facts, settings.traceScope);
+    const { traceId, ownSpanId } = turnSpanIds(part, facts, settings.traceScope);
     yield* workSpans(part, facts, settings, traceId, ownSpanId, facts.source);
   } else {
     const ownId = spanIdOf(facts.source, facts.sessionId, "subagent", part.key);
-    yield* workSpans(part, facts, settings, placeOf(part).traceId, ownId, part.agentType ?? "subagent");
+    yield* workSpans(part, facts, settings, parentOf(part).traceId, ownId, part.agentType ?? "subagent");
   }
 }
 
 /** The root span of a trace, from an ended segment with the sums of everything settled in it. */
 export function segmentSpan(segment: Segment, totals: Totals, facts: SessionFacts): KeyedSpan {
   const { source, sessionId } = facts;
-  const former = segment.ordinal === 0 ? undefined : segment.ordinal - 1;
+  const previous = segment.ordinal === 0 ? undefined : segment.ordinal - 1;
   const failed = segment.reason === "error";
   return span(facts, "session", String(segment.ordinal), traceIdOf(source, sessionId, `segment:${segment.ordinal}`), {
     parentSpanId: undefined,
@@ -120,12 +120,12 @@ export function segmentSpan(segment: Segment, totals: Totals, facts: SessionFact
     endMs: Math.max(segment.endMs ?? segment.lastActivityMs, totals.lastMs ?? segment.startMs),
     error: failed ? "error" : undefined,
     links:
-      former === undefined
+      previous === undefined
         ? []
         : [
             {
-              traceId: traceIdOf(source, sessionId, `segment:${former}`),
-              spanId: spanIdOf(source, sessionId, "session", String(former)),
+              traceId: traceIdOf(source, sessionId, `segment:${previous}`),
+              spanId: spanIdOf(source, sessionId, "session", String(previous)),
               attributes: { [semconv.OPENHOOK_LINK_KIND]: "resumes" },
             },
           ],
@@ -262,7 +262,7 @@ function toolCallSpan(
   return span(facts, "tool_call", tool.callId, traceId, {
     parentSpanId,
     name: ["execute_tool", tool.name, tool.executable ?? tool.subcommand]
-      .filter((word) => word !== undefined)
+      .filter((part) => part !== undefined)
       .join(" "),
     kind: "internal",
     startMs: tool.startMs,

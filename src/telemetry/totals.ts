@@ -96,9 +96,9 @@ export function addTotals(first: Totals, second: Totals): Totals {
   };
 }
 
-/** Replaces a call in sums by its revised version. Start and end of its run stay. */
-export function reviseTotals(totals: Totals, was: PricedCall, is: PricedCall): Totals {
-  return addTotals(totals, addTotals(totalOfCalls([is]), negative(totalOfCalls([was]))));
+/** Replaces a call in sums by its revised version. `firstMs` and `lastMs` do not change. */
+export function reviseTotals(totals: Totals, before: PricedCall, after: PricedCall): Totals {
+  return addTotals(totals, addTotals(totalOfCalls([after]), negative(totalOfCalls([before]))));
 }
 
 /** What a session's closed runs, and the finished parts of open ones, add to one of its segments. */

@@ -166,7 +166,7 @@ describe("--export", () => {
     const options = { agents: ["claude-code"], sinceMs: undefined, signal, onProgress: () => {}, spansPerDelivery: 4 };
     const sent = await exportPacked(deps, options);
     expect(sent).toMatchObject({ sessions: 1, sent: 0 });
-    expect(sent?.waiting).toBe(sent?.spans);
+    expect(sent?.queued).toBe(sent?.spans);
     expect(packedCount(at.places.storePath)).toBe(2);
     receiver.setBehaviour(undefined);
     expect(await exportPacked(deps, options)).toMatchObject({ sessions: 2, sent: SPANS, waiting: 0 });

@@ -6,7 +6,7 @@ import {
 } from "@opentelemetry/otlp-transformer";
 import type { ExportOutcome, OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
 import { withoutSecrets } from "./secrets.ts";
-import type { HttpAnswer, SendError } from "./transport.ts";
+import type { HttpResponse, SendError } from "./transport.ts";
 
 /**
  * What a response means for the records of its request.
@@ -15,23 +15,23 @@ import type { HttpAnswer, SendError } from "./transport.ts";
  * response means that the records were accepted, even if its body is unreadable. Neither `reason` nor `message` contains a
  * configured secret.
  */
-export function toOutcome(answer: HttpAnswer, signal: OtlpSignal, settings: OtlpSignalSettings): ExportOutcome {
-  switch (answer.status) {
+export function toOutcome(response: HttpResponse, signal: OtlpSignal, settings: OtlpSignalSettings): ExportOutcome {
+  switch (response.status) {
     case "success":
-      return { status: "ok", ...readSuccess(answer, signal, settings) };
+      return { status: "ok", ...readSuccess(response, signal, settings) };
     case "retryable": {
-      const afterMs = answer.retryInMillis;
-      const { remedy } = answer.error;
+      const afterMs = response.retryInMillis;
+      const { remedy } = response.error;
       return {
         status: "retry",
-        reason: reasonOf(answer.error, settings),
+        reason: reasonOf(response.error, settings),
         ...(afterMs !== undefined && { afterMs }),
         ...(remedy !== undefined && { remedy }),
       };
     }
     case "failure": {
-      const httpStatus = answer.error.code;
-      const reason = reasonOf(answer.error, settings);
+      const httpStatus = response.error.code;
+      const reason = reasonOf(response.error, settings);
       if (httpStatus === 413) return { status: "too-large", reason };
       return { status: "refused", reason, ...(httpStatus === undefined ? {} : { httpStatus }) };
     }
@@ -56,7 +56,7 @@ interface Success {
 const UNREADABLE: Success = { rejected: 0, message: "unreadable answer" };
 
 function readSuccess(
-  { data, contentType, complete }: Extract<HttpAnswer, { status: "success" }>,
+  { data, contentType, complete }: Extract<HttpResponse, { status: "success" }>,
   signal: OtlpSignal,
   settings: OtlpSignalSettings,
 ): Success {
@@ -136,8 +136,8 @@ function backendMessage(body: Uint8Array): string {
  */
 function statusMessage(status: Uint8Array): string | undefined {
   try {
-    const answer = Buffer.concat([Uint8Array.of(0x0a), varint(status.length), status]);
-    return ProtobufTraceSerializer.deserializeResponse(answer).partialSuccess?.errorMessage;
+    const wrapped = Buffer.concat([Uint8Array.of(0x0a), varint(status.length), status]);
+    return ProtobufTraceSerializer.deserializeResponse(wrapped).partialSuccess?.errorMessage;
   } catch {
     return undefined;
   }

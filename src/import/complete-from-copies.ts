@@ -13,8 +13,8 @@ import { packOptions, type SessionRead } from "./read.ts";
 
 type Facts = Map<string, TranscriptEntry>;
 
-/** Gives answers of other sessions the figures of their copies, where these are fuller. */
-export function learnFromCopies(drain: Drain, source: string, copies: readonly TranscriptEntry[]): void {
+/** Completes the answers of other sessions with the figures of their copies, if these are fuller, see `withFuller`. */
+export function completeFromCopies(drain: Drain, source: string, copies: readonly TranscriptEntry[]): void {
   const { db } = drain;
   const known = new Map<number, Facts>();
   const changed = new Set<number>();
@@ -36,12 +36,12 @@ export function learnFromCopies(drain: Drain, source: string, copies: readonly T
       changed.add(number);
     }
   }
-  for (const number of changed) packAgain(drain, number, [...(known.get(number)?.values() ?? [])]);
+  for (const number of changed) repack(drain, number, [...(known.get(number)?.values() ?? [])]);
 }
 
 // --- internal ---
 
-function packAgain(drain: Drain, number: number, facts: readonly TranscriptEntry[]): void {
+function repack(drain: Drain, number: number, facts: readonly TranscriptEntry[]): void {
   const { db } = drain;
   const { source, sessionId, agentVersion, reported } = sessionById(db, number);
   const card = cardOf(drain, source);
@@ -52,7 +52,7 @@ function packAgain(drain: Drain, number: number, facts: readonly TranscriptEntry
   };
   const readBy = readerOf(db, number);
   takePacked(db, number);
-  // Its records stay its own
+  // The owners of its records are already stored
   const packed = { ...pack(facts, packOptions(card, sessionId, known)), owned: new Float64Array(0) };
   putPacked(db, [{ id: number, packed: priced(packed, card.provider), readBy }]);
 }
