@@ -39,7 +39,7 @@ export function forgetNamesOfSession(drain: CaptureContext, session: StoredSessi
   const hadFacts = rewriteFacts(db, session.id, {
     event: (event) => stripEventNames(event, own),
     entry: (entry) => stripEntryNames(entry, own),
-    toolCall: ({ executable: _, subcommand: __, mcpServer, ...call }) => ({
+    toolCall: ({ executable: _, subcommand: __, files: ___, mcpServer, ...call }) => ({
       ...call,
       name: reduceToolName(call.name, mcpServer, own),
       ...(mcpServer !== undefined && { mcpServer: "mcp" }),

@@ -60,7 +60,7 @@ function eventOf(write: FileWrite, at: number, event: Event): WriteEvent | undef
     } as WriteEvent["data"]),
     extensions: defined<Extras>({
       ...Object.fromEntries(SHARED.map((name) => [name, extras[name]])),
-      tool_event: event.type === "tool.end" && callId === undefined ? event.id : undefined,
+      tool_event: event.type === "tool.end" ? event.id : undefined,
       lines_added: write.added,
       lines_removed: write.removed,
     } as Extras),

@@ -34,7 +34,7 @@ export const Extras = z.object({
   tool_call_ids: z.array(z.string()).optional(),
   lines_added: z.number().int().nonnegative().optional(),
   lines_removed: z.number().int().nonnegative().optional(),
-  /** Of a `file.write` whose call has no id: the event of the call's end. */
+  /** Of a `file.write` that we made: the event of the call's end. */
   tool_event: z.string().optional(),
   /** The subagent that this tool call started. */
   spawned_agent_id: z.string().optional(),

@@ -1,6 +1,7 @@
 import type { CallSums } from "./call-sums.ts";
 import type { SessionEndReason } from "./envelope.ts";
 import type { Event } from "./event.ts";
+import type { FileWrite } from "./file-write.ts";
 import type { ModelCall } from "./model-call.ts";
 import type { KnownCall } from "./removed-calls.ts";
 import type { ToolStatus, TranscriptEntry } from "./transcript.ts";
@@ -22,6 +23,8 @@ export interface ToolCall {
   readonly mcpServer?: string;
   readonly linesAdded?: number;
   readonly linesRemoved?: number;
+  /** Files it wrote, as its hooks report them; never exported. Absent: none, or unknown. */
+  readonly files?: readonly FileWrite[];
   readonly spawnedAgentId?: string;
   /** Digest of the input, if calls of hooks and transcript are matched by it. */
   readonly inputDigest?: string;

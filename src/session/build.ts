@@ -18,6 +18,7 @@ import { finishedPartsOf, type OpenRun, PART_LIMITS, withSettledWork } from "./f
 import { idleEndReason } from "./idle-end-reason.ts";
 import { isLeftOpen, type PairedTool, pairTools } from "./pair.ts";
 import { SUPERSEDED, splitIntoSegments } from "./segments.ts";
+import { withWrittenFiles } from "./written-files.ts";
 
 /**
  * Builds the session, or the part of it that is not settled, from hook events and transcript entries.
@@ -33,7 +34,7 @@ export function buildSession(input: SessionInput): Session {
   const events = [...new Map(input.events.map((e) => [e.id, e])).values()];
   const unused = new Set(factsWithoutEffect(input));
   const remaining = events.filter((e) => !unused.has(e.id));
-  const paired = pairTools(remaining, entries, context.calls);
+  const paired = withWrittenFiles(pairTools(remaining, entries, context.calls), events);
   const tools = paired.filter((tool) => !context.callIds.has(tool.callId));
   const countedIds = new Map(paired.flatMap((t) => (t.transcriptId === undefined ? [] : [[t.transcriptId, t.callId]])));
   const drafts = assign(remaining, entries, tools, context, countedIds);

@@ -57,6 +57,10 @@ async function recorded(name: string, settings?: object) {
       unsettled: db.prepare("SELECT count(*) AS n FROM events WHERE settled = 0").get()?.["n"],
       cwd: written("cwd"),
       context: written("context"),
+      files: db
+        .prepare("SELECT body FROM tool_calls")
+        .all()
+        .map((row) => JSON.parse(String(row["body"]).replaceAll(run.home, "/home/dev")).files),
       log: run.log,
     };
   } finally {
@@ -79,6 +83,13 @@ test("a session gives the same repository, branch and spans in either text", () 
     });
     expect(log.join("\n"), name).not.toMatch(/differ|no event type|not match/);
   }
+});
+
+test("a written file belongs to its tool call", () => {
+  expect(of.get("cwd")?.files).toEqual([undefined]);
+  expect(of.get("file-write")?.files).toEqual([
+    [{ path: "/home/dev/my project/src/x.ts", operation: "update", startLine: 3, endLine: 9 }],
+  ]);
 });
 
 test("envelopes are written as they were read, and conform to their text", () => {
