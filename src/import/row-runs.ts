@@ -127,7 +127,10 @@ class Runs {
     }
     const unfinished = this.#textNumber("unfinished");
     for (const [call, at] of resultOf) {
-      if (!used.has(call) && results.data[at + RESULT.status] !== unfinished) tools.push(this.#tool(undefined, at));
+      const isLeftOpen = results.data[at + RESULT.status] === unfinished;
+      // The next process wrote it, so the session has several segments
+      if (isLeftOpen && Number.isNaN(results.data[at + RESULT.agentId])) throw UNDECIDED;
+      if (!used.has(call) && !isLeftOpen) tools.push(this.#tool(undefined, at));
     }
     return tools;
   }

@@ -1,6 +1,7 @@
 import type { SessionEndReason } from "../model/envelope.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import type { Segment, SessionInput } from "../model/session.ts";
+import { isLeftOpen } from "./pair.ts";
 
 export interface Segmentation {
   readonly segments: readonly Segment[];
@@ -25,7 +26,7 @@ export interface Activity {
  * @param activities starts of unsettled turns and subagents, any order
  */
 export function splitIntoSegments(input: SessionInput, activities: readonly Activity[]): Segmentation {
-  const marks = marksOf(input.events, activities);
+  const marks = marksOf(input, activities);
   const starts = marks.filter((mark) => mark.kind === "start");
   const builder = new SegmentBuilder(input.context.segment, isSingleRun(marks, input.context.segment));
   for (const mark of marks) {
@@ -85,9 +86,10 @@ interface EndMark {
 }
 type Mark = StartMark | EndMark | (Activity & { readonly kind: "activity" });
 
-function marksOf(events: readonly Event[], activities: readonly Activity[]): readonly Mark[] {
+function marksOf(input: SessionInput, activities: readonly Activity[]): readonly Mark[] {
+  const { events } = input;
   const startedMs = new Map(activities.map(({ key, ms }) => [key, ms]));
-  const marks: Mark[] = activities.map((a) => ({ kind: "activity", ...a }));
+  const marks: Mark[] = [...activities.map((a) => ({ kind: "activity", ...a }) as const), ...resumptions(input)];
   for (const event of events) {
     const extras = extrasOf(event);
     const ms = timeMsOf(event);
@@ -109,6 +111,18 @@ function marksOf(events: readonly Event[], activities: readonly Activity[]): rea
   }
   const rank = { start: 0, activity: 1, end: 2 } as const;
   return marks.sort((a, b) => a.ms - b.ms || rank[a.kind] - rank[b.kind]);
+}
+
+/**
+ * Starts of later processes in a session without hooks. A transcript shows one only if its process was killed during a tool call: the
+ * next process writes the result of that call when it starts.
+ */
+function resumptions({ events, entries, context }: SessionInput): readonly StartMark[] {
+  const isStart = ({ type }: Event): boolean => type === "session.start";
+  if (context.segment?.startOrigin !== undefined || events.some(isStart)) return [];
+  return entries
+    .filter((entry) => isLeftOpen(entry) && entry.agentId === undefined)
+    .map(({ timeMs, key }) => ({ kind: "start", ms: timeMs, id: key, origin: "resume", resumes: true }));
 }
 
 interface SegmentDraft {

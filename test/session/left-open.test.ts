@@ -13,7 +13,7 @@ const killed = (await recordedSessions()).filter(
 test("a recording of a killed agent exists", () => expect(killed.length).toBeGreaterThan(0));
 
 test.each(killed.map((one) => [one.source, one.name, one] as const))(
-  "%s %s, by import: no run and no call contains the hours between",
+  "%s %s, by import: no run, no call and no segment contains the hours between",
   (_source, _name, recorded) => {
     const resumedMs = Math.min(
       ...recorded.lines.flatMap((line) =>
@@ -27,11 +27,14 @@ test.each(killed.map((one) => [one.source, one.name, one] as const))(
       const startMs = line.startMs === undefined ? {} : { startMs: line.startMs + HOURS_MS };
       return { ...line, timeMs, endMs: line.endMs + HOURS_MS, ...startMs };
     });
-    const { turns } = buildSession({
+    const { turns, segments } = buildSession({
       ...inputOf(recorded, { events: [], entries: merged(later) }),
       endIdle: { reason: "timeout", nativeReason: "idle" },
     });
     expect(turns.length).toBeGreaterThan(1);
+    expect(segments.length).toBe(2);
+    for (const { startMs, endMs = Number.NaN } of segments) expect(endMs - startMs).toBeLessThan(60_000);
+    expect(new Set(turns.map(({ segment }) => segment)).size).toBe(2);
     for (const run of turns) {
       expect(run.endMs - run.startMs).toBeLessThan(60_000);
       for (const call of run.toolCalls) expect(call.endMs - call.startMs).toBeLessThan(60_000);
