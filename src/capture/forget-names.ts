@@ -13,9 +13,9 @@ import { ownNamesOf } from "./level.ts";
 import { stripEntryNames, stripEventNames } from "./strip-names.ts";
 
 /**
- * Removes names of a session from the counters: a stream with one of them is merged into the stream without names. What was counted
- * stays in the sums; what was sent already stays as it is. Counts of other sessions in the same streams lose these names too. Call it
- * inside a transaction, before the session's spans are deleted or stripped.
+ * Removes names of a session from the counters: a stream with one of them is merged into the stream without names. What was
+ * counted stays in the sums; what was already sent does not change. Counts of other sessions in the same streams lose these
+ * names too. Call it inside a transaction, before the session's spans are deleted or stripped.
  */
 export function forgetNamesOfStreams(drain: CaptureContext, session: StoredSession): void {
   const used = namesUsed(drain, session);

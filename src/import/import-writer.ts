@@ -209,7 +209,7 @@ export class ImportWriter {
   }
 
   /**
-   * Writes a session that the store does not know, if no project setting and no pruned record can concern it.
+   * Writes a session that is not in the store, if neither project settings nor pruned records can affect it.
    *
    * @returns its number; `undefined` for any other session, which is not written
    */

@@ -135,7 +135,7 @@ class Runs {
     return tools;
   }
 
-  /** @param use place of its row @param result likewise; at least one of them exists */
+  /** @param use index of the use's row @param result index of the result's row; at least one of them is defined */
   #tool(use: number | undefined, result: number | undefined): RowTool {
     const { tool_use: uses, tool_result: results } = this.#facts.tables;
     const ofUse = (place: number): number => (use === undefined ? Number.NaN : (uses.data[use + place] ?? Number.NaN));

@@ -72,7 +72,7 @@ export interface ImportReport {
   /** Numbers of the sessions that are known from hooks and have something new. */
   readonly fromHooks: readonly number[];
   readonly problems: readonly string[];
-  /** Folders and sessions that the system did not let us read. Unknown formats do not count. */
+  /** Number of folders and sessions that could not be read because of a system error. Unknown formats are not counted. */
   readonly unseen: number;
   readonly isStopped: boolean;
   /** A hook requested a drain during the import, and its payload is still in the inbox. */

@@ -69,7 +69,7 @@ export interface LocateQuery {
   readonly home: string;
   /**
    * The folders (or files) to search: those of `roots` for the default and every known environment, and any that the user named.
-   * The agent's folder, or the home folder above it, works as well. What two of them contain is found once.
+   * The agent's folder, or the home folder above it, is accepted too. A session that is in two of them is returned once.
    */
   readonly roots: readonly string[];
   /** Called with the reason for what was skipped: an unreadable folder, a link that leads out, an unknown format. */
@@ -85,19 +85,19 @@ export type LocatedSession = Omit<TranscriptQuery, "roots"> & {
 
 export interface TranscriptReader {
   /**
-   * The folders (or files) in which this agent keeps its sessions. Nothing else is read, whatever path a payload contains.
-   * Absolute, as narrow as the agent's layout allows; they may not exist.
+   * The folders (or files) in which this agent keeps its sessions. Nothing else is read, even if a payload contains another
+   * path. Absolute, as narrow as the agent's layout allows; they may not exist.
    *
    * @param env as recorded by the intake: variables that move the agent's folders
    */
   roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[];
   /**
    * Every past session, for `import`: each once, under the id that the agent's hooks send, as `files` and `read` accept it. The
-   * order is stable, oldest first as far as that is known without reading: a copy comes after the session it was copied from.
-   * Files are opened only if their name does not say enough. A session may turn out to be empty.
+   * order is stable, oldest first if that can be seen without reading, so that a copy follows the session it was copied from.
+   * Files are opened only if their name is not enough. A session may turn out to be empty.
    *
-   * Subagents are not sessions. A subagent whose session is gone is returned as that session: `path` is then where the session
-   * would be, or the subagent's own file, and `files` returns what is left.
+   * Subagents are not sessions. A subagent whose session was deleted is returned as that session: `path` is then where the
+   * session would be, or the subagent's own file, and `files` returns what is left.
    *
    * @throws never; what cannot or must not be read is passed to `onProblem`, and the rest is found
    */
@@ -121,8 +121,8 @@ export interface ReadOptions {
   /** Read synchronously, for worker threads that do nothing else. @default false */
   readonly isSync?: boolean;
   /**
-   * Receives the facts in place of the batches' `entries`. A reader may ignore it: whatever it puts into `entries` is still
-   * to be used.
+   * Receives the facts in place of the batches' `entries`. A reader may ignore it, so the caller must also use the
+   * `entries` that it returns.
    */
   readonly sink?: FactSink;
 }
@@ -214,7 +214,7 @@ export interface Capabilities {
   /** Versions that were checked, e.g. `2.0.77 to 2.1.329`. */
   readonly versions?: string;
   readonly subagents: boolean;
-  /** Where session ids come from; `minted`: we assign one to payloads without. */
+  /** Where session ids come from; `minted`: we assign one to payloads that have none. */
   readonly sessionIds: "native" | "minted";
   /** Where ids of tool calls come from; `transcript`: the transcript has them, hooks do not; `minted`: we assign them. */
   readonly callIds: "native" | "transcript" | "minted";
@@ -251,7 +251,7 @@ export interface KnownNames {
    */
   eventOf?(payload: object, intake: IntakeFacts): string | undefined;
   /**
-   * Names below the top level that the card does not know, if they can be no content. Pure; never throws.
+   * Unknown names below the top level that cannot be content. Pure; never throws.
    *
    * @default none
    */
@@ -302,7 +302,7 @@ export interface Agent {
    * did not fail. Pure; never throws; `[]`: none, or unknown.
    */
   toFileWrites?(payload: unknown, facts: PayloadFacts): readonly FileWrite[];
-  /** Project files, relative to the project, from which the agent takes environment variables; beside `.env`. */
+  /** Project files, relative to the project, from which the agent sets environment variables, in addition to `.env`. */
   readonly setsVariablesFrom?: readonly string[];
   /**
    * Names of environment variables that the intake records with every event, whichever agent sent it: ids of sessions, folders,

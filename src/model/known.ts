@@ -10,7 +10,7 @@ export const sumKnown = (values: readonly (number | undefined)[]): number | unde
 
 /**
  * A figure that includes others, such as input that includes the cache. A part that is not reported adds nothing; without the
- * figure itself the whole is unknown, whatever is known of its parts.
+ * figure itself the result is unknown, even if its parts are known.
  */
 export const withParts = (own: number | undefined, ...parts: readonly (number | undefined)[]): number | undefined =>
   own === undefined ? undefined : sumKnown([own, ...parts]);

@@ -138,7 +138,7 @@ function isLess(a: unknown, b: unknown): boolean {
   return canonical(a) < canonical(b);
 }
 
-/** The same text for the same value, whatever the order of members; `undefined` sorts last. */
+/** The same text for the same value, regardless of the order of members; `undefined` sorts last. */
 const canonical = (value: unknown): string =>
   value === undefined
     ? LAST

@@ -12,5 +12,5 @@ export const isPlausibleDate = (dateMs: number, nowMs: number): boolean =>
 
 // --- internal ---
 
-/** A machine whose clock is set at all is not ten years behind. */
+/** No machine with a clock that was ever set is ten years behind. */
 const MAX_AHEAD_MS = 10 * 365 * 86_400_000;

@@ -66,7 +66,7 @@ function restOf(sum: Call, known: readonly KnownCall[]): Call | undefined {
     if (before === undefined) continue;
     rest[kind] = Math.max(0, before - covered.reduce((all, call) => all + (call.usage?.[kind] ?? 0), 0));
   }
-  // Every call has output: if all of it is known, so are all calls, whatever the sum makes of their input
+  // Every call has output, so if all output is known, all calls are known, even if the sum's input differs
   const isKnown = usage.output ? rest.output === 0 : !rest.input;
   return isKnown ? undefined : { ...sum, usage: rest };
 }

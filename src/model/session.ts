@@ -139,7 +139,7 @@ export interface SessionFacts {
   readonly repository?: Repository;
 }
 
-/** What `.git` says about the session's folder. */
+/** The repository of the session's folder, read from `.git`. */
 export interface Repository {
   /** Last part of the remote's path, or the folder's name. */
   readonly name: string;

@@ -10,7 +10,7 @@ export interface OtlpSignalSettings {
   readonly headers: Readonly<Record<string, string>>;
   readonly compression: "gzip" | "none";
   readonly timeoutMs: number;
-  /** URL of a proxy, or `direct` for a direct connection. Absent: as the variables for proxies say. */
+  /** URL of a proxy, or `direct` for a direct connection. Absent: the environment variables for proxies apply. */
   readonly proxy?: string;
   /** PEM files. */
   readonly certificatePath?: string;

@@ -74,7 +74,7 @@ export interface Counted {
   readonly increments: readonly Increment[];
 }
 
-/** One cumulative stream as it is sent. */
+/** One cumulative stream in the form in which it is sent. */
 export interface MetricPoint {
   readonly shape: MetricShape;
   readonly attributes: Attributes;

@@ -76,7 +76,7 @@ export const ModelCallEntry = z.object({
   /** OpenTelemetry's provider name, if the agent talks to several. */
   provider: z.string().optional(),
   requestedModel: z.string().optional(),
-  /** When the request was sent, as far as the transcript shows. */
+  /** When the request was sent, if the transcript shows it. */
   startMs: z.number().optional(),
   /** Time of the last record of this answer. */
   endMs: z.number(),

@@ -8,8 +8,8 @@ import type { Attributes } from "../model/telemetry.ts";
 export type ResourceOf = (recordResource: Attributes) => resources.Resource;
 
 /**
- * Joins the settings' resource with a record's. The record's attributes win, except for `service.name`: if the settings have one, the user
- * asked for it (`OTEL_SERVICE_NAME`), and it applies to every agent.
+ * Joins the settings' resource with a record's. The record's attributes have priority, except for
+ * `service.name`: if the settings have one, the user set it (`OTEL_SERVICE_NAME`), and it applies to every agent.
  *
  * @param settingsResource attributes of everything that is sent
  */

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 
-/** The user of this machine, as far as it is known. */
+/** What is known about the user of this machine. */
 export interface Person {
   /** From the user's own git settings. */
   readonly email?: string;

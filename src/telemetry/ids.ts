@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { SpanId, TraceId } from "../model/telemetry.ts";
 
-/** What a span stands for; part of its id. */
+/** What a span represents; part of its id. */
 export type SpanSubject = "session" | "turn" | "subagent" | "model_call" | "tool_call";
 
 /**

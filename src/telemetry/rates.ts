@@ -16,8 +16,8 @@ export interface Tokens {
  * Within one price list and one volume step, all tokens of a category cost the same. These rates are read from the table once
  * and multiplied by the token counts. If that does not reproduce the table's own results, every call is looked up in the table.
  *
- * @returns the price of a call answered at `timeMs` (prices change over time); `undefined` if the table does not know the model,
- *   or has no price for a kind of tokens and would charge them at a lower price
+ * @returns the price of a call answered at `timeMs` (prices change over time); `undefined` if the table does not contain the
+ *   model, or has no price for a kind of tokens and would charge them at a lower price
  */
 export function pricesOf(
   providerId: string | undefined,

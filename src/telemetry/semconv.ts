@@ -40,7 +40,7 @@ export const VCS_REPOSITORY_URL = "vcs.repository.url.full";
 export const VCS_REF_HEAD_NAME = "vcs.ref.head.name";
 export const VCS_REF_HEAD_REVISION = "vcs.ref.head.revision";
 
-/** What a span stands for: `session`, `turn`, `subagent`, `model_call` or `tool_call`. */
+/** What a span represents: `session`, `turn`, `subagent`, `model_call` or `tool_call`. */
 export const OPENHOOK_SPAN_KIND = "openhook.span.kind";
 export const OPENHOOK_LINK_KIND = "openhook.link.kind";
 export const OPENHOOK_SEGMENT = "openhook.session.segment";

@@ -20,13 +20,13 @@ export interface SpanSettings {
 /** A span record with its permanent key: it is stored and sent once. */
 export interface KeyedSpan {
   readonly key: string;
-  /** What the span stands for, and which one: the parts of the key. */
+  /** The parts of the key: what the span represents, and its id or name. */
   readonly subject: SpanSubject;
   readonly name: string;
   readonly record: SpanRecord;
 }
 
-/** The key of a span; `key` is the agent's id of the part that it stands for. */
+/** The key of a span; `key` is the agent's id of the part that it represents. */
 export const spanKeyOf = ({ source, sessionId }: SessionFacts, subject: SpanSubject, key: string): string =>
   JSON.stringify([source, sessionId, subject, key]);
 
