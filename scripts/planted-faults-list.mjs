@@ -4,15 +4,15 @@ export const FAULTS = [
   {
     what: "Of two readings of one usage the smaller one is kept",
     file: "src/model/merge.ts",
-    from: "return a.output - b.output;",
-    to: "return b.output - a.output;",
+    from: "return (a.output ?? -1) - (b.output ?? -1);",
+    to: "return (b.output ?? -1) - (a.output ?? -1);",
     rooms: ["test/model/"],
   },
   {
     what: "A tool end is paired with the first start of its given id instead of the last",
     file: "src/session/assign-call-ids.ts",
-    from: ": like.at(-1);",
-    to: ": like[0];",
+    from: ": candidates.at(-1);",
+    to: ": candidates[0];",
     rooms: ["test/session/"],
   },
   {
@@ -32,8 +32,8 @@ export const FAULTS = [
   {
     what: "A call without a list price is priced",
     file: "src/telemetry/cost.ts",
-    from: "call.usage === undefined || call.noListPrice",
-    to: "call.usage === undefined",
+    from: "!isWholeUsage(call.usage) || call.noListPrice",
+    to: "!isWholeUsage(call.usage)",
     rooms: ["test/telemetry/", "test/session/", "test/agents/opencode/", "test/agents/copilot/"],
   },
   {
@@ -46,7 +46,7 @@ export const FAULTS = [
   {
     what: "Retry-After applies only to background drains",
     file: "src/drain/circuit.ts",
-    from: "isEager ? askedUntilMs :",
+    from: "isEager ? retryAfterUntilMs :",
     to: "isEager ? 0 :",
     rooms: ["test/drain/"],
   },

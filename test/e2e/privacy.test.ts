@@ -11,6 +11,9 @@ import { ensureBuilt, HOOK_ALONE, Machine, RECORDINGS, RecordedAgent } from "../
 import type { Expected } from "../support/summary.ts";
 
 const CANARY = "kanarienvogel";
+/** In names of files that an agent wrote: the store has them, and nothing is sent. */
+const PATH_CANARY = "zaunkoenig";
+const WRITTEN_FILE = new Set(["file_path", "filePath"]);
 
 /** Keys of Claude Code whose strings are names, ids, codes, times or versions. Everything else is content. */
 const METADATA = new Set(
@@ -31,6 +34,7 @@ function withCanary(text: string): string {
 }
 
 function plant(value: unknown, key: string, isContent: boolean): unknown {
+  if (typeof value === "string" && WRITTEN_FILE.has(key)) return `${value} ${PATH_CANARY}`;
   if (typeof value === "string") return value === "" || (!isContent && METADATA.has(key)) ? value : withCanary(value);
   if (Array.isArray(value)) return value.map((item) => plant(item, key, isContent));
   if (typeof value !== "object" || value === null) return value;
@@ -110,11 +114,13 @@ test("neither content nor a path in the user's home is sent", () => {
   expect(receiver.requests.length).toBeGreaterThan(1);
   const bodies = receiver.requests.map(({ body }) => body.toString("latin1")).join("\n");
   expect(found("sent", bodies)).toEqual([]);
+  expect(found("sent", bodies, PATH_CANARY)).toEqual([]);
   expect(found("sent", bodies, machine.home)).toEqual([]);
 });
 
-test("no content is in the store", () => {
+test("no content is in the store; of a written file it has the name", () => {
   const { storePath } = machine.places;
+  expect(found(storePath, readFileSync(storePath, "latin1"), PATH_CANARY)).not.toEqual([]);
   for (const path of [storePath, `${storePath}-wal`]) {
     if (existsSync(path)) expect(found(path, readFileSync(path, "latin1"))).toEqual([]);
   }
