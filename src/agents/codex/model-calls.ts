@@ -44,7 +44,7 @@ export function tokenCount(context: LineContext): void {
   const before = state.series ?? [];
   const reported = usageOf(info?.["total_token_usage"]);
   const { total, last } = completed(reported, usageOf(info?.["last_token_usage"]), before.at(-1)?.total);
-  // The next total includes what this one lacks
+  // This total is incomplete, so the next one also includes the usage of this line's call
   if (reported !== undefined && total === undefined) state.isAfterGap = true;
   if (total === undefined) return;
   const seen = state.seenTotals ?? [];
@@ -90,10 +90,10 @@ export function tokenCount(context: LineContext): void {
 
 /** Limit for calls that have only totals or only a record: answers that were cut off have no totals, older versions no records. */
 const MAX_UNPAIRED = 16;
-/** Limit for totals that are remembered; repeated totals are written soon after the first. */
+/** The number of totals that are remembered. It can be small: a repeated total is written soon after the first one. */
 const MAX_SEEN = 128;
 
-/** Whether a record had this usage, which is removed from the expected totals. */
+/** Whether a record with this usage precedes its line of totals. The record is then removed, because each matches one line. */
 function removeRecorded(state: LineState, used: TokenUsage): boolean {
   const recorded = state.recorded ?? [];
   const index = recorded.findIndex((usage) => isSameUsage(usage, used));

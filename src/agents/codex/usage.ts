@@ -6,7 +6,7 @@ import { asCount, asObject } from "../shared/payload/json.ts";
 /**
  * Reads usage as Codex writes it: `input_tokens` includes the cache, `output_tokens` includes reasoning.
  *
- * @returns `undefined` without any figure
+ * @returns `undefined` if there are no counts
  */
 export function usageOf(value: unknown): TokenUsage | undefined {
   const usage = asObject(value) ?? {};
@@ -32,7 +32,7 @@ export function difference(now: WholeUsage, before: WholeUsage): WholeUsage | un
   if (input < 0 || output < 0) return undefined;
   const part = (name: "cacheRead" | "cacheWrite" | "reasoning"): number | undefined => {
     const [total, earlier] = [now[name], before[name]];
-    // A part that was not reported before, or fell, has an unknown growth
+    // The growth of a part is unknown if the part was not reported before or became smaller
     return total === undefined || earlier === undefined || total < earlier ? undefined : total - earlier;
   };
   return defined<WholeUsage>({

@@ -92,7 +92,7 @@ export function registeredEvents(text: string): readonly string[] {
 
 /**
  * True for a command line that `enable` wrote, in this version or another one: it starts the hook program in a folder with our
- * name, or contains the marker that is used for other folders.
+ * name, or contains the marker that `enable` adds if the folder has another name.
  */
 export function isOurCommand(command: string): boolean {
   return /openhook-otel[/\\]hook(\.cjs)?(?![\w./\\-])|#openhook-otel\s*$|[/\\]hook\.cjs["'] --source [a-z0-9-]+ --drain /.test(
