@@ -1,7 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import Libsql from "libsql";
+import { messageOf } from "../model/error-message.ts";
 import { withoutHalves } from "../model/texts-as-bytes.ts";
-import { type Database, preparerOf } from "./connection.ts";
+import { type Database, preparerOf, StoreError } from "./connection.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { type StoredSession, sessionById } from "./sessions.ts";
 
@@ -109,12 +110,23 @@ function missingNames(db: Database): readonly string[] {
   const made = new Libsql(":memory:", {});
   try {
     for (const sql of MIGRATIONS) made.exec(sql);
-    const there = new Set(namesOf(db));
+    const there = namesIfReadable(db);
+    if (typeof there === "string") return [there];
     return namesOf({ prepare: preparerOf(made) })
       .filter((name) => !there.has(name))
       .map((name) => `there is no ${name} in it`);
   } finally {
     made.close();
+  }
+}
+
+/** @returns a problem if a view refers to a name that is not in the store, because one of the two is damaged */
+function namesIfReadable(db: Database): ReadonlySet<string> | string {
+  try {
+    return new Set(namesOf(db));
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    return `its schema is damaged: ${messageOf(error)}`;
   }
 }
 

@@ -2,6 +2,7 @@ import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
 import { decodePackedFacts } from "../model/fact-columns.ts";
 import { withoutHalves } from "../model/texts-as-bytes.ts";
+import type { TranscriptEntry } from "../model/transcript.ts";
 import { checkNames, codeAndText, type Database, preparerOf, type Row, StoreError, type Value } from "./connection.ts";
 import { columnsOf, problemsOf, tablesOf } from "./health.ts";
 import { markTorn } from "./packed.ts";
@@ -193,13 +194,17 @@ const isSound = (row: Row): boolean =>
   Object.entries(row).every(([name, value]) => {
     if (!JSON_COLUMNS.has(name) || value === null) return true;
     try {
-      if (value instanceof Uint8Array) decodePackedFacts(value);
-      else JSON.parse(String(value));
+      if (value instanceof Uint8Array) return decodePackedFacts(value).every(hasTimes);
+      JSON.parse(String(value));
       return true;
     } catch {
       return false;
     }
   });
+
+/** Sums cannot be computed from a fact without a time. */
+const hasTimes = (fact: TranscriptEntry): boolean =>
+  Number.isFinite(fact.timeMs) && (fact.kind !== "model_call" || Number.isFinite(fact.endMs));
 
 /** Columns that both stores have: an earlier version's store lacks newer ones. */
 function sharedNames(from: DamagedStore, columns: readonly { readonly name: string }[], table: string): string[] {

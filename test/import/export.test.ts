@@ -169,7 +169,7 @@ describe("--export", () => {
     expect(sent?.queued).toBe(sent?.spans);
     expect(packedCount(at.places.storePath)).toBe(2);
     receiver.setBehaviour(undefined);
-    expect(await exportPacked(deps, options)).toMatchObject({ sessions: 2, sent: SPANS, waiting: 0 });
+    expect(await exportPacked(deps, options)).toMatchObject({ sessions: 2, sent: SPANS, queued: 0 });
     expectAllOnce();
   });
 
@@ -188,7 +188,7 @@ describe("--export", () => {
       ...options,
       onProgress: () => within.abort(),
     });
-    expect(sent).toMatchObject({ sessions: 1, waiting: 0 });
+    expect(sent).toMatchObject({ sessions: 1, queued: 0 });
     expect(packedCount(at.places.storePath)).toBe(2);
     expect(storedTotals(at.places.storePath)).toEqual(TOTALS);
     expect(await run()).toMatchObject({ code: 0 });
