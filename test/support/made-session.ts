@@ -61,7 +61,13 @@ export class MadeSession {
       ...{ id, role: "assistant", model: "claude-sonnet-4-5-20250929" },
       content: content.length > 0 ? content : [{ type: "text", text: "ok" }],
       stop_reason: stopReason === undefined ? (content.length > 0 ? "tool_use" : "end_turn") : stopReason,
-      usage: { input_tokens: fresh, output_tokens: output, cache_read_input_tokens: cacheRead },
+      // Claude Code writes both cache counts, or neither
+      usage: {
+        input_tokens: fresh,
+        output_tokens: output,
+        cache_read_input_tokens: cacheRead,
+        cache_creation_input_tokens: cacheRead === undefined ? undefined : 0,
+      },
     };
     await this.#write({ type: "assistant", requestId: `req_${id}`, message }, agentId);
   }
