@@ -1,7 +1,7 @@
 import { suggest } from "../model/suggest.ts";
 import type { BridgeCommandState } from "../store/bridge-state.ts";
 import { count, duration, localTime, plural } from "../text/figures.ts";
-import { printable } from "../text/terminal.ts";
+import { asArgument, printable } from "../text/terminal.ts";
 import type { BridgeCommand } from "./registration-file.ts";
 import type { BridgeFile } from "./report.ts";
 
@@ -32,9 +32,12 @@ export function bridgeRemarks(files: readonly BridgeFile[], nowMs: number): read
   return files.flatMap(({ path, state, problem, commands, allowedMs }) => {
     const name = printable(path);
     if (state === "changed") {
-      return [`bridge: ${name} has changed, and its commands do not run: ${suggest(`bridge allow ${path}`)} shows it`];
+      return [
+        `bridge: ${name} has changed, and its commands do not run: ${suggest(`bridge allow ${asArgument(path)}`)} shows it`,
+      ];
     }
-    if (state === "gone") return [`bridge: ${name} was allowed and is gone: ${suggest(`bridge revoke ${path}`)}`];
+    if (state === "gone")
+      return [`bridge: ${name} was allowed and is gone: ${suggest(`bridge revoke ${asArgument(path)}`)}`];
     if (state === "refused" && allowedMs !== undefined) return [`bridge: ${name} is not used: ${problem}`];
     return commands.flatMap(({ command, stored }) => {
       if (stored === undefined || state !== "allowed") return [];

@@ -161,6 +161,10 @@ export function writeLines(output: Output, lines: Iterable<string>): void {
   if (portion !== "") output.write(portion);
 }
 
+/** A path as an argument that can be typed in a shell. */
+export const asArgument = (path: string): string =>
+  /^[\w@%+=:,./-]+$/.test(path) ? path : `'${printable(path).replaceAll("'", "'\\''")}'`;
+
 // --- internal ---
 
 const PORTION_CHARACTERS = 1 << 16;

@@ -24,6 +24,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   signal: "traces",
   protocol: "http/json",
   name: "gh",
+  "asArgument(path)": "openhook.json",
   "summary.by[0]": "day",
   STACK_ENDPOINT: "http://127.0.0.1:4318",
 };
@@ -88,7 +89,9 @@ describe("each suggestion is a command that the program knows", () => {
     expect(stderr).not.toMatch(/unknown (?:command|option)|too many arguments|missing required argument|\(--help/);
     // Invalid input has code 2; here a command may fail, since the machine has no agents, no sessions and no terminal
     if (code === 2)
-      expect(stderr).toMatch(/no terminal|not found|no agent|--yes|is not installed|nothing|needs an endpoint/i);
+      expect(stderr).toMatch(
+        /no terminal|not found|there is no|no agent|--yes|is not installed|nothing|needs an endpoint/i,
+      );
   });
 
   async function serves(args: readonly string[]): Promise<void> {
@@ -124,7 +127,7 @@ test("no message names a command in another way", () => {
   expect(found).toEqual([]);
 });
 const COMMANDS =
-  / (?:enable|disable|status|doctor|sessions|show|view|report|explain|drain|import|preview|reconcile|replay|prune|convert|wrap|unwrap|stack|config|demo)$/;
+  / (?:enable|disable|status|doctor|sessions|show|view|report|explain|drain|import|preview|reconcile|replay|prune|convert|conformance|bridge|wrap|unwrap|stack|config|demo)$/;
 
 describe("the program's name", () => {
   const start = (cwd: string | undefined, path: string) => ({

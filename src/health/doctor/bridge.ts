@@ -1,6 +1,6 @@
 import { suggest } from "../../model/suggest.ts";
 import { plural } from "../../text/figures.ts";
-import { printable } from "../../text/terminal.ts";
+import { asArgument, printable } from "../../text/terminal.ts";
 import type { Status } from "../status/shape.ts";
 import { type Finding, inArea } from "./finding.ts";
 
@@ -17,10 +17,13 @@ export function* bridgeFindings({ bridge }: Status): Generator<Finding> {
         );
         break;
       case "changed":
-        yield remark(`${name} has changed since it was allowed; nothing in it runs`, suggest(`bridge allow ${path}`));
+        yield remark(
+          `${name} has changed since it was allowed; nothing in it runs`,
+          suggest(`bridge allow ${asArgument(path)}`),
+        );
         break;
       case "gone":
-        yield remark(`${name} was allowed and is gone`, suggest(`bridge revoke ${path}`));
+        yield remark(`${name} was allowed and is gone`, suggest(`bridge revoke ${asArgument(path)}`));
         break;
       case "refused":
         if (allowed !== null) yield remark(`${name} is not used: ${problem}`, "then allow it again");
