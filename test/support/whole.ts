@@ -22,6 +22,8 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/drain/revisions.test.ts": "an answer that changes at any time; drain/late-transcript.test.ts reads in parts",
   "test/drain/large-turn.test.ts":
     "a turn that fills a small heap, with the built program; store/settle.test.ts has the rules",
+  "test/convert/kit.test.ts":
+    "every vector of the conformance kit; convert/*.test.ts and agents/openhook have the rules",
   "test/drain/parts.test.ts": "a large turn settled in parts, in any way; session/finished-part.test.ts has the rules",
   "test/drain/clock-jump.test.ts": "the built program under other clocks; session/endings.test.ts has the rules",
   "test/drain/put-back.test.ts": "older stores that are put back at several times; drain/instance.test.ts has copies",
