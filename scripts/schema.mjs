@@ -12,7 +12,7 @@ const ENTRY = `
   import { Envelope } from "./src/model/envelope.ts";
   export { configJsonSchema } from "./src/config/json-schema.ts";
   import { textSchemaOf } from "./src/convert/text-schemas.ts";
-  import { discoveryJsonSchema } from "./src/registration/discovery.ts";
+  import { discoveryJsonSchema } from "./src/registration/discovery-file.lazy.ts";
   export { discoveryJsonSchema };
   export const envelopeJsonSchema = () => z.toJSONSchema(Envelope, { io: "input" });
   export const textJsonSchema = (text) => z.toJSONSchema(textSchemaOf(text), { io: "input" });

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import * as z from "zod";
 import { removeFile, writeFileAtomic } from "../config/files.ts";
 import type { Places } from "../config/places.ts";
 import { BRIDGE_CONSENT } from "../intake/inbox-file.ts";
+import { consentsIn } from "./consents.lazy.ts";
 import type { RegistrationFile } from "./registration-file.ts";
 
 /** A file that the user allowed, as it was then. */
@@ -28,7 +28,7 @@ export const consentPath = ({ stateDir }: Pick<Places, "stateDir">): string => j
 export function readConsents(places: Pick<Places, "stateDir">): readonly Consent[] | undefined {
   try {
     const text = readFileSync(consentPath(places), "utf8");
-    return Consents.parse(JSON.parse(text)).allowed;
+    return consentsIn(text);
   } catch (error) {
     return error instanceof Error && "code" in error && error.code === "ENOENT" ? [] : undefined;
   }
@@ -63,10 +63,6 @@ export async function revoke(
 }
 
 // --- internal ---
-
-const Consents = z.object({
-  allowed: z.array(z.object({ path: z.string(), digest: z.string(), owner: z.int().optional(), atMs: z.number() })),
-});
 
 const write = (places: Pick<Places, "stateDir">, allowed: readonly Consent[]): Promise<void> =>
   writeFileAtomic(consentPath(places), `${JSON.stringify({ allowed }, null, 2)}\n`, { mode: 0o600, forceMode: true });

@@ -2,7 +2,7 @@ import type { ModelCall } from "../model/model-call.ts";
 import { CALL_NUMBERS } from "../model/packed.ts";
 import type { Session } from "../model/session.ts";
 import { TOKEN_KINDS } from "../model/token-kinds.ts";
-import { isWholeUsage } from "../model/transcript.ts";
+import { isWholeUsage } from "../model/whole-usage.ts";
 import { PackedSums } from "./packed-sums.ts";
 import type { Unpriced } from "./unpriced.ts";
 

@@ -1,7 +1,8 @@
 import { plusKnown } from "./known.ts";
 import type { PricedCall } from "./model-call.ts";
 import { TOKEN_KINDS } from "./token-kinds.ts";
-import { isWholeUsage, type TokenUsage } from "./transcript.ts";
+import type { TokenUsage } from "./transcript.ts";
+import { isWholeUsage } from "./whole-usage.ts";
 import type { Writable } from "./writable.ts";
 
 /** Sums over model calls. A token count is absent when no call reports it: unknown is never 0. */

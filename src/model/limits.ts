@@ -3,7 +3,8 @@ import type { Event } from "./event.ts";
 import { sumOfAll } from "./known.ts";
 import { ID_MEMBERS, PATH_MEMBERS, TIME_MEMBERS } from "./members.ts";
 import { TOKEN_KINDS } from "./token-kinds.ts";
-import { isWholeUsage, type TokenUsage, type TranscriptEntry } from "./transcript.ts";
+import type { TokenUsage, TranscriptEntry } from "./transcript.ts";
+import { isWholeUsage } from "./whole-usage.ts";
 
 // Agents and their transcripts can contain texts of any length, any characters and any numbers. They are limited here once, so
 // that later code need not check them. The only caller for events and entries is `capture/limit-fields.ts`.

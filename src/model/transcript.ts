@@ -18,12 +18,6 @@ export const TokenUsage = z.object({
 });
 export type TokenUsage = z.infer<typeof TokenUsage>;
 
-/** Whether both input and output are known. */
-export const isWholeUsage = (
-  usage: TokenUsage | undefined,
-): usage is TokenUsage & { readonly input: number; readonly output: number } =>
-  usage?.input !== undefined && usage.output !== undefined;
-
 export const ToolStatus = z.enum(["success", "error", "denied", "unfinished"]);
 export type ToolStatus = z.infer<typeof ToolStatus>;
 

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
-import * as z from "zod";
 import { ENVELOPE_TYPES } from "../model/envelope-types.ts";
+import { checkedDiscovery } from "./discovery-file.lazy.ts";
 
 /**
  * `.openhook.json`, in which a project configures the hooks that OpenHook senders run.
@@ -31,10 +31,7 @@ export async function readDiscovery(path: string): Promise<Discovery | string | 
 export function discoveryIn(text: string): Discovery | string {
   const value = parsed(text.replace(/^\uFEFF/, ""));
   if (value === undefined) return "it is not JSON";
-  const found = File.safeParse(value);
-  if (found.success) return found.data;
-  const [issue] = found.error.issues;
-  return `${issue?.path.join(".") || "the top level"}: ${issue?.message ?? "wrong"}`;
+  return checkedDiscovery(value);
 }
 
 /** Event types for which the file has at least one hook. */
@@ -43,18 +40,7 @@ export function subscribed({ hooks }: Discovery): ReadonlySet<string> {
   return new Set(named.includes("*") ? [...ENVELOPE_TYPES, ...named] : named);
 }
 
-/** The file's JSON Schema. Other members are ignored, so that senders can have their own. */
-export const discoveryJsonSchema = () => z.toJSONSchema(File, { io: "input" });
-
 // --- internal ---
-
-const Hook = z.looseObject({
-  command: z.string().min(1),
-  events: z.array(z.string()).default(["*"]),
-  async: z.boolean().default(false),
-});
-
-const File = z.looseObject({ openhook: z.string().regex(/^\d+\.\d+$/), hooks: z.array(Hook) });
 
 function parsed(text: string): unknown {
   try {

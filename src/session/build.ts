@@ -12,7 +12,7 @@ import {
   type Subagent,
   type Turn,
 } from "../model/session.ts";
-import { isWholeUsage } from "../model/transcript.ts";
+import { isWholeUsage } from "../model/whole-usage.ts";
 import { assign, type Draft, type Drafts } from "./assign.ts";
 import { finishedPartsOf, type OpenRun, PART_LIMITS, withSettledWork } from "./finished-part.ts";
 import { idleEndReason } from "./idle-end-reason.ts";

@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync, renameSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import * as z from "zod";
 import type { Database } from "./database.ts";
+import { deliveredLine } from "./delivered-line.lazy.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 import { digestOf } from "./pruned-facts.ts";
 import { createFile } from "./spare-files.ts";
@@ -77,7 +77,9 @@ export function writeDelivered(
  */
 export function deliveredAfter(storePath: string, generation: number): readonly DeliveredRecord[] {
   const path = deliveredLogOf(storePath);
-  return [`${path}.1`, path].flatMap(readLog).filter((record) => record.generation > generation);
+  return [`${path}.1`, path]
+    .flatMap((one) => readLog(one, generation))
+    .filter((record) => record.generation > generation);
 }
 
 /** Whether a fact was counted in a part of the store's history that it lost, and delivered. */
@@ -109,34 +111,23 @@ const HEX_DIGITS = 13;
 /** Two files of this size hold some 600,000 facts: months of heavy use. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-const Line = z.object({
-  generation: z.number(),
-  after: z.number(),
-  atMs: z.number(),
-  isComplete: z.boolean(),
-  unwritten: z.number(),
-  counted: z.string().regex(/^(?:[0-9a-f]{13})*$/),
-});
+/** How each line begins. */
+const LINE_START = '\n{"generation":';
 
-function readLog(path: string): readonly DeliveredRecord[] {
+function readLog(path: string, generation: number): readonly DeliveredRecord[] {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch {
     return [];
   }
+  // Almost always the store knows the last line, and the file can be large
+  const last = Number.parseInt(text.slice(text.lastIndexOf(LINE_START) + LINE_START.length), 10);
+  if (last <= generation) return [];
   return text.split("\n").flatMap((line) => {
-    const parsed = lineOf(line);
+    const parsed = deliveredLine(line);
     if (parsed === undefined) return [];
     const digests = parsed.counted.match(/.{13}/g) ?? [];
     return [{ ...parsed, counted: digests.map((digest) => Number.parseInt(digest, 16)) }];
   });
-}
-
-function lineOf(line: string): z.infer<typeof Line> | undefined {
-  try {
-    return Line.safeParse(JSON.parse(line)).data;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,5 @@
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
-import * as z from "zod";
 import { suggest } from "../model/suggest.ts";
 import type { MetricShape } from "../model/telemetry.ts";
 import type { Database } from "./database.ts";
@@ -8,6 +7,7 @@ import { adoptDelivered, deliveredAfter, generationOf } from "./delivered-log.ts
 import { fileSystemOf } from "./file-system.ts";
 import { changeInstance, hasInstanceId, restartCounters, type StorePlace } from "./instance.ts";
 import { readMeta, writeMeta } from "./meta.ts";
+import { putBackNote } from "./put-back-note.lazy.ts";
 
 /** That an older store was put back, for example from a backup. */
 export interface PutBack {
@@ -24,7 +24,7 @@ export interface PutBack {
 /** What was noticed last; `undefined` if this store was never put back. */
 export function putBackOf(db: Database): PutBack | undefined {
   const text = readMeta(db, PUT_BACK);
-  return text === undefined ? undefined : PutBackNote.safeParse(JSON.parse(text)).data;
+  return text === undefined ? undefined : putBackNote(JSON.parse(text));
 }
 
 /**
@@ -101,10 +101,3 @@ const FILE = "store.file";
 const timeText = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
 const PUT_BACK = "store.put_back";
-
-const PutBackNote = z.object({
-  atMs: z.number(),
-  storeMs: z.number().optional(),
-  deliveredMs: z.number().optional(),
-  hasGap: z.boolean(),
-});

@@ -2,7 +2,7 @@ import pkg from "../../package.json" with { type: "json" };
 import { withLifetimesInWrites } from "../model/cache-lifetimes.ts";
 import type { ModelCall } from "../model/model-call.ts";
 import { type OwnRates, ownPrices, ownRatesOf } from "../model/own-prices.ts";
-import { isWholeUsage } from "../model/transcript.ts";
+import { isWholeUsage } from "../model/whole-usage.ts";
 import { isCachePartlyKnown, pricesOf, type Tokens } from "./rates.ts";
 
 /** The price table in use. Sent with every cost, so that costs can be recomputed. */

@@ -1,6 +1,7 @@
 import { defined } from "../../model/defined.ts";
 import { sumOfAll } from "../../model/known.ts";
-import { isWholeUsage, type TokenUsage } from "../../model/transcript.ts";
+import type { TokenUsage } from "../../model/transcript.ts";
+import { isWholeUsage } from "../../model/whole-usage.ts";
 import { asCount, asObject } from "../shared/payload/json.ts";
 
 /**
