@@ -128,7 +128,7 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
         expect(
           said.unknown.filter(
             (line) =>
-              !/its transcript was never found|pruned|reports tokens only in hook payloads|does not report tokens|writes no readable transcript/.test(
+              !/its transcript was never found|reports tokens only in hook payloads|does not report tokens|writes no readable transcript/.test(
                 line,
               ),
           ),

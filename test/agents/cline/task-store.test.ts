@@ -8,7 +8,7 @@ import { clockAt } from "../../support/clock.ts";
 import { Replay } from "../../support/replay.ts";
 import { countersAndRows } from "../../support/summary.ts";
 
-const ID = "1782986400000";
+const ID = "1795341600000";
 const T0 = Number(ID);
 
 let replay: Replay;
@@ -151,10 +151,10 @@ test("two copies of a task, one older, are one session with each call once", asy
 
 test("a task that cannot be read is reported, and the others are imported", async () => {
   write([...kept, ...second, ...third, ...fourth]);
-  write([], TASK.replace(ID, "1782986400001"));
-  writeFileSync(join(replay.home, TASK.replace(ID, "1782986400001")), "<html>");
+  write([], TASK.replace(ID, "1795341600001"));
+  writeFileSync(join(replay.home, TASK.replace(ID, "1795341600001")), "<html>");
   const report = await importTask();
   expect(report.agents.get("cline")).toMatchObject({ found: 2, imported: 1, failed: 1 });
-  expect(report.problems.join()).toContain("1782986400001");
+  expect(report.problems.join()).toContain("1795341600001");
   expect(tokens()).toEqual(all);
 });

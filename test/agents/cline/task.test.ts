@@ -10,7 +10,7 @@ import { type EntryOf, TranscriptEntry } from "../../../src/model/transcript.ts"
 import { locateAll } from "../../support/located.ts";
 
 const reader: TranscriptReader = cline;
-const ID = "1782900000000";
+const ID = "1795255200000";
 const T0 = Number(ID);
 const CODE = ".config/Code/User/globalStorage/saoudrizwan.claude-dev/tasks";
 let home = "";
@@ -323,7 +323,7 @@ describe("files", () => {
     ".cline/data/tasks",
   ])("below %s are found", async (base) => {
     const folder = write({ "ui_messages.json": ui }, base);
-    write({ "settings.json": {} }, base, "1782900000001");
+    write({ "settings.json": {} }, base, "1795255200001");
     const { sessions, problems } = await locateAll(reader, home);
     expect(problems).toEqual([]);
     expect(sessions).toMatchObject([{ sessionId: ID, path: join(folder, "ui_messages.json") }]);
