@@ -103,7 +103,7 @@ function problemOf(path: string, folder: string, { uid, sudoUid }: Runner): stri
   if (uid === 0 && sudoUid !== undefined && sudoUid !== 0) return "sudo runs this as root; run it without sudo";
   if (found.uid !== uid) return OTHER_OWNER;
   const above = lstatSync(folder);
-  // Whoever owns the folder can replace what a relative command starts
+  // The owner of the folder can replace the program that a relative command starts
   if (above.uid !== uid && above.uid !== 0) return "its folder belongs to another user";
   if ((above.mode & OTHERS_WRITE) !== 0) {
     return `its folder can be written by all users${(above.mode & STICKY) === 0 ? "" : ", who could add programs there"}`;

@@ -56,7 +56,7 @@ async function allowFiles(path: string | undefined, yes: boolean, context: Conte
     }
     writeLines(stdout, [`${name}, in ${printable(file.folder)}:`, ...file.commands.flatMap(commandLines)]);
     if (file.commands.some(startsOwnFile)) {
-      stdout.write("Consent is to this text: programs that it starts can change later without being asked about.\n");
+      stdout.write("You allow this text. A program that it starts can change later, and you are not asked again.\n");
     }
     if (!yes && !isInteractive(context)) {
       throw new UserError("E_CONFIRM", "to allow these commands, run this in a terminal, or pass --yes");
@@ -79,7 +79,8 @@ function filesFor(path: string | undefined, context: Context): readonly Registra
   const runner = runnerOf(context);
   const paths = path === undefined ? pathsHere(context) : [resolve(context.cwd, path)];
   const found = paths.map((one) => readRegistrationFile(one, runner)).filter((file) => file !== undefined);
-  if (found.length === 0) throw new UserError("E_FILE", `there is no ${paths.join(" and no ")}`);
+  if (found.length === 0)
+    throw new UserError("E_FILE", `there is no ${paths.join(" and no ")}; docs/bridge.md has an example`);
   return found.map((file) => {
     if ("problem" in file) throw new UserError("E_REFUSED", `${file.path} is refused: ${file.problem}`, 1);
     return file;
@@ -107,9 +108,12 @@ async function testFiles(path: string | undefined, context: Context): Promise<nu
   const consents = readConsents(context.places);
   let failed = 0;
   for (const file of filesFor(path, context)) {
-    if (isAllowed(consents, file)) failed += await testFile(file, config, context);
-    else context.stdout.write(`${printable(file.path)} is not allowed: ${suggest("bridge allow")}\n`);
-    if (!isAllowed(consents, file)) failed++;
+    if (isAllowed(consents, file)) {
+      failed += await testFile(file, config, context);
+      continue;
+    }
+    failed++;
+    context.stdout.write(`${printable(file.path)} is not allowed: ${suggest("bridge allow")}\n`);
   }
   return failed > 0 ? 1 : 0;
 }

@@ -34,7 +34,7 @@ export async function serveBridge(drain: Drain, lock: string): Promise<void> {
   bridge.kick();
 }
 
-/** Tells hooks that a drain reads new events from now on, before it serves. */
+/** Shows hooks that a drain reads new events from now on; written before it starts to read. */
 export const announceDrain = ({ places }: Pick<Drain, "places">): void =>
   new LiveMark(join(places.stateDir, BRIDGE_LIVE)).write();
 

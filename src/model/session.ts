@@ -244,7 +244,7 @@ export interface PartLimits {
   readonly openCalls: number;
   /** How many of the newest calls of each run stay: errors are compared with the calls around them. */
   readonly keptCalls: number;
-  /** Hooks and transcript lines of one call are written at different times: calls that ended later than this before now stay. */
+  /** Calls that ended within this time before the latest activity stay: facts about one call are written at different times. */
   readonly lateFactsMs: number;
 }
 

@@ -103,5 +103,5 @@ test("the environment has what programs need, and nothing else", () => {
 
 // --- internal ---
 
-/** It has ended; whoever adopted it has not noticed yet. */
+/** It has ended, and its new parent process has not noticed yet. */
 const isZombie = (pid: string): boolean => / Z /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));

@@ -55,7 +55,7 @@ test("by a version that can convert them: collected with their times, as if neve
   const expected = new Replay("claude-code", "basic");
   for (const call of expected.calls) expected.put(call);
   await expected.drain({ endIdle: true }, clock);
-  const books = countersAndRows(expected.places.storePath);
+  const counts = countersAndRows(expected.places.storePath);
   expected.remove();
 
   for (const call of replay.calls) replay.put(call);
@@ -63,10 +63,10 @@ test("by a version that can convert them: collected with their times, as if neve
   expect(await drainAs("1.0.0", false)).toMatchObject({ quarantined: length, events: 0 });
   expect(await drainAs("1.1.0", true)).toMatchObject({ quarantined: 0, files: length, problems: [] });
   expect(quarantined()).toEqual([]);
-  expect(countersAndRows(replay.places.storePath)).toEqual(books);
+  expect(countersAndRows(replay.places.storePath)).toEqual(counts);
   expect((await selfCounts()).retry).toEqual({ version: "1.1.0", done: true, converted: length });
   expect(await drainAs("1.1.0", true)).toMatchObject({ events: 0, files: 0 });
-  expect(countersAndRows(replay.places.storePath)).toEqual(books);
+  expect(countersAndRows(replay.places.storePath)).toEqual(counts);
 });
 
 test("by a version that cannot either: they stay as they are, uncounted, and are tried once per version", async () => {
