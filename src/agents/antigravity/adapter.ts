@@ -23,8 +23,9 @@ export const EVENTS = {
 /** Payloads do not name their event; `--event` does. */
 export function recognises(payload: unknown): Recognition {
   const p = asObject(payload);
-  if (p === undefined || asString(p["conversationId"]) === undefined || p["hook_event_name"] !== undefined) return "no";
+  if (p === undefined || asString(p["conversationId"]) === undefined) return "no";
   if (asObject(p["toolCall"]) !== undefined) return "certain";
+  if (p["hook_event_name"] !== undefined) return "possible";
   return MARKS.some((name) => p[name] !== undefined) ? "likely" : "possible";
 }
 

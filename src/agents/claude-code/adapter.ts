@@ -25,8 +25,12 @@ export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   if (asString(p["session_id"]) === undefined || p["hook_event_name"] === undefined) {
     return intake.source === SOURCE && asString(p["tool_name"]) !== undefined ? "possible" : "no";
   }
-  if (/[/\\]\.claude[/\\]/.test(asString(p["transcript_path"]) ?? "")) return "certain";
-  return intake.source === SOURCE && intake.env["CLAUDE_PID"] !== undefined ? "certain" : "possible";
+  const path = asString(p["transcript_path"]) ?? "";
+  const folder = intake.env["CLAUDE_CONFIG_DIR"] ?? "";
+  if (/[/\\]\.claude[/\\]/.test(path) || (folder !== "" && path.startsWith(folder))) return "certain";
+  if (p["session_id"] === intake.env["CLAUDE_CODE_SESSION_ID"]) return "certain";
+  // Agents that Claude Code starts inherit the variable
+  return intake.source === SOURCE && intake.env["CLAUDE_PID"] !== undefined ? "likely" : "possible";
 }
 
 /** Events of a payload; none for payloads that are unknown or not needed for a trace. */

@@ -32,6 +32,10 @@ export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   if (/[/\\]rollout-[0-9T-]{19}-[0-9a-f-]{36}\.jsonl$/.test(path)) return "certain";
   const home = intake.env["CODEX_HOME"];
   if (home !== undefined && home !== "" && path.startsWith(home)) return "certain";
+  // A session without a file. Cursor and VS Code write null too, with these members
+  const isOther = p["conversation_id"] !== undefined || p["timestamp"] !== undefined;
+  const isOwn = asString(p["model"]) !== undefined || native === "SessionEnd";
+  if (p["transcript_path"] === null && isOwn && !isOther) return "certain";
   if (path !== "") return "possible";
   // No other agent has these two events; the session has no file
   return native === "PreModelRequest" || native === "PostModelRequest" ? "likely" : "possible";

@@ -18,12 +18,13 @@ export const LIKE: ClaudeLike = { source: SOURCE, events: EVENTS };
  */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);
-  if (p === undefined || FOREIGN_FIELDS.some((mark) => p[mark] !== undefined)) return "no";
+  if (p === undefined) return "no";
   const native = first(p, ["hook_event_name", "hookEventName"]);
   const path = p["transcript_path"];
   if (native === undefined || !Object.hasOwn(EVENTS, native) || first(p, ["session_id", "sessionId"]) === undefined)
     return "no";
   if (typeof path === "string" && OWN_PATH.test(path)) return "certain";
+  if (FOREIGN_FIELDS.some((mark) => p[mark] !== undefined)) return "no";
   if (typeof path === "string" && OTHERS_PATH.test(path)) return "no";
   const isTimed = asTimeMs(p["timestamp"]) !== undefined;
   const callId = asString(p["tool_use_id"]) ?? "";

@@ -4,6 +4,7 @@ import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import type { Event } from "../../model/event.ts";
 import { CLAUDE_EVENTS, claudeLikeEvents } from "../shared/payload/claude-like.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
+import { type Marks, recogniseByMarks } from "../shared/payload/marks.ts";
 
 export const SOURCE = "crush";
 /** Older builds have only PreToolUse, so their calls have no end. */
@@ -15,13 +16,19 @@ export const EVENTS = { ...CLAUDE_EVENTS, TurnStart: "prompt.submit", TurnEnd: "
  */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const p = asObject(payload);
-  if (p === undefined || asString(p["event"]) === undefined || p["hook_event_name"] !== undefined) return "no";
-  if (p["matcher_context"] !== undefined || p["working_dir"] !== undefined) return "no";
-  if (asString(p["cwd"]) === undefined) return "no";
-  const { CRUSH, CRUSH_SESSION_ID } = intake.env;
-  const isOwn = CRUSH === "1" || (CRUSH_SESSION_ID !== undefined && CRUSH_SESSION_ID === p["session_id"]);
-  return isOwn ? "certain" : "possible";
+  if (asString(p?.["event"]) === undefined) return "no";
+  const recognition = recogniseByMarks(MARKS, payload, intake);
+  return recognition === "certain" || asString(p?.["cwd"]) !== undefined ? recognition : "no";
 }
+
+const MARKS: Marks = {
+  sessionVariable: "CRUSH_SESSION_ID",
+  // Goose sends the same names
+  isOwn: (p, { env }) =>
+    env["CRUSH"] === "1" &&
+    asString(p["cwd"]) !== undefined &&
+    ["hook_event_name", "matcher_context", "working_dir"].every((name) => p[name] === undefined),
+};
 
 export const toEvents = (payload: unknown, intake: IntakeFacts): readonly Event[] =>
   claudeLikeEvents({ source: SOURCE, events: EVENTS, sessionVariable: "CRUSH_SESSION_ID" }, payload, intake);

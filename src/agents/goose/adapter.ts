@@ -4,19 +4,17 @@ import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import type { Event } from "../../model/event.ts";
 import { CLAUDE_EVENTS, claudeLikeEvents } from "../shared/payload/claude-like.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
+import { type Marks, recogniseByMarks } from "../shared/payload/marks.ts";
 
 export const SOURCE = "goose";
 /** BeforeReadFile, AfterFileEdit and the shell events duplicate tool calls that the tool events report. */
 export const EVENTS = { ...CLAUDE_EVENTS, PreToolUseResult: "tool.end" } as const;
 
-/** `event` instead of Claude Code's `hook_event_name`, with fields that only Goose has. */
-export function recognises(payload: unknown): Recognition {
-  const p = asObject(payload);
-  if (p === undefined || asString(p["event"]) === undefined || p["hook_event_name"] !== undefined) return "no";
-  return asString(p["matcher_context"]) !== undefined || asString(p["working_dir"]) !== undefined
-    ? "certain"
-    : "possible";
-}
+/** `event` instead of Claude Code's `hook_event_name`, with members that only Goose has. */
+export const recognises = (payload: unknown, intake: IntakeFacts): Recognition =>
+  asString(asObject(payload)?.["event"]) === undefined ? "no" : recogniseByMarks(MARKS, payload, intake);
+
+const MARKS: Marks = { members: ["matcher_context", "working_dir"] };
 
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const p = asObject(payload);

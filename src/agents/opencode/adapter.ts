@@ -24,6 +24,7 @@ export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const native = nativeOf(p, intake);
   const sessionId = sessionIdOf(p);
   if (sessionId !== undefined && /^ses_\w+$/.test(sessionId) && native !== undefined) return "certain";
+  if (busOf(p) !== undefined || INSTANCE_EVENTS.has(intake.event ?? "")) return "certain";
   if (asString(input["tool"]) !== undefined && asString(input["callID"]) !== undefined) return "likely";
   return intake.source === SOURCE ? "possible" : "no";
 }
@@ -62,6 +63,9 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
 }
 
 // --- internal ---
+
+/** Hooks of a whole instance, which have no session. */
+const INSTANCE_EVENTS = new Set(["plugin.init", "config", "dispose"]);
 
 type Fields = Readonly<Record<string, unknown>>;
 

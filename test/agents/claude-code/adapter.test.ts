@@ -241,7 +241,11 @@ describe("recognises", () => {
   test("only as possible by the payload's shape", () => {
     const bare = { session_id: "s", hook_event_name: "Stop" };
     expect(recognises(bare, intake())).toBe("possible");
-    expect(recognises(bare, intake({ env: { CLAUDE_PID: "1" } }))).toBe("certain");
+    expect(recognises(bare, intake({ env: { CLAUDE_PID: "1" } }))).toBe("likely");
+    expect(recognises(bare, intake({ env: { CLAUDE_CODE_SESSION_ID: "s" } }))).toBe("certain");
+    expect(recognises(bare, intake({ env: { CLAUDE_CODE_SESSION_ID: "outer" } }))).toBe("possible");
+    const moved = { ...bare, transcript_path: "/srv/cc/projects/p/s.jsonl" };
+    expect(recognises(moved, intake({ env: { CLAUDE_CONFIG_DIR: "/srv/cc" } }))).toBe("certain");
     expect(recognises(bare, intake({ source: "another", env: { CLAUDE_PID: "1" } }))).toBe("possible");
   });
 

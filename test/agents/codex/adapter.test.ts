@@ -263,8 +263,10 @@ describe("recognises", () => {
     ["a moved home", payload("Stop", { transcript_path: "/srv/cx/s.jsonl" }), { CODEX_HOME: "/srv/cx" }, "certain"],
     ["the file's name", payload("Stop", { transcript_path: `/srv/${ROLLOUT.split("/").at(-1)}` }), {}, "certain"],
     ["a notification", { type: "agent-turn-complete", "thread-id": SESSION }, {}, "certain"],
-    ["no file, an event only Codex has", payload("PostModelRequest", { transcript_path: null }), {}, "likely"],
-    ["no file", payload("Stop", { transcript_path: null }), {}, "possible"],
+    ["no file, an event only Codex has", payload("PostModelRequest", { transcript_path: "" }), {}, "likely"],
+    ["a session without a file", payload("Stop", { transcript_path: null, model: "gpt-5.5" }), {}, "certain"],
+    ["the end of a session without a file", payload("SessionEnd", { transcript_path: null }), {}, "certain"],
+    ["VS Code's null", payload("Stop", { transcript_path: null, timestamp: "2026-11-21" }), {}, "possible"],
     [
       "another agent's file",
       payload("Stop", { transcript_path: "/home/dev/.claude/projects/p/s.jsonl" }),

@@ -1,4 +1,4 @@
-import type { IntakeFacts, Recognition } from "../../../model/agent.ts";
+import type { IntakeFacts } from "../../../model/agent.ts";
 import { isSequenceNumber } from "../../../model/call-ids.ts";
 import { defined } from "../../../model/defined.ts";
 import type { SessionEndReason } from "../../../model/envelope.ts";
@@ -7,7 +7,7 @@ import { executableOf } from "../names/executables.ts";
 import { arrivalKey } from "./derived-ids.ts";
 import { inputDigest } from "./digest.ts";
 import { payloadDigest } from "./identity.ts";
-import { asCode, asObject, asString, ownOf } from "./json.ts";
+import { asCode, asObject, asString, asTimeMs, ownOf } from "./json.ts";
 import { outcomeOf, type ToolOutcome } from "./outcome.ts";
 import { eventOf, sessionOf } from "./payload-event.ts";
 
@@ -54,6 +54,9 @@ export function claudeLikeEvents(like: ClaudeLike, payload: unknown, intake: Int
   const input = p["tool_input"] ?? p["toolInput"];
   const isTool = type === "tool.start" || type === "tool.end";
   const ended = type === "tool.end" ? endOf(native, p) : undefined;
+  const timeMs = asTimeMs(p["timestamp"]);
+  // Several registrations send one event with the same time
+  const occurrence = timeMs === undefined ? arrivalKey(intake) : payloadDigest(payload);
   return [
     eventOf(
       {
@@ -62,7 +65,8 @@ export function claudeLikeEvents(like: ClaudeLike, payload: unknown, intake: Int
         native,
         session: sessionOf(like.source, intake, { payload: first(p, ["session_id", "sessionId"]), environment, cwd }),
         cwd,
-        key: isTool && callId !== undefined ? callKey(callId, payload) : arrivalKey(intake),
+        timeMs,
+        key: isTool && callId !== undefined ? callKey(callId, payload) : occurrence,
         model: asString(p["model"]),
         promptLength: promptLengthOf(p["prompt"] ?? p["message"]),
         reason: reasonOf(p["reason"]),
@@ -89,23 +93,6 @@ export function claudeLikeEvents(like: ClaudeLike, payload: unknown, intake: Int
       intake,
     ),
   ];
-}
-
-/**
- * Recognises one of these agents: by the folder of its transcripts, because they all have the same shape.
- *
- * @param isOwn other signs of this agent
- */
-export function recogniseClaudeLike(
-  payload: unknown,
-  folder: RegExp | undefined,
-  isOwn: (p: Readonly<Record<string, unknown>>) => boolean = () => false,
-): Recognition {
-  const p = asObject(payload);
-  if (p === undefined || p["cursor_version"] !== undefined || p["openhook"] !== undefined) return "no";
-  if (first(p, ["hook_event_name", "hookEventName"]) === undefined) return "no";
-  if (isOwn(p) || folder?.test(first(p, ["transcript_path", "transcriptPath"]) ?? "") === true) return "certain";
-  return "possible";
 }
 
 /** The first of several members with a text. */
