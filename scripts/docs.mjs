@@ -35,7 +35,7 @@ const AGENT_COLUMNS = [
   "ids (session, call)",
   "scopes",
 ];
-const IDS = { native: "native", minted: "assigned", transcript: "transcript" };
+const IDS = { native: "native", local: "local", minted: "assigned", transcript: "transcript" };
 
 const program = await importBundled({
   stdin: typescript(`

@@ -21,6 +21,7 @@ import { adapt } from "./adapt.ts";
 import { affectsAllSessions } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { reportLeftFiles } from "./left-files.ts";
+import { originsIn } from "./local-sessions.ts";
 import { payloadIncrement, recordSelf } from "./self-counters.ts";
 import { type PayloadBatch, type StorablePayload, storePayloads } from "./store-payloads.ts";
 
@@ -113,7 +114,8 @@ export async function readInbox(drain: Drain): Promise<ReadonlySet<number>> {
     await recordMovedRoots(drain, adapted.events, file.facts);
     await loadProjectSettings(drain, foldersOf(adapted.events));
     if (adapted.events.length === 0) report.ignored++;
-    batch.push({ file, ...adapted, isBridged: file.facts.env[BRIDGE_VARIABLE] === undefined });
+    const origins = await originsIn(drain, adapted.events, file.facts);
+    batch.push({ file, ...adapted, origins, isBridged: file.facts.env[BRIDGE_VARIABLE] === undefined });
     if (adapted.content.length > 0) heldBytes += file.payload.length;
     if (batch.length < FILES_PER_COMMIT && heldBytes < CONTENT_BYTES_PER_COMMIT) continue;
     await commit();

@@ -18,9 +18,11 @@ import { clearFailures } from "../store/failures.ts";
 import { positionOf, setPartSize, UNFINISHED } from "../store/positions.ts";
 import { rootOf, type StoredSession, sessionById, updateSession } from "../store/sessions.ts";
 import { partSizeOf } from "../transcripts/part-size.ts";
+import { filesOfSession, positionKeyOf } from "../transcripts/session-files.ts";
 import { rootsOf } from "../transcripts/transcript-roots.ts";
 import { affectsAllSessions, noteFailure } from "./contain.ts";
 import type { Drain } from "./context.ts";
+import { withOrigin } from "./local-sessions.ts";
 import { storeBatch } from "./store-batch.ts";
 
 /**
@@ -45,8 +47,9 @@ export async function readTranscripts(drain: Drain, sessionNumber: number): Prom
 
 async function readSession(drain: Drain, stored: StoredSession): Promise<void> {
   const { db, places } = drain;
-  const session = await loadAndApplyProjectSettings(drain, stored);
-  if (session === undefined) return;
+  const allowed = await loadAndApplyProjectSettings(drain, stored);
+  if (allowed === undefined) return;
+  const session = await withOrigin(drain, allowed);
   if (session.repository === undefined && session.cwd !== undefined && keepsNames(levelOf(drain, session))) {
     const repository = await readRepository(session.cwd);
     if (repository !== undefined)
@@ -57,7 +60,7 @@ async function readSession(drain: Drain, stored: StoredSession): Promise<void> {
   const { default: reader } = await loadReader();
   const roots = rootsOf(drain, reader, session.source);
   const path = await readablePath(drain, session.transcriptPath, roots);
-  const query = { sessionId: session.sessionId, home: places.home, roots, ...(path !== undefined && { path }) };
+  const query = { home: places.home, roots, ...(path !== undefined && { path }) };
   let hasFailed = false;
   const onProblem = (folder: string, error: Error): void => {
     // Retry first: settled turns are never read again, so a part that is missing for a moment would be missing permanently
@@ -65,12 +68,13 @@ async function readSession(drain: Drain, stored: StoredSession): Promise<void> {
     reportUnreadable(drain, folder, error);
   };
   const files = await retryOnce(() =>
-    reader.files({ ...query, onProblem }).catch((error: unknown) => {
+    filesOfSession(reader, session, { ...query, onProblem }).catch((error: unknown) => {
       hasFailed = true;
       throw error;
     }),
   ).catch((error: unknown) => reportUnreadable(drain, path ?? `of session ${session.sessionId}`, error));
-  if (files.length === 0 && path !== undefined && !(await isGone(path))) {
+  // A session with a local id may have been removed from its database
+  if (files.length === 0 && path !== undefined && session.local === undefined && !(await isGone(path))) {
     reportUnreadable(drain, path, new Error("it contains no session of its agent"));
   }
   drain.partlyReadUntilMs.delete(session.id);
@@ -114,7 +118,7 @@ async function readNewEntries(
   file: TranscriptFile,
   reader: Pick<TranscriptReader, "read">,
 ): Promise<boolean> {
-  const before = positionOf(drain.db, keyOf(file));
+  const before = positionOf(drain.db, positionKeyOf(file));
   const size = step("transcript.look", () => partSizeOf(file));
   if (before?.sizeBytes === size.sizeBytes && before.modifiedMs === size.modifiedMs) return true;
   const startMs = performance.now();
@@ -131,7 +135,7 @@ async function readNewEntries(
     const session = sessionById(drain.db, sessionNumber);
     if (session.parent !== undefined) return false;
     // If the drain is killed after this batch, the file must not look as if it was read to its end
-    storeBatch(drain, session, keyOf(file), batch, isLast ? size : { ...size, sizeBytes: UNFINISHED });
+    storeBatch(drain, session, positionKeyOf(file), batch, isLast ? size : { ...size, sizeBytes: UNFINISHED });
     slice += batch.entries.length;
     const isLong = slice >= SLICE_ENTRIES || performance.now() - startMs >= SLICE_MS;
     if (isLast || !isLong || !isResumable(batch)) continue;
@@ -142,7 +146,7 @@ async function readNewEntries(
     );
     break;
   }
-  if (!hasBatches && before !== undefined) setPartSize(drain.db, keyOf(file), size);
+  if (!hasBatches && before !== undefined) setPartSize(drain.db, positionKeyOf(file), size);
   return true;
 }
 
@@ -169,8 +173,6 @@ async function* withLast(
   }
   if (held !== undefined) yield { batch: held, isLast: true };
 }
-
-const keyOf = (file: TranscriptFile): string => file.key ?? file.path;
 
 /** Reports a transcript that cannot be read; the session continues with its hooks' events. @returns no files */
 function reportUnreadable(drain: Drain, path: string, error: unknown): readonly TranscriptFile[] {

@@ -5,9 +5,10 @@ import type { PartSize, TranscriptBatch } from "../model/agent.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import { hookPromptIds } from "../store/facts.ts";
 import { setPosition } from "../store/positions.ts";
-import { ensureSession, type StoredSession, sessionById, setFork, updateSession } from "../store/sessions.ts";
+import { type StoredSession, sessionById, setFork, updateSession } from "../store/sessions.ts";
 import type { Drain } from "./context.ts";
 import { unknownRecordKinds } from "./drift.ts";
+import { sessionNamed } from "./local-sessions.ts";
 import { makeSubagent } from "./make-subagent.ts";
 import { lineIncrements, recordSelf, recordUnknownNames } from "./self-counters.ts";
 import { entriesAtLevel, storeEntries } from "./store-entries.ts";
@@ -72,9 +73,11 @@ function applySessionEntry(drain: Drain, session: StoredSession, entry: EntryOf<
     agentVersion: entry.agentVersion,
     branch: entry.gitBranch,
   });
-  if (entry.parentSessionId !== undefined) makeSubagent(drain.db, session, entry.parentSessionId, entry.timeMs);
+  const named = (id: string): StoredSession => sessionNamed(drain, session.source, id, entry.timeMs);
+  if (entry.parentSessionId !== undefined)
+    makeSubagent(drain.db, session, named(entry.parentSessionId).sessionId, entry.timeMs);
   if (entry.subagentSessionId === undefined) return;
-  const child = ensureSession(drain.db, session.source, entry.subagentSessionId, entry.timeMs);
+  const child = named(entry.subagentSessionId);
   makeSubagent(drain.db, child, session.sessionId, entry.timeMs);
 }
 

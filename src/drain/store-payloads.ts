@@ -14,6 +14,7 @@ import { addLostEvents, markCommitted } from "../store/self.ts";
 import { ensureSession, rootOf, type StoredSession, setFork, updateSession } from "../store/sessions.ts";
 import type { AdaptedPayload } from "./adapt.ts";
 import type { Drain } from "./context.ts";
+import { inOwnSessions, type Origins } from "./local-sessions.ts";
 import { makeSubagent } from "./make-subagent.ts";
 import { eventIncrement, payloadIncrement, recordSelf, recordUnknownNames } from "./self-counters.ts";
 import { noteProcess, withSessionOfProcess } from "./session-by-process.ts";
@@ -23,6 +24,8 @@ import { storeEntries } from "./store-entries.ts";
 export interface StorablePayload extends AdaptedPayload {
   /** Whether its new events are also queued for the bridge's commands. */
   readonly isBridged: boolean;
+  /** The sessions that have the events' local ids in the agent's databases, by id. @default none */
+  readonly origins?: Origins;
 }
 
 /** What one commit stores. */
@@ -46,7 +49,9 @@ export function storePayloads(drain: Drain, batch: PayloadBatch): readonly numbe
     const before = report.events;
     const touched: number[] = [];
     const steps = [...quarantined];
-    for (const { events, entries, content, source, unknown, isBridged } of payloads) {
+    for (const payload of payloads) {
+      const { entries, source, unknown, isBridged } = payload;
+      const { events, content } = inOwnSessions(drain, payload);
       const known = report.events;
       const [assigned] = events.map((event) => storeEvent(drain, event, touched, isBridged));
       steps.push(payloadIncrement(drain, events.length === 0 ? "ignored" : "converted", source));

@@ -1,11 +1,13 @@
 import { basename } from "node:path";
 import type { DrainDeps } from "../drain/context.ts";
-import type { PartSize, TranscriptReader } from "../model/agent.ts";
+import type { LocatedSession, PartSize, SessionOrigin, TranscriptReader } from "../model/agent.ts";
 import { cardOf } from "../model/card-of.ts";
 import { messageOf } from "../model/error-message.ts";
 import type { Database } from "../store/database.ts";
+import { type LocalSession, type PlannedSession, planLocalSession, sessionsWithIds } from "../store/local-sessions.ts";
 import { packedNumbers, readByOthers } from "../store/packed.ts";
 import { partSizeOf } from "../transcripts/part-size.ts";
+import { partsOf, positionKeyOf } from "../transcripts/session-files.ts";
 import { rootsOf } from "../transcripts/transcript-roots.ts";
 import type { ReadTask } from "./read.ts";
 
@@ -24,6 +26,13 @@ export type Found = ReadTask & {
   readonly number?: number;
 };
 
+interface SourceReader {
+  readonly reader: TranscriptReader;
+  readonly roots: readonly string[];
+  /** Present if the agent's session ids are local: names each session that was found, in order. */
+  readonly nameLocal?: (nativeId: string, origin: SessionOrigin) => PlannedSession;
+}
+
 interface KnownSession {
   readonly number: number;
   readonly isExcluded: boolean;
@@ -39,7 +48,7 @@ export interface Known {
   /** By source and id. A function, because it is needed only if a file has changed. */
   readonly sessions: () => ReadonlyMap<string, KnownSession>;
   /** By source; only agents with transcripts. */
-  readonly readers: ReadonlyMap<string, { readonly reader: TranscriptReader; readonly roots: readonly string[] }>;
+  readonly readers: ReadonlyMap<string, SourceReader>;
   /** Numbers of imported sessions to read again: another version read them, or the user requested it. */
   readonly toReimport: ReadonlySet<number>;
 }
@@ -67,7 +76,14 @@ export async function readKnown(
     sessions: once(() => (db === undefined ? new Map() : sessionsIn(db))),
     toReimport: db === undefined ? new Set() : reimportAll ? packedNumbers(db) : readByOthers(db, deps.version),
     readers: new Map(
-      [...readers].map(([source, reader]) => [source, { reader, roots: rootsOf({ ...deps, db }, reader, source) }]),
+      [...readers].map(([source, reader]) => [
+        source,
+        {
+          reader,
+          roots: rootsOf({ ...deps, db }, reader, source),
+          ...(cardOf(deps, source)?.capabilities.sessionIds === "local" && { nameLocal: namesOf(deps, db, source) }),
+        },
+      ]),
     ),
   }));
 }
@@ -85,19 +101,25 @@ export async function* findSessions(
   env: Readonly<Record<string, string | undefined>>,
   onProblem: (line: string, error: unknown) => void,
 ): AsyncGenerator<Found> {
-  for (const [source, { reader, roots: knownRoots }] of readers) {
+  for (const [source, { reader, roots: knownRoots, nameLocal }] of readers) {
     const roots = [...new Set([...knownRoots, ...reader.roots(places.home, env)])];
     for await (const { files, sizes, ...located } of sessionsOf(places.home, reader, roots, onProblem)) {
-      const wasRead = files.map((file) => positions.get(file.key ?? file.path));
+      const { sessionId: nativeId, origin } = located;
+      if (nameLocal !== undefined && origin === undefined)
+        throw new Error(`${source}: a located session has no origin`);
+      const local = origin === undefined ? undefined : nameLocal?.(nativeId, origin);
+      const sessionId = local?.sessionId ?? nativeId;
+      const wasRead = files.map((file) => positions.get(positionKeyOf(file)));
       const isSame = wasRead.every(
         (one, i) =>
           one !== undefined && one.sizeBytes === sizes[i]?.sizeBytes && one.modifiedMs === sizes[i]?.modifiedMs,
       );
       const isDone = isSame && !wasRead.some((one) => one !== undefined && toReimport.has(one.session));
-      const before = isDone ? undefined : known().get(`${source}\0${located.sessionId}`);
+      const before = isDone ? undefined : known().get(`${source}\0${sessionId}`);
       yield {
         source,
-        sessionId: located.sessionId,
+        sessionId,
+        ...(local !== undefined && { local: { nativeId, ...local } }),
         files,
         roots,
         bytes: sizes.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
@@ -124,7 +146,9 @@ async function* sessionsOf(
   reader: TranscriptReader,
   roots: readonly string[],
   onProblem: (line: string, error: unknown) => void,
-): AsyncGenerator<Pick<ReadTask, "sessionId" | "files"> & { readonly sizes: readonly PartSize[] }> {
+): AsyncGenerator<
+  Pick<ReadTask, "sessionId" | "files"> & Pick<LocatedSession, "origin"> & { readonly sizes: readonly PartSize[] }
+> {
   const onPathProblem = (path: string, error: unknown): void =>
     onProblem(`could not look for sessions in ${JSON.stringify(path)}: ${messageOf(error)}`, error);
   for await (const located of reader.locate({ home, roots, onProblem: onPathProblem })) {
@@ -133,8 +157,11 @@ async function* sessionsOf(
         yield { sessionId: located.sessionId, files: [{ path: located.path }], sizes: [located.only] };
         continue;
       }
-      const files = await reader.files({ ...located, roots, onProblem: onPathProblem });
-      if (files.length > 0) yield { sessionId: located.sessionId, files, sizes: files.map(partSizeOf) };
+      const { origin, ...query } = located;
+      const all = await reader.files({ ...query, roots, onProblem: onPathProblem });
+      const files = origin === undefined ? all : partsOf(all, origin);
+      if (files.length === 0) continue;
+      yield { sessionId: query.sessionId, files, sizes: files.map(partSizeOf), ...(origin && { origin }) };
     } catch (error) {
       onProblem(`could not look at the session ${JSON.stringify(basename(located.path))}: ${messageOf(error)}`, error);
     }
@@ -146,6 +173,24 @@ function once<T>(compute: () => T): () => T {
   return () => {
     cached ??= { value: compute() };
     return cached.value;
+  };
+}
+
+/** Names the sessions of one agent with local ids, those before in the same search included. */
+function namesOf({ places }: Pick<DrainDeps, "places">, db: Database | undefined, source: string) {
+  const known = new Map<string, LocalSession[]>();
+  for (const one of db === undefined ? [] : sessionsWithIds(db, source)) {
+    const id = one.local?.nativeId ?? one.sessionId;
+    known.set(id, [...(known.get(id) ?? []), one]);
+  }
+  return (nativeId: string, origin: SessionOrigin): PlannedSession => {
+    const { createdMs } = origin;
+    const stored = known.get(nativeId) ?? [];
+    const planned = planLocalSession(stored, places, { source, nativeId, timeMs: createdMs, origins: [origin] });
+    const { sessionId, identity } = planned;
+    const session = { sessionId, identity, firstMs: createdMs, local: { nativeId, origin: planned.origin ?? origin } };
+    known.set(nativeId, [...stored.filter((one) => one.sessionId !== sessionId), session]);
+    return planned;
   };
 }
 

@@ -16,6 +16,7 @@ import { digestOf } from "../model/packed.ts";
 import type { Repository } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { readRepository } from "../repository/read.ts";
+import { setLocalIds } from "../store/local-sessions.ts";
 import { ownedKeyOf, ownerOf, owners } from "../store/owners.ts";
 import {
   isPacked,
@@ -132,7 +133,12 @@ export class ImportWriter {
       const packs: Packs = [];
       const lines = new Lines();
       const flush = (): void => putPacked(db, packs.splice(0));
-      const numbers = read.map((one) => this.#writeOne(one, packs, lines, flush));
+      const numbers = read.map((one) => {
+        const number = this.#writeOne(one, packs, lines, flush);
+        const { local } = one.task;
+        if (number !== undefined && local !== undefined) setLocalIds(db, number, local.nativeId, local);
+        return number;
+      });
       flush();
       setPositions(db, lines.positions);
       for (const [source, { read, unreadable }] of lines.bySource) {

@@ -10,7 +10,9 @@ import type { SessionFacts } from "../model/session.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../model/transcript.ts";
 import type { Writable } from "../model/writable.ts";
 import type { Redact } from "../privacy/redact.ts";
+import type { PlannedSession } from "../store/local-sessions.ts";
 import { partSizeOf } from "../transcripts/part-size.ts";
+import { positionKeyOf } from "../transcripts/session-files.ts";
 import { cleanWith } from "./clean-entries.ts";
 import { packRows } from "./pack.lazy.ts";
 import { RowSink } from "./row-sink.ts";
@@ -24,6 +26,8 @@ export interface ReadTask {
   readonly files: readonly TranscriptFile[];
   /** Folders of its agent. Files outside them are not read. */
   readonly roots: readonly string[];
+  /** Present if the agent's ids are local. */
+  readonly local?: { readonly nativeId: string } & Pick<PlannedSession, "identity" | "origin">;
 }
 
 /** A file that was read to its end. */
@@ -135,14 +139,14 @@ class SessionReading {
 
   /** Adds a file that was read to its end, with its size from before the read. */
   addFile(
-    { key, path }: TranscriptFile,
+    file: TranscriptFile,
     before: PartSize,
     { next, records, unreadable }: Required<Pick<TranscriptBatch, "next" | "records" | "unreadable">>,
   ): void {
     const offset = { ...next, memo: limitMemo(next.memo) };
     // A file that is read as one document has no lines, and a compressed one is smaller than its content
-    const endsInLine = next.bytes > 0 && next.bytes < before.sizeBytes && !isCompressed(path);
-    this.files.push({ key: key ?? path, offset, ...before, records, unreadable, endsInLine });
+    const endsInLine = next.bytes > 0 && next.bytes < before.sizeBytes && !isCompressed(file.path);
+    this.files.push({ key: positionKeyOf(file), offset, ...before, records, unreadable, endsInLine });
   }
 
   addKinds(kinds: ReadonlyMap<string, number> = new Map()): void {

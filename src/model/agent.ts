@@ -42,6 +42,19 @@ export interface TranscriptFile {
   readonly watch?: readonly string[];
   /** Everything that is read must really be inside these folders. Absent: anywhere. */
   readonly roots?: readonly string[];
+  /** The name under which it is stored how far this part was read. Only the core sets it. @default key, otherwise path */
+  readonly positionKey?: string;
+}
+
+/**
+ * Where a session with a local id comes from: together with the id it identifies one session. Two databases give the same ids, and
+ * one database can give the id of a removed session again.
+ */
+export interface SessionOrigin {
+  /** The `path` of the session's parts: the database, or the file of the session itself. */
+  readonly database: string;
+  /** When the agent created the session, as the database has it; never after its first hook. In milliseconds since the epoch. */
+  readonly createdMs: number;
 }
 
 /** Size and last modification of one part of a session, over all its files. */
@@ -79,6 +92,8 @@ export interface LocateQuery {
 /** A query for `files`, without the folders that may be read. `path` may not exist. */
 export type LocatedSession = Omit<TranscriptQuery, "roots"> & {
   readonly path: string;
+  /** Required if the card's session ids are `local`. */
+  readonly origin?: SessionOrigin;
   /** Size of the file at `path`, if the search showed that it is the only one: `files` would return that one alone. */
   readonly only?: PartSize;
 };
@@ -107,6 +122,11 @@ export interface TranscriptReader {
    * session, all of them: one can be a stub, or each can have other lines.
    */
   files(query: TranscriptQuery): Promise<readonly TranscriptFile[]>;
+  /**
+   * The sessions that have this id now: one for each database that contains it. Required if the card's session ids are `local`, and
+   * only then. Throws only what the file system or the database throws.
+   */
+  originsOf?(query: TranscriptQuery): Promise<readonly SessionOrigin[]>;
   /**
    * Entries from an offset on, oldest first, each batch with the offset that follows it. Line-based files end at the last complete
    * line; files that agents rewrite as a whole give all their entries again, with an empty memo. Unknown records yield nothing.
@@ -214,8 +234,12 @@ export interface Capabilities {
   /** Versions that were checked, e.g. `2.0.77 to 2.1.329`. */
   readonly versions?: string;
   readonly subagents: boolean;
-  /** Where session ids come from; `minted`: we assign one to payloads that have none. */
-  readonly sessionIds: "native" | "minted";
+  /**
+   * Where session ids come from. `native`: the agent's, unique in the world. `local`: the agent's, unique in one database at most; the
+   * core makes them unique, and the adapter and the reader use them as the agent gives them. `minted`: we assign one to payloads that
+   * have none.
+   */
+  readonly sessionIds: "native" | "local" | "minted";
   /** Where ids of tool calls come from; `transcript`: the transcript has them, hooks do not; `minted`: we assign them. */
   readonly callIds: "native" | "transcript" | "minted";
   /** `payload`: equal payloads are one event; `arrival`: only their time distinguishes two equal payloads. */

@@ -125,7 +125,10 @@ export interface Segment {
 /** Facts of a session that are the same for all its parts. */
 export interface SessionFacts {
   readonly source: string;
+  /** Unique in this store. */
   readonly sessionId: string;
+  /** Unique in the world, if `sessionId` is not. @default sessionId */
+  readonly identity?: string;
   readonly provider?: string;
   /** The agent reports no tokens, or it is unknown whether it does: without tokens, usage is unknown and not 0. */
   readonly usageUnknown?: true;

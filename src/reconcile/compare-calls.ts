@@ -133,7 +133,7 @@ export function compareWithSpans({ session, calls, spans }: StoredSessionFacts):
   let fuller = 0;
   for (const call of calls.values()) {
     if (call.covers !== undefined) continue;
-    const span = byId.get(spanIdOf(session.source, session.sessionId, "model_call", call.key));
+    const span = byId.get(spanIdOf(session, "model_call", call.key));
     const subject = nameOf(call.key, call);
     if (span === undefined) {
       const what = "was counted but has no span";

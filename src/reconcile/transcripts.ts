@@ -13,6 +13,7 @@ import { isSingleCall } from "../model/single-call.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import type { Database } from "../store/database.ts";
 import type { StoredSession } from "../store/sessions.ts";
+import { filesOfSession, positionKeyOf } from "../transcripts/session-files.ts";
 import { rootsOf } from "../transcripts/transcript-roots.ts";
 import type { StoredSessionFacts } from "./stored-session.ts";
 
@@ -89,12 +90,13 @@ async function filesOf(
   roots: readonly string[],
 ): Promise<ReadonlyMap<string, TranscriptFile> | string> {
   const found = new Map<string, TranscriptFile>();
-  for (const { sessionId, transcriptPath } of sessions) {
+  for (const session of sessions) {
+    const { transcriptPath } = session;
     const isReadable = transcriptPath !== undefined && (await refusalOf(transcriptPath, roots)) === undefined;
-    const query = { sessionId, home: drain.places.home, roots, ...(isReadable && { path: transcriptPath }) };
+    const query = { home: drain.places.home, roots, ...(isReadable && { path: transcriptPath }) };
     try {
-      for (const file of await reader.files(query)) {
-        const key = file.key ?? file.path;
+      for (const file of await filesOfSession(reader, session, query)) {
+        const key = positionKeyOf(file);
         if (!found.has(key)) found.set(key, file);
       }
     } catch (error) {

@@ -38,7 +38,7 @@ export function namedSession(db: Database, name: string, exitCode = 1): StoredSe
   const isOneId = found.every((one) => one.sessionId === only.sessionId);
   const names = found
     .slice(0, MAX_CANDIDATES)
-    .map((one) => printable(isOneId ? `${one.source}/${one.sessionId}` : one.sessionId))
+    .map((one) => printable(isOneId ? `${one.source}/${one.sessionId}` : (one.identity ?? one.sessionId)))
     .join(", ");
   const more = found.length > MAX_CANDIDATES ? " and more" : "";
   throw new UserError("E_SESSION", `${quoted(name)} is not one session alone: ${names}${more}`, exitCode);

@@ -56,6 +56,7 @@ export function sessionFactsOf(deps: Pick<SessionSource, "agents">, stored: Stor
   return {
     source: stored.source,
     sessionId: stored.sessionId,
+    ...(stored.identity !== undefined && { identity: stored.identity }),
     ...(provider !== undefined && { provider }),
     ...(card?.tokens !== "transcript" && card?.callsModels !== false && { usageUnknown: true as const }),
     // Sources without a card send OpenHook envelopes, which have no such event

@@ -269,4 +269,13 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX bridge_queue_by_time ON bridge_queue (command, time_ms, seq);
   CREATE INDEX bridge_queue_started ON bridge_queue (started_ms) WHERE started_ms IS NOT NULL;
   `,
+  `
+  -- Of sessions with a local id: the agent's own id; an id that no other session in the world has; and the database that gave the id,
+  -- below the home folder if it is there, with the time of the session's creation (NULL: not known)
+  ALTER TABLE sessions ADD COLUMN native_id TEXT;
+  ALTER TABLE sessions ADD COLUMN identity TEXT;
+  ALTER TABLE sessions ADD COLUMN origin_database TEXT;
+  ALTER TABLE sessions ADD COLUMN origin_ms REAL;
+  CREATE INDEX sessions_by_native_id ON sessions (source, native_id) WHERE native_id IS NOT NULL;
+  `,
 ];

@@ -20,7 +20,7 @@ export const recentSessions = (db: Database, limit: number, all = false): readon
  * Sessions by id or the beginning of one, by latest activity; a complete id wins over a beginning. For a subagent's id, the
  * session of its root agent.
  *
- * @param name also `<source>/<id>`, for ids that two agents use
+ * @param name also `<source>/<id>`, for ids that two agents use; of a session with a local id, the agent's id or the unique one
  */
 export function findSessions(db: Database, name: string, limit: number): readonly StoredSession[] {
   const slash = name.indexOf("/");
@@ -227,8 +227,9 @@ function find(db: Database, id: string, limit: number, source?: string): readonl
       )
       .all(id, source ?? null, source ?? null, limit)
       .map((row) => sessionById(db, Number(row["id"])));
-  const whole = where("session_id = ?");
-  return whole.length > 0 ? whole : where("substr(session_id, 1, length(?1)) = ?1");
+  const whole = where("?1 IN (session_id, native_id, identity)");
+  if (whole.length > 0) return whole;
+  return where("(substr(session_id, 1, length(?1)) = ?1 OR substr(identity, 1, length(?1)) = ?1)");
 }
 
 const countsBy = (db: Database, sql: string, session: number): ReadonlyMap<string, number> =>

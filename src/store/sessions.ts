@@ -1,4 +1,6 @@
+import type { SessionOrigin } from "../model/agent.ts";
 import { CAPTURE_LEVELS, type CaptureLevel, stricter } from "../model/capture.ts";
+
 import type { Repository } from "../model/session.ts";
 import type { Database, Row, Value } from "./database.ts";
 
@@ -6,7 +8,12 @@ import type { Database, Row, Value } from "./database.ts";
 export interface StoredSession {
   readonly id: number;
   readonly source: string;
+  /** Unique in this store. */
   readonly sessionId: string;
+  /** Unique in the world; present if the agent's ids are local. */
+  readonly identity?: string;
+  /** Present if the agent's ids are local. */
+  readonly local?: LocalIds;
   readonly cwd?: string;
   readonly transcriptPath?: string;
   readonly agentVersion?: string;
@@ -21,6 +28,14 @@ export interface StoredSession {
   readonly capture?: CaptureLevel;
   readonly firstMs: number;
   readonly lastMs: number;
+}
+
+/** How to find a session whose agent gives ids that are not unique. */
+export interface LocalIds {
+  /** The agent's own id, by which its files have the session. */
+  readonly nativeId: string;
+  /** Absent: the session's database could not be read, or no longer contained it. Below the home folder it begins with `~`. */
+  readonly origin?: SessionOrigin;
 }
 
 /** What an event or entry reports about its session. Later values win; absent ones change nothing. */
@@ -213,6 +228,7 @@ function toSession(row: Row): StoredSession {
     lastMs: Number(row["last_ms"]),
     ...(row["parent"] !== null && { parent: Number(row["parent"]) }),
     ...levelIn(row["capture"]),
+    ...localIdsIn(row),
     ...optional("cwd", text("cwd")),
     ...optional("transcriptPath", text("transcript_path")),
     ...optional("agentVersion", text("agent_version")),
@@ -220,6 +236,13 @@ function toSession(row: Row): StoredSession {
     ...optional("reported", text("reported")),
     ...(repository !== undefined && { repository: JSON.parse(repository) as Repository }),
   };
+}
+
+function localIdsIn(row: Row): Pick<StoredSession, "identity" | "local"> {
+  const { native_id: nativeId, identity, origin_database: database, origin_ms: createdMs } = row;
+  if (typeof nativeId !== "string" || typeof identity !== "string") return {};
+  const origin = typeof database === "string" && createdMs !== null ? { database, createdMs: Number(createdMs) } : null;
+  return { identity, local: { nativeId, ...(origin !== null && { origin }) } };
 }
 
 function levelIn(value: Row[string] | undefined): { capture?: CaptureLevel } {

@@ -20,15 +20,14 @@ export interface SettledParents {
 
 /** The ids of a turn's span: its trace, its parent, its own id (the parent of its calls), and its links. */
 export function turnSpanIds(turn: Turn, facts: SessionFacts, scope: "session" | "turn") {
-  const { source, sessionId } = facts;
-  const rootId = spanIdOf(source, sessionId, "session", String(turn.segment));
+  const rootId = spanIdOf(facts, "session", String(turn.segment));
   const sessionTrace = traceOfSegment(facts, turn.segment);
   const noLinks: SpanRecord["links"] = [];
   if (turn.origin === "none") return { traceId: sessionTrace, parentSpanId: rootId, ownSpanId: rootId, links: noLinks };
-  const ownSpanId = spanIdOf(source, sessionId, "turn", turn.key);
+  const ownSpanId = spanIdOf(facts, "turn", turn.key);
   if (scope === "session") return { traceId: sessionTrace, parentSpanId: rootId, ownSpanId, links: noLinks };
   const links = [{ traceId: sessionTrace, spanId: rootId, attributes: { [semconv.OPENHOOK_LINK_KIND]: "session" } }];
-  return { traceId: traceIdOf(source, sessionId, `turn:${turn.key}`), parentSpanId: undefined, ownSpanId, links };
+  return { traceId: traceIdOf(facts, `turn:${turn.key}`), parentSpanId: undefined, ownSpanId, links };
 }
 
 /**
@@ -43,7 +42,6 @@ export function subagentParents(
   scope: "session" | "turn",
   settled: SettledParents,
 ): (subagent: Subagent) => SpanParent {
-  const { source, sessionId } = facts;
   const runOf = new Map<string, Turn | Subagent>(
     [...turns, ...subagents].flatMap((run) => run.toolCalls.map(({ callId }) => [callId, run] as const)),
   );
@@ -56,17 +54,17 @@ export function subagentParents(
     const known = callId === undefined ? undefined : settled.traceOfCall(callId);
     if (known !== undefined) return known;
     const turn = turnOf(subagent);
-    return turn === undefined ? traceOfSegment(facts, segment) : traceIdOf(source, sessionId, `turn:${turn.key}`);
+    return turn === undefined ? traceOfSegment(facts, segment) : traceIdOf(facts, `turn:${turn.key}`);
   };
   return (subagent) => {
     const { parentCallId: callId, segment } = subagent;
     const turn = turnOf(subagent);
     const parentSpanId =
       callId !== undefined
-        ? spanIdOf(source, sessionId, "tool_call", callId)
+        ? spanIdOf(facts, "tool_call", callId)
         : turn !== undefined
-          ? spanIdOf(source, sessionId, "turn", turn.key)
-          : spanIdOf(source, sessionId, "session", String(segment));
+          ? spanIdOf(facts, "turn", turn.key)
+          : spanIdOf(facts, "session", String(segment));
     return { traceId: traceOf(subagent), parentSpanId };
   };
 }
@@ -77,5 +75,4 @@ const NO_PROMPT = "none";
 /** Limit for subagents that, in a damaged transcript, name each other's calls as their start. */
 const MAX_DEPTH = 32;
 
-const traceOfSegment = ({ source, sessionId }: SessionFacts, segment: number): string =>
-  traceIdOf(source, sessionId, `segment:${segment}`);
+const traceOfSegment = (facts: SessionFacts, segment: number): string => traceIdOf(facts, `segment:${segment}`);

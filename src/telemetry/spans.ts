@@ -3,7 +3,7 @@ import type { ModelCall } from "../model/model-call.ts";
 import type { Segment, SessionFacts, Subagent, ToolCall, Turn } from "../model/session.ts";
 import type { Attributes, AttributeValue, SpanRecord } from "../model/telemetry.ts";
 import { costNanoUsd, costSource, costsOf } from "./cost.ts";
-import { type SpanSubject, spanIdOf, traceIdOf } from "./ids.ts";
+import { type SpanSubject, spanIdOf, traceIdOf, worldIdOf } from "./ids.ts";
 import { providerOf } from "./provider.ts";
 import * as semconv from "./semconv.ts";
 import { type SpanParent, turnSpanIds } from "./span-parents.ts";
@@ -87,7 +87,7 @@ export function* subagentSpans(
       [semconv.OPENHOOK_SUBAGENT_ID]: subagent.agentId,
     },
   });
-  const ownId = spanIdOf(facts.source, facts.sessionId, "subagent", subagent.key);
+  const ownId = spanIdOf(facts, "subagent", subagent.key);
   yield* workSpans(subagent, facts, settings, traceId, ownId, name);
 }
 
@@ -102,17 +102,17 @@ export function* partSpans(
     const { traceId, ownSpanId } = turnSpanIds(part, facts, settings.traceScope);
     yield* workSpans(part, facts, settings, traceId, ownSpanId, facts.source);
   } else {
-    const ownId = spanIdOf(facts.source, facts.sessionId, "subagent", part.key);
+    const ownId = spanIdOf(facts, "subagent", part.key);
     yield* workSpans(part, facts, settings, parentOf(part).traceId, ownId, part.agentType ?? "subagent");
   }
 }
 
 /** The root span of a trace, from an ended segment with the sums of everything settled in it. */
 export function segmentSpan(segment: Segment, totals: Totals, facts: SessionFacts): KeyedSpan {
-  const { source, sessionId } = facts;
+  const { source } = facts;
   const previous = segment.ordinal === 0 ? undefined : segment.ordinal - 1;
   const failed = segment.reason === "error";
-  return span(facts, "session", String(segment.ordinal), traceIdOf(source, sessionId, `segment:${segment.ordinal}`), {
+  return span(facts, "session", String(segment.ordinal), traceIdOf(facts, `segment:${segment.ordinal}`), {
     parentSpanId: undefined,
     name: `invoke_agent ${source}`,
     kind: "internal",
@@ -124,8 +124,8 @@ export function segmentSpan(segment: Segment, totals: Totals, facts: SessionFact
         ? []
         : [
             {
-              traceId: traceIdOf(source, sessionId, `segment:${previous}`),
-              spanId: spanIdOf(source, sessionId, "session", String(previous)),
+              traceId: traceIdOf(facts, `segment:${previous}`),
+              spanId: spanIdOf(facts, "session", String(previous)),
               attributes: { [semconv.OPENHOOK_LINK_KIND]: "resumes" },
             },
           ],
@@ -179,7 +179,7 @@ function span(facts: SessionFacts, subject: SpanSubject, key: string, traceId: s
     name: key,
     record: {
       traceId,
-      spanId: spanIdOf(source, sessionId, subject, key),
+      spanId: spanIdOf(facts, subject, key),
       ...(shape.parentSpanId !== undefined && { parentSpanId: shape.parentSpanId }),
       name: shape.name,
       kind: shape.kind,
@@ -189,7 +189,7 @@ function span(facts: SessionFacts, subject: SpanSubject, key: string, traceId: s
       attributes: given({
         ...shape.attributes,
         [semconv.GEN_AI_CONVERSATION_ID]: sessionId,
-        [semconv.SESSION_ID]: sessionId,
+        [semconv.SESSION_ID]: worldIdOf(facts),
         [semconv.ERROR_TYPE]: shape.error,
       }),
       links: [...(shape.links ?? [])],

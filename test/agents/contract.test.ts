@@ -101,6 +101,8 @@ describe.each(agents.map((a) => [a.source, a] as const))("%s", (source, agent) =
   test("loads the reader and installer that it declares", async () => {
     if (agent.tokens === "transcript") expect(agent.transcript).toBeDefined();
     const reader = (await agent.transcript?.())?.default;
+    const hasLocalIds = agent.capabilities.sessionIds === "local";
+    if (reader !== undefined) expect(reader.originsOf !== undefined).toBe(hasLocalIds);
     if (reader !== undefined) {
       for (const part of [reader.locate, reader.files, reader.read]) expect(part).toBeTypeOf("function");
       expect(await locateAll(reader, "/home/dev/nowhere")).toEqual({ sessions: [], problems: [] });

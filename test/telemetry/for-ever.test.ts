@@ -27,8 +27,8 @@ const turn: Turn = {
 
 test("ids of traces, spans and events", () => {
   expect({
-    session: traceIdOf("claude-code", "session-1", "0"),
-    turn: spanIdOf("claude-code", "session-1", "turn", "p1"),
+    session: traceIdOf({ source: "claude-code", sessionId: "session-1" }, "0"),
+    turn: spanIdOf({ source: "claude-code", sessionId: "session-1" }, "turn", "p1"),
     event: eventId("claude-code", "session-1", "tool.start", "toolu_1"),
   }).toMatchInlineSnapshot(`
     {

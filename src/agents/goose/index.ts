@@ -15,7 +15,7 @@ export default {
     basis: "documented",
     versions: "1.38 and later",
     subagents: false,
-    sessionIds: "native",
+    sessionIds: "local",
     callIds: "native",
     eventIds: "arrival",
   },

@@ -10,6 +10,7 @@ import type { Database } from "../../store/database.ts";
 import type { SourceActivity } from "../../store/health.ts";
 import { readStore } from "../../store/read-only.ts";
 import { duration, plural } from "../../text/figures.ts";
+import { filesOfSession } from "../../transcripts/session-files.ts";
 import { rootsOf } from "../../transcripts/transcript-roots.ts";
 import { brokenRegistrations, whereOf } from "../status/registrations.ts";
 import type { AgentStatus, Registration } from "../status/shape.ts";
@@ -140,13 +141,13 @@ async function readable(agent: Agent, { status, last }: AgentFacts, context: Con
   if (last === undefined || agent.transcript === undefined) return [];
   const { ok, remark, broken } = inArea(status.title);
   const { default: reader } = await agent.transcript();
-  const { sessionId, transcriptPath: path } = last.newest;
+  const { transcriptPath: path } = last.newest;
   const onProblem = (_folder: string, error: Error): never => {
     throw error;
   };
-  const query = { sessionId, home: places.home, onProblem, ...(path !== undefined && { path }) };
+  const query = { home: places.home, onProblem, ...(path !== undefined && { path }) };
   try {
-    const files = await reader.files(query);
+    const files = await filesOfSession(reader, last.newest, query);
     const roots = await allowedFolders(reader, agent.source, context);
     for (const file of files) {
       // The same check as in a drain
