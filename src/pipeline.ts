@@ -5,6 +5,7 @@ import { openBridge } from "./bridge/open.ts";
 import { applyCaptureSettings, withLastKnownLevel } from "./capture/apply-settings.ts";
 import { applyProjectSettingsBeforeSending } from "./capture/project.ts";
 import { removeRemnants } from "./capture/remnants.ts";
+import { forgetStoredNames } from "./capture/stored-names.ts";
 import { limitAttempts } from "./drain/build-attempts.ts";
 import { contained } from "./drain/contain.ts";
 import { type Drain, type DrainDeps, type DrainReport, emptyReport } from "./drain/context.ts";
@@ -105,6 +106,8 @@ const RETRY_MS = 100;
 const LATE_FILES_MS = 3_600_000;
 /** Limit for reading large transcripts; a gigabyte takes one or two minutes. */
 const LONG_READ_MS = 5 * 60_000;
+/** Limit for removing names after the level was lowered to none; a thousand sessions take about a second. */
+const FORGET_NAMES_MS = 5_000;
 /** At most this many sessions are read again. */
 const LATE_SESSIONS = 50;
 
@@ -170,6 +173,7 @@ async function pass(work: Drain, options: DrainOptions): Promise<void> {
   await applyProjectSettingsBeforeSending(work);
   await (options.deliver ?? deliver)(work, { isEager: options.isEager === true });
   await readRest(work, options);
+  forgetStoredNames(work, options.isEager === true ? Number.POSITIVE_INFINITY : FORGET_NAMES_MS);
   removeRemnants(work);
   if (options.prune === undefined) await pruneDaily(work);
   else work.report.pruned ??= await prune(work, options.prune);

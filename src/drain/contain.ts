@@ -3,7 +3,7 @@ import { StateError } from "../config/file-owner.ts";
 import { messageOf } from "../model/error-message.ts";
 import { RuleError } from "../privacy/user-rules.ts";
 import { StoreError } from "../store/database.ts";
-import { addFailure, type FailedStep } from "../store/failures.ts";
+import { addFailure, clearFailures, type FailedStep } from "../store/failures.ts";
 import { findDamage } from "../store/salvage.lazy.ts";
 import { sessionById } from "../store/sessions.ts";
 import type { Drain } from "./context.ts";
@@ -43,16 +43,30 @@ export async function contained<T>(
  */
 export function noteFailure(drain: Drain, session: number, step: FailedStep, error: unknown, path?: string): string {
   const { db } = drain;
-  const reason = drain.redactSecrets(messageOf(error)).replaceAll(/\s+/g, " ").slice(0, MAX_REASON);
+  const reason = reasonOf(drain, messageOf(error));
   const isKnown = addFailure(db, session, { step, reason, path }, drain.now());
   // The check reads the whole store
   if (!isKnown && findDamage(db) !== undefined) throw error;
   return reason;
 }
 
+/** The message of an error as it may be stored: in one line, without secrets. */
+export const reasonOf = ({ redactSecrets }: Pick<Drain, "redactSecrets">, message: string): string =>
+  redactSecrets(message).replaceAll(/\s+/g, " ").slice(0, MAX_REASON);
+
 /** Whether an error affects every session. */
 export const affectsAllSessions = (error: unknown): boolean =>
   error instanceof StoreError || error instanceof RuleError || error instanceof StateError;
+
+/**
+ * Stores why the price of a session's call could not be calculated. Its cost stays unknown; nothing else is affected.
+ *
+ * @param error `undefined`: all prices of a session that was read as a whole could be calculated
+ */
+export function notePriceError(drain: Drain, session: number, error: string | undefined): void {
+  if (error === undefined) clearFailures(drain.db, session, "price");
+  else addFailure(drain.db, session, { step: "price", reason: reasonOf(drain, error) }, drain.now());
+}
 
 // --- internal ---
 

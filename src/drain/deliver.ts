@@ -15,7 +15,8 @@ import {
 import { probe } from "../otlp/probe.ts";
 import { createSender, type Sender } from "../otlp/send.ts";
 import { checkpoint, StoreError } from "../store/database.ts";
-import { deliveredLogOf, raiseGeneration, writeDelivered } from "../store/delivered-log.ts";
+import { deliveredLogOf, limitCountedLately, raiseGeneration, writeDelivered } from "../store/delivered-log.ts";
+import { clearSpanFailures } from "../store/failures.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
 import {
   acknowledge,
@@ -25,6 +26,7 @@ import {
   queuedCount,
   queuedSpans,
   recordFailure,
+  sessionOfSpan,
   settleRejected,
 } from "../store/outbox.ts";
 import { clampTimes, markSent } from "../store/pending-streams.ts";
@@ -32,7 +34,7 @@ import { addRejectedPoints, clearMissingPoints } from "../store/rejected-points.
 import { BackendResponses, backendNowMs, isClockOff } from "./backend-clock.ts";
 import { type Circuit, circuitOf, recordDelivery } from "./circuit.ts";
 import { hasNoClockJump } from "./clock-jump.ts";
-import { affectsAllSessions } from "./contain.ts";
+import { affectsAllSessions, noteFailure } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { adviceOn } from "./delivery-advice.ts";
 import { deliverySettings, metricRows, rowAtLevel, rowsOf } from "./delivery-rows.ts";
@@ -68,6 +70,8 @@ export async function deliver(drain: Drain, { isEager = false }: DeliverOptions 
   } finally {
     sender.close();
     responses.store(drain);
+    limitCountedLately(db);
+    clearSpanFailures(db);
     report.waiting = queuedCount(db);
   }
 }
@@ -119,7 +123,7 @@ function sendSpans(
     rowsToSend(drain, failed, isEager),
     inStep,
     { ...settings, halvings },
-    ({ seqs, result, outcome }) => {
+    ({ seqs, result, outcome, encodingError }) => {
       if (result === "settled") {
         const rejected = rejectedOf(outcome, seqs.length);
         report.rejected += rejected;
@@ -130,6 +134,7 @@ function sendSpans(
       if (seq === undefined || others.length > 0) return;
       failed.add(seq);
       recordFailure(db, seq, result === "oversized" || isBadContent(outcome));
+      if (encodingError !== undefined) noteFailure(drain, sessionOfSpan(db, seq), "encode", encodingError);
     },
   );
 }
@@ -153,6 +158,7 @@ function rowToSend(drain: Drain, row: OutboxRow, failed: Set<number>): OutboxRow
     if (affectsAllSessions(error)) throw error;
     failed.add(row.seq);
     recordFailure(drain.db, row.seq, true);
+    noteFailure(drain, sessionOfSpan(drain.db, row.seq), "redact", error);
     reportProblemOnce(drain, `traces: a span stays in the queue, because it cannot be redacted: ${messageOf(error)}`);
     return undefined;
   }

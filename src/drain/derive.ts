@@ -18,13 +18,14 @@ import { segmentsOf } from "../store/segments.ts";
 import { type StoredSession, sessionById } from "../store/sessions.ts";
 import { type StoredSpan, settle } from "../store/settle.ts";
 import { NO_CONTENT, withContent } from "../telemetry/content.ts";
-import { costNanoUsd, costsOf } from "../telemetry/cost.ts";
+import { costNanoUsd, costsOf, takePriceError } from "../telemetry/cost.ts";
 import { recordAtLevel } from "../telemetry/level.ts";
 import { compactionCounts, eachCallCount, eachRunCount, segmentCounts } from "../telemetry/metrics.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
 import { subagentParents } from "../telemetry/span-parents.ts";
 import { type KeyedSpan, partSpans, segmentSpan, subagentSpans, turnSpans } from "../telemetry/spans.ts";
 import { addTotals, NO_TOTALS, segmentTotals, type Totals } from "../telemetry/totals.ts";
+import { notePriceError } from "./contain.ts";
 import type { Drain } from "./context.ts";
 
 export interface DeriveOptions {
@@ -59,6 +60,7 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
     });
     if (session.expectedLines > 0 && options.patient) return true;
 
+    takePriceError();
     const turns = session.turns.filter((turn) => turn.closed);
     const subagents = session.subagents.filter((subagent) => subagent.closed);
     const settings = spanSettings(drain);
@@ -146,6 +148,9 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
       drain.now(),
     );
     clearFailures(db, sessionNumber, "build");
+    // Earlier calls of the session stay without a price
+    const priceError = takePriceError();
+    if (priceError !== undefined) notePriceError(drain, sessionNumber, priceError);
     if (content.pieces.length > 0) {
       const isOver = segments.every(({ delivered }) => delivered);
       const calls = [...turns, ...subagents, ...session.finishedParts].flatMap((run) => run.modelCalls);

@@ -55,7 +55,11 @@ export async function selfGauges(drain: Drain, hasBackend: boolean, pointMs: num
     point(SELF.storeSessions, sessionCounts(db).sessions),
     point(
       SELF.failedSessions,
-      new Set(sessionFailures(db).map(({ source, sessionId }) => `${source} ${sessionId}`)).size,
+      new Set(
+        sessionFailures(db)
+          .filter(({ step }) => step !== "price")
+          .map(({ source, sessionId }) => `${source} ${sessionId}`),
+      ).size,
     ),
     ...(["traces", "metrics"] as const).flatMap((signal) => {
       const okMs = readMeta(db, `${signal}.last_ok_ms`);

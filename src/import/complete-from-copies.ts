@@ -8,7 +8,7 @@ import { ownerOf } from "../store/owners.ts";
 import { packedFacts, packedOwners, putPacked, readerOf, takePacked } from "../store/packed.ts";
 import { sessionById } from "../store/sessions.ts";
 import { pack } from "./pack.lazy.ts";
-import { priced } from "./price.ts";
+import { pricedInStore } from "./price.ts";
 import { packOptions, type SessionRead } from "./read.ts";
 
 type Facts = Map<string, TranscriptEntry>;
@@ -54,5 +54,5 @@ function repack(drain: Drain, number: number, facts: readonly TranscriptEntry[])
   takePacked(db, number);
   // The owners of its records are already stored
   const packed = { ...pack(facts, packOptions(card, sessionId, known)), owned: new Float64Array(0) };
-  putPacked(db, [{ id: number, packed: priced(packed, card.provider), readBy }]);
+  putPacked(db, [{ id: number, packed: pricedInStore(drain, number, packed, card.provider), readBy }]);
 }

@@ -12,7 +12,7 @@ import { cardOf } from "../model/card-of.ts";
 import { messageOf } from "../model/error-message.ts";
 import { decodePackedFacts } from "../model/fact-columns.ts";
 import { mergeEntries } from "../model/merge.ts";
-import { digestOf } from "../model/packed.ts";
+import { digestOf, type Packed } from "../model/packed.ts";
 import type { Repository } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { readRepository } from "../repository/read.ts";
@@ -37,7 +37,7 @@ import { addSession, ensureSession, type StoredSession, sessionById, updateSessi
 import { completeFromCopies } from "./complete-from-copies.ts";
 import { DigestSet } from "./digest-set.ts";
 import { pack } from "./pack.lazy.ts";
-import { priced } from "./price.ts";
+import { pricedInStore } from "./price.ts";
 import { type FileRead, packOptions, type ReadResult, type ReadTask, type SessionRead } from "./read.ts";
 import { keysFor, recordDigests } from "./record-digests.ts";
 import type { Unpriced } from "./unpriced.ts";
@@ -88,7 +88,9 @@ export class ImportWriter {
         const facts = packedBody(db, number) ?? "";
         const readBy = readerOf(db, number);
         const packed = pack(takePacked(db, number), packOptions(card, stored.sessionId, known));
-        putPacked(db, [{ id: number, packed: { ...priced(packed, card.provider), facts }, readBy }]);
+        putPacked(db, [
+          { id: number, packed: { ...pricedInStore(this.#drain, number, packed, card.provider), facts }, readBy },
+        ]);
       }
       markWhole(db);
     });
@@ -168,7 +170,7 @@ export class ImportWriter {
     const number = hasOnlyNewRecords ? this.#addNew(task, result, session) : undefined;
     if (number !== undefined) {
       this.#count(task, result, session, number, lines);
-      packs.push({ id: number, packed: priced(session.packed, this.#providerOf(task.source)), readBy });
+      packs.push({ id: number, packed: this.#priced(number, session.packed, task.source), readBy });
       return number;
     }
     const sessionInStore = ensureSession(db, task.source, task.sessionId, session.firstMs);
@@ -190,7 +192,7 @@ export class ImportWriter {
     this.#numbers.add(stored.id);
     const isNew = !isPacked(db, stored.id);
     if (isNew && !withoutNames && !this.#hasPruned && hasOnlyNewRecords) {
-      packs.push({ id: stored.id, packed: priced(session.packed, this.#providerOf(task.source)), readBy });
+      packs.push({ id: stored.id, packed: this.#priced(stored.id, session.packed, task.source), readBy });
       return stored.id;
     }
     // An earlier session of this commit may own the same records
@@ -210,7 +212,7 @@ export class ImportWriter {
     this.#owned.addAll(packed.owned);
     // Digests that the session owned before are already stored
     const added = { ...packed, owned: packed.owned.filter((digest) => !ownedBefore.has(digest)) };
-    packs.push({ id: stored.id, packed: priced(added, this.#providerOf(task.source)), readBy });
+    packs.push({ id: stored.id, packed: this.#priced(stored.id, added, task.source), readBy });
     return stored.id;
   }
 
@@ -254,6 +256,10 @@ export class ImportWriter {
       report.transcriptLinesUnreadable += file.unreadable;
     }
     recordUnknownNames(this.#drain, task.source, unknownRecordKinds(unknownKinds), session.agentVersion);
+  }
+
+  #priced(session: number, unpriced: Unpriced, source: string): Packed {
+    return pricedInStore(this.#drain, session, unpriced, this.#providerOf(source));
   }
 
   #providerOf(source: string): string | undefined {

@@ -1,6 +1,8 @@
+import { notePriceError } from "../drain/contain.ts";
+import type { Drain } from "../drain/context.ts";
 import { CALL_NUMBERS, type Packed, type PackedUsage } from "../model/packed.ts";
 import type { Writable } from "../model/writable.ts";
-import { costsOfTokens } from "../telemetry/cost.ts";
+import { costsOfTokens, takePriceError } from "../telemetry/cost.ts";
 import type { Totals } from "../telemetry/totals.ts";
 import type { Unpriced } from "./unpriced.ts";
 
@@ -19,6 +21,14 @@ export function priced(unpriced: Unpriced, provider: string | undefined): Packed
     usage: rows,
     segments: segments.map(({ segment }, i) => ({ segment, totals: JSON.stringify(totals[i]) })),
   };
+}
+
+/** `priced` for a stored session. If prices cannot be calculated, the reason is stored for `status` and `doctor`. */
+export function pricedInStore(drain: Drain, session: number, unpriced: Unpriced, provider: string | undefined): Packed {
+  takePriceError();
+  const packed = priced(unpriced, provider);
+  notePriceError(drain, session, takePriceError());
+  return packed;
 }
 
 // --- internal ---

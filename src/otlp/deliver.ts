@@ -93,7 +93,12 @@ async function deliver<Item>(
     const outcome = await send(part.map((row) => row.record)).catch(unencodable);
     if (outcome instanceof Unencodable) {
       if (part.length === 1)
-        return report({ seqs: part.map((row) => row.seq), outcome: outcome.refused, result: "kept" });
+        return report({
+          seqs: part.map((row) => row.seq),
+          outcome: outcome.refused,
+          result: "kept",
+          encodingError: outcome.reason,
+        });
       for (const half of halves(part)) await sendRows(half);
       return;
     }
@@ -138,9 +143,11 @@ async function deliver<Item>(
 
 /** The request was not sent, because one of its records cannot be encoded. */
 class Unencodable {
+  readonly reason: string;
   readonly refused: ExportOutcome;
   constructor(error: unknown) {
-    this.refused = { status: "refused", httpStatus: 400, reason: `a record cannot be encoded: ${messageOf(error)}` };
+    this.reason = messageOf(error);
+    this.refused = { status: "refused", httpStatus: 400, reason: `a record cannot be encoded: ${this.reason}` };
   }
 }
 const unencodable = (error: unknown): Unencodable => new Unencodable(error);

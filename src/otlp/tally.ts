@@ -9,6 +9,8 @@ export interface Delivery {
    */
   readonly result: "settled" | "oversized" | "kept";
   readonly outcome: ExportOutcome;
+  /** Why the row could not be encoded; it was not sent. */
+  readonly encodingError?: string;
 }
 
 /** Counts of rows. Rows that were not sent before the delivery stopped are not counted. */

@@ -6,6 +6,7 @@ const Line = z.object({
   atMs: z.number(),
   isComplete: z.boolean(),
   unwritten: z.number(),
+  isPartial: z.boolean().optional(),
   counted: z.string().regex(/^(?:[0-9a-f]{13})*$/),
 });
 

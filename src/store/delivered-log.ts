@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync, renameSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Database } from "./database.ts";
 import { deliveredLine } from "./delivered-line.lazy.ts";
-import { readMeta, writeMeta } from "./meta.ts";
+import { readMeta, removeMeta, writeMeta } from "./meta.ts";
 import { digestOf } from "./pruned-facts.ts";
 import { createFile } from "./spare-files.ts";
 import { setUnwrittenCounted, unwrittenCounted } from "./unwritten.ts";
@@ -24,6 +24,8 @@ export interface DeliveredRecord {
   readonly unwritten: number;
   /** Digests of the facts that were counted since the last complete delivery. */
   readonly counted: readonly number[];
+  /** Some of these digests were forgotten before the delivery, see `limitCountedLately`. */
+  readonly isPartial?: boolean | undefined;
 }
 
 export const deliveredLogOf = (storePath: string): string => join(dirname(storePath), "delivered.log");
@@ -37,6 +39,21 @@ export const raiseGeneration = (db: Database): void => writeMeta(db, GENERATION,
 /** Stores the digest of a counted fact until it is written to the file. Part of the transaction that counts it. */
 export function markCountedLately(db: Database, key: string): void {
   db.prepare("INSERT INTO counted_lately (digest) VALUES (?)").run(digestOf("increment", [key]));
+}
+
+/**
+ * Forgets the oldest digests that no delivery has written to the file, beyond a limit: without a backend they would grow without
+ * bound. The next complete delivery says that some are missing.
+ */
+export function limitCountedLately(db: Database, limit = MAX_COUNTED_LATELY): void {
+  // Digests are added in the order of `seq`, and removed from the oldest on
+  const newest = Number(db.prepare("SELECT max(seq) AS seq FROM counted_lately").get()?.["seq"] ?? 0);
+  const oldest = Number(db.prepare("SELECT min(seq) AS seq FROM counted_lately").get()?.["seq"] ?? 0);
+  if (newest - oldest < limit) return;
+  db.transaction(() => {
+    db.prepare("DELETE FROM counted_lately WHERE seq <= ?").run(newest - limit);
+    writeMeta(db, FORGOTTEN, "1");
+  });
 }
 
 /**
@@ -59,6 +76,7 @@ export function writeDelivered(
     atMs,
     isComplete,
     unwritten: unwrittenCounted(db),
+    ...(isComplete && readMeta(db, FORGOTTEN) !== undefined && { isPartial: true }),
     counted: rows.map((row) => Number(row["digest"]).toString(16).padStart(HEX_DIGITS, "0")).join(""),
   };
   createFile(path, dirname(path));
@@ -68,6 +86,7 @@ export function writeDelivered(
   db.transaction(() => {
     writeMeta(db, WRITTEN, String(line.generation));
     db.prepare("DELETE FROM counted_lately WHERE seq <= ?").run(Number(rows.at(-1)?.["seq"] ?? 0));
+    if (isComplete) removeMeta(db, FORGOTTEN);
   });
 }
 
@@ -106,6 +125,10 @@ export function adoptDelivered(db: Database, records: readonly DeliveredRecord[]
 const GENERATION = "delivered.generation";
 /** The generation of the last record in the file. */
 const WRITTEN = "delivered.written";
+/** Set while digests were forgotten that the next complete delivery should have. */
+const FORGOTTEN = "delivered.forgotten";
+/** Months without a backend; about 2 MB. */
+const MAX_COUNTED_LATELY = 100_000;
 /** Of a digest; see `digestOf`. */
 const HEX_DIGITS = 13;
 /** Two files of this size hold some 600,000 facts: months of heavy use. */

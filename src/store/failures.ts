@@ -1,16 +1,20 @@
 import type { Database } from "./database.ts";
+import { IS_REFUSED } from "./outbox.ts";
 
-/** The work on a session that failed: reading its transcripts, or building its spans and counts. */
-export type FailedStep = "read" | "build";
+/**
+ * The work on a session that failed. `read`: its transcripts, `build`: its spans and counts; both are retried by every drain.
+ * `redact`, `encode`: a queued span; retried like spans that the backend refuses. `price`: a model call, whose cost is unknown.
+ */
+export type FailedStep = "read" | "build" | "redact" | "encode" | "price";
 
-/** Work on one session that failed and is retried by every drain. */
+/** Work on one session that failed. */
 export interface SessionFailure {
   readonly source: string;
   readonly sessionId: string;
   readonly step: FailedStep;
   /** Without secrets and content. */
   readonly reason: string;
-  /** The transcript file that was read; for `build`, the session's first transcript; `undefined` if there is none. */
+  /** The transcript file that was read; for other steps, the session's first transcript; `undefined` if there is none. */
   readonly path: string | undefined;
   /** Attempts that failed, with the same or another reason. */
   readonly attempts: number;
@@ -50,6 +54,16 @@ export function clearFailures(
   for (const path of rows.map((row) => String(row["path"])).filter((path) => !failed.has(path))) {
     db.prepare("DELETE FROM failures WHERE session = ? AND step = ? AND path = ?").run(session, step, path);
   }
+}
+
+/** Removes the failures of spans that are not in the queue any more, or are not refused any more. */
+export function clearSpanFailures(db: Database): void {
+  const steps = "step IN ('redact', 'encode')";
+  if (db.prepare(`SELECT 1 FROM failures WHERE ${steps} LIMIT 1`).get() === undefined) return;
+  db.prepare(
+    `DELETE FROM failures WHERE ${steps} AND session NOT IN
+       (SELECT s.session FROM outbox o JOIN spans s ON s.seq = o.seq WHERE ${IS_REFUSED})`,
+  ).run();
 }
 
 /** All failures, the oldest first. */

@@ -76,6 +76,10 @@ export function recordFailure(db: Database, seq: number, isRefused: boolean): vo
   db.prepare("UPDATE outbox SET attempts = attempts + ? WHERE seq = ?").run(isRefused ? REFUSED : 1, seq);
 }
 
+/** The number of the session that a span belongs to. */
+export const sessionOfSpan = (db: Database, seq: number): number =>
+  Number(db.prepare("SELECT session FROM spans WHERE seq = ?").get(seq)?.["session"]);
+
 export const queuedCount = (db: Database): number =>
   Number(db.prepare("SELECT count(*) AS n FROM outbox").get()?.["n"] ?? 0);
 
@@ -150,6 +154,9 @@ const ATTEMPTS = {
   // The first comparison is there so that SQLite uses the index
   refused: `o.attempts >= ${SUSPECT_AFTER} AND o.attempts >= ${REFUSED}`,
 } as const satisfies Record<OutboxPart, string>;
+
+/** SQL: whether a row `o` of the outbox was refused. */
+export const IS_REFUSED = ATTEMPTS.refused;
 
 const TOTALS = {
   dropped: "outbox.dropped_total",

@@ -17,7 +17,7 @@ export interface PutBack {
   readonly storeMs?: number | undefined;
   /** The last delivery before it was put back; absent: unknown, because `delivered.log` was put back too. */
   readonly deliveredMs?: number | undefined;
-  /** Deliveries are missing in `delivered.log`: what they contained is counted again if transcripts report it again. */
+  /** Deliveries, or parts of them, are missing in `delivered.log`: what they contained is counted again if transcripts report it again. */
   readonly hasGap: boolean;
 }
 
@@ -49,7 +49,8 @@ export function noticePutBack(
   const lastMs = Number(readMeta(db, "metrics.last_ok_ms") ?? "0");
   const found: PutBack = {
     atMs: nowMs,
-    hasGap: newest === undefined || (records[0]?.after ?? 0) > generationOf(db),
+    hasGap:
+      newest === undefined || (records[0]?.after ?? 0) > generationOf(db) || records.some(({ isPartial }) => isPartial),
     ...(newest !== undefined && { deliveredMs: newest.atMs }),
     ...(lastMs > 0 && { storeMs: lastMs }),
   };

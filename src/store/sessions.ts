@@ -147,6 +147,13 @@ export const sessionsToSend = (db: Database, recent: number): readonly { readonl
     .all(recent)
     .map((row) => ({ cwd: String(row["cwd"]) }));
 
+/** Numbers of the sessions after `after`, in order, except those whose project allows no names. */
+export const sessionsWithNames = (db: Database, after: number, limit: number): readonly number[] =>
+  db
+    .prepare("SELECT id FROM sessions WHERE id > ? AND capture IS NOT 'none' ORDER BY id LIMIT ?")
+    .all(after, limit)
+    .map((row) => Number(row["id"]));
+
 /** Numbers of the sessions whose first folder is this one. */
 export const sessionsIn = (db: Database, cwd: string): readonly number[] =>
   db

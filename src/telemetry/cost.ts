@@ -1,5 +1,6 @@
 import pkg from "../../package.json" with { type: "json" };
 import { withLifetimesInWrites } from "../model/cache-lifetimes.ts";
+import { messageOf } from "../model/error-message.ts";
 import type { ModelCall } from "../model/model-call.ts";
 import { type OwnRates, ownPrices, ownRatesOf } from "../model/own-prices.ts";
 import { isWholeUsage } from "../model/whole-usage.ts";
@@ -55,6 +56,16 @@ export const costsOf =
   (call: ModelCall): number | undefined =>
     costNanoUsd(call, provider);
 
+/**
+ * Why the price of a call could not be calculated: the first error since this function was called last. `undefined`: none, although
+ * prices can be unknown.
+ */
+export function takePriceError(): string | undefined {
+  const error = priceError;
+  priceError = undefined;
+  return error;
+}
+
 /** Cost from token counts alone, for calls of one model. @param provider OpenTelemetry's name of the provider */
 export function costsOfTokens(
   model: string | undefined,
@@ -64,9 +75,12 @@ export function costsOfTokens(
   if (model === undefined || own === "unreadable") return () => undefined;
   const ownRates = own === undefined ? undefined : ownRatesOf(own, model);
   if (ownRates !== undefined) return (tokens) => ownCost(ownRates, withLifetimesInWrites(tokens));
-  const usdOf = pricesOf(priceListProvider(model, provider), model);
+  let usdOf: ReturnType<typeof pricesOf> | undefined;
   return (tokens, timeMs) => {
-    const usd = orUnknown(() => usdOf(withLifetimesInWrites(tokens), timeMs));
+    const usd = orUnknown(() => {
+      usdOf ??= pricesOf(priceListProvider(model, provider), model);
+      return usdOf(withLifetimesInWrites(tokens), timeMs);
+    });
     return usd === undefined ? undefined : Math.round(usd * 1e9);
   };
 }
@@ -131,10 +145,13 @@ const BEDROCK_NAME = /^(?:[a-z]+\.)?anthropic\.claude-/;
 function orUnknown(calculate: () => number | undefined): number | undefined {
   try {
     return calculate();
-  } catch {
+  } catch (error) {
+    priceError ??= messageOf(error);
     return undefined;
   }
 }
+
+let priceError: string | undefined;
 
 const price = (call: ModelCall, provider: string | undefined): number | undefined =>
   !isWholeUsage(call.usage) || call.noListPrice

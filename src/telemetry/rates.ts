@@ -17,7 +17,8 @@ export interface Tokens {
  * and multiplied by the token counts. If that does not reproduce the table's own results, every call is looked up in the table.
  *
  * @returns the price of a call answered at `timeMs` (prices change over time); `undefined` if the table does not contain the
- *   model, or has no price for a kind of tokens and would charge them at a lower price
+ *   model, or has no price for a kind of tokens and would charge them at a lower price. It throws if the table rejects the token
+ *   counts: a bad number in a transcript
  */
 export function pricesOf(
   providerId: string | undefined,
@@ -95,7 +96,7 @@ function ratesAt(
   // Powers of ten divide without rounding errors
   const input = [1e6, 1e5, 1e4, 1e3].find((n) => n > from && n < to) ?? Math.floor((from + Math.min(to, from * 3)) / 2);
   const cost = (more: Partial<Tokens>): number =>
-    tablePrice(providerId, model, { input, output: 0, ...more }, timeMs) ?? Number.NaN;
+    triedPrice(providerId, model, { input, output: 0, ...more }, timeMs) ?? Number.NaN;
   const plain = cost({});
   const [cacheRead, cacheWrite] = [0, 0];
   const half = Math.floor(input / 2);
@@ -129,7 +130,7 @@ function matchesTable(
     const cacheWrite = Number.isNaN(rates.cacheWrite) ? 0 : Math.floor(input / (part + 1));
     const cacheWrite1h = Number.isNaN(rates.cacheWrite1h) ? 0 : Math.floor(cacheWrite / part);
     const tokens: Tokens = { input, output: Math.floor(input / (part + 2)), cacheRead, cacheWrite, cacheWrite1h };
-    const answer = tablePrice(providerId, model, tokens, timeMs);
+    const answer = triedPrice(providerId, model, tokens, timeMs);
     return answer !== undefined && Math.abs(answer - product(rates, tokens)) < SAME_USD;
   });
 }
@@ -150,6 +151,15 @@ const productOf = (rates: Rates, tokens: Tokens): number =>
   costOf(rates.cacheWrite1h, tokens.cacheWrite1h);
 
 const costOf = (rate: number, tokens: number | undefined): number => (tokens ? rate * tokens : 0);
+
+/** `tablePrice` for token counts that the table may reject. */
+function triedPrice(...of: Parameters<typeof tablePrice>): number | undefined {
+  try {
+    return tablePrice(...of);
+  } catch {
+    return undefined;
+  }
+}
 
 function tablePrice(providerId: string | undefined, model: string, tokens: Tokens, timeMs: number): number | undefined {
   const { input, output, cacheRead, cacheWrite, cacheWrite1h } = tokens;

@@ -66,7 +66,7 @@ export const SELF = {
   failedSessions: gauge(
     "failed.sessions",
     "{session}",
-    "Sessions that could not be read or built; every drain retries",
+    "Sessions that could not be read, built, redacted or encoded; drains retry",
   ),
   driftNames: gauge("drift.names", "{name}", "Distinct unknown names"),
   overflow: gauge("overflow.metrics", "{metric}", "Metrics at their series limit"),

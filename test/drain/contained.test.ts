@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
+import { storeFindings } from "../../src/health/doctor/store.ts";
 import { collectStatus } from "../../src/health/status/facts.ts";
 import { quarantinedIn } from "../../src/health/status/quarantine.ts";
 import type { Agent, TranscriptReader } from "../../src/model/agent.ts";
@@ -147,7 +148,16 @@ const STEPS = [
   "encode",
 ];
 /** Steps whose failure concerns a session in the store. */
-const STORED: ReadonlySet<string> = new Set(["read", "merge", "build", "spans", "counts"]);
+const STORED: ReadonlySet<string> = new Set([
+  "read",
+  "merge",
+  "build",
+  "price",
+  "spans",
+  "counts",
+  "redact a span",
+  "encode",
+]);
 const clock = { now: () => Date.parse(at(30)), sleep: async () => {} };
 
 describe.each(STEPS)("%s fails for one of three sessions", (step) => {
@@ -164,7 +174,10 @@ describe.each(STEPS)("%s fails for one of three sessions", (step) => {
     const isQuarantined = step === "adapt" || step === "redact an event";
     if (isQuarantined) expect(inbox.quarantined).toBeGreaterThan(0);
     else if (STORED.has(step)) expect(failed).toMatchObject([{ session_id: BAD, path: pathOf(BAD) }]);
-    if (STORED.has(step)) expect(remarks.join("\n")).toContain(BAD);
+    if (STORED.has(step)) {
+      expect(remarks.join("\n")).toContain(BAD);
+      expect(await doctorTexts()).toContain(pathOf(BAD));
+    }
     const { quarantined } = inbox;
 
     // An update that does not help changes nothing
@@ -181,8 +194,31 @@ describe.each(STEPS)("%s fails for one of three sessions", (step) => {
     expect((await statusOf()).inbox.quarantined).toBe(0);
     expect(deliveredSessions()).toEqual(SESSIONS);
     expect(inputByModel()).toEqual({ "claude-sonnet-4-5": 200, "claude-opus-4-5": 100 });
-    expect(failures()).toEqual([]);
+    // A settled call is not priced again
+    expect(failures()).toMatchObject(step === "price" ? [{ step, sessionId: BAD }] : []);
   });
+});
+
+test.each(["redact a span", "encode"])("%s fails while sending, after the session was settled", async (step) => {
+  writeTranscripts();
+  putHooks();
+  const { env } = replay;
+  replay.env = {};
+  await replay.drain({}, { ...clock, agents: await agents() });
+  replay.env = env;
+  failing.step = step;
+  await replay.drain({ isEager: true }, { ...clock, agents: await agents() });
+  await replay.drain({ isEager: true }, { ...clock, agents: await agents() });
+  expect(deliveredSessions()).toEqual(SESSIONS.filter((one) => one !== BAD));
+  const name = step === "encode" ? "encode" : "redact";
+  const reason = `${step} failed on purpose`;
+  expect(failures()).toMatchObject([{ step: name, sessionId: BAD, path: pathOf(BAD), reason }]);
+  expect((await statusOf()).remarks.join("\n")).toContain(`could not ${name} a span of the session ${BAD}`);
+
+  failing.step = undefined;
+  await replay.drain({ isEager: true }, { ...clock, agents: await agents() });
+  expect(deliveredSessions()).toEqual(SESSIONS);
+  expect(failures()).toEqual([]);
 });
 
 describe.each(["merge", "price", "build"])("%s fails for one of three imported sessions", (step) => {
@@ -191,6 +227,11 @@ describe.each(["merge", "price", "build"])("%s fails for one of three imported s
     failing.step = step;
     await importInto(replay, "claude-code");
     expect(importedSessions()).toEqual(expect.arrayContaining(SESSIONS.filter((one) => one !== BAD)));
+    if (step === "price") {
+      expect(failures()).toMatchObject([
+        { step, sessionId: BAD, path: pathOf(BAD), reason: "price failed on purpose" },
+      ]);
+    }
     failing.step = undefined;
     await importInto(replay, "claude-code");
     expect(importedSessions()).toEqual(SESSIONS);
@@ -246,6 +287,13 @@ function inputByModel(): Readonly<Record<string, number>> {
 async function problemsOf(report: { readonly problems: readonly string[] }): Promise<string> {
   const quarantined = await quarantinedIn(replay.places.quarantineDir);
   return [...report.problems, ...quarantined.map(({ reason }) => String(reason))].join("\n");
+}
+
+/** Everything that `doctor` reports about the store. */
+async function doctorTexts(): Promise<string> {
+  const { context } = contextAt(replay.places, { env: replay.env });
+  const { findings } = await storeFindings(await statusOf(), context);
+  return findings.map(({ text }) => text).join("\n");
 }
 
 const statusOf = () => collectStatus(contextAt(replay.places, { env: replay.env }).context);

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { reconcile } from "../../src/commands/reconcile.ts";
 import { status } from "../../src/commands/status.ts";
-import { filesOf } from "../../src/store/database.ts";
+import { filesOf, openDatabase } from "../../src/store/database.ts";
 import { deliveredLogOf } from "../../src/store/delivered-log.ts";
 import { fileSystemOf } from "../../src/store/file-system.ts";
 import { readMeta } from "../../src/store/meta.ts";
@@ -221,6 +221,33 @@ test("a whole state directory that is put back, file by file, is noticed by the 
   const input = old.find(({ attributes }) => attributes["openhook.token.type"] === "input");
   expect(input?.data).toMatchObject({ value: before["openhook.token.usage input"] });
   expect(await workUntil(1)).toEqual([]);
+});
+
+test("without a backend the digests of counted facts have a limit, and a delivery without all of them says so", async () => {
+  replay.env = {};
+  await workUntil(0.2);
+  backUp();
+  const digests = (change?: string): number => {
+    const db = openDatabase(replay.places.storePath);
+    try {
+      if (change !== undefined) db.prepare(change).run();
+      return Number(db.prepare("SELECT count(*) AS n FROM counted_lately").get()?.["n"]);
+    } finally {
+      db.close();
+    }
+  };
+  expect(digests()).toBeGreaterThan(0);
+  digests(`INSERT INTO counted_lately (digest)
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 120000) SELECT i FROM n`);
+  await workUntil(0.4);
+  expect(digests()).toBe(100_000);
+  use({});
+  await workUntil(0.6);
+  expect(digests()).toBe(0);
+  await workUntil(0.7);
+  putBack();
+  await workUntil(1);
+  expect(noticed()).toMatchObject({ hasGap: true });
 });
 
 test("status and reconcile report it, with what is not known", async () => {

@@ -1,9 +1,11 @@
-// A project lowers its capture level to none: the names of its imported sessions leave the store, without anything being unpacked.
+// A project, or the user, lowers the capture level to none: the names of imported and of settled sessions leave the store, without
+// anything being unpacked.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { PROJECT_FILE } from "../../src/config/project-files.ts";
 import { openDatabase } from "../../src/store/database.ts";
+import { writeMeta } from "../../src/store/meta.ts";
 import { packedFacts } from "../../src/store/packed.ts";
 import { settledSums, settledTools } from "../../src/store/queries.ts";
 import { importInto } from "../import/run.ts";
@@ -48,6 +50,20 @@ const bytesOf = (of: Replay): string => {
   return files.map((name) => readFileSync(join(folder, name)).toString("latin1")).join("");
 };
 
+/** Names in both recordings that are no agent's own. */
+const NAMES = /lookup_price|mcp__\w+|acme\/shop/;
+
+/** Every session's sums, calls and turns. */
+function figuresOf(of: Replay): unknown {
+  const db = openDatabase(of.places.storePath);
+  try {
+    const ids = db.prepare("SELECT id FROM sessions ORDER BY id").all();
+    return ids.map(({ id }) => [settledSums(db, Number(id)), settledTools(db, Number(id))]);
+  } finally {
+    db.close();
+  }
+}
+
 const lower = (folder: string, settings: object): void => {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, PROJECT_FILE), JSON.stringify(settings));
@@ -79,6 +95,53 @@ test.each([
   // Short words can be part of anything
   for (const text of names.filter(({ length }) => length > 6))
     expect([text, bytes.includes(text)]).toEqual([text, false]);
+});
+
+describe("the user's own level", () => {
+  const NONE = { OPENHOOK_OTEL_CAPTURE: "none" };
+
+  test.each([
+    ["claude-code", "mcp", true],
+    ["codex", "mcp", true],
+    ["claude-code", "mcp", false],
+    ["codex", "mcp", false],
+  ])("%s %s, imported: %s", async (source, name, isImported) => {
+    replay = new Replay(source, name);
+    if (isImported) await importInto(replay, source);
+    else {
+      for (const call of replay.calls) replay.put(call);
+      await replay.drain({ endIdle: true }, clockAt(NOW_MS));
+    }
+    const figures = (): unknown => figuresOf(replay as Replay);
+    const before = figures();
+    expect(bytesOf(replay)).toMatch(NAMES);
+    replay.env = NONE;
+    await replay.drain({}, clockAt(NOW_MS + HOUR_MS));
+    expect(bytesOf(replay).match(NAMES)).toBe(null);
+    expect(figures()).toEqual(before);
+  });
+
+  test("of a store that an earlier version kept at none, and again after each change to none", async () => {
+    replay = new Replay("claude-code", "mcp");
+    await importInto(replay, "claude-code");
+    const db = openDatabase(replay.places.storePath);
+    writeMeta(db, "capture.level", "none");
+    db.close();
+    replay.env = NONE;
+    await replay.drain({}, clockAt(NOW_MS));
+    expect(bytesOf(replay).match(NAMES)).toBe(null);
+
+    replay.env = {};
+    await replay.drain({}, clockAt(NOW_MS));
+    const other = new Replay("codex", "mcp");
+    for (const call of other.calls) replay.put(call);
+    other.remove();
+    await replay.drain({ endIdle: true }, clockAt(NOW_MS));
+    expect(bytesOf(replay)).toMatch(NAMES);
+    replay.env = NONE;
+    await replay.drain({}, clockAt(NOW_MS));
+    expect(bytesOf(replay).match(NAMES)).toBe(null);
+  });
 });
 
 test("also of projects without recent sessions, within the hour; a disabled project keeps nothing", async () => {

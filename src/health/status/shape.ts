@@ -1,4 +1,5 @@
 import type { BridgeFileJson } from "../../bridge/json.ts";
+import type { FailedStep } from "../../store/failures.ts";
 import type { SelfStatus } from "./self-telemetry.ts";
 import type { Sizes } from "./sizes.ts";
 
@@ -58,11 +59,11 @@ export interface Status {
   };
   /** Metrics at their series limit: later series are summed in one. */
   readonly overflow: readonly { readonly metric: string; readonly series: number }[];
-  /** Work on single sessions that failed; every drain retries it. */
+  /** Work on single sessions that failed. */
   readonly failed: readonly {
     readonly source: string;
     readonly session_id: string;
-    readonly step: "read" | "build";
+    readonly step: FailedStep;
     readonly reason: string;
     readonly path: string | null;
     readonly attempts: number;

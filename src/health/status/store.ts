@@ -5,7 +5,7 @@ import { describeStoreError } from "../../sessions/open-store.ts";
 import { type BridgeCommandState, bridgeCommandStates } from "../../store/bridge-state.ts";
 import { MAX_SERIES, MAX_SERIES_OF_SESSION, type Overflow, overflowState } from "../../store/cardinality.ts";
 import { type Database, StoreError } from "../../store/database.ts";
-import { type SessionFailure, sessionFailures } from "../../store/failures.ts";
+import { type FailedStep, type SessionFailure, sessionFailures } from "../../store/failures.ts";
 import { readMeta } from "../../store/meta.ts";
 import { RETRIED_QUARANTINE } from "../../store/meta-keys.ts";
 import { type OutboxState, outboxState } from "../../store/outbox.ts";
@@ -145,15 +145,31 @@ const putBackRemark = (putBack: PutBack | undefined, nowMs: number): readonly st
 
 const FAILURES_SHOWN = 3;
 
-/** Sessions that a drain could not read or build. */
+/** What failed, and what follows from it. */
+const FAILED: Readonly<Record<FailedStep, { readonly what: string; readonly sequel: string }>> = {
+  read: { what: "read", sequel: "other sessions are not affected, and every drain retries: if it stays, report it" },
+  build: { what: "build", sequel: "other sessions are not affected, and every drain retries: if it stays, report it" },
+  redact: {
+    what: "redact a span of",
+    sequel: "it stays in the queue, other spans are delivered, and drains retry every hour: if it stays, report it",
+  },
+  encode: {
+    what: "encode a span of",
+    sequel: "it stays in the queue, other spans are delivered, and drains retry every hour: if it stays, report it",
+  },
+  price: { what: "price a model call of", sequel: "its cost is unknown, its tokens are not affected: report it" },
+};
+
+/** Work on sessions that failed. */
 function failureRemarks(failed: readonly SessionFailure[]): readonly string[] {
   const shown = failed.slice(0, FAILURES_SHOWN).map(({ source, sessionId, step, reason, path, attempts }) => {
     const of = path === undefined ? "" : ` of ${path}`;
     const tried = attempts === 1 ? "" : `, tried ${attempts} times`;
-    return `could not ${step} the session ${sessionId} (${source})${of}: ${reason}${tried}; other sessions are not affected, and every drain retries: if it stays, report it`;
+    const { what, sequel } = FAILED[step];
+    return `could not ${what} the session ${sessionId} (${source})${of}: ${reason}${tried}; ${sequel}`;
   });
   const more = failed.length - shown.length;
-  return more > 0 ? [...shown, `${plural(more, "more session")} could not be read or built`] : shown;
+  return more > 0 ? [...shown, `${plural(more, "more failure")} of this kind; --json lists them all`] : shown;
 }
 
 /** Limit for the files checked on disk; more would make `status` slow without new information. */
