@@ -63,11 +63,7 @@ export const SELF = {
   successAge: gauge("export.last_success.age", "s", "Time since the last successful export", "double"),
   storeBytes: gauge("store.size", "By", "Size of the store on disk"),
   storeSessions: gauge("store.sessions", "{session}", "Sessions in the store"),
-  failedSessions: gauge(
-    "failed.sessions",
-    "{session}",
-    "Sessions that could not be read, built, redacted or encoded; drains retry",
-  ),
+  failedSessions: gauge("failed.sessions", "{session}", "Sessions not read, built, redacted or encoded; drains retry"),
   driftNames: gauge("drift.names", "{name}", "Distinct unknown names"),
   overflow: gauge("overflow.metrics", "{metric}", "Metrics at their series limit"),
   reportTime: gauge("report.time", "s", "Unix time of this machine's last report", "double"),
