@@ -37,9 +37,9 @@ export function convertAll(
   let duplicates = 0;
   let withoutEvents = 0;
   for (const payload of payloads) {
-    const adapted = "reason" in payload ? payload.reason : adapt(agents, payload.value, payload.facts);
-    if (typeof adapted === "string") {
-      problems.push({ line: payload.line, reason: adapted });
+    const adapted = "reason" in payload ? payload : adapt(agents, payload.value, payload.facts);
+    if ("reason" in adapted) {
+      problems.push({ line: payload.line, reason: adapted.reason });
       continue;
     }
     if (adapted.events.length === 0) withoutEvents++;

@@ -5,12 +5,40 @@ import type { Content } from "../model/content.ts";
 import { messageOf } from "../model/error-message.ts";
 import { Event } from "../model/event-schema.ts";
 import { TranscriptEntry } from "../model/transcript.ts";
-import { type UnknownNames, unknownNamesIn } from "./drift.ts";
+import { notNeededEvent, type UnknownNames, unknownNamesIn } from "./drift.ts";
 import { fileWriteEvents } from "./file-writes.ts";
 
-/** The result of one payload. */
-export interface AdaptedPayload {
+/** The result of one payload. Nothing vanishes: it has events, or the card names it as not needed, or it is quarantined. */
+export type Adapted = ConvertedPayload | UnneededPayload | RefusedPayload;
+
+/** A payload that is stored or counted. */
+export type AdaptedPayload = ConvertedPayload | UnneededPayload;
+
+export interface ConvertedPayload extends PayloadParts {
+  readonly outcome: "converted";
+  /** At least one. */
   readonly events: readonly Event[];
+}
+
+/** A payload of an event that the card knows and does not need. */
+export interface UnneededPayload extends PayloadParts {
+  readonly outcome: "ignored";
+  readonly events: readonly never[];
+  /** The card's name of the event. */
+  readonly event: string;
+}
+
+/** A payload that is quarantined. */
+export interface RefusedPayload {
+  readonly outcome: "refused";
+  readonly reason: string;
+  /** Of the card that recognised it. Absent: no card did. */
+  readonly source?: string;
+  /** Names in it that this card does not know. */
+  readonly unknown: UnknownNames;
+}
+
+interface PayloadParts {
   /** Of the same session as the events. */
   readonly entries: readonly TranscriptEntry[];
   /** Of these events and entries; empty unless requested. */
@@ -27,7 +55,6 @@ export interface AdaptedPayload {
  * Native payload → events, entries and content, within limits.
  *
  * @param wanted.content whether to return content
- * @returns a text with the reason if no agent recognises it, or it cannot be converted or stored
  * @throws never
  */
 export function adapt(
@@ -35,26 +62,50 @@ export function adapt(
   payload: unknown,
   facts: IntakeFacts,
   wanted: { readonly content: boolean } = { content: false },
-): AdaptedPayload | string {
+): Adapted {
   try {
     const agent = detect(agents, payload, facts);
-    if (agent === undefined) return "no agent recognises it";
+    if (agent === undefined) return refused("no agent recognises it");
+    const unknown = unknownNamesIn(agent, payload, facts);
+    const of = { source: agent.source, unknown };
     const made = agent.toEvents(payload, facts);
-    const entries = made.length === 0 ? [] : limitEntries(agent.toEntries?.(payload, facts) ?? []);
+    const remarks = agent.remarks?.(payload) ?? [];
+    if (made.length === 0) {
+      const event = notNeededEvent(agent, payload, facts);
+      if (event !== undefined)
+        return { outcome: "ignored", events: [], event, entries: [], content: [], remarks, ...of };
+      return refused(reasonWithoutEvents(agent, unknown), of);
+    }
+    const entries = limitEntries(agent.toEntries?.(payload, facts) ?? []);
     const written = fileWriteEvents(agent, payload, { events: made, entries });
     const events = limitEvents([...made, ...written], facts.timeMs);
     // A payload that cannot be stored must not block the next ones
     const fault = invalidMember(events, entries);
-    if (fault !== undefined) return `it cannot be stored: ${fault}`;
-    const unknown = unknownNamesIn(agent, payload, facts);
+    if (fault !== undefined) return refused(`it cannot be stored: ${fault}`, of);
     const content = wanted.content ? (agent.toContent?.(payload, { events, entries }) ?? []) : [];
-    return { events, entries, content, remarks: agent.remarks?.(payload) ?? [], source: agent.source, unknown };
+    return { outcome: "converted", events, entries, content, remarks, ...of };
   } catch (error) {
-    return `it cannot be converted: ${messageOf(error)}`;
+    return refused(`it cannot be converted: ${messageOf(error)}`);
   }
 }
 
+/** The result for a payload that is quarantined. */
+export const refused = (
+  reason: string,
+  of: Partial<Pick<RefusedPayload, "source" | "unknown">> = {},
+): RefusedPayload => ({
+  outcome: "refused",
+  reason,
+  unknown: new Map(),
+  ...of,
+});
+
 // --- internal ---
+
+const reasonWithoutEvents = ({ title }: Agent, unknown: UnknownNames): string =>
+  [...unknown.values()].some(({ kind }) => kind === "event")
+    ? `its event is unknown for ${title}`
+    : `it cannot be converted: ${title}'s event is incomplete`;
 
 /** The member that the store would not accept, never its value; `undefined`: all are valid. */
 function invalidMember(events: readonly Event[], entries: readonly TranscriptEntry[]): string | undefined {

@@ -1,4 +1,4 @@
-import type { Agent, IntakeFacts } from "../model/agent.ts";
+import type { Agent, IntakeFacts, KnownNames } from "../model/agent.ts";
 import type { UnknownName } from "../store/self.ts";
 
 /** Unknown names with their number, by kind and name. */
@@ -12,7 +12,7 @@ export type UnknownNames = ReadonlyMap<string, UnknownName & { readonly count: n
  */
 export function unknownNamesIn({ known }: Agent, payload: unknown, intake: IntakeFacts): UnknownNames {
   if (known === undefined || typeof payload !== "object" || payload === null || Array.isArray(payload)) return NOTHING;
-  const native = known.eventOf?.(payload, intake) ?? namedEvent(payload) ?? intake.event;
+  const native = nativeEvent(known, payload, intake);
   const unknown = new Map<string, UnknownName & { readonly count: number }>();
   const add = (kind: UnknownName["kind"], name: string): void => {
     unknown.set(`${kind} ${name}`, { kind, name, count: 1 });
@@ -26,6 +26,17 @@ export function unknownNamesIn({ known }: Agent, payload: unknown, intake: Intak
   return unknown;
 }
 
+/**
+ * Why a payload without events is not needed: the card's name of its event.
+ *
+ * @returns `undefined` if the card does not say so
+ */
+export function notNeededEvent({ known }: Agent, payload: unknown, intake: IntakeFacts): string | undefined {
+  if (known?.notNeeded === undefined || typeof payload !== "object" || payload === null) return undefined;
+  const native = nativeEvent(known, payload, intake);
+  return native === undefined ? undefined : known.notNeeded.find((name) => plain(name) === plain(native));
+}
+
 /** Kinds of transcript records that the reader does not know, with their number. */
 export const unknownRecordKinds = (kinds: ReadonlyMap<string, number> = new Map()): UnknownNames =>
   new Map([...kinds].map(([name, count]) => [name, { kind: "record", name, count }]));
@@ -35,6 +46,9 @@ export const unknownRecordKinds = (kinds: ReadonlyMap<string, number> = new Map(
 const NOTHING: UnknownNames = new Map();
 /** A hostile payload can have any number of members. */
 const NAMES_PER_PAYLOAD = 50;
+
+const nativeEvent = (known: KnownNames, payload: object, intake: IntakeFacts): string | undefined =>
+  known.eventOf?.(payload, intake) ?? namedEvent(payload) ?? intake.event;
 
 /** The member in which most agents name the event. */
 function namedEvent(payload: object): string | undefined {

@@ -11,19 +11,18 @@ import { isRetried } from "../intake/quarantined.ts";
 import type { IntakeFacts } from "../model/agent.ts";
 import { keepsContent } from "../model/capture.ts";
 import { messageOf } from "../model/error-message.ts";
-import type { Increment } from "../model/telemetry.ts";
 import { checkpoint } from "../store/database.ts";
 import { findDamage } from "../store/salvage.lazy.ts";
 import { addUnwrittenEvents, committedFiles } from "../store/self.ts";
 import { removerOf } from "../store/spare-files.ts";
 import { recordMovedRoots } from "../transcripts/transcript-roots.ts";
-import { adapt } from "./adapt.ts";
+import { adapt, refused } from "./adapt.ts";
 import { affectsAllSessions } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { reportLeftFiles } from "./left-files.ts";
 import { originsIn } from "./local-sessions.ts";
 import { payloadIncrement, recordSelf } from "./self-counters.ts";
-import { type PayloadBatch, type StorablePayload, storePayloads } from "./store-payloads.ts";
+import { type CountedRefusal, type PayloadBatch, type StorablePayload, storePayloads } from "./store-payloads.ts";
 
 /**
  * Inbox → store. A file is removed only after its events are committed; a file that no agent recognises is quarantined.
@@ -36,7 +35,7 @@ export async function readInbox(drain: Drain): Promise<ReadonlySet<number>> {
   const touched = new Set<number>();
   let batch: AdaptedFile[] = [];
   // Counts of quarantined payloads; all others are counted with their events
-  let quarantined: Increment[] = [];
+  let quarantined: CountedRefusal[] = [];
   let lost: LostEvent[] = [];
   const left: InboxProblem[] = [];
   const unwritten = await unwrittenEvents(places.stateDir);
@@ -73,7 +72,7 @@ export async function readInbox(drain: Drain): Promise<ReadonlySet<number>> {
     }
     report.quarantined++;
     reportProblem(drain, `quarantined ${JSON.stringify(problem.path)}: ${problem.reason}`);
-    quarantined.push(payloadIncrement(drain, "quarantined", undefined, problem.reason));
+    quarantined.push({ step: payloadIncrement(drain, "quarantined", undefined, problem.reason) });
   };
   const wanted = { content: keepsContent(drain.loaded.config.capture) };
   for await (const file of claim(places, { now: drain.now, onProblem })) {
@@ -92,18 +91,19 @@ export async function readInbox(drain: Drain): Promise<ReadonlySet<number>> {
     const decoded = decodeEvent(file.payload, file.facts);
     const adapted = decoded.ok
       ? adapt(drain.agents, decoded.value, intakeFactsOf(file, decoded), wanted)
-      : decoded.reason;
-    if (typeof adapted === "string") {
+      : refused(decoded.reason);
+    if (adapted.outcome === "refused") {
+      const { reason, source = file.facts.source } = adapted;
       try {
-        await quarantine(places, file, adapted, drain.now());
+        await quarantine(places, file, reason, drain.now());
       } catch (error) {
         left.push(leftFile(file, error));
         continue;
       }
       if (isRetried(file)) continue;
       report.quarantined++;
-      quarantined.push(payloadIncrement(drain, "quarantined", file.facts.source, adapted));
-      drain.log(`quarantined a payload of ${file.facts.source ?? "an unnamed agent"}: ${adapted}`);
+      quarantined.push({ step: payloadIncrement(drain, "quarantined", source, reason), ...adapted });
+      drain.log(`quarantined a payload of ${source ?? "an unnamed agent"}: ${reason}`);
       continue;
     }
     for (const remark of adapted.remarks) {
@@ -113,7 +113,7 @@ export async function readInbox(drain: Drain): Promise<ReadonlySet<number>> {
     }
     await recordMovedRoots(drain, adapted.events, file.facts);
     await loadProjectSettings(drain, foldersOf(adapted.events));
-    if (adapted.events.length === 0) report.ignored++;
+    if (adapted.outcome === "ignored") report.ignored++;
     const origins = await originsIn(drain, adapted.events, file.facts);
     batch.push({ file, ...adapted, origins, isBridged: file.facts.env[BRIDGE_VARIABLE] === undefined });
     if (adapted.content.length > 0) heldBytes += file.payload.length;
@@ -139,9 +139,7 @@ const CONTENT_BYTES_PER_COMMIT = 16_000_000;
 /** A payload or the mark of a lost event. */
 type ClaimedFile = Pick<InboxFile, "path">;
 
-interface AdaptedFile extends StorablePayload {
-  readonly file: InboxFile;
-}
+type AdaptedFile = StorablePayload & { readonly file: InboxFile };
 
 /**
  * Stores payloads in one commit. If one of them cannot be stored, each gets its own commit, and those that fail are quarantined.

@@ -64,7 +64,7 @@ async function retry(drain: Drain, name: string): Promise<number> {
     if (file === undefined) return 0;
     const decoded = decodeEvent(file.payload, file.facts);
     const facts = decoded.ok && decoded.notes.includes("cut") ? { ...file.facts, truncated: true } : file.facts;
-    if (!decoded.ok || typeof adapt(drain.agents, decoded.value, facts) === "string") return -file.payload.length;
+    if (!decoded.ok || adapt(drain.agents, decoded.value, facts).outcome === "refused") return -file.payload.length;
     await putBack(drain.places, name);
     return Math.max(1, file.payload.length);
   } catch (error) {

@@ -15,7 +15,7 @@ import type { UnknownNames } from "./drift.ts";
  * Counts one payload.
  *
  * @param source of the card that recognised it, otherwise from the command line; counted as `unknown` if there is no such agent
- * @param reason why it was quarantined
+ * @param reason why it was quarantined, or the event that is not needed
  */
 export const payloadIncrement = (
   drain: Pick<Drain, "agents">,
@@ -26,7 +26,7 @@ export const payloadIncrement = (
   selfIncrement(SELF.payloads, 1, {
     [semconv.OPENHOOK_SOURCE]: drain.agents.some((agent) => agent.source === source) ? source : "unknown",
     [semconv.OPENHOOK_OUTCOME]: outcome,
-    [semconv.OPENHOOK_REASON]: reason === undefined ? undefined : quarantineCategory(reason),
+    [semconv.OPENHOOK_REASON]: outcome === "quarantined" ? quarantineCategory(reason ?? "") : reason,
   });
 
 /** Counts new events. @param source of the card that read them: an event itself can name any source */

@@ -12,7 +12,7 @@ import { addToMeta } from "../store/meta.ts";
 import { inRoot } from "../store/move-facts.ts";
 import { addLostEvents, markCommitted } from "../store/self.ts";
 import { ensureSession, rootOf, type StoredSession, setFork, updateSession } from "../store/sessions.ts";
-import type { AdaptedPayload } from "./adapt.ts";
+import type { AdaptedPayload, RefusedPayload } from "./adapt.ts";
 import type { Drain } from "./context.ts";
 import { inOwnSessions, type Origins } from "./local-sessions.ts";
 import { makeSubagent } from "./make-subagent.ts";
@@ -21,18 +21,22 @@ import { noteProcess, withSessionOfProcess } from "./session-by-process.ts";
 import { storeEntries } from "./store-entries.ts";
 
 /** An adapted payload. */
-export interface StorablePayload extends AdaptedPayload {
+export type StorablePayload = AdaptedPayload & {
   /** Whether its new events are also queued for the bridge's commands. */
   readonly isBridged: boolean;
   /** The sessions that have the events' local ids in the agent's databases, by id. @default none */
   readonly origins?: Origins;
+};
+
+/** A quarantined payload, as it is counted. */
+export interface CountedRefusal extends Partial<Pick<RefusedPayload, "source" | "unknown">> {
+  readonly step: Increment;
 }
 
 /** What one commit stores. */
 export interface PayloadBatch {
   readonly payloads: readonly StorablePayload[];
-  /** Counts of quarantined payloads. */
-  readonly quarantined: readonly Increment[];
+  readonly quarantined: readonly CountedRefusal[];
   /** Times of lost events, in milliseconds since the epoch. */
   readonly lostMs: readonly number[];
   /** Names of the claimed files of these payloads and lost events. */
@@ -48,13 +52,16 @@ export function storePayloads(drain: Drain, batch: PayloadBatch): readonly numbe
   return db.transaction(() => {
     const before = report.events;
     const touched: number[] = [];
-    const steps = [...quarantined];
+    const steps = quarantined.map(({ step }) => step);
+    for (const { source, unknown } of quarantined) {
+      if (source !== undefined && unknown !== undefined) recordUnknownNames(drain, source, unknown);
+    }
     for (const payload of payloads) {
       const { entries, source, unknown, isBridged } = payload;
       const { events, content } = inOwnSessions(drain, payload);
       const known = report.events;
       const [assigned] = events.map((event) => storeEvent(drain, event, touched, isBridged));
-      steps.push(payloadIncrement(drain, events.length === 0 ? "ignored" : "converted", source));
+      steps.push(payloadIncrement(drain, payload.outcome, source, "event" in payload ? payload.event : undefined));
       steps.push(eventIncrement(source, report.events - known));
       const version = assigned === undefined ? undefined : extrasOf(assigned.event).agent_version;
       recordUnknownNames(drain, source, unknown, version);

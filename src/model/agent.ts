@@ -266,6 +266,13 @@ export interface PayloadFacts {
 export interface KnownNames {
   /** Of events, converted or not. */
   readonly events: readonly string[];
+  /**
+   * Events from which `toEvents` makes nothing because nothing in them is needed, or not in each of them. A payload of any other
+   * event that gives no event is quarantined.
+   *
+   * @default none
+   */
+  readonly notNeeded?: readonly string[];
   /** Of top-level members. */
   readonly fields: readonly string[];
   /**

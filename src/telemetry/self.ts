@@ -103,7 +103,7 @@ export function quarantineCategory(reason: string): QuarantineCategory {
 // --- internal ---
 
 const CATEGORY_PATTERNS: readonly (readonly [RegExp, QuarantineCategory])[] = [
-  [/^no agent recognises it/, "unrecognised"],
+  [/^no agent recognises it|^its event is unknown/, "unrecognised"],
   [/^it cannot be (?:converted|stored)/, "unconvertible"],
   [/^the intake died/, "incomplete"],
   [/^not (?:a regular file|an inbox file)|^the (?:file|header)/, "foreign_file"],

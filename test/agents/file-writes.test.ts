@@ -9,7 +9,7 @@ const BASE = { timeMs: Date.UTC(2026, 8, 14, 9), env: {}, payloadBytes: 2, trunc
 /** `data` and line counts of the `file.write` events of one payload. */
 function writesOf(source: string, payload: unknown, event?: string) {
   const adapted = adapt(agents, payload, { ...BASE, source, ...(event !== undefined && { event }) });
-  if (typeof adapted === "string") throw new Error(adapted);
+  if (adapted.outcome === "refused") throw new Error(adapted.reason);
   return adapted.events.flatMap((one) =>
     isEnvelope(one) && one.type === "file.write"
       ? [{ ...one.data, added: one.extensions?.["lines_added"], removed: one.extensions?.["lines_removed"] }]
@@ -200,7 +200,7 @@ describe("an agent's edit becomes file.write", () => {
     const payload = claude("Edit", {}, { filePath: X, structuredPatch: [HUNK, { ...HUNK, newStart: 30 }] });
     const ids = () => {
       const adapted = adapt(agents, payload, { ...BASE, source: "claude-code" });
-      return typeof adapted === "string" ? [] : adapted.events.map(({ id }) => id);
+      return adapted.outcome === "refused" ? [] : adapted.events.map(({ id }) => id);
     };
     expect(new Set(ids()).size).toBe(3);
     expect(ids()).toEqual(ids());
@@ -209,7 +209,9 @@ describe("an agent's edit becomes file.write", () => {
   test("a patch that cannot be read costs nothing else of the call", () => {
     const bad = claude("Edit", {}, { filePath: X, structuredPatch: [{ newStart: 0, lines: ["+a", 1, null] }, 7] });
     const adapted = adapt(agents, bad, { ...BASE, source: "claude-code" });
-    expect(typeof adapted === "string" ? adapted : adapted.events.map(({ type }) => type)).toEqual(["tool.end"]);
+    expect(adapted.outcome === "refused" ? adapted.reason : adapted.events.map(({ type }) => type)).toEqual([
+      "tool.end",
+    ]);
     expect(
       writesOf("claude-code", claude("Edit", {}, { filePath: `/${"x".repeat(5000)}`, structuredPatch: [HUNK] })),
     ).toEqual([]);

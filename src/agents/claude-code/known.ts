@@ -13,4 +13,9 @@ export const KNOWN = knownNames(
   error error_details is_interrupt reason stop_hook_active last_assistant_message background_tasks session_crons
   agent_transcript_path task_id task_subject task_description custom_instructions compact_summary
   message title notification_type old_cwd new_cwd turn_id message_id index final delta name`,
+  {
+    notNeeded: `Setup InstructionsLoaded UserPromptExpansion PermissionRequest TaskCreated TaskCompleted PostCompact Notification
+  CwdChanged MessageDisplay ConfigChange FileChanged DirectoryAdded WorktreeCreate WorktreeRemove Elicitation ElicitationResult
+  TeammateIdle PreModelSwitch PostModelSwitch`,
+  },
 );

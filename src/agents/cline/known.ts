@@ -8,5 +8,6 @@ export const KNOWN = knownNames(
   `clineVersion hookName timestamp taskId sessionContext userId workspaceRoots workspaceInfo agent_id parent_agent_id iteration
   turn model error tool_call tool_result taskStart taskResume taskComplete taskCancel taskError userPromptSubmit preToolUse
   postToolUse preCompact notification reason`,
-  { eventOf: eventIn("hookName") },
+  // Prompts of subagents are their tasks
+  { eventOf: eventIn("hookName"), notNeeded: "Notification prompt_submit UserPromptSubmit" },
 );

@@ -8,5 +8,5 @@ export const KNOWN = knownNames(
   agent_transcript_path tool_name tool_input tool_use_id tool_response tool_output trigger custom_instructions status error
   token_usage last_assistant_message stop_hook_active message
   type thread-id input-messages client`,
-  { eventOf: eventIn("hook_event_name", "type") },
+  { eventOf: eventIn("hook_event_name", "type"), notNeeded: "PostCompact Notification PermissionRequest" },
 );

@@ -9,5 +9,10 @@ export const KNOWN = knownNames(
   recoverable agentId agentName agentType agentDisplayName agentDescription parentAgentId transcriptPath stopReason
   stopHookActive trigger customInstructions message title notificationType permissionSuggestions hookName hookEventName
   traceparent tracestate response`,
-  { eventOf: eventIn("hook_event_name", "hookName") },
+  {
+    eventOf: eventIn("hook_event_name", "hookName"),
+    // Prompts of subagents are their tasks; the session's agent is no subagent
+    notNeeded: `userPromptTransformed preMcpToolCall notification permissionRequest userPromptSubmitted userPromptSubmit
+  subagentStart subagentStop`,
+  },
 );

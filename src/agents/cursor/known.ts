@@ -12,4 +12,9 @@ export const KNOWN = knownNames(
   subagent_id subagent_type subagent_model task parent_conversation_id tool_call_id is_parallel_worker git_branch status
   description summary message_count tool_call_count loop_count modified_files agent_transcript_path trigger
   context_usage_percent context_tokens context_window_size messages_to_compact is_first_compaction`,
+  {
+    // Tool calls under another name; answers without tokens
+    notNeeded: `beforeShellExecution afterShellExecution beforeMCPExecution afterMCPExecution beforeReadFile afterFileEdit
+  afterAgentResponse afterAgentThought beforeTabFileRead afterTabFileEdit workspaceOpen`,
+  },
 );

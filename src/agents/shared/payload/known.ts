@@ -1,13 +1,17 @@
 import type { KnownNames } from "../../../model/agent.ts";
 
-/** The names of a card, from texts with words. `more`: fields shared with other agents. */
+/**
+ * The names of a card, from texts with words. `more.with`: fields shared with other agents; `more.notNeeded`: which of the events
+ * are not needed, or not always.
+ */
 export const knownNames = (
   events: string,
   fields: string,
-  more: Partial<Pick<KnownNames, "eventOf">> & { readonly with?: readonly string[] } = {},
+  more: Partial<Pick<KnownNames, "eventOf">> & { readonly with?: readonly string[]; readonly notNeeded?: string } = {},
 ): KnownNames => ({
   events: words(events),
   fields: [...words(fields), ...(more.with ?? [])],
+  notNeeded: words(more.notNeeded ?? ""),
   ...(more.eventOf !== undefined && { eventOf: more.eventOf }),
 });
 
@@ -26,6 +30,10 @@ export const eventIn =
 export const FAMILY_EVENTS = `SessionStart SessionEnd UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure PostToolBatch
   Stop StopFailure SubagentStart SubagentStop PreCompact PostCompact Notification PermissionRequest PermissionDenied Setup
   InstructionsLoaded QueryEnd`;
+
+/** Those of them that `CLAUDE_EVENTS` does not convert. */
+export const FAMILY_NOT_NEEDED =
+  "PostToolBatch PostCompact Notification PermissionRequest PermissionDenied Setup InstructionsLoaded QueryEnd";
 
 /** Fields that those agents have in common. */
 export const FAMILY_FIELDS: readonly string[] =
