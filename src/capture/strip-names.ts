@@ -74,6 +74,7 @@ const KEPT = [
   "spawned_agent_id",
   "input_digest",
   "given_id",
+  "in_transcript",
   "parent_session_id",
   "http_status",
   "background_count",

@@ -30,7 +30,7 @@ export function sumsOfRows(facts: FactTables, options: PackOptions): Omit<Unpric
   for (const run of turns) {
     sums.addTurn({ origin: run.isMachine ? "machine" : "human", state: stateOf(run), startMs: run.startMs });
   }
-  const compactions = options.expectsTranscript ? facts.others.filter(({ kind }) => kind === "compaction") : [];
+  const compactions = facts.others.filter(({ kind }) => kind === "compaction");
   const totals: Totals = {
     ...totalsOf(sums.calls()),
     turns: turns.length,

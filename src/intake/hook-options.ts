@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 
-export type DrainOption = "yes" | "if-waiting" | "no";
+const DRAIN_OPTIONS = ["yes", "if-waiting", "soon", "no"] as const;
+export type DrainOption = (typeof DRAIN_OPTIONS)[number];
 
 /** The options on the hook's command line. */
 export interface HookOptions {
@@ -39,7 +40,8 @@ export function optionsOf(argv: readonly string[]): HookOptions {
     },
   });
   const { drain, phase, cli } = values;
-  const known = drain === "yes" || drain === "if-waiting" || drain === "no" ? { drain: drain as DrainOption } : {};
+  const option = DRAIN_OPTIONS.find((one) => one === drain);
+  const known = option === undefined ? {} : { drain: option };
   if ((phase === "pre" || phase === "post") && typeof cli === "string") {
     const exitCode = phase === "post" && /^\d{1,9}$/.test(String(values["exit-code"])) && Number(values["exit-code"]);
     const call = { cli, args: [], phase, ...(exitCode !== false && { exit_code: exitCode }) };

@@ -128,6 +128,7 @@ head_line env.KIRO_SESSION_ID "${KIRO_SESSION_ID-}"
 head_line env.KIRO_VERSION "${KIRO_VERSION-}"
 head_line env.CRUSH "${CRUSH-}"
 head_line env.CRUSH_SESSION_ID "${CRUSH_SESSION_ID-}"
+head_line env.CRUSH_PROJECT_DIR "${CRUSH_PROJECT_DIR-}"
 head_line env.OPENHOOK_SESSION_ID "${OPENHOOK_SESSION_ID-}"
 # /variables
 

@@ -51,7 +51,7 @@ export interface HookPlaces {
  * The Node twin of hook.sh, for Windows and for `.openhook.json`: writes the payload to one file in the inbox, prints the reply,
  * and starts a drain if one is due. The caller exits afterwards, because stdin may still be open.
  *
- * @param argv `--source S --event E --reply R --drain yes|if-waiting|no`, or the first three by position as in hook.sh; anything
+ * @param argv `--source S --event E --reply R --drain yes|if-waiting|soon|no`, or the first three by position as in hook.sh; anything
  *        else is ignored. Without `--drain`, the event's name decides. `--payload-env`: the payload is in USER_PROMPT;
  *        `--payload-argument`: it is the last argument; stdin is not read then. Hand-written wrappers use
  *        `<source> --phase pre|post --cli <program> [--exit-code N] -- <args…>` instead; the arguments are not recorded.
@@ -70,7 +70,8 @@ export async function runHook(argv: readonly string[], io: HookIo, places: HookP
     if (!isGoneForAWeek(places)) attempt(() => writeEvent(places, `${ppid}-${pid}`, [head, ...chunks, last]));
     event ??= eventNameIn(chunks);
     const drain = options.drain ?? drainFor(event);
-    const isDue = drain === "yes" || (drain === "if-waiting" && queuedFiles(places.inboxDir) > 1);
+    // `soon` saves drains in hook.sh; here it is the same as `yes`, since only one drain runs at a time
+    const isDue = drain === "yes" || drain === "soon" || (drain === "if-waiting" && queuedFiles(places.inboxDir) > 1);
     const isBridged = isBridgeOn(places, env);
     if (isDue || (isBridged && !isDrainLive(places))) {
       const started = {

@@ -47,6 +47,8 @@ export const Extras = z.object({
   input_digest: z.string().optional(),
   /** The provider's call id, if several calls can share it: start, end and transcript are matched by it, but it identifies no call. */
   given_id: z.string().optional(),
+  /** For a start without a call id: the agent writes the call into its transcript first, so the start alone is no further call. */
+  in_transcript: z.literal(true).optional(),
   /** The session that this one is a subagent of; its events belong there. */
   parent_session_id: z.string().optional(),
   http_status: z.number().int().optional(),

@@ -30,7 +30,7 @@ export function hookCommandOf({ places, platform, nodePath }: Context): HookComm
   }
   const standard = join(places.home, ".local", "share", "openhook-otel", "hook") === places.hookPath;
   const program = standard ? "~/.local/share/openhook-otel/hook" : quoted(places.hookPath);
-  const flags = { yes: ["-d"], "if-waiting": ["-w"], no: [] } as const;
+  const flags = { yes: ["-d"], "if-waiting": ["-w"], soon: ["-s"], no: [] } as const;
   return ({ source, event, reply, drain, shell }) => {
     const args = [
       ...(event === undefined && reply === undefined ? [] : [word(event ?? "")]),

@@ -54,7 +54,7 @@ export interface Drafts {
 }
 
 /** Key of activity before the first prompt, or without any. */
-const NO_PROMPT = "none";
+export const NO_PROMPT = "none";
 
 /**
  * Assigns every model call, tool call, error and signal to at most one turn or subagent.

@@ -9,11 +9,12 @@ import {
   type SessionContext,
   type SessionFacts,
   type SessionInput,
+  type SettledTurn,
   type Subagent,
   type Turn,
 } from "../model/session.ts";
 import { isWholeUsage } from "../model/whole-usage.ts";
-import { assign, type Draft, type Drafts } from "./assign.ts";
+import { assign, type Draft, type Drafts, NO_PROMPT } from "./assign.ts";
 import { finishedPartsOf, type OpenRun, PART_LIMITS, withSettledWork } from "./finished-part.ts";
 import { idleEndReason } from "./idle-end-reason.ts";
 import { isLeftOpen, type PairedTool, pairTools } from "./pair.ts";
@@ -35,7 +36,9 @@ export function buildSession(input: SessionInput): Session {
   const unused = new Set(factsWithoutEffect(input));
   const remaining = events.filter((e) => !unused.has(e.id));
   const paired = withWrittenFiles(pairTools(remaining, entries, context.calls), events);
-  const tools = paired.filter((tool) => !context.callIds.has(tool.callId));
+  // If the transcript was read, it has every call that such a start can report: this is a second registration of the hook
+  const isRead = entries.length > 0 || [...context.turns].some(isFromTranscript);
+  const tools = paired.filter((tool) => !context.callIds.has(tool.callId) && !(tool.isOnlyStarted === true && isRead));
   const countedIds = new Map(paired.flatMap((t) => (t.transcriptId === undefined ? [] : [[t.transcriptId, t.callId]])));
   const drafts = assign(remaining, entries, tools, context, countedIds);
   const endIdle = input.endIdle;
@@ -126,6 +129,9 @@ export function buildSession(input: SessionInput): Session {
 
 // --- internal ---
 
+const isFromTranscript = ([key, { hookOnly }]: readonly [string, SettledTurn]): boolean =>
+  key !== NO_PROMPT && hookOnly !== true;
+
 /** The reason for a segment whose end the agent never reported; a reason that was already exported stays. */
 function endedSilently(segment: Segment, turns: readonly Turn[], { segment: before, turns: settled }: SessionContext) {
   const wasExported = before?.ordinal === segment.ordinal && before.endMs !== undefined;
@@ -155,7 +161,7 @@ function factsWithoutEffect({ events, entries }: SessionInput): readonly string[
 /** Hook events count only for agents without a transcript: the transcript's record of a compaction has an id, theirs do not. */
 function compactionsOf({ events, entries, expectsTranscript }: SessionInput): readonly Compaction[] {
   const written = entries.filter((e) => e.kind === "compaction");
-  if (expectsTranscript)
+  if (expectsTranscript || written.length > 0)
     return written.map((e) => defined<Compaction>({ key: e.key, timeMs: e.timeMs, trigger: e.trigger }));
   return events
     .filter((e) => e.type === "compaction")

@@ -9,6 +9,8 @@ import { joinCalls } from "./join.ts";
 export interface PairedTool extends ToolCall {
   /** The transcript's id, if hooks without ids reported the call first. */
   readonly transcriptId?: string;
+  /** Only a start reported it, and the agent writes calls into its transcript before they start. */
+  readonly isOnlyStarted?: true;
   readonly promptKey?: string;
   readonly uses: readonly string[];
 }
@@ -123,8 +125,14 @@ function toPairedTool(callId: string, call: CallParts): PairedTool {
   const endMs = end !== undefined ? timeMsOf(end) : (resultMs ?? (batch && timeMsOf(batch)));
   const hookStartMs = start !== undefined ? timeMsOf(start) : undefined;
   const estimatedMs = endMs === undefined ? undefined : endMs - (executionMs ?? 0);
+  // A transcript with times in whole seconds
+  const isSameSecond =
+    hookStartMs !== undefined &&
+    end === undefined &&
+    endMs !== undefined &&
+    endMs === Math.floor(hookStartMs / 1000) * 1000;
   const startMs =
-    hookStartMs !== undefined && (endMs === undefined || hookStartMs <= endMs)
+    hookStartMs !== undefined && (endMs === undefined || hookStartMs <= endMs || isSameSecond)
       ? hookStartMs
       : // Concurrent hooks can deliver the end first
         hookStartMs === undefined && use !== undefined && (endMs === undefined || use.timeMs <= endMs)
@@ -155,6 +163,7 @@ function toPairedTool(callId: string, call: CallParts): PairedTool {
     hooks: hooksOf(call),
     agentId: use?.agentId ?? result?.agentId ?? atStart.agent_id ?? atEnd.agent_id,
     transcriptId: use?.callId === callId ? undefined : use?.callId,
+    isOnlyStarted: atStart.in_transcript === true && (use ?? result ?? end) === undefined ? true : undefined,
     promptKey: use?.promptKey ?? result?.promptKey ?? atStart.prompt_id ?? atEnd.prompt_id,
     uses: call.uses,
   });

@@ -28,10 +28,10 @@ export function compareRecorded(storePath: string, expected: Expected, isEndRepo
     }
     const sum = (key: string): number => got.modelCalls.reduce((n, call) => n + Number(call[key as "input"] ?? 0), 0);
     const found = session.recoverable_as_reported;
-    expect(sum("output"), "output").toBe(found?.output_tokens ?? session.totals["output"]);
-    expect(sum("input"), "input").toBe(found?.input_tokens ?? session.totals["input"]);
-    expect(sum("cache_read"), "cache_read").toBe(found?.cache_read_tokens ?? session.totals["cache_read"]);
-    expect(sum("cache_write"), "cache_write").toBe(session.totals["cache_write"]);
+    expect(sum("output"), "output").toBe(found?.output_tokens ?? session.totals["output"] ?? 0);
+    expect(sum("input"), "input").toBe(found?.input_tokens ?? session.totals["input"] ?? 0);
+    expect(sum("cache_read"), "cache_read").toBe(found?.cache_read_tokens ?? session.totals["cache_read"] ?? 0);
+    expect(sum("cache_write"), "cache_write").toBe(session.totals["cache_write"] ?? 0);
     if (found !== undefined) expect(got.incomplete).toBeGreaterThan(0);
     expect(toolsOf(got.tools, session)).toEqual(toolsOf(session.tool_calls, session));
     expect(got.prompts, "prompts").toBe(session.prompts);

@@ -1,10 +1,13 @@
-// https://github.com/charmbracelet/crush docs/hooks/README.md, read 2026-11-21
+// https://github.com/charmbracelet/crush docs/hooks/README.md, read 2026-11-21; payloads recorded with 0.90.0, 2026-11-25
 
+import { isAbsolute, join } from "node:path";
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import type { Event } from "../../model/event.ts";
-import { CLAUDE_EVENTS, claudeLikeEvents } from "../shared/payload/claude-like.ts";
+import { CLAUDE_EVENTS, type ClaudeLike, claudeLikeEvents } from "../shared/payload/claude-like.ts";
+import { payloadDigest } from "../shared/payload/identity.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 import { type Marks, recogniseByMarks } from "../shared/payload/marks.ts";
+import { DATA_FOLDER, DATABASE } from "./places.ts";
 
 export const SOURCE = "crush";
 /** Older builds have only PreToolUse, so their calls have no end. */
@@ -21,6 +24,21 @@ export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   return recognition === "certain" || asString(p?.["cwd"]) !== undefined ? recognition : "no";
 }
 
+export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
+  const project = asString(intake.env["CRUSH_PROJECT_DIR"]);
+  const path = project === undefined || !isAbsolute(project) ? undefined : join(project, DATA_FOLDER, DATABASE);
+  return claudeLikeEvents(LIKE, payload, intake).map((event) => ({
+    ...event,
+    extensions: {
+      ...(path !== undefined && { transcript_path: path }),
+      ...(event.type === "tool.start" && event.data?.tool_call_id === undefined && { in_transcript: true as const }),
+      ...event.extensions,
+    },
+  }));
+}
+
+// --- internal ---
+
 const MARKS: Marks = {
   sessionVariable: "CRUSH_SESSION_ID",
   // Goose sends the same names
@@ -30,5 +48,11 @@ const MARKS: Marks = {
     ["hook_event_name", "matcher_context", "working_dir"].every((name) => p[name] === undefined),
 };
 
-export const toEvents = (payload: unknown, intake: IntakeFacts): readonly Event[] =>
-  claudeLikeEvents({ source: SOURCE, events: EVENTS, sessionVariable: "CRUSH_SESSION_ID" }, payload, intake);
+const LIKE: ClaudeLike = {
+  source: SOURCE,
+  events: EVENTS,
+  sessionVariable: "CRUSH_SESSION_ID",
+  // A payload has neither a call id nor a time. Equal calls run one after the other, so equal payloads at one moment report the
+  // same call, for two registrations of the hook
+  keyOf: (payload, { timeMs }) => `${timeMs}:${payloadDigest(payload)}`,
+};

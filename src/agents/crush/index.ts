@@ -1,5 +1,5 @@
 import type { Agent } from "../../model/agent.ts";
-import { CLAUDE_NAMES } from "../shared/names/own-names.ts";
+import { CRUSH_NAMES } from "../shared/names/own-names.ts";
 import { emitsOf } from "../shared/payload/claude-like.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { EVENTS, recognises, SOURCE, toEvents } from "./adapter.ts";
@@ -10,18 +10,24 @@ export default {
   title: "Crush",
   docs: "https://github.com/charmbracelet/crush/blob/main/docs/hooks/README.md",
   emits: emitsOf(EVENTS),
+  // The database has the figures of a session's last call only, some of them estimates
   tokens: "none",
+  // The recorded version reports neither a turn's nor a session's end
+  endsSilently: true,
   capabilities: {
-    basis: "documented",
-    subagents: false,
+    basis: "recorded",
+    versions: "0.90.0",
+    subagents: true,
     sessionIds: "native",
-    callIds: "minted",
+    callIds: "transcript",
     eventIds: "arrival",
   },
-  own: CLAUDE_NAMES,
+  own: CRUSH_NAMES,
   known: KNOWN,
-  environment: ["CRUSH", "CRUSH_SESSION_ID"],
+  environment: ["CRUSH", "CRUSH_SESSION_ID", "CRUSH_PROJECT_DIR"],
   recognises,
   toContent: hookContent,
   toEvents,
+  transcript: () => import("./transcript.ts"),
+  installer: () => import("./installer.ts"),
 } satisfies Agent;

@@ -97,7 +97,7 @@ export function addToolCommands(program: Command, { context, done, hookSource, p
     .option("--reply <text>", "text to print afterwards (default: the reply that the agent expects)")
     .option("--payload-env", "read the event from USER_PROMPT instead of stdin", false)
     .option("--payload-argument", "read the event from the last argument instead of stdin", false)
-    .addOption(new Option("--drain <when>", "start a drain afterwards").choices(["yes", "if-waiting", "no"]));
+    .addOption(new Option("--drain <when>", "start a drain afterwards").choices(["yes", "if-waiting", "soon", "no"]));
 
   program
     .command("demo")

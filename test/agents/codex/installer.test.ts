@@ -16,7 +16,7 @@ const HOME = "/home/dev";
 const CONFIG = `${HOME}/.codex/config.toml`;
 const HOOKS = `${HOME}/.codex/hooks.json`;
 const target: InstallTarget = { home: HOME, project: `${HOME}/acme-shop`, env: {} };
-const flags = { yes: " -d", "if-waiting": " -w", no: "" } as const;
+const flags = { yes: " -d", "if-waiting": " -w", soon: " -s", no: "" } as const;
 const command: HookCommand = ({ source, drain }) =>
   `h=~/.local/share/openhook-otel/hook;[ ! -x "$h" ]||exec "$h"${flags[drain]} ${source}`;
 const EVENTS = [

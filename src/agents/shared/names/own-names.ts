@@ -103,3 +103,19 @@ export const ANTIGRAVITY_NAMES: OwnNames = {
     write_to_file`),
   agentTypes: [],
 };
+
+export const CRUSH_NAMES: OwnNames = {
+  tools: words(`
+    agent agentic_fetch bash crush_info crush_logs download edit fetch glob grep job_kill job_output list_mcp_resources
+    ls lsp_diagnostics lsp_references lsp_restart multiedit read_mcp_resource sourcegraph todos view web_fetch web_search
+    write`),
+  agentTypes: words("agent agentic_fetch"),
+};
+
+export const GOOSE_NAMES: OwnNames = {
+  tools: words(`
+    analyze automation_script cache computer_control delegate edit list_resources load load_skill manage_extensions
+    manage_schedule platform__manage_schedule read_resource recall_memories remember_memory search_available_extensions
+    search_memories shell todo__write todo_write tree web_scrape write`),
+  agentTypes: words("delegate"),
+};

@@ -18,6 +18,10 @@ export interface ClaudeLike {
   readonly events: Readonly<Record<string, NativeEventType>>;
   /** Variable with the session id, for payloads without one. */
   readonly sessionVariable?: string;
+  /**
+   * Key of a payload without a call id. @default its arrival, so that two equal payloads are two events
+   */
+  readonly keyOf?: (payload: unknown, intake: IntakeFacts) => string;
 }
 
 /** The events of most of these agents; a card adds or removes entries. */
@@ -56,7 +60,8 @@ export function claudeLikeEvents(like: ClaudeLike, payload: unknown, intake: Int
   const ended = type === "tool.end" ? endOf(native, p) : undefined;
   const timeMs = asTimeMs(p["timestamp"]);
   // Several registrations send one event with the same time
-  const occurrence = timeMs === undefined ? arrivalKey(intake) : payloadDigest(payload);
+  const occurrence =
+    like.keyOf?.(payload, intake) ?? (timeMs === undefined ? arrivalKey(intake) : payloadDigest(payload));
   return [
     eventOf(
       {

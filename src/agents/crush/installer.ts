@@ -1,0 +1,74 @@
+// https://github.com/charmbracelet/crush docs/hooks/README.md, read 2026-11-21; tried with 0.90.0
+import { existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { isAbsolute, join } from "node:path";
+import type { HookCommand, InstallTarget } from "../../model/agent.ts";
+import { versionOf } from "../shared/payload/version.ts";
+import { type EntryFile, entriesOfOurs, listsOfOurs, putEntries, removeEntries } from "../shared/settings/entries.ts";
+import { nodeAt, propertiesOf } from "../shared/settings/jsonc.ts";
+import { oneFile } from "../shared/settings/one-file.ts";
+import { isOurCommand } from "../shared/settings/settings.ts";
+
+export default oneFile({
+  scopes: ["user", "project"],
+  path: (scope, target) => (scope === "user" ? join(configFolder(target), NAME) : projectFile(target)),
+  add: (text, { command }) => putEntries(text, [{ path: ["hooks", EVENT], entries: [entryFor(command)] }], FILE),
+  remove(text) {
+    const edited = removeEntries(text, FILE);
+    return edited !== text && /^\s*\{\s*\}\s*$/.test(edited ?? "") ? undefined : edited;
+  },
+  registered: (text) =>
+    entriesOfOurs(text, FILE).length === 0 ? [] : listsOfOurs(text, FILE).map((path) => path.at(-1) ?? ""),
+  async detect(target) {
+    const version = await versionOf("crush", target.env);
+    if (version !== undefined) return { present: true, version };
+    return { present: await isDirectory(configFolder(target)) };
+  },
+});
+
+// --- internal ---
+
+const NAME = "crush.json";
+
+/** The only event of the recorded version. Others are accepted and never sent. */
+const EVENT = "PreToolUse";
+
+/** In seconds; the default of 30 is too long if the hook hangs on a broken disk. */
+const TIMEOUT_S = 5;
+
+/**
+ * No event reports an end. A drain some seconds later reads it from the database, once for all calls until then.
+ */
+const entryFor = (command: HookCommand) => ({
+  name: "openhook-otel",
+  command: command({ source: "crush", drain: "soon" }),
+  timeout: TIMEOUT_S,
+});
+
+const FILE: EntryFile = {
+  emptyDocument: {},
+  lists: (root) =>
+    propertiesOf(nodeAt(root, ["hooks"])).flatMap(({ key, value }) => (value.type === "array" ? [["hooks", key]] : [])),
+  isOurs: ({ command }) => typeof command === "string" && isOurCommand(command),
+  removesEmpty: true,
+  hooksOnly: false,
+};
+
+function configFolder({ home, env }: InstallTarget): string {
+  const own = env["CRUSH_GLOBAL_CONFIG"];
+  if (own !== undefined && isAbsolute(own)) return own;
+  const moved = env["XDG_CONFIG_HOME"];
+  return join(moved !== undefined && isAbsolute(moved) ? moved : join(home, ".config"), "crush");
+}
+
+/** Crush merges both files of a project; the hidden one is taken only if it is the project's. */
+function projectFile({ project }: InstallTarget): string {
+  const [shown, hidden] = [join(project, NAME), join(project, `.${NAME}`)];
+  return !existsSync(shown) && existsSync(hidden) ? hidden : shown;
+}
+
+const isDirectory = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );

@@ -1,0 +1,174 @@
+import { isRandomId } from "../../model/call-ids.ts";
+import { defined } from "../../model/defined.ts";
+import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
+import { executableOf } from "../shared/names/executables.ts";
+import { providerName } from "../shared/names/providers.ts";
+import { inputDigest } from "../shared/payload/digest.ts";
+import { asCode, asObject, parsedObject } from "../shared/payload/json.ts";
+import { failureOf, outcomeOf } from "./outcome.ts";
+import type { MessageRow, PartRow } from "./rows.ts";
+
+/** State between two messages. Plain JSON, stored between two drains. */
+export interface WalkState {
+  /** Key of the last prompt. */
+  readonly promptKey?: string;
+  /** The last message was a summary, so Crush may continue by itself. */
+  readonly isSummarised?: boolean;
+  /** Ids that the provider counts → the id under which the latest call with it is reported. */
+  readonly calls: Readonly<Record<string, string>>;
+}
+
+export const INITIAL_STATE: WalkState = { calls: {} };
+
+/** The session being processed. */
+export interface WalkSession {
+  /** Set for a subagent's session: the session itself. */
+  readonly agentId?: string;
+  /** The id under which a call is reported; see `uniqueCallIds`. */
+  readonly callIdOf: (callId: string, messageId: string) => string;
+}
+
+export interface Walked {
+  readonly entries: readonly TranscriptEntry[];
+  readonly state: WalkState;
+  /** The message is not complete and must be read again. */
+  readonly isOpen: boolean;
+}
+
+/** One message → its entries. The same message gives the same keys again. */
+export function walk(row: MessageRow, state: WalkState, session: WalkSession): Walked {
+  if (row.createdMs === undefined) return { entries: [], state, isOpen: false };
+  switch (row.role) {
+    case "user":
+      return userMessage(row, row.createdMs, state, session);
+    case "assistant":
+      return answer(row, row.createdMs, state, session);
+    case "tool":
+      return { entries: results(row, row.createdMs, state, session), state, isOpen: false };
+    default:
+      return { entries: [], state, isOpen: false };
+  }
+}
+
+// --- internal ---
+
+/** Written by Crush after a summary, so that the model continues. */
+const CONTINUATION = /^The previous session was interrupted because it got too long\b/;
+const REMEMBERED_CALLS = 50;
+
+function userMessage(row: MessageRow, createdMs: number, state: WalkState, session: WalkSession): Walked {
+  const { isSummarised, ...rest } = state;
+  const texts = row.parts.flatMap(({ text, isHidden }) => (text === undefined || isHidden ? [] : [text]));
+  const isContinuation = isSummarised === true && texts.some((text) => CONTINUATION.test(text));
+  const isCommand = row.parts.some(({ type }) => type === "shell_command");
+  const hasAttachment = row.parts.some(({ type }) => type === "binary" || type === "image_url");
+  // A shell command of the user is no prompt; the model sees it with the next one
+  const isPrompt = texts.length > 0 || (hasAttachment && !isCommand);
+  // A subagent's first message has its instructions
+  if (isContinuation || !isPrompt || session.agentId !== undefined) return { entries: [], state: rest, isOpen: false };
+  const prompt = defined<EntryOf<"prompt">>({
+    kind: "prompt",
+    key: `prompt:${row.id}`,
+    timeMs: createdMs,
+    promptKey: row.id,
+    origin: "human",
+    length: texts.length === 0 ? undefined : texts.reduce((sum, text) => sum + text.length, 0),
+  } as EntryOf<"prompt">);
+  return { entries: [prompt], state: { ...rest, promptKey: row.id }, isOpen: false };
+}
+
+const placeIn = (state: WalkState, { agentId }: WalkSession): { promptKey?: string; agentId?: string } =>
+  agentId === undefined ? (state.promptKey === undefined ? {} : { promptKey: state.promptKey }) : { agentId };
+
+/** One answer of the model is one message; its step includes the tools that it called. */
+function answer(row: MessageRow, createdMs: number, state: WalkState, session: WalkSession): Walked {
+  const place = placeIn(state, session);
+  const finish = row.parts.findLast(({ type }) => type === "finish");
+  const reason = finish?.reason;
+  const calls = row.parts.filter(({ type }) => type === "tool_call");
+  const isCancelled = reason === "canceled";
+  const isFailed = reason === "error";
+  const isAnswered = finish !== undefined && !isCancelled && !isFailed;
+  const finishedMs = Math.max(createdMs, finish?.finishMs ?? row.finishedMs ?? createdMs);
+  const entries: TranscriptEntry[] = [];
+  // Calls of tools show that the model answered before the request was cut off
+  if (isAnswered || calls.length > 0) {
+    entries.push(
+      defined<EntryOf<"model_call">>({
+        kind: "model_call",
+        key: `message:${row.id}`,
+        timeMs: createdMs,
+        ...place,
+        model: row.model,
+        provider: providerName(row.provider),
+        startMs: createdMs,
+        endMs: calls.length > 0 ? createdMs : finishedMs,
+        complete: isAnswered,
+        finishReason: asCode(reason),
+        asksForTools: reason === "tool_use" ? true : undefined,
+      } as EntryOf<"model_call">),
+    );
+  }
+  const reported: Record<string, string> = {};
+  for (const part of calls) {
+    if (part.callId === undefined) continue;
+    const callId = session.callIdOf(part.callId, row.id);
+    if (!isRandomId(part.callId)) reported[part.callId] = callId;
+    entries.push({ ...toolUse(part, callId, row.id, createdMs), ...place });
+  }
+  const at = { timeMs: finishedMs, ...place };
+  if (isFailed)
+    entries.push({ kind: "model_error", key: `error:${row.id}`, ...at, ...failureOf(finish?.title), final: true });
+  else if (isCancelled) entries.push({ kind: "interruption", key: `interruption:${row.id}`, ...at });
+  else if (row.isSummary && isAnswered) entries.push({ kind: "compaction", key: `compaction:${row.id}`, ...at });
+  else if (isAnswered && reason !== "tool_use" && session.agentId === undefined) {
+    entries.push({ kind: "turn_end", key: `turn_end:${row.id}`, ...at });
+  }
+  return {
+    entries,
+    state: {
+      ...state,
+      ...(row.isSummary && { isSummarised: true }),
+      calls: Object.fromEntries([...Object.entries({ ...state.calls, ...reported })].slice(-REMEMBERED_CALLS)),
+    },
+    isOpen: finish === undefined,
+  };
+}
+
+function toolUse(part: PartRow, callId: string, messageId: string, createdMs: number): EntryOf<"tool_use"> {
+  const input = parsedObject(part.input ?? "");
+  return defined<EntryOf<"tool_use">>({
+    kind: "tool_use",
+    key: `use:${messageId}:${part.callId}`,
+    timeMs: createdMs,
+    callId,
+    name: part.name ?? "unknown",
+    executable: executableOf(asObject(input)?.["command"]),
+    mcpServer: /^mcp_([^_]+)_/.exec(part.name ?? "")?.[1],
+    inputDigest: inputDigest(input),
+  } as EntryOf<"tool_use">);
+}
+
+const results = (
+  row: MessageRow,
+  createdMs: number,
+  state: WalkState,
+  session: WalkSession,
+): readonly TranscriptEntry[] =>
+  row.parts.flatMap((part): EntryOf<"tool_result">[] => {
+    if (part.type !== "tool_result" || part.callId === undefined) return [];
+    return [
+      defined<EntryOf<"tool_result">>({
+        kind: "tool_result",
+        key: `result:${row.id}:${part.callId}`,
+        timeMs: part.endMs ?? createdMs,
+        ...placeIn(state, session),
+        callId: state.calls[part.callId] ?? part.callId,
+        ...outcomeOf(part),
+        linesAdded: part.linesAdded,
+        linesRemoved: part.linesRemoved,
+        durationMs:
+          part.startMs === undefined || part.endMs === undefined ? undefined : Math.max(0, part.endMs - part.startMs),
+      } as EntryOf<"tool_result">),
+    ];
+  });
