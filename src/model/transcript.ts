@@ -130,6 +130,9 @@ export const InterruptionEntry = z.object({ kind: z.literal("interruption"), ...
 export const TurnEndEntry = z.object({ kind: z.literal("turn_end"), ...at, durationMs: z.number().optional() });
 export const CompactionEntry = z.object({ kind: z.literal("compaction"), ...at, trigger: z.string().optional() });
 
+/** Another process of the agent continues the session from here on: the one before it has ended or was killed. */
+export const ResumptionEntry = z.object({ kind: z.literal("resumption"), ...at });
+
 export const SubagentEntry = z.object({
   kind: z.literal("subagent"),
   ...at,
@@ -159,6 +162,7 @@ export const TranscriptEntry = z.discriminatedUnion("kind", [
   InterruptionEntry,
   TurnEndEntry,
   CompactionEntry,
+  ResumptionEntry,
   SubagentEntry,
   ReportedUsageEntry,
 ]);

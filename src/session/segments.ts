@@ -110,18 +110,27 @@ function marksOf(input: SessionInput, activities: readonly Activity[]): readonly
     }
   }
   const rank = { start: 0, activity: 1, end: 2 } as const;
-  return marks.sort((a, b) => a.ms - b.ms || rank[a.kind] - rank[b.kind]);
+  return marks.map((mark) => (mark.kind === "start" ? beforeItsPrompt(mark, activities) : mark)).sort((a, b) => a.ms - b.ms || rank[a.kind] - rank[b.kind]);
 }
 
 /**
- * Starts of later processes in a session without hooks. A transcript shows one only if its process was killed during a tool call: the
- * next process writes the result of that call when it starts.
+ * A start at the time of the prompt that it follows: some agents run both hooks at once, and the prompt's can be the first. No
+ * program is killed and started again as fast.
+ */
+function beforeItsPrompt(start: StartMark, activities: readonly Activity[]): StartMark {
+  const near = activities.filter(({ ms }) => ms < start.ms && start.ms - ms <= REPEATED_WITHIN_MS);
+  return near.length === 0 ? start : { ...start, ms: Math.min(...near.map(({ ms }) => ms)) };
+}
+
+/**
+ * Starts of later processes in a session without hooks. Some agents write them into the transcript. Otherwise it shows one only if
+ * the process before was killed during a tool call: the next process writes the result of that call when it starts.
  */
 function resumptions({ events, entries, context }: SessionInput): readonly StartMark[] {
   const isStart = ({ type }: Event): boolean => type === "session.start";
   if (context.segment?.startOrigin !== undefined || events.some(isStart)) return [];
   return entries
-    .filter((entry) => isLeftOpen(entry) && entry.agentId === undefined)
+    .filter((entry) => (entry.kind === "resumption" || isLeftOpen(entry)) && entry.agentId === undefined)
     .map(({ timeMs, key }) => ({ kind: "start", ms: timeMs, id: key, origin: "resume", resumes: true }));
 }
 

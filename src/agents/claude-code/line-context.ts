@@ -21,6 +21,8 @@ export interface LineState {
   requests: Readonly<Record<string, number>> | undefined;
   /** Digest of the last session facts; prevents repeats. */
   facts: string | undefined;
+  /** The version that wrote the last line. */
+  version: string | undefined;
   /** Line id of the last result of a call that launched a command or a skill. */
   launched: string | undefined;
   /** The last calls whose ids are numbered by the provider. A result belongs to the last one with its id. */
@@ -60,6 +62,7 @@ export const lineState = (timeMs: number, stored: Partial<LineState> = {}): Line
   inputMs: undefined,
   requests: undefined,
   facts: undefined,
+  version: undefined,
   launched: undefined,
   counted: undefined,
   nameless: undefined,

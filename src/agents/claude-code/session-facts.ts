@@ -5,7 +5,7 @@ import { factBase, type LineContext } from "./line-context.ts";
 
 /** Reports the session facts of a line if they differ from the last ones. Lines of subagents have none. */
 export function sessionFacts(context: LineContext): void {
-  const { o, state, agentId, sink } = context;
+  const { o, state, agentId, originalId, sink } = context;
   if (agentId !== undefined) return;
   const agentVersion = asString(o["version"]);
   const cwd = asString(o["cwd"]);
@@ -15,6 +15,12 @@ export function sessionFacts(context: LineContext): void {
   const digest = digestOf(agentVersion, cwd, gitBranch);
   if (digest === state.facts) return;
   state.facts = digest;
+  // A running program keeps its version
+  const isOther = state.version !== undefined && agentVersion !== undefined && agentVersion !== state.version;
+  if (isOther && originalId === undefined) {
+    sink.other({ kind: "resumption", ...factBase(context, `resumption:${agentVersion}`) });
+  }
+  if (agentVersion !== undefined) state.version = agentVersion;
   sink.other({ kind: "session", ...factBase(context, `session:${digest}`), agentVersion, cwd, gitBranch });
 }
 

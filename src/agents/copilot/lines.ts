@@ -51,7 +51,7 @@ const RECORD_START = '{"type":"';
 
 const READERS: ReadonlyMap<string, (context: LineContext) => LineResult> = new Map([
   ["session.start", sessionStart],
-  ["session.resume", (context) => sessionFacts({ ...context, state: nextRun(context.state, context.id) })],
+  ["session.resume", resumption],
   ["session.context_changed", contextChanged],
   ["user.message", userMessage],
   ["system.notification", notification],
@@ -83,6 +83,11 @@ function sessionStart(context: LineContext): LineResult {
 
 function sessionFacts(context: LineContext): LineResult {
   return changedFacts(context, context.data["copilotVersion"], context.data["context"]);
+}
+
+function resumption(context: LineContext): LineResult {
+  const { entries, state } = sessionFacts({ ...context, state: nextRun(context.state, context.id) });
+  return { entries: [{ kind: "resumption", ...entryBase(context, `resumption:${context.id}`) }, ...entries], state };
 }
 
 function contextChanged(context: LineContext): LineResult {

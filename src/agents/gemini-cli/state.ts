@@ -6,6 +6,8 @@ export type Fields = Readonly<Record<string, unknown>>;
 export interface ChatState {
   /** Time of the last record that had one; also used for records without a time. */
   readonly timeMs: number;
+  /** When the process started that writes the records. */
+  readonly startMs?: number;
   /** Key of the prompt whose turn the records belong to. */
   readonly promptKey?: string;
   /** Time of the model's last input. */

@@ -62,9 +62,18 @@ const KINDS: readonly string[] =
 
 function readRecord(o: Fields, state: ChatState, agentId: string | undefined) {
   if (asString(o["id"]) !== undefined) return readMessage(o, state, agentId);
+  if (o["startTime"] !== undefined) return readHead(o, state, agentId);
   const set = asObject(o["$set"]);
   if (set?.["messages"] !== undefined) return readCheckpoint(set["messages"], state, agentId);
   return { entries: [], state };
+}
+
+/** Each process that writes the file begins with such a line. */
+function readHead(o: Fields, state: ChatState, agentId: string | undefined) {
+  const startMs = asTimeMs(o["startTime"]);
+  if (startMs === undefined || agentId !== undefined || startMs === state.startMs) return { entries: [], state };
+  const entry = { kind: "resumption", key: `resumption:${startMs}`, timeMs: startMs } as const;
+  return { entries: state.startMs === undefined ? [] : [entry], state: { ...state, startMs } };
 }
 
 /** Skips changes without messages, which are every second line. */
