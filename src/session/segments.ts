@@ -1,5 +1,6 @@
 import type { SessionEndReason } from "../model/envelope.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import { maxOf, minOf } from "../model/min-max.ts";
 import type { Segment, SessionInput } from "../model/session.ts";
 import { isLeftOpen } from "./pair.ts";
 
@@ -110,16 +111,21 @@ function marksOf(input: SessionInput, activities: readonly Activity[]): readonly
     }
   }
   const rank = { start: 0, activity: 1, end: 2 } as const;
-  return marks.map((mark) => (mark.kind === "start" ? beforeItsPrompt(mark, activities) : mark)).sort((a, b) => a.ms - b.ms || rank[a.kind] - rank[b.kind]);
+  return marks
+    .map((mark) => (mark.kind === "start" ? beforeItsPrompt(mark, marks) : mark))
+    .sort((a, b) => a.ms - b.ms || rank[a.kind] - rank[b.kind]);
 }
 
 /**
  * A start at the time of the prompt that it follows: some agents run both hooks at once, and the prompt's can be the first. No
  * program is killed and started again as fast.
  */
-function beforeItsPrompt(start: StartMark, activities: readonly Activity[]): StartMark {
-  const near = activities.filter(({ ms }) => ms < start.ms && start.ms - ms <= REPEATED_WITHIN_MS);
-  return near.length === 0 ? start : { ...start, ms: Math.min(...near.map(({ ms }) => ms)) };
+function beforeItsPrompt(start: StartMark, marks: readonly Mark[]): StartMark {
+  const near = marks.filter(({ ms }) => ms < start.ms && start.ms - ms <= REPEATED_WITHIN_MS);
+  // What is before an end or another start belongs to that
+  const fromMs = maxOf(near.filter(({ kind }) => kind !== "activity").map(({ ms }) => ms));
+  const own = near.filter(({ kind, ms }) => kind === "activity" && !(ms <= fromMs));
+  return own.length === 0 ? start : { ...start, ms: minOf(own.map(({ ms }) => ms)) };
 }
 
 /**
