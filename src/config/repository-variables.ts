@@ -88,13 +88,17 @@ async function upwards(folders: readonly string[], home: string): Promise<Readon
 
 /** `.env` in every form, settings of editors and tools, and the settings in the agents' own folders. */
 const SETTINGS_FILE = /env|^\.[\w-]+$|\.(?:json[c5]?|toml|ya?ml|ini|cfg|conf|local|code-workspace|vars)$/i;
+/** The only such file in a folder without a dot. */
+const MISE = join("mise", "config.toml");
 /** Commands in a registration file use variables, such as HOME; nothing loads variables from it. */
 const SETS_NONE: ReadonlySet<string> = new Set([".openhook.json"]);
+/** With a folder per development container, and one per tool. */
+const HAS_FOLDERS: ReadonlySet<string> = new Set([".devcontainer", ".config"]);
 const OUTSIDE_DOT_FOLDERS = /(?:^|[._-])env(?:$|[._-])|\.(?:code-workspace|vars)$|^mise\b.*\.toml$/i;
 
 /** Absolute paths. Only those that an agent, or the editor whose terminal it runs in, could load by itself. */
 async function candidatesIn(folder: string, named: readonly string[]): Promise<ReadonlySet<string>> {
-  const paths = new Set(named.map((file) => join(folder, file)));
+  const paths = new Set([...named, MISE].map((file) => join(folder, file)));
   for (const entry of await entriesOf(folder)) {
     const path = join(folder, entry.name);
     if (!entry.name.startsWith(".")) {
@@ -102,12 +106,21 @@ async function candidatesIn(folder: string, named: readonly string[]): Promise<R
     } else if (!entry.isDirectory() && SETTINGS_FILE.test(entry.name) && !SETS_NONE.has(entry.name)) paths.add(path);
     // A link can lead to a folder too: then there is nothing to read at `path`
     if (entry.name.startsWith(".") && entry.name !== ".git" && (entry.isDirectory() || entry.isSymbolicLink())) {
-      for (const inside of await entriesOf(path)) {
-        if (!inside.isDirectory() && SETTINGS_FILE.test(inside.name)) paths.add(join(path, inside.name));
-      }
+      for (const inside of await settingsIn(path, HAS_FOLDERS.has(entry.name))) paths.add(inside);
     }
   }
   return paths;
+}
+
+/** The settings in a folder, and in the folders in it if tools have theirs there. */
+async function settingsIn(folder: string, hasFolders: boolean): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const entry of await entriesOf(folder)) {
+    const path = join(folder, entry.name);
+    if (!entry.isDirectory() && SETTINGS_FILE.test(entry.name)) found.push(path);
+    if (hasFolders && (entry.isDirectory() || entry.isSymbolicLink())) found.push(...(await settingsIn(path, false)));
+  }
+  return found;
 }
 
 const entriesOf = (folder: string) => readdir(folder, { withFileTypes: true }).catch(() => []);

@@ -1,9 +1,4 @@
-import {
-  JsonMetricsSerializer,
-  JsonTraceSerializer,
-  ProtobufMetricsSerializer,
-  ProtobufTraceSerializer,
-} from "@opentelemetry/otlp-transformer";
+import { ProtobufMetricsSerializer, ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 import type { ExportOutcome, OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
 import { withoutSecrets } from "./secrets.ts";
 import type { HttpResponse, SendError } from "./transport.ts";
@@ -62,11 +57,10 @@ function readSuccess(
 ): Success {
   if (!complete) return UNREADABLE;
   if (data.length === 0) return { rejected: 0 };
-  const json = isJson(contentType, data);
-  // The JSON deserializers treat invalid JSON as an empty response
-  if (json && jsonObject(data) === undefined) return UNREADABLE;
+  const json = isJson(contentType, data) ? jsonObject(data) : undefined;
+  if (json === undefined && isJson(contentType, data)) return UNREADABLE;
   try {
-    const { count, errorMessage } = signal === "traces" ? partialOfTraces(data, json) : partialOfMetrics(data, json);
+    const { count, errorMessage } = json === undefined ? partialOf(signal, data) : partialInJson(signal, json);
     // int64 is a string in proto3's JSON, but some backends write a number
     const rejected = Number(count ?? 0);
     if (!Number.isSafeInteger(rejected) || rejected < 0) return UNREADABLE;
@@ -82,16 +76,23 @@ interface Partial {
   readonly errorMessage: unknown;
 }
 
-function partialOfTraces(data: Uint8Array, json: boolean): Partial {
-  const serializer = json ? JsonTraceSerializer : ProtobufTraceSerializer;
-  const partial = serializer.deserializeResponse(data).partialSuccess;
-  return { count: partial?.rejectedSpans, errorMessage: partial?.errorMessage };
+function partialOf(signal: OtlpSignal, data: Uint8Array): Partial {
+  if (signal === "traces") {
+    const partial = ProtobufTraceSerializer.deserializeResponse(data).partialSuccess;
+    return { count: partial?.rejectedSpans, errorMessage: partial?.errorMessage };
+  }
+  const partial = ProtobufMetricsSerializer.deserializeResponse(data).partialSuccess;
+  return { count: partial?.rejectedDataPoints, errorMessage: partial?.errorMessage };
 }
 
-function partialOfMetrics(data: Uint8Array, json: boolean): Partial {
-  const serializer = json ? JsonMetricsSerializer : ProtobufMetricsSerializer;
-  const partial = serializer.deserializeResponse(data).partialSuccess;
-  return { count: partial?.rejectedDataPoints, errorMessage: partial?.errorMessage };
+/** proto3's JSON has two spellings of each name, and readers must accept both. */
+function partialInJson(signal: OtlpSignal, json: Readonly<Record<string, unknown>>): Partial {
+  const partial = asObject(json["partialSuccess"] ?? json["partial_success"]) ?? {};
+  const count =
+    signal === "traces"
+      ? (partial["rejectedSpans"] ?? partial["rejected_spans"])
+      : (partial["rejectedDataPoints"] ?? partial["rejected_data_points"]);
+  return { count, errorMessage: partial["errorMessage"] ?? partial["error_message"] };
 }
 
 /** Some backends respond to protobuf with JSON, and some send no content type. */

@@ -146,6 +146,14 @@ describe("a 2xx answer", () => {
     expect(await sendSpan()).toEqual({ status: "ok", rejected: 2 });
   });
 
+  test("in JSON with the names of the proto files is read too", async () => {
+    const headers = { "content-type": "application/json" };
+    answering({ headers, body: '{"partial_success":{"rejected_spans":"3","error_message":"old"}}' });
+    expect(await sendSpan()).toEqual({ status: "ok", rejected: 3, message: "old" });
+    answering({ headers, body: '{"partial_success":{"rejected_data_points":1}}' });
+    expect(await sendPoint()).toEqual({ status: "ok", rejected: 1 });
+  });
+
   test("with an invalid count is unreadable", async () => {
     answering({ body: '{"partialSuccess":{"rejectedSpans":"many"}}' });
     expect(await sendSpan({ protocol: "http/json" })).toEqual({
