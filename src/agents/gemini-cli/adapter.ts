@@ -3,13 +3,13 @@ import type { IntakeFacts, Recognition } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
 import type { SessionEndReason } from "../../model/envelope.ts";
 import type { Event, Extras } from "../../model/event.ts";
+import { editedLines, exitCodeIn, isCancelled, SHELL_TOOL, textOf } from "../shared/gemini/tool-result.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
 import { asArray, asCode, asObject, asString, asTimeMs, ownOf, parsedJson } from "../shared/payload/json.ts";
 import { eventOf, type PayloadEvent, sessionOf } from "../shared/payload/payload-event.ts";
 import { isProgramText } from "./program-text.ts";
-import { editedLines, exitCodeIn, isCancelled, SHELL_TOOL, textOf } from "./tool-result.ts";
 
 export const SOURCE = "gemini-cli";
 

@@ -1,22 +1,18 @@
-import { realpath } from "node:fs/promises";
 import { platform } from "node:os";
-import { dirname, join, relative, sep } from "node:path";
+import { join } from "node:path";
 import type { Finding, InstallTarget, SettingsText } from "../../model/agent.ts";
-import { asArray, asObject, asString } from "../shared/payload/json.ts";
+import { effectiveSwitch, isTrusted, type Layer, layersOf, readSettings } from "../shared/gemini/settings.ts";
+import { asArray, asObject } from "../shared/payload/json.ts";
 import { compareVersions, versionOf } from "../shared/payload/version.ts";
 import { isOurCommand } from "../shared/settings/settings.ts";
-import { HOOK_NAME, homeOf, readSettings, settingsPath, systemSettingsPath } from "./settings.ts";
+import { HOOK_NAME, homeOf, settingsPath, systemSettingsPath } from "./settings.ts";
 
 /** Reports why registered hooks do not run: a switch in any settings file, an untrusted folder, an old version. */
 export async function check(files: readonly SettingsText[], target: InstallTarget): Promise<readonly Finding[]> {
   const projectPath = settingsPath("project", target);
   // Ascending precedence
-  const paths = [...new Set([settingsPath("user", target), projectPath, systemSettingsPath(target, platform())])];
-  const layers: Layer[] = [];
-  for (const path of paths) {
-    const settings = await readSettings(path);
-    if (settings !== undefined) layers.push({ path, settings });
-  }
+  const paths = [settingsPath("user", target), projectPath, systemSettingsPath(target, platform())];
+  const layers = await layersOf(paths);
   const inProject = files.some((file) => file.path === projectPath) && projectPath !== settingsPath("user", target);
   return [
     ...switchedOff(layers),
@@ -32,19 +28,8 @@ export async function check(files: readonly SettingsText[], target: InstallTarge
 
 // --- internal ---
 
-interface Layer {
-  readonly path: string;
-  readonly settings: Readonly<Record<string, unknown>>;
-}
-
-/** The value from the layer with the highest precedence that sets it. */
-function effectiveSwitch(layers: readonly Layer[], group: string, key: string) {
-  const layer = layers.filter(({ settings }) => typeof asObject(settings[group])?.[key] === "boolean").at(-1);
-  return layer === undefined ? undefined : { path: layer.path, value: asObject(layer.settings[group])?.[key] === true };
-}
-
 function switchedOff(layers: readonly Layer[]): readonly Finding[] {
-  const enabled = effectiveSwitch(layers, "hooksConfig", "enabled");
+  const enabled = effectiveSwitch(layers, ["hooksConfig", "enabled"]);
   if (enabled === undefined || enabled.value) return [];
   return [
     {
@@ -81,11 +66,8 @@ async function untrusted(
   const forced = env["GEMINI_CLI_TRUST_WORKSPACE"];
   const isRestricted = env["GEMINI_RESTRICTED_MODE"] === "true" || forced === "false";
   if (!isRestricted && forced === "true") return [];
-  const trustEnabled = layers
-    .map(({ settings }) => asObject(asObject(settings["security"])?.["folderTrust"])?.["enabled"])
-    .filter((value) => typeof value === "boolean")
-    .at(-1);
-  if (!isRestricted && trustEnabled === false) return [];
+  const trustEnabled = effectiveSwitch(layers, ["security", "folderTrust", "enabled"]);
+  if (!isRestricted && trustEnabled?.value === false) return [];
   const trusted = isRestricted ? false : await isTrusted(project, await readSettings(trustPath(target)));
   if (trusted === true || (trusted === undefined && !inProject)) return [];
   return [
@@ -101,34 +83,11 @@ function trustPath(target: InstallTarget): string {
   return path === undefined || path === "" ? join(homeOf(target), ".gemini", "trustedFolders.json") : path;
 }
 
-/** The rule with the longest matching path applies; `undefined` if none matches the folder. */
-async function isTrusted(folder: string, rules: Readonly<Record<string, unknown>> | undefined) {
-  const real = await realPath(folder);
-  let longest = -1;
-  let trusted: boolean | undefined;
-  for (const [path, level] of Object.entries(rules ?? {})) {
-    const root = await realPath(level === "TRUST_PARENT" ? dirname(path) : path);
-    const relativePath = relative(root, real);
-    if (
-      relativePath === ".." ||
-      relativePath.startsWith(`..${sep}`) ||
-      root.length <= longest ||
-      asString(level) === undefined
-    )
-      continue;
-    longest = root.length;
-    trusted = level !== "DO_NOT_TRUST";
-  }
-  return trusted;
-}
-
-const realPath = (path: string): Promise<string> => realpath(path).catch(() => path);
-
 /** Hooks were experimental first. 0.26.0 is the first version that runs them by default. */
 function tooOld(layers: readonly Layer[], version: string | undefined): readonly Finding[] {
   if (version === undefined || compareVersions(version, "0.27.0") >= 0) return [];
-  const experiment = effectiveSwitch(layers, "tools", "enableHooks");
-  const enabled = effectiveSwitch(layers, "hooks", "enabled");
+  const experiment = effectiveSwitch(layers, ["tools", "enableHooks"]);
+  const enabled = effectiveSwitch(layers, ["hooks", "enabled"]);
   if (experiment?.value === false)
     return [{ level: "broken", text: `hooks are switched off: "tools.enableHooks" is false in ${experiment.path}` }];
   if (compareVersions(version, "0.26.0") >= 0 || experiment?.value === true || enabled?.value === true) return [];

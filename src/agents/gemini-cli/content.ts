@@ -2,10 +2,10 @@ import { hasGivenId } from "../../model/call-ids.ts";
 import type { Content } from "../../model/content.ts";
 import { toolCallPart } from "../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../model/transcript.ts";
+import { textOf } from "../shared/gemini/tool-result.ts";
 import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts";
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
 import type { Fields } from "./state.ts";
-import { textOf } from "./tool-result.ts";
 
 /** Content of a message, for the entries that were read from it. Thoughts are left out. */
 export function messageContent(o: Fields, entries: readonly TranscriptEntry[]): readonly Content[] {

@@ -1,8 +1,8 @@
 import type { Agent } from "../../model/agent.ts";
+import { displayedWrites } from "../shared/gemini/file-writes.ts";
 import { GEMINI_NAMES } from "../shared/names/own-names.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
-import { toFileWrites } from "./file-writes.ts";
 import { KNOWN } from "./known.ts";
 
 export default {
@@ -38,7 +38,7 @@ export default {
   environment: ["GEMINI_SESSION_ID", "GEMINI_CLI_HOME"],
   recognises,
   toContent: hookContent,
-  toFileWrites,
+  toFileWrites: displayedWrites("AfterTool", new Set(["write_file", "replace"])),
   toEvents,
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

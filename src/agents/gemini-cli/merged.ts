@@ -1,11 +1,11 @@
 // From files of 0.20.2 to 0.35.3 and the source of 0.20.2, 2026-11-22: chatRecordingService.ts, local-invocation.ts
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
+import { textOf } from "../shared/gemini/tool-result.ts";
 import { asArray, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { elementsOf } from "../shared/transcript/elements.ts";
 import { readMessage } from "./records.ts";
 import { type ChatState, entryBase, type Fields, type MessageContext } from "./state.ts";
-import { textOf } from "./tool-result.ts";
 import { callEntries } from "./tools.ts";
 
 /** A subagent without a separate file. */

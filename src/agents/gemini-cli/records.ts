@@ -2,10 +2,10 @@
 import { defined } from "../../model/defined.ts";
 import { sumKnown, withParts } from "../../model/known.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
+import { textOf } from "../shared/gemini/tool-result.ts";
 import { asArray, asCount, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
 import { isContext, isProgramText } from "./program-text.ts";
 import { type ChatState, entryBase, type Fields, type MessageContext } from "./state.ts";
-import { textOf } from "./tool-result.ts";
 import { callEntries, uniqueCalls } from "./tools.ts";
 
 export interface Read {

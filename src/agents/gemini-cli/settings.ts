@@ -1,8 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { InstallTarget } from "../../model/agent.ts";
-import { asObject } from "../shared/payload/json.ts";
-import { JsoncError, parseDocument, plainOf } from "../shared/settings/jsonc.ts";
 
 /** The hook's name in the agent's own list of hooks, with which users can disable it. */
 export const HOOK_NAME = "openhook-otel";
@@ -25,16 +22,4 @@ export function systemSettingsPath({ env }: InstallTarget, platform: NodeJS.Plat
   if (configured !== undefined && configured !== "") return configured;
   if (platform === "darwin") return "/Library/Application Support/GeminiCli/settings.json";
   return platform === "win32" ? "C:\\ProgramData\\gemini-cli\\settings.json" : "/etc/gemini-cli/settings.json";
-}
-
-/** A settings file's value; `undefined` if the file is missing or invalid. */
-export async function readSettings(path: string): Promise<Readonly<Record<string, unknown>> | undefined> {
-  const text = await readFile(path, "utf8").catch(() => undefined);
-  if (text === undefined) return undefined;
-  try {
-    return asObject(plainOf(parseDocument(text.replace(/^\uFEFF/, ""))));
-  } catch (error) {
-    if (error instanceof JsoncError) return undefined;
-    throw error;
-  }
 }

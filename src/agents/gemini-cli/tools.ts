@@ -1,11 +1,11 @@
 import { idInAgent, idWithoutAgent, isRandomId, repeatedCallId } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
-import type { EntryOf, ToolStatus, TranscriptEntry } from "../../model/transcript.ts";
+import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
+import { editedLines, exitCodeIn, isCancelled, outcomeOf, SHELL_TOOL } from "../shared/gemini/tool-result.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asArray, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
 import { entryBase, type Fields, type MessageContext } from "./state.ts";
-import { editedLines, exitCodeIn, isCancelled, SHELL_TOOL } from "./tool-result.ts";
 
 /**
  * The tool calls of one answer, and the subagents they started. A running call has a use and no result. Two sessions can create
@@ -89,37 +89,6 @@ function resultOf(context: MessageContext, callId: string, name: string, call: F
     } as EntryOf<"tool_result">),
   ];
 }
-
-/**
- * Gemini CLI writes `error` also for calls that were refused by rule, and `cancelled` for calls that the user refused or
- * interrupted: only the error text distinguishes them.
- */
-function outcomeOf(
-  status: unknown,
-  error: string | undefined,
-  cancelled: boolean,
-): { readonly status: ToolStatus; readonly errorType?: string } | undefined {
-  const text = error ?? "";
-  switch (status) {
-    case "success":
-      return cancelled ? { status: "error", errorType: "interrupted" } : { status: "success" };
-    case "error":
-      return { status: REFUSED_BY_RULE.test(text) ? "denied" : "error" };
-    case "cancelled":
-      return REFUSED_BY_USER.test(text) || text === ""
-        ? { status: "denied" }
-        : { status: "error", errorType: "interrupted" };
-    default:
-      return undefined;
-  }
-}
-
-/** Refused by a BeforeTool hook or a policy, because no user could be asked, or because a hook stopped the agent. */
-const REFUSED_BY_RULE =
-  /^(?:Tool execution (?:blocked: |(?:for "[^"\n]{1,200}" )?(?:denied by policy|requires user confirmation, which is not supported))|Agent execution stopped by hook: )/;
-
-/** Refused by the user: the call itself, or an earlier one in the queue. */
-const REFUSED_BY_USER = /User (?:denied execution|did not allow tool call|cancelled operation)/;
 
 function responseOf(result: unknown): Fields | undefined {
   for (const part of asArray(result)) {

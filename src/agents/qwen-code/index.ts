@@ -1,27 +1,48 @@
 import type { Agent } from "../../model/agent.ts";
+import { displayedWrites } from "../shared/gemini/file-writes.ts";
 import { QWEN_NAMES } from "../shared/names/own-names.ts";
-import { emitsOf } from "../shared/payload/claude-like.ts";
 import { hookContent } from "../shared/payload/content.ts";
-import { EVENTS, recognises, SOURCE, toEvents } from "./adapter.ts";
+import { recognises, SOURCE, toEvents } from "./adapter.ts";
 import { KNOWN } from "./known.ts";
 
 export default {
   source: SOURCE,
   title: "Qwen Code",
   docs: "https://qwenlm.github.io/qwen-code-docs/en/users/features/hooks/",
-  emits: emitsOf(EVENTS),
-  tokens: "none",
+  emits: [
+    "file.write",
+    "session.start",
+    "prompt.submit",
+    "tool.start",
+    "tool.end",
+    "session.end",
+    "turn.end",
+    "turn.error",
+    "subagent.start",
+    "subagent.end",
+    "compaction",
+    "permission",
+    "notice",
+  ],
+  tokens: "transcript",
+  // Only sessions in a terminal end with an event
+  endsSilently: true,
   capabilities: {
-    basis: "documented",
-    subagents: false,
+    basis: "recorded",
+    versions: "0.24.4",
+    subagents: true,
     sessionIds: "native",
     callIds: "native",
-    eventIds: "arrival",
+    eventIds: "payload",
   },
   setsVariablesFrom: [".qwen/.env"],
   own: QWEN_NAMES,
   known: KNOWN,
+  environment: ["QWEN_CODE_SESSION_ID", "QWEN_HOME", "QWEN_RUNTIME_DIR"],
   recognises,
   toContent: hookContent,
+  toFileWrites: displayedWrites("PostToolUse", new Set(["write_file", "edit", "replace"])),
   toEvents,
+  transcript: () => import("./transcript.ts"),
+  installer: () => import("./installer.ts"),
 } satisfies Agent;

@@ -28,7 +28,6 @@ const extras = (event: Event | undefined) => (event === undefined ? undefined : 
 describe("agents with Claude Code's payload shape", () => {
   const base = { session_id: "s1", cwd: "/home/dev/acme-shop" };
   const own: Readonly<Record<string, Record<string, unknown>>> = {
-    "qwen-code": { transcript_path: "/home/dev/.qwen/projects/p/chats/s.jsonl" },
     droid: { transcript_path: "/home/dev/.factory/sessions/s.jsonl" },
     kimi: { client_type: "kimi_code_cli" },
   };

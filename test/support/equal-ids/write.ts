@@ -19,13 +19,13 @@ export function writeDocument(path: readonly string[], lines: readonly TimedLine
   if (messages.length > 0) write(path, JSON.stringify({ version: 1, messages }));
 }
 
-// --- internal ---
-
-const until = (lines: readonly TimedLine[], untilMs: number): readonly unknown[] =>
-  lines.filter(({ ms }) => ms <= untilMs).map(({ line }) => line);
-
-function write(path: readonly string[], text: string): void {
+export function write(path: readonly string[], text: string): void {
   const file = join(...path);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);
 }
+
+// --- internal ---
+
+const until = (lines: readonly TimedLine[], untilMs: number): readonly unknown[] =>
+  lines.filter(({ ms }) => ms <= untilMs).map(({ line }) => line);

@@ -1,4 +1,5 @@
-import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
+import type { ToolStatus } from "../../../model/transcript.ts";
+import { asArray, asCount, asObject, asString } from "../payload/json.ts";
 
 /** The tool that runs commands. */
 export const SHELL_TOOL = "run_shell_command";
@@ -37,7 +38,38 @@ export function textOf(content: unknown): string | undefined {
   return texts.length > 0 ? texts.join("") : undefined;
 }
 
+/**
+ * Gemini CLI writes `error` also for calls that were refused by rule, and `cancelled` for calls that the user refused or
+ * interrupted: only the error text distinguishes them.
+ */
+export function outcomeOf(
+  status: unknown,
+  error: string | undefined,
+  cancelled: boolean,
+): { readonly status: ToolStatus; readonly errorType?: string } | undefined {
+  const text = error ?? "";
+  switch (status) {
+    case "success":
+      return cancelled ? { status: "error", errorType: "interrupted" } : { status: "success" };
+    case "error":
+      return { status: REFUSED_BY_RULE.test(text) ? "denied" : "error" };
+    case "cancelled":
+      return REFUSED_BY_USER.test(text) || text === ""
+        ? { status: "denied" }
+        : { status: "error", errorType: "interrupted" };
+    default:
+      return undefined;
+  }
+}
+
 // --- internal ---
 
 /** Some short lines about processes can follow the exit code. */
 const TAIL_CHARS = 2_000;
+
+/** Refused by a BeforeTool hook or a policy, because no user could be asked, or because a hook stopped the agent. */
+const REFUSED_BY_RULE =
+  /^(?:Tool execution (?:blocked: |(?:for "[^"\n]{1,200}" )?(?:denied by policy|requires user confirmation, which is not supported))|Agent execution stopped by hook: )/;
+
+/** Refused by the user: the call itself, or an earlier one in the queue. */
+const REFUSED_BY_USER = /User (?:denied execution|did not allow tool call|cancelled operation)/;

@@ -1,0 +1,72 @@
+// https://qwenlm.github.io/qwen-code-docs/en/users/features/hooks/ and the program 0.24.4, read 2026-11-26
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { HookCommand } from "../../model/agent.ts";
+import { versionOf } from "../shared/payload/version.ts";
+import { oneFile } from "../shared/settings/one-file.ts";
+import {
+  addRegistrations,
+  type Registration,
+  registeredEvents,
+  removeRegistrations,
+} from "../shared/settings/settings.ts";
+import { SOURCE } from "./adapter.ts";
+import { check } from "./check.ts";
+import { folderOf, HOOK_NAME, NOT_EVENTS, settingsPath } from "./settings.ts";
+
+export default oneFile({
+  scopes: ["user", "project"],
+  path: settingsPath,
+  add: (text, { command }) => addRegistrations(text, registrationsFor(command), NOT_EVENTS),
+  remove: (text) => removeRegistrations(text, NOT_EVENTS),
+  registered: registeredEvents,
+  check,
+  async detect(target) {
+    const version = await versionOf(PROGRAM, target.env);
+    if (version !== undefined) return { present: true, version };
+    return { present: await exists(join(folderOf(target), "settings.json")) };
+  },
+});
+
+// --- internal ---
+
+const PROGRAM = "qwen";
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+interface EventToRegister {
+  readonly event: string;
+  readonly drain: "yes" | "if-waiting" | "no";
+}
+
+/**
+ * An unknown name only causes a warning.
+ *
+ * Not registered: MessageDisplay, InstructionsLoaded, PostCompact, the events of todos and SessionDelete, which a trace does not
+ * need; PermissionRequest and Notification, which only say that the user was asked.
+ */
+const EVENTS: readonly EventToRegister[] = [
+  { event: "SessionStart", drain: "if-waiting" },
+  { event: "UserPromptSubmit", drain: "no" },
+  { event: "PreToolUse", drain: "no" },
+  { event: "PostToolUse", drain: "no" },
+  { event: "PostToolUseFailure", drain: "no" },
+  { event: "PostToolBatch", drain: "no" },
+  { event: "SubagentStart", drain: "no" },
+  { event: "SubagentStop", drain: "no" },
+  { event: "PreCompact", drain: "no" },
+  { event: "Stop", drain: "yes" },
+  { event: "StopFailure", drain: "yes" },
+  { event: "SessionEnd", drain: "yes" },
+];
+
+/** Without a matcher a hook runs for every tool and every origin. No time limit: versions disagree about its unit. */
+const registrationsFor = (command: HookCommand): readonly Registration[] =>
+  EVENTS.map(({ event, drain }) => ({
+    event,
+    entry: { type: "command", name: HOOK_NAME, command: command({ source: SOURCE, drain }) },
+  }));

@@ -1,0 +1,90 @@
+import { isRandomId } from "../../model/call-ids.ts";
+import { withParts } from "../../model/known.ts";
+import type { TokenUsage } from "../../model/transcript.ts";
+import { asCode, asCount, asString, asTimeMs } from "../shared/payload/json.ts";
+import { type Answer, type Fields, factBase, type LineContext } from "./line-context.ts";
+import { agentOf, isHiddenAgent } from "./names.ts";
+
+/** `qwen-code.api_response`: one answer of a model, of the main agent, a subagent or one that the program hides. */
+export function modelCall(context: LineContext, event: Fields): void {
+  const { uuid, state, sink } = context;
+  const responseId = asString(event["response_id"]);
+  const endMs = asTimeMs(event["event.timestamp"]) ?? context.timeMs;
+  const key = responseId === undefined ? `answer:${uuid}` : `response:${responseId}:${repetition(responseId, event)}`;
+  const place = factBase({ ...context, timeMs: endMs }, key, key, agentOfEvent(event));
+  const durationMs = asCount(event["duration_ms"]);
+  const authType = asString(event["auth_type"]);
+  const usage = usageOf(event, authType);
+  sink.modelCall(place, {
+    responseId,
+    model: asString(event["model"]),
+    provider: PROVIDERS.get(authType ?? ""),
+    startMs: durationMs === undefined ? undefined : endMs - durationMs,
+    endMs,
+    usage,
+    complete: true,
+    noListPrice: authType === ANTHROPIC ? true : undefined,
+  });
+  if (responseId === undefined) return;
+  const answer: Answer = { responseId, place, endMs };
+  state.answers = [...(state.answers ?? []), answer].slice(-MAX_ANSWERS);
+}
+
+/** Notes that an answer called tools, so that its turn continues. */
+export function asksForTools({ sink }: LineContext, { place, responseId, endMs }: Answer): void {
+  sink.modelCall(place, { responseId, endMs, complete: true, asksForTools: true });
+}
+
+/** `qwen-code.api_error`: a request that failed. If the program retries, a later answer shows it. */
+export function modelError(context: LineContext, event: Fields): void {
+  const status = asCount(event["status_code"]);
+  context.sink.other({
+    kind: "model_error",
+    ...factBase(context, `error:${context.uuid}`, `error:${context.uuid}`, agentOfEvent(event)),
+    errorType: asCode(asString(event["error_type"])?.replace(/:.*/, "")) ?? status?.toString() ?? "_OTHER",
+    httpStatus: status,
+    final: true,
+  });
+}
+
+// --- internal ---
+
+/** Enough for all answers whose tools can still run. */
+const MAX_ANSWERS = 32;
+const ANTHROPIC = "anthropic";
+
+/** By the kind of authentication. `openai` stands for any server with that interface. */
+const PROVIDERS: ReadonlyMap<string, string> = new Map([
+  [ANTHROPIC, "anthropic"],
+  ["gemini", "gcp.gemini"],
+  ["vertex-ai", "gcp.vertex_ai"],
+]);
+
+/** Some local servers have only a few response ids: then the time belongs to the identity. */
+const repetition = (responseId: string, event: Fields): string =>
+  isRandomId(responseId) ? "" : (asString(event["event.timestamp"]) ?? "");
+
+function agentOfEvent(event: Fields): string | undefined {
+  const agentId = asString(event["subagent_id"]) ?? agentOf(event["prompt_id"]);
+  return isHiddenAgent(agentId) ? undefined : agentId;
+}
+
+/**
+ * Input includes cache reads. Output includes thoughts if the total is input and output. All zeros: the provider reported nothing.
+ * From Anthropic, input also includes cache writes, which are written nowhere, and thoughts are not counted separately.
+ */
+function usageOf(event: Fields, authType: string | undefined): TokenUsage | undefined {
+  const [input, output] = [asCount(event["input_token_count"]), asCount(event["output_token_count"])];
+  const cacheRead = asCount(event["cached_content_token_count"]);
+  const thoughts = asCount(event["thoughts_token_count"]);
+  const total = asCount(event["total_token_count"]);
+  if ((input ?? 0) + (output ?? 0) + (cacheRead ?? 0) + (total ?? 0) === 0) return undefined;
+  const isSeparate =
+    input !== undefined && output !== undefined && (thoughts ?? 0) > 0 && total === input + output + (thoughts ?? 0);
+  return {
+    input,
+    output: isSeparate ? withParts(output, thoughts) : output,
+    cacheRead,
+    reasoning: authType === ANTHROPIC && thoughts === 0 ? undefined : thoughts,
+  };
+}

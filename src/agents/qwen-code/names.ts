@@ -1,0 +1,31 @@
+import { asObject, asString } from "../shared/payload/json.ts";
+
+/**
+ * Agents that the program starts by itself, for example to extract memories. No call starts them and no hook reports them; their
+ * requests belong to the main agent.
+ */
+export const isHiddenAgent = (agentId: string | undefined): boolean => agentId?.startsWith("managed-") === true;
+
+/** MCP tools have the names `mcp__<server>__<tool>`. */
+export const mcpServerOf = (tool: string | undefined): string | undefined => /^mcp__(.+?)__/.exec(tool ?? "")?.[1];
+
+/** Types of errors of calls that a rule, a hook, a classifier or the user refused. */
+export const isDenial = (errorType: unknown): boolean => asString(errorType) === "execution_denied";
+
+/** The agent that a prompt id names: `<session>#<agent>#<n>`; `undefined` for the main agent and for hidden agents. */
+export function agentOf(promptId: unknown): string | undefined {
+  const agentId = /^[^#]+#([^#]+)#\d+$/.exec(asString(promptId) ?? "")?.[1];
+  return isHiddenAgent(agentId) ? undefined : agentId;
+}
+
+/** The id of the subagent that a call started: its type and the call's id. */
+export function spawnedAgent(
+  tool: string | undefined,
+  callId: string | undefined,
+  display: unknown,
+  input: unknown,
+): string | undefined {
+  if (callId === undefined || (tool !== "agent" && tool !== "task")) return undefined;
+  const type = asString(asObject(display)?.["subagentName"]) ?? asString(asObject(input)?.["subagent_type"]);
+  return type === undefined ? undefined : `${type}-${callId}`;
+}

@@ -1,0 +1,84 @@
+import { basename, dirname, join } from "node:path";
+import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
+import { asString, asTimeMs } from "../shared/payload/json.ts";
+import { distinctParts, existingFiles } from "../shared/transcript/copies.ts";
+import { firstBytes } from "../shared/transcript/open.ts";
+import {
+  type Dated,
+  entriesIn,
+  foldersBelow,
+  located,
+  namesIn,
+  oldestFirst,
+  statFile,
+} from "../shared/transcript/past.ts";
+
+/** `~/.qwen/projects`. `QWEN_HOME` replaces `~/.qwen`, and `QWEN_RUNTIME_DIR` too, but only for session files. */
+export function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const folder = asString(env["QWEN_RUNTIME_DIR"]) ?? asString(env["QWEN_HOME"]) ?? join(home, ".qwen");
+  return [join(folder, PROJECTS)];
+}
+
+/** Sessions of all projects. If a session is in several of them, all its files count. */
+export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
+  const sessions = new Map<string, Dated & { readonly mains: readonly string[] }>();
+  for (const projects of await foldersBelow(query, LAYOUTS)) {
+    for (const project of await entriesIn(projects, query)) {
+      if (!project.isFolder) continue;
+      for (const { name, path, isFolder } of await entriesIn(join(project.path, CHATS), query)) {
+        const file = isFolder || !name.endsWith(".jsonl") ? undefined : statFile(path, query);
+        if (file === undefined || file.sizeBytes === 0) continue;
+        const sessionId = basename(name, ".jsonl");
+        const known = sessions.get(sessionId);
+        const startMs = startIn(path, query.roots) ?? file.startMs;
+        sessions.set(sessionId, {
+          ...(known ?? { sessionId, path }),
+          startMs: Math.min(startMs, known?.startMs ?? startMs),
+          mains: [...(known?.mains ?? []), path],
+        });
+      }
+    }
+  }
+  for (const session of oldestFirst(sessions.values())) yield located(session, query);
+}
+
+/** The session's files in all projects, then those of its subagents. */
+export async function files(query: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+  const name = `${query.sessionId}.jsonl`;
+  const named = query.mains ?? (await projectsOf(query)).map((project) => join(project, CHATS, name));
+  const paths = query.path === undefined || basename(query.path) !== name ? named : [query.path, ...named];
+  const mains = existingFiles(paths, query.roots);
+  const found: TranscriptFile[] = mains.map((path) => ({ path }));
+  for (const project of new Set(paths.map((path) => dirname(dirname(path))))) {
+    const folder = join(project, "subagents", query.sessionId);
+    for (const file of await namesIn(folder, query)) {
+      const agentId = SUBAGENT_FILE.exec(file)?.[1];
+      if (agentId !== undefined) found.push({ path: join(folder, file), agentId });
+    }
+  }
+  return distinctParts(found);
+}
+
+// --- internal ---
+
+const PROJECTS = "projects";
+const LAYOUTS = [PROJECTS, join(".qwen", PROJECTS)];
+const CHATS = "chats";
+const SUBAGENT_FILE = /^agent-(.+)\.jsonl$/;
+const HEAD_BYTES = 4096;
+
+/** The folders of all projects, in the home folder and below the roots. */
+async function projectsOf(query: TranscriptQuery): Promise<readonly string[]> {
+  const usual = join(query.home, ".qwen", PROJECTS);
+  const found: string[] = [];
+  for (const folder of new Set([usual, ...(query.roots ?? [])])) {
+    for (const name of await namesIn(folder, folder === usual ? query : {})) found.push(join(folder, name));
+  }
+  return found;
+}
+
+/** Time of the first line. A fork starts with copied lines, whose times are those of the original session. */
+function startIn(path: string, allowed: readonly string[]): number | undefined {
+  const head = firstBytes(path, HEAD_BYTES, allowed).toString("utf8").split("\n", 1)[0] ?? "";
+  return head.includes('"forkedFrom"') ? undefined : asTimeMs(/"timestamp":"([^"\\]{1,40})"/.exec(head)?.[1]);
+}

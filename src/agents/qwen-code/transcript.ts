@@ -1,0 +1,50 @@
+// Layout as written by 0.24.4, recorded 2026-11-25; token rule in README.md beside this file
+import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "../../model/agent.ts";
+import { isSequenceNumber } from "../../model/call-ids.ts";
+import { defined } from "../../model/defined.ts";
+import type { EntryOf, Offset } from "../../model/transcript.ts";
+import { asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
+import { readSmall } from "../shared/transcript/open.ts";
+import { type LineRules, readLines } from "../shared/transcript/read-lines.ts";
+import { lineContent } from "./content.ts";
+import { type ChatState, chatState } from "./line-context.ts";
+import { KINDS, readLine } from "./lines.ts";
+import { files, locate, roots } from "./places.ts";
+
+export default { roots, locate, files, read } satisfies TranscriptReader;
+
+async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
+  const rules: LineRules<ChatState> = {
+    kinds: KINDS,
+    state: chatState,
+    read: (line, state, sink) => readLine(line, state, sink, file.agentId),
+    content: lineContent,
+  };
+  for await (const { state, isFirst, isFresh, ...batch } of readLines(file, from, options, rules)) {
+    if (isFirst && isFresh && file.agentId !== undefined)
+      batch.entries.unshift(await subagentOf(file, file.agentId, state.timeMs));
+    yield batch;
+  }
+}
+
+// --- internal ---
+
+const MAX_META_BYTES = 1 << 20;
+
+/** What started a subagent, from the file beside its own. */
+async function subagentOf(file: TranscriptFile, agentId: string, readMs: number): Promise<EntryOf<"subagent">> {
+  const meta = await readSmall(file.path.replace(/\.jsonl$/, ".meta.json"), MAX_META_BYTES, file.roots);
+  const about = parsedObject(meta?.bytes ?? "{}") ?? {};
+  const started = asString(about["toolUseId"]);
+  const isCounted = started !== undefined && isSequenceNumber(started);
+  return defined<EntryOf<"subagent">>({
+    kind: "subagent",
+    key: `subagent:${agentId}`,
+    timeMs: asTimeMs(about["createdAt"]) ?? readMs,
+    agentId,
+    agentType: asString(about["agentType"]),
+    parentCallId: isCounted ? undefined : started,
+    parentGivenId: isCounted ? started : undefined,
+    parentAgentId: asString(about["parentAgentId"]),
+  } as EntryOf<"subagent">);
+}
