@@ -20,7 +20,7 @@ import { readInbox } from "./drain/read-inbox.ts";
 import { readTranscripts } from "./drain/read-transcripts.ts";
 import { retryQuarantined } from "./drain/retry-quarantined.ts";
 import { measureDrain } from "./drain/self-counters.ts";
-import { announceDrain, serveBridge } from "./drain/serve-bridge.ts";
+import { announceDrain, serveBridge, serveBridgeDuring } from "./drain/serve-bridge.ts";
 import { LOST_COUNT } from "./intake/inbox-file.ts";
 import { ENDED_BY_USER, ENDED_IDLE } from "./model/session.ts";
 import { protectionOf } from "./privacy/protection.ts";
@@ -171,7 +171,7 @@ async function pass(work: Drain, options: DrainOptions): Promise<void> {
   for (const session of incomplete) await build(work, session, { patient: false });
   await endIdle(work, options);
   await applyProjectSettingsBeforeSending(work);
-  await (options.deliver ?? deliver)(work, { isEager: options.isEager === true });
+  await sendQueued(work, options);
   await readRest(work, options);
   forgetStoredNames(work, options.isEager === true ? Number.POSITIVE_INFINITY : FORGET_NAMES_MS);
   removeRemnants(work);
@@ -187,9 +187,12 @@ async function readRest(work: Drain, options: DrainOptions): Promise<void> {
     const sessions = await read(work, new Set([...started, ...(await readInbox(work))]));
     for (const session of await derive(work, sessions)) await build(work, session, { patient: false });
     await endIdle(work, options);
-    await (options.deliver ?? deliver)(work, { isEager: options.isEager === true });
+    await sendQueued(work, options);
   }
 }
+
+const sendQueued = (work: Drain, options: DrainOptions): Promise<void> =>
+  serveBridgeDuring(work, () => (options.deliver ?? deliver)(work, { isEager: options.isEager === true }));
 
 /** @returns the sessions that the read entries belong to */
 async function read(work: Drain, sessions: ReadonlySet<number>): Promise<ReadonlySet<number>> {

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, ftruncateSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { Places } from "../config/places.ts";
 import { processStart } from "../intake/inbox-file.ts";
@@ -10,6 +10,7 @@ import { processStart } from "../intake/inbox-file.ts";
 export class RunningCommands {
   readonly #path: string;
   readonly #running = new Map<number, string>();
+  #file: number | undefined;
 
   constructor({ stateDir }: Pick<Places, "stateDir">) {
     this.#path = join(stateDir, "bridge.running");
@@ -22,8 +23,17 @@ export class RunningCommands {
     this.#write();
   }
 
+  /** The file keeps the process until the next one starts: one that has ended is not found again. */
   ended(pid: number): void {
-    if (this.#running.delete(pid)) this.#write();
+    this.#running.delete(pid);
+  }
+
+  /** No command runs any more. */
+  close(): void {
+    if (this.#file === undefined) return;
+    closeSync(this.#file);
+    this.#file = undefined;
+    this.#remove();
   }
 
   /** Ends the commands of a drain that died. */
@@ -44,15 +54,26 @@ export class RunningCommands {
         // It has ended, or belongs to another user
       }
     }
-    this.#write();
+    this.#remove();
   }
 
+  /** The file stays open, because this happens for every envelope. */
   #write(): void {
     try {
-      if (this.#running.size === 0) rmSync(this.#path, { force: true });
-      else writeFileSync(this.#path, [...this.#running].map((pair) => `${pair.join(" ")}\n`).join(""), { mode: 0o600 });
+      this.#file ??= openSync(this.#path, "w", 0o600);
+      const text = Buffer.from([...this.#running].map((pair) => `${pair.join(" ")}\n`).join(""));
+      writeSync(this.#file, text, 0, text.length, 0);
+      ftruncateSync(this.#file, text.length);
     } catch {
       // Only a killed drain needs it
+    }
+  }
+
+  #remove(): void {
+    try {
+      rmSync(this.#path, { force: true });
+    } catch {
+      // As above
     }
   }
 }

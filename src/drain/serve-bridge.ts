@@ -34,6 +34,29 @@ export async function serveBridge(drain: Drain, lock: string): Promise<void> {
   bridge.kick();
 }
 
+/**
+ * Hands new events to the bridge's commands while the drain waits for something else: a slow backend must not delay them. The next
+ * drain builds their sessions.
+ */
+export async function serveBridgeDuring(drain: Drain, work: () => Promise<void>): Promise<void> {
+  const { bridge, places, sleep } = drain;
+  if (!bridge.isActive) return work();
+  const inbox = new InboxWatch(places.inboxDir);
+  let isDone = false;
+  const ended = work().finally(() => {
+    isDone = true;
+  });
+  const serve = async (): Promise<void> => {
+    for (; !isDone; await Promise.race([sleep(POLL_MS), ended])) {
+      if (!inbox.hasNews()) continue;
+      await readInbox(drain);
+      bridge.kick();
+    }
+  };
+  // Neither may be left running when the store is closed
+  for (const one of await Promise.allSettled([ended, serve()])) if (one.status === "rejected") throw one.reason;
+}
+
 /** Shows hooks that a drain reads new events from now on; written before it starts to read. */
 export const announceDrain = ({ places }: Pick<Drain, "places">): void =>
   new LiveMark(join(places.stateDir, BRIDGE_LIVE)).write();

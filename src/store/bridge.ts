@@ -1,6 +1,6 @@
 import type { Event } from "../model/event.ts";
 import { isEmptyQueue } from "./bridge-state.ts";
-import type { Database } from "./database.ts";
+import { type Database, deferSync, syncEveryCommit } from "./database.ts";
 
 // Envelopes for the commands of allowed registration files, and what became of them
 
@@ -49,13 +49,20 @@ export function nextEnvelope(
     readonly ended?: { readonly seq: number; readonly result: BridgeResult; readonly backOffMs: BackOff };
     /** False: only stores the result. */
     readonly isWanted: boolean;
+    /** False: the commit is on disk with a later one. A killed process loses nothing; a power failure may undo it. */
+    readonly isOnDisk: boolean;
   },
 ): QueuedEnvelope | undefined {
-  const { nowMs, exceptSessions, ended, isWanted } = options;
-  return db.transaction(() => {
-    if (ended !== undefined) settleEnvelope(db, command, ended.seq, ended.result, nowMs, ended.backOffMs);
-    return isWanted ? takeNext(db, command, nowMs, exceptSessions) : undefined;
-  }, "commit.bridge");
+  const { nowMs, exceptSessions, ended, isWanted, isOnDisk } = options;
+  if (!isOnDisk) deferSync(db);
+  try {
+    return db.transaction(() => {
+      if (ended !== undefined) settleEnvelope(db, command, ended.seq, ended.result, nowMs, ended.backOffMs);
+      return isWanted ? takeNext(db, command, nowMs, exceptSessions) : undefined;
+    }, "commit.bridge");
+  } finally {
+    if (!isOnDisk) syncEveryCommit(db);
+  }
 }
 
 /** How long a command rests after this many failures in a row, in milliseconds. */

@@ -1,7 +1,10 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Envelope } from "../../src/model/envelope.ts";
+import { until } from "../support/program.ts";
 import { APPEND, bridgedProjects, TYPES } from "./bridged-project.ts";
 
 const at = bridgedProjects();
@@ -81,6 +84,39 @@ describe("delivery", () => {
     expect(at().types()).toEqual(TYPES);
     const log = readFileSync(join(at().replay.home, "log"), "utf8").trim().split("\n");
     expect(log).toEqual(TYPES.flatMap(() => ["start", "end"]));
+  });
+
+  test("a backend that has not responded yet delays no command", async () => {
+    at().write([
+      { command: APPEND, events: ["session.start"] },
+      { command: 'touch "$HOME/end"', events: ["session.end"] },
+    ]);
+    await at().allow();
+    const end = join(at().replay.home, "end");
+    const calls = at().replay.calls;
+    let wasInTime: boolean | undefined;
+    const backend = createServer(async (request, response) => {
+      request.resume();
+      if (wasInTime === undefined) {
+        wasInTime = false;
+        for (const call of calls.slice(-1)) at().replay.put(call);
+        await until("the command has run", () => existsSync(end)).then(
+          () => (wasInTime = true),
+          () => {},
+        );
+      }
+      response.end("{}");
+    });
+    await new Promise<void>((done) => backend.listen(0, "127.0.0.1", done));
+    at().replay.env = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(backend.address() as AddressInfo).port}`,
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+    };
+    for (const call of calls.slice(0, -1)) at().replay.put(call);
+    await at().drain({ endIdle: true });
+    backend.close();
+    expect(wasInTime).toBe(true);
+    expect(at().types()).toEqual(["session.start"]);
   });
 
   test("a command sees the project's folder, the user's home and no secrets of the agent", async () => {
