@@ -3,6 +3,7 @@ import { Command, CommanderError } from "commander";
 import { addAgentCommands } from "./commands/definitions/agents.ts";
 import { addDataCommands } from "./commands/definitions/data.ts";
 import { addSessionCommands } from "./commands/definitions/sessions.ts";
+import { refuseSurplusArguments } from "./commands/definitions/surplus.ts";
 import { addToolCommands } from "./commands/definitions/tools.ts";
 import { homeDirectory, lastingNode, placesOf } from "./config/places.ts";
 import { programName } from "./config/program-name.ts";
@@ -95,6 +96,7 @@ function commands(done: (code: Promise<number>) => Promise<void>): Command {
     .addHelpText("after", `\n${EXIT_CODES}`)
     .showHelpAfterError("(--help lists commands and options)")
     .exitOverride();
+  refuseSurplusArguments(program);
   const setup = { context, done, packageRoot, hookSource, interruption };
   addAgentCommands(program, setup);
   addSessionCommands(program, setup);
