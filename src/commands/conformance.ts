@@ -13,6 +13,8 @@ export interface ConformanceOptions {
   readonly kinds?: string;
   /** Only payloads of this agent. */
   readonly source?: string;
+  /** Only cases up to this level. */
+  readonly level?: string;
   /** The text that this program writes. */
   readonly text?: EnvelopeText;
   readonly packageRoot: string;
@@ -36,8 +38,10 @@ export async function conformance(
     throw new UserError("E_USAGE", `unknown kind ${JSON.stringify(unknown)}; known are: ${KIT_KINDS.join(", ")}`);
   }
   const cases = (await readKit(join(options.packageRoot, "conformance"))).filter(
-    ({ kind, source }) =>
-      kinds.includes(kind) && (options.source === undefined || source === undefined || source === options.source),
+    ({ kind, source, level }) =>
+      kinds.includes(kind) &&
+      level <= Number(options.level ?? 3) &&
+      (options.source === undefined || source === undefined || source === options.source),
   );
   if (cases.length === 0) throw new UserError("E_USAGE", "no case is left");
   const implementation =

@@ -28,7 +28,7 @@ export const commandImplementation =
         shell: true,
         cwd,
         env: { ...env, OPENHOOK_CASE: kind, OPENHOOK_SOURCE: source, OPENHOOK_EVENT: event },
-        stdio: ["pipe", "pipe", "ignore"],
+        stdio: ["pipe", "pipe", "pipe"],
         timeout: TIME_LIMIT_MS,
         killSignal: "SIGKILL",
       });
@@ -37,10 +37,18 @@ export const commandImplementation =
       child.stdout.on("data", (chunk: string) => {
         if (stdout.length < MAX_OUTPUT) stdout += chunk;
       });
+      let stderr = "";
+      child.stderr.setEncoding("utf8");
+      child.stderr.on("data", (chunk: string) => {
+        stderr = (stderr + chunk).slice(-MAX_COMPLAINT);
+      });
       // It may exit without reading its input
       child.stdin.on("error", () => {});
-      child.on("error", () => done({ stdout: "", code: undefined }));
-      child.on("close", (code) => done({ stdout, code: code ?? undefined }));
+      child.on("error", ({ message }) => done({ stdout: "", code: undefined, complaint: message }));
+      child.on("close", (code) => {
+        const complaint = stderr.trim().split("\n").at(-1);
+        done({ stdout, code: code ?? undefined, ...(complaint && { complaint }) });
+      });
       child.stdin.end(stdin);
     });
 
@@ -48,6 +56,7 @@ export const commandImplementation =
 
 const TIME_LIMIT_MS = 30_000;
 const MAX_OUTPUT = 10_000_000;
+const MAX_COMPLAINT = 300;
 
 function answerTo(
   { kind, stdin, source, event }: KitCase,

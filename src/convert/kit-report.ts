@@ -35,11 +35,13 @@ export function* kitLines(results: readonly KitResult[], terminal: Terminal): Ge
   for (const { one, fault } of results) if (fault !== undefined) yield `${one.name}: ${fault}`;
   const rows = KIT_KINDS.map((kind) => ({ kind, results: results.filter(({ one }) => one.kind === kind) }));
   yield* table(
-    COLUMNS,
+    COLUMNS.filter(({ level }) => level === undefined || results.some(({ one }) => one.level === level)),
     rows.filter((row) => row.results.length > 0),
     terminal,
   );
-  yield `conformance level: ${levelIn(results)} of 3`;
+  const level = levelIn(results);
+  const isUntried = level < 3 && !results.some(({ one }) => one.level === level + 1);
+  yield `conformance level: ${level} of 3${isUntried ? ` (no case of level ${level + 1} was run)` : ""}`;
 }
 
 // --- internal ---
@@ -54,14 +56,13 @@ const passed = ({ results }: Row, level: number): string => {
   return own.length === 0 ? "–" : `${own.filter(({ fault }) => fault === undefined).length}/${own.length}`;
 };
 
-const COLUMNS: readonly Column<Row>[] = [
+const COLUMNS: readonly (Column<Row> & { readonly level?: number })[] = [
   { title: "cases", cell: ({ kind }) => kind, rank: 9 },
-  ...([1, 2, 3] as const).map(
-    (level): Column<Row> => ({
-      title: `level ${level}`,
-      cell: (row) => passed(row, level),
-      align: "right",
-      rank: 8,
-    }),
-  ),
+  ...([1, 2, 3] as const).map((level) => ({
+    level,
+    title: `level ${level}`,
+    cell: (row: Row) => passed(row, level),
+    align: "right" as const,
+    rank: 8,
+  })),
 ];

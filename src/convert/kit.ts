@@ -26,6 +26,8 @@ export interface KitAnswer {
   readonly stdout: string;
   /** Not 0: it refused. `undefined`: it could not be run or took too long. */
   readonly code: number | undefined;
+  /** The last line on stderr, shown if it refused. */
+  readonly complaint?: string;
 }
 
 export type Implementation = (one: KitCase) => Promise<KitAnswer>;
@@ -49,11 +51,13 @@ export async function readKit(folder: string): Promise<readonly KitCase[]> {
 }
 
 /** @returns why an answer is wrong; `undefined`: it is right */
-export function faultIn({ kind, expected }: KitCase, { stdout, code }: KitAnswer): string | undefined {
-  if (code === undefined) return "it did not run, or took too long";
+export function faultIn({ kind, expected }: KitCase, answer: KitAnswer): string | undefined {
+  const { stdout, code, complaint } = answer;
+  const why = complaint === undefined ? "" : `: ${complaint}`;
+  if (code === undefined) return `it did not run, or took too long${why}`;
   // A file that is no registration is refused in whatever way
   if (kind === "discover" && expected === null) return code !== 0 || stdout.trim() === "" ? undefined : "not refused";
-  if (code !== 0) return `exit code ${code}`;
+  if (code !== 0) return `exit code ${code}${why}`;
   const values = valuesOf(stdout);
   if (values === undefined) return "stdout is not one JSON value per line";
   if (kind === "convert") return envelopesFault(values, expected as readonly Fields[], stdout);
@@ -117,8 +121,9 @@ function envelopesFault(values: readonly unknown[], expected: readonly Fields[],
   return undefined;
 }
 
-/** The first member of `expected` that `given` does not have. */
+/** The first member of `expected` that `given` has with another value, or not at all; members of `data` are never required. */
 function differenceIn(given: unknown, expected: unknown, path: string): string | undefined {
+  if (given === undefined && path.startsWith("data")) return undefined;
   if (typeof expected !== "object" || expected === null) {
     return Object.is(given, expected) ? undefined : `${path} is not ${JSON.stringify(expected)}`;
   }

@@ -66,9 +66,16 @@ describe("a command", () => {
     const faults = async (program: string) => (await run(program, some.slice(0, 1))).map(({ fault }) => fault);
     expect(await faults(`console.log("{}")`)).toEqual([expect.stringMatching(/^expected /)]);
     expect(await faults("process.exit(7)")).toEqual(["exit code 7"]);
+    expect(await faults('console.error("starting\\nno such case"); process.exit(7)')).toEqual([
+      "exit code 7: no such case",
+    ]);
     expect(await faults(`console.log("hello")`)).toEqual(["stdout is not one JSON value per line"]);
     const results = await run("process.exit(7)");
     expect([...kitLines(results, { columns: 100, colour: false })].at(-1)).toBe("conformance level: 0 of 3");
+    const valid = await runKit(some, ourImplementation(agents, "cwd", Date.now));
+    expect([...kitLines(valid, { columns: 100, colour: false })].at(-1)).toBe(
+      "conformance level: 1 of 3 (no case of level 2 was run)",
+    );
   });
 });
 
@@ -99,5 +106,12 @@ describe("envelopes", () => {
     expect(fault([{ type: "tool.end" }], "")).toBe("expected tool.end; got 0 envelopes");
     expect(fault([{ type: "tool.end" }], line({ time: "now" }))).toMatch(/^time: /);
     expect(fault([{ type: "tool.end", data: { status: "error" } }], line())).toBe('data.status is not "error"');
+    expect(fault([{ type: "tool.end", session_id: "t" }], line())).toBe('session_id is not "t"');
+  });
+
+  test("may leave out members of data, which the specification does not require", () => {
+    const expected = [{ type: "tool.end", data: { tool_call_id: "t1", status: "success" } }];
+    expect(fault(expected, line())).toBeUndefined();
+    expect(fault(expected, line({ data: undefined }))).toBeUndefined();
   });
 });

@@ -31,6 +31,7 @@ export function addToolCommands(program: Command, { context, done, hookSource, p
     .argument("[command]", "shell command that reads a native payload and writes envelopes (default: this program)")
     .option("--kinds <kinds>", "kinds of cases: convert,validate,session,discover (default for a command: convert)")
     .option("--source <agent>", "only payloads of this agent")
+    .addOption(new Option("--level <level>", "only cases up to this level").choices(["1", "2", "3"]))
     .addOption(new Option("--text <text>", "text that this program writes").choices([...ENVELOPE_TEXTS]))
     .action(async (command: string | undefined, options) =>
       done((await import("../set-up.ts")).conformance(command, { ...options, packageRoot }, context)),
