@@ -1,24 +1,28 @@
+import { realpathSync } from "node:fs";
 import { delimiter, isAbsolute, relative, sep } from "node:path";
+import { foldersUpToRoot } from "../config/project-files.ts";
 import { BRIDGE_VARIABLE } from "../intake/inbox-file.ts";
 
 /**
  * The environment of a command: what programs need to find themselves, the user and the language, and nothing that the agent or its
- * repository may have set. Folders of the project are left out of PATH, so that a repository does not replace programs.
+ * repository may have set. Folders of projects are left out of PATH, so that a repository does not replace programs.
  *
  * @param env of this process
- * @param folder in which the command runs
- * @param isProject whether the folder is a project's
+ * @param projects folders whose repositories may not add programs: the file's, the session's, the agent's
  */
 export function commandEnvironment(
   env: Readonly<Record<string, string | undefined>>,
-  { folder, home, isProject }: { readonly folder: string; readonly home: string; readonly isProject: boolean },
+  { projects, home }: { readonly projects: readonly string[]; readonly home: string },
 ): Readonly<Record<string, string>> {
   const kept = Object.entries(env).filter(
     (pair): pair is [string, string] => pair[1] !== undefined && KEPT.has(pair[0].toUpperCase()),
   );
-  const path = (env["PATH"] ?? env["Path"] ?? "")
-    .split(delimiter)
-    .filter((one) => isAbsolute(one) && !(isProject && isIn(one, folder)));
+  const roots = projects.flatMap((folder) => rootOf(folder, realOf(home)));
+  const path = (env["PATH"] ?? env["Path"] ?? "").split(delimiter).filter((one) => {
+    if (!isAbsolute(one)) return false;
+    const real = realOf(one);
+    return !PACKAGES.test(one) && !PACKAGES.test(real) && !roots.some((root) => isIn(one, root) || isIn(real, root));
+  });
   return {
     ...Object.fromEntries(kept),
     PATH: path.length > 0 ? path.join(delimiter) : DEFAULT_PATH,
@@ -40,6 +44,25 @@ const KEPT: ReadonlySet<string> = new Set([
   ...["SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERNAME", "USERPROFILE"],
   ...["HOMEDRIVE", "HOMEPATH", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "PROCESSOR_ARCHITECTURE"],
 ]);
+
+/** npm puts those of the project and of all folders above it first into PATH. */
+const PACKAGES = /[/\\]node_modules[/\\]\.bin[/\\]?$/;
+
+/** Of a folder's repository. A repository that contains the user's home contains the user's own programs. */
+function rootOf(folder: string, home: string): readonly string[] {
+  const root = foldersUpToRoot(folder).at(-1);
+  if (root === undefined) return [];
+  if (!isIn(home, root)) return [root, folder];
+  return isIn(home, realOf(folder)) ? [] : [realOf(folder), folder];
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
 
 function isIn(path: string, folder: string): boolean {
   const rest = relative(folder, path);

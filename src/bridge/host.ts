@@ -1,5 +1,6 @@
 import { levelOf } from "../capture/level.ts";
 import { ownUid } from "../config/file-owner.ts";
+import { HOOK_FOLDER } from "../intake/inbox-file.ts";
 import type { CaptureLevel } from "../model/capture.ts";
 import { messageOf } from "../model/error-message.ts";
 import { type Event, timeMsOf } from "../model/event.ts";
@@ -53,6 +54,7 @@ export class BridgeHost implements Bridge {
   readonly #lanes = new Set<Promise<void>>();
   readonly #lanesOf = new Map<number, number>();
   #isStopping = false;
+  #syncedMs = Number.NEGATIVE_INFINITY;
   #failure: { readonly error: unknown } | undefined;
 
   constructor(deps: BridgeDeps) {
@@ -109,6 +111,7 @@ export class BridgeHost implements Bridge {
 
   async #ended(): Promise<void> {
     while (this.#lanes.size > 0) await Promise.all(this.#lanes);
+    this.#running.close();
   }
 
   #throwFailure(): void {
@@ -151,6 +154,7 @@ export class BridgeHost implements Bridge {
         nowMs: now(),
         exceptSessions: [...sessions],
         isWanted,
+        isOnDisk: this.#mustSync(),
         ...(ended !== undefined && { ended }),
       });
       if (found === undefined && (file !== undefined || this.#isRevoked(served.path))) dropCommandQueue(db, served.id);
@@ -166,14 +170,16 @@ export class BridgeHost implements Bridge {
   async #run(file: RegistrationFile, { command }: BridgeCommand, queued: QueuedEnvelope): Promise<BridgeResult> {
     const { db, env, loaded, log, places, platform } = this.#deps;
     const { path, folder } = file;
-    const level = levelOf({ loaded }, sessionById(db, queued.session));
+    const session = sessionById(db, queued.session);
+    const level = levelOf({ loaded }, session);
+    const projects = [path === userFileOf(places) ? undefined : folder, session.cwd, env[HOOK_FOLDER]];
     const input = envelopeLine(db, queued, this.#formAt(level));
     if (input === undefined) return { kind: "withheld" };
     let pid: number | undefined;
     const reason = await ran(() =>
       runCommand({
         ...{ command, folder, input, platform, timeoutMs: loaded.config.bridge.timeoutMs },
-        env: commandEnvironment(env, { folder, home: places.home, isProject: path !== userFileOf(places) }),
+        env: commandEnvironment(env, { projects: projects.filter((one) => one !== undefined), home: places.home }),
         onStart: (started) => {
           pid = started;
           this.#running.started(started);
@@ -185,6 +191,14 @@ export class BridgeHost implements Bridge {
     const isDropped = queued.attempts >= MAX_ATTEMPTS;
     log(`bridge: a command of ${path} failed: ${reason}${isDropped ? "; the envelope was dropped" : ""}`);
     return { kind: "failed", reason, isDropped };
+  }
+
+  /** Whether a commit must be on disk before it returns. In a burst most are not: after a power failure their envelopes come again. */
+  #mustSync(): boolean {
+    const nowMs = performance.now();
+    const isDue = nowMs - this.#syncedMs >= SYNC_MS;
+    if (isDue) this.#syncedMs = nowMs;
+    return isDue;
   }
 
   #formAt(level: CaptureLevel): HandoverForm {
@@ -219,6 +233,8 @@ export class BridgeHost implements Bridge {
 const DAY_MS = 86_400_000;
 /** How long a registration file is not read again for new events. */
 const FRESH_MS = 500;
+/** The longest time whose deliveries a power failure can undo. */
+const SYNC_MS = 250;
 /** Processes of one asynchronous command at the same time. */
 const MAX_LANES = 4;
 

@@ -93,6 +93,8 @@ export function readRegistrationFile(path: string, runner: Runner): Registration
 
 const OTHER_OWNER = "it belongs to another user";
 const [OTHERS_WRITE, STICKY] = [0o002, 0o1000] as const;
+/** Our hook as users write it by hand: `openhook-otel hook`, also with a path, `npx`, `env` or in another shell. */
+const STARTS_OUR_HOOK = /(?:^|[\s/\\"'=;&|(`])openhook-otel(?:\.cjs|\.cmd|@[\w.~^-]+)?["']?\s+hook(?![\w-])/;
 const MAX_COMMAND_CHARACTERS = 8_192;
 
 function problemOf(path: string, folder: string, { uid, sudoUid }: Runner): string | undefined {
@@ -136,7 +138,7 @@ function contentOf(
   if (bytes.length > MAX_BYTES) return { path, problem: `it is larger than ${MAX_BYTES} bytes` };
   const found = discoveryIn(bytes.toString("utf8"));
   if (typeof found === "string") return { path, problem: `it does not follow OpenHook v0.1: ${found}` };
-  const own = found.hooks.filter(({ command }) => isOurCommand(command));
+  const own = found.hooks.filter(({ command }) => isOurCommand(command) || STARTS_OUR_HOOK.test(command));
   const others = new Map<string, BridgeCommand>();
   for (const { command, events, async: isAsync } of found.hooks.filter((hook) => !own.includes(hook))) {
     if (command.length > MAX_COMMAND_CHARACTERS || command.includes("\0")) {

@@ -47,9 +47,10 @@ export function runCommand(run: CommandRun): Promise<CommandFailure> {
       timer = setTimeout(() => end(lateText), UNKILLABLE_MS);
     }, run.timeoutMs);
     child.once("error", (error) => end(`it could not be started: ${messageOf(error)}`));
-    child.once("exit", (code, signal) => {
+    child.once("exit", async (code, signal) => {
       killGroup(child, run.platform);
       child.stdin?.destroy();
+      if (run.onOutput !== undefined) await closeOutput(child);
       if (isLate) end(lateText);
       else if (code === 0) end(undefined);
       else end(code === null ? `it was ended by ${signal}` : `exit code ${code}`);
@@ -65,6 +66,7 @@ export function runCommand(run: CommandRun): Promise<CommandFailure> {
 
 const MAX_OUTPUT_BYTES = 64 * 1024;
 const UNKILLABLE_MS = 2_000;
+const LAST_OUTPUT_MS = 1_000;
 
 function start({ command, folder, env, platform, onOutput }: CommandRun): ChildProcess {
   const output = onOutput === undefined ? "ignore" : "pipe";
@@ -86,6 +88,20 @@ function killGroup({ pid }: ChildProcess, platform: NodeJS.Platform): void {
   } catch {
     // Nothing is left of it
   }
+}
+
+/** Waits for the rest of the output. What left the group, e.g. with `setsid`, can hold the pipes for as long as it runs. */
+async function closeOutput(child: ChildProcess): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  await Promise.race([
+    new Promise((done) => child.once("close", done)),
+    new Promise((done) => {
+      timer = setTimeout(done, LAST_OUTPUT_MS);
+    }),
+  ]);
+  clearTimeout(timer);
+  child.stdout?.destroy();
+  child.stderr?.destroy();
 }
 
 function forward(child: ChildProcess, onOutput: (text: string) => void): void {

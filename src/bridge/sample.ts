@@ -22,9 +22,8 @@ export async function testFile(
   { bridge: { timeoutMs }, openhook: { text } }: Pick<Config, "bridge" | "openhook">,
   context: Context,
 ): Promise<number> {
-  const { env, places, platform, stdout, now } = context;
+  const { cwd, env, places, platform, stdout, now } = context;
   const { folder, path } = file;
-  const isProject = path !== userFileOf(places);
   let failed = 0;
   for (const one of file.commands) {
     const types = ENVELOPE_TYPES.filter((known) => text === "context" || known !== "file.write");
@@ -37,7 +36,10 @@ export async function testFile(
     const startMs = performance.now();
     const reason = await runCommand({
       ...{ command: one.command, folder, platform, timeoutMs },
-      env: commandEnvironment(env, { folder, home: places.home, isProject }),
+      env: commandEnvironment(env, {
+        projects: path === userFileOf(places) ? [cwd] : [folder, cwd],
+        home: places.home,
+      }),
       input: JSON.stringify(sampleOf(type, folder, text, now())),
       onOutput: (text) => stdout.write(indented(text)),
     });

@@ -1,12 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { isAllowed } from "../../src/bridge/consent.ts";
 import {
   MAX_BYTES,
   MAX_COMMANDS,
   projectFileOf,
+  type RegistrationFile,
   type Runner,
   readRegistrationFile,
 } from "../../src/bridge/registration-file.ts";
@@ -54,6 +56,42 @@ test("our own registration is never one of the commands, whichever version wrote
     { command: "theirs" },
   ]);
   expect(read()).toMatchObject({ own: 3, commands: [{ command: "theirs" }] });
+});
+
+test.each([
+  "openhook-otel hook --source openhook",
+  "npx openhook-otel hook --source openhook",
+  "npx --yes openhook-otel@1.2.0 hook",
+  "/opt/node/bin/openhook-otel hook --source openhook",
+  "node '/opt/lib/dist/openhook-otel.cjs' hook",
+  "sh -c 'openhook-otel hook --source openhook'",
+  "env -i PATH=/usr/bin openhook-otel hook --source openhook",
+  "A=1 exec openhook-otel  hook",
+  "true; openhook-otel hook",
+  "C:\\tools\\openhook-otel.cmd hook --source openhook",
+])("our hook is not one of the commands: %s", (command) => {
+  write([{ command }]);
+  expect(read()).toMatchObject({ own: 1, commands: [] });
+});
+
+test.each(["openhook-otel convert", "./my-openhook-otel hook", "openhook-otel hooks-report", "echo hook"])(
+  "another command is: %s",
+  (command) => {
+    write([{ command }]);
+    expect(read()).toMatchObject({ own: 0, commands: [{ command }] });
+  },
+);
+
+test("a file has its own consent, though it is a hard link to an allowed one", () => {
+  write([{ command: "a" }]);
+  const other = join(folder, "other.json");
+  linkSync(path, other);
+  const consents = [{ ...(read() as RegistrationFile), atMs: 0 }];
+  expect(isAllowed(consents, readRegistrationFile(path, ME) as RegistrationFile)).toBe(true);
+  expect(isAllowed(consents, readRegistrationFile(other, ME) as RegistrationFile)).toBe(false);
+  // Written through its other name
+  write([{ command: "b" }], other);
+  expect(isAllowed(consents, readRegistrationFile(path, ME) as RegistrationFile)).toBe(false);
 });
 
 test("another byte is another digest", () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -89,16 +89,40 @@ test("the environment has what programs need, and nothing else", () => {
     ENV: "./evil.sh",
     OPENHOOK_OTEL_OTLP_HEADERS: "authorization=s3cret",
   };
-  const at = { folder: "/work/shop", home: "/home/dev" };
-  expect(commandEnvironment(env, { ...at, isProject: true })).toEqual({
+  const at = { projects: ["/work/shop"], home: "/home/dev" };
+  expect(commandEnvironment(env, at)).toEqual({
     PATH: "/usr/bin:/work/tools",
     HOME: "/home/dev",
     LANG: "de_DE.UTF-8",
     OPENHOOK_BRIDGE: "openhook-otel",
   });
-  expect(commandEnvironment({ PATH: ".:bin" }, { ...at, isProject: true })["PATH"]).toBe(
-    "/usr/local/bin:/usr/bin:/bin",
-  );
+  expect(commandEnvironment({ PATH: ".:bin" }, at)["PATH"]).toBe("/usr/local/bin:/usr/bin:/bin");
+});
+
+test("no repository adds programs: not with a folder above the file, a link, or npm's folders", () => {
+  const repository = join(folder, "shop");
+  const below = join(repository, "packages", "web");
+  for (const one of [join(repository, ".git"), join(repository, "tools"), below]) mkdirSync(one, { recursive: true });
+  symlinkSync(join(repository, "tools"), join(folder, "linked"));
+  const own = join(folder, "bin");
+  const PATH = [join(repository, "tools"), join(folder, "linked"), "/home/dev/node_modules/.bin", own].join(":");
+  expect(commandEnvironment({ PATH }, { projects: [below], home: "/home/dev" })["PATH"]).toBe(own);
+  // A home that is a repository contains the user's own programs
+  mkdirSync(join(folder, ".git"));
+  rmSync(join(repository, ".git"), { recursive: true });
+  expect(commandEnvironment({ PATH: own }, { projects: [below], home: folder })["PATH"]).toBe(own);
+});
+
+test("a test ends although something outside the command's group holds its output", async () => {
+  const startMs = performance.now();
+  let shown = "";
+  const onOutput = (piece: string): void => {
+    shown += piece;
+  };
+  expect(await run("setsid sleep 60 & echo $! > pid; sleep 0.2; echo hello", { onOutput })).toBeUndefined();
+  process.kill(Number(text("pid")), "SIGKILL");
+  expect(shown).toBe("hello\n");
+  expect(performance.now() - startMs).toBeLessThan(20_000);
 });
 
 // --- internal ---
