@@ -1,6 +1,7 @@
-// node bench/agent.mjs [--runs N] [--calls N] [--agents a,b] [--think-ms N] [--program FILE]
+// node bench/agent.mjs [--runs N] [--calls N] [--agents a,b] [--think-ms N] [--bridge] [--program FILE]
 // What our hooks cost an agent: the real program with and without them, interleaved, against a model server on loopback
-// that responds immediately; and the processor time of our own processes in one such session.
+// that responds immediately; and the processor time of our own processes in one such session. With --bridge: our hooks with and
+// without a command that gets every event, and how long after an event it gets it.
 import { spawnSync } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, loadavg, release, type } from "node:os";
@@ -8,6 +9,8 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { build } from "esbuild";
+import { allowCommand, latencyText, medianRange, receivedIn } from "./lib/bridge.mjs";
+import { ratios } from "./lib/figures.mjs";
 
 /** Maximum ratio of wall times, with our hooks to without. */
 const GOAL = 1.02;
@@ -19,6 +22,7 @@ const { values } = parseArgs({
     calls: { type: "string", default: "50" },
     agents: { type: "string", default: "claude-code,codex" },
     "think-ms": { type: "string", default: "0" },
+    bridge: { type: "boolean", default: false },
     program: { type: "string", default: join(root, "dist", "openhook-otel.cjs") },
   },
 });
@@ -44,7 +48,7 @@ console.log(
 for (const source of values.agents.split(",")) {
   const program = PROGRAMS.find((candidate) => candidate.source === source);
   if (program === undefined) throw new Error(`no program for ${source}; there are ${PROGRAMS.map((p) => p.source)}`);
-  await bench(program, install(program, cache));
+  await (values.bridge ? benchBridge : bench)(program, install(program, cache));
 }
 
 async function bench(program, installed) {
@@ -92,18 +96,47 @@ async function bench(program, installed) {
   console.log("");
 }
 
+/** The bridge on and off, interleaved. The goal is for the median of the ratios; the interval shows how sure it is. */
+async function benchBridge(program, installed) {
+  const wallMs = { off: [], on: [] };
+  const latencies = [];
+  for (let n = 0; n <= runs; n += 1) {
+    for (const bridge of n % 2 === 0 ? ["off", "on"] : ["on", "off"]) {
+      const session = await oneSession(program, installed, "ours", bridge === "on");
+      if (n === 0) continue; // warm-up
+      wallMs[bridge].push(session.wallMs);
+      latencies.push(...session.latenciesMs);
+    }
+  }
+  const compared = ratios(wallMs.on, wallMs.off);
+  const ratio = median(compared);
+  console.log(`${program.source}: ${installed.version}`);
+  for (const [bridge, ms] of Object.entries(wallMs)) {
+    console.log(`  bridge ${bridge.padEnd(5)} ${inSeconds(median(ms)).padStart(8)}   ${spread(ms)}`);
+  }
+  console.log(
+    `  ratio ${ratio.toFixed(3)}, ${medianRange(compared)}; goal ${GOAL}: ${ratio <= GOAL ? "met" : "missed"}`,
+  );
+  console.log(`  from event to command: ${latencyText(latencies)}\n`);
+}
+
 /**
  * @param hooks "none"; "bare": registered like ours but only read stdin, which shows the agent's own cost of a hook; "ours"
- * @returns the agent's duration, and the processor time of each drain that its hooks started
+ * @param isBridged a command gets every event
+ * @returns the agent's duration, the processor time of each drain that its hooks started, and the times from events to the command
  */
-async function oneSession(program, installed, hooks) {
+async function oneSession(program, installed, hooks, isBridged = false) {
   return inSession(program, installed, async ({ machine, place, server }) => {
     const backend = await startReceiver();
     try {
       await machine.openhook("config", "set", "otlp.endpoint", backend.url);
       if (hooks !== "none") await machine.openhook("enable", program.source);
       if (hooks === "bare") writeFileSync(machine.places.hookPath, "#!/bin/sh\ncat >/dev/null\n");
-      if (hooks === "ours") timeDrains(machine);
+      if (hooks === "ours" && !values.bridge) timeDrains(machine);
+      if (isBridged) {
+        allowCommand(machine.project);
+        await machine.openhook("bridge", "allow", "--yes");
+      }
       const { wallMs } = await play(program, STEP, machine, place);
       await machine.drained();
       const problems = server.problems();
@@ -111,7 +144,10 @@ async function oneSession(program, installed, hooks) {
       // A hook that does nothing is fast, so check that everything arrived
       const tools = backend.spans.filter(({ name }) => name.startsWith("execute_tool")).length;
       if (hooks === "ours" && tools !== calls) throw new Error(`${calls} tool calls were made, ${tools} arrived`);
-      return { wallMs, drains: hooks === "ours" ? drainTimes(machine) : [] };
+      const latenciesMs = isBridged ? receivedIn(machine.home).map((one) => one.atMs - one.eventMs) : [];
+      if (isBridged && latenciesMs.length < 2 * calls)
+        throw new Error(`the command got ${latenciesMs.length} envelopes`);
+      return { wallMs, latenciesMs, drains: hooks === "ours" && !values.bridge ? drainTimes(machine) : [] };
     } finally {
       await backend.close();
     }
