@@ -42,8 +42,9 @@ export function pathOfFileUri(uri: string): string | undefined {
   if (isDriveAsHost || host === "" || host.toLowerCase() === "localhost") {
     return path.startsWith("/") ? path : undefined;
   }
-  return /^[\w.-]+$/.test(host) && path.length > 1 && !path.includes("\\")
-    ? `\\\\${host}${path.replaceAll("/", "\\")}`
+  const server = host.replaceAll(/%24/g, "$");
+  return /^[\w.$-]+$/.test(server) && path.length > 1 && !path.includes("\\")
+    ? `\\\\${server}${path.replaceAll("/", "\\")}`
     : undefined;
 }
 
@@ -55,7 +56,8 @@ export const isAbsolutePath = (text: string): boolean => text.startsWith("/") ||
 /** `\\?\C:\…` and `\\?\UNC\server\share`, which Windows writes for long paths. */
 const EXTENDED = /^\\\\\?\\(?:(UNC)\\|(?=[A-Za-z]:))/;
 const DRIVE = /^([A-Za-z]):(?:[\\/]|$)/;
-const SHARE = /^\\\\([\w.-]+)(\\[\s\S]+)$/;
+/** `$`: `\\wsl$\Ubuntu\home\dev`. */
+const SHARE = /^\\\\([\w.$-]+)(\\[\s\S]+)$/;
 const URI = /^file:(?:\/\/([^/?#]*))?([^?#]*)/i;
 
 /** Every segment percent-encoded; a drive's colon is not part of it. */

@@ -15,6 +15,8 @@ describe("a directory as a URI", () => {
     ["C:\\Users\\dev\\a b", "file:///C:/Users/dev/a%20b"],
     ["C:\\", "file:///C:/"],
     ["\\\\server\\share\\project", "file://server/share/project"],
+    ["\\\\wsl$\\Ubuntu\\home\\dev", "file://wsl$/Ubuntu/home/dev"],
+    ["\\\\wsl.localhost\\Ubuntu\\home", "file://wsl.localhost/Ubuntu/home"],
   ])("%s is %s, and back", (path, uri) => {
     expect(fileUriOf(path)).toBe(uri);
     expect(pathOfFileUri(uri)).toBe(path);
@@ -56,6 +58,7 @@ describe("the path of a file: URI", () => {
     ["file:///C:", "C:\\"],
     ["file:///home/dev/project?x#y", "/home/dev/project"],
     ["file://server/share/a%20b", "\\\\server\\share\\a b"],
+    ["file://wsl%24/Ubuntu/home", "\\\\wsl$\\Ubuntu\\home"],
   ])("%s is %s", (uri, path) => expect(pathOfFileUri(uri)).toBe(path));
 
   test.each([
