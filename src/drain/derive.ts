@@ -9,7 +9,7 @@ import { addSettledWork, settledWorkOf } from "../model/settled-work.ts";
 import type { Counted } from "../model/telemetry.ts";
 import { buildSession } from "../session/build.ts";
 import { sourcesOf } from "../session/sources.ts";
-import { expectsTranscript, sessionFactsOf, settledTraces, unsettledContext } from "../sessions/read-session.ts";
+import { expectsTranscript, knownFactsOf, settledTraces, unsettledContext } from "../sessions/read-session.ts";
 import { spanSettings } from "../sessions/span-settings.ts";
 import { contentOf, dropSettledContent } from "../store/content.ts";
 import { openFacts } from "../store/facts.ts";
@@ -47,7 +47,7 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
   const { db } = drain;
   return db.transaction(() => {
     const stored = sessionById(db, sessionNumber);
-    const facts = sessionFactsOf(drain, stored);
+    const facts = knownFactsOf(db, drain, stored);
     const open = openFacts(db, sessionNumber, options.untilMs);
     const context = unsettledContext(db, sessionNumber, facts, open);
     const session = buildSession({

@@ -1,12 +1,10 @@
 import { addSums, type CallSums, sumOfCalls } from "../model/call-sums.ts";
-import { cardOf } from "../model/card-of.ts";
 import type { Segment, SessionFacts } from "../model/session.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
-import { sessionFactsOf, unsettledSession } from "../sessions/read-session.ts";
+import { knownFactsOf, unsettledSession } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
 import { isPacked } from "../store/packed.ts";
-import { hasReadTranscript } from "../store/positions.ts";
-import { settledSubagents, settledSums, settledTools, settledTurnCounts, wasUsed } from "../store/queries.ts";
+import { settledSubagents, settledSums, settledTools, settledTurnCounts } from "../store/queries.ts";
 import { segmentsOf } from "../store/segments.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import type { Totals } from "../telemetry/totals.ts";
@@ -34,7 +32,7 @@ export type Agents = Pick<SessionSource, "agents">;
 export function summarise(db: Database, stored: StoredSession, { agents }: Agents): SessionSummary {
   if (isPacked(db, stored.id)) return summarisePacked(db, stored, { agents });
   const session = unsettledSession({ db, agents }, stored);
-  const facts = shownFacts(db, agents, stored);
+  const facts = knownFactsOf(db, { agents }, stored);
   const runs = [...session.turns, ...session.subagents];
   const tools = new Map(settledTools(db, stored.id));
   for (const { status } of runs.flatMap((run) => run.toolCalls)) tools.set(status, (tools.get(status) ?? 0) + 1);
@@ -53,14 +51,6 @@ export function summarise(db: Database, stored: StoredSession, { agents }: Agent
     sums: addSums(settledSums(db, stored.id), sumOfCalls(openCalls(session, facts))),
     tools,
   };
-}
-
-/** The session's facts. Tokens are unknown, not zero, if its transcript was never read or its hooks did not report them. */
-export function shownFacts(db: Database, agents: Agents["agents"], stored: StoredSession): SessionSummary["facts"] {
-  const { usageUnknown, ...facts } = sessionFactsOf({ agents }, stored);
-  const isUnread = cardOf({ agents }, stored.source)?.tokens === "transcript" && !hasReadTranscript(db, stored.id);
-  const isUnknown = (usageUnknown === true || isUnread) && wasUsed(db, stored.id);
-  return isUnknown ? { ...facts, usageUnknown: true } : facts;
 }
 
 /** Time from start to end of its segments, without the pauses between them; an open segment ends with its last activity. */
@@ -88,7 +78,7 @@ function summarisePacked(db: Database, stored: StoredSession, { agents }: Agents
   const prompts = origins.get("human") ?? 0;
   return {
     stored,
-    facts: sessionFactsOf({ agents }, stored),
+    facts: knownFactsOf(db, { agents }, stored),
     segments: whole.map(({ segment, totals }) => widened(segment, totals)),
     turns: prompts + (origins.get("machine") ?? 0),
     prompts,

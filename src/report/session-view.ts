@@ -1,6 +1,6 @@
 import { sumOfCalls } from "../model/call-sums.ts";
 import type { ReportedUsage, Subagent, ToolCall, Turn } from "../model/session.ts";
-import { unsettledSession } from "../sessions/read-session.ts";
+import { knownFactsOf, unsettledSession } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
 import { isPacked } from "../store/packed.ts";
 import {
@@ -16,7 +16,7 @@ import type { StoredSession } from "../store/sessions.ts";
 import type { SpanSettings } from "../telemetry/spans.ts";
 import { openCalls } from "./call-totals.ts";
 import { type OpenSpan, openSpansOf } from "./open-spans.ts";
-import { type Agents, type SessionSummary, shownFacts } from "./session-summary.ts";
+import type { Agents, SessionSummary } from "./session-summary.ts";
 import { wholeSegments } from "./whole-segments.ts";
 
 /** A session with everything in it. `open`: not settled yet, more may be added. */
@@ -37,7 +37,7 @@ export interface SessionView extends SessionSummary {
 export function viewOf(db: Database, stored: StoredSession, { agents }: Agents, settings: SpanSettings): SessionView {
   const packed = isPacked(db, stored.id);
   const session = unsettledSession({ db, agents }, stored);
-  const facts = shownFacts(db, agents, stored);
+  const facts = knownFactsOf(db, { agents }, stored);
   const runs = [...session.turns, ...session.subagents];
   const toolCalls = [
     ...settledToolCalls(db, stored.id).map((settled) => ({ ...settled, open: false })),

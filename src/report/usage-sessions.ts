@@ -67,15 +67,14 @@ export function countedSessions(
     if (repository !== undefined && (of === undefined || !names.isMeant(of, repository))) continue;
     if (session !== undefined && root !== session) continue;
     const card = cardOf(deps, source);
-    const canLackUsage = card?.callsModels !== false && owner["used"] === 1;
+    const isReported = card?.tokens === "transcript" && (owner["read"] === 1 || owner["used"] !== 1);
     counted.set(number, {
       root,
       agent: source,
       name: `${source}/${String(owner["session_id"])}`,
       ...(of !== undefined && { repository: names.nameOf(of) }),
       firstMs: Number(row["first_ms"]),
-      isUsageUnknown:
-        canLackUsage && owner["has_usage"] !== 1 && (card?.tokens !== "transcript" || owner["read"] !== 1),
+      isUsageUnknown: card?.callsModels !== false && owner["has_usage"] !== 1 && !isReported,
     });
   }
   return counted;

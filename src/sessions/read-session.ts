@@ -6,7 +6,8 @@ import { withLatePrompts } from "../session/late-prompts.ts";
 import type { Database } from "../store/database.ts";
 import { openFacts } from "../store/facts.ts";
 import { packedFacts } from "../store/packed.ts";
-import { traceOfSpan } from "../store/queries.ts";
+import { hasReadTranscript } from "../store/positions.ts";
+import { traceOfSpan, wasUsed } from "../store/queries.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import { settledContext } from "../store/settled-context.ts";
 import type { SettledParents } from "../telemetry/span-parents.ts";
@@ -68,6 +69,16 @@ export function sessionFactsOf(deps: Pick<SessionSource, "agents">, stored: Stor
       repository: { ...stored.repository, ...(branch !== undefined && { branch }) },
     }),
   };
+}
+
+/**
+ * The session's facts, with whether its usage is known. Tokens are unknown, not zero, if the agent does not report them, or if its
+ * transcript was never read and the session was used.
+ */
+export function knownFactsOf(db: Database, deps: Pick<SessionSource, "agents">, stored: StoredSession): SessionFacts {
+  const facts = sessionFactsOf(deps, stored);
+  const isUnread = cardOf(deps, stored.source)?.tokens === "transcript" && !hasReadTranscript(db, stored.id);
+  return isUnread && wasUsed(db, stored.id) ? { ...facts, usageUnknown: true } : facts;
 }
 
 /** The settled parts of the session that its unsettled facts may refer to. */

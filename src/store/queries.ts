@@ -185,14 +185,13 @@ export const sessionsWithoutTranscript = (db: Database, limit: number): readonly
     .map((row) => sessionById(db, Number(row["id"])));
 
 /**
- * SQL condition on a row `s` of `sessions`: the session has a turn, a tool call or another activity. A session that was only opened
- * and closed used nothing.
+ * SQL condition on a row `s` of `sessions`: the session has a turn, a tool call or another activity, such as the end of a turn
+ * without a prompt. A session that was only opened and closed used nothing.
  */
 export const WAS_USED = `(EXISTS (SELECT 1 FROM turns t WHERE t.session = s.id)
   OR EXISTS (SELECT 1 FROM tool_calls c WHERE c.session = s.id)
   OR EXISTS (SELECT 1 FROM packed p WHERE p.session = s.id)
-  OR EXISTS (SELECT 1 FROM events e WHERE e.session = s.id AND e.settled = 0
-    AND e.type NOT IN ('session.start', 'session.end')))`;
+  OR EXISTS (SELECT 1 FROM events e WHERE e.session = s.id AND e.type NOT IN ('session.start', 'session.end')))`;
 
 /**
  * SQL condition on a row `s` of `sessions`: only its start was reported. Some agents report starts of sessions that are never
