@@ -2,12 +2,12 @@ import { chmodSync, copyFileSync, mkdirSync, readdirSync, writeFileSync } from "
 import { basename, dirname, join, posix, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
-import { computed, LAZY_MODULE, LAZY_SUFFIX, loadedOnUse } from "./esbuild-plugins.mjs";
+import { computed, LAZY_MODULE, LAZY_SUFFIX, loadedBefore, loadedOnUse } from "./esbuild-plugins.mjs";
 import { AS_THE_PROGRAM, textOfFiles } from "./import-bundled.mjs";
 import { licencesOf } from "./licences.mjs";
 
 /**
- * Builds the program: one entry each for the commands, the hook and the reader threads, and in `lib/` the parts that several
+ * Builds the program: one entry each for the commands, drains and imports, the hook and the reader threads, and in `lib/` the parts that several
  * of them share or that are loaded on first use. Everything is CommonJS, because .mjs costs 4 ms more at every start. `libsql` is
  * not bundled, since it has a native binary.
  *
@@ -25,30 +25,47 @@ export async function bundle(outdir, plugins = []) {
     format: "cjs",
     plugins: [...plugins, computed, textOfFiles],
   });
-  const { outputFiles, metafile } = await build({
+  const commands = await bundleParts(out, "commands", { cli: "src/cli.ts" }, plugins);
+  const collecting = { collect: "src/collect.ts", reader: "src/import/worker.ts" };
+  const always = ["src/commands/drain.ts", "src/commands/import.ts"].map((path) => join(ROOT, path));
+  const collect = await bundleParts(out, "collect", collecting, [...plugins, loadedBefore(always)]);
+  const page = await bundlePage(join(outdir, "view"));
+  writeFileSync(
+    join(outdir, "LICENCES.txt"),
+    licencesOf(
+      ROOT,
+      [hook, commands, collect, page].map(({ metafile }) => metafile),
+    ),
+  );
+  copyFileSync(join(ROOT, "src", "bin.cjs"), join(outdir, "openhook-otel.cjs"));
+  copyFileSync(join(ROOT, "src", "intake", "hook.sh"), join(outdir, "hook.sh"));
+  for (const file of ["openhook-otel.cjs", "hook.sh"]) chmodSync(join(outdir, file), 0o755);
+}
+
+/** Builds entries and, in `lib/<folder>`, the parts that they share or load on first use. */
+async function bundleParts(out, folder, entries, plugins) {
+  const lib = join(out, "lib", folder);
+  const lazy = Object.fromEntries(Object.entries(LAZY).map(([name, path]) => [`lib/${folder}/${name}`, path]));
+  const built = await build({
     ...OPTIONS,
-    entryPoints: { cli: "src/cli.ts", reader: "src/import/worker.ts", ...LAZY },
+    entryPoints: { ...entries, ...lazy },
     outdir: out,
-    chunkNames: "lib/[name]-[hash]",
+    chunkNames: `lib/${folder}/[name]-[hash]`,
     // esbuild splits only ES modules into shared parts
     format: "esm",
     splitting: true,
     write: false,
     plugins: [...plugins, computed, loadedOnUse, textOfFiles],
   });
-  for (const { path, text } of outputFiles) {
+  for (const { path, text } of built.outputFiles) {
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, await commonJs(out, path, text));
+    writeFileSync(path, await commonJs(lib, path, text));
   }
-  const page = await bundlePage(join(outdir, "view"));
-  writeFileSync(join(outdir, "LICENCES.txt"), licencesOf(ROOT, [hook.metafile, metafile, page.metafile]));
-  copyFileSync(join(ROOT, "src", "bin.cjs"), join(outdir, "openhook-otel.cjs"));
-  copyFileSync(join(ROOT, "src", "intake", "hook.sh"), join(outdir, "hook.sh"));
-  for (const file of ["openhook-otel.cjs", "hook.sh"]) chmodSync(join(outdir, file), 0o755);
+  return built;
 }
 
 /** Converts a part to CommonJS. `import("…")` becomes `require` too, because Node's ES module loader would cost 20 ms. */
-async function commonJs(out, path, text) {
+async function commonJs(lib, path, text) {
   const { code } = await transform(text, {
     format: "cjs",
     platform: "node",
@@ -57,8 +74,8 @@ async function commonJs(out, path, text) {
     minifyWhitespace: true,
     supported: { "dynamic-import": false },
   });
-  const lib = relative(dirname(path), join(out, "lib")) || ".";
-  const loads = (_all, module) => JSON.stringify(`./${posix.join(lib, `${module}.cjs`)}`);
+  const folder = relative(dirname(path), lib) || ".";
+  const loads = (_all, module) => JSON.stringify(`./${posix.join(folder, `${module}.cjs`)}`);
   return `${code.replaceAll(LAZY_MODULE, loads)}${PLAIN_EXPORTS}`;
 }
 
@@ -113,7 +130,7 @@ const OPTIONS = {
 const LAZY = {};
 for (const path of readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })) {
   if (!path.endsWith(LAZY_SUFFIX)) continue;
-  const name = `lib/${basename(path, LAZY_SUFFIX)}`;
+  const name = basename(path, LAZY_SUFFIX);
   if (LAZY[name] !== undefined) throw new Error(`${LAZY[name]} and src/${path} have the same name`);
   LAZY[name] = join("src", path);
 }

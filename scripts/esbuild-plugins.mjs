@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { basename, resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { AS_THE_PROGRAM, importBundled } from "./import-bundled.mjs";
 
 /**
@@ -23,15 +23,37 @@ export const computed = {
 export const loadedOnUse = {
   name: "loaded-on-use",
   setup(building) {
-    building.onResolve({ filter: /\.lazy\.ts$/ }, ({ kind, path, resolveDir }) =>
-      kind === "entry-point" ? undefined : { path: resolve(resolveDir, path), namespace: NAME },
+    building.onResolve({ filter: /\.lazy\.ts$/ }, ({ kind, namespace, path, resolveDir }) =>
+      kind === "entry-point" || namespace === LATER
+        ? undefined
+        : { path: resolve(resolveDir, path), namespace: ON_USE },
     );
     building.onResolve({ filter: /^loaded-on-use:/ }, ({ path }) => ({ path, external: true }));
-    building.onLoad({ filter: /./, namespace: NAME }, async ({ path }) => ({
+    building.onLoad({ filter: /./, namespace: ON_USE }, async ({ path }) => ({
       contents: stubs(path, await readFile(path, "utf8")),
     }));
   },
 };
+
+/**
+ * Makes all that is loaded later import `modules`, which are loaded before it anyway. Code is split by who imports it, so all code
+ * of `modules` is then in one file instead of 60: saves 20 of 170 ms of a drain.
+ *
+ * @param {readonly string[]} modules absolute paths
+ */
+export const loadedBefore = (modules) => ({
+  name: "loaded-before",
+  setup(building) {
+    building.onResolve({ filter: /\.ts$/ }, ({ kind, path, resolveDir }) => {
+      const isLater = kind === "dynamic-import" || (kind === "entry-point" && path.endsWith(LAZY_SUFFIX));
+      return isLater ? { path: resolve(resolveDir, path), namespace: LATER } : undefined;
+    });
+    building.onLoad({ filter: /./, namespace: LATER }, async ({ path }) => ({
+      contents: after(modules, path, await readFile(path, "utf8")),
+      resolveDir: dirname(path),
+    }));
+  },
+});
 
 export const LAZY_SUFFIX = ".lazy.ts";
 
@@ -54,7 +76,16 @@ function isPlain(value) {
   return typeof value === "number" ? Number.isFinite(value) : !["function", "symbol", "bigint"].includes(typeof value);
 }
 
-const NAME = "loaded-on-use";
+function after(modules, path, text) {
+  const from = `from ${JSON.stringify(path)};`;
+  const imports = modules.map((module) => `import ${JSON.stringify(module)};`);
+  return [...imports, `export * ${from}`, /^export default /m.test(text) ? `export { default } ${from}` : ""].join(
+    "\n",
+  );
+}
+
+const ON_USE = "loaded-on-use";
+const LATER = "loaded-later";
 
 function stubs(path, text) {
   const names = [...text.matchAll(/^export (?:async )?function (\w+)/gm)].map(([, name]) => name);
@@ -63,7 +94,7 @@ function stubs(path, text) {
   const module = basename(path, LAZY_SUFFIX);
   return [
     "let loaded;",
-    `const load = () => (loaded ??= require("${NAME}:${module}"));`,
+    `const load = () => (loaded ??= require("${ON_USE}:${module}"));`,
     ...names.map((name) => `export const ${name} = (...given) => load().${name}(...given);`),
   ].join("\n");
 }

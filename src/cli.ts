@@ -1,129 +1,15 @@
-import { dirname, join } from "node:path";
-import { Command, CommanderError } from "commander";
+import { dirname } from "node:path";
 import { addAgentCommands } from "./commands/definitions/agents.ts";
+import { addCollectCommands } from "./commands/definitions/collect.ts";
 import { addDataCommands } from "./commands/definitions/data.ts";
 import { addSessionCommands } from "./commands/definitions/sessions.ts";
-import { refuseSurplusArguments } from "./commands/definitions/surplus.ts";
 import { addToolCommands } from "./commands/definitions/tools.ts";
-import { homeDirectory, lastingNode, placesOf } from "./config/places.ts";
-import { programName } from "./config/program-name.ts";
-import { type Context, UserError } from "./context.ts";
-import { setProgramName } from "./model/suggest.ts";
-import { safeOutput, safeText } from "./safe-output.ts";
-import { keepOwnerRights } from "./umask.ts";
-import { VERSION } from "./version.ts";
+import { runProgram } from "./program.ts";
 
-/** Exit codes, the same for every command; shown in the help and in docs/commands.md. */
-const EXIT_CODES = "Exit codes: 0 success, 1 failure (the message has the remedy), 2 wrong input or configuration.";
-
-keepOwnerRights();
-const packageRoot = dirname(__dirname);
-const hookSource = join(packageRoot, "dist", process.platform === "win32" ? "hook.cjs" : "hook.sh");
-const context: Context = {
-  env: process.env,
-  // Read on use, because the directory may have been deleted
-  get cwd() {
-    return workingDirectory();
-  },
-  platform: process.platform,
-  arch: process.arch,
-  places: placesOf({ env: process.env, home: homeDirectory(), platform: process.platform }),
-  stdin: process.stdin,
-  stdout: safeOutput(process.stdout),
-  stderr: safeOutput(process.stderr),
-  now: Date.now,
-  nodePath: lastingNode(process.execPath, homeDirectory()),
-  programPath: join(packageRoot, "dist", "openhook-otel.cjs"),
-};
-
-setProgramName(() => {
-  const { env, platform, programPath } = context;
-  return programName({ env, platform, cwd: currentDirectory(), nodePath: process.execPath, programPath });
-});
-
-let isCutShort = false;
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  // A reader that closes early (`| head`) is not an error, and the command still finishes its work
-  if (error.code === "EPIPE") return;
-  if (!isCutShort) process.stderr.write(`openhook-otel: cannot write all of the output: ${safeText(error.message)}\n`);
-  isCutShort = true;
-  process.exitCode = 1;
-});
-// If stderr is closed, the exit code still reports failure
-process.stderr.on("error", () => {});
-
-main(process.argv).then(
-  (code) => {
-    process.exitCode = isCutShort ? Math.max(1, code) : code;
-  },
-  async (error: unknown) => {
-    const missing = (await import("./store/native-part.ts")).nativePartMissing(error);
-    if (error instanceof UserError || missing !== undefined) {
-      process.stderr.write(`openhook-otel: ${safeText(missing ?? (error as UserError).message)}\n`);
-      process.exitCode = error instanceof UserError ? error.exitCode : 1;
-    } else {
-      process.stderr.write(`${safeText(error instanceof Error ? (error.stack ?? error.message) : String(error))}\n`);
-      process.exitCode = 1;
-    }
-  },
-);
-
-// --- internal ---
-
-async function main(argv: readonly string[]): Promise<number> {
-  let exitCode = 0;
-  const done = async (code: Promise<number>): Promise<void> => {
-    exitCode = await code;
-  };
-  const program = commands(done);
-  try {
-    await program.parseAsync([...argv]);
-  } catch (error) {
-    // Commander has printed the error already; it exits 0 for --help and --version, otherwise the input was wrong
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    throw error;
-  }
-  return exitCode;
-}
-
-function commands(done: (code: Promise<number>) => Promise<void>): Command {
-  const program = new Command("openhook-otel")
-    .description(
-      "See what AI coding agents really do: their hooks and transcripts as OpenTelemetry traces and metrics.",
-    )
-    .version(VERSION, "-V, --version")
-    .helpCommand(false)
-    .addHelpText("after", `\n${EXIT_CODES}`)
-    .showHelpAfterError("(--help lists commands and options)")
-    .exitOverride();
-  refuseSurplusArguments(program);
-  const setup = { context, done, packageRoot, hookSource, interruption };
-  addAgentCommands(program, setup);
-  addSessionCommands(program, setup);
-  addDataCommands(program, setup);
-  addToolCommands(program, setup);
-  return program;
-}
-
-function workingDirectory(): string {
-  const directory = currentDirectory();
-  if (directory === undefined)
-    throw new UserError("E_CWD", "the current directory was deleted: change to another one", 1);
-  return directory;
-}
-
-/** `undefined` if it was deleted. */
-function currentDirectory(): string | undefined {
-  try {
-    return process.cwd();
-  } catch {
-    return undefined;
-  }
-}
-
-/** Aborted by Ctrl-C and other termination signals. */
-function interruption(): AbortSignal {
-  const controller = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => controller.abort());
-  return controller.signal;
-}
+runProgram(dirname(__dirname), [
+  addAgentCommands,
+  addSessionCommands,
+  addCollectCommands,
+  addDataCommands,
+  addToolCommands,
+]);

@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import type { Places } from "./config/places.ts";
 import type { Output } from "./safe-output.ts";
 
-/** The process as commands see it. Only `cli.ts` makes one from the real process. */
+/** The process as commands see it. Only `program.ts` makes one from the real process. */
 export interface Context {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;

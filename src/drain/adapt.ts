@@ -3,10 +3,11 @@ import { limitEntries, limitEvents } from "../capture/limit-fields.ts";
 import type { Agent, IntakeFacts } from "../model/agent.ts";
 import type { Content } from "../model/content.ts";
 import { messageOf } from "../model/error-message.ts";
-import { Event } from "../model/event-schema.ts";
-import { TranscriptEntry } from "../model/transcript.ts";
+import type { Event } from "../model/event.ts";
+import type { TranscriptEntry } from "../model/transcript.ts";
 import { notNeededEvent, type UnknownNames, unknownNamesIn } from "./drift.ts";
 import { fileWriteEvents } from "./file-writes.ts";
+import { invalidMember } from "./valid-facts.lazy.ts";
 
 /** The result of one payload. Nothing vanishes: it has events, or the card names it as not needed, or it is quarantined. */
 export type Adapted = ConvertedPayload | UnneededPayload | RefusedPayload;
@@ -106,27 +107,3 @@ const reasonWithoutEvents = ({ title }: Agent, unknown: UnknownNames): string =>
   [...unknown.values()].some(({ kind }) => kind === "event")
     ? `its event is unknown for ${title}`
     : `it cannot be converted: ${title}'s event is incomplete`;
-
-/** The member that the store would not accept, never its value; `undefined`: all are valid. */
-function invalidMember(events: readonly Event[], entries: readonly TranscriptEntry[]): string | undefined {
-  for (const [schema, values] of [[Event, events] as const, [TranscriptEntry, entries] as const]) {
-    for (const value of values) {
-      const parsed = schema.safeParse(value);
-      if (!parsed.success) return `${pathIn(parsed.error.issues)} is not valid`;
-    }
-  }
-  return undefined;
-}
-
-interface Issue {
-  readonly path: readonly PropertyKey[];
-  /** The issues of each member of a union. */
-  readonly errors?: readonly (readonly Issue[])[];
-}
-
-/** The deepest path: in a union, the member that fits best fails deepest. */
-function pathIn(issues: readonly Issue[]): string {
-  const paths = issues.flatMap((issue) => [issue.path, ...(issue.errors ?? []).flat().map(({ path }) => path)]);
-  const deepest = paths.reduce((a, b) => (b.length > a.length ? b : a), []);
-  return deepest.length === 0 ? "its result" : deepest.map(String).join(".");
-}

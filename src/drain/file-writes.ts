@@ -2,12 +2,13 @@ import { posix, win32 } from "node:path";
 import { eventId } from "../agents/shared/payload/identity.ts";
 import type { Agent, PayloadFacts } from "../model/agent.ts";
 import { defined } from "../model/defined.ts";
-import { type Envelope, FileWriteEvent } from "../model/envelope.ts";
+import type { Envelope } from "../model/envelope.ts";
 import { OPENHOOK_VERSION } from "../model/envelope-types.ts";
 import { type Event, type Extras, extrasOf } from "../model/event.ts";
 import { isAbsolutePath } from "../model/file-uri.ts";
 import type { FileWrite } from "../model/file-write.ts";
 import { limitPath } from "../model/limits.ts";
+import { isFileWrite } from "./valid-facts.lazy.ts";
 
 type WriteEvent = Extract<Envelope, { type: "file.write" }>;
 
@@ -25,7 +26,7 @@ export function fileWriteEvents(agent: Agent, payload: unknown, facts: PayloadFa
   try {
     const writes = agent.toFileWrites(payload, facts).slice(0, MAX_WRITES);
     const made = writes.flatMap((write, at) => eventOf(write, at, event) ?? []);
-    return made.filter((one) => FileWriteEvent.safeParse(one).success);
+    return made.filter((one) => isFileWrite(one));
   } catch {
     return [];
   }

@@ -109,7 +109,7 @@ export function listed(paths: readonly string[]): string {
   return `${paths.slice(0, -1).join(", ")} and ${paths.at(-1)}`;
 }
 
-/** Turns file system errors into the one line that `cli.ts` prints. */
+/** Turns file system errors into the one line that `program.ts` prints. */
 export async function withUserErrors<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();

@@ -1,39 +1,13 @@
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import type { CommandSetup } from "./setup.ts";
 
 /** Adds the commands that move, compare or remove collected data. */
-export function addDataCommands(program: Command, { context, done, interruption }: CommandSetup): void {
-  program
-    .command("drain")
-    .description("convert queued events and export them; hooks run this automatically")
-    .option("--end-idle", "end all open sessions now", false)
-    .option("-q, --quiet", "print nothing", false)
-    .option("--json", "print JSON", false)
-    .addOption(new Option("--events", "only read new events and run the bridge's commands").default(false).hideHelp())
-    .action(async (options) => done((await import("../drain.ts")).drain(options, context)));
-
+export function addDataCommands(program: Command, { context, done }: CommandSetup): void {
   program
     .command("run")
     .description("run an agent, then drain before exiting with its exit code; for CI jobs and containers that end")
     .argument("<command...>", "after --: the agent's program and its arguments")
     .action(async (command: string[]) => done((await import("../read-and-repair.ts")).run(command, context)));
-
-  program
-    .command("import")
-    .description("import past sessions of the agents on this machine; nothing is exported without --export")
-    .argument("[agents...]", "e.g. claude-code (default: all agents that keep their sessions)")
-    .option("--since <time>", "only sessions active since this age or time, e.g. 90d, 2026-10-01")
-    .option("--dry-run", "show what would be imported, without importing it", false)
-    .option(
-      "--again",
-      "import unchanged sessions again, e.g. after an update; exported ones are left as they are",
-      false,
-    )
-    .option("--export", "also export all imported sessions to otlp.endpoint", false)
-    .option("--json", "print JSON", false)
-    .action(async (names: string[], options) =>
-      done((await import("../import.ts")).importPast(names, { ...options, stop: interruption() }, context)),
-    );
 
   program
     .command("preview")
