@@ -217,3 +217,127 @@ describe("an agent's edit becomes file.write", () => {
     ).toEqual([]);
   });
 });
+
+describe("agents whose tools name the file in their arguments", () => {
+  const call = { session_id: "s", cwd: "/home/dev/shop", hook_event_name: "PostToolUse" };
+  const ended = (tool_name: string, tool_input: object, more: object = {}) => ({
+    ...call,
+    tool_name,
+    tool_input,
+    ...more,
+  });
+  const cursor = (tool_name: string, tool_input: object) =>
+    ended(tool_name, tool_input, {
+      hook_event_name: "postToolUse",
+      ...{ conversation_id: "s", cursor_version: "3.12.17", tool_use_id: "tool_1", tool_output: "{}" },
+    });
+  const goose = (tool_name: string, tool_input: object) => ({
+    ...{ event: "PostToolUse", session_id: "s", matcher_context: tool_name, tool_call_id: "call_1" },
+    ...{ tool_name, tool_input, working_dir: "/home/dev/shop" },
+  });
+  const grok = (toolName: string, toolResult: object) => ({
+    ...{
+      hookEventName: "post_tool_use",
+      sessionId: "s",
+      toolName,
+      toolUseId: "call_1",
+      toolInput: { file_path: X },
+      toolResult,
+    },
+    ...{ hook_event_name: "PostToolUse", session_id: "s", cwd: "/home/dev/shop", timestamp: "2026-09-14T09:00:00Z" },
+    tool_name: toolName,
+  });
+  const applied = (said: string, details: readonly object[]) => ({
+    type: "SearchReplace",
+    EditsApplied: { absolute_path: X, tool_output_for_prompt: `The file ${X} has been ${said}.`, edits: { details } },
+  });
+  const droid = (tool_name: string, tool_input: object, result: object) =>
+    ended(tool_name, tool_input, {
+      transcript_path: "/home/dev/.factory/sessions/p/s.jsonl",
+      tool_response: JSON.stringify({ success: true, file_path: X, ...result }),
+    });
+  const removed = (old: number) => ({ type: "removed", content: "x", lineNumber: { old } });
+  const added = (at: number) => ({ type: "added", content: "x", lineNumber: { new: at } });
+  const same = { type: "unchanged", content: "x", lineNumber: { old: 9, new: 9 } };
+  const WHOLE = { path: X, start_line: 1, end_line: 2, ...UNKNOWN };
+  const text = "a\nb\n";
+
+  test.each([
+    ["Cursor's Write", "cursor", cursor("Write", { file_path: X, contents: text }), [WHOLE]],
+    [
+      "Cursor's StrReplace",
+      "cursor",
+      cursor("StrReplace", { path: X }),
+      [{ path: X, operation: "update", ...UNKNOWN }],
+    ],
+    ["Cursor's Delete", "cursor", cursor("Delete", { file_path: X }), [{ path: X, operation: "delete", ...UNKNOWN }]],
+    ["Cursor's Read", "cursor", cursor("Read", { file_path: X }), []],
+    ["Goose's write", "goose", goose("write", { path: X, content: text }), [WHOLE]],
+    ["Goose's edit", "goose", goose("edit", { path: X, before: "1" }), [{ path: X, operation: "update", ...UNKNOWN }]],
+    [
+      "Grok's write",
+      "grok",
+      grok("write", applied("created", [{ old_string: "", new_string: text, old_line: 1, new_line: 1 }])),
+      [{ path: X, operation: "create", ...NEW }],
+    ],
+    [
+      "Grok's edit",
+      "grok",
+      grok("search_replace", applied("updated successfully", [{ old_string: "1", new_string: "2", new_line: 7 }])),
+      [{ path: X, operation: "update", start_line: 7, end_line: 7, added: 1, removed: 1 }],
+    ],
+    ["Grok's failed edit", "grok", grok("search_replace", { type: "SearchReplace", NoMatchesFound: {} }), []],
+    ["Droid's Create", "droid", droid("Create", { file_path: X, content: text }, {}), [WHOLE]],
+    [
+      "Droid's Edit",
+      "droid",
+      droid("Edit", { file_path: X }, { diffLines: [removed(1), added(1), added(2), same, added(9), removed(12)] }),
+      [
+        { path: X, operation: "update", start_line: 1, end_line: 2, added: 2, removed: 1 },
+        { path: X, operation: "update", start_line: 9, end_line: 9, added: 1, removed: 1 },
+      ],
+    ],
+    [
+      "Kiro's fs_write",
+      "kiro",
+      ended("fs_write", { command: "create", path: "src/x.ts", file_text: text }, { hook_event_name: "postToolUse" }),
+      [WHOLE],
+    ],
+    [
+      "Kiro's editor",
+      "kiro",
+      ended("str_replace", {}, { session_id: "sess_1", tool_response: "Replaced text in src/x.ts" }),
+      [{ path: X, operation: "update", ...UNKNOWN }],
+    ],
+    [
+      "Qwen Code's edit",
+      "qwen-code",
+      ended("edit", { file_path: X }, { tool_response: { returnDisplay: { fileDiff: DIFF, isNewFile: false } } }),
+      [{ path: X, operation: "update", ...LINES_2_3 }],
+    ],
+    [
+      "Windsurf's write_code",
+      "windsurf",
+      { agent_action_name: "post_write_code", trajectory_id: "s", tool_info: { file_path: X, edits: [] } },
+      [{ path: X, ...UNKNOWN }],
+    ],
+    [
+      "VS Code's create_file",
+      "copilot-vscode",
+      ended("create_file", { filePath: X, content: text }, { tool_use_id: "t", timestamp: "2026-09-14T09:00:00Z" }),
+      [{ path: X, operation: "create", ...NEW }],
+    ],
+    [
+      "VS Code's editFiles",
+      "copilot-vscode",
+      ended("editFiles", { files: ["src/x.ts", X] }, { tool_use_id: "t", timestamp: "2026-09-14T09:00:00Z" }),
+      [
+        { path: X, ...UNKNOWN },
+        { path: X, ...UNKNOWN },
+      ],
+    ],
+  ])("%s", (_, source, payload, expected) => {
+    const found = writesOf(source, payload).map(({ tool_call_id: __, ...one }) => one);
+    expect(found).toEqual(expected);
+  });
+});

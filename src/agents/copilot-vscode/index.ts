@@ -2,6 +2,7 @@ import type { Agent } from "../../model/agent.ts";
 import { VSCODE_NAMES } from "../shared/names/own-names.ts";
 import { emitsOf } from "../shared/payload/claude-like.ts";
 import { hookContent } from "../shared/payload/content.ts";
+import { writesOfTools } from "../shared/payload/tool-writes.ts";
 import { LIKE, recognises, SOURCE, toEvents } from "./adapter.ts";
 import { KNOWN } from "./known.ts";
 
@@ -10,7 +11,7 @@ export default {
   source: SOURCE,
   title: "GitHub Copilot in VS Code (local agent)",
   docs: "https://code.visualstudio.com/docs/agents/reference/hooks-reference",
-  emits: emitsOf(LIKE.events),
+  emits: ["file.write", ...emitsOf(LIKE.events)],
   tokens: "none",
   capabilities: {
     basis: "documented",
@@ -24,5 +25,17 @@ export default {
   environment: ["COPILOT_CLI"],
   recognises,
   toContent: hookContent,
+  toFileWrites: writesOfTools({
+    create_file: "create",
+    createFile: "create",
+    replace_string_in_file: "part",
+    multi_replace_string_in_file: "part",
+    insert_edit_into_file: "part",
+    edit_notebook_file: "part",
+    editFiles: "write",
+    edit_files: "write",
+    apply_patch: "patch",
+    applyPatch: "patch",
+  }),
   toEvents,
 } satisfies Agent;

@@ -2,6 +2,7 @@ import type { Agent } from "../../model/agent.ts";
 import { CRUSH_NAMES } from "../shared/names/own-names.ts";
 import { emitsOf } from "../shared/payload/claude-like.ts";
 import { hookContent } from "../shared/payload/content.ts";
+import { writesOfTools } from "../shared/payload/tool-writes.ts";
 import { EVENTS, recognises, SOURCE, toEvents } from "./adapter.ts";
 import { KNOWN } from "./known.ts";
 
@@ -9,7 +10,7 @@ export default {
   source: SOURCE,
   title: "Crush",
   docs: "https://github.com/charmbracelet/crush/blob/main/docs/hooks/README.md",
-  emits: emitsOf(EVENTS),
+  emits: ["file.write", ...emitsOf(EVENTS)],
   // The database has the figures of a session's last call only, some of them estimates
   tokens: "none",
   // The recorded version reports neither a turn's nor a session's end
@@ -27,6 +28,7 @@ export default {
   environment: ["CRUSH", "CRUSH_SESSION_ID", "CRUSH_PROJECT_DIR"],
   recognises,
   toContent: hookContent,
+  toFileWrites: writesOfTools({ write: "whole", edit: "part", multiedit: "part" }),
   toEvents,
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

@@ -1,5 +1,6 @@
 import type { Agent } from "../../model/agent.ts";
 import { CURSOR_NAMES } from "../shared/names/own-names.ts";
+import { writesOfTools } from "../shared/payload/tool-writes.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
 import { toContent } from "./content.ts";
 import { remarks, toEntries } from "./entries.ts";
@@ -11,6 +12,7 @@ export default {
   title: "Cursor",
   docs: "https://cursor.com/docs/hooks",
   emits: [
+    "file.write",
     "session.start",
     "prompt.submit",
     "tool.start",
@@ -40,6 +42,13 @@ export default {
   replies: { "*": REPLY },
   recognises,
   toContent,
+  toFileWrites: writesOfTools({
+    Write: "whole",
+    StrReplace: "part",
+    EditNotebook: "part",
+    Delete: "delete",
+    ApplyPatch: "patch",
+  }),
   toEvents,
   toEntries,
   remarks,

@@ -3,13 +3,14 @@ import { CLAUDE_NAMES } from "../shared/names/own-names.ts";
 import { emitsOf } from "../shared/payload/claude-like.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { EVENTS, recognises, SOURCE, toEvents } from "./adapter.ts";
+import { toFileWrites } from "./file-writes.ts";
 import { KNOWN } from "./known.ts";
 
 export default {
   source: SOURCE,
   title: "Factory Droid",
   docs: "https://docs.factory.ai/reference/hooks-reference",
-  emits: emitsOf(EVENTS),
+  emits: ["file.write", ...emitsOf(EVENTS)],
   tokens: "none",
   capabilities: {
     basis: "documented",
@@ -22,5 +23,6 @@ export default {
   known: KNOWN,
   recognises,
   toContent: hookContent,
+  toFileWrites,
   toEvents,
 } satisfies Agent;

@@ -2,6 +2,7 @@ import type { Agent } from "../../model/agent.ts";
 import { CLAUDE_NAMES } from "../shared/names/own-names.ts";
 import { emitsOf } from "../shared/payload/claude-like.ts";
 import { hookContent } from "../shared/payload/content.ts";
+import { writesOfTools } from "../shared/payload/tool-writes.ts";
 import { EVENTS, recognises, SOURCE, toEvents } from "./adapter.ts";
 import { KNOWN } from "./known.ts";
 
@@ -9,7 +10,7 @@ export default {
   source: SOURCE,
   title: "Goose",
   docs: "https://block.github.io/goose/docs/guides/context-engineering/hooks",
-  emits: emitsOf(EVENTS),
+  emits: ["file.write", ...emitsOf(EVENTS)],
   tokens: "none",
   capabilities: {
     basis: "documented",
@@ -23,5 +24,6 @@ export default {
   known: KNOWN,
   recognises,
   toContent: hookContent,
+  toFileWrites: writesOfTools({ write: "whole", edit: "part" }),
   toEvents,
 } satisfies Agent;

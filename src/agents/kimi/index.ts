@@ -2,6 +2,7 @@ import type { Agent } from "../../model/agent.ts";
 import { CLAUDE_NAMES } from "../shared/names/own-names.ts";
 import { emitsOf } from "../shared/payload/claude-like.ts";
 import { hookContent } from "../shared/payload/content.ts";
+import { writesOfTools } from "../shared/payload/tool-writes.ts";
 import { EVENTS, recognises, SOURCE, toEvents } from "./adapter.ts";
 import { KNOWN } from "./known.ts";
 
@@ -9,7 +10,7 @@ export default {
   source: SOURCE,
   title: "Kimi Code",
   docs: "https://moonshotai.github.io/kimi-code/en/customization/hooks",
-  emits: emitsOf(EVENTS),
+  emits: ["file.write", ...emitsOf(EVENTS)],
   tokens: "none",
   capabilities: {
     basis: "documented",
@@ -22,5 +23,6 @@ export default {
   known: KNOWN,
   recognises,
   toContent: hookContent,
+  toFileWrites: writesOfTools({ Write: "whole", Edit: "part" }),
   toEvents,
 } satisfies Agent;

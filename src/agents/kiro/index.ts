@@ -2,13 +2,14 @@ import type { Agent } from "../../model/agent.ts";
 import { KIRO_NAMES } from "../shared/names/own-names.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { EMITS, recognises, SOURCE, toEvents } from "./adapter.ts";
+import { toFileWrites } from "./file-writes.ts";
 import { KNOWN } from "./known.ts";
 
 export default {
   source: SOURCE,
   title: "Kiro",
   docs: "https://kiro.dev/docs/cli/hooks/",
-  emits: EMITS,
+  emits: ["file.write", ...EMITS],
   // Most billed turns only have placeholder counts; if they are real, the session file has them
   tokens: "none",
   // CLI 1.x, 2.x and the IDE have no session end
@@ -26,6 +27,7 @@ export default {
   environment: ["KIRO_HOME", "KIRO_SESSION_ID", "KIRO_VERSION"],
   recognises,
   toContent: hookContent,
+  toFileWrites,
   toEvents,
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

@@ -1,5 +1,6 @@
 import type { Agent } from "../../model/agent.ts";
 import { WINDSURF_NAMES } from "../shared/names/own-names.ts";
+import { writesOfTools } from "../shared/payload/tool-writes.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
 import { toContent } from "./content.ts";
 import { KNOWN } from "./known.ts";
@@ -8,7 +9,7 @@ export default {
   source: SOURCE,
   title: "Windsurf (Cascade)",
   docs: "https://docs.windsurf.com/windsurf/cascade/hooks",
-  emits: ["prompt.submit", "tool.start", "tool.end", "turn.end"],
+  emits: ["file.write", "prompt.submit", "tool.start", "tool.end", "turn.end"],
   tokens: "none",
   capabilities: {
     basis: "documented",
@@ -21,5 +22,6 @@ export default {
   known: KNOWN,
   recognises,
   toContent,
+  toFileWrites: writesOfTools({ write_code: "write" }),
   toEvents,
 } satisfies Agent;

@@ -1,0 +1,30 @@
+import type { PayloadFacts } from "../../model/agent.ts";
+import type { FileWrite } from "../../model/file-write.ts";
+import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
+import { lineCount } from "../shared/payload/patches.ts";
+
+/** Files that `write` and `search_replace` changed, from the applied edits in the result; a failed edit has none there. */
+export function toFileWrites(payload: unknown, { events: [event] }: PayloadFacts): readonly FileWrite[] {
+  if (event?.type !== "tool.end") return [];
+  const p = asObject(payload);
+  const applied = asObject(asObject(p?.["toolResult"] ?? p?.["tool_response"])?.["EditsApplied"]);
+  const path = asString(applied?.["absolute_path"]);
+  if (path === undefined) return [];
+  const isNew = asString(applied?.["tool_output_for_prompt"])?.endsWith("has been created.") === true;
+  const target = { path, operation: isNew ? ("create" as const) : ("update" as const) };
+  const writes = asArray(asObject(applied?.["edits"])?.["details"]).flatMap((detail): readonly FileWrite[] => {
+    const edit = asObject(detail);
+    const [before, after] = [edit?.["old_string"], edit?.["new_string"]];
+    const startLine = asCount(edit?.["new_line"]);
+    if (typeof before !== "string" || typeof after !== "string") return [];
+    const added = lineCount(after);
+    const range = startLine === undefined || added === 0 ? {} : { startLine, endLine: startLine + added - 1 };
+    return [{ ...target, ...range, added, removed: lineCount(before) }];
+  });
+  return writes.length > 0 && writes.length <= MAX_RANGES ? writes : [target];
+}
+
+// --- internal ---
+
+/** As for diffs: more come from a replacement everywhere. */
+const MAX_RANGES = 50;

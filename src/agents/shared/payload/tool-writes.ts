@@ -1,0 +1,57 @@
+import type { Agent } from "../../../model/agent.ts";
+import type { FileWrite } from "../../../model/file-write.ts";
+import { asArray, asObject, asString } from "./json.ts";
+import { writeOfContent, writesOfPatch } from "./patches.ts";
+
+/**
+ * What a tool does with the file that its arguments name. `create`: writes a new one; `whole`: writes all of it, whether it was there
+ * is unknown; `part`: changes it; `write`: changes or creates it; `delete`; `patch`: has a patch of `apply_patch`.
+ */
+export type EditKind = "create" | "whole" | "part" | "write" | "delete" | "patch";
+
+/** Reads files that tools changed from their arguments, in the payload of a call's end. @param tools by the agent's names */
+export const writesOfTools =
+  (tools: Readonly<Record<string, EditKind>>): NonNullable<Agent["toFileWrites"]> =>
+  (payload, { events: [event] }) => {
+    if (event?.type !== "tool.end") return [];
+    const name = event.data?.tool_name ?? "";
+    const p = asObject(payload);
+    const input = [p?.["tool_input"], p?.["toolInput"], p?.["tool_info"]]
+      .map(asObject)
+      .find((one) => one !== undefined);
+    return Object.hasOwn(tools, name) && input !== undefined ? writesOf(tools[name], input) : [];
+  };
+
+// --- internal ---
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const PATHS = ["path", "file_path", "filePath", "target_file", "notebook_path"] as const;
+const TEXTS = ["content", "contents", "file_text"] as const;
+
+function writesOf(kind: EditKind | undefined, input: Fields): readonly FileWrite[] {
+  if (kind === "patch") return writesOfPatch(first(input, ["input", "patch"]) ?? "");
+  // Some tools name several files
+  const several = asArray(input["files"] ?? input["replacements"]).flatMap((one) =>
+    typeof one === "string" ? one : (first(asObject(one) ?? {}, PATHS) ?? []),
+  );
+  const single = first(input, PATHS);
+  const paths = [...new Set(single === undefined ? several : [single])];
+  return paths.flatMap((path): readonly FileWrite[] => {
+    switch (kind) {
+      case "create":
+        return [writeOfContent({ path, operation: "create" }, first(input, TEXTS) ?? "", true)];
+      case "whole":
+        return [writeOfContent({ path }, first(input, TEXTS) ?? "", false)];
+      case "part":
+        return [{ path, operation: "update" }];
+      case "delete":
+        return [{ path, operation: "delete" }];
+      default:
+        return [{ path }];
+    }
+  });
+}
+
+const first = (fields: Fields, names: readonly string[]): string | undefined =>
+  names.map((name) => asString(fields[name])).find((one) => one !== undefined && one !== "");
