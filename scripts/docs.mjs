@@ -27,13 +27,16 @@ const ENVELOPE_TYPES = ["session.start", "prompt.submit", "tool.start", "tool.en
 const TOKENS = { transcript: "transcript", payload: "hooks", none: "–" };
 const AGENT_COLUMNS = [
   "agent",
-  "basis",
-  "hook events",
-  "tokens from",
+  "hooks",
+  "tokens",
   "cost",
   "subagents",
+  "import",
+  "installer",
+  "live",
+  "version",
+  "date",
   "ids (session, call)",
-  "scopes",
 ];
 const IDS = { native: "native", local: "local", minted: "assigned", transcript: "transcript" };
 
@@ -47,15 +50,22 @@ const program = await importBundled({
   `),
   ...AS_THE_PROGRAM,
 });
+const live = await importBundled({
+  stdin: typescript(`
+    export { NO_PROGRAM, PROGRAMS } from "./test/live/programs.ts";
+    export { SCENARIOS } from "./test/live/scenarios.ts";
+  `),
+  ...AS_THE_PROGRAM,
+});
 
 const agents = (await Promise.all((await program.allAgents()).map(agentOf))).sort(byTitle);
 await put("README.md", agents.map(({ line }) => line).join("\n"));
 await put(
   "docs/agents.md",
-  table(
+  `${table(
     AGENT_COLUMNS,
     agents.map(({ cells }) => cells),
-  ),
+  )}\n\n${notLive().join("\n")}`,
 );
 await put(
   "docs/openhook.md",
@@ -87,7 +97,7 @@ async function put(file, text) {
   }
 }
 
-async function agentOf({ source, title, emits, tokens, capabilities, installer }) {
+async function agentOf({ source, title, emits, tokens, capabilities, installer, transcript }) {
   const { basis, versions, subagents, sessionIds, callIds } = capabilities;
   const page = `src/agents/${source}/README.md`;
   const hasPage = existsSync(join(root, page));
@@ -96,19 +106,56 @@ async function agentOf({ source, title, emits, tokens, capabilities, installer }
   const recorded = basis === "recorded";
   const cells = [
     hasPage ? `[${title}](../${page})` : title,
-    recorded ? (versions ?? "recorded") : "documentation",
     events.join(", "),
     TOKENS[tokens],
     tokens === "none" ? "–" : "yes",
     subagents ? "yes" : "–",
-    `${IDS[sessionIds]}, ${IDS[callIds]}`,
+    transcript === undefined ? "–" : "yes",
     scopes.join(", ") || "–",
+    liveCell(source),
+    recorded ? (versions ?? "recorded") : "documentation",
+    await dateOf(source),
+    `${IDS[sessionIds]}, ${IDS[callIds]}`,
   ];
   const seen = recorded ? ["recorded", versions].filter(Boolean).join(", ") : "from documentation";
   const has = (type) => emits.includes(type);
   const level = !has("session.end") ? "–" : ENVELOPE_TYPES.every((type) => type === "file.write" || has(type)) ? 2 : 1;
   const openhook = [cells[0], ...ENVELOPE_TYPES.map((type) => (has(type) ? "yes" : "–")), String(level)];
-  return { title, basis, openhook, line: `- ${hasPage ? `[${title}](${page})` : title}: ${seen}`, cells };
+  return { source, title, basis, openhook, line: `- ${hasPage ? `[${title}](${page})` : title}: ${seen}`, cells };
+}
+
+/** How many scenarios `npm run test:live` runs with the real program. */
+function liveCell(source) {
+  const entry = live.PROGRAMS.find((one) => one.source === source);
+  if (entry === undefined) return "–";
+  const all = Object.keys(live.SCENARIOS);
+  const run = all.filter((name) => entry.cannot?.[name] === undefined);
+  return `${run.length} of ${all.length}`;
+}
+
+/** Why programs or scenarios are not run. */
+function notLive() {
+  const title = (source) => agents.find((agent) => agent.source === source)?.title ?? source;
+  return [
+    ...Object.entries(live.NO_PROGRAM).map(([source, reason]) => `- ${title(source)} is not run live: ${reason}.`),
+    ...live.PROGRAMS.flatMap(({ source, cannot = {} }) =>
+      Object.entries(cannot).map(([name, reason]) => `- ${title(source)} is not run live in “${name}”: ${reason}.`),
+    ),
+  ]
+    .sort()
+    .map((line) => line.replace(/(.{1,112}\S)(?: |$)/g, "$1\n  ").trimEnd());
+}
+
+/** The day on which the documentation was read or the program recorded: the latest in the adapter's first comment. */
+async function dateOf(source) {
+  const text = await readFile(join(root, "src", "agents", source, "adapter.ts"), "utf8");
+  const [comment = ""] = /^(?:\/\/.*\n)+/.exec(text) ?? [];
+  return (
+    comment
+      .match(/\b20\d\d-\d\d-\d\d\b/g)
+      ?.sort()
+      .at(-1) ?? "–"
+  );
 }
 
 /** Recorded agents first, by name; generic senders last. */
