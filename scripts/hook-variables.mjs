@@ -11,11 +11,13 @@ const load = (...path) => importBundled({ entryPoints: [join(root, "src", ...pat
 const { RECORDED_VARIABLES } = await load("agents", "intake.const.ts");
 const { ALLOWED_NODE_OPTIONS, STARTUP_VARIABLES } = await load("intake", "inbox-file.ts");
 
+const twoPerLine = (commands) =>
+  commands.map((command, i) => `${command}${i % 2 === 0 && i < commands.length - 1 ? "; " : "\n"}`).join("");
 const constant = (name, values) => `const ${name} = [\n${values.map((value) => `  "${value}",\n`).join("")}];\n`;
 
 await replaceIn("src/intake/hook.sh", "#", {
-  // One line each, without a loop: `eval` would cost the agent time
-  variables: RECORDED_VARIABLES.map((name) => `head_line env.${name} "\${${name}-}"\n`).join(""),
+  // Without a loop: `eval` would cost the agent time
+  variables: twoPerLine(RECORDED_VARIABLES.map((name) => `head_line env.${name} "\${${name}-}"`)),
   "allowed options": ALLOWED_NODE_OPTIONS.map((option) => `        ${option}) options="$options $option" ;;\n`).join(
     "",
   ),

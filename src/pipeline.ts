@@ -6,6 +6,7 @@ import { applyCaptureSettings, withLastKnownLevel } from "./capture/apply-settin
 import { applyProjectSettingsBeforeSending } from "./capture/project.ts";
 import { removeRemnants } from "./capture/remnants.ts";
 import { forgetStoredNames } from "./capture/stored-names.ts";
+import { hasNewEvents, mayExitSoon, sessionsWithoutProcess } from "./drain/agent-processes.ts";
 import { limitAttempts } from "./drain/build-attempts.ts";
 import { contained } from "./drain/contain.ts";
 import { type Drain, type DrainDeps, type DrainReport, emptyReport } from "./drain/context.ts";
@@ -22,7 +23,7 @@ import { retryQuarantined } from "./drain/retry-quarantined.ts";
 import { measureDrain } from "./drain/self-counters.ts";
 import { announceDrain, serveBridge, serveBridgeDuring } from "./drain/serve-bridge.ts";
 import { LOST_COUNT } from "./intake/inbox-file.ts";
-import { ENDED_BY_USER, ENDED_IDLE } from "./model/session.ts";
+import { ENDED_BY_USER, ENDED_IDLE, ENDED_WITH_PROCESS } from "./model/session.ts";
 import { protectionOf } from "./privacy/protection.ts";
 import { type DrainScope, withDrainLock } from "./store/lock.ts";
 import { writeMeta } from "./store/meta.ts";
@@ -102,6 +103,8 @@ const READERS = 4;
 /** Agents write a turn's last line up to a second after its hook ran; measured, see the agents' READMEs. */
 const LATE_LINES_MS = 2_000;
 const RETRY_MS = 100;
+/** Agents without an end event exit up to a second after their last hook when they were started for one prompt. */
+const EXIT_MS = 2_000;
 /** Some agents write the last lines after their last hook: drains read sessions again for this long. */
 const LATE_FILES_MS = 3_600_000;
 /** Limit for reading large transcripts; a gigabyte takes one or two minutes. */
@@ -169,9 +172,11 @@ async function pass(work: Drain, options: DrainOptions): Promise<void> {
     incomplete = await derive(work, await read(work, new Set([...incomplete, ...added])));
   }
   for (const session of incomplete) await build(work, session, { patient: false });
+  await endWithProcess(work);
   await endIdle(work, options);
   await applyProjectSettingsBeforeSending(work);
   await sendQueued(work, options);
+  if (options.lingers === true && (await endsSoon(work))) await sendQueued(work, options);
   await readRest(work, options);
   forgetStoredNames(work, options.isEager === true ? Number.POSITIVE_INFINITY : FORGET_NAMES_MS);
   removeRemnants(work);
@@ -225,6 +230,31 @@ const build = async (work: Drain, session: number, options: DeriveOptions): Prom
     () => limitAttempts(work, session, () => deriveSession(work, session, options)),
     false,
   );
+
+/** Ends sessions whose agent's process is gone. @returns whether there were any */
+async function endWithProcess(work: Drain): Promise<boolean> {
+  const ended = sessionsWithoutProcess(work);
+  if (ended.length === 0) return false;
+  // The last hooks may have been written since the inbox was read
+  const added = await readInbox(work);
+  for (const session of await derive(work, await read(work, new Set([...ended, ...added]))))
+    await build(work, session, { patient: false });
+  if (hasNewEvents(work)) return false;
+  for (const session of sessionsWithoutProcess(work)) {
+    if (work.partlyReadUntilMs.has(session)) continue;
+    await build(work, session, { patient: false, endIdle: ENDED_WITH_PROCESS });
+  }
+  return true;
+}
+
+/** After a turn's end: waits a moment for an agent that exits, because no other hook will start a drain. @returns whether one did */
+async function endsSoon(work: Drain): Promise<boolean> {
+  for (let waited = 0; waited < EXIT_MS && mayExitSoon(work); waited += RETRY_MS) {
+    await work.sleep(RETRY_MS);
+    if (await endWithProcess(work)) return true;
+  }
+  return false;
+}
 
 /** Ends idle sessions. Their transcripts are read first, because they may show later activity. */
 async function endIdle(work: Drain, options: DrainOptions): Promise<void> {

@@ -17,6 +17,7 @@ import { addUnwrittenEvents, committedFiles } from "../store/self.ts";
 import { removerOf } from "../store/spare-files.ts";
 import { recordMovedRoots } from "../transcripts/transcript-roots.ts";
 import { adapt, refused } from "./adapt.ts";
+import { agentProcessOf } from "./agent-processes.ts";
 import { affectsAllSessions } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { reportLeftFiles } from "./left-files.ts";
@@ -115,7 +116,14 @@ export async function readInbox(drain: Drain): Promise<ReadonlySet<number>> {
     await loadProjectSettings(drain, foldersOf(adapted.events));
     if (adapted.outcome === "ignored") report.ignored++;
     const origins = await originsIn(drain, adapted.events, file.facts);
-    batch.push({ file, ...adapted, origins, isBridged: file.facts.env[BRIDGE_VARIABLE] === undefined });
+    const process = agentProcessOf(drain, adapted.source, file.facts);
+    batch.push({
+      file,
+      ...adapted,
+      origins,
+      ...(process && { process }),
+      isBridged: file.facts.env[BRIDGE_VARIABLE] === undefined,
+    });
     if (adapted.content.length > 0) heldBytes += file.payload.length;
     if (batch.length < FILES_PER_COMMIT && heldBytes < CONTENT_BYTES_PER_COMMIT) continue;
     await commit();

@@ -11,8 +11,10 @@ import { addEvents } from "../store/facts.ts";
 import { addToMeta } from "../store/meta.ts";
 import { inRoot } from "../store/move-facts.ts";
 import { addLostEvents, markCommitted } from "../store/self.ts";
+import { noteAgentProcess } from "../store/session-processes.ts";
 import { ensureSession, rootOf, type StoredSession, setFork, updateSession } from "../store/sessions.ts";
 import type { AdaptedPayload, RefusedPayload } from "./adapt.ts";
+import type { AgentProcess } from "./agent-processes.ts";
 import type { Drain } from "./context.ts";
 import { inOwnSessions, type Origins } from "./local-sessions.ts";
 import { makeSubagent } from "./make-subagent.ts";
@@ -26,6 +28,8 @@ export type StorablePayload = AdaptedPayload & {
   readonly isBridged: boolean;
   /** The sessions that have the events' local ids in the agent's databases, by id. @default none */
   readonly origins?: Origins;
+  /** The agent's process that ran the hook, if the card says that this is known. */
+  readonly process?: AgentProcess;
 };
 
 /** A quarantined payload, as it is counted. */
@@ -57,10 +61,10 @@ export function storePayloads(drain: Drain, batch: PayloadBatch): readonly numbe
       if (source !== undefined && unknown !== undefined) recordUnknownNames(drain, source, unknown);
     }
     for (const payload of payloads) {
-      const { entries, source, unknown, isBridged } = payload;
+      const { entries, source, unknown } = payload;
       const { events, content } = inOwnSessions(drain, payload);
       const known = report.events;
-      const [assigned] = events.map((event) => storeEvent(drain, event, touched, isBridged));
+      const [assigned] = events.map((event) => storeEvent(drain, event, touched, payload));
       steps.push(payloadIncrement(drain, payload.outcome, source, "event" in payload ? payload.event : undefined));
       steps.push(eventIncrement(source, report.events - known));
       const version = assigned === undefined ? undefined : extrasOf(assigned.event).agent_version;
@@ -94,7 +98,7 @@ function storeEvent(
   drain: Drain,
   payloadEvent: Event,
   touched: number[],
-  isBridged: boolean,
+  { isBridged, process }: Pick<StorablePayload, "isBridged" | "process">,
 ): AssignedEvent | undefined {
   const { db, report } = drain;
   const found = assignSession(drain, payloadEvent);
@@ -118,6 +122,7 @@ function storeEvent(
     updateSession(db, session.id, { timeMs: timeMsOf(event) });
     return assigned;
   }
+  if (process !== undefined && extras.agent_id === undefined) noteAgentProcess(db, session.id, process, event);
   updateSession(db, session.id, {
     timeMs: timeMsOf(event),
     cwd: session.cwd === undefined ? event.cwd : undefined,

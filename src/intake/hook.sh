@@ -104,34 +104,20 @@ head_line ppid "$PPID"
 head_line pid "$$"
 head_line cwd "${PWD-}"
 # variables: written by scripts/hook-variables.mjs
-head_line env.HOME "${HOME-}"
-head_line env.OPENHOOK_BRIDGE "${OPENHOOK_BRIDGE-}"
-head_line env.CLAUDE_CODE_SESSION_ID "${CLAUDE_CODE_SESSION_ID-}"
-head_line env.CLAUDE_PID "${CLAUDE_PID-}"
-head_line env.CLAUDE_PROJECT_DIR "${CLAUDE_PROJECT_DIR-}"
-head_line env.CLAUDE_CONFIG_DIR "${CLAUDE_CONFIG_DIR-}"
-head_line env.COPILOT_HOME "${COPILOT_HOME-}"
-head_line env.COPILOT_CLI "${COPILOT_CLI-}"
-head_line env.COPILOT_CLI_BINARY_VERSION "${COPILOT_CLI_BINARY_VERSION-}"
-head_line env.CLINE_DIR "${CLINE_DIR-}"
-head_line env.CLINE_DATA_DIR "${CLINE_DATA_DIR-}"
-head_line env.CLINE_SESSION_DATA_DIR "${CLINE_SESSION_DATA_DIR-}"
-head_line env.CURSOR_VERSION "${CURSOR_VERSION-}"
-head_line env.CODEX_HOME "${CODEX_HOME-}"
-head_line env.CODEX_THREAD_ID "${CODEX_THREAD_ID-}"
-head_line env.XDG_DATA_HOME "${XDG_DATA_HOME-}"
-head_line env.OPENCODE_DB "${OPENCODE_DB-}"
-head_line env.GEMINI_SESSION_ID "${GEMINI_SESSION_ID-}"
-head_line env.GEMINI_CLI_HOME "${GEMINI_CLI_HOME-}"
-head_line env.KIRO_HOME "${KIRO_HOME-}"
-head_line env.KIRO_SESSION_ID "${KIRO_SESSION_ID-}"
-head_line env.KIRO_VERSION "${KIRO_VERSION-}"
-head_line env.QWEN_CODE_SESSION_ID "${QWEN_CODE_SESSION_ID-}"
-head_line env.QWEN_HOME "${QWEN_HOME-}"
-head_line env.QWEN_RUNTIME_DIR "${QWEN_RUNTIME_DIR-}"
-head_line env.CRUSH "${CRUSH-}"
-head_line env.CRUSH_SESSION_ID "${CRUSH_SESSION_ID-}"
-head_line env.CRUSH_PROJECT_DIR "${CRUSH_PROJECT_DIR-}"
+head_line env.HOME "${HOME-}"; head_line env.OPENHOOK_BRIDGE "${OPENHOOK_BRIDGE-}"
+head_line env.CLAUDE_CODE_SESSION_ID "${CLAUDE_CODE_SESSION_ID-}"; head_line env.CLAUDE_PID "${CLAUDE_PID-}"
+head_line env.CLAUDE_PROJECT_DIR "${CLAUDE_PROJECT_DIR-}"; head_line env.CLAUDE_CONFIG_DIR "${CLAUDE_CONFIG_DIR-}"
+head_line env.COPILOT_HOME "${COPILOT_HOME-}"; head_line env.COPILOT_CLI "${COPILOT_CLI-}"
+head_line env.COPILOT_CLI_BINARY_VERSION "${COPILOT_CLI_BINARY_VERSION-}"; head_line env.CLINE_DIR "${CLINE_DIR-}"
+head_line env.CLINE_DATA_DIR "${CLINE_DATA_DIR-}"; head_line env.CLINE_SESSION_DATA_DIR "${CLINE_SESSION_DATA_DIR-}"
+head_line env.CURSOR_VERSION "${CURSOR_VERSION-}"; head_line env.CODEX_HOME "${CODEX_HOME-}"
+head_line env.CODEX_THREAD_ID "${CODEX_THREAD_ID-}"; head_line env.XDG_DATA_HOME "${XDG_DATA_HOME-}"
+head_line env.OPENCODE_DB "${OPENCODE_DB-}"; head_line env.GEMINI_SESSION_ID "${GEMINI_SESSION_ID-}"
+head_line env.GEMINI_CLI_HOME "${GEMINI_CLI_HOME-}"; head_line env.KIRO_HOME "${KIRO_HOME-}"
+head_line env.KIRO_SESSION_ID "${KIRO_SESSION_ID-}"; head_line env.KIRO_VERSION "${KIRO_VERSION-}"
+head_line env.QWEN_CODE_SESSION_ID "${QWEN_CODE_SESSION_ID-}"; head_line env.QWEN_HOME "${QWEN_HOME-}"
+head_line env.QWEN_RUNTIME_DIR "${QWEN_RUNTIME_DIR-}"; head_line env.CRUSH "${CRUSH-}"
+head_line env.CRUSH_SESSION_ID "${CRUSH_SESSION_ID-}"; head_line env.CRUSH_PROJECT_DIR "${CRUSH_PROJECT_DIR-}"
 head_line env.OPENHOOK_SESSION_ID "${OPENHOOK_SESSION_ID-}"
 # /variables
 
@@ -141,16 +127,44 @@ if [ "$from" != stdin ] || [ -t 0 ]; then exec </dev/null; fi
 
 # Pids are reused, a pid with its start time is unique: field 22 of stat, 20 after the end of the name, which can contain
 # anything, including newlines. Skipped without /proc. Shells read it byte by byte, so do it while cat runs.
-ppid_start=
+ppid_start='' origin=''
 read_parent_start() {
-  if [ -z "$ppid_start" ] && [ -r "/proc/$PPID/stat" ]; then
-    stat=
-    while IFS= read -r line; do stat=$line; done <"/proc/$PPID/stat"
-    # shellcheck disable=SC2086 # word splitting is intended
-    twentieth ${stat##*) }
-  fi
+  [ -z "$ppid_start" ] && [ -r "/proc/$PPID/stat" ] || return
+  read_stat "$PPID"
+  ppid_start=$start
+  read_host
+  find_agent
 }
-twentieth() { ppid_start=${20-}; }
+read_stat() { # pid: sets `stat`, `start` and `above`, the pid of its parent
+  stat=
+  while IFS= read -r line; do stat=$line; done <"/proc/$1/stat"
+  # shellcheck disable=SC2086 # word splitting is intended
+  fields ${stat##*) }
+}
+fields() { above=${2-} start=${20-}; }
+# Pids mean something only in one pid namespace of one running system. Kernels before 5.14 do not show the namespace.
+read_host() {
+  namespace='' boot=''
+  { while read -r name value; do [ "$name" != ino: ] || namespace=$value; done </proc/self/fdinfo/9; } 9</proc/self/ns/pid
+  read -r boot </proc/sys/kernel/random/boot_id
+  [ -z "$namespace" ] || origin=" host=$namespace.$boot"
+}
+# Agents run hooks directly or through a shell: the agent is the first process above that is no shell
+find_agent() {
+  agent=$PPID
+  while :; do
+    case $stat in
+      "$agent (sh) "* | "$agent (dash) "* | "$agent (bash) "* | "$agent (ash) "* | "$agent (busybox) "*) ;;
+      "$agent (zsh) "* | "$agent (ksh"*") "* | "$agent (mksh) "* | "$agent (fish) "*) ;;
+      "$agent "*) break ;;
+      *) above=0 ;; # it ended in the meantime, or its name contains a newline
+    esac
+    agent=$above
+    [ "${agent:-0}" -gt 1 ] || { agent=0 start=0 && break; }
+    read_stat "$agent"
+  done
+  [ "$agent" = "$PPID" ] || origin="$origin agent=$agent.$start"
+}
 
 # Copies fd 4 to stdout, limited in size and to <seconds>; sets `end` to whole, late or cut.
 # `timeout` would be shorter, but delays cat (two forks and two execs in a row), and macOS has none. Here the shell waits for the
@@ -238,7 +252,7 @@ record() {
       {
         opened=yes
         set +C
-        printf '%s\n' "$head" && write_payload && printf '\nend=%s%s\n' "$end" "${ppid_start:+ $ppid_start}" && written=yes
+        printf '%s\n' "$head" && write_payload && printf '\nend=%s%s\n' "$end" "${ppid_start:+ $ppid_start$origin}" && written=yes
       } >"$file" 4<&0
     fi
     if [ "$opened" = yes ]; then

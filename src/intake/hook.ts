@@ -1,5 +1,14 @@
 import { spawn } from "node:child_process";
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join, parse } from "node:path";
 import { writeEvent } from "./hook-event-file.ts";
 import { type DrainOption, optionsOf } from "./hook-options.ts";
@@ -17,6 +26,7 @@ import {
   HOOK_FOLDER,
   HOOK_NODE_OPTIONS,
   HOOK_STATE,
+  type HookOrigin,
   MAX_FILE_BYTES,
   processStart,
   STARTUP_VARIABLES,
@@ -66,7 +76,7 @@ export async function runHook(argv: readonly string[], io: HookIo, places: HookP
     const recorded = Object.fromEntries(io.variables.map((name) => [name, env[name]]));
     const head = Buffer.from(formatHead({ ...options, ppid, pid, cwd, env: recorded }));
     const { chunks, end } = await readPayload(options.payload, io, MAX_FILE_BYTES - head.length);
-    const last = Buffer.from(formatEnd(end, startOfProcess(ppid)));
+    const last = Buffer.from(formatEnd(end, startOfProcess(ppid), originOf(ppid)));
     if (!isGoneForAWeek(places)) attempt(() => writeEvent(places, `${ppid}-${pid}`, [head, ...chunks, last]));
     event ??= eventNameIn(chunks);
     const drain = options.drain ?? drainFor(event);
@@ -176,6 +186,28 @@ function isZombie(pid: number): boolean {
     return false;
   }
 }
+
+/** Pid namespace, boot and the agent's process, as hook.sh finds them; empty without /proc. */
+function originOf(parent: number): HookOrigin {
+  try {
+    const namespace = /\d+/.exec(readlinkSync("/proc/self/ns/pid"))?.[0];
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    let pid = parent;
+    let stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    while (SHELLS.test(stat)) {
+      pid = Number(stat.slice(stat.lastIndexOf(") ") + 2).split(" ")[1]);
+      if (pid <= 1) break;
+      stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    }
+    const agent = pid <= 1 ? { pid: 0, start: "0" } : { pid, start: processStart(stat) ?? "0" };
+    return { host: `${namespace}.${boot}`, ...(pid !== parent && { agent }) };
+  } catch {
+    return {};
+  }
+}
+
+/** The line of a shell in /proc. The same names in hook.sh. */
+const SHELLS = /^\d+ \((?:sh|dash|bash|ash|busybox|zsh|ksh[^)]*|mksh|fish)\) /;
 
 /** The start time as hook.sh reads it; `undefined` without /proc. */
 function startOfProcess(pid: number): string | undefined {

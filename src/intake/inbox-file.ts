@@ -134,14 +134,36 @@ export const processStart = (stat: string): string | undefined =>
  *
  * @param parentStart start time of the parent in the system's unit; not in the header, because a shell reads it slowly and the
  *        payload should not wait for it
+ * @param origin of the hook, for the same reason
  */
-export const formatEnd = (end: PayloadEnd, parentStart?: string): string =>
-  `\nend=${end}${parentStart === undefined ? "" : ` ${parentStart}`}\n`;
+export const formatEnd = (end: PayloadEnd, parentStart?: string, { host, agent }: HookOrigin = {}): string => {
+  if (parentStart === undefined) return `\nend=${end}\n`;
+  const process = agent === undefined ? "" : ` agent=${agent.pid}.${agent.start}`;
+  return `\nend=${end} ${parentStart}${host === undefined ? "" : ` host=${host}`}${process}\n`;
+};
 
 /** Length of the longest end line: this much of a file's tail shows whether it is complete. */
-export const END_BYTES = formatEnd("whole", "9".repeat(20)).length;
+export const END_BYTES = formatEnd("whole", "9".repeat(20), {
+  host: `${"9".repeat(20)}.${"f".repeat(36)}`,
+  agent: { pid: 9_999_999_999, start: "9".repeat(20) },
+}).length;
 
-export interface FileEnd {
+/** Where a hook ran. */
+export interface HookOrigin {
+  /** Number of the pid namespace and id of the system's boot, joined by a dot. */
+  readonly host?: string;
+  /** The first process above the hook that is no shell, if it is not the parent. Pid 0: there is none. */
+  readonly agent?: ProcessName;
+}
+
+/** Identifies one process of one running system. */
+export interface ProcessName {
+  readonly pid: number;
+  /** Its start time in the system's unit. */
+  readonly start: string;
+}
+
+export interface FileEnd extends HookOrigin {
   readonly end: PayloadEnd;
   readonly parentStart?: string;
   /** Length of the end line. */
@@ -156,10 +178,16 @@ export interface FileEnd {
  */
 export function endOf(tail: Buffer): FileEnd | undefined {
   const text = tail.toString("latin1", Math.max(0, tail.length - END_BYTES));
-  const [line, word, parentStart] = /\nend=(whole|late|cut)(?: (\d{1,20}))?\n$/.exec(text) ?? [];
+  const [line, word, parentStart, host, pid, start] = END_LINE.exec(text) ?? [];
   const end = ENDS.find((known) => known === word);
   if (line === undefined || end === undefined) return undefined;
-  return { end, bytes: line.length, ...(parentStart === undefined ? {} : { parentStart }) };
+  return {
+    end,
+    bytes: line.length,
+    ...(parentStart === undefined ? {} : { parentStart }),
+    ...(host === undefined ? {} : { host }),
+    ...(pid === undefined || start === undefined ? {} : { agent: { pid: Number(pid), start } }),
+  };
 }
 
 export type ParsedFile =
@@ -212,6 +240,8 @@ export function parseInboxFile(bytes: Buffer, mtimeMs: number): ParsedFile {
       ...text("cwd"),
       ...pid("parentPid", "ppid"),
       ...(last?.parentStart === undefined ? {} : { parentStart: last.parentStart }),
+      ...(last?.host === undefined ? {} : { host: last.host }),
+      ...agentProcess(Number(fields.get("ppid")), last),
       ...pid("hookPid", "pid"),
       timeMs: mtimeMs,
       env,
@@ -222,6 +252,16 @@ export function parseInboxFile(bytes: Buffer, mtimeMs: number): ParsedFile {
 }
 
 // --- internal ---
+
+const END_LINE =
+  /\nend=(whole|late|cut)(?: (\d{1,20})(?: host=(\d{1,20}\.[0-9a-f-]{36}))?(?: agent=(\d{1,10})\.(\d{1,20}))?)?\n$/;
+
+/** Files of earlier hooks do not say whether their parent was a shell, and have no host either. */
+function agentProcess(parentPid: number, last: FileEnd | undefined): Pick<IntakeFacts, "agentProcess"> {
+  if (last?.host === undefined || last.parentStart === undefined) return {};
+  const { pid, start } = last.agent ?? { pid: parentPid, start: last.parentStart };
+  return pid > 0 ? { agentProcess: { pid, start } } : {};
+}
 
 const MAGIC = "openhook-inbox 1";
 const ENDS: readonly PayloadEnd[] = ["whole", "late", "cut"];

@@ -16,6 +16,10 @@ export interface IntakeFacts {
   readonly parentPid?: number;
   /** Start time of that parent in the system's unit; together with the pid it identifies one process. */
   readonly parentStart?: string;
+  /** The agent's process: the parent, or the first process above it that is no shell. Absent: unknown. */
+  readonly agentProcess?: { readonly pid: number; readonly start: string };
+  /** The pid namespace and the running system in which these pids are valid. Absent: unknown. */
+  readonly host?: string;
   /** The intake process itself: distinguishes equal payloads at the same time. */
   readonly hookPid?: number;
   /** The environment variables that the intake records, by name. */
@@ -313,6 +317,15 @@ export interface Agent {
    * @default true if `emits` has no `session.end`
    */
   readonly endsSilently?: boolean;
+  /**
+   * Set if the agent's process runs its hooks, directly or through a shell, and works on their sessions as long as it runs: when it is
+   * gone, its sessions are over, and the next process of a session begins a segment. Not for agents whose hooks are run by a server or
+   * by a helper that ends first. `agent`: seen with the real program; `likely`: applied only after two different events of a session
+   * named the same process.
+   *
+   * @default unknown: a session without an end event ends when it is idle
+   */
+  readonly hooksRunIn?: "agent" | "likely";
   readonly capabilities: Capabilities;
   readonly known?: KnownNames;
   recognises(payload: unknown, intake: IntakeFacts): Recognition;

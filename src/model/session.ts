@@ -118,6 +118,8 @@ export interface Segment {
   /** `startup`, `resume`, `fork` …; absent if no start was seen. */
   readonly startOrigin?: string;
   readonly lastActivityMs: number;
+  /** The process with which it began, from `SessionContext.processes`; absent if unknown. */
+  readonly process?: string;
   /** Ids of the start and end events it was built from. */
   readonly uses: readonly string[];
 }
@@ -198,8 +200,17 @@ export interface SessionContext {
   readonly calls: readonly SettledCall[];
   /** What was settled of runs that are open, by `runKeyOf`; absent if there is none. */
   readonly openWork?: ReadonlyMap<string, SettledWork>;
+  /** Processes of the agent that worked on the session; absent if they are not known. */
+  readonly processes?: readonly SessionProcess[];
   /** Settled model calls that sums over removed calls may cover. */
   readonly coveredCalls?: readonly KnownCall[];
+}
+
+/** A process of the agent, and when its first and last hook in the session ran. */
+export interface SessionProcess {
+  readonly process: string;
+  readonly firstMs: number;
+  readonly lastMs: number;
 }
 
 export type SettledCall = Pick<
@@ -237,9 +248,12 @@ export const ENDED_IDLE = { reason: "timeout", nativeReason: "idle" } as const;
 /** The end of a session that the user ended with `drain --end-idle`. */
 export const ENDED_BY_USER = { reason: "timeout", nativeReason: "ended_by_user" } as const;
 
+/** The end of a session whose agent's process is gone without having reported an end. */
+export const ENDED_WITH_PROCESS = { reason: "timeout", nativeReason: "process_gone" } as const;
+
 /** Whether we ended the segment: the agent may still be running. */
 export const isEndedByUs = ({ nativeReason }: Segment): boolean =>
-  nativeReason === ENDED_IDLE.nativeReason || nativeReason === ENDED_BY_USER.nativeReason;
+  [ENDED_IDLE, ENDED_BY_USER, ENDED_WITH_PROCESS].some((end) => end.nativeReason === nativeReason);
 
 /** When the calls of open runs are settled before the runs end. */
 export interface PartLimits {
@@ -259,8 +273,8 @@ export interface SessionInput {
   readonly context: SessionContext;
   /** False for agents whose tokens never come from a transcript: their turns close with the hook. */
   readonly expectsTranscript: boolean;
-  /** Set to end an open segment now, because it is idle for too long or the user requested it. */
-  readonly endIdle?: typeof ENDED_IDLE | typeof ENDED_BY_USER;
+  /** Set to end an open segment now: it is idle for too long, its process is gone, or the user requested it. */
+  readonly endIdle?: typeof ENDED_IDLE | typeof ENDED_BY_USER | typeof ENDED_WITH_PROCESS;
   /** @default PART_LIMITS in session/finished-part.ts */
   readonly partLimits?: PartLimits;
 }

@@ -1,7 +1,7 @@
 import type { SessionEndReason } from "../model/envelope.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import { maxOf, minOf } from "../model/min-max.ts";
-import type { Segment, SessionInput } from "../model/session.ts";
+import type { Segment, SessionInput, SessionProcess } from "../model/session.ts";
 import { isLeftOpen } from "./pair.ts";
 
 export interface Segmentation {
@@ -29,7 +29,8 @@ export interface Activity {
 export function splitIntoSegments(input: SessionInput, activities: readonly Activity[]): Segmentation {
   const marks = marksOf(input, activities);
   const starts = marks.filter((mark) => mark.kind === "start");
-  const builder = new SegmentBuilder(input.context.segment, isSingleRun(marks, input.context.segment));
+  const { segment, processes = [] } = input.context;
+  const builder = new SegmentBuilder(segment, isSingleRun(marks, segment), processes);
   for (const mark of marks) {
     if (mark.kind === "activity") builder.activity(mark.key, mark.ms, startFollows(starts, mark.ms));
     else if (mark.kind === "start") builder.start(mark);
@@ -76,6 +77,8 @@ interface StartMark {
   readonly origin: string | undefined;
   /** It continues an earlier session. */
   readonly resumes: boolean;
+  /** The process that started. Set if no event reports the start: its time is then only a limit. */
+  readonly process?: string;
 }
 interface EndMark {
   readonly kind: "end";
@@ -110,9 +113,10 @@ function marksOf(input: SessionInput, activities: readonly Activity[]): readonly
       });
     }
   }
+  marks.push(...impliedStarts(input, marks));
   const rank = { start: 0, activity: 1, end: 2 } as const;
   return marks
-    .map((mark) => (mark.kind === "start" ? beforeItsPrompt(mark, marks) : mark))
+    .map((mark) => (mark.kind === "start" && mark.process === undefined ? beforeItsPrompt(mark, marks) : mark))
     .sort((a, b) => a.ms - b.ms || rank[a.kind] - rank[b.kind]);
 }
 
@@ -140,6 +144,35 @@ function resumptions({ events, entries, context }: SessionInput): readonly Start
     .map(({ timeMs, key }) => ({ kind: "start", ms: timeMs, id: key, origin: "resume", resumes: true }));
 }
 
+/**
+ * Starts of further processes, for agents that report none: the next process of a session begins a segment, as if it had reported
+ * its start. A process that did report it needs no other mark.
+ */
+function impliedStarts({ context }: SessionInput, marks: readonly Mark[]): readonly StartMark[] {
+  const { segment } = context;
+  const processes = inOrder(context.processes ?? []);
+  const own =
+    processes.find(({ process }) => process === segment?.process) ??
+    processes.find(({ lastMs }) => segment === undefined || lastMs >= segment.startMs);
+  return processes.flatMap(({ process, firstMs }, i): readonly StartMark[] => {
+    const isReported = marks.some(({ kind, ms }) => kind === "start" && processAt(processes, ms)?.process === process);
+    if (own === undefined || firstMs <= own.firstMs || isReported) return [];
+    // The transcript's time of a prompt can be earlier than its hook
+    const ms = Math.min(firstMs, Math.max(firstMs - EARLY_PROMPT_MS, (processes[i - 1]?.lastMs ?? 0) + 1));
+    return [{ kind: "start", ms, id: `process:${process}`, origin: "resume", resumes: true, process }];
+  });
+}
+
+const inOrder = (processes: readonly SessionProcess[]): readonly SessionProcess[] =>
+  [...processes].sort((a, b) => a.firstMs - b.firstMs);
+
+/** The process that had begun last at a time. */
+const processAt = (processes: readonly SessionProcess[], ms: number): SessionProcess | undefined =>
+  processes.findLast(({ firstMs }) => firstMs <= ms);
+
+/** By this much a prompt in the transcript can be earlier than its hook. */
+const EARLY_PROMPT_MS = 2_000;
+
 interface SegmentDraft {
   ordinal: number;
   startMs: number;
@@ -147,6 +180,7 @@ interface SegmentDraft {
   endMs?: number;
   reason?: SessionEndReason;
   nativeReason?: string | undefined;
+  process?: string | undefined;
   lastMs: number;
   superseded: boolean;
   /** Its end was exported before this run. */
@@ -163,9 +197,11 @@ class SegmentBuilder {
   #starts = 0;
   #ends = 0;
   readonly #isSingleRun: boolean;
+  readonly #processes: readonly SessionProcess[];
 
-  constructor(last: Segment | undefined, isSingleRun: boolean) {
+  constructor(last: Segment | undefined, isSingleRun: boolean, processes: readonly SessionProcess[]) {
     this.#isSingleRun = isSingleRun;
+    this.#processes = inOrder(processes);
     if (last === undefined) return;
     this.#list.push({
       ordinal: last.ordinal,
@@ -174,6 +210,7 @@ class SegmentBuilder {
       ...(last.endMs !== undefined && { endMs: last.endMs }),
       ...(last.reason !== undefined && { reason: last.reason }),
       nativeReason: last.nativeReason,
+      process: last.process,
       lastMs: last.lastActivityMs,
       superseded: last.nativeReason === SUPERSEDED,
       isExported: last.endMs !== undefined,
@@ -211,7 +248,7 @@ class SegmentBuilder {
     const near = mark.ms - current.startMs <= LATE_START_WITHIN_MS;
     // A session can be resumed, killed and resumed again: a start well after the last activity is from another process
     const isRepeat = current.startOrigin === mark.origin && mark.ms - current.lastMs <= REPEATED_WITHIN_MS;
-    if (near && (current.startOrigin === undefined || isRepeat)) {
+    if (near && mark.process === undefined && (current.startOrigin === undefined || isRepeat)) {
       current.startOrigin ??= mark.origin;
       current.uses.push(mark.id);
       return;
@@ -281,11 +318,13 @@ class SegmentBuilder {
   #open(ms: number): SegmentDraft {
     const pending = this.#pending;
     this.#pending = undefined;
-    const startMs = pending === undefined ? ms : Math.min(pending.ms, ms);
+    const startMs = pending === undefined || pending.process !== undefined ? ms : Math.min(pending.ms, ms);
+    const latest = processAt(this.#processes, Math.max(ms, pending?.ms ?? ms)) ?? this.#processes[0];
     const segment: SegmentDraft = {
       ordinal: (this.#list.at(-1)?.ordinal ?? -1) + 1,
       startMs,
       startOrigin: pending?.origin,
+      process: pending?.process ?? latest?.process,
       lastMs: ms,
       superseded: false,
       isExported: false,
@@ -314,5 +353,6 @@ function toSegment(s: SegmentDraft): Segment {
     ...(s.reason !== undefined && { reason: s.reason }),
     ...(s.nativeReason !== undefined && { nativeReason: s.nativeReason }),
     ...(s.startOrigin !== undefined && { startOrigin: s.startOrigin }),
+    ...(s.process !== undefined && { process: s.process }),
   };
 }

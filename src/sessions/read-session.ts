@@ -8,6 +8,7 @@ import { openFacts } from "../store/facts.ts";
 import { packedFacts } from "../store/packed.ts";
 import { hasReadTranscript } from "../store/positions.ts";
 import { traceOfSpan, wasUsed } from "../store/queries.ts";
+import { processesOf } from "../store/session-processes.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import { settledContext } from "../store/settled-context.ts";
 import type { SettledParents } from "../telemetry/span-parents.ts";
@@ -89,7 +90,8 @@ export function unsettledContext(
   { events, entries }: ReturnType<typeof openFacts>,
 ): SessionContext {
   const settled = withPrunedParts(db, settledContext(db, sessionNumber, events, entries), facts, events, entries);
-  return withLatePrompts(settled, events, entries);
+  const processes = processesOf(db, sessionNumber);
+  return { ...withLatePrompts(settled, events, entries), ...(processes.length > 0 && { processes }) };
 }
 
 /** Whether the session's token usage comes from a transcript that we can read. */

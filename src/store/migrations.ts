@@ -278,4 +278,21 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE sessions ADD COLUMN origin_ms REAL;
   CREATE INDEX sessions_by_native_id ON sessions (source, native_id) WHERE native_id IS NOT NULL;
   `,
+  `
+  -- Processes of agents that worked on a session, where an agent's process runs its hooks. process: pid and start time; host: where they
+  -- are valid, empty if unknown; certain = 0: only one kind of event has named it, and it may not be the agent's
+  CREATE TABLE session_processes (
+    session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    process TEXT NOT NULL,
+    host TEXT NOT NULL,
+    first_event TEXT NOT NULL,
+    certain INTEGER NOT NULL,
+    first_ms REAL NOT NULL,
+    last_ms REAL NOT NULL,
+    PRIMARY KEY (session, process, host)
+  ) WITHOUT ROWID;
+
+  -- The process with which the segment begins, from session_processes
+  ALTER TABLE segments ADD COLUMN process TEXT;
+  `,
 ];

@@ -113,6 +113,7 @@ export const SESSION_TABLES = [
   "content",
   "failures",
   "open_work",
+  "session_processes",
   "events",
   "entries",
   "owners",

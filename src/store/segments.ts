@@ -30,11 +30,11 @@ export function putSegment(
   { segment: s, totals, delivered }: StoredSegment,
 ): void {
   db.prepare(
-    `INSERT INTO segments (session, ordinal, start_ms, end_ms, reason, native_reason, start_origin, last_activity_ms, totals, delivered)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO segments (session, ordinal, start_ms, end_ms, reason, native_reason, start_origin, last_activity_ms, totals, delivered, process)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (session, ordinal) DO UPDATE SET start_ms = excluded.start_ms, end_ms = excluded.end_ms,
        reason = excluded.reason, native_reason = excluded.native_reason, start_origin = excluded.start_origin,
-       last_activity_ms = excluded.last_activity_ms, totals = excluded.totals, delivered = max(delivered, excluded.delivered)`,
+       last_activity_ms = excluded.last_activity_ms, totals = excluded.totals, delivered = max(delivered, excluded.delivered), process = excluded.process`,
   ).run(
     sessionNumber,
     s.ordinal,
@@ -46,6 +46,7 @@ export function putSegment(
     s.lastActivityMs,
     totals,
     delivered ? 1 : 0,
+    s.process ?? null,
   );
 }
 
@@ -70,10 +71,11 @@ export function changeTotals(
 const text = (row: Row, name: string): string | undefined => (typeof row[name] === "string" ? row[name] : undefined);
 
 function toSegment(row: Row): Segment {
-  const [reason, nativeReason, startOrigin] = [
+  const [reason, nativeReason, startOrigin, process] = [
     text(row, "reason"),
     text(row, "native_reason"),
     text(row, "start_origin"),
+    text(row, "process"),
   ];
   return {
     ordinal: Number(row["ordinal"]),
@@ -84,5 +86,6 @@ function toSegment(row: Row): Segment {
     ...(reason !== undefined && { reason: reason as NonNullable<Segment["reason"]> }),
     ...(nativeReason !== undefined && { nativeReason }),
     ...(startOrigin !== undefined && { startOrigin }),
+    ...(process !== undefined && { process }),
   };
 }

@@ -101,7 +101,11 @@ describe.each(intakes())("$title", (intake) => {
       event: "PreToolUse",
       cwd: sandbox.home,
       parentPid: process.pid,
-      ...(process.platform === "linux" && { parentStart: startedAt(process.pid) }),
+      ...(process.platform === "linux" && {
+        parentStart: startedAt(process.pid),
+        agentProcess: { pid: process.pid, start: startedAt(process.pid) },
+        host: expect.stringMatching(/^\d+\.[0-9a-f-]{36}$/),
+      }),
       hookPid: expect.any(Number),
       env: { HOME: sandbox.home, CLAUDE_PID: "3131", CRUSH: "1" },
       payloadBytes: Buffer.byteLength(PAYLOAD),
@@ -162,6 +166,14 @@ describe.each(intakes())("$title", (intake) => {
     const outcome = await run(hook({ reply: "{}", drain: "no" }), { input, env: env() });
     expect(outcome).toMatchObject({ ...QUIET, stdout: "{}\n" });
     expect(readFileSync(sandbox.stateDir, "utf8")).toBe("a file in its place");
+  });
+
+  test.runIf(process.platform === "linux")("names the agent above the shells that ran it", async () => {
+    const nested = ["sh", "-c", 'bash -c \'"$@"; true\' bash "$@"; true', "sh", ...hook()] as const;
+    expect(await run(nested, { input: PAYLOAD, env: env() })).toMatchObject(QUIET);
+    const { facts } = onlyEvent(sandbox);
+    expect(facts.agentProcess).toEqual({ pid: process.pid, start: startedAt(process.pid) });
+    expect(facts.parentPid).not.toBe(process.pid);
   });
 
   test("uses another name if its own is taken", async () => {
@@ -639,9 +651,9 @@ describe("the two intakes", () => {
     expect(text).toContain(`read_seconds=${READ_TIMEOUT_MS / 1000} `);
     expect(text).toContain(`stdin-'{'*) begin_seconds=${FIRST_BYTE_TIMEOUT_MS.json / 1000} ;;`);
     expect(text).toContain(`stdin-) begin_seconds=${FIRST_BYTE_TIMEOUT_MS.empty / 1000} ;;`);
-    expect([...text.matchAll(/^head_line env\.(\w+) "\$\{(\w+)-\}"$/gm)].map(([, name, from]) => [name, from])).toEqual(
-      RECORDED_VARIABLES.map((name) => [name, name]),
-    );
+    expect(
+      [...text.matchAll(/head_line env\.(\w+) "\$\{(\w+)-\}"(?:; |$)/gm)].map(([, name, from]) => [name, from]),
+    ).toEqual(RECORDED_VARIABLES.map((name) => [name, name]));
   });
 
   test("the Node intake replies as the agent's card defines, unless the command line has a reply", async () => {

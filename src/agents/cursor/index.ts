@@ -28,6 +28,7 @@ export default {
   tokens: "payload",
   // On the desktop a session ends only when its window is closed
   endsSilently: true,
+  hooksRunIn: "likely",
   capabilities: {
     basis: "documented",
     versions: "3.12 to 3.18 (desktop), 2026.07 to 2026.09 (CLI)",

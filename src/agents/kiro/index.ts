@@ -14,6 +14,7 @@ export default {
   tokens: "none",
   // CLI 1.x, 2.x and the IDE have no session end
   endsSilently: true,
+  hooksRunIn: "likely",
   capabilities: {
     basis: "documented",
     versions: "CLI 1.29 to 2.28 and v3, IDE 0.11 to 1.0",
