@@ -118,7 +118,7 @@ const ENCODED = new RegExp(
     "\\\\[ux0-7\"'/\\\\nrtbf\\r\\n]",
     "[A-Za-z0-9+/_-]{20}",
     "&[#a-z]",
-    "[\u0000\u001b\u00ad\u200b-\u200f\u2060\ufeff]",
+    "[\u0000\u001b\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]",
   ].join("|"),
 );
 /** Levels of nested encodings that are decoded, e.g. base64 in base64 in base64. */

@@ -101,6 +101,12 @@ describe("secrets in common notations", () => {
     ["in .netrc", `machine api.example.org\n  login me\n  password ${WORD}\n`, WORD],
     ["in docker's settings", `{"auths":{"ghcr.io":{"auth":"${WORD}"}}}`, WORD],
     ["with an @ in a URL", `postgres://app:ab@${WORD}@db/shop`, WORD],
+    ["as an element with a name", `<Property name="password">${WORD}</Property>`, WORD],
+    ["as a string of Android", `<string name="api_key" translatable="false">${WORD}</string>`, WORD],
+    ["as a field of a form", `curl -d "user=u&pass=${WORD}" https://h.example.org`, WORD],
+    ["for htpasswd, to the terminal", `htpasswd -nbB bob ${WORD}`, WORD],
+    ["for docker, from a here-string", `docker login -u me --password-stdin <<< "${WORD}"`, WORD],
+    ["for a share of Windows", `net use z: \\\\host\\share ${WORD} /user:me`, WORD],
     ["to an agent", `the password is ${WORD.slice(0, 8)}7, please try`, WORD.slice(0, 8)],
     ["in Spanish", `contraseña=${WORD}`, WORD],
     ["of Doppler", `dp.st.prd.${WORD.slice(0, 43)}`, WORD.slice(0, 43)],
@@ -283,6 +289,7 @@ describe("the surrounding text stays", () => {
       ["colours of a terminal", `\u001b[01;31m\u001b[Kghp_\u001b[m\u001b[K${key.slice(4)}`],
       ["colours in JSON", JSON.stringify(`\u001b[1mghp_\u001b[0m${key.slice(4)}`)],
       ["zero-width characters", `${key.slice(0, 10)}\u200b${key.slice(10)}`],
+      ["marks of direction", `${key.slice(0, 10)}\u202a${key.slice(10)}\u2069`],
       ["a line that continues", `${key.slice(0, 20)}\\\n${key.slice(20)}`],
     ];
     test.each(forms)("%s", (_, text) => {

@@ -75,6 +75,16 @@ export const ASSIGNED: readonly Rule[] = [
     pattern: "(<[a-z0-9:_.-]{0,40}(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key)>)([^<>]{1,})",
   },
   {
+    // <Property name="password">…, as in settings of Java and .NET
+    id: "password",
+    hints: ["name=", "key="],
+    ignoreCase: true,
+    falsePositives: "assigned",
+    pattern: `((?:name|key)=["'][^"'<>]{0,60}(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key)["'][^<>]{0,100}>)([^<>]{1,})`,
+  },
+  // A field of a form; elsewhere the word alone means other things
+  { id: "password", hints: ["pass="], pattern: `([?&]pass=)([^& \\t\\r\\n"'<>#\\\\]{1,})` },
+  {
     id: "aws-account",
     hints: ["account"],
     ignoreCase: true,

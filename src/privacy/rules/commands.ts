@@ -23,6 +23,13 @@ export const COMMANDS: readonly Rule[] = [
   argumentAfter("password", ["zip "], `zip ${WITHIN}-P ?`),
   argumentAfter("password", ["7z"], `7z[a-z]{0,2} ${WITHIN} -p`),
   argumentAfter("password", ["htpasswd"], "htpasswd -[A-Za-z]{0,5}b[A-Za-z]{0,5} [^ \\n]{1,200} [^ \\n]{1,100} "),
+  argumentAfter(
+    "password",
+    ["htpasswd"],
+    "htpasswd -[A-Za-z]{0,5}(?:n[A-Za-z]{0,5}b|b[A-Za-z]{0,5}n)[A-Za-z]{0,5} [^ \\n]{1,100} ",
+  ),
+  argumentAfter("password", ["--password-stdin"], "--password-stdin {0,2}<<< {0,2}"),
+  argumentAfter("password", ["net use"], "net use (?:[A-Za-z*]:? {1,2})?\\\\\\\\[^ \\n]{1,200} {1,2}"),
   argumentAfter("password", ["openssl"], `openssl ${WITHIN} -k {1,2}`),
   argumentAfter("password", ["rclone obscure"], "rclone obscure {1,2}"),
   argumentAfter(
