@@ -1,4 +1,4 @@
-// Writes lists that the intakes share into src/intake/hook.sh and src/agents/opencode/plugin.js, which cannot import them: the
+// Writes lists that the intakes share into src/intake/hook.sh and src/agents/shared/plugin/inbox.js, which cannot import them: the
 // recorded environment variables, from the cards in src/agents, and the variables and Node options that a drain gets, from
 // src/intake/inbox-file.ts. `--check` writes nothing and exits 1 if a list is stale.
 import { readFile, writeFile } from "node:fs/promises";
@@ -23,7 +23,7 @@ await replaceIn("src/intake/hook.sh", "#", {
   ),
   "startup variables": STARTUP_VARIABLES.map((name) => `    unset ${name}\n`).join(""),
 });
-await replaceIn("src/agents/opencode/plugin.js", "//", {
+await replaceIn("src/agents/shared/plugin/inbox.js", "//", {
   "node options": `${constant("STARTUP_VARIABLES", STARTUP_VARIABLES)}\n${constant("ALLOWED_NODE_OPTIONS", ALLOWED_NODE_OPTIONS)}`,
 });
 

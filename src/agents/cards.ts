@@ -13,6 +13,7 @@ import geminiCli from "./gemini-cli/index.ts";
 import goose from "./goose/index.ts";
 import grok from "./grok/index.ts";
 import hookContract from "./hook-contract/index.ts";
+import kilo from "./kilo/index.ts";
 import kimi from "./kimi/index.ts";
 import kiro from "./kiro/index.ts";
 import opencode from "./opencode/index.ts";
@@ -33,6 +34,7 @@ export const CARDS: readonly Agent[] = [
   cursor,
   codex,
   opencode,
+  kilo,
   geminiCli,
   kiro,
   qwenCode,

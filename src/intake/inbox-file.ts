@@ -39,7 +39,7 @@ export const BRIDGE_LIVE = "bridge.live";
 
 /**
  * Variables that act before a program's first line: they load code, a configuration or a cache, or write files. A drain is started
- * without them. `scripts/hook-variables.mjs` writes this list into hook.sh and OpenCode's plugin.
+ * without them. `scripts/hook-variables.mjs` writes this list into hook.sh and our plugins.
  */
 export const STARTUP_VARIABLES: readonly string[] = [
   "NODE_COMPILE_CACHE",
@@ -55,7 +55,7 @@ export const STARTUP_VARIABLES: readonly string[] = [
 /**
  * The options in NODE_OPTIONS that a drain keeps: certificates, network and memory; `*` stands for any characters. The others belong to
  * the agent or to its repository: a preloaded module runs foreign code, and is not found from a drain's working directory.
- * `scripts/hook-variables.mjs` writes this list into hook.sh and OpenCode's plugin.
+ * `scripts/hook-variables.mjs` writes this list into hook.sh and our plugins.
  */
 export const ALLOWED_NODE_OPTIONS: readonly string[] = [
   "--use-*-ca",

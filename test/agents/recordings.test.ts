@@ -6,7 +6,7 @@ import type { EventType } from "../../src/model/event.ts";
 import { clockAt } from "../support/clock.ts";
 import { compareRecorded, finishedOf, hasUnfinishedCalls, isClean } from "../support/expected.ts";
 import { ensureBuilt } from "../support/program.ts";
-import { CASES, type RecordedCall, Replay } from "../support/replay.ts";
+import { CASES, hasPlugin, type RecordedCall, Replay } from "../support/replay.ts";
 import type { Expected } from "../support/summary.ts";
 import { chosenRecordings, firstRecordings } from "../support/whole.ts";
 
@@ -36,8 +36,7 @@ describe.each(chosenRecordings(cases))("$source $name", ({ agent, source, name }
   if (isFirst(source, name)) {
     test("every hook through hook.sh, then one drain of the built program", () => {
       replay = new Replay(source, name);
-      // OpenCode's plugin runs inside OpenCode and writes inbox files itself
-      for (const call of replay.calls) source === "opencode" ? replay.put(call) : replay.hook(call);
+      for (const call of replay.calls) hasPlugin(source) ? replay.put(call) : replay.hook(call);
       replay.drainBuilt();
       compareRecorded(replay.places.storePath, expected);
     });

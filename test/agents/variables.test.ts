@@ -7,7 +7,7 @@ import { RECORDED_VARIABLES } from "../../src/agents/intake.const.ts";
 import { allAgents } from "../../src/agents/registry.ts";
 import { ROOT } from "../support/replay.ts";
 
-test("hook.sh and the OpenCode plugin have the current lists of variables and Node options", async () => {
+test("hook.sh and the plugins have the current lists of variables and Node options", async () => {
   const check = promisify(execFile)(process.execPath, ["scripts/hook-variables.mjs", "--check"], { cwd: ROOT });
   await expect(check).resolves.toMatchObject({ stderr: "" });
 });

@@ -255,6 +255,7 @@ test("every reader: a FIFO in its folder under any name it reads blocks nothing"
       "events.jsonl",
       `${sessionId}.messages.json`,
       "opencode.db",
+      "kilo.db",
       "agent-x.jsonl",
     ];
     for (const folder of [root, join(root, sessionId), join(root, "p", "chats")]) {
@@ -275,7 +276,7 @@ test("every reader: a FIFO in its folder under any name it reads blocks nothing"
     expect(sessions, agent.source).toEqual([]);
     const messages = problems.map(({ error }) => error.message);
     expect(messages, agent.source).toEqual(
-      agent.source === "opencode" ? [expect.stringMatching(/not a regular file/)] : [],
+      ["opencode", "kilo"].includes(agent.source) ? [expect.stringMatching(/not a regular file/)] : [],
     );
   }
 });

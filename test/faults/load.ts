@@ -13,7 +13,7 @@ import type { Agent } from "../../src/model/agent.ts";
 import { readStore } from "../../src/store/read-only.ts";
 import { type Machine, PROGRAM, ROOT, sleep } from "../support/program.ts";
 import { recordedEnv } from "../support/recorded-env.ts";
-import { CASES, type RecordedCall } from "../support/replay.ts";
+import { CASES, hasPlugin, type RecordedCall } from "../support/replay.ts";
 import { summaryOf } from "../support/summary.ts";
 
 /** One hook call, as an agent makes it. */
@@ -200,7 +200,7 @@ interface Recorded {
 
 /** Cases with one session, without agents whose records come from a plugin. */
 async function recordedSessions(): Promise<readonly Recorded[]> {
-  const agents = (await allAgents()).filter(({ source }) => source !== "opencode");
+  const agents = (await allAgents()).filter(({ source }) => !hasPlugin(source));
   const found = agents.flatMap((agent) => {
     const below = join(CASES, agent.source);
     const cases = existsSync(below) ? readdirSync(below).filter((n) => existsSync(join(below, n, "hooks.jsonl"))) : [];

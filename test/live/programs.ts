@@ -82,13 +82,49 @@ const CLAUDE_KEY = "sk-ant-scripted-key-of-no-use";
 /** The agent with subagents. It has one tool, which runs a program. */
 const CODEX_SUBAGENT_MODEL = "gpt-6-sol";
 const CLINE_HELPER = "You are the helper of the main agent.";
-const OPENCODE_MODEL = { limit: { context: 200_000, output: 8192 } };
-
 const use = (name: string, input: ToolUse["input"], status: ToolUse["status"] = "success"): ToolUse => ({
   name,
   input,
   status,
 });
+
+const OPENCODE_MODEL = { limit: { context: 200_000, output: 8192 } };
+
+/** OpenCode, and programs that are built from its code. */
+const OPENCODE_LIKE = {
+  api: openaiChat,
+  model: "scripted/coder",
+  exitCodeIs: "error",
+  reportsLess: { usageOfKilledCalls: true },
+  arguments: ({ prompt, continues }, model) => [
+    ...["run", "--model", model],
+    ...(continues ? ["--continue"] : []),
+    prompt,
+  ],
+  askerOf: ({ headers, tools }) =>
+    tools.length === 0 ? "aside" : headers["x-parent-session-id"] === undefined ? "main" : "sub",
+  tools: ({ project }) => ({
+    shell: (command, status) => use("bash", { command, description: "Run a command" }, status),
+    read: (file, status) => use("read", { filePath: join(project, file) }, status),
+    subagent: (prompt) => use("task", { description: "Do a part", prompt, subagent_type: "general" }),
+  }),
+} satisfies Partial<Program>;
+
+const openCodeSettings = (url: string) => ({
+  autoupdate: false,
+  share: "disabled",
+  model: "scripted/coder",
+  small_model: "scripted/small",
+  permission: { edit: "allow", bash: "allow", webfetch: "deny" },
+  provider: {
+    scripted: {
+      npm: "@ai-sdk/openai-compatible",
+      options: { baseURL: `${url}/v1`, apiKey: "none" },
+      models: { coder: OPENCODE_MODEL, small: OPENCODE_MODEL },
+    },
+  },
+});
+
 const inNamespace = (namespace: string, tool: ToolUse): ToolUse => ({ ...tool, namespace });
 
 export const PROGRAMS: readonly Program[] = [
@@ -242,50 +278,37 @@ stream_max_retries = 2
     }),
   },
   {
+    ...OPENCODE_LIKE,
     source: "opencode",
     command: "opencode",
     packages: ["opencode-ai", "@opencode-ai/plugin"],
     version: "1.18.33",
     file: "opencode-{platform}/bin/opencode",
-    api: openaiChat,
-    model: "scripted/coder",
-    exitCodeIs: "error",
-    reportsLess: { usageOfKilledCalls: true },
     environment: () => ({
       OPENCODE_DISABLE_AUTOUPDATE: "1",
       OPENCODE_DISABLE_MODELS_FETCH: "1",
       OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
     }),
-    settings: ({ url }) => ({
-      ".config/opencode/opencode.json": {
-        autoupdate: false,
-        share: "disabled",
-        model: "scripted/coder",
-        small_model: "scripted/small",
-        permission: { edit: "allow", bash: "allow", webfetch: "deny" },
-        provider: {
-          scripted: {
-            npm: "@ai-sdk/openai-compatible",
-            options: { baseURL: `${url}/v1`, apiKey: "none" },
-            models: { coder: OPENCODE_MODEL, small: OPENCODE_MODEL },
-          },
-        },
-      },
-    }),
+    settings: ({ url }) => ({ ".config/opencode/opencode.json": openCodeSettings(url) }),
     // it installs this package there at its first start
     packagesAt: ".config/opencode",
-    arguments: ({ prompt, continues }, model) => [
-      ...["run", "--model", model],
-      ...(continues ? ["--continue"] : []),
-      prompt,
-    ],
-    askerOf: ({ headers, tools }) =>
-      tools.length === 0 ? "aside" : headers["x-parent-session-id"] === undefined ? "main" : "sub",
-    tools: ({ project }) => ({
-      shell: (command, status) => use("bash", { command, description: "Run a command" }, status),
-      read: (file, status) => use("read", { filePath: join(project, file) }, status),
-      subagent: (prompt) => use("task", { description: "Do a part", prompt, subagent_type: "general" }),
+  },
+  {
+    ...OPENCODE_LIKE,
+    source: "kilo",
+    command: "kilo",
+    packages: ["@kilocode/cli"],
+    version: "7.7.7",
+    file: "@kilocode/cli-{platform}/bin/kilo",
+    environment: () => ({
+      KILO_DISABLE_AUTOUPDATE: "1",
+      KILO_DISABLE_MODELS_FETCH: "1",
+      KILO_DISABLE_LSP_DOWNLOAD: "1",
+      KILO_DISABLE_SESSION_INGEST: "1",
+      KILO_DISABLE_SHARE: "1",
+      KILO_TELEMETRY_LEVEL: "off",
     }),
+    settings: ({ url }) => ({ ".config/kilo/kilo.json": openCodeSettings(url) }),
   },
   {
     source: "cline",

@@ -9,7 +9,7 @@ import { type Database, openDatabase } from "../../src/store/database.ts";
 import { recentSessions, settledSpans } from "../../src/store/queries.ts";
 import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
 import { ensureBuilt, PROGRAM } from "../support/program.ts";
-import { CASES, Replay } from "../support/replay.ts";
+import { CASES, hasPlugin, Replay } from "../support/replay.ts";
 
 /** A recorded run of an agent. */
 export interface Recording {
@@ -62,8 +62,7 @@ export class Team {
     await ensureBuilt();
     const machines = (which ?? (await recordings())).map(({ source, name }) => {
       const machine = new Replay(source, name);
-      // OpenCode's plugin runs in OpenCode itself and writes the file without a program
-      const isByProgram = runsHooks && source !== "opencode";
+      const isByProgram = runsHooks && !hasPlugin(source);
       for (const call of machine.calls) isByProgram ? machine.hook(call) : machine.put(call);
       return machine;
     });

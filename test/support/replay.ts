@@ -16,6 +16,9 @@ import { removeFolder } from "./remove.ts";
 export const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..", "..");
 export const CASES = join(ROOT, "test", "agents");
 
+/** Whether the agent has our plugin, which runs inside the agent and writes inbox files itself. */
+export const hasPlugin = (source: string): boolean => existsSync(join(ROOT, "src", "agents", source, "plugin.js"));
+
 /** One recorded hook call. */
 export interface RecordedCall {
   readonly received_at: string;

@@ -94,33 +94,38 @@ export const WRITTEN: Readonly<Record<string, (of: Replay) => Written>> = {
       ),
     };
   },
-  opencode: (of) => {
-    const db = new Libsql(filesBelow(of.home, "opencode.db")[0] ?? "", {});
-    const rows = db
-      .prepare("SELECT m.data AS message, p.data AS part FROM part p JOIN message m ON m.id = p.message_id")
-      .all();
-    db.close();
-    const parts = rows.map((row) => ({
-      role: at(JSON.parse(text(at(row, "message"))), "role"),
-      part: JSON.parse(text(at(row, "part"))) as unknown,
-    }));
-    const tools = parts.map(({ part }) => part).filter((part) => at(part, "type") === "tool");
-    return {
-      answers: parts
-        .filter(({ role, part }) => role === "assistant" && at(part, "type") === "text")
-        .map(({ part }) => text(at(part, "text"))),
-      calls: callsOf(
-        tools.map((part) => [at(part, "callID"), at(part, "state", "input")]),
-        tools.map((part) => [at(part, "callID"), at(part, "state", "output") ?? at(part, "state", "error")]),
-      ),
-    };
-  },
+  opencode: inDatabase,
+  kilo: inDatabase,
 };
+
+/** OpenCode's database, and those of programs that are built from its code. */
+function inDatabase(of: Replay): Written {
+  const db = new Libsql(filesBelow(of.home, `${of.source}.db`)[0] ?? "", {});
+  const rows = db
+    .prepare("SELECT m.data AS message, p.data AS part FROM part p JOIN message m ON m.id = p.message_id")
+    .all();
+  db.close();
+  const parts = rows.map((row) => ({
+    role: at(JSON.parse(text(at(row, "message"))), "role"),
+    part: JSON.parse(text(at(row, "part"))) as unknown,
+  }));
+  const tools = parts.map(({ part }) => part).filter((part) => at(part, "type") === "tool");
+  return {
+    answers: parts
+      .filter(({ role, part }) => role === "assistant" && at(part, "type") === "text")
+      .map(({ part }) => text(at(part, "text"))),
+    calls: callsOf(
+      tools.map((part) => [at(part, "callID"), at(part, "state", "input")]),
+      tools.map((part) => [at(part, "callID"), at(part, "state", "output") ?? at(part, "state", "error")]),
+    ),
+  };
+}
 
 /** What the user typed: from hooks, else from the transcript. */
 export function promptsOf(of: Replay): readonly string[] {
   switch (of.source) {
     case "opencode":
+    case "kilo":
       return of.calls
         .filter(({ event, stdin }) => event === "chat.message" && at(stdin, "plugin", "parentID") === undefined)
         .map(({ stdin }) => text(at(stdin, "output", "parts", 0, "text")));

@@ -1,13 +1,14 @@
 import type { Agent } from "../../model/agent.ts";
 import { OPENCODE_NAMES } from "../shared/names/own-names.ts";
-import { recognises, SOURCE, toEntries, toEvents } from "./adapter.ts";
-import { toContent } from "./content.ts";
-import { toFileWrites } from "./file-writes.ts";
-import { KNOWN } from "./known.ts";
+import { toContent } from "../shared/opencode/content.ts";
+import { toFileWrites } from "../shared/opencode/file-writes.ts";
+import { KNOWN } from "../shared/opencode/known.ts";
+import { recognises, toEntries, toEvents } from "./adapter.ts";
+import { VARIANT } from "./variant.ts";
 
 export default {
-  source: SOURCE,
-  title: "OpenCode",
+  source: VARIANT.source,
+  title: VARIANT.title,
   docs: "https://opencode.ai/docs/plugins",
   emits: [
     "file.write",
@@ -35,7 +36,7 @@ export default {
   },
   own: OPENCODE_NAMES,
   known: KNOWN,
-  environment: ["XDG_DATA_HOME", "OPENCODE_DB"],
+  environment: ["XDG_DATA_HOME", VARIANT.databaseVariable],
   recognises,
   toContent,
   toFileWrites,

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { recognises, toEntries, toEvents } from "../../../src/agents/opencode/adapter.ts";
-import { idTimeMs, isCopy, isOlderCopy } from "../../../src/agents/opencode/ids.ts";
+import { idTimeMs, isCopy, isOlderCopy } from "../../../src/agents/shared/opencode/ids.ts";
 import type { IntakeFacts } from "../../../src/model/agent.ts";
 import { extrasOf } from "../../../src/model/event.ts";
 

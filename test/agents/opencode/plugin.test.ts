@@ -1,4 +1,4 @@
-// Runs the plugin as OpenCode does: loads it and calls it with OpenCode's arguments.
+// Runs the plugins of OpenCode and Kilo as these do: loads the installed file and calls it with their arguments.
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -14,14 +14,24 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { recognises, toEntries, toEvents } from "../../../src/agents/opencode/adapter.ts";
-import { formatHead, parseInboxFile } from "../../../src/intake/inbox-file.ts";
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import * as kiloAdapter from "../../../src/agents/kilo/adapter.ts";
+import kilo from "../../../src/agents/kilo/installer.ts";
+import * as opencodeAdapter from "../../../src/agents/opencode/adapter.ts";
+import opencode from "../../../src/agents/opencode/installer.ts";
+import { formatEnd, formatHead, parseInboxFile, processStart } from "../../../src/intake/inbox-file.ts";
 import { decodePayload } from "../../../src/intake/payload.ts";
 import type { Event } from "../../../src/model/event.ts";
-import { ROOT } from "../../support/program.ts";
 
-const HERE = dirname(fileURLToPath(import.meta.url));
+const CASES = dirname(dirname(fileURLToPath(import.meta.url)));
+const INSTALLERS = { opencode, kilo };
+const ADAPTERS = { opencode: opencodeAdapter, kilo: kiloAdapter };
+type Source = keyof typeof INSTALLERS;
+const SOURCES: readonly Source[] = ["opencode", "kilo"];
+
+const installed = mkdtempSync(join(tmpdir(), "openhook-plugin-"));
+afterAll(() => rmSync(installed, { recursive: true, force: true, maxRetries: 10 }));
+
 const PROJECT = "/home/dev/acme-shop";
 const S = "ses_e0353a808ffe1kcC0bzNbPqEgM";
 const NOW = Date.UTC(2026, 10, 21, 9);
@@ -29,10 +39,22 @@ const NOW = Date.UTC(2026, 10, 21, 9);
 type Hook = (input?: unknown, output?: unknown) => Promise<void>;
 type Hooks = Readonly<Record<string, Hook>>;
 
-async function load(given: unknown = { directory: PROJECT }): Promise<Hooks> {
-  const path: string = "../../../src/agents/opencode/plugin.js";
-  const { OpenhookOtel } = (await import(path)) as { OpenhookOtel: (given: unknown) => Promise<Hooks> };
+/** Loads the plugin as it is installed, in one file. */
+async function load(given: unknown = { directory: PROJECT }, source: Source = "opencode"): Promise<Hooks> {
+  const { OpenhookOtel } = (await import(installedFile(source))) as {
+    OpenhookOtel: (given: unknown) => Promise<Hooks>;
+  };
   return OpenhookOtel(given);
+}
+
+function installedFile(source: Source): string {
+  const command = () => `h=~/.local/share/openhook-otel/hook;exec "$h" ${source}`;
+  const target = { home: "/home/dev", project: PROJECT, env: {} };
+  const registration = { scope: "user", target, command, version: undefined } as const;
+  const [file] = INSTALLERS[source].add([{ path: "", text: undefined }], registration);
+  const path = join(installed, `${source}.mjs`);
+  if (!existsSync(path)) writeFileSync(path, file?.text ?? "");
+  return path;
 }
 
 /** Calls a hook by its name in recordings. */
@@ -57,7 +79,14 @@ beforeEach(() => {
   before = { ...process.env };
   home = mkdtempSync(join(tmpdir(), "openhook-plugin-"));
   inbox = join(home, "state of 'mine'", "inbox");
-  for (const name of ["OPENHOOK_OTEL_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "OPENCODE_DB", "LOCALAPPDATA"])
+  for (const name of [
+    "OPENHOOK_OTEL_HOME",
+    "XDG_STATE_HOME",
+    "XDG_DATA_HOME",
+    "OPENCODE_DB",
+    "KILO_DB",
+    "LOCALAPPDATA",
+  ])
     delete process.env[name];
   process.env["HOME"] = home;
   process.env["OPENHOOK_OTEL_DRAIN"] = "off";
@@ -95,22 +124,33 @@ const waiting = (folder = inbox) =>
     return { facts: parsed.facts, end: parsed.end, payload: decoded.value as { readonly input: object } };
   });
 
-const writtenEvents = (folder = inbox): readonly Event[] =>
-  waiting(folder).flatMap(({ payload, facts }) => {
-    expect(recognises(payload, facts)).toBe("certain");
-    return toEvents(payload, facts);
+/** Only its own adapter recognises a payload, whatever the command line says. */
+const writtenEvents = (source: Source = "opencode"): readonly Event[] =>
+  waiting().flatMap(({ payload, facts }) => {
+    for (const name of SOURCES) {
+      for (const named of [...SOURCES, "codex"]) {
+        const expected = name === source ? "certain" : "no";
+        expect(ADAPTERS[name].recognises(payload, { ...facts, source: named })).toBe(expected);
+      }
+    }
+    return ADAPTERS[source].toEvents(payload, facts);
   });
 
 describe("events", () => {
-  const cases = readdirSync(HERE, { withFileTypes: true }).flatMap((e) => (e.isDirectory() ? [e.name] : []));
+  const cases = SOURCES.flatMap((source) =>
+    readdirSync(join(CASES, source), { withFileTypes: true }).flatMap((e) =>
+      e.isDirectory() ? [[source, e.name] as const] : [],
+    ),
+  );
 
-  test.each(cases)("%s: gives the events and calls of OpenCode's full output", async (name) => {
-    const lines = readFileSync(join(HERE, name, "hooks.jsonl"), "utf8")
+  test.each(cases)("%s %s: gives the events and calls of the agent's full output", async (source, name) => {
+    const { toEntries, toEvents } = ADAPTERS[source];
+    const lines = readFileSync(join(CASES, source, name, "hooks.jsonl"), "utf8")
       .trim()
       .split("\n");
     const direct: Event[] = [];
     const calls = new Map<string, unknown>();
-    let hooks = await load();
+    let hooks = await load({ directory: PROJECT }, source);
     for (const line of lines) {
       const { received_at, event, stdin } = JSON.parse(line) as {
         received_at: string;
@@ -123,7 +163,7 @@ describe("events", () => {
       for (const entry of toEntries(stdin, facts)) calls.set(entry.key, entry);
       await call(hooks, event, stdin.input, stdin.output);
       // The next process
-      if (event === "dispose") hooks = await load();
+      if (event === "dispose") hooks = await load({ directory: PROJECT }, source);
     }
     const own = new Set(["dispose", "session.resumed"]);
     const essence = (events: readonly Event[]) =>
@@ -141,7 +181,7 @@ describe("events", () => {
         }))
         .filter((event, index, all) => all.findIndex(({ id }) => id === event.id) === index);
     const childs = new Set(direct.filter(({ type }) => type === "subagent.start").map((event) => event.session_id));
-    const written = writtenEvents();
+    const written = writtenEvents(source);
     expect(essence(written)).toEqual(essence(direct));
     const entries = waiting().flatMap(({ payload, facts }) => toEntries(payload, facts));
     const sorted = (list: readonly unknown[]) => list.map((entry) => JSON.stringify(entry)).sort();
@@ -170,29 +210,34 @@ describe("events", () => {
     }
   });
 
-  test("are inbox files in the format of hook.sh and its Node twin", async () => {
+  test.each([
+    ["opencode", "OPENCODE_DB"],
+    ["kilo", "KILO_DB"],
+  ] as const)("%s: are inbox files in the format of hook.sh and its Node twin", async (source, variable) => {
     process.env["XDG_DATA_HOME"] = "/data";
-    const hooks = await load();
+    process.env[variable] = "mine.db";
+    const hooks = await load({ directory: PROJECT }, source);
     await call(hooks, "event", created(S));
     const [name = ""] = names();
     expect(name).toBe(`${process.pid}-${process.pid}-${/(\d+)\.evt$/.exec(name)?.[1]}.evt`);
     const text = readFileSync(join(inbox, name), "utf8");
     const head = formatHead({
-      source: "opencode",
+      source,
       event: "event:session.created",
       ppid: process.pid,
       pid: process.pid,
       cwd: PROJECT,
-      env: { HOME: home, XDG_DATA_HOME: "/data" },
+      env: { HOME: home, XDG_DATA_HOME: "/data", [variable]: "mine.db" },
     });
     const lines = (part: string) => part.split("\n").sort();
     expect(lines(text.slice(0, text.indexOf("\n\n") + 2))).toEqual(lines(head));
-    expect(text.endsWith("\nend=whole\n")).toBe(true);
+    const start = existsSync("/proc/self/stat") ? processStart(readFileSync("/proc/self/stat", "latin1")) : undefined;
+    expect(text.endsWith(formatEnd("whole", start))).toBe(true);
     expect(statSync(join(inbox, name)).mode & 0o777).toBe(0o600);
     expect(statSync(inbox).mode & 0o777).toBe(0o700);
     expect(waiting()[0]).toMatchObject({
       end: "whole",
-      facts: { source: "opencode", cwd: PROJECT, parentPid: process.pid, env: { XDG_DATA_HOME: "/data" } },
+      facts: { source, cwd: PROJECT, parentPid: process.pid, env: { XDG_DATA_HOME: "/data", [variable]: "mine.db" } },
     });
   });
 
@@ -378,7 +423,7 @@ describe("OpenCode is never disturbed", () => {
 
   test.skipIf(process.platform === "win32")("by a full disk, which leaves only an empty .lost file", () => {
     const script = [
-      `const { OpenhookOtel } = await import(${JSON.stringify(join(ROOT, "src/agents/opencode/plugin.js"))});`,
+      `const { OpenhookOtel } = await import(${JSON.stringify(installedFile("opencode"))});`,
       `const hooks = await OpenhookOtel({ directory: ${JSON.stringify(PROJECT)} });`,
       `await hooks.event(${JSON.stringify(created(S))});`,
     ].join("\n");
@@ -584,6 +629,29 @@ describe("places and drains", () => {
 });
 
 describe("loaded more than once", () => {
+  test("for two agents in one process, by a setting: the last instance writes each event once", async () => {
+    const both = [await load({ directory: PROJECT }, "opencode"), await load({ directory: PROJECT }, "kilo")];
+    for (const hooks of both) await call(hooks, "event", created(S));
+    expect(writtenEvents("kilo")).toHaveLength(1);
+  });
+
+  test.each([
+    ["/usr/lib/node_modules/kilo/bin/kilo", "opencode", "kilo"],
+    ["C:\\tools\\opencode.exe", "kilo", "opencode"],
+    ["/srv/bin/.opencode", "kilo", "opencode"],
+    ["/usr/bin/bun", "kilo", "kilo"],
+  ] as const)("by %s, the plugin of %s reports %s", async (program, source, expected) => {
+    const { execPath } = process;
+    process.execPath = program;
+    try {
+      await call(await load({ directory: PROJECT }, source), "event", created(S));
+    } finally {
+      process.execPath = execPath;
+    }
+    expect(waiting()[0]?.facts.source).toBe(expected);
+    expect(writtenEvents(expected)).toHaveLength(1);
+  });
+
   test("from the user's and the project's folder: the last instance writes each event once", async () => {
     const [first, second] = [await load(), await load()];
     for (const hooks of [first, second]) await call(hooks, "event", created(S));

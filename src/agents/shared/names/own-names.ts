@@ -91,6 +91,11 @@ export const OPENCODE_NAMES: OwnNames = {
   agentTypes: words("build compaction explore general plan summary title"),
 };
 
+export const KILO_NAMES: OwnNames = {
+  tools: OPENCODE_NAMES.tools,
+  agentTypes: [...OPENCODE_NAMES.agentTypes, ...words("ask code debug orchestrator")],
+};
+
 export const WINDSURF_NAMES: OwnNames = {
   tools: words("mcp_tool_use read_code run_command write_code"),
   agentTypes: [],

@@ -1,0 +1,67 @@
+import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { HookCommand, Installer, InstallTarget } from "../../../model/agent.ts";
+import { versionOf } from "../payload/version.ts";
+import { type OneFile, oneFile } from "../settings/one-file.ts";
+import { SettingsError } from "../settings/settings.ts";
+import inbox from "./inbox.js?raw";
+import { joinModules } from "./join-modules.ts";
+
+/** A plugin, and where it is installed. */
+export interface InstalledPlugin extends Pick<OneFile, "path"> {
+  readonly source: string;
+  /** Its modules besides the shared one, its own last. */
+  readonly modules: readonly [...(readonly string[]), string];
+  /** What it listens to. */
+  readonly hooks: readonly string[];
+  /** The agent's folder, which exists if the agent was ever started. */
+  folder(target: InstallTarget): string;
+}
+
+/**
+ * For agents that load plugins into their process. Our plugin is one file, created, replaced and removed as a whole. Another
+ * program's file with this name is not changed.
+ */
+export function pluginInstaller({ source, modules, hooks, path, folder }: InstalledPlugin): Installer {
+  const text = joinModules([inbox, ...modules.slice(0, -1)], modules.at(-1) ?? "");
+  const mark = text.slice(0, text.indexOf("\n"));
+  const isOurs = (found: string): boolean => found.replace(/^\uFEFF/, "").startsWith(mark);
+  return oneFile({
+    scopes: ["user", "project"],
+    path,
+    add(found, { command }) {
+      if (found === undefined || found.trim() === "" || isOurs(found)) return withFolder(text, source, command);
+      throw new SettingsError("this plugin is not ours", "give it another name and run the command again", 1, 1);
+    },
+    remove: (found) => (isOurs(found) ? undefined : found),
+    registered: (found) => (isOurs(found) ? hooks : []),
+    async detect(target) {
+      const version = await versionOf(source, target.env);
+      if (version !== undefined) return { present: true, version };
+      return { present: await isDirectory(folder(target)) };
+    },
+  });
+}
+
+// --- internal ---
+
+/** The plugin's text. It finds the program in the default folder; another folder, from the command line, is inserted. */
+function withFolder(text: string, source: string, command: HookCommand): string {
+  const path = programIn(command({ source, drain: "no" }));
+  const isUsual = path === undefined || USUAL.test(path);
+  return isUsual ? text : text.replace('INSTALLED_IN = ""', () => `INSTALLED_IN = ${JSON.stringify(dirname(path))}`);
+}
+
+const USUAL = /^~\/|[\\/]AppData[\\/]Local[\\/]openhook-otel[\\/]hook\.cjs$/;
+
+/** `h='…/hook';…`, on Windows `"…node.exe" "…\hook.cjs" …`. */
+function programIn(line: string): string | undefined {
+  const quoted = /^h='((?:[^']|'\\'')*)';/.exec(line)?.[1]?.replaceAll("'\\''", "'");
+  return quoted ?? /^h=([^';]+);/.exec(line)?.[1] ?? /^"[^"]*" "([^"]*)"/.exec(line)?.[1];
+}
+
+const isDirectory = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
