@@ -22,6 +22,7 @@ export interface ExpectedSession {
     readonly input_tokens?: number;
     readonly output_tokens?: number;
     readonly cache_read_tokens?: number;
+    readonly reasoning_tokens?: number;
   };
 }
 
@@ -66,6 +67,7 @@ export function summaryOf(storePath: string, sessionId: string) {
         .sort(by("id")),
       segments: segments.map((s) => ({ reason: s["reason"], native: s["native_reason"], ended: s["end_ms"] !== null })),
       lastTurn: turns.at(-1)?.["state"],
+      hasOnlySums: calls.length > 0 && calls.every((c) => c.covers !== undefined),
       incomplete: calls.filter((c) => !c.complete).length,
       unsettled,
     };

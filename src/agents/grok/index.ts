@@ -1,28 +1,30 @@
 import type { Agent } from "../../model/agent.ts";
-import { CLAUDE_NAMES } from "../shared/names/own-names.ts";
-import { emitsOf } from "../shared/payload/claude-like.ts";
-import { hookContent } from "../shared/payload/content.ts";
-import { EVENTS, recognises, SOURCE, toEvents } from "./adapter.ts";
+import { emitted, recognises, SOURCE, toContent, toEvents } from "./adapter.ts";
 import { toFileWrites } from "./file-writes.ts";
 import { KNOWN } from "./known.ts";
+import { GROK_NAMES } from "./names.ts";
 
 export default {
   source: SOURCE,
   title: "Grok Build",
   docs: "https://docs.x.ai/build/features/hooks",
-  emits: ["file.write", ...emitsOf(EVENTS)],
-  tokens: "none",
+  emits: ["file.write", ...emitted()],
+  tokens: "transcript",
   capabilities: {
-    basis: "documented",
-    subagents: false,
+    basis: "recorded",
+    versions: "1.0.41",
+    subagents: true,
     sessionIds: "native",
     callIds: "native",
-    eventIds: "arrival",
+    eventIds: "payload",
   },
-  own: CLAUDE_NAMES,
+  own: GROK_NAMES,
   known: KNOWN,
+  environment: ["GROK_HOME"],
   recognises,
-  toContent: hookContent,
+  toContent,
   toFileWrites,
   toEvents,
+  transcript: () => import("./transcript.ts"),
+  installer: () => import("./installer.ts"),
 } satisfies Agent;

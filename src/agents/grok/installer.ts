@@ -1,0 +1,81 @@
+// The guide that 1.0.41 unpacks (10-hooks.md), read 2026-11-26; what was tried: README.md beside this file
+import { readFile, stat } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { Finding, HookCommand, InstallTarget } from "../../model/agent.ts";
+import { versionOf } from "../shared/payload/version.ts";
+import { oneFile } from "../shared/settings/one-file.ts";
+import {
+  addRegistrations,
+  type Registration,
+  registeredEvents,
+  removeRegistrations,
+} from "../shared/settings/settings.ts";
+
+/** A file of our own: Grok reads all JSON files in the folder. */
+export default oneFile({
+  scopes: ["user", "project"],
+  path: (scope, target) =>
+    join(scope === "user" ? homeOf(target) : join(target.project, ".grok"), "hooks", "openhook-otel.json"),
+  add: (text, { command }) => addRegistrations(text, registrationsFor(command)),
+  remove: removeRegistrations,
+  registered: registeredEvents,
+  async check(files, target) {
+    const isProject = files.some(({ path }) => path.startsWith(join(target.project, ".grok")));
+    const trusted = await readFile(join(homeOf(target), "trusted_folders.toml"), "utf8").catch(() => "");
+    return isProject && !trusted.includes(target.project) ? [UNTRUSTED] : [];
+  },
+  async detect(target) {
+    const version = await versionOf("grok", target.env);
+    if (version !== undefined) return { present: true, version };
+    return { present: await isFolder(join(homeOf(target), "sessions")) };
+  },
+});
+
+// --- internal ---
+
+function homeOf({ home, project, env }: InstallTarget): string {
+  const moved = env["GROK_HOME"];
+  return moved === undefined || moved === "" ? join(home, ".grok") : resolve(project, moved);
+}
+
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+
+const UNTRUSTED: Finding = {
+  level: "broken",
+  text: "Grok runs a project's hooks only in trusted folders, and this one is not in trusted_folders.toml; start grok here and enter /hooks-trust",
+};
+
+// The hook takes 3 ms. Some events have a default of 600 s, too long if a hook hangs; SessionEnd has 1.5 s, too short on a busy machine
+const TIMEOUT_S = 5;
+const END_TIMEOUT_S = 10;
+
+/** Grok skips names that it does not know. Not registered: compactions and notifications, which a trace does not need. */
+const EVENTS: readonly { readonly event: string; readonly drain: "yes" | "if-waiting" | "no" }[] = [
+  { event: "SessionStart", drain: "if-waiting" },
+  { event: "UserPromptSubmit", drain: "no" },
+  { event: "PreToolUse", drain: "no" },
+  { event: "PostToolUse", drain: "no" },
+  { event: "PostToolUseFailure", drain: "no" },
+  { event: "PermissionDenied", drain: "no" },
+  { event: "Stop", drain: "yes" },
+  { event: "StopFailure", drain: "yes" },
+  { event: "StopCancelled", drain: "yes" },
+  { event: "SubagentStart", drain: "no" },
+  { event: "SubagentStop", drain: "no" },
+  { event: "SessionEnd", drain: "yes" },
+];
+
+/** Without a matcher a hook runs for every tool and every reason. */
+const registrationsFor = (command: HookCommand): readonly Registration[] =>
+  EVENTS.map(({ event, drain }) => ({
+    event,
+    entry: {
+      type: "command",
+      command: command({ source: "grok", drain }),
+      timeout: event === "SessionEnd" ? END_TIMEOUT_S : TIMEOUT_S,
+    },
+  }));

@@ -1,0 +1,84 @@
+import { join } from "node:path";
+import { defined } from "../../model/defined.ts";
+import type { TokenUsage } from "../../model/transcript.ts";
+import type { Writable } from "../../model/writable.ts";
+import { asArray, asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
+import { readSmallSync } from "../shared/transcript/open.ts";
+import { foldersOf } from "./places.ts";
+
+/** Usage by model. */
+export type ModelUsage = Readonly<Record<string, TokenUsage>>;
+
+/** A turn's usage by model. Input includes cache reads and writes, output includes reasoning. */
+export function usageIn(usage: unknown): ModelUsage {
+  const byModel = asObject(asObject(usage)?.["modelUsage"]);
+  const own = Object.entries(byModel ?? {}).flatMap(([model, one]) => {
+    const tokens = tokensIn(one);
+    return model === "" || tokens === undefined ? [] : [[model, tokens] as const];
+  });
+  if (own.length > 0) return Object.fromEntries(own);
+  const all = tokensIn(usage);
+  return all === undefined || isZero(all) ? {} : { [asString(asObject(usage)?.["primaryModelId"]) ?? ""]: all };
+}
+
+/**
+ * A turn's usage without that of the subagents that ended in it: the turn has it too, and each subagent's own file has it.
+ *
+ * @param untilMs end of the turn
+ */
+export function withoutSubagents(usage: ModelUsage, children: readonly ModelUsage[]): ModelUsage {
+  const rest: Record<string, TokenUsage> = { ...usage };
+  for (const child of children) {
+    for (const [model, tokens] of Object.entries(child)) {
+      const before = rest[model];
+      if (before !== undefined) rest[model] = difference(before, tokens);
+    }
+  }
+  return Object.fromEntries(Object.entries(rest).filter(([model, tokens]) => !isZero(tokens) || isZero(usage[model])));
+}
+
+/** The turns of a subagent that ended within a turn of its parent, from its `usage.json`. */
+export function subagentTurns(
+  childId: string,
+  turn: { readonly startMs: number; readonly endMs: number },
+  searched: readonly string[],
+  roots: readonly string[] | undefined,
+): readonly ModelUsage[] {
+  return foldersOf(searched, childId).flatMap((folder) => {
+    const bytes = readSmallSync(join(folder, "usage.json"), MAX_USAGE_BYTES, roots);
+    return asArray((bytes && parsedObject(bytes))?.["turns"]).flatMap((one) => {
+      const endedMs = asTimeMs(asObject(one)?.["endedAt"]);
+      return endedMs === undefined || endedMs <= turn.startMs || endedMs > turn.endMs ? [] : [usageIn(one)];
+    });
+  });
+}
+
+// --- internal ---
+
+const MAX_USAGE_BYTES = 16 << 20;
+
+const FIGURES = ["input", "output", "cacheRead", "cacheWrite", "reasoning"] as const;
+
+function tokensIn(usage: unknown): TokenUsage | undefined {
+  const u = asObject(usage);
+  const tokens = defined<TokenUsage>({
+    input: asCount(u?.["inputTokens"]),
+    output: asCount(u?.["outputTokens"]),
+    cacheRead: asCount(u?.["cachedReadTokens"]),
+    cacheWrite: asCount(u?.["cacheCreationTokens"]),
+    reasoning: asCount(u?.["reasoningTokens"]),
+  } as TokenUsage);
+  return Object.keys(tokens).length === 0 ? undefined : tokens;
+}
+
+/** A figure that only the turn has stays: a subagent that does not report it may have none. */
+function difference(usage: TokenUsage, part: TokenUsage): TokenUsage {
+  const rest: Writable<TokenUsage> = { ...usage };
+  for (const figure of FIGURES) {
+    const tokens = usage[figure];
+    if (tokens !== undefined) rest[figure] = Math.max(0, tokens - (part[figure] ?? 0));
+  }
+  return rest;
+}
+
+const isZero = (usage: TokenUsage | undefined): boolean => FIGURES.every((figure) => (usage?.[figure] ?? 0) === 0);

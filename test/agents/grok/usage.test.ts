@@ -1,0 +1,157 @@
+// A turn has the usage of the subagents that ended in it, and their own files have it again.
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import reader from "../../../src/agents/grok/transcript.ts";
+import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
+import type { EntryOf, TranscriptEntry } from "../../../src/model/transcript.ts";
+import { removeFolder } from "../../support/remove.ts";
+
+const START_MS = Date.parse("2026-11-25T05:00:00.000Z");
+let home: string;
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "openhook-grok-"));
+});
+afterEach(() => removeFolder(home));
+
+const folderOf = (session: string): string => join(home, ".grok", "sessions", "%2Fp", session);
+const usageOf = (input: number, output: number) => ({ inputTokens: input, outputTokens: output, cachedReadTokens: 0 });
+
+type Line = readonly [atMs: number, update: object, owner?: string | undefined, promptId?: string];
+
+function write(session: string, updates: readonly Line[]): void {
+  mkdirSync(folderOf(session), { recursive: true });
+  const lines = updates.map(([atMs, update, owner = session, promptId], index) => {
+    const meta = { eventId: `${owner}-${index}`, agentTimestampMs: START_MS + atMs, promptId };
+    return JSON.stringify({ params: { sessionId: session, update, _meta: meta } });
+  });
+  writeFileSync(join(folderOf(session), "updates.jsonl"), lines.map((line) => `${line}\n`).join(""));
+}
+
+function writeChild(
+  parent: string,
+  child: string,
+  turns: readonly (readonly [endedMs: number, usage: object])[],
+): void {
+  mkdirSync(join(folderOf(parent), "subagents", child), { recursive: true });
+  write(
+    child,
+    turns.map(([atMs, usage], index) => [atMs, turnEnd(`${child}-t${index}`, { m: usage }, 10)] as const),
+  );
+  const all = turns.map(([atMs, usage]) => ({
+    endedAt: new Date(START_MS + atMs).toISOString(),
+    modelUsage: { m: usage },
+  }));
+  writeFileSync(join(folderOf(child), "usage.json"), JSON.stringify({ turns: all }));
+}
+
+const prompt = (index: number) => ({
+  sessionUpdate: "user_message_chunk",
+  content: { type: "text", text: "Do it" },
+  _meta: { modelId: "m", promptIndex: index },
+});
+const turnEnd = (id: string, modelUsage: object, elapsedMs: number) => ({
+  sessionUpdate: "turn_completed",
+  prompt_id: id,
+  stop_reason: "end_turn",
+  usage: { modelUsage },
+  elapsed_ms: elapsedMs,
+});
+const spawned = (child: string) => ({ sessionUpdate: "subagent_spawned", child_session_id: child });
+
+async function entriesOf(session: string): Promise<readonly TranscriptEntry[]> {
+  const entries: TranscriptEntry[] = [];
+  for (const file of await reader.files({ sessionId: session, home })) {
+    for await (const batch of reader.read(file, INITIAL_OFFSET)) entries.push(...batch.entries);
+  }
+  return entries;
+}
+async function callsOf(session: string) {
+  const calls = (await entriesOf(session)).filter(
+    (entry): entry is EntryOf<"model_call"> => entry.kind === "model_call",
+  );
+  return calls.map(({ model, agentId, usage }) => [agentId, model, usage?.input, usage?.output]);
+}
+
+test("a subagent's usage counts with the subagent, and the rest with the turn", async () => {
+  write("parent", [
+    [0, prompt(0)],
+    [10, spawned("child")],
+    [100, turnEnd("p0", { m: usageOf(1_000, 50) }, 100)],
+  ]);
+  writeChild("parent", "child", [[60, usageOf(300, 20)]]);
+  expect(await callsOf("parent")).toEqual([
+    [undefined, "m", 700, 30],
+    ["child", "m", 300, 20],
+  ]);
+});
+
+test("a background subagent that ended after the turn is in no turn; a later turn has what it did then", async () => {
+  write("parent", [
+    [0, prompt(0)],
+    [10, spawned("child")],
+    [100, turnEnd("p0", { m: usageOf(1_000, 50) }, 100)],
+    [300, prompt(1)],
+    [400, turnEnd("p1", { m: usageOf(500, 9) }, 100)],
+  ]);
+  writeChild("parent", "child", [
+    [200, usageOf(300, 20)],
+    [350, usageOf(100, 4)],
+  ]);
+  expect(await callsOf("parent")).toEqual([
+    [undefined, "m", 1_000, 50],
+    [undefined, "m", 400, 5],
+    ["child", "m", 300, 20],
+    ["child", "m", 100, 4],
+  ]);
+});
+
+test("the usage of a subagent whose files are gone stays in the turn", async () => {
+  write("parent", [
+    [0, prompt(0)],
+    [10, spawned("child")],
+    [100, turnEnd("p0", { m: usageOf(1_000, 50) }, 100)],
+  ]);
+  expect(await callsOf("parent")).toEqual([[undefined, "m", 1_000, 50]]);
+});
+
+test("a model that only the subagent used is no part of the turn", async () => {
+  write("parent", [
+    [0, prompt(0)],
+    [10, spawned("child")],
+    [100, turnEnd("p0", { m: usageOf(300, 20), other: usageOf(7, 1) }, 100)],
+  ]);
+  writeChild("parent", "child", [[60, usageOf(300, 20)]]);
+  expect(await callsOf("parent")).toEqual([
+    [undefined, "other", 7, 1],
+    ["child", "m", 300, 20],
+  ]);
+});
+
+test("a fork's copies count in the origin, and in the fork if the origin is gone", async () => {
+  const copied = [
+    [0, prompt(0), "origin"],
+    [100, turnEnd("p0", { m: usageOf(1_000, 50) }, 100), "origin"],
+  ] as const;
+  write("fork", [...copied, [200, prompt(1)], [300, turnEnd("p1", { m: usageOf(40, 4) }, 100)]]);
+  expect(await callsOf("fork")).toEqual([
+    [undefined, "m", 1_000, 50],
+    [undefined, "m", 40, 4],
+  ]);
+  write("origin", copied);
+  expect(await callsOf("fork")).toEqual([[undefined, "m", 40, 4]]);
+});
+
+test("a turn that was killed has unknown usage, and its open call is unfinished", async () => {
+  write("killed", [
+    [0, prompt(0)],
+    [10, { sessionUpdate: "tool_call", toolCallId: "call_c47e56d57a6407f5", title: "write" }, undefined, "p0"],
+    [900, { sessionUpdate: "turn_completed", prompt_id: "p0", stop_reason: "interrupted" }],
+  ]);
+  const entries = await entriesOf("killed");
+  expect(entries.map(({ kind }) => kind)).toEqual(["prompt", "model_call", "tool_use", "tool_result"]);
+  expect(entries[1]).toMatchObject({ covers: "turn", complete: false });
+  expect(entries[1]).not.toHaveProperty("usage");
+  expect(entries.at(-1)).toMatchObject({ callId: "call_c47e56d57a6407f5", status: "unfinished" });
+});
