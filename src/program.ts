@@ -7,6 +7,7 @@ import { programName } from "./config/program-name.ts";
 import { type Context, UserError } from "./context.ts";
 import { setProgramName } from "./model/suggest.ts";
 import { safeOutput, safeText } from "./safe-output.ts";
+import { nativePartMissing } from "./store/native-part.ts";
 import { keepOwnerRights } from "./umask.ts";
 import { VERSION } from "./version.ts";
 
@@ -47,8 +48,8 @@ export function runProgram(packageRoot: string, groups: readonly AddCommands[]):
     (code) => {
       process.exitCode = isCutShort ? Math.max(1, code) : code;
     },
-    async (error: unknown) => {
-      const missing = (await import("./store/native-part.ts")).nativePartMissing(error);
+    (error: unknown) => {
+      const missing = nativePartMissing(error);
       if (error instanceof UserError || missing !== undefined) {
         process.stderr.write(`openhook-otel: ${safeText(missing ?? (error as UserError).message)}\n`);
         process.exitCode = error instanceof UserError ? error.exitCode : 1;

@@ -46,7 +46,7 @@ function addOld(of: Replay, count: number, endMs: number): readonly number[] {
   const db = openDatabase(of.places.storePath);
   const ids = Array.from({ length: count }, (_, n) => ensureSession(db, "claude-code", `old-${n}`, endMs).id);
   for (const id of ids) {
-    db.prepare("INSERT INTO segments VALUES (?, 0, 0, 1, 'completed', NULL, NULL, 1, '{}', 1)").run(id);
+    db.prepare("INSERT INTO segments VALUES (?, 0, 0, 1, 'completed', NULL, NULL, 1, '{}', 1, NULL)").run(id);
     db.prepare("INSERT INTO entries VALUES (?, 'a', 'note', 0, ?, 1)").run(id, `"${"x".repeat(50_000)}"`);
   }
   db.close();
