@@ -326,6 +326,12 @@ export interface Agent {
    * @default unknown: a session without an end event ends when it is idle
    */
   readonly hooksRunIn?: "agent" | "likely";
+  /**
+   * True: it writes a model call into its transcript after the tools of the answer, so the call is lost if it is killed in a tool.
+   *
+   * @default false
+   */
+  readonly writesAfterTools?: boolean;
   readonly capabilities: Capabilities;
   readonly known?: KnownNames;
   recognises(payload: unknown, intake: IntakeFacts): Recognition;

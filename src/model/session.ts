@@ -140,6 +140,8 @@ export interface SessionFacts {
   readonly endsBeforeSubagents?: true;
   /** The agent reports no end: an ordinary session ends by going idle. */
   readonly endsSilently?: true;
+  /** A call of a tool that is not in the transcript shows that the model call is not there either. */
+  readonly writesAfterTools?: true;
   readonly agentVersion?: string;
   readonly repository?: Repository;
 }

@@ -1,5 +1,6 @@
 import { defined } from "../model/defined.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import { isLostCall } from "../model/lost-calls.ts";
 import { minOf } from "../model/min-max.ts";
 import type { ModelCall } from "../model/model-call.ts";
 import { withoutKnownCalls } from "../model/removed-calls.ts";
@@ -15,7 +16,7 @@ import {
 import { isSingleCall } from "../model/single-call.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import type { PairedTool } from "./pair.ts";
-import { type JoinedPrompt, joinPrompts } from "./prompts.ts";
+import { type JoinedPrompt, joinPrompts, NO_PROMPT } from "./prompts.ts";
 import { LATE_ACTIVITY_WITHIN_MS, SUPERSEDED } from "./segments.ts";
 import { toModelCall } from "./to-model-call.ts";
 
@@ -52,9 +53,6 @@ export interface Drafts {
   readonly turns: readonly Draft[];
   readonly subagents: readonly Draft[];
 }
-
-/** Key of activity before the first prompt, or without any. */
-export const NO_PROMPT = "none";
 
 /**
  * Assigns every model call, tool call, error and signal to at most one turn or subagent.
@@ -95,6 +93,8 @@ export function assign(
   for (const entry of withoutKnownCalls(entries, context.coveredCalls)) {
     switch (entry.kind) {
       case "model_call":
+        // Its turn was settled with it
+        if (isLostCall(entry.key) && context.turns.has(entry.promptKey ?? "")) break;
         // A session total replaces calls with unknown tokens; beside known calls, tokens would be counted twice
         if (entry.covers !== "session" || !knowsCalls)
           binFor(entry.agentId, entry.promptKey, entry.timeMs).calls.push(entry);

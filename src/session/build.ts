@@ -1,6 +1,8 @@
 import { defined } from "../model/defined.ts";
 import { extrasOf, timeMsOf } from "../model/event.ts";
+import { isLostCall, lostCallKey } from "../model/lost-calls.ts";
 import { maxOf, minOf } from "../model/min-max.ts";
+import type { ModelCall } from "../model/model-call.ts";
 import {
   type Compaction,
   isEndedByUs,
@@ -14,10 +16,11 @@ import {
   type Turn,
 } from "../model/session.ts";
 import { isWholeUsage } from "../model/whole-usage.ts";
-import { assign, type Draft, type Drafts, NO_PROMPT } from "./assign.ts";
+import { assign, type Draft, type Drafts } from "./assign.ts";
 import { finishedPartsOf, type OpenRun, PART_LIMITS, withSettledWork } from "./finished-part.ts";
 import { idleEndReason } from "./idle-end-reason.ts";
 import { isLeftOpen, type PairedTool, pairTools } from "./pair.ts";
+import { NO_PROMPT } from "./prompts.ts";
 import { SUPERSEDED, splitIntoSegments } from "./segments.ts";
 import { withWrittenFiles } from "./written-files.ts";
 
@@ -198,6 +201,11 @@ function toTurn(draft: Draft, lastStartedMs: number, segment: Segment | undefine
   const endedNormally = superseded || segment?.reason === "completed" || segment?.reason === "user_exit";
   const isImpliedEnd = closed && endedNormally && !hasOpenCall && input.facts.reportsNoTurnEnds === true;
 
+  // A call that an agent writes after its tools failed rather than being lost, if the turn ended with an error
+  const writtenCalls = failed ? draft.modelCalls.filter(({ key }) => !isLostCall(key)) : draft.modelCalls;
+  const isKilled = closed && !ended && !failed && !interrupted;
+  const modelCalls = isKilled ? [...writtenCalls, ...lostCallOf(draft, input)] : writtenCalls;
+
   const latestEndMs = segmentEnded ? segment.endMs : undefined;
   const toolCalls = draft.toolCalls.map((tool) => finishTool(tool, closed, latestEndMs));
   return defined<Turn>({
@@ -223,22 +231,32 @@ function toTurn(draft: Draft, lastStartedMs: number, segment: Segment | undefine
     hasHookPrompt: draft.hasHookPrompt,
     backgroundCount: draft.events.reduce((n, e) => Math.max(n, extrasOf(e).background_count ?? 0), 0),
     startMs: minOf(
-      [...toolCalls, ...draft.modelCalls].map(({ startMs }) => startMs),
+      [...toolCalls, ...modelCalls].map(({ startMs }) => startMs),
       draft.orderMs,
     ),
     endMs: maxOf([
       draft.orderMs,
       ...toolCalls.map((t) => t.endMs),
-      ...draft.modelCalls.map((c) => c.endMs),
+      ...modelCalls.map((c) => c.endMs),
       ...draft.events.map(timeMsOf),
       ...draft.entries.filter((e) => !isLeftOpen(e)).map((e) => e.timeMs),
     ]),
-    modelCalls: draft.modelCalls,
+    modelCalls,
     toolCalls,
     errors: draft.errors,
     closed,
     uses: draft.uses,
   });
+}
+
+/** The model call that was lost because the agent was killed in a tool: the prompt is in the transcript, and the tool's call is not. */
+function lostCallOf(draft: Draft, { facts, entries }: SessionInput): readonly ModelCall[] {
+  const tool = draft.toolCalls.find(({ isUnwritten }) => isUnwritten === true);
+  if (facts.writesAfterTools !== true || tool === undefined) return [];
+  const isWritten = entries.some((e) => e.kind === "prompt" && (e.promptKey ?? e.key) === draft.key);
+  if (!isWritten || draft.modelCalls.some(({ key }) => isLostCall(key))) return [];
+  const { startMs } = tool;
+  return [{ key: lostCallKey(draft.key), startMs, endMs: startMs, complete: false }];
 }
 
 /**

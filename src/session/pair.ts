@@ -11,6 +11,8 @@ export interface PairedTool extends ToolCall {
   readonly transcriptId?: string;
   /** Only a start reported it, and the agent writes calls into its transcript before they start. */
   readonly isOnlyStarted?: true;
+  /** The transcript has neither the call nor its result. */
+  readonly isUnwritten?: true;
   readonly promptKey?: string;
   readonly uses: readonly string[];
 }
@@ -163,6 +165,7 @@ function toPairedTool(callId: string, call: CallParts): PairedTool {
     hooks: hooksOf(call),
     agentId: use?.agentId ?? result?.agentId ?? atStart.agent_id ?? atEnd.agent_id,
     transcriptId: use?.callId === callId ? undefined : use?.callId,
+    isUnwritten: use === undefined && result === undefined ? true : undefined,
     isOnlyStarted: atStart.in_transcript === true && (use ?? result ?? end) === undefined ? true : undefined,
     promptKey: use?.promptKey ?? result?.promptKey ?? atStart.prompt_id ?? atEnd.prompt_id,
     uses: call.uses,

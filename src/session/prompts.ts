@@ -3,6 +3,9 @@ import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import type { SessionContext } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 
+/** Key of the turn of activity before the first prompt, or without any. */
+export const NO_PROMPT = "none";
+
 /** One prompt, reported by a hook, the transcript or both. */
 export interface JoinedPrompt {
   readonly key: string;
@@ -44,7 +47,12 @@ export function joinPrompts(
   const settledWithoutHook = new Set([...context.turns].filter(([, turn]) => !turn.hasHook).map(([key]) => key));
   for (const event of hookPrompts) {
     const id = extrasOf(event).prompt_id;
-    const key = id ?? nearest(event, byKey, hooks) ?? settledTurnOf(event, context, settledWithoutHook) ?? event.id;
+    const key =
+      id ??
+      repeatedKey(event, hooks) ??
+      nearest(event, byKey, hooks) ??
+      settledTurnOf(event, context, settledWithoutHook) ??
+      event.id;
     if (context.turns.has(key)) settledWithoutHook.delete(key);
     else hooks.set(key, [...(hooks.get(key) ?? []), event]);
   }
@@ -83,6 +91,20 @@ export const isNear = (apartMs: number): boolean => Math.abs(apartMs) <= NEAR_WI
 
 const NEAR_WITHIN_MS = 2_000;
 
+/** Two registrations of one hook run one after the other, or at the same time; no user types as fast. */
+const REPEATED_WITHIN_MS = 1_000;
+
+/** The prompt of a hook that reports it a second time. */
+const repeatedKey = (event: Submitted, hooks: ReadonlyMap<string, readonly Submitted[]>): string | undefined =>
+  [...hooks].find(([, seen]) =>
+    seen.some(
+      (other) =>
+        extrasOf(other).prompt_id === undefined &&
+        other.data?.prompt_length === event.data?.prompt_length &&
+        timeMsOf(event) - timeMsOf(other) <= REPEATED_WITHIN_MS,
+    ),
+  )?.[0];
+
 type Submitted = Extract<Event, { type: "prompt.submit" }>;
 type Written = Extract<TranscriptEntry, { kind: "prompt" }>;
 
@@ -107,7 +129,8 @@ function settledTurnOf(
 ): string | undefined {
   const turns = [...withoutHook].flatMap((key) => {
     const turn = context.turns.get(key);
-    return turn === undefined ? [] : [{ key, ...turn }];
+    // Work without a prompt may be of any turn
+    return turn === undefined || key === NO_PROMPT ? [] : [{ key, ...turn }];
   });
   const found =
     turns.find(({ promptLength }) => promptLength === event.data?.prompt_length) ??

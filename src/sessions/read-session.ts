@@ -65,6 +65,7 @@ export function sessionFactsOf(deps: Pick<SessionSource, "agents">, stored: Stor
     ...(card?.emits.includes("turn.end") !== true && { reportsNoTurnEnds: true as const }),
     ...(card?.endsBeforeSubagents === true && { endsBeforeSubagents: true as const }),
     ...(card !== undefined && endsSilently(card) && { endsSilently: true as const }),
+    ...(card?.writesAfterTools === true && { writesAfterTools: true as const }),
     ...(stored.agentVersion !== undefined && { agentVersion: stored.agentVersion }),
     ...(stored.repository !== undefined && {
       repository: { ...stored.repository, ...(branch !== undefined && { branch }) },

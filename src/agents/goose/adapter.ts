@@ -1,33 +1,63 @@
-// https://github.com/block/goose documentation/docs/guides/context-engineering/hooks.md, read 2026-11-21
+// https://github.com/block/goose documentation/docs/guides/context-engineering/hooks.md, read 2026-11-21; payloads
+// recorded with 1.52.0, 2026-11-25
 
 import type { IntakeFacts, Recognition } from "../../model/agent.ts";
-import type { Event } from "../../model/event.ts";
-import { CLAUDE_EVENTS, claudeLikeEvents } from "../shared/payload/claude-like.ts";
+import type { Event, NativeEventType } from "../../model/event.ts";
+import { CLAUDE_EVENTS, type ClaudeLike, claudeLikeEvents } from "../shared/payload/claude-like.ts";
+import { payloadDigest } from "../shared/payload/identity.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 import { type Marks, recogniseByMarks } from "../shared/payload/marks.ts";
 
 export const SOURCE = "goose";
 /** BeforeReadFile, AfterFileEdit and the shell events duplicate tool calls that the tool events report. */
-export const EVENTS = { ...CLAUDE_EVENTS, PreToolUseResult: "tool.end" } as const;
+export const EVENTS = {
+  SessionStart: CLAUDE_EVENTS.SessionStart,
+  SessionEnd: CLAUDE_EVENTS.SessionEnd,
+  UserPromptSubmit: CLAUDE_EVENTS.UserPromptSubmit,
+  PreToolUse: CLAUDE_EVENTS.PreToolUse,
+  PostToolUse: CLAUDE_EVENTS.PostToolUse,
+  PostToolUseFailure: CLAUDE_EVENTS.PostToolUseFailure,
+  PreToolUseResult: "tool.end",
+  Stop: CLAUDE_EVENTS.Stop,
+} as const;
 
 /** `event` instead of Claude Code's `hook_event_name`, with members that only Goose has. */
 export const recognises = (payload: unknown, intake: IntakeFacts): Recognition =>
   asString(asObject(payload)?.["event"]) === undefined ? "no" : recogniseByMarks(MARKS, payload, intake);
 
-const MARKS: Marks = { members: ["matcher_context", "working_dir"] };
-
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const p = asObject(payload);
+  const native = asString(p?.["event"]);
   // PreToolUseResult is the only end of a refused call; an allowed call has another end
-  const isRefusal = p?.["event"] === "PreToolUseResult";
-  if (isRefusal && p["decision"] !== "deny") return [];
-  return claudeLikeEvents({ source: SOURCE, events: EVENTS }, payload, intake).map((event) =>
-    isRefusal && event.type === "tool.end"
-      ? {
-          ...event,
-          data: { ...event.data, status: "error" },
-          extensions: { ...event.extensions, denied: true, status_origin: "native" },
-        }
-      : event,
+  const isRefusal = native === "PreToolUseResult";
+  if (isRefusal && p?.["decision"] !== "deny") return [];
+  return claudeLikeEvents({ source: SOURCE, events: { ...EVENTS, ...typesIn(p) }, keyOf }, payload, intake).map(
+    (event) =>
+      isRefusal && event.type === "tool.end"
+        ? {
+            ...event,
+            data: { ...event.data, status: "error" },
+            extensions: { ...event.extensions, denied: true, status_origin: "native" },
+          }
+        : event,
   );
 }
+
+// --- internal ---
+
+const MARKS: Marks = { members: ["matcher_context", "working_dir"] };
+
+/** What an event means by its other members. */
+function typesIn(p: Readonly<Record<string, unknown>> | undefined): Readonly<Record<string, NativeEventType>> {
+  return {
+    // A turn that ended with an error of the provider has no answer
+    ...(asString(p?.["last_assistant_message"]) === undefined && { Stop: "turn.error" }),
+    // A command for Goose itself; the model is not asked to answer it, and no Stop follows
+    ...(COMPACT.test(asString(p?.["message"]) ?? "") && { UserPromptSubmit: "compaction" }),
+  };
+}
+
+const COMPACT = /^\/(?:compact|summarize)\b/;
+
+/** A payload has no time. Equal ones at one moment come from two registrations of the hook. */
+const keyOf: NonNullable<ClaudeLike["keyOf"]> = (payload, { timeMs }) => `${timeMs}:${payloadDigest(payload)}`;

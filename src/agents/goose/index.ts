@@ -1,5 +1,5 @@
 import type { Agent } from "../../model/agent.ts";
-import { CLAUDE_NAMES } from "../shared/names/own-names.ts";
+import { GOOSE_NAMES } from "../shared/names/own-names.ts";
 import { emitsOf } from "../shared/payload/claude-like.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";
@@ -10,20 +10,26 @@ export default {
   source: SOURCE,
   title: "Goose",
   docs: "https://block.github.io/goose/docs/guides/context-engineering/hooks",
-  emits: ["file.write", ...emitsOf(EVENTS)],
-  tokens: "none",
+  emits: ["file.write", ...emitsOf(EVENTS), "turn.error", "compaction"],
+  tokens: "transcript",
+  writesAfterTools: true,
+  // `delegate` with `async`
+  endsBeforeSubagents: true,
   capabilities: {
-    basis: "documented",
-    versions: "1.38 and later",
-    subagents: false,
+    basis: "recorded",
+    versions: "1.52.0",
+    subagents: true,
     sessionIds: "local",
     callIds: "native",
     eventIds: "arrival",
   },
-  own: CLAUDE_NAMES,
+  own: GOOSE_NAMES,
   known: KNOWN,
+  environment: ["XDG_DATA_HOME", "GOOSE_PATH_ROOT"],
   recognises,
   toContent: hookContent,
   toFileWrites: writesOfTools({ write: "whole", edit: "part" }),
   toEvents,
+  transcript: () => import("./transcript.ts"),
+  installer: () => import("./installer.ts"),
 } satisfies Agent;

@@ -1,0 +1,91 @@
+// documentation/docs/guides/context-engineering/hooks.md of github.com/block/goose, read 2026-11-21; tried with 1.52.0
+import { stat } from "node:fs/promises";
+import { isAbsolute, join } from "node:path";
+import type { HookCommand, Installer, InstallTarget, SettingsText } from "../../model/agent.ts";
+import { versionOf } from "../shared/payload/version.ts";
+import { newDocument } from "../shared/settings/jsonc.ts";
+import {
+  addRegistrations,
+  type Registration,
+  registeredEvents,
+  removeRegistrations,
+} from "../shared/settings/settings.ts";
+
+/** A plugin: a folder with a description and the hooks. Both files are ours, but hooks that users add to it are kept. */
+export default {
+  scopes: ["user", "project"],
+  async paths(scope, { home, project }) {
+    const folder = join(scope === "user" ? home : project, ".agents", "plugins", NAME);
+    return [join(folder, "plugin.json"), join(folder, "hooks", "hooks.json")];
+  },
+  add: (files, { command }) =>
+    files.map((file, index) => ({
+      ...file,
+      text: index === HOOKS ? addRegistrations(file.text, registrationsFor(command)) : (file.text ?? DESCRIPTION),
+    })),
+  remove(files) {
+    const hooks = files[HOOKS]?.text;
+    const left = hooks === undefined ? undefined : removeRegistrations(hooks);
+    // Hooks of the user need the description
+    return files.map((file, index) => ({
+      ...file,
+      text: index === HOOKS ? left : left === undefined && isOurs(file) ? undefined : file.text,
+    }));
+  },
+  registered: (files) => registeredEvents(files[HOOKS]?.text ?? ""),
+  async detect(target) {
+    const version = await versionOf("goose", target.env);
+    if (version !== undefined) return { present: true, version };
+    return { present: await isDirectory(configFolder(target)) };
+  },
+} satisfies Installer;
+
+// --- internal ---
+
+const NAME = "openhook-otel";
+/** Place of the hooks among the files. */
+const HOOKS = 1;
+
+const DESCRIPTION = newDocument({
+  name: NAME,
+  version: "1.0.0",
+  description: "Sends what Goose does to OpenTelemetry",
+});
+
+const isOurs = ({ text }: SettingsText): boolean => text === DESCRIPTION;
+
+/** In seconds; the default of 30 is too long if the hook hangs on a broken disk. */
+const TIMEOUT_S = 5;
+
+/**
+ * Not registered: events that report a tool call under another name (BeforeReadFile, AfterFileEdit, Before- and
+ * AfterShellExecution). PreToolUseResult alone reports a call that another plugin denied.
+ */
+const DRAINS = {
+  SessionStart: "if-waiting",
+  UserPromptSubmit: "no",
+  PreToolUse: "no",
+  PreToolUseResult: "no",
+  PostToolUse: "no",
+  PostToolUseFailure: "no",
+  Stop: "yes",
+  SessionEnd: "yes",
+} as const satisfies Readonly<Record<string, Parameters<HookCommand>[0]["drain"]>>;
+
+/** Without a matcher: `*` is no regular expression, and Goose would drop the rule. */
+const registrationsFor = (command: HookCommand): readonly Registration[] =>
+  Object.entries(DRAINS).map(([event, drain]) => ({
+    event,
+    entry: { type: "command", command: command({ source: "goose", drain }), timeout: TIMEOUT_S },
+  }));
+
+function configFolder({ home, env }: InstallTarget): string {
+  const moved = env["XDG_CONFIG_HOME"];
+  return join(moved !== undefined && isAbsolute(moved) ? moved : join(home, ".config"), "goose");
+}
+
+const isDirectory = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );

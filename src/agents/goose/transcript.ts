@@ -1,0 +1,173 @@
+// Tables of schema version 16, as written by 1.52.0, read 2026-11-26; token rule in README.md beside this file
+import type {
+  LocatedSession,
+  LocateQuery,
+  ReadOptions,
+  SessionOrigin,
+  TranscriptBatch,
+  TranscriptFile,
+  TranscriptQuery,
+  TranscriptReader,
+} from "../../model/agent.ts";
+import { isSequenceNumber } from "../../model/call-ids.ts";
+import { defined } from "../../model/defined.ts";
+import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
+import { foldersBelow, located, oldestFirst, reportProblem } from "../shared/transcript/past.ts";
+import { openDatabase, queryDatabase, type View } from "../shared/transcript/sqlite.ts";
+import { uniqueCallIds } from "./calls.ts";
+import { sessionContent } from "./content.ts";
+import { databasesIn, LAYOUTS, sessionFolders } from "./places.ts";
+import {
+  callThatStarted,
+  descendants,
+  ledgerRows,
+  messageRows,
+  rootSessions,
+  type SessionRow,
+  sessionRow,
+  TABLES,
+} from "./rows.ts";
+import { walk } from "./walk.ts";
+
+export default { roots: sessionFolders, locate, files, originsOf, read } satisfies TranscriptReader;
+
+/** All sessions of all databases, without subagents; the same id in two databases is two sessions. */
+async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
+  const sessions = [];
+  for (const path of databasesIn(await foldersBelow(query, LAYOUTS))) {
+    try {
+      for (const { id, createdMs } of await queryIn(path, query.roots, rootSessions)) {
+        sessions.push({ sessionId: id, path, startMs: createdMs, origin: { database: path, createdMs } });
+      }
+    } catch (error) {
+      reportProblem(query, path, error);
+    }
+  }
+  for (const { origin, ...session } of oldestFirst(sessions)) yield { ...located(session, query), origin };
+}
+
+/** In each database that has the session: the session, then its subagents at any depth. */
+async function files(query: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+  const { sessionId } = query;
+  return inAll(query, (path, db) =>
+    sessionAndBelow(db, sessionId).map(({ id }) => partOf(path, id, id === sessionId ? undefined : id)),
+  );
+}
+
+/** When the databases created the session that has this id now. */
+async function originsOf(query: TranscriptQuery): Promise<readonly SessionOrigin[]> {
+  return inAll(query, (path, db) => {
+    const row = sessionRow(db, query.sessionId);
+    return row === undefined ? [] : [{ database: path, createdMs: row.createdMs }];
+  });
+}
+
+/**
+ * The whole session each time: `/clear` removes messages, and a compaction writes all of them again, so there is no place at which
+ * to continue.
+ */
+async function* read(file: TranscriptFile, _from: Offset, wanted: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
+  const sessionId = sessionIn(file);
+  const db = await openDatabase({ path: file.path, roots: file.roots, tables: TABLES });
+  try {
+    const next: Offset = { bytes: 0, memo: {} };
+    const row = sessionRow(db, sessionId);
+    const parent = row === undefined ? undefined : parentOf(db, row);
+    if (row === undefined || (parent !== undefined && file.agentId === undefined)) {
+      const entries = row === undefined || parent === undefined ? [] : [sessionEntry(row, parent.id)];
+      yield { entries, next, unreadable: 0 };
+      return;
+    }
+    const root = rootOf(db, row);
+    const callIdOf = uniqueCallIds(db, [root.id, ...descendants(db, root.id).map(({ id }) => id)]);
+    const messages = messageRows(db, row);
+    const entries = [
+      parent === undefined ? sessionEntry(row, undefined) : subagentEntry(db, row, parent, root),
+      ...walk(messages, ledgerRows(db, sessionId), { provider: row.provider, agentId: file.agentId, callIdOf }),
+    ];
+    const unreadable = messages.filter(({ isReadable }) => !isReadable).length;
+    const content = wanted.content === true ? sessionContent(db, sessionId, entries) : [];
+    yield { entries, content, next, unreadable, records: messages.length - unreadable };
+  } finally {
+    db.close();
+  }
+}
+
+// --- internal ---
+
+const queryIn = <T>(path: string, roots: readonly string[] | undefined, select: (db: View) => T): Promise<T> =>
+  queryDatabase({ path, roots, tables: TABLES }, select);
+
+/** From all databases that a query allows. Throws the first error if no database has anything. */
+async function inAll<T>(
+  { home, path, roots }: TranscriptQuery,
+  select: (path: string, db: View) => readonly T[],
+): Promise<readonly T[]> {
+  const usual = databasesIn(roots ?? sessionFolders(home, {}));
+  const all: T[] = [];
+  let failure: unknown;
+  for (const one of new Set([...(path === undefined ? [] : [path]), ...usual])) {
+    try {
+      all.push(...(await queryIn(one, roots, (db) => select(one, db))));
+    } catch (error) {
+      failure ??= error;
+    }
+  }
+  if (all.length === 0 && failure !== undefined) throw failure;
+  return all;
+}
+
+const partOf = (path: string, sessionId: string, agentId: string | undefined): TranscriptFile => ({
+  path,
+  key: `${path}#${agentId === undefined ? "" : "agent:"}${sessionId}`,
+  watch: [path, `${path}-wal`],
+  ...(agentId !== undefined && { agentId }),
+});
+
+const sessionIn = ({ path, key, agentId }: TranscriptFile): string => agentId ?? (key ?? "").slice(path.length + 1);
+
+/** A subagent's session alone: its parent's parts contain it. */
+function sessionAndBelow(db: View, sessionId: string): readonly SessionRow[] {
+  const main = sessionRow(db, sessionId);
+  if (main === undefined) return [];
+  return parentOf(db, main) === undefined ? [main, ...descendants(db, sessionId)] : [main];
+}
+
+/** `undefined` also if the parent is gone: a subagent's session then stands for itself. */
+const parentOf = (db: View, { parentId }: SessionRow): SessionRow | undefined =>
+  parentId === undefined ? undefined : sessionRow(db, parentId);
+
+const MAX_DEPTH = 32;
+
+function rootOf(db: View, session: SessionRow): SessionRow {
+  let root = session;
+  for (let depth = 0; depth < MAX_DEPTH; depth++) {
+    const parent = parentOf(db, root);
+    if (parent === undefined) return root;
+    root = parent;
+  }
+  return root;
+}
+
+function subagentEntry(db: View, row: SessionRow, parent: SessionRow, root: SessionRow): TranscriptEntry {
+  const callId = callThatStarted(db, parent.id, row.id);
+  const isCounted = callId !== undefined && isSequenceNumber(callId);
+  return defined<EntryOf<"subagent">>({
+    kind: "subagent",
+    key: `subagent:${row.id}`,
+    timeMs: row.createdMs,
+    agentId: row.id,
+    parentCallId: isCounted ? undefined : callId,
+    parentGivenId: isCounted ? callId : undefined,
+    parentAgentId: parent.id === root.id ? undefined : parent.id,
+  } as EntryOf<"subagent">);
+}
+
+const sessionEntry = (row: SessionRow, parentSessionId: string | undefined): EntryOf<"session"> =>
+  defined<EntryOf<"session">>({
+    kind: "session",
+    key: `session:${row.id}`,
+    timeMs: row.createdMs,
+    cwd: row.directory,
+    parentSessionId,
+  } as EntryOf<"session">);

@@ -1,0 +1,207 @@
+import { isSequenceNumber } from "../../model/call-ids.ts";
+import { defined } from "../../model/defined.ts";
+import { lostCallKey } from "../../model/lost-calls.ts";
+import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
+import { executableOf } from "../shared/names/executables.ts";
+import { providerName } from "../shared/names/providers.ts";
+import { callsOf, type LedgerCall, responseIdOf } from "./ledger.ts";
+import { outcomeOf } from "./outcome.ts";
+import type { Figures, LedgerRow, MessageRow, PartRow } from "./rows.ts";
+
+/** The session being processed. */
+export interface WalkSession {
+  readonly provider?: string | undefined;
+  /** Set for a subagent's session: the session itself. */
+  readonly agentId?: string | undefined;
+  /** The id under which a call is reported; see `uniqueCallIds`. */
+  readonly callIdOf: (callId: string, rowId: string) => string;
+}
+
+/** All entries of a session. The same rows give the same keys again, wherever a compaction has put them. */
+export function walk(
+  messages: readonly MessageRow[],
+  ledger: readonly LedgerRow[] | undefined,
+  session: WalkSession,
+): readonly TranscriptEntry[] {
+  const places = placesOf(messages, session);
+  const entries = messages.flatMap((row, index) => {
+    const place = places.placeOf(row);
+    return row.isCopy ? [] : messageEntries(row, endOf(messages, index), place, session, places);
+  });
+  const calls = ledger === undefined ? recordedCalls(messages) : callsOf(ledger, messages);
+  return [...entries, ...places.lost, ...calls.flatMap((call) => callEntries(call, places.placeOfCall(call), session))];
+}
+
+// --- internal ---
+
+interface Place {
+  readonly promptKey?: string;
+  readonly agentId?: string;
+}
+
+interface Places {
+  placeOf(row: MessageRow): Place;
+  placeOfCall(call: LedgerCall): Place;
+  readonly prompts: ReadonlySet<MessageRow>;
+  /** Call id in an answer → the id under which it is reported. */
+  callIdOf(callId: string, row: MessageRow): string;
+  readonly lost: readonly EntryOf<"model_call">[];
+}
+
+/** The turn of each message, and the calls that were lost. */
+function placesOf(messages: readonly MessageRow[], { agentId, callIdOf }: WalkSession): Places {
+  const places = new Map<MessageRow, Place>();
+  const prompts = new Set<MessageRow>();
+  const reported = new Map<MessageRow, ReadonlyMap<string, string>>();
+  const lost: EntryOf<"model_call">[] = [];
+  let [current, open]: [MessageRow | undefined, MessageRow | undefined] = [undefined, undefined];
+  let ids = new Map<string, string>();
+  for (const row of messages) {
+    if (isPrompt(row) && agentId === undefined) {
+      // After a tool's result Goose asks the model again, and writes the answer when its tools have ended
+      if (current !== undefined && open !== undefined) lost.push(lostCall(current, open));
+      [current, open] = [row, undefined];
+      if (!row.isCopy) prompts.add(row);
+    } else if (!row.isCopy && row.isVisible)
+      open = row.parts.some(({ type }) => type === "toolResponse") ? row : undefined;
+    for (const { type, callId } of row.parts) {
+      if (type === "toolRequest" && callId !== undefined) ids = new Map(ids).set(callId, callIdOf(callId, row.id));
+    }
+    reported.set(row, ids);
+    places.set(row, agentId !== undefined ? { agentId } : current === undefined ? {} : { promptKey: current.id });
+  }
+  const promptAt = (ms: number): Place => {
+    if (agentId !== undefined) return { agentId };
+    const prompt = [...prompts].findLast(({ createdMs }) => createdMs <= ms);
+    return prompt === undefined ? {} : { promptKey: prompt.id };
+  };
+  return {
+    prompts,
+    lost,
+    placeOf: (row) => places.get(row) ?? {},
+    placeOfCall: ({ row, message }) =>
+      (message === undefined || row.isCompaction ? undefined : places.get(message)) ?? promptAt(row.createdMs),
+    callIdOf: (callId, row) => reported.get(row)?.get(callId) ?? callId,
+  };
+}
+
+const isPrompt = ({ role, isVisible, parts }: MessageRow): boolean =>
+  role === "user" &&
+  isVisible &&
+  parts.length > 0 &&
+  parts.every(({ type }) => type !== "toolResponse") &&
+  parts.some(({ type }) => type === "text" || type === "image");
+
+const lostCall = (prompt: MessageRow, { writtenMs }: MessageRow): EntryOf<"model_call"> => ({
+  kind: "model_call",
+  key: lostCallKey(prompt.id),
+  timeMs: writtenMs,
+  promptKey: prompt.id,
+  startMs: writtenMs,
+  endMs: writtenMs,
+  complete: false,
+});
+
+/** The end of what a message reports: rows are written after the tools, but all are written again by a compaction. */
+function endOf(messages: readonly MessageRow[], index: number): number {
+  const row = messages[index];
+  const next = messages.slice(index + 1).find(({ usage }) => usage !== undefined);
+  return row === undefined ? 0 : Math.max(row.createdMs, Math.min(row.writtenMs, next?.createdMs ?? row.writtenMs));
+}
+
+function messageEntries(
+  row: MessageRow,
+  endMs: number,
+  place: Place,
+  session: WalkSession,
+  places: Places,
+): readonly TranscriptEntry[] {
+  if (places.prompts.has(row)) return [promptEntry(row)];
+  const entries = row.parts.flatMap((part): readonly TranscriptEntry[] => {
+    if (part.callId === undefined) return [];
+    const callId = places.callIdOf(part.callId, row);
+    if (part.type === "toolRequest") return [{ ...toolUse(part, callId, row), ...place }];
+    return part.type === "toolResponse" ? [{ ...toolResult(part, callId, row, endMs), ...place }] : [];
+  });
+  const isFinal = row.role === "assistant" && row.isVisible && row.parts.every(({ type }) => type !== "toolRequest");
+  return isFinal && row.parts.length > 0 && session.agentId === undefined
+    ? [...entries, { kind: "turn_end", key: `turn_end:${row.id}`, timeMs: endMs, ...place }]
+    : entries;
+}
+
+function promptEntry({ id, createdMs, parts }: MessageRow): EntryOf<"prompt"> {
+  const texts = parts.flatMap(({ text }) => text ?? []);
+  return defined<EntryOf<"prompt">>({
+    kind: "prompt",
+    key: `prompt:${id}`,
+    timeMs: createdMs,
+    promptKey: id,
+    origin: "human",
+    length: texts.length === 0 ? undefined : texts.reduce((sum, text) => sum + text.length, 0),
+  } as EntryOf<"prompt">);
+}
+
+const toolUse = (part: PartRow, callId: string, row: MessageRow): EntryOf<"tool_use"> =>
+  defined<EntryOf<"tool_use">>({
+    kind: "tool_use",
+    key: `use:${row.id}:${part.callId}`,
+    timeMs: row.createdMs,
+    callId,
+    givenId: part.callId !== undefined && isSequenceNumber(part.callId) ? part.callId : undefined,
+    name: part.name ?? "unknown",
+    executable: executableOf(part.command),
+  } as EntryOf<"tool_use">);
+
+const toolResult = (part: PartRow, callId: string, row: MessageRow, endMs: number): EntryOf<"tool_result"> =>
+  defined<EntryOf<"tool_result">>({
+    kind: "tool_result",
+    key: `result:${row.id}:${part.callId}`,
+    timeMs: endMs,
+    callId,
+    ...outcomeOf(part),
+    exitCode: part.exitCode,
+    spawnedAgentId: part.spawned,
+  } as EntryOf<"tool_result">);
+
+/** Versions without a ledger have the usage in the messages alone. */
+const recordedCalls = (messages: readonly MessageRow[]): readonly LedgerCall[] =>
+  messages.flatMap((message) => {
+    const { id, usage, createdMs, isCopy, role } = message;
+    if (usage === undefined || isCopy || role !== "assistant") return [];
+    return [
+      { key: `message:${id}`, message, row: { id: 0, createdMs, model: undefined, isCompaction: false, ...usage } },
+    ];
+  });
+
+function callEntries(
+  { key, row, message }: LedgerCall,
+  place: Place,
+  session: WalkSession,
+): readonly TranscriptEntry[] {
+  const asksForTools = message?.parts.some(({ type }) => type === "toolRequest") === true;
+  const startMs = row.isCompaction ? row.createdMs : (message?.createdMs ?? row.createdMs);
+  // The time that Goose measures includes the tools
+  const endMs = asksForTools ? startMs : startMs + (message?.elapsedMs ?? 0);
+  const call = defined<EntryOf<"model_call">>({
+    kind: "model_call",
+    key,
+    timeMs: startMs,
+    ...place,
+    responseId: message === undefined ? undefined : responseIdOf(message),
+    model: row.model ?? message?.requestedModel,
+    requestedModel: message?.requestedModel,
+    provider: providerName(message?.provider ?? session.provider),
+    startMs,
+    endMs,
+    usage: usageOf(row),
+    complete: true,
+    asksForTools: asksForTools ? true : undefined,
+  } as EntryOf<"model_call">);
+  const compaction = { kind: "compaction", key: `compaction:${row.id}`, timeMs: row.createdMs, ...place } as const;
+  return row.isCompaction ? [call, compaction] : [call];
+}
+
+function usageOf({ input, output, cacheRead, cacheWrite }: Figures): TokenUsage | undefined {
+  const usage = defined<TokenUsage>({ input, output, cacheRead, cacheWrite } as TokenUsage);
+  return Object.keys(usage).length === 0 ? undefined : usage;
+}
