@@ -250,10 +250,14 @@ function toTurn(draft: Draft, lastStartedMs: number, segment: Segment | undefine
 }
 
 /** The model call that was lost because the agent was killed in a tool: the prompt is in the transcript, and the tool's call is not. */
-function lostCallOf(draft: Draft, { facts, entries }: SessionInput): readonly ModelCall[] {
+function lostCallOf(draft: Draft, { facts, entries, context }: SessionInput): readonly ModelCall[] {
   const tool = draft.toolCalls.find(({ isUnwritten }) => isUnwritten === true);
   if (facts.writesAfterTools !== true || tool === undefined) return [];
-  const isWritten = entries.some((e) => e.kind === "prompt" && (e.promptKey ?? e.key) === draft.key);
+  const turnKey = draft.key.replace(/~\d+$/, "");
+  const settled = context.turns.get(turnKey);
+  const isWritten =
+    (settled !== undefined && isFromTranscript([turnKey, settled])) ||
+    entries.some((e) => e.kind === "prompt" && (e.promptKey ?? e.key) === turnKey);
   if (!isWritten || draft.modelCalls.some(({ key }) => isLostCall(key))) return [];
   const { startMs } = tool;
   return [{ key: lostCallKey(draft.key), startMs, endMs: startMs, complete: false }];

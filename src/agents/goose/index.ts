@@ -13,8 +13,6 @@ export default {
   emits: ["file.write", ...emitsOf(EVENTS), "turn.error", "compaction"],
   tokens: "transcript",
   writesAfterTools: true,
-  // `delegate` with `async`
-  endsBeforeSubagents: true,
   capabilities: {
     basis: "recorded",
     versions: "1.52.0",
