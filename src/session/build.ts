@@ -1,8 +1,6 @@
 import { defined } from "../model/defined.ts";
 import { extrasOf, timeMsOf } from "../model/event.ts";
-import { isLostCall, lostCallKey } from "../model/lost-calls.ts";
 import { maxOf, minOf } from "../model/min-max.ts";
-import type { ModelCall } from "../model/model-call.ts";
 import {
   type Compaction,
   isEndedByUs,
@@ -11,7 +9,6 @@ import {
   type SessionContext,
   type SessionFacts,
   type SessionInput,
-  type SettledTurn,
   type Subagent,
   type Turn,
 } from "../model/session.ts";
@@ -19,8 +16,8 @@ import { isWholeUsage } from "../model/whole-usage.ts";
 import { assign, type Draft, type Drafts } from "./assign.ts";
 import { finishedPartsOf, type OpenRun, PART_LIMITS, withSettledWork } from "./finished-part.ts";
 import { idleEndReason } from "./idle-end-reason.ts";
+import { isFromTranscript, withLostCall } from "./lost-call.ts";
 import { isLeftOpen, type PairedTool, pairTools } from "./pair.ts";
-import { NO_PROMPT } from "./prompts.ts";
 import { SUPERSEDED, splitIntoSegments } from "./segments.ts";
 import { withWrittenFiles } from "./written-files.ts";
 
@@ -132,9 +129,6 @@ export function buildSession(input: SessionInput): Session {
 
 // --- internal ---
 
-const isFromTranscript = ([key, { hookOnly }]: readonly [string, SettledTurn]): boolean =>
-  key !== NO_PROMPT && hookOnly !== true;
-
 /** The reason for a segment whose end the agent never reported; a reason that was already exported stays. */
 function endedSilently(segment: Segment, turns: readonly Turn[], { segment: before, turns: settled }: SessionContext) {
   const wasExported = before?.ordinal === segment.ordinal && before.endMs !== undefined;
@@ -201,10 +195,11 @@ function toTurn(draft: Draft, lastStartedMs: number, segment: Segment | undefine
   const endedNormally = superseded || segment?.reason === "completed" || segment?.reason === "user_exit";
   const isImpliedEnd = closed && endedNormally && !hasOpenCall && input.facts.reportsNoTurnEnds === true;
 
-  // A call that an agent writes after its tools failed rather than being lost, if the turn ended with an error
-  const writtenCalls = failed ? draft.modelCalls.filter(({ key }) => !isLostCall(key)) : draft.modelCalls;
-  const isKilled = closed && !ended && !failed && !interrupted;
-  const modelCalls = isKilled ? [...writtenCalls, ...lostCallOf(draft, input)] : writtenCalls;
+  const modelCalls = withLostCall(
+    draft,
+    input,
+    failed ? "failed" : closed && !ended && !interrupted ? "killed" : "other",
+  );
 
   const latestEndMs = segmentEnded ? segment.endMs : undefined;
   const toolCalls = draft.toolCalls.map((tool) => finishTool(tool, closed, latestEndMs));
@@ -247,20 +242,6 @@ function toTurn(draft: Draft, lastStartedMs: number, segment: Segment | undefine
     closed,
     uses: draft.uses,
   });
-}
-
-/** The model call that was lost because the agent was killed in a tool: the prompt is in the transcript, and the tool's call is not. */
-function lostCallOf(draft: Draft, { facts, entries, context }: SessionInput): readonly ModelCall[] {
-  const tool = draft.toolCalls.find(({ isUnwritten }) => isUnwritten === true);
-  if (facts.writesAfterTools !== true || tool === undefined) return [];
-  const turnKey = draft.key.replace(/~\d+$/, "");
-  const settled = context.turns.get(turnKey);
-  const isWritten =
-    (settled !== undefined && isFromTranscript([turnKey, settled])) ||
-    entries.some((e) => e.kind === "prompt" && (e.promptKey ?? e.key) === turnKey);
-  if (!isWritten || draft.modelCalls.some(({ key }) => isLostCall(key))) return [];
-  const { startMs } = tool;
-  return [{ key: lostCallKey(draft.key), startMs, endMs: startMs, complete: false }];
 }
 
 /**

@@ -100,6 +100,7 @@ const repeatedKey = (event: Submitted, hooks: ReadonlyMap<string, readonly Submi
     seen.some(
       (other) =>
         extrasOf(other).prompt_id === undefined &&
+        other.data?.prompt_length !== undefined &&
         other.data?.prompt_length === event.data?.prompt_length &&
         timeMsOf(event) - timeMsOf(other) <= REPEATED_WITHIN_MS,
     ),

@@ -1,4 +1,5 @@
 // Tables of schema version 16, as written by 1.52.0, read 2026-11-26; token rule in README.md beside this file
+import { existsSync } from "node:fs";
 import type {
   LocatedSession,
   LocateQuery,
@@ -106,7 +107,7 @@ async function inAll<T>(
   const usual = databasesIn(roots ?? sessionFolders(home, {}));
   const all: T[] = [];
   let failure: unknown;
-  for (const one of new Set([...(path === undefined ? [] : [path]), ...usual])) {
+  for (const one of new Set([...(path === undefined || !existsSync(path) ? [] : [path]), ...usual])) {
     try {
       all.push(...(await queryIn(one, roots, (db) => select(one, db))));
     } catch (error) {
