@@ -92,7 +92,7 @@ export const isNear = (apartMs: number): boolean => Math.abs(apartMs) <= NEAR_WI
 const NEAR_WITHIN_MS = 2_000;
 
 /** Two registrations of one hook run one after the other, or at the same time; no user types as fast. */
-const REPEATED_WITHIN_MS = 1_000;
+const REPEATED_WITHIN_MS = 500;
 
 /** The prompt of a hook that reports it a second time. */
 const repeatedKey = (event: Submitted, hooks: ReadonlyMap<string, readonly Submitted[]>): string | undefined =>

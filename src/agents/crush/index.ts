@@ -15,6 +15,8 @@ export default {
   tokens: "none",
   // The recorded version reports neither a turn's nor a session's end
   endsSilently: true,
+  // In the shell that is part of it
+  hooksRunIn: "agent",
   capabilities: {
     basis: "recorded",
     versions: "0.90.0",

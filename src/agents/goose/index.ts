@@ -13,6 +13,7 @@ export default {
   emits: ["file.write", ...emitsOf(EVENTS), "turn.error", "compaction"],
   tokens: "transcript",
   writesAfterTools: true,
+  hooksRunIn: "likely",
   capabilities: {
     basis: "recorded",
     versions: "1.52.0",
