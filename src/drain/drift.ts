@@ -37,6 +37,10 @@ export function notNeededEvent({ known }: Agent, payload: unknown, intake: Intak
   return native === undefined ? undefined : known.notNeeded.find((name) => plain(name) === plain(native));
 }
 
+/** The event's name in a payload, or on the command line. */
+export const nativeEvent = (known: KnownNames, payload: object, intake: IntakeFacts): string | undefined =>
+  known.eventOf?.(payload, intake) ?? namedEvent(payload) ?? intake.event;
+
 /** Kinds of transcript records that the reader does not know, with their number. */
 export const unknownRecordKinds = (kinds: ReadonlyMap<string, number> = new Map()): UnknownNames =>
   new Map([...kinds].map(([name, count]) => [name, { kind: "record", name, count }]));
@@ -46,9 +50,6 @@ export const unknownRecordKinds = (kinds: ReadonlyMap<string, number> = new Map(
 const NOTHING: UnknownNames = new Map();
 /** A hostile payload can have any number of members. */
 const NAMES_PER_PAYLOAD = 50;
-
-const nativeEvent = (known: KnownNames, payload: object, intake: IntakeFacts): string | undefined =>
-  known.eventOf?.(payload, intake) ?? namedEvent(payload) ?? intake.event;
 
 /** The member in which most agents name the event. */
 function namedEvent(payload: object): string | undefined {

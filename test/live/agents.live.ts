@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
+import { allAgents, findAgent } from "../../src/agents/registry.ts";
 import { startReceiver } from "../receiver/receiver.ts";
 import { ensureBuilt, PROGRAM, ROOT } from "../support/program.ts";
 import { type Installed, install, NoProgramError } from "./install.ts";
@@ -9,6 +9,7 @@ import { Machine } from "./machine.ts";
 import { startModelServer } from "./model-server.ts";
 import { play } from "./play.ts";
 import { NO_PROGRAM, PROGRAMS, type Program, toolsOf } from "./programs.ts";
+import { RECORDED_RUN, recorderIn } from "./record.ts";
 import { SCENARIOS, type Scenario } from "./scenarios.ts";
 import { receivedUsage, servedUsage } from "./usage.ts";
 
@@ -83,10 +84,14 @@ async function compare(program: Program, name: string, scenario: Scenario, insta
 
   await machine.openhook("config", "set", "otlp.endpoint", backend.url);
   await machine.openhook("enable", program.source);
+  const recorder = recorderIn(process.env["OPENHOOK_LIVE_RECORD"], program.source, name);
+  if (recorder !== undefined) machine.variables = RECORDED_RUN;
   for (const step of scenario.steps) {
     await play(program, step, machine, place);
     await machine.drained();
+    await recorder?.keepPayloads(machine);
   }
+  await recorder?.keepFiles(machine, await findAgent(program.source));
   if (scenario.lastTurn === "unfinished") await machine.openhook("drain", "--end-idle");
 
   expect(server.problems()).toEqual([]);

@@ -48,6 +48,14 @@ export function install(program: Program, cacheDir: string, version = program.ve
   return { binDir, modules, version: printed.trim().split("\n")[0] ?? "" };
 }
 
+/** The newest version that npm has. @throws npm's error if it cannot be asked */
+export function newestVersion({ packages: [name = ""] }: Pick<Program, "packages">): string {
+  return execFileSync("npm", ["view", name, "version"], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  }).trim();
+}
+
 // --- internal ---
 
 const PLATFORM = `${process.platform}-${process.arch}`;

@@ -23,6 +23,8 @@ export class Machine {
   readonly places: Places = placesOf({ env: {}, home: this.home, platform: process.platform });
   readonly #openhook: string;
   readonly #binDir: string;
+  /** Further variables of all processes. */
+  variables: Readonly<Record<string, string>> = {};
 
   /** @param openhook the built program */
   constructor(openhook: string, { binDir }: Pick<Installed, "binDir">) {
@@ -48,6 +50,7 @@ export class Machine {
       TERM: "xterm",
       PATH: [this.#binDir, dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(":"),
       NO_PROXY: "127.0.0.1,localhost",
+      ...this.variables,
     };
   }
 

@@ -1,0 +1,103 @@
+// The drift radar reports what a newer version of an agent does differently, and whether we use it.
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { findAgent } from "../../../src/agents/registry.ts";
+import { formatEnd, formatHead } from "../../../src/intake/inbox-file.ts";
+import type { Agent } from "../../../src/model/agent.ts";
+import { removeFolder } from "../../support/remove.ts";
+import { CASES } from "../../support/replay.ts";
+import { recordingsIn } from "./observe.ts";
+import { differenceLines, differencesOf } from "./report.ts";
+
+const claude = (await findAgent("claude-code")) as Agent;
+const RECORDINGS = join(CASES, "claude-code");
+const [basic] = recordingsIn(RECORDINGS).filter(({ name }) => name === "basic");
+const EVENTS = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"];
+
+let folder: string | undefined;
+afterEach(() => folder !== undefined && removeFolder(folder));
+
+type Payload = Record<string, unknown>;
+
+/** The report about a version that sends the payloads of the basic recording, changed. */
+function reportOf(
+  change: (payload: Payload) => Payload | undefined,
+  { files = {}, failures = new Map() }: { files?: Record<string, string>; failures?: ReadonlyMap<string, string> } = {},
+): readonly string[] {
+  folder = mkdtempSync(join(tmpdir(), "openhook-drift-test-"));
+  const scenario = join(folder, "basic");
+  mkdirSync(join(scenario, "inbox"), { recursive: true });
+  mkdirSync(join(scenario, "home"), { recursive: true });
+  writeFileSync(join(scenario, "registered.json"), JSON.stringify(EVENTS));
+  for (const [index, { payload }] of (basic?.sent ?? []).entries()) {
+    const sent = change(payload as Payload);
+    if (sent === undefined) continue;
+    const head = formatHead({ source: "claude-code", ppid: 1, pid: index + 1, cwd: "/home/dev", env: {} });
+    writeFileSync(join(scenario, "inbox", `${index}-1.evt`), `${head}${JSON.stringify(sent)}${formatEnd("whole")}`);
+  }
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(scenario, "home", name), text);
+  return differenceLines(differencesOf(claude, { recordings: RECORDINGS, kept: folder }, failures));
+}
+
+const onlyIn =
+  (event: string, change: (payload: Payload) => Payload | undefined) =>
+  (payload: Payload): Payload | undefined =>
+    payload["hook_event_name"] === event ? change(payload) : payload;
+
+describe("payloads", () => {
+  test("the recorded version has no difference", () => {
+    expect(basic?.sent.length).toBeGreaterThan(5);
+    expect(reportOf((payload) => payload)).toEqual([]);
+  });
+
+  test("an event that we convert is gone", () => {
+    expect(reportOf(onlyIn("Stop", () => undefined))).toEqual(["  USED gone event: Stop"]);
+  });
+
+  test("a new event and a new field", () => {
+    const renamed = onlyIn("Stop", (payload) => ({ ...payload, brand_new: 1 }));
+    expect(reportOf(renamed)).toEqual(["  new field: Stop.brand_new"]);
+    const lines = reportOf(onlyIn("SessionEnd", (payload) => ({ ...payload, hook_event_name: "SessionFinished" })));
+    expect(lines).toContain("  new event: SessionFinished");
+    expect(lines[0]).toBe("  USED gone event: SessionEnd");
+  });
+
+  test("a field is gone: one that we use, and one that we do not", () => {
+    expect(reportOf(onlyIn("PreToolUse", ({ tool_use_id: _, ...rest }) => rest))).toContain(
+      "  USED gone field: PreToolUse.tool_use_id",
+    );
+    expect(reportOf(onlyIn("Stop", ({ stop_hook_active: _, ...rest }) => rest))).toContain(
+      "  gone field: Stop.stop_hook_active",
+    );
+  });
+
+  test("a field has another type", () => {
+    expect(reportOf(onlyIn("PreToolUse", (payload) => ({ ...payload, tool_name: { id: "Bash" } })))).toContain(
+      "  USED changed field: PreToolUse.tool_name: string is now object",
+    );
+  });
+
+  test("a code has a new value", () => {
+    expect(reportOf(onlyIn("SessionStart", (payload) => ({ ...payload, source: "teleported" })))).toContain(
+      "  new value: SessionStart.source = teleported",
+    );
+  });
+});
+
+test("session files have a new record kind, and lack others", () => {
+  const lines = reportOf((payload) => payload, { files: { "s.jsonl": '{"type":"hologram","uuid":"u"}\n' } });
+  expect(lines).toContain("  new file: record hologram");
+  expect(lines.some((line) => line.startsWith("  gone file: record assistant"))).toBe(true);
+});
+
+test("figures that differ come first", () => {
+  const failures = new Map([["resume", "expected 5 to be 6"]]);
+  expect(
+    reportOf(
+      onlyIn("Stop", (p) => ({ ...p, extra: 1 })),
+      { failures },
+    ),
+  ).toEqual(["  USED changed figure: resume: expected 5 to be 6", "  new field: Stop.extra"]);
+});
