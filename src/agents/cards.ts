@@ -18,6 +18,7 @@ import kimi from "./kimi/index.ts";
 import kiro from "./kiro/index.ts";
 import opencode from "./opencode/index.ts";
 import openhook from "./openhook/index.ts";
+import pi from "./pi/index.ts";
 import qwenCode from "./qwen-code/index.ts";
 import windsurf from "./windsurf/index.ts";
 
@@ -35,6 +36,7 @@ export const CARDS: readonly Agent[] = [
   codex,
   opencode,
   kilo,
+  pi,
   geminiCli,
   kiro,
   qwenCode,

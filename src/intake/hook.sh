@@ -113,6 +113,7 @@ head_line env.CLINE_DATA_DIR "${CLINE_DATA_DIR-}"; head_line env.CLINE_SESSION_D
 head_line env.CURSOR_VERSION "${CURSOR_VERSION-}"; head_line env.CODEX_HOME "${CODEX_HOME-}"
 head_line env.CODEX_THREAD_ID "${CODEX_THREAD_ID-}"; head_line env.XDG_DATA_HOME "${XDG_DATA_HOME-}"
 head_line env.OPENCODE_DB "${OPENCODE_DB-}"; head_line env.KILO_DB "${KILO_DB-}"
+head_line env.PI_CODING_AGENT_DIR "${PI_CODING_AGENT_DIR-}"; head_line env.PI_CODING_AGENT_SESSION_DIR "${PI_CODING_AGENT_SESSION_DIR-}"
 head_line env.GEMINI_SESSION_ID "${GEMINI_SESSION_ID-}"; head_line env.GEMINI_CLI_HOME "${GEMINI_CLI_HOME-}"
 head_line env.KIRO_HOME "${KIRO_HOME-}"; head_line env.KIRO_SESSION_ID "${KIRO_SESSION_ID-}"
 head_line env.KIRO_VERSION "${KIRO_VERSION-}"; head_line env.QWEN_CODE_SESSION_ID "${QWEN_CODE_SESSION_ID-}"

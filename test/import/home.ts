@@ -83,6 +83,7 @@ const MOVED: Readonly<Record<string, { readonly variable: string; readonly usual
   copilot: { variable: "COPILOT_HOME", usual: ".copilot", below: "" },
   cline: { variable: "CLINE_DIR", usual: ".cline", below: "" },
   opencode: { variable: "XDG_DATA_HOME", usual: ".local/share", below: "" },
+  pi: { variable: "PI_CODING_AGENT_DIR", usual: ".pi/agent", below: "" },
   kilo: { variable: "XDG_DATA_HOME", usual: ".local/share", below: "" },
 };
 

@@ -96,6 +96,8 @@ export const KILO_NAMES: OwnNames = {
   agentTypes: [...OPENCODE_NAMES.agentTypes, ...words("ask code debug orchestrator")],
 };
 
+export const PI_NAMES: OwnNames = { tools: words("bash edit find grep ls read write"), agentTypes: [] };
+
 export const WINDSURF_NAMES: OwnNames = {
   tools: words("mcp_tool_use read_code run_command write_code"),
   agentTypes: [],

@@ -8,6 +8,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   statSync,
   truncateSync,
@@ -16,7 +17,7 @@ import {
   writeSync,
 } from "node:fs";
 import { homedir } from "node:os";
-import { join, parse } from "node:path";
+import { dirname, join, parse } from "node:path";
 
 /** The folder of the hook program, if `enable` did not use the default one. */
 const INSTALLED_IN = "";
@@ -296,6 +297,20 @@ export function ignoringErrors(work, fallback) {
 }
 
 export const textOf = (value) => (typeof value === "string" && value !== "" ? value.slice(0, MAX_TEXT) : undefined);
+
+let cachedVersion;
+
+/** The version in the package of a program; `undefined` if it is in none. Read once. */
+export function versionBeside(program) {
+  if (cachedVersion !== undefined || typeof program !== "string") return cachedVersion || undefined;
+  try {
+    const folder = dirname(dirname(realpathSync(program)));
+    cachedVersion = textOf(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).version) ?? "";
+  } catch {
+    cachedVersion = "";
+  }
+  return cachedVersion || undefined;
+}
 
 /** A path is never cut, because it would be another path. */
 export const pathOf = (value) =>

@@ -1,0 +1,45 @@
+import type { Agent } from "../../model/agent.ts";
+import { PI_NAMES } from "../shared/names/own-names.ts";
+import { recognises, SOURCE, toEntries, toEvents } from "./adapter.ts";
+import { toContent } from "./content.ts";
+import { toFileWrites } from "./file-writes.ts";
+import { KNOWN } from "./known.ts";
+
+export default {
+  source: SOURCE,
+  title: "pi",
+  docs: "https://github.com/badlogic/pi-mono/blob/main/packages/coding-agent/docs/extensions.md",
+  emits: [
+    "file.write",
+    "session.start",
+    "prompt.submit",
+    "tool.start",
+    "tool.end",
+    "session.end",
+    "turn.end",
+    "turn.error",
+    "subagent.start",
+    "subagent.end",
+    "model.end",
+    "compaction",
+  ],
+  tokens: "transcript",
+  capabilities: {
+    basis: "recorded",
+    versions: "0.73.1",
+    subagents: true,
+    sessionIds: "native",
+    callIds: "native",
+    eventIds: "payload",
+  },
+  own: PI_NAMES,
+  known: KNOWN,
+  environment: ["PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR"],
+  recognises,
+  toContent,
+  toFileWrites,
+  toEvents,
+  toEntries,
+  transcript: () => import("./transcript.ts"),
+  installer: () => import("./installer.ts"),
+} satisfies Agent;

@@ -1,0 +1,18 @@
+// docs/extensions.md of 0.73.1 and recordings, read 2026-11-26
+import { asObject, asString } from "../shared/payload/json.ts";
+import { knownNames } from "../shared/payload/known.ts";
+
+/** Each of them is an event of a session. */
+const ALWAYS_NEEDED = "helper_start";
+
+/** Not needed; or not of a helper that our extension did not mark, and not before a request that is repeated. */
+const OTHERS = `resources_discover session_start session_before_switch session_before_fork session_before_compact
+  session_compact session_before_tree session_tree session_shutdown session_info before_agent_start agent_start agent_end
+  turn_start turn_end message_start message_update message_end tool_execution_start tool_execution_update
+  tool_execution_end context before_provider_request after_provider_response model_select thinking_level_select tool_call
+  tool_result user_bash input`;
+
+export const KNOWN = knownNames(`${ALWAYS_NEEDED} ${OTHERS}`, "event context extension", {
+  eventOf: (payload, intake) => asString(asObject(asObject(payload)?.["event"])?.["type"]) ?? intake.event,
+  notNeeded: OTHERS,
+});

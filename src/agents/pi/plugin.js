@@ -1,0 +1,246 @@
+// openhook-otel extension for pi
+//
+// Written by `openhook-otel enable pi`, removed by `openhook-otel disable pi`; changes to it are lost.
+//
+// Passes pi's events to openhook-otel: writes one small file per event, and starts a drain when a turn or the process ends. pi
+// waits for its extensions, and what a handler returns can change a tool's call or result. So this file awaits and returns
+// nothing, catches every error, and does nothing if openhook-otel is not installed. It writes only names, ids, times, counts
+// and the ends of error messages: no prompt, no argument, no output.
+import {
+  ignoringErrors,
+  list,
+  numberOf,
+  pathOf,
+  startDrain,
+  startDrainIfWaiting,
+  textOf,
+  versionBeside,
+  writeEvent,
+} from "../shared/plugin/inbox.js";
+
+/** The session of this process, and its open call, for helpers: further processes of pi that inherit the environment. */
+const PARENT_VARIABLE = "OPENHOOK_OTEL_PI_PARENT";
+const CALL_VARIABLE = "OPENHOOK_OTEL_PI_CALL";
+/** Tools that start no process. */
+const SMALL_TOOLS = new Set(["read", "write", "edit", "grep", "find", "ls"]);
+/** pi repeats a failed request this often; a setting can change it. */
+const MAX_RETRIES = 3;
+/** By pi's own rule. */
+const RETRYABLE =
+  /overloaded|provider.?returned.?error|rate.?limit|too many requests|429|500|502|503|504|service.?unavailable|server.?error|internal.?error|network.?error|connection.?error|connection.?refused|connection.?lost|websocket.?closed|websocket.?error|other side closed|fetch failed|upstream.?connect|reset before headers|socket hang up|ended without|http2 request did not get a response|timed? out|timeout|terminated|retry delay/i;
+
+/** If the extension is loaded from two folders, or again, only the last instance reports. */
+const ACTIVE_INSTANCE = Symbol.for("openhook-otel.pi");
+
+/** pi calls it once, and again when extensions are reloaded. */
+export default function openhookOtel(pi) {
+  ignoringErrors(() => {
+    const state = { sequence: 0, failures: 0, open: new Map(), waiting: [] };
+    // Kept from an earlier instance: this process then has its own session's id in the variable
+    globalThis[ACTIVE_INSTANCE] ??= { parent: process.env[PARENT_VARIABLE], call: process.env[CALL_VARIABLE] };
+    const shared = globalThis[ACTIVE_INSTANCE];
+    shared.instance = state;
+    state.shared = shared;
+    for (const [name, handle] of Object.entries(HANDLERS)) {
+      pi.on(name, async (event, ctx) => {
+        if (shared.instance === state) ignoringErrors(() => handle(state, event ?? {}, ctx ?? {}));
+      });
+    }
+  });
+}
+
+const HANDLERS = {
+  session_start(state, event, ctx) {
+    state.failures = 0;
+    state.promptID = undefined;
+    state.open.clear();
+    const session = sessionOf(state, ctx);
+    if (session.isHelper) return;
+    write(state, session, { type: "session_start", reason: textOf(event.reason) });
+    startDrainIfWaiting();
+  },
+  message_end(state, { message }, ctx) {
+    const session = sessionOf(state, ctx);
+    const timestamp = numberOf(message?.timestamp);
+    if (message?.role === "user") {
+      finishFailure(state, session);
+      state.promptID = timestamp === undefined ? undefined : String(timestamp);
+      state.startedMs ??= timestamp;
+      if (session.isHelper) return;
+      write(state, session, { type: "message_end", message: { role: "user", timestamp, length: lengthOf(message) } });
+      return;
+    }
+    if (message?.role !== "assistant") return;
+    const answer = answerOf(message);
+    if (session.isHelper) startHelper(state, session, answer);
+    state.failures = answer.stopReason === "error" ? state.failures + 1 : 0;
+    const isFinal = answer.stopReason === "error" && !isRepeated(state, answer);
+    write(state, session, { type: "message_end", message: answer }, isFinal ? { is_final: true } : {});
+  },
+  tool_execution_start(state, event, ctx) {
+    const session = sessionOf(state, ctx);
+    const call = callOf(event);
+    if (!SMALL_TOOLS.has(call.toolName)) state.open.set(call.toolCallId, call.toolName);
+    tellHelpers(state, session);
+    write(state, session, { type: "tool_execution_start", ...call });
+  },
+  tool_result(state, event, ctx) {
+    if (event.isError === true || (event.toolName !== "write" && event.toolName !== "edit")) return;
+    const { content } = event.input ?? {};
+    const lines = typeof content === "string" ? linesIn(content) : undefined;
+    write(state, sessionOf(state, ctx), {
+      type: "tool_result",
+      ...callOf(event),
+      isError: false,
+      input: { path: pathOf(event.input?.path), lines },
+      details: { counts: countsOf(event.details?.diff) },
+    });
+  },
+  tool_execution_end(state, event, ctx) {
+    const session = sessionOf(state, ctx);
+    const call = callOf(event);
+    state.open.delete(call.toolCallId);
+    tellHelpers(state, session);
+    const content = event.isError === true ? [{ type: "text", text: endOf(event.result?.content) }] : undefined;
+    write(state, session, {
+      type: "tool_execution_end",
+      ...call,
+      isError: event.isError === true,
+      result: content === undefined ? undefined : { content },
+    });
+  },
+  agent_end(state, event, ctx) {
+    const session = sessionOf(state, ctx);
+    const last = list([...list(event.messages)].reverse()).find((message) => message?.role === "assistant");
+    const answer = last === undefined ? undefined : answerOf(last);
+    if (session.isHelper) return;
+    const end = { type: "agent_end", messages: answer === undefined ? [] : [answer] };
+    if (answer?.stopReason === "error") {
+      state.failed = { ...end, is_final: true };
+      // Another run follows, or nothing
+      if (isRepeated(state, answer)) return;
+      finishFailure(state, session);
+    } else {
+      state.failed = undefined;
+      write(state, session, end);
+    }
+    startDrain();
+  },
+  agent_start(state) {
+    state.failed = undefined;
+  },
+  session_compact(state, _, ctx) {
+    write(state, sessionOf(state, ctx), { type: "session_compact" });
+  },
+  session_shutdown(state, event, ctx) {
+    const session = sessionOf(state, ctx);
+    finishFailure(state, session);
+    write(state, session, { type: "session_shutdown", reason: textOf(event.reason) });
+    if (!session.isHelper) startDrain();
+  },
+};
+
+/** A turn that failed, and is not repeated after all. */
+function finishFailure(state, session) {
+  if (state.failed !== undefined && !session.isHelper) write(state, session, state.failed);
+  state.failed = undefined;
+}
+
+const isRepeated = (state, { errorMessage }) => state.failures <= MAX_RETRIES && RETRYABLE.test(errorMessage ?? "");
+
+/**
+ * The session. A process without a session file that another one of pi started is a helper: its events belong to that one's session.
+ * The parent knows no id of its helper, so the first answer identifies it.
+ */
+function sessionOf({ shared, helperID }, ctx) {
+  const manager = ctx.sessionManager;
+  const file = pathOf(manager?.getSessionFile?.());
+  const isHelper = file === undefined && Boolean(shared.parent);
+  return {
+    isHelper,
+    id: isHelper ? helperID : textOf(manager?.getSessionId?.()),
+    file,
+    parentID: isHelper ? shared.parent : undefined,
+    cwd: pathOf(ctx.cwd),
+  };
+}
+
+function startHelper(state, session, answer) {
+  if (state.helperID !== undefined || answer.timestamp === undefined) return;
+  state.helperID = `${answer.timestamp}:${answer.responseId ?? answer.model}`;
+  session.id = state.helperID;
+  const start = { type: "helper_start", timestamp: state.startedMs ?? answer.timestamp };
+  write(state, session, start, { call_id: textOf(state.shared.call) });
+}
+
+/** Tells processes that a tool starts whose helpers they are. The call is only told if there is no other. */
+function tellHelpers({ open }, { id }) {
+  if (id === undefined) return;
+  process.env[PARENT_VARIABLE] = id;
+  const [call, ...others] = open.keys();
+  if (call !== undefined && others.length === 0) process.env[CALL_VARIABLE] = call;
+  else delete process.env[CALL_VARIABLE];
+}
+
+function write(state, { id, file, parentID, cwd }, event, more = {}) {
+  if (id === undefined) return;
+  const extension = {
+    at: Date.now(),
+    sequence: state.sequence++,
+    version: versionBeside(process.argv[1]),
+    prompt_id: parentID === undefined ? state.promptID : undefined,
+    ...more,
+  };
+  const context = { cwd, session_id: id, session_file: file, parent_session_id: parentID };
+  const keptEnv = ["PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR"];
+  writeEvent({ source: "pi", keptEnv, cwd, event: event.type }, { event, context, extension });
+}
+
+const callOf = (event) => ({ toolCallId: textOf(event.toolCallId), toolName: textOf(event.toolName) });
+
+function answerOf(message) {
+  const { usage } = message;
+  return {
+    role: "assistant",
+    timestamp: numberOf(message.timestamp),
+    responseId: textOf(message.responseId),
+    provider: textOf(message.provider),
+    model: textOf(message.model),
+    stopReason: textOf(message.stopReason),
+    errorMessage: textOf(message.errorMessage),
+    usage: {
+      input: numberOf(usage?.input),
+      output: numberOf(usage?.output),
+      cacheRead: numberOf(usage?.cacheRead),
+      cacheWrite: numberOf(usage?.cacheWrite),
+      reasoning: numberOf(usage?.reasoning),
+    },
+  };
+}
+
+function lengthOf({ content }) {
+  const texts = typeof content === "string" ? [content] : list(content).map((block) => block?.text);
+  const known = texts.filter((text) => typeof text === "string");
+  return known.length === 0 ? undefined : known.reduce((sum, text) => sum + text.length, 0);
+}
+
+/** How a command ended; the rest of its output is not written. */
+function endOf(content) {
+  const text = list(content)
+    .map((block) => (typeof block?.text === "string" ? block.text : ""))
+    .join("\n");
+  const end =
+    /(?:Command exited with code \d+|(?:Command|Operation) aborted|Command timed out after [\d.]+ seconds)\s*$/;
+  return text === "Tool execution was blocked" ? text : (end.exec(text)?.[0] ?? "");
+}
+
+const linesIn = (text) => (text === "" ? 0 : text.split("\n").length - (text.endsWith("\n") ? 1 : 0));
+
+function countsOf(diff) {
+  if (typeof diff !== "string") return undefined;
+  const lines = diff.split("\n");
+  return {
+    added: lines.filter((line) => line.startsWith("+")).length,
+    removed: lines.filter((line) => line.startsWith("-")).length,
+  };
+}

@@ -1,0 +1,125 @@
+// docs/session-format.md of 0.73.1 and recordings, read 2026-11-26; token rule in README.md beside this file
+import { readdir, stat } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join } from "node:path";
+import type {
+  LocatedSession,
+  LocateQuery,
+  ReadOptions,
+  TranscriptBatch,
+  TranscriptFile,
+  TranscriptQuery,
+  TranscriptReader,
+} from "../../model/agent.ts";
+import { putEntry } from "../../model/fact-sink.ts";
+import type { Offset } from "../../model/transcript.ts";
+import { asString, asTimeMs } from "../shared/payload/json.ts";
+import { type Dated, entriesIn, foldersBelow, located, oldestFirst, statFile } from "../shared/transcript/past.ts";
+import { type LineRules, readLines, replaceState, UNREADABLE } from "../shared/transcript/read-lines.ts";
+import { lineContent } from "./content.ts";
+import { type LineState, readLine } from "./lines.ts";
+
+export default { roots, locate, files, read } satisfies TranscriptReader;
+
+/** `~/.pi/agent/sessions`, or where one of two variables moved it. */
+function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const agent = folderIn(home, env["PI_CODING_AGENT_DIR"]) ?? join(home, ".pi", "agent");
+  const sessions = folderIn(home, env["PI_CODING_AGENT_SESSION_DIR"]);
+  return [join(agent, "sessions"), ...(sessions === undefined ? [] : [sessions])];
+}
+
+/** Files are in a folder for each project; a folder that a variable names contains them directly. */
+async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
+  const sessions = new Map<string, Dated>();
+  for (const folder of await foldersBelow(query, LAYOUTS)) {
+    const entries = await entriesIn(folder, query);
+    const below: (typeof entries)[number][] = [];
+    for (const entry of entries) {
+      if (entry.isFolder && entry.name.startsWith("--")) below.push(...(await entriesIn(entry.path, query)));
+    }
+    for (const { name, path, isFolder } of [...entries, ...below]) {
+      const session = isFolder ? undefined : namedIn(name);
+      const file = session === undefined ? undefined : statFile(path, query);
+      if (session === undefined || file === undefined || file.sizeBytes === 0 || sessions.has(session.sessionId))
+        continue;
+      sessions.set(session.sessionId, { ...session, path, startMs: session.startMs ?? file.startMs });
+    }
+  }
+  for (const session of oldestFirst(sessions.values())) yield located(session, query);
+}
+
+/** One file per session. Its name ends with the session's id. */
+async function files({ sessionId, path, home, roots: within }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+  if (!/^[\w-]+$/.test(sessionId)) return [];
+  const isIts = (file: string): boolean => namedIn(basename(file))?.sessionId === sessionId;
+  if (path !== undefined && isIts(path) && (await isFile(path))) return [{ path }];
+  const folders = [...(path === undefined ? [] : [dirname(path)]), ...(within ?? roots(home, {}))];
+  for (const folder of new Set(folders)) {
+    for (const name of await namesIn(folder)) {
+      const found = isIts(name)
+        ? [join(folder, name)]
+        : name.startsWith("--")
+          ? (await namesIn(join(folder, name))).filter(isIts).map((file) => join(folder, name, file))
+          : [];
+      for (const file of found) if (await isFile(file)) return [{ path: file }];
+    }
+  }
+  return [];
+}
+
+async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
+  for await (const { state: _, isFirst: __, isFresh: ___, ...batch } of readLines(file, from, options, RULES))
+    yield batch;
+}
+
+// --- internal ---
+
+/** Relative paths of the sessions' folder, below a root above it. */
+const LAYOUTS = ["sessions", join("agent", "sessions"), join(".pi", "agent", "sessions")];
+
+/** Kinds of lines in `session-format.md`, used or not. */
+const KINDS = [
+  ...["session", "message", "model_change", "thinking_level_change", "compaction", "branch_summary", "custom"],
+  ...["custom_message", "label", "session_info"],
+];
+
+const RULES: LineRules<LineState> = {
+  kinds: KINDS,
+  state: (timeMs, stored) => ({ timeMs, ...stored }),
+  read({ bytes }, state, sink) {
+    const result = readLine(bytes, state);
+    if (result === undefined) return UNREADABLE;
+    replaceState(state, result.state);
+    for (const entry of result.entries) putEntry(sink, entry);
+    return result.kind;
+  },
+  content: lineContent,
+};
+
+/** `2026-11-25T03-28-36-561Z_<session id>.jsonl` */
+function namedIn(name: string): { readonly sessionId: string; readonly startMs?: number } | undefined {
+  const [, day, hour, minute, second, ms, sessionId] =
+    /^(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)-(\d{3})Z_([\w-]+)\.jsonl$/.exec(name) ?? [];
+  if (sessionId === undefined) return undefined;
+  const startMs = asTimeMs(`${day}T${hour}:${minute}:${second}.${ms}Z`);
+  return { sessionId, ...(startMs !== undefined && { startMs }) };
+}
+
+/** pi replaces a leading `~` in these variables. */
+function folderIn(home: string, value: string | undefined): string | undefined {
+  const named = asString(value);
+  if (named === undefined) return undefined;
+  if (named === "~" || named.startsWith("~/")) return join(home, named.slice(1));
+  return isAbsolute(named) ? named : undefined;
+}
+
+const namesIn = (folder: string): Promise<readonly string[]> =>
+  readdir(folder).then(
+    (names) => names.sort(),
+    () => [],
+  );
+
+const isFile = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
