@@ -30,12 +30,12 @@ export function install(program: Program, cacheDir: string, version = program.ve
   const link = join(binDir, program.command);
   if (!existsSync(link)) {
     mkdirSync(binDir, { recursive: true });
-    const packages = program.packages.map((name) => `${name}@${version}`);
+    const packages = program.packages.map((name) => `${name.replace("{platform}", PLATFORM)}@${version}`);
     const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
     execFileSync("npm", ["install", "--prefix", folder, ...flags, ...packages], {
       stdio: ["ignore", "ignore", "inherit"],
     });
-    const file = join(modules, program.file?.replace("{platform}", PLATFORM) ?? join(".bin", program.command));
+    const file = join(modules, program.file?.replaceAll("{platform}", PLATFORM) ?? join(".bin", program.command));
     if (!existsSync(file)) throw missing(program, modules, file);
     rmSync(link, { force: true });
     symlinkSync(file, link);

@@ -21,7 +21,7 @@ export interface Program {
   readonly source: string;
   /** The command that users type. */
   readonly command: string;
-  /** npm packages, the program's first, all of the same version. */
+  /** npm packages, the program's first, all of the same version. `{platform}`: npm's name of it. */
   readonly packages: readonly string[];
   readonly version: string;
   /** Path below `node_modules`, if npm's link needs an install script. `{platform}`: npm's name of it. */
@@ -126,6 +126,14 @@ const openCodeSettings = (url: string) => ({
 });
 
 const inNamespace = (namespace: string, tool: ToolUse): ToolUse => ({ ...tool, namespace });
+
+const gooseExtension = (name: string): string => `  ${name}:
+    enabled: true
+    type: platform
+    name: ${name}
+    bundled: true
+    timeout: 300
+`;
 
 export const PROGRAMS: readonly Program[] = [
   {
@@ -380,10 +388,52 @@ stream_max_retries = 2
       subagent: (task) => use("spawn_agent", { systemPrompt: CLINE_HELPER, task }),
     }),
   },
+  {
+    source: "goose",
+    command: "goose",
+    packages: ["@aaif/goose-binary-{platform}"],
+    version: "1.52.0",
+    file: "@aaif/goose-binary-{platform}/bin/goose",
+    api: openaiChat,
+    model: "acme-coder-1",
+    exitCodeIs: "error",
+    reportsLess: { usageOfKilledCalls: true, reasoning: true },
+    environment: () => ({ SCRIPTED_KEY: "none", GOOSE_DISABLE_KEYRING: "1" }),
+    settings: ({ url, model }) => ({
+      ".config/goose/config.yaml": `GOOSE_PROVIDER: scripted
+GOOSE_MODEL: ${model}
+GOOSE_MODE: auto
+GOOSE_TELEMETRY_ENABLED: false
+GOOSE_DISABLE_KEYRING: true
+extensions:
+${["developer", "summon"].map(gooseExtension).join("")}`,
+      ".config/goose/custom_providers/scripted.json": {
+        name: "scripted",
+        engine: "openai",
+        display_name: "Scripted",
+        description: "scripted",
+        api_key_env: "SCRIPTED_KEY",
+        base_url: `${url}/v1/chat/completions`,
+        models: [{ name: model, context_limit: 128_000 }],
+        supports_streaming: true,
+      },
+    }),
+    arguments: ({ prompt, continues }, model) => [
+      ...["run", ...(continues ? ["--resume"] : []), "--output-format", "stream-json", "--model", model],
+      ...["--text", prompt],
+    ],
+    askerOf: ({ system, tools }) =>
+      /specialized subagent/.test(system.slice(0, 300)) ? "sub" : tools.length > 0 ? "main" : "aside",
+    tools: () => ({
+      shell: (command, status) => use("shell", { command }, status),
+      subagent: (instructions) => use("delegate", { instructions }),
+    }),
+  },
 ];
 
 /** Why an agent is not included. */
 export const NO_PROGRAM: Readonly<Record<string, string>> = {
+  crush: "its npm package downloads the program from elsewhere",
   cursor: "its program talks to its maker's servers alone and wants an account",
   kiro: "its program talks to its maker's servers alone and wants an account",
 };
