@@ -1,0 +1,189 @@
+// What the recordings do not show: forks, abandoned branches, numbered call ids, sums of failed attempts.
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { readLine } from "../../../src/agents/pi/lines.ts";
+import reader from "../../../src/agents/pi/transcript.ts";
+import type { TranscriptEntry } from "../../../src/model/transcript.ts";
+import { openDatabase } from "../../../src/store/database.ts";
+import { clockAt } from "../../support/clock.ts";
+import { locateAll } from "../../support/located.ts";
+import { type RecordedCall, Replay } from "../../support/replay.ts";
+
+const ORIGINAL = "01a210bf-84d1-742a-af59-1df72916c855";
+const FORK = "01a210bf-9999-742a-af59-1df72916c855";
+
+let replay: Replay;
+beforeEach(() => {
+  replay = new Replay("pi", "basic");
+});
+afterEach(() => replay.remove());
+
+/** Writes the fork of the recorded session, with one more prompt and answer. */
+function fork(): { readonly path: string; readonly calls: readonly RecordedCall[] } {
+  const sessions = join(replay.home, ".pi", "agent", "sessions");
+  const [folder = ""] = readdirSync(sessions);
+  const [name = ""] = readdirSync(join(sessions, folder));
+  const original = join(sessions, folder, name);
+  const [, ...copied] = readFileSync(original, "utf8").trim().split("\n");
+  const at = "2026-11-25T03:40:00.000Z";
+  const ms = Date.parse(at);
+  const path = join(sessions, folder, `2026-11-25T03-39-59-000Z_${FORK}.jsonl`);
+  const lines = [
+    { type: "session", version: 3, id: FORK, timestamp: at, cwd: "/home/dev/acme-shop", parentSession: original },
+    ...copied.map((line) => JSON.parse(line) as object),
+    line("f1", at, { role: "user", content: "And pears?", timestamp: ms }),
+    line("f2", at, answer(ms + 10)),
+  ];
+  writeFileSync(path, lines.map((one) => `${JSON.stringify(one)}\n`).join(""));
+  const context = { cwd: "/home/dev/acme-shop", session_id: FORK, session_file: path, leaf_id: "x", has_ui: false };
+  const call = (event: string, received_at: string): RecordedCall => ({
+    received_at,
+    event,
+    stdin: { event: { type: event, reason: event === "session_start" ? "startup" : "quit" }, context },
+  });
+  return { path, calls: [call("session_start", at), call("session_shutdown", "2026-11-25T03:40:09.000Z")] };
+}
+
+const line = (id: string, timestamp: string, message: object) => ({
+  type: "message",
+  id,
+  parentId: null,
+  timestamp,
+  message,
+});
+const answer = (timestamp: number, more: object = {}) => ({
+  role: "assistant",
+  content: [{ type: "text", text: "No." }],
+  provider: "fake",
+  model: "acme-coder-1",
+  usage: { input: 10, output: 1, cacheRead: 5, cacheWrite: 0 },
+  stopReason: "stop",
+  timestamp,
+  responseId: `r-${timestamp}`,
+  ...more,
+});
+
+test.each(["original first", "fork first"])("a fork's copies count once, %s", async (order) => {
+  const { calls } = fork();
+  const drain = () => replay.drain({ endIdle: true }, clockAt(Date.parse("2026-11-25T03:41:00.000Z")));
+  const parts = [replay.calls, calls];
+  for (const part of order === "original first" ? parts : [...parts].reverse()) for (const one of part) replay.put(one);
+  await drain();
+  const db = openDatabase(replay.places.storePath);
+  try {
+    const sums = db
+      .prepare(
+        `SELECT s.session_id AS id, count(*) AS calls, sum(m.input) AS input, sum(m.output) AS output
+         FROM model_calls m JOIN sessions s ON s.id = m.session GROUP BY s.session_id ORDER BY s.session_id`,
+      )
+      .all();
+    expect(sums).toMatchObject([
+      { id: ORIGINAL, calls: 3, input: 30_300, output: 102 },
+      { id: FORK, calls: 1, input: 15, output: 1 },
+    ]);
+    const tools = db.prepare("SELECT count(*) AS n FROM tool_calls").get();
+    expect(tools?.["n"]).toBe(2);
+  } finally {
+    db.close();
+  }
+});
+
+test("a fork is located after its original, and each file is found by its session's id", async () => {
+  const { path } = fork();
+  const { sessions, problems } = await locateAll(reader, replay.home);
+  expect(problems).toEqual([]);
+  expect(sessions.map(({ sessionId }) => sessionId)).toEqual([ORIGINAL, FORK]);
+  expect(await reader.files({ sessionId: FORK, home: replay.home })).toEqual([{ path }]);
+  expect(await reader.files({ sessionId: "..", home: replay.home, path })).toEqual([]);
+});
+
+/** Reads lines one after the other. */
+function walk(messages: readonly object[]): readonly TranscriptEntry[] {
+  const entries: TranscriptEntry[] = [];
+  let state = { timeMs: 0 };
+  for (const [at, message] of messages.entries()) {
+    const time = new Date(1_795_577_000_000 + at * 1_000).toISOString();
+    const result = readLine(Buffer.from(JSON.stringify(line(`e${at}`, time, message))), state);
+    if (result === undefined) throw new Error("not read");
+    state = result.state;
+    entries.push(...result.entries);
+  }
+  return entries;
+}
+
+describe("lines", () => {
+  test("an abandoned branch counts: it was paid for", () => {
+    const calls = walk([{ role: "user", content: "Hi", timestamp: 1 }, answer(2), answer(3)]);
+    expect(calls.filter(({ kind }) => kind === "model_call")).toHaveLength(2);
+  });
+
+  test("numbered call ids are made unique, and each result belongs to its call", () => {
+    const call = { type: "toolCall", id: "call_0", name: "read", arguments: {} };
+    const uses = answer(2, { stopReason: "toolUse", content: [call] });
+    const result = {
+      role: "toolResult",
+      toolCallId: "call_0",
+      toolName: "read",
+      content: [],
+      isError: false,
+      timestamp: 3,
+    };
+    const entries = walk([uses, result, { ...uses, timestamp: 4 }, { ...result, isError: true, timestamp: 5 }]);
+    const ids = (kind: string) => entries.flatMap((one) => (one.kind === kind && "callId" in one ? [one.callId] : []));
+    expect(new Set(ids("tool_use")).size).toBe(2);
+    expect(ids("tool_result")).toEqual(ids("tool_use"));
+  });
+
+  test("failed attempts that pi repeats are not final; the one after the last is, and so is any other failure", () => {
+    const failed = (n: number, errorMessage: string) =>
+      answer(n, { stopReason: "error", errorMessage, usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } });
+    const finals = (messages: readonly object[]) =>
+      walk(messages).flatMap((entry) => (entry.kind === "model_error" ? [entry.final] : []));
+    expect(finals([1, 2, 3, 4].map((n) => failed(n, "503 overloaded")))).toEqual([false, false, false, true]);
+    expect(finals([failed(1, "400 malformed")])).toEqual([true]);
+    expect(walk([failed(1, "400 malformed")]).map(({ kind }) => kind)).toEqual(["model_error"]);
+  });
+
+  test("an answer that the user stopped counts with what it used, as incomplete", () => {
+    const entries = walk([answer(1, { stopReason: "aborted" })]);
+    expect(entries).toMatchObject([
+      { kind: "model_call", complete: false, usage: { input: 15 } },
+      { kind: "interruption" },
+    ]);
+  });
+
+  test("only zeros are unknown usage", () => {
+    const [call] = walk([answer(1, { usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } })]);
+    expect(call).toMatchObject({ kind: "model_call", complete: true });
+    expect(call).not.toHaveProperty("usage");
+  });
+
+  test("a helper's helper belongs to the helper's call", () => {
+    const call = (id: string) => ({ type: "toolCall", id, name: "subagent", arguments: {} });
+    const ended = (id: string, timestamp: number, messages: readonly object[]) => ({
+      role: "toolResult",
+      toolCallId: id,
+      toolName: "subagent",
+      content: [],
+      isError: false,
+      timestamp,
+      details: { results: [{ agent: "scout", messages }] },
+    });
+    const inner = [{ role: "user", content: "b", timestamp: 30 }, answer(31)];
+    const outer = [
+      { role: "user", content: "a", timestamp: 20 },
+      answer(21, { stopReason: "toolUse", content: [call("call_bbbbbbbbbbbbbbbb")] }),
+      ended("call_bbbbbbbbbbbbbbbb", 40, inner),
+    ];
+    const entries = walk([
+      answer(10, { stopReason: "toolUse", content: [call("call_aaaaaaaaaaaaaaaa")] }),
+      ended("call_aaaaaaaaaaaaaaaa", 50, outer),
+    ]);
+    expect(entries.filter(({ kind }) => kind === "subagent")).toMatchObject([
+      { agentId: "21:r-21", agentType: "scout", parentCallId: "call_aaaaaaaaaaaaaaaa" },
+      { agentId: "31:r-31", parentCallId: "call_bbbbbbbbbbbbbbbb", parentAgentId: "21:r-21" },
+    ]);
+    expect(entries.filter(({ kind }) => kind === "model_call")).toHaveLength(3);
+  });
+});
