@@ -140,12 +140,13 @@ export class Replay {
    * Writes the file that the hook program would write. Faster than `hook`, which starts a process.
    *
    * @param atMs modification time of the file
+   * @param source the agent in whose settings the hook is registered
    */
-  put(call: RecordedCall, atMs = Date.parse(call.received_at)): void {
+  put(call: RecordedCall, atMs = Date.parse(call.received_at), source = this.source): void {
     const { inboxDir } = this.places;
     const pid = ++this.#hooks;
     const env = recordedEnv({ HOME: this.home, ...call.env });
-    const head = formatHead({ source: this.source, event: call.event, ppid: PARENT_PID, pid, cwd: this.home, env });
+    const head = formatHead({ source, event: call.event, ppid: PARENT_PID, pid, cwd: this.home, env });
     const path = join(inboxDir, `${PARENT_PID}-${pid}-0.evt`);
     mkdirSync(inboxDir, { recursive: true, mode: 0o700 });
     writeFileSync(path, `${head}${call.stdin_raw ?? JSON.stringify(call.stdin)}${formatEnd("whole")}`);
