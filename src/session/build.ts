@@ -19,6 +19,7 @@ import { idleEndReason } from "./idle-end-reason.ts";
 import { isFromTranscript, withLostCall } from "./lost-call.ts";
 import { isLeftOpen, type PairedTool, pairTools } from "./pair.ts";
 import { SUPERSEDED, splitIntoSegments } from "./segments.ts";
+import { stopsOfSubagents } from "./subagent-stops.ts";
 import { withWrittenFiles } from "./written-files.ts";
 
 /**
@@ -33,7 +34,7 @@ import { withWrittenFiles } from "./written-files.ts";
 export function buildSession(input: SessionInput): Session {
   const { entries, context } = input;
   const events = [...new Map(input.events.map((e) => [e.id, e])).values()];
-  const unused = new Set(factsWithoutEffect(input));
+  const unused = new Set([...factsWithoutEffect(input), ...stopsOfSubagents(events)]);
   const remaining = events.filter((e) => !unused.has(e.id));
   const paired = withWrittenFiles(pairTools(remaining, entries, context.calls), events);
   // If the transcript was read, it has every call that such a start can report: this is a second registration of the hook

@@ -52,6 +52,7 @@ export function joinPrompts(
       repeatedKey(event, hooks) ??
       nearest(event, byKey, hooks) ??
       settledTurnOf(event, context, settledWithoutHook) ??
+      repeatedTurnOf(event, context) ??
       event.id;
     if (context.turns.has(key)) settledWithoutHook.delete(key);
     else hooks.set(key, [...(hooks.get(key) ?? []), event]);
@@ -104,6 +105,16 @@ const repeatedKey = (event: Submitted, hooks: ReadonlyMap<string, readonly Submi
         other.data?.prompt_length === event.data?.prompt_length &&
         timeMsOf(event) - timeMsOf(other) <= REPEATED_WITHIN_MS,
     ),
+  )?.[0];
+
+/** The settled turn whose prompt a hook reports a second time. Without the transcript's line, equal prompts stay different ones. */
+const repeatedTurnOf = (event: Submitted, context: SessionContext): string | undefined =>
+  [...context.turns].find(
+    ([key, turn]) =>
+      key !== NO_PROMPT &&
+      turn.hookOnly !== true &&
+      turn.promptLength === event.data?.prompt_length &&
+      isNear(turn.startMs - timeMsOf(event)),
   )?.[0];
 
 type Submitted = Extract<Event, { type: "prompt.submit" }>;

@@ -3,10 +3,11 @@ import { basename, dirname, join } from "node:path";
 import type { Finding, InstallTarget, SettingsText } from "../../model/agent.ts";
 import { compareVersions, parseVersion, versionOf } from "../shared/payload/version.ts";
 import { SettingsError } from "../shared/settings/settings.ts";
-import { hookStates, statementsOf } from "./config.ts";
+import { type Statement, valueAt } from "../shared/settings/toml.ts";
+import { statementsOf } from "../shared/settings/toml-statements.ts";
+import { hookStates } from "./config.ts";
 import { notifyOf } from "./notify.ts";
 import { CONFIG, HOOKS, hooksPath, resolvedPath } from "./places.ts";
-import { type Statement, valueAt } from "./toml.ts";
 import { type Handler, handlersOf, stateKey, trustHash } from "./trust.ts";
 
 /** The first version that runs hooks by default; in 0.114.0 to 0.123.0 they must be switched on. */

@@ -9,8 +9,8 @@ import {
   TomlError,
   type TomlValue,
   tomlString,
-} from "./toml.ts";
-import { readToml } from "./toml-reader.ts";
+} from "../shared/settings/toml.ts";
+import { eolOf, statementsOf } from "../shared/settings/toml-statements.ts";
 
 /** The entry of one hook in `config.toml`. */
 export interface HookState {
@@ -90,22 +90,8 @@ export function markedKeys(text: string): readonly string[] {
   return keys;
 }
 
-/** The statements of a text. @throws SettingsError with the position of a syntax error */
-export function statementsOf(text: string): readonly Statement[] {
-  try {
-    return readToml(text);
-  } catch (error) {
-    if (!(error instanceof TomlError)) throw error;
-    throw new SettingsError(`not valid TOML: ${error.message}`, ADVICE, error.line, error.column, { cause: error });
-  }
-}
-
-/** The line break that a text uses. */
-export const eolOf = (text: string): string => /\r?\n/.exec(text)?.[0] ?? "\n";
-
 // --- internal ---
 
-const ADVICE = "correct it by hand and run the command again";
 const MARK = "# openhook-otel: its hooks, trusted when they were enabled";
 
 interface Edit {

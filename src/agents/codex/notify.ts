@@ -1,6 +1,6 @@
 import { isOurCommand, SettingsError } from "../shared/settings/settings.ts";
-import { eolOf, statementsOf } from "./config.ts";
-import { fullPath, type Pair, type TomlValue, tomlString } from "./toml.ts";
+import { fullPath, type Pair, type TomlValue, tomlString } from "../shared/settings/toml.ts";
+import { eolOf, statementsOf } from "../shared/settings/toml-statements.ts";
 
 /** `notify` in `config.toml`: one program that receives a JSON argument after each turn. Versions without hooks have only this. */
 export type Notify = "ours" | "foreign" | "none";

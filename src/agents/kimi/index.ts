@@ -1,28 +1,47 @@
 import type { Agent } from "../../model/agent.ts";
-import { CLAUDE_NAMES } from "../shared/names/own-names.ts";
-import { emitsOf } from "../shared/payload/claude-like.ts";
+import { KIMI_NAMES } from "../shared/names/own-names.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";
-import { EVENTS, recognises, SOURCE, toEvents } from "./adapter.ts";
+import { recognises, SOURCE, toEvents } from "./adapter.ts";
 import { KNOWN } from "./known.ts";
 
 export default {
   source: SOURCE,
   title: "Kimi Code",
   docs: "https://moonshotai.github.io/kimi-code/en/customization/hooks",
-  emits: ["file.write", ...emitsOf(EVENTS)],
-  tokens: "none",
+  emits: [
+    "file.write",
+    "session.start",
+    "prompt.submit",
+    "tool.start",
+    "tool.end",
+    "session.end",
+    "turn.end",
+    "turn.error",
+    "subagent.start",
+    "subagent.end",
+    "compaction",
+    "permission",
+    "notice",
+  ],
+  tokens: "transcript",
+  // Only sessions in a terminal end with an event
+  endsSilently: true,
   capabilities: {
-    basis: "documented",
-    subagents: false,
+    basis: "recorded",
+    versions: "2.1.0",
+    subagents: true,
     sessionIds: "native",
     callIds: "native",
     eventIds: "arrival",
   },
-  own: CLAUDE_NAMES,
+  own: KIMI_NAMES,
   known: KNOWN,
+  environment: ["KIMI_CODE_HOME"],
   recognises,
   toContent: hookContent,
   toFileWrites: writesOfTools({ Write: "whole", Edit: "part" }),
   toEvents,
+  transcript: () => import("./transcript.ts"),
+  installer: () => import("./installer.ts"),
 } satisfies Agent;

@@ -29,7 +29,6 @@ describe("agents with Claude Code's payload shape", () => {
   const base = { session_id: "s1", cwd: "/home/dev/acme-shop" };
   const own: Readonly<Record<string, Record<string, unknown>>> = {
     droid: { transcript_path: "/home/dev/.factory/sessions/s.jsonl" },
-    kimi: { client_type: "kimi_code_cli" },
   };
   describe.each(Object.entries(own))("%s", (source, mark) => {
     const payload = (hook_event_name: string, rest: Record<string, unknown> = {}) => ({

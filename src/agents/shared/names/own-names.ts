@@ -126,3 +126,11 @@ export const GOOSE_NAMES: OwnNames = {
     search_memories shell todo__write todo_write tree web_scrape write`),
   agentTypes: words("delegate"),
 };
+
+export const KIMI_NAMES: OwnNames = {
+  tools: words(`
+    Agent AgentSwarm AskUserQuestion Bash CreateGoal CronCreate CronDelete CronList Edit EnterPlanMode ExitPlanMode FetchURL
+    GetGoal Glob Grep NotifyUser Read ReadMediaFile SetGoalBudget Skill TaskList TaskOutput TaskStop TodoList TowerInit
+    TowerStatus TowerTeardown UpdateGoal WaitFor WebSearch Write`),
+  agentTypes: words("agent coder explore plan"),
+};

@@ -1,0 +1,108 @@
+// https://moonshotai.github.io/kimi-code/en/customization/hooks and the program 2.1.0, read 2026-11-26
+import { stat } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { Finding, HookCommand, InstallTarget, SettingsText } from "../../model/agent.ts";
+import { versionOf } from "../shared/payload/version.ts";
+import { oneFile } from "../shared/settings/one-file.ts";
+import { SettingsError } from "../shared/settings/settings.ts";
+import { SOURCE } from "./adapter.ts";
+import { addHooks, type Hook, hooksIn, removeHooks, type WantedHook } from "./config.ts";
+import { KNOWN } from "./known.ts";
+
+export default oneFile({
+  // It reads no settings of a project
+  scopes: ["user"],
+  path: (_, target) => join(folderOf(target), "config.toml"),
+  add: (text, { command }) => addHooks(text ?? "", hooksFor(command)),
+  remove: removeHooks,
+  registered,
+  check,
+  async detect(target) {
+    const version = await versionOf("kimi", target.env);
+    if (version !== undefined) return { present: true, version };
+    return { present: await isThere(join(folderOf(target), "config.toml")) };
+  },
+});
+
+// --- internal ---
+
+function folderOf({ home, project, env }: InstallTarget): string {
+  const moved = env["KIMI_CODE_HOME"];
+  return moved === undefined || moved === "" ? join(home, ".kimi-code") : resolve(project, moved);
+}
+
+interface EventToRegister {
+  readonly event: string;
+  readonly drain: "yes" | "if-waiting" | "no";
+}
+
+/**
+ * One unknown name switches all hooks off, so only names of the documentation are used.
+ *
+ * Not registered: TurnStarted, TaskStarted, UserPromptQueued and SessionHeartbeat, which are in no documentation; SubagentStart,
+ * PostCompact, Notification and the permission events, which have no more facts than the session's files.
+ */
+const EVENTS: readonly EventToRegister[] = [
+  { event: "SessionStart", drain: "if-waiting" },
+  { event: "UserPromptSubmit", drain: "no" },
+  { event: "PreToolUse", drain: "no" },
+  { event: "PostToolUse", drain: "no" },
+  { event: "PostToolUseFailure", drain: "no" },
+  { event: "SubagentStop", drain: "no" },
+  { event: "Stop", drain: "yes" },
+  { event: "StopFailure", drain: "yes" },
+  { event: "Interrupt", drain: "yes" },
+  { event: "SessionEnd", drain: "yes" },
+];
+
+/** What a hook prints on a prompt reaches the model, so ours have no reply. */
+const hooksFor = (command: HookCommand): readonly WantedHook[] =>
+  EVENTS.map(({ event, drain }) => ({ event, command: command({ source: SOURCE, drain }) }));
+
+function registered(text: string): readonly string[] {
+  return readable(text).flatMap(({ event, isOurs }) => (isOurs && event !== undefined ? [event] : []));
+}
+
+const KEYS: ReadonlySet<string> = new Set(["event", "matcher", "command", "timeout"]);
+
+/** One hook with another key, or an event that the program does not know, switches all hooks off. */
+async function check(files: readonly SettingsText[]): Promise<readonly Finding[]> {
+  return files.flatMap(({ path, text }): Finding[] => {
+    const hooks = readable(text);
+    const key = hooks.flatMap(({ keys }) => keys).find((one) => !KEYS.has(one));
+    const event = hooks.find((hook) => hook.event !== undefined && !KNOWN.events.includes(hook.event))?.event;
+    return [
+      ...(key === undefined
+        ? []
+        : [
+            {
+              level: "broken" as const,
+              text: `Kimi Code ignores all hooks in ${path}: one has the unknown key ${JSON.stringify(key)}`,
+            },
+          ]),
+      ...(event === undefined
+        ? []
+        : [
+            {
+              level: "remark" as const,
+              text: `Kimi Code 2.1.0 ignores all hooks in ${path} because of the event ${JSON.stringify(event)}`,
+            },
+          ]),
+    ];
+  });
+}
+
+function readable(text: string | undefined): readonly Hook[] {
+  try {
+    return hooksIn(text ?? "");
+  } catch (error) {
+    if (error instanceof SettingsError) return [];
+    throw error;
+  }
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );

@@ -1,0 +1,63 @@
+// Layout as written by 2.1.0, recorded 2026-11-25; token rule in README.md beside this file
+import { closeSync, readSync } from "node:fs";
+import { join } from "node:path";
+import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "../../model/agent.ts";
+import type { Offset, TranscriptEntry } from "../../model/transcript.ts";
+import { asString, parsedObject } from "../shared/payload/json.ts";
+import { openRegularSync, readSmall } from "../shared/transcript/open.ts";
+import { type LineRules, readLines } from "../shared/transcript/read-lines.ts";
+import { lineContent } from "./content.ts";
+import { type WireState, wireState } from "./line-context.ts";
+import { KINDS, readLine } from "./lines.ts";
+import { files, locate, roots, STATE_FILE, sessionFolder } from "./places.ts";
+
+export default { roots, locate, files, read } satisfies TranscriptReader;
+
+async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
+  const rules: LineRules<WireState> = {
+    kinds: KINDS,
+    state: wireState,
+    read: (line, state, sink) => readLine(line, state, sink, file.agentId),
+    content: lineContent,
+  };
+  const start = from.bytes === 0 ? { bytes: ownStart(file), memo: {} } : from;
+  for await (const { state, isFirst, isFresh, ...batch } of readLines(file, start, options, rules)) {
+    if (isFirst && isFresh && file.agentId === undefined) batch.entries.unshift(...(await sessionOf(file, state)));
+    yield batch;
+  }
+}
+
+// --- internal ---
+
+const CHUNK_BYTES = 1 << 20;
+const FORKED = Buffer.from('{"type":"forked"');
+const NEWLINE = 0x0a;
+const MAX_STATE_BYTES = 1 << 20;
+
+/** Where a file's own lines begin: a fork starts with copies, and its last line `forked` ends them. They count in the original. */
+function ownStart(file: TranscriptFile): number {
+  const { fd } = openRegularSync(file.path, file.roots);
+  try {
+    let start = 0;
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    // Chunks overlap, so that a mark on their edge is found
+    for (let position = 0; ; position += CHUNK_BYTES - FORKED.length) {
+      const bytes = readSync(fd, chunk, 0, CHUNK_BYTES, position);
+      const read = chunk.subarray(0, bytes);
+      for (let at = read.indexOf(FORKED); at !== -1; at = read.indexOf(FORKED, at + 1)) {
+        const isLine = position + at === 0 || (at > 0 && read[at - 1] === NEWLINE);
+        if (isLine) start = position + at;
+      }
+      if (bytes < CHUNK_BYTES) return start;
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The session's folder, which only the file beside the agents' folders has. */
+async function sessionOf(file: TranscriptFile, { timeMs }: WireState): Promise<readonly TranscriptEntry[]> {
+  const state = await readSmall(join(sessionFolder(file.path), STATE_FILE), MAX_STATE_BYTES, file.roots);
+  const cwd = asString(parsedObject(state?.bytes ?? "{}")?.["cwd"]);
+  return cwd === undefined ? [] : [{ kind: "session", key: "session", timeMs, cwd }];
+}
