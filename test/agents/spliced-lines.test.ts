@@ -1,5 +1,5 @@
 // A record that was cut where another one begins in its line, and two whole records in one line: every agent with JSON lines.
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -18,7 +18,9 @@ afterAll(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
 const agents = (await allAgents()).flatMap((agent) => {
   const folder = join(CASES, agent.source, "basic", "transcripts");
   const names = existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: "utf8" }).sort() : [];
-  const name = names.find((one) => one.endsWith(".jsonl"));
+  // Beside the session's file there can be an index, which is smaller
+  const sizeOf = (one: string): number => statSync(join(folder, one)).size;
+  const name = names.filter((one) => one.endsWith(".jsonl")).sort((a, b) => sizeOf(b) - sizeOf(a))[0];
   const { source, transcript } = agent;
   return name === undefined || transcript === undefined ? [] : [{ source, transcript, path: join(folder, name) }];
 });
