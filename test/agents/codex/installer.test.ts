@@ -6,9 +6,9 @@ import { parseTOML } from "toml-eslint-parser";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hookStates } from "../../../src/agents/codex/config.ts";
 import installer from "../../../src/agents/codex/installer.ts";
-import { readToml } from "../../../src/agents/shared/settings/toml-reader.ts";
 import { handlersOf, trustHash } from "../../../src/agents/codex/trust.ts";
 import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
+import { readToml } from "../../../src/agents/shared/settings/toml-reader.ts";
 import type { HookCommand, InstallTarget, SettingsText } from "../../../src/model/agent.ts";
 import { runs } from "../../support/whole.ts";
 
