@@ -50,7 +50,7 @@ export function install(program: Program, cacheDir: string, version = program.ve
 
 /** The newest version that npm has. @throws npm's error if it cannot be asked */
 export function newestVersion({ packages: [name = ""] }: Pick<Program, "packages">): string {
-  return execFileSync("npm", ["view", name, "version"], {
+  return execFileSync("npm", ["view", name.replace("{platform}", PLATFORM), "version"], {
     encoding: "utf8",
     stdio: ["ignore", "pipe", "ignore"],
   }).trim();
