@@ -23,6 +23,8 @@ const CASES = [
   { source: "copilot", name: "nested-subagents" },
   { source: "cline", name: "parallel-tools" },
   { source: "opencode", name: "parallel-tools" },
+  { source: "kilo", name: "parallel-tools" },
+  { source: "pi", name: "subagent" },
 ];
 
 let replay: Replay | undefined;

@@ -94,6 +94,23 @@ export const WRITTEN: Readonly<Record<string, (of: Replay) => Written>> = {
       ),
     };
   },
+  pi: (of) => {
+    const messages = piMessages(of);
+    const blocks = messages
+      .filter((message) => at(message, "role") === "assistant")
+      .flatMap((message) => list(at(message, "content")));
+    return {
+      answers: blocks.filter((block) => at(block, "type") === "text").map((block) => text(at(block, "text"))),
+      calls: callsOf(
+        blocks
+          .filter((block) => at(block, "type") === "toolCall")
+          .map((block) => [at(block, "id"), at(block, "arguments")]),
+        messages
+          .filter((message) => at(message, "role") === "toolResult")
+          .map((message) => [at(message, "toolCallId"), plain(at(message, "content"))]),
+      ),
+    };
+  },
   opencode: inDatabase,
   kilo: inDatabase,
 };
@@ -129,6 +146,10 @@ export function promptsOf(of: Replay): readonly string[] {
       return of.calls
         .filter(({ event, stdin }) => event === "chat.message" && at(stdin, "plugin", "parentID") === undefined)
         .map(({ stdin }) => text(at(stdin, "output", "parts", 0, "text")));
+    case "pi":
+      return linesBelow(of, ".jsonl").flatMap((line) =>
+        at(line, "message", "role") === "user" ? [plain(at(line, "message", "content")) ?? ""] : [],
+      );
     case "cline":
       return clineMessages(of).flatMap((message) => {
         const typed = /<user_input[^>]*>([\s\S]*?)<\/user_input>/.exec(plain(at(message, "content")) ?? "")?.[1];
@@ -185,6 +206,13 @@ const linesBelow = (of: Replay, end: string): readonly unknown[] =>
       .filter((line) => line !== "")
       .map((line) => JSON.parse(line) as unknown),
   );
+
+/** With those of helpers, which are in a tool's result. */
+const piMessages = (of: Replay): readonly unknown[] =>
+  linesBelow(of, ".jsonl").flatMap((line) => {
+    const results = list(at(line, "message", "details", "results"));
+    return [at(line, "message"), ...results.flatMap((result) => list(at(result, "messages")))];
+  });
 
 const clineMessages = (of: Replay): readonly unknown[] =>
   filesBelow(of.home, ".messages.json").flatMap((path) => list(at(JSON.parse(readFileSync(path, "utf8")), "messages")));
