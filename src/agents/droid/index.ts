@@ -1,28 +1,31 @@
 import type { Agent } from "../../model/agent.ts";
-import { CLAUDE_NAMES } from "../shared/names/own-names.ts";
 import { emitsOf } from "../shared/payload/claude-like.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { EVENTS, recognises, SOURCE, toEvents } from "./adapter.ts";
 import { toFileWrites } from "./file-writes.ts";
 import { KNOWN } from "./known.ts";
+import { DROID_NAMES } from "./names.ts";
 
 export default {
   source: SOURCE,
   title: "Factory Droid",
   docs: "https://docs.factory.ai/reference/hooks-reference",
-  emits: ["file.write", ...emitsOf(EVENTS)],
-  tokens: "none",
+  emits: ["file.write", "subagent.start", ...emitsOf(EVENTS)],
+  tokens: "transcript",
   capabilities: {
-    basis: "documented",
-    subagents: false,
+    basis: "recorded",
+    versions: "0.225.2",
+    subagents: true,
     sessionIds: "native",
-    callIds: "native",
+    callIds: "transcript",
     eventIds: "arrival",
   },
-  own: CLAUDE_NAMES,
+  own: DROID_NAMES,
   known: KNOWN,
   recognises,
   toContent: hookContent,
   toFileWrites,
   toEvents,
+  transcript: () => import("./transcript.ts"),
+  installer: () => import("./installer.ts"),
 } satisfies Agent;

@@ -1,0 +1,62 @@
+// https://docs.factory.ai/reference/hooks-reference.md and recordings of 0.225.2, read 2026-11-26
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { HookCommand } from "../../model/agent.ts";
+import { versionOf } from "../shared/payload/version.ts";
+import { oneFile } from "../shared/settings/one-file.ts";
+import {
+  addRegistrations,
+  type Registration,
+  registeredEvents,
+  removeRegistrations,
+} from "../shared/settings/settings.ts";
+
+export default oneFile({
+  scopes: ["user", "project"],
+  path: (scope, target) => join(scope === "user" ? target.home : target.project, ".factory", "settings.json"),
+  add: (text, { command }) => addRegistrations(text, registrationsFor(command)),
+  remove: removeRegistrations,
+  registered: registeredEvents,
+  async detect(target) {
+    const version = await versionOf("droid", target.env);
+    if (version !== undefined) return { present: true, version };
+    return { present: await isFolder(join(target.home, ".factory")) };
+  },
+});
+
+// --- internal ---
+
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+
+// The hook takes 3 ms; the default is 60 s, too long if a hook hangs
+const TIMEOUT_S = 5;
+const END_TIMEOUT_S = 10;
+
+/** Not registered: Notification, PreCompact and SubagentStop, which a trace does not need. */
+const EVENTS: readonly {
+  readonly event: string;
+  readonly drain: "yes" | "if-waiting" | "no";
+  readonly matcher?: "*";
+}[] = [
+  { event: "SessionStart", drain: "if-waiting" },
+  { event: "UserPromptSubmit", drain: "no" },
+  { event: "PreToolUse", drain: "no", matcher: "*" },
+  { event: "PostToolUse", drain: "no", matcher: "*" },
+  { event: "Stop", drain: "yes" },
+  { event: "SessionEnd", drain: "yes" },
+];
+
+const registrationsFor = (command: HookCommand): readonly Registration[] =>
+  EVENTS.map(({ event, drain, matcher }) => ({
+    event,
+    ...(matcher !== undefined && { matcher }),
+    entry: {
+      type: "command",
+      command: command({ source: "droid", drain }),
+      timeout: event === "SessionEnd" ? END_TIMEOUT_S : TIMEOUT_S,
+    },
+  }));

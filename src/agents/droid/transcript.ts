@@ -1,0 +1,85 @@
+// Files of 0.225.2, recorded 2026-11-25; token rules in README.md beside this file
+import { statSync } from "node:fs";
+import { basename } from "node:path";
+import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "../../model/agent.ts";
+import { EntrySink } from "../../model/entry-sink.ts";
+import type { EntryOf, Offset } from "../../model/transcript.ts";
+import { type LineRules, readLines } from "../shared/transcript/read-lines.ts";
+import { lineContent } from "./content.ts";
+import { type FileContext, KINDS, type LineState, readLine } from "./lines.ts";
+import { files, headOf, locate, PARENT_OF, roots } from "./places.ts";
+import { modelName, sumOf } from "./usage.ts";
+
+export default { roots, locate, files, read } satisfies TranscriptReader;
+
+async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
+  if (file.key?.startsWith(PARENT_OF) === true) {
+    yield { entries: parentEntry(file), next: { bytes: 0, memo: {} }, unreadable: 0 };
+    return;
+  }
+  const context: FileContext = {
+    path: file.path,
+    sessionId: basename(file.path, ".jsonl"),
+    agentId: file.agentId,
+    roots: file.roots,
+  };
+  let { state } = from.memo as { readonly state?: LineState };
+  let next = from;
+  for await (const batch of readLines(file, from, options, rulesOf(context))) {
+    const { state: after, isFirst: _, isFresh: __, ...rest } = batch;
+    [state, next] = [{ ...after }, batch.next];
+    yield rest;
+  }
+  // The file with the sum is rewritten after every call, also when no line is new
+  const own = new EntrySink();
+  if (state !== undefined) putSum(context, state, options.sink ?? own);
+  const entries = own.take();
+  if (entries.length > 0) yield { entries, next, unreadable: 0 };
+}
+
+// --- internal ---
+
+const rulesOf = (context: FileContext): LineRules<LineState> => ({
+  kinds: KINDS,
+  state: (timeMs, stored) => ({ timeMs, ...stored }),
+  read: (line, state, sink) => readLine(line, context, state, sink),
+  content: lineContent,
+});
+
+/** The session's token sum. It replaces the sum of an earlier reading; without an answer there is none. */
+function putSum(
+  { path, sessionId, agentId, roots }: FileContext,
+  state: LineState,
+  sink: EntrySink | ReadOptions["sink"],
+) {
+  const { first, models = [] } = state;
+  if (first === undefined) return;
+  const usage = sumOf(path, roots);
+  const key = `sum:${sessionId}`;
+  sink?.modelCall(
+    {
+      key,
+      timeMs: first.startMs,
+      globalKey: key,
+      promptKey: agentId === undefined ? first.key : undefined,
+      agentId,
+    },
+    {
+      // The sum of several models cannot be split
+      model: models.length === 0 ? undefined : models.map((id) => modelName(id, path, roots)).join("+"),
+      startMs: first.startMs,
+      endMs: first.endMs,
+      usage,
+      complete: usage !== undefined,
+      covers: "session",
+    },
+  );
+}
+
+/** A subagent's own session belongs to the session that started it. */
+function parentEntry({ path, roots }: TranscriptFile): readonly EntryOf<"session">[] {
+  const parentSessionId = headOf(path, roots)?.callerId;
+  if (parentSessionId === undefined) return [];
+  const key = `session:${basename(path, ".jsonl")}`;
+  return [{ kind: "session", key, timeMs: statSync(path).mtimeMs, parentSessionId }];
+}
