@@ -13,6 +13,8 @@ import { exitCodeIn, isTask, mcpServerOf, spawnedIn } from "./texts.ts";
 export interface LineState {
   /** Time of the last line that had one; turn ends have none. */
   timeMs: number;
+  /** The file's first line, which has no time: its facts have the next line's. */
+  start?: Start | undefined;
   /** Key of the current turn's prompt. */
   promptKey?: string | undefined;
   /** The session's first turn: the token sum of the session counts there. */
@@ -25,6 +27,12 @@ export interface LineState {
   isForked?: true | undefined;
   /** Status in the last error that Droid showed. */
   httpStatus?: number | undefined;
+}
+
+interface Start {
+  readonly cwd?: string | undefined;
+  readonly callerId?: string | undefined;
+  readonly callId?: string | undefined;
 }
 
 /** The file that a line is in. */
@@ -45,8 +53,10 @@ export function readLine(line: JsonLine, file: FileContext, state: LineState, si
   const o = parsedObject(line.bytes);
   if (o === undefined) return UNREADABLE;
   const kind = o["type"];
-  state.timeMs = asTimeMs(o["timestamp"]) ?? state.timeMs;
+  const timeMs = asTimeMs(o["timestamp"]);
+  state.timeMs = timeMs ?? state.timeMs;
   const context: LineContext = { o, file, state, sink };
+  if (timeMs !== undefined && state.start !== undefined) tellStart(context, state.start);
   if (kind === "session_start") sessionStart(context);
   else if (kind === "message") message(context);
   else if (kind === "agent_turn_outcome") turnOutcome(context);
@@ -83,24 +93,28 @@ const factBase = ({ file, state }: LineContext, key: string): FactBase =>
     agentId: file.agentId,
   });
 
-function sessionStart(context: LineContext): void {
-  const { o, file, state, sink } = context;
-  const origin = asString(o["parent"]);
+function sessionStart({ o, state }: LineContext): void {
   // A fork's file begins with the origin's messages
-  if (origin !== undefined) state.copiedUntil = asString(o["forkedAtMessageId"]);
+  if (asString(o["parent"]) !== undefined) state.copiedUntil = asString(o["forkedAtMessageId"]);
+  state.start = {
+    cwd: asString(o["cwd"]),
+    callerId: asString(o["callingSessionId"]),
+    callId: asString(o["callingToolUseId"]),
+  };
+}
+
+function tellStart(context: LineContext, { cwd, callerId, callId }: Start): void {
+  const { file, state, sink } = context;
+  state.start = undefined;
   if (file.agentId === undefined) {
-    const cwd = asString(o["cwd"]);
     sink.other({ kind: "session", key: `session:${file.sessionId}`, timeMs: state.timeMs, ...(cwd && { cwd }) });
     return;
   }
-  const caller = asString(o["callingSessionId"]);
-  const parentCallId = asString(o["callingToolUseId"]);
-  const isNested = caller !== undefined && isSubagent(file, caller);
   sink.other({
     kind: "subagent",
     ...factBase(context, `subagent:${file.agentId}`),
-    ...(parentCallId !== undefined && { parentCallId }),
-    ...(isNested && { parentAgentId: caller }),
+    ...(callId !== undefined && { parentCallId: callId }),
+    ...(callerId !== undefined && isSubagent(file, callerId) && { parentAgentId: callerId }),
   });
 }
 
