@@ -27,6 +27,7 @@ export default {
   tokens: "transcript",
   // Only sessions in a terminal end with an event
   endsSilently: true,
+  hooksRunIn: "likely",
   capabilities: {
     basis: "recorded",
     versions: "0.24.4",
