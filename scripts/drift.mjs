@@ -96,7 +96,12 @@ function play(source, version) {
     process.execPath,
     [
       join(ROOT, "node_modules", "vitest", "vitest.mjs"),
-      ...["run", "--config", "test/live/vitest.config.ts", "--reporter=json", `--outputFile=${results}`],
+      ...[
+        "run",
+        "--config",
+        "test/live/vitest.config.ts",
+        ...["--reporter=verbose", "--reporter=json", `--outputFile.json=${results}`],
+      ],
       ...["-t", `^${source} `],
     ],
     {
@@ -120,8 +125,16 @@ function play(source, version) {
   return {
     passed: tests.filter(({ status }) => status === "passed").map(nameOf),
     failures: new Map(failed.map((test) => [nameOf(test), firstLine(test.failureMessages.join("\n"))])),
-    reason: firstLine(file?.message ?? "") || "no program for this platform",
+    reason: notRunIn(`${run.stdout}\n${run.stderr}`, source) ?? (firstLine(file?.message) || "no scenario ran"),
   };
+}
+
+/** The reason that the live tests print for an agent that they could not run. */
+function notRunIn(printed, source) {
+  return stripVTControlCharacters(printed)
+    .split("\n")
+    .find((line) => line.startsWith(`${source}: NOT RUN: `))
+    ?.slice(`${source}: NOT RUN: `.length);
 }
 
 function firstLine(text) {
