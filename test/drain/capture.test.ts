@@ -279,6 +279,8 @@ test("all built-in tools in the recordings are on the agents' cards", async () =
     "opencode no_such_tool",
     "opencode shop_broken",
     "opencode shop_price",
+    // Of an extension
+    "pi subagent",
   ]);
 });
 

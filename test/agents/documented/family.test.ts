@@ -27,62 +27,6 @@ const extras = (event: Event | undefined) => (event === undefined ? undefined : 
 
 describe("agents with Claude Code's payload shape", () => {
   const base = { session_id: "s1", cwd: "/home/dev/acme-shop" };
-  const own: Readonly<Record<string, Record<string, unknown>>> = {
-    droid: { transcript_path: "/home/dev/.factory/sessions/s.jsonl" },
-  };
-  describe.each(Object.entries(own))("%s", (source, mark) => {
-    const payload = (hook_event_name: string, rest: Record<string, unknown> = {}) => ({
-      ...base,
-      ...mark,
-      hook_event_name,
-      ...rest,
-    });
-    it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
-      ["SessionStart", { source: "resume", model: "m" }, { type: "session.start", data: { model: "m" } }],
-      ["SessionEnd", { reason: "prompt_input_exit" }, { type: "session.end", data: { reason: "user_exit" } }],
-      ["UserPromptSubmit", { prompt: "Fix it" }, { type: "prompt.submit", data: { prompt_length: 6 } }],
-      ["Stop", {}, { type: "turn.end" }],
-      ["StopFailure", { error_type: "rate_limit" }, { type: "turn.error" }],
-      ["SubagentStart", { agent_id: "a1", agent_name: "reviewer" }, { type: "subagent.start" }],
-      ["PreCompact", { trigger: "auto" }, { type: "compaction" }],
-    ])("%s", (event, rest, expected) => {
-      expect(only(payload(event, rest))).toMatchObject({ source, session_id: "s1", ...expected });
-    });
-    it("gives no event for ignored events", () => {
-      expect(eventsOf(payload("Notification"))).toEqual([]);
-      expect(eventsOf(payload("toString"))).toEqual([]);
-    });
-    it("reads ids and fields under each of their names", () => {
-      const snake = only(payload("PreToolUse", { tool_name: "Execute", tool_input: {}, tool_use_id: "c1" }));
-      const camel = only({
-        ...mark,
-        hookEventName: "PreToolUse",
-        sessionId: "s1",
-        toolName: "Execute",
-        tool_call_id: "c1",
-      });
-      for (const event of [snake, camel]) {
-        expect(event).toMatchObject({ session_id: "s1", data: { tool_name: "Execute", tool_call_id: "c1" } });
-      }
-      expect(snake?.id).toBe(only(payload("PreToolUse", { tool_use_id: "c1" }), { timeMs: 5, hookPid: 9 })?.id);
-    });
-    it("sets a call's status from its result", () => {
-      const status = (event: string, rest: Record<string, unknown>) => {
-        const end = only(payload(event, { tool_name: "x", tool_use_id: "c1", ...rest }));
-        return end?.type === "tool.end" ? [end.data?.status, extrasOf(end).status_origin] : [];
-      };
-      expect(status("PostToolUse", { tool_response: "fine" })).toEqual(["success", "assumed"]);
-      expect(status("PostToolUse", { tool_response: { exitCode: 2 } })).toEqual(["error", "native"]);
-      expect(status("PostToolUse", { tool_output: { is_error: true } })).toEqual(["error", "native"]);
-      expect(status("PostToolUseFailure", { error: "no" })).toEqual(["error", "native"]);
-    });
-    it("is not recognised without its distinguishing field, unless the command line names it", () => {
-      const { cursor_version: _, ...bare } = { ...base, hook_event_name: "Stop", cursor_version: 1 };
-      expect(eventsOf(bare)).toEqual([]);
-      expect(only(bare, { source })?.source).toBe(source);
-      expect(only({ ...bare, cursor_version: "1" }, { source })?.source).not.toBe(source);
-    });
-  });
   it("pairs calls without ids by their input", () => {
     const kimi = (hook_event_name: string, command: string, hookPid: number) =>
       eventsOf(
