@@ -225,7 +225,7 @@ test("a whole state directory that is put back, file by file, is noticed by the 
 
 test("without a backend the digests of counted facts have a limit, and a delivery without all of them says so", async () => {
   replay.env = {};
-  await workUntil(0.2);
+  await workUntil(0.4);
   backUp();
   const digests = (change?: string): number => {
     const db = openDatabase(replay.places.storePath);
@@ -239,12 +239,12 @@ test("without a backend the digests of counted facts have a limit, and a deliver
   expect(digests()).toBeGreaterThan(0);
   digests(`INSERT INTO counted_lately (digest)
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 120000) SELECT i FROM n`);
-  await workUntil(0.4);
+  await workUntil(0.75);
   expect(digests()).toBe(100_000);
   use({});
-  await workUntil(0.6);
+  await workUntil(0.8);
   expect(digests()).toBe(0);
-  await workUntil(0.7);
+  await workUntil(0.9);
   putBack();
   await workUntil(1);
   expect(noticed()).toMatchObject({ hasGap: true });
