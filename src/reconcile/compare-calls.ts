@@ -1,3 +1,4 @@
+import { isLostCall } from "../model/lost-calls.ts";
 import { isCoveredBy } from "../model/removed-calls.ts";
 import type { EntryOf } from "../model/transcript.ts";
 import type { Database } from "../store/database.ts";
@@ -86,7 +87,8 @@ export function compareCalls(
       differ(entry.key, own, `the model is ${entry.model ?? "unknown"} in the transcript`, null, null);
     }
   }
-  const missing = [...calls.values()].filter(({ key }) => !transcript.calls.has(key));
+  // A call that was lost in a kill is derived from its tools; no transcript has it
+  const missing = [...calls.values()].filter(({ key }) => !transcript.calls.has(key) && !isLostCall(key));
   const onlyStored = missing.filter((call) => !transcript.removed.some((sum) => isCoveredBy(call, sum)));
   if (missing.length > onlyStored.length) {
     remarks.push(`${label}: ${callsWere(missing.length - onlyStored.length)} removed from the transcript by the agent`);

@@ -10,6 +10,8 @@ import { CASES, type RecordedCall, Replay } from "../support/replay.ts";
 import { firstOf, firstRecordings } from "../support/whole.ts";
 
 const HOUR_MS = 3_600_000;
+/** Plugins report up to 250 events in a session; most recordings have fewer hooks than this. */
+const MAX_DRAINS = 60;
 const agents = await allAgents();
 const cases = agents.flatMap((agent) => {
   const folder = join(CASES, agent.source);
@@ -24,14 +26,15 @@ afterEach(() => replay?.remove());
 
 describe.each(firstOf(firstRecordings(cases), 2))("$source $name", ({ agent, source, name, calls }) => {
   // Without transcripts, which would correct calls that were settled too early
-  test("hooks only: a drain after every hook gives the result of one drain at the end", {
-    timeout: 60_000,
+  test("hooks only: drains after the hooks give the result of one drain at the end", {
+    timeout: 180_000,
   }, async () => {
     const totals = async (isEach: boolean) => {
       replay = new Replay(source, name, { withTranscripts: false });
-      for (const call of replay.calls) {
+      const step = Math.ceil(replay.calls.length / MAX_DRAINS);
+      for (const [index, call] of replay.calls.entries()) {
         replay.put(call);
-        if (isEach) await replay.drain({}, clockAt(msOf(call)));
+        if (isEach && index % step === 0) await replay.drain({}, clockAt(msOf(call)));
       }
       await replay.drain({ endIdle: true });
       return takeTotals(replay);
@@ -43,7 +46,7 @@ describe.each(firstOf(firstRecordings(cases), 2))("$source $name", ({ agent, sou
   const isWritten = existsSync(join(CASES, source, name, "transcripts"));
   test.each([...new Set([ends.slice(0, 1), ends.slice(-1)].flat())])(
     "timed out before call %i ended and resumed an hour later: no call is reported twice",
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async (at) => {
       const beforeMs = msOf(calls[at - 1]);
       const totals = async (isTimedOut: boolean) => {

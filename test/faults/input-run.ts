@@ -35,7 +35,7 @@ export async function tryOddValues(extent: "all" | "some"): Promise<Tried> {
     const aside = world.quarantined();
     expect(aside).toHaveLength(report.quarantined);
     for (const { reason } of aside)
-      expect(reason).toMatch(/^(no agent recognises it|it cannot be |the payload |it has )/);
+      expect(reason).toMatch(/^(no agent recognises it|its event is unknown |it cannot be |the payload |it has )/);
     expect(world.outside()).toEqual(before);
     expect(Object.getOwnPropertyNames(Object.prototype).sort().join(" ")).toBe(PROTOTYPE);
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
