@@ -97,8 +97,8 @@ test.each(vectors.map((one) => [one.name, one] as const))("%s", (_, { stdin, sou
     expect(found(payload, session)).toContain(one["session_id"]);
     const id = one.data?.["tool_call_id"];
     if (id !== undefined) expect(found(payload, call)).toContain(id);
-    const told = found(payload, call).find((value) => value !== undefined);
-    if (type?.startsWith("tool.") === true && told !== undefined) expect(id).toBe(told);
+    const callId = found(payload, call).find((value) => value !== undefined);
+    if (type?.startsWith("tool.") === true && callId !== undefined) expect(id).toBe(callId);
     if (status !== undefined) expect(one.data?.["status"]).toBe(status);
   }
 });

@@ -41,7 +41,7 @@ const claude = (hook_event_name: string, rest: object = {}) => ({
   ...rest,
 });
 
-/** Sessions of which nothing tells the usage. */
+/** Sessions with unknown usage. */
 const CASES: readonly (readonly [string, string, readonly object[]])[] = [
   [
     "a run without a prompt, whose session file is not there",

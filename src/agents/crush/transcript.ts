@@ -1,4 +1,5 @@
 // Tables as written by 0.90.0, read 2026-11-26; what they do not contain: README.md beside this file
+
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type {
@@ -12,6 +13,7 @@ import type {
 } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
+import { partOf, sessionIn } from "../shared/transcript/database-part.ts";
 import { type Dated, located, oldestFirst, reportProblem } from "../shared/transcript/past.ts";
 import { openDatabase, queryDatabase, type View } from "../shared/transcript/sqlite.ts";
 import { uniqueCallIds } from "./calls.ts";
@@ -146,15 +148,6 @@ function walkAll(rows: readonly MessageRow[], memo: Memo, session: WalkSession) 
   }
   return { entries, unreadable, memo: { ...memo, place, lastId, open: open.slice(-MAX_OPEN), state } };
 }
-
-const partOf = (path: string, sessionId: string, agentId: string | undefined): TranscriptFile => ({
-  path,
-  key: `${path}#${agentId === undefined ? "" : "agent:"}${sessionId}`,
-  watch: [path, `${path}-wal`],
-  ...(agentId !== undefined && { agentId }),
-});
-
-const sessionIn = ({ path, key, agentId }: TranscriptFile): string => agentId ?? (key ?? "").slice(path.length + 1);
 
 /** A subagent's session alone: its parent's parts contain it. */
 function sessionAndBelow(db: View, sessionId: string): readonly SessionRow[] | undefined {

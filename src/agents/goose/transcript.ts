@@ -1,4 +1,5 @@
 // Tables of schema version 16, as written by 1.52.0, read 2026-11-26; token rule in README.md beside this file
+
 import { existsSync } from "node:fs";
 import type {
   LocatedSession,
@@ -13,6 +14,7 @@ import type {
 import { isSequenceNumber } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
+import { partOf, sessionIn } from "../shared/transcript/database-part.ts";
 import { foldersBelow, located, oldestFirst, reportProblem } from "../shared/transcript/past.ts";
 import { openDatabase, queryDatabase, type View } from "../shared/transcript/sqlite.ts";
 import { uniqueCallIds } from "./calls.ts";
@@ -117,15 +119,6 @@ async function inAll<T>(
   if (all.length === 0 && failure !== undefined) throw failure;
   return all;
 }
-
-const partOf = (path: string, sessionId: string, agentId: string | undefined): TranscriptFile => ({
-  path,
-  key: `${path}#${agentId === undefined ? "" : "agent:"}${sessionId}`,
-  watch: [path, `${path}-wal`],
-  ...(agentId !== undefined && { agentId }),
-});
-
-const sessionIn = ({ path, key, agentId }: TranscriptFile): string => agentId ?? (key ?? "").slice(path.length + 1);
 
 /** A subagent's session alone: its parent's parts contain it. */
 function sessionAndBelow(db: View, sessionId: string): readonly SessionRow[] {

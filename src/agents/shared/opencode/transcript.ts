@@ -1,4 +1,5 @@
 // Tables as written by 1.18.33, read 2026-11-21; token rule in README.md beside this file
+
 import { readdir, stat } from "node:fs/promises";
 import { basename, isAbsolute, join } from "node:path";
 import type {
@@ -14,6 +15,7 @@ import { isSequenceNumber } from "../../../model/call-ids.ts";
 import { defined } from "../../../model/defined.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../../model/transcript.ts";
 import { asString } from "../payload/json.ts";
+import { partOf, sessionIn } from "../transcript/database-part.ts";
 import { type Dated, entriesIn, foldersBelow, located, oldestFirst, reportProblem } from "../transcript/past.ts";
 import { openDatabase, queryDatabase, type View } from "../transcript/sqlite.ts";
 import { uniqueCallIds } from "./calls.ts";
@@ -190,15 +192,6 @@ function walkAll(rows: readonly MessageRow[], memo: Memo, session: WalkSession) 
   }
   return { entries, unreadable, memo: { ...memo, place, lastId, open: open.slice(-MAX_OPEN), state } };
 }
-
-const partOf = (path: string, sessionId: string, agentId: string | undefined): TranscriptFile => ({
-  path,
-  key: `${path}#${agentId === undefined ? "" : "agent:"}${sessionId}`,
-  watch: [path, `${path}-wal`],
-  ...(agentId !== undefined && { agentId }),
-});
-
-const sessionIn = ({ path, key, agentId }: TranscriptFile): string => agentId ?? (key ?? "").slice(path.length + 1);
 
 /** A subagent's session alone: its parent's parts contain it. */
 function sessionAndBelow(db: View, sessionId: string): readonly SessionRow[] | undefined {
