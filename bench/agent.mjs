@@ -220,7 +220,9 @@ function drainTimes({ home }) {
 
 /** Parts of the live tests, bundled because they are TypeScript. */
 async function harness() {
-  const parts = ["install", "machine", "model-server", "play", "programs"].map((name) => `./test/live/${name}.ts`);
+  const parts = ["install", "machine", "model-server", "play", "programs", "programs/program"].map(
+    (name) => `./test/live/${name}.ts`,
+  );
   const outfile = join(root, "node_modules", ".cache", "openhook-live", "harness.mjs");
   await build({
     stdin: {

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { asObject } from "../../src/agents/shared/payload/json.ts";
-import type { Program } from "./programs.ts";
+import type { Program } from "./programs/program.ts";
 
 /** An agent on this machine. */
 export interface Installed {

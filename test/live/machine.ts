@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Places, placesOf } from "../../src/config/places.ts";
 import { removeFolder } from "../support/remove.ts";
 import type { Installed } from "./install.ts";
-import type { Place, Program } from "./programs.ts";
+import type { Place, Program } from "./programs/program.ts";
 
 /** Result of a process. */
 export interface Finished {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Finished, Machine } from "./machine.ts";
 import { kill } from "./machine.ts";
-import { type Place, type Program, SLOW_PID_FILE } from "./programs.ts";
+import { type Place, type Program, SLOW_PID_FILE } from "./programs/program.ts";
 import type { Step } from "./script.ts";
 
 /**

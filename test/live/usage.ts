@@ -2,7 +2,7 @@ import * as semconv from "../../src/telemetry/semconv.ts";
 import type { PlainAttributes, ReceivedSpan, Receiver } from "../receiver/receiver.ts";
 import { sums } from "./apis/api.ts";
 import type { Served } from "./model-server.ts";
-import type { Program } from "./programs.ts";
+import type { Program } from "./programs/program.ts";
 import type { Scenario } from "./scenarios.ts";
 import type { ToolUse, Usage } from "./script.ts";
 

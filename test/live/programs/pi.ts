@@ -1,0 +1,40 @@
+import { openaiChat } from "../apis/openai-chat.ts";
+import { type Program, use } from "./program.ts";
+
+export const pi: Program = {
+  source: "pi",
+  command: "pi",
+  packages: ["@mariozechner/pi-coding-agent"],
+  version: "0.73.1",
+  api: openaiChat,
+  model: "scripted/coder",
+  exitCodeIs: "error",
+  // it has no figure of it
+  reportsLess: { reasoning: true },
+  cannot: { subagent: "subagents are an extension; test/agents/pi/plugin.test.ts has helpers" },
+  environment: () => ({ PI_OFFLINE: "1", PI_TELEMETRY: "0" }),
+  settings: ({ url }) => ({
+    ".pi/agent/models.json": {
+      providers: {
+        scripted: {
+          baseUrl: `${url}/v1`,
+          api: "openai-completions",
+          apiKey: "none",
+          compat: { supportsDeveloperRole: false, supportsReasoningEffort: false },
+          models: [{ id: "coder", name: "Coder", input: ["text"], contextWindow: 200_000, maxTokens: 32_000 }],
+        },
+      },
+    },
+    ".pi/agent/settings.json": { enableInstallTelemetry: false, quietStartup: true },
+  }),
+  arguments: ({ prompt, continues }, model) => [
+    ...(continues ? ["--continue"] : []),
+    ...["--model", model, "--print", prompt],
+  ],
+  askerOf: ({ tools }) => (tools.length > 0 ? "main" : "aside"),
+  tools: () => ({
+    shell: (command, status) => use("bash", { command }, status),
+    read: (path, status) => use("read", { path }, status),
+    subagent: (task) => use("subagent", { agent: "helper", task }),
+  }),
+};

@@ -1,0 +1,80 @@
+import type { Api } from "../apis/api.ts";
+import type { Asking } from "../model-server.ts";
+import type { Asker, Step, Tools, ToolUse } from "../script.ts";
+
+/** Where a program runs. */
+export interface Place {
+  readonly home: string;
+  readonly project: string;
+  /** Base URL of the model server, without a trailing slash. */
+  readonly url: string;
+  readonly model: string;
+}
+
+/** A real agent, and how to run it unattended against a model server on loopback. */
+export interface Program {
+  readonly source: string;
+  /** The command that users type. */
+  readonly command: string;
+  /** npm packages, the program's first, all of the same version. `{platform}`: npm's name of it. */
+  readonly packages: readonly string[];
+  readonly version: string;
+  /** Path below `node_modules`, if npm's link needs an install script. `{platform}`: npm's name of it. */
+  readonly file?: string;
+  readonly api: Api;
+  readonly model: string;
+  /** The model for subagents, if different. */
+  readonly subagentModel?: string;
+  environment(place: Place): Readonly<Record<string, string>>;
+  /** Files below the home folder; values other than text are written as JSON. */
+  settings(place: Place): Readonly<Record<string, unknown>>;
+  /** Packages that must be in the home folder: a copy of the installed ones, except the program itself. */
+  readonly packagesAt?: string;
+  arguments(step: Step, model: string): readonly string[];
+  askerOf(request: Asking): Asker;
+  tools(place: Pick<Place, "project" | "model">): OwnTools;
+  /** The status it reports for a command that exits with an error code. */
+  readonly exitCodeIs: "success" | "error";
+  /** Scenarios that it does not support, with the reason. */
+  readonly cannot?: Readonly<Record<string, string>>;
+  /** Where it records less than was served. */
+  readonly reportsLess?: {
+    /** A model call is stored after its tools: one killed with them has no usage. */
+    readonly usageOfKilledCalls?: true;
+    /** A turn that ends with an API error leaves no record of it. */
+    readonly failedTurns?: true;
+    readonly reasoning?: true;
+  };
+}
+
+/** Tools that differ between agents. */
+export interface OwnTools extends Pick<Tools, "shell" | "subagent"> {
+  /** @default by `shell` */
+  readonly read?: Tools["read"];
+  readonly lastWord?: Tools["lastWord"];
+  readonly awaitSubagent?: Tools["awaitSubagent"];
+}
+
+/** All tools of a program. */
+export function toolsOf(program: Program, place: Pick<Place, "project" | "model">): Tools {
+  const own = program.tools(place);
+  return {
+    read: (file, status) => own.shell(`cat ${file}`, status),
+    lastWord: (text) => ({ text }),
+    awaitSubagent: () => [],
+    ...own,
+    subagent: (prompt) => ({ ...own.subagent(prompt), startsSubagent: true }),
+    failing: (exitCode) => own.shell(`exit ${exitCode}`, program.exitCodeIs),
+    slow: () => own.shell(`echo $$ > "$HOME/${SLOW_PID_FILE}"; exec sleep 300`, "unfinished"),
+  };
+}
+
+/** The slow tool's start marker, below the home folder. */
+export const SLOW_PID_FILE = "slow-tool.pid";
+
+/** A tool that the model requests. */
+export const use = (name: string, input: ToolUse["input"], status: ToolUse["status"] = "success"): ToolUse => ({
+  name,
+  input,
+  status,
+});
