@@ -4,9 +4,10 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { allAgents, findAgent } from "../../src/agents/registry.ts";
 import { startReceiver } from "../receiver/receiver.ts";
 import { ensureBuilt, PROGRAM, ROOT } from "../support/program.ts";
-import { type Installed, install, NoProgramError } from "./install.ts";
+import { type Installed, install } from "./install.ts";
 import { Machine } from "./machine.ts";
 import { startModelServer } from "./model-server.ts";
+import { NoProgramError } from "./no-program.ts";
 import { play } from "./play.ts";
 import { type Program, toolsOf } from "./programs/program.ts";
 import { NO_PROGRAM, PROGRAMS } from "./programs.ts";

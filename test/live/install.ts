@@ -2,7 +2,9 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { asObject } from "../../src/agents/shared/payload/json.ts";
+import { NoProgramError } from "./no-program.ts";
 import type { Program } from "./programs/program.ts";
+import { installFromPypi, newestOnPypi, type PythonProgram } from "./pypi.ts";
 
 /** An agent on this machine. */
 export interface Installed {
@@ -13,15 +15,10 @@ export interface Installed {
   readonly version: string;
 }
 
-/** No such program exists for this platform; this is not a failure. */
-export class NoProgramError extends Error {
-  override readonly name = "NoProgramError";
-}
-
 /**
- * Installs an agent with npm, once per version, without install scripts.
+ * Installs an agent from npm or PyPI, once per version, without install scripts.
  *
- * @throws NoProgramError if its packages do not support this platform; npm's error if it failed
+ * @throws NoProgramError if its packages do not support this platform; the error of npm or pip if it failed
  */
 export function install(program: Program, cacheDir: string, version = program.version): Installed {
   const folder = join(cacheDir, `${program.source}-${version}`);
@@ -30,13 +27,9 @@ export function install(program: Program, cacheDir: string, version = program.ve
   const link = join(binDir, program.command);
   if (!existsSync(link)) {
     mkdirSync(binDir, { recursive: true });
-    const packages = program.packages.map((name) => `${name.replace("{platform}", PLATFORM)}@${version}`);
-    const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
-    execFileSync("npm", ["install", "--prefix", folder, ...flags, ...packages], {
-      stdio: ["ignore", "ignore", "inherit"],
-    });
-    const file = join(modules, program.file?.replaceAll("{platform}", PLATFORM) ?? join(".bin", program.command));
-    if (!existsSync(file)) throw missing(program, modules, file);
+    const file = isOnPypi(program)
+      ? join(installFromPypi(program, version, join(folder, "python")), program.command)
+      : installFromNpm(program, version, folder, modules);
     rmSync(link, { force: true });
     symlinkSync(file, link);
   }
@@ -48,8 +41,10 @@ export function install(program: Program, cacheDir: string, version = program.ve
   return { binDir, modules, version: printed.trim().split("\n")[0] ?? "" };
 }
 
-/** The newest version that npm has. @throws npm's error if it cannot be asked */
-export function newestVersion({ packages: [name = ""] }: Pick<Program, "packages">): string {
+/** The newest version that npm or PyPI has. @throws their client's error if they cannot be asked */
+export function newestVersion(program: Pick<Program, "source" | "packages" | "pythons">): string {
+  if (isOnPypi(program)) return newestOnPypi(program);
+  const [name = ""] = program.packages;
   return execFileSync("npm", ["view", name.replace("{platform}", PLATFORM), "version"], {
     encoding: "utf8",
     stdio: ["ignore", "pipe", "ignore"],
@@ -59,6 +54,22 @@ export function newestVersion({ packages: [name = ""] }: Pick<Program, "packages
 // --- internal ---
 
 const PLATFORM = `${process.platform}-${process.arch}`;
+
+function isOnPypi<T extends Pick<Program, "pythons">>(program: T): program is T & Pick<PythonProgram, "pythons"> {
+  return program.pythons !== undefined;
+}
+
+/** @returns the program's file */
+function installFromNpm(program: Program, version: string, folder: string, modules: string): string {
+  const packages = program.packages.map((name) => `${name.replace("{platform}", PLATFORM)}@${version}`);
+  const flags = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
+  execFileSync("npm", ["install", "--prefix", folder, ...flags, ...packages], {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  const file = join(modules, program.file?.replaceAll("{platform}", PLATFORM) ?? join(".bin", program.command));
+  if (!existsSync(file)) throw missing(program, modules, file);
+  return file;
+}
 
 /** Native programs come in optional packages, one for each platform. */
 function missing(program: Program, modules: string, file: string): Error {

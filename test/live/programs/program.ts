@@ -18,6 +18,8 @@ export interface Program {
   readonly command: string;
   /** npm packages, the program's first, all of the same version. `{platform}`: npm's name of it. */
   readonly packages: readonly string[];
+  /** If its package is on PyPI: the versions of Python that it supports, the preferred one first. */
+  readonly pythons?: readonly string[];
   readonly version: string;
   /** Path below `node_modules`, if npm's link needs an install script. `{platform}`: npm's name of it. */
   readonly file?: string;
