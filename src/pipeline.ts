@@ -239,7 +239,7 @@ async function endWithProcess(work: Drain): Promise<boolean> {
   const added = await readInbox(work);
   for (const session of await derive(work, await read(work, new Set([...ended, ...added]))))
     await build(work, session, { patient: false });
-  if (hasNewEvents(work)) return false;
+  if (await hasNewEvents(work)) return false;
   for (const session of sessionsWithoutProcess(work)) {
     if (work.partlyReadUntilMs.has(session)) continue;
     await build(work, session, { patient: false, endIdle: ENDED_WITH_PROCESS });

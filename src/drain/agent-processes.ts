@@ -1,5 +1,8 @@
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { EVENT_FILE, processStart } from "../intake/inbox-file.ts";
+import { readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import { isComplete } from "../intake/inbox.ts";
+import { isOurs, listEntries } from "../intake/inbox-dirs.ts";
+import { processStart } from "../intake/inbox-file.ts";
 import type { IntakeFacts } from "../model/agent.ts";
 import { cardOf } from "../model/card-of.ts";
 import { fileSystemOf } from "../store/file-system.ts";
@@ -45,13 +48,17 @@ export function mayExitSoon(drain: Drain): boolean {
   return [...open].some(([session, keys]) => ended.has(session) && keys.some(({ host }) => host === hostHere()));
 }
 
-/** Whether a hook is writing an event, or wrote one since the inbox was read. */
-export function hasNewEvents({ places }: Pick<Drain, "places">): boolean {
-  try {
-    return readdirSync(places.inboxDir).some((name) => name.endsWith(EVENT_FILE));
-  } catch {
-    return false;
+/**
+ * Whether a hook is writing an event, or wrote one since the inbox was read. A hook that was killed leaves a file without an end; some
+ * agents kill those that still run when a turn ends.
+ */
+export async function hasNewEvents({ places, platform }: Pick<Drain, "places" | "platform">): Promise<boolean> {
+  for (const entry of await listEntries(places.inboxDir)) {
+    if (!isOurs(entry)) continue;
+    if (mayStillWrite(entry.name, platform)) return true;
+    if (await isComplete(join(places.inboxDir, entry.name)).catch(() => true)) return true;
   }
+  return false;
 }
 
 // --- internal ---
@@ -67,7 +74,7 @@ function isGone({ places, platform }: Drain, { process: name, host }: ProcessKey
 }
 
 /** The same process: pids are reused. A zombie is gone: in a container without init it stays. */
-function isRunning(pid: string, start: string): boolean {
+function isRunning(pid: string, start?: string): boolean {
   let stat: string;
   try {
     stat = readFileSync(`/proc/${pid}/stat`, "latin1");
@@ -75,7 +82,15 @@ function isRunning(pid: string, start: string): boolean {
     // Anything but a missing process is no proof
     return !(error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ESRCH"));
   }
-  return processStart(stat) === start && !/\) [ZX] /.test(stat.slice(stat.lastIndexOf(") ")));
+  const isThis = start === undefined || processStart(stat) === start;
+  return isThis && !/\) [ZX] /.test(stat.slice(stat.lastIndexOf(") ")));
+}
+
+/** Whether the hook that writes a file may still run. Only hooks of this machine matter: the agent whose end is in question ran here. */
+function mayStillWrite(name: string, platform: NodeJS.Platform): boolean {
+  const pid = /^\d+-(\d+)-\d+\.evt$/.exec(name)?.[1];
+  if (pid === undefined) return true;
+  return platform === "linux" ? isRunning(pid) : exists(Number(pid));
 }
 
 function exists(pid: number): boolean {

@@ -82,6 +82,23 @@ export async function settle(
   });
 }
 
+/** Whether a file has its end line: its intake has written the whole event. @throws Error if it cannot be read */
+export async function isComplete(path: string): Promise<boolean> {
+  const handle = await open(path, "r");
+  try {
+    const { size } = await handle.stat();
+    const { buffer, bytesRead } = await handle.read(
+      Buffer.alloc(END_BYTES),
+      0,
+      END_BYTES,
+      Math.max(0, size - END_BYTES),
+    );
+    return endOf(buffer.subarray(0, bytesRead)) !== undefined;
+  } finally {
+    await handle.close();
+  }
+}
+
 // --- internal ---
 
 /** Limit of the wait for a stopped intake, as on a suspended machine. */
@@ -157,22 +174,6 @@ async function isIntakeRunning(name: string): Promise<boolean> {
   const [, parent, pid] = /^(\d+)-(\d+)-\d+\.evt$/.exec(name) ?? [];
   const stat = pid === undefined ? "" : await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "");
   return stat !== "" && stat.slice(stat.lastIndexOf(") ") + 2).split(" ")[1] === parent;
-}
-
-async function isComplete(path: string): Promise<boolean> {
-  const handle = await open(path, "r");
-  try {
-    const { size } = await handle.stat();
-    const { buffer, bytesRead } = await handle.read(
-      Buffer.alloc(END_BYTES),
-      0,
-      END_BYTES,
-      Math.max(0, size - END_BYTES),
-    );
-    return endOf(buffer.subarray(0, bytesRead)) !== undefined;
-  } finally {
-    await handle.close();
-  }
 }
 
 const tooLarge = { ok: false, reason: "the file is larger than any the intake writes" } as const;

@@ -1,5 +1,5 @@
 // Agents that report no end: a session is over when the agent's process is gone. Real processes run the real hook.
-import { type ChildProcess, fork, spawnSync } from "node:child_process";
+import { type ChildProcess, fork, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -128,6 +128,22 @@ onLinux("a process of the agent", () => {
     await drain();
     expect(segments()).toEqual(["timeout process_gone"]);
     expect(count("SELECT count(*) AS n FROM tool_calls WHERE status = 'unfinished'")).toBe(1);
+  });
+
+  test("has killed a hook that was still writing: the torn file does not keep the session open", async () => {
+    const agent = startAgent();
+    await turn(agent);
+    const env = { PATH: process.env["PATH"], OPENHOOK_OTEL_HOME: inbox.places.stateDir };
+    // Its stdin stays open, so it waits for the rest of the payload
+    const torn = spawn("sh", [HOOK, "acme"], { env, detached: true, stdio: ["pipe", "ignore", "ignore"] });
+    const files = () => readdirSync(inbox.places.inboxDir).filter((name) => name.includes(`-${torn.pid}-`));
+    while (files().length === 0) await new Promise((done) => setTimeout(done, 20));
+    process.kill(-(torn.pid ?? 0), "SIGKILL");
+    await once(torn, "exit");
+    await kill(agent);
+    await drain();
+    expect(files()).toHaveLength(1);
+    expect(segments()).toEqual(["completed process_gone"]);
   });
 
   test("is a zombie: it is gone", async () => {
