@@ -67,12 +67,14 @@ function radarOf(program) {
   const { source } = program;
   const agent = agents.find((one) => one.source === source);
   let version = program.version;
+  let withoutProgram;
   try {
-    if (!isPinned) version = newestVersion(program);
+    if (!isPinned) ({ version, withoutProgram } = newestVersion(program));
   } catch (error) {
     print(`${source}: NOT RUN: its newest version is unknown: ${firstLine(error.message)}`);
     return;
   }
+  if (withoutProgram !== undefined) print(`${source} ${withoutProgram}: NOT RUN: npm has no program for this platform`);
   const result = play(source, version);
   if (result.passed.length + result.failures.size === 0) {
     print(`${source} ${version}: NOT RUN: ${result.reason}`);

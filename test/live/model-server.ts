@@ -7,6 +7,7 @@ import { type Asker, Prompter, type Script, type ToolUse, type Usage } from "./s
 
 /** A request to the model, with what identifies the caller. */
 export interface Asking extends ModelRequest {
+  readonly body: Json;
   readonly headers: IncomingHttpHeaders;
 }
 
@@ -16,6 +17,8 @@ export interface Served {
   readonly model: string;
   readonly usage: Usage;
   readonly tools: readonly (ToolUse & { readonly id: string })[];
+  /** A call of the agent that is not in the script, but in its records. */
+  readonly isAside?: true;
 }
 
 export interface ModelServer {
@@ -46,9 +49,10 @@ export async function startModelServer(
       return sendJson(response, aside?.[1] ?? {}, aside === undefined ? 404 : 200);
     }
     const request = api.read(body, path);
-    const caller = askerOf({ ...request, headers: incoming.headers });
-    // titles and the like, which no agent records
-    const reply = caller === "aside" ? { text: "Acme shop", usage: { input: 300, output: 8 } } : prompter.next(caller);
+    const asker = askerOf({ ...request, body, headers: incoming.headers });
+    const caller = asker === "sub" ? "sub" : "main";
+    const isAside = asker === "aside" || asker === "recorded aside";
+    const reply = isAside ? { text: "Acme shop", usage: { input: 300, output: 8 } } : prompter.next(caller);
     if (reply === undefined) {
       problems.push(`a request of ${caller} is not in the script`);
       return sendJson(response, api.failure(400).body, 400);
@@ -60,7 +64,7 @@ export async function startModelServer(
     const tools = (reply.tools ?? []).map((tool) => ({ ...tool, id: newId(api.callIdPrefix ?? "") }));
     const { model, streams } = request;
     const usage = reply.usage ?? {};
-    if (caller !== "aside") served.push({ caller, model, usage, tools });
+    if (asker !== "aside") served.push({ caller, model, usage, tools, ...(isAside && { isAside }) });
     if (thinkMs > 0) await sleep(thinkMs);
     api.send(response, { ...reply, id: newId("answer_"), model, streams, usage, tools });
   }

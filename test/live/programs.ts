@@ -2,19 +2,40 @@ import { claudeCode } from "./programs/claude-code.ts";
 import { cline } from "./programs/cline.ts";
 import { codex } from "./programs/codex.ts";
 import { copilot } from "./programs/copilot.ts";
+import { droid } from "./programs/droid.ts";
 import { geminiCli } from "./programs/gemini-cli.ts";
 import { goose } from "./programs/goose.ts";
+import { grok } from "./programs/grok.ts";
 import { kilo } from "./programs/kilo.ts";
+import { kimi } from "./programs/kimi.ts";
 import { opencode } from "./programs/opencode.ts";
 import { pi } from "./programs/pi.ts";
 import type { Program } from "./programs/program.ts";
+import { qwenCode } from "./programs/qwen-code.ts";
 
 /** One entry per agent. */
-export const PROGRAMS: readonly Program[] = [claudeCode, codex, geminiCli, copilot, opencode, kilo, pi, cline, goose];
+export const PROGRAMS: readonly Program[] = [
+  claudeCode,
+  codex,
+  geminiCli,
+  copilot,
+  opencode,
+  kilo,
+  pi,
+  cline,
+  goose,
+  qwenCode,
+  kimi,
+  grok,
+  droid,
+];
 
 /** Why an agent is not included. */
 export const NO_PROGRAM: Readonly<Record<string, string>> = {
+  antigravity: "its program is an editor and wants an account",
+  "copilot-vscode": "it is an extension of an editor",
   crush: "its npm package downloads the program from elsewhere",
   cursor: "its program talks to its maker's servers alone and wants an account",
   kiro: "its program talks to its maker's servers alone and wants an account",
+  windsurf: "its program is an editor and wants an account",
 };

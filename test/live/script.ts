@@ -61,7 +61,8 @@ export interface Script {
   readonly repeatsLast?: true;
 }
 
-export type Asker = "main" | "sub" | "aside";
+/** Who asks the model. Asides, such as titles, are not in the script; an agent keeps a record of some of them as its calls. */
+export type Asker = "main" | "sub" | "aside" | "recorded aside";
 
 /** Returns a script's answers; `undefined` if the script has none left. */
 export class Prompter {

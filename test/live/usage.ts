@@ -13,7 +13,7 @@ export interface UsageFacts {
   readonly segments: number;
   /** How each turn ended, in order. */
   readonly turns: readonly string[];
-  /** One line per model call: agent and figures. */
+  /** One line per model call, or per turn and subagent if calls have no usage: agent and figures. */
   readonly calls: readonly string[];
   /** One line per tool call: agent, tool name, status, id. */
   readonly tools: readonly string[];
@@ -31,9 +31,12 @@ type Figures = ReturnType<typeof sums>;
 /** Usage that the model server served, limited to what the agent can record. */
 export function servedUsage(served: readonly Served[], scenario: Scenario, program: Program): UsageFacts {
   const { api, reportsLess } = program;
-  const calls = served.map(({ caller, usage, tools }) => {
-    const isKilled = tools.some(({ status }) => status === "unfinished");
-    return { caller, figures: isKilled && reportsLess?.usageOfKilledCalls ? undefined : figuresOf(usage, program) };
+  const parts = reportsLess?.usageOfCalls ? runsOf(served) : served.map((call) => [call]);
+  const calls = parts.map((part) => {
+    const isKilled = part.some((call) => call.tools.some(({ status }) => status === "unfinished"));
+    const isLost = isKilled && reportsLess?.usageOfKilledCalls;
+    const figures = isLost ? undefined : sumOf(part.map(({ usage }) => figuresOf(usage, program)));
+    return { caller: part[0]?.caller ?? "main", figures };
   });
   const tools = served.flatMap(({ caller, tools: uses }) => uses.map((use) => ({ caller, ...use })));
   const sum = sumOf(calls.flatMap(({ figures }) => figures ?? []));
@@ -43,19 +46,24 @@ export function servedUsage(served: readonly Served[], scenario: Scenario, progr
     sessions: 1,
     segments: scenario.steps.length,
     turns: [...scenario.steps.slice(1).map(() => "ended"), lastTurn ?? "ended"],
-    calls: calls.map(({ caller, figures }) => callLine(caller, figures)).sort(),
+    calls: calls.map(({ caller, figures }) => callLine(caller, figures, program)).sort(),
     tools: tools
       .map(({ caller, status, id, ...use }) => toolLine(caller, nameOf(use), status, api.callIdPrefix && id))
       .sort(),
     subagents: tools.filter(({ startsSubagent }) => startsSubagent).map(nameOf),
     roots: sumOnRoots,
-    counters: { ...sum, calls: calls.length, tools: countsOf(tools.map(({ status }) => status)) },
+    counters: {
+      ...sum,
+      calls: reportsLess?.usageOfCalls ? 0 : calls.length,
+      tools: countsOf(tools.map(({ status }) => status)),
+    },
     strays: [],
   };
 }
 
 /** Usage that the backend received. */
-export function receivedUsage(receiver: Receiver, { api }: Program): UsageFacts {
+export function receivedUsage(receiver: Receiver, program: Program): UsageFacts {
+  const { api, reportsLess } = program;
   const byId = receiver.spansById();
   const spans = [...byId.values()].sort((a, b) => Number(a.startNs - b.startNs));
   const ofKind = (kind: string): readonly ReceivedSpan[] =>
@@ -72,9 +80,13 @@ export function receivedUsage(receiver: Receiver, { api }: Program): UsageFacts 
     sessions: new Set(spans.map(({ attributes }) => attributes[semconv.SESSION_ID])).size,
     segments: roots.length,
     turns: ofKind("turn").map(({ attributes }) => String(attributes[semconv.OPENHOOK_TURN_STATE])),
-    calls: ofKind("model_call")
-      .map((span) => callLine(askerOf(span), usageOn(span.attributes)))
-      .sort(),
+    calls: (reportsLess?.usageOfCalls
+      ? [
+          ...ofKind("turn").map((span) => callLine("main", usageOn(span.attributes), program)),
+          ...ofKind("subagent").map((span) => callLine("sub", usageOn(span.attributes), program)),
+        ]
+      : ofKind("model_call").map((span) => callLine(askerOf(span), usageOn(span.attributes), program))
+    ).sort(),
     tools: ofKind("tool_call")
       .map((span) => {
         const { [semconv.GEN_AI_TOOL_NAME]: name, [semconv.OPENHOOK_TOOL_STATUS]: status } = span.attributes;
@@ -104,6 +116,20 @@ function figuresOf(usage: Usage, { api, reportsLess }: Program): Figures {
   };
 }
 
+/** The calls of each turn, and those of the subagent. */
+function runsOf(served: readonly Served[]): readonly (readonly Served[])[] {
+  const [main, sub] = [
+    served.filter(({ caller }) => caller === "main"),
+    served.filter(({ caller }) => caller === "sub"),
+  ];
+  const turns: Served[][] = [];
+  for (const [index, call] of main.entries()) {
+    if (index === 0 || main[index - 1]?.tools.length === 0) turns.push([]);
+    turns.at(-1)?.push(call);
+  }
+  return sub.length === 0 ? turns : [...turns, sub];
+}
+
 const total = <T>(items: readonly T[], pick: (item: T) => number): number =>
   items.reduce((n, item) => n + pick(item), 0);
 
@@ -115,8 +141,12 @@ const sumOf = (all: readonly Figures[]): Figures => ({
   reasoning: total(all, (f) => f.reasoning),
 });
 
-const callLine = (caller: Served["caller"], figures: Figures | undefined): string =>
-  `${caller}: ${figures === undefined ? "no usage" : JSON.stringify(figures)}`;
+/** Only calls have a figure of reasoning. */
+function callLine(caller: Served["caller"], figures: Figures | undefined, { reportsLess }: Program): string {
+  if (figures === undefined) return `${caller}: no usage`;
+  const { reasoning, ...others } = figures;
+  return `${caller}: ${JSON.stringify(reportsLess?.usageOfCalls ? others : { ...others, reasoning })}`;
+}
 
 const toolLine = (caller: Served["caller"], name: string, status: string, id: unknown): string =>
   `${caller}: ${name} ${status} ${id ?? ""}`;

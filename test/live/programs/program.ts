@@ -21,8 +21,13 @@ export interface Program {
   /** If its package is on PyPI: the versions of Python that it supports, the preferred one first. */
   readonly pythons?: readonly string[];
   readonly version: string;
-  /** Path below `node_modules`, if npm's link needs an install script. `{platform}`: npm's name of it. */
+  /**
+   * Path below `node_modules`, if npm's link needs an install script. `{platform}`: npm's name of it. A file with the ending `.br` is
+   * unpacked.
+   */
   readonly file?: string;
+  /** The oldest Node that runs it, if that is newer than the oldest for us. */
+  readonly node?: string;
   readonly api: Api;
   readonly model: string;
   /** The model for subagents, if different. */
@@ -41,7 +46,9 @@ export interface Program {
   readonly cannot?: Readonly<Record<string, string>>;
   /** Where it records less than was served. */
   readonly reportsLess?: {
-    /** A model call is stored after its tools: one killed with them has no usage. */
+    /** Only turns and subagents have usage, calls have none. */
+    readonly usageOfCalls?: true;
+    /** Usage is stored after the tools of a call, or at the end of a turn: what was killed before has none. */
     readonly usageOfKilledCalls?: true;
     /** A turn that ends with an API error leaves no record of it. */
     readonly failedTurns?: true;
