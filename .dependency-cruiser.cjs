@@ -139,7 +139,7 @@ module.exports = {
     rule(
       "connections-open-in-network",
       { path: "^src/", pathNot: "^src/(network/|view/(server|guard)\\.ts$|demo/receiver\\.ts$)" },
-      { path: "^(node:)?(http|https|http2|net|tls|dgram)$|node_modules/undici/" },
+      { path: "^(node:)?(http|https|http2|net|tls|dgram)$|node_modules/(undici|@grpc)/" },
     ),
     // An agent that keeps its sessions in a database has that, too, in its folder
     rule(

@@ -117,7 +117,10 @@ const OPTIONS = {
   platform: "node",
   target: "node20",
   ...AS_THE_PROGRAM,
-  alias: { debug: join(ROOT, "src", "network", "silent-debug.ts") },
+  alias: {
+    debug: join(ROOT, "src", "network", "silent-debug.ts"),
+    "@grpc/proto-loader": join(ROOT, "src", "network", "no-proto-loader.ts"),
+  },
   minifySyntax: true,
   minifyWhitespace: true,
   // All of them are in LICENCES.txt

@@ -24,8 +24,10 @@ export function readOwnVariables(env: Env): Layer {
 
 /** The settings in OpenTelemetry's variables. */
 export interface OtelLayer extends Layer {
-  /** Signals with a protocol that we do not support (`grpc`), and the variable that sets it. */
+  /** Signals with a protocol that we do not support, and the variable that sets it. */
   readonly unsupported: ReadonlyMap<OtlpSignal, string>;
+  /** Signals for which a variable chooses gRPC, and that variable. */
+  readonly grpc: ReadonlyMap<OtlpSignal, string>;
   /** Addresses (`""`: the general one) that are set but cannot be used: their headers are not sent. */
   readonly unusableEndpoints: ReadonlySet<"" | OtlpSignal>;
 }
@@ -39,16 +41,19 @@ export interface OtelLayer extends Layer {
 export function readOtelVariables(env: Env): OtelLayer {
   const layer = newLayer();
   const unsupported = new Map<OtlpSignal, string>();
+  const grpc = new Map<OtlpSignal, string>();
   for (const signal of OTLP_SIGNALS) {
     const variable = ["OTLP_PROTOCOL", `OTLP_${signal.toUpperCase()}_PROTOCOL`]
       .map((name) => `OTEL_EXPORTER_${name}`)
       .findLast((name) => isSet(env[name]));
-    if (variable !== undefined && !isSupportedProtocol(env[variable])) unsupported.set(signal, variable);
+    if (variable === undefined) continue;
+    if (!isSupportedProtocol(env[variable])) unsupported.set(signal, variable);
+    if (wordOf(env[variable]) === "grpc") grpc.set(signal, variable);
   }
   const unusableEndpoints = new Set<"" | OtlpSignal>();
   for (const scope of ["", ...OTLP_SIGNALS] as const) {
     for (const [suffix, name] of Object.entries(EXPORTER)) {
-      const taken = readExporterVariable(layer, env, { scope, suffix, name, unsupported });
+      const taken = readExporterVariable(layer, env, { scope, suffix, name, unsupported, grpc });
       if (name === "endpoint" && !taken) unusableEndpoints.add(scope);
     }
   }
@@ -56,7 +61,7 @@ export function readOtelVariables(env: Env): OtelLayer {
   readTemporality(layer, env);
   readResource(layer, env);
   readSwitches(layer, env);
-  return { ...layer, unsupported, unusableEndpoints };
+  return { ...layer, unsupported, grpc, unusableEndpoints };
 }
 
 // --- internal ---
@@ -93,21 +98,34 @@ interface ExporterVariable {
   readonly suffix: string;
   readonly name: string;
   readonly unsupported: ReadonlyMap<OtlpSignal, string>;
+  readonly grpc: ReadonlyMap<OtlpSignal, string>;
 }
 
 /** False if the variable is set and its value was refused. */
-function readExporterVariable(layer: Layer, env: Env, { scope, suffix, name, unsupported }: ExporterVariable): boolean {
-  const variable = `OTEL_EXPORTER_OTLP_${scope === "" ? "" : `${scope.toUpperCase()}_`}${suffix}`;
+function readExporterVariable(layer: Layer, env: Env, exporter: ExporterVariable): boolean {
+  const { scope, suffix, name, unsupported, grpc } = exporter;
+  const variable = nameOf(scope, suffix);
   const text = env[variable]?.trim();
   if (!isSet(text)) return true;
   const target = mustBe(scope === "" ? `otlp.${name}` : `otlp.${scope}.${name}`);
   if (name === "protocol" && !isSupportedProtocol(text)) return false;
-  // gRPC addresses may have no scheme ("localhost:4317"), which is right for the program they are meant for
-  const notForUs = scope === "" ? OTLP_SIGNALS.every((signal) => unsupported.has(signal)) : unsupported.has(scope);
-  if (name === "endpoint" && notForUs && invalidReason(target.setting, text) !== undefined) return false;
+  const isFor = (signals: ReadonlyMap<OtlpSignal, string>) =>
+    scope === "" ? OTLP_SIGNALS.every((signal) => signals.has(signal)) : signals.has(scope);
+  if (name === "endpoint" && isFor(unsupported) && invalidReason(target.setting, text) !== undefined) return false;
   const isWord = name === "compression" || name === "protocol";
-  putText(layer, target, isWord ? text.toLowerCase() : text, foreign(variable));
+  const address = name === "endpoint" && isFor(grpc) ? withScheme(text, env, scope) : text;
+  putText(layer, target, isWord ? text.toLowerCase() : address, foreign(variable));
   return layer.values.has(target.setting.key);
+}
+
+const nameOf = (scope: "" | OtlpSignal, suffix: string): string =>
+  `OTEL_EXPORTER_OTLP_${scope === "" ? "" : `${scope.toUpperCase()}_`}${suffix}`;
+
+/** Addresses for gRPC may have no scheme ("localhost:4317"); they are for TLS unless a variable says otherwise. */
+function withScheme(address: string, env: Env, scope: "" | OtlpSignal): string {
+  if (!/^[a-z0-9.-]+:\d+$|^\[[0-9a-f:]+\]:\d+$/i.test(address)) return address;
+  const insecure = ([scope, ""] as const).map((of) => wordOf(env[nameOf(of, "INSECURE")])).find(isSet);
+  return `${insecure === "true" ? "http" : "https"}://${address}`;
 }
 
 /** `OTEL_TRACES_EXPORTER=none` switches a signal off. */
@@ -152,8 +170,10 @@ function readSwitches(layer: Layer, env: Env): void {
   }
 }
 
+const wordOf = (text: string | undefined): string => text?.trim().toLowerCase() ?? "";
+
 const isSupportedProtocol = (protocol: string | undefined): boolean =>
-  ["http/protobuf", "http/json"].includes(protocol?.trim().toLowerCase() ?? "");
+  ["http/protobuf", "http/json", "grpc"].includes(wordOf(protocol));
 
 const isSet = (text: string | undefined): text is string => text !== undefined && text.trim() !== "";
 

@@ -58,14 +58,16 @@ const HOST_ARCHES: Readonly<Record<string, string>> = {
 
 function signalSettings({ otlp, disabled }: Config, signal: OtlpSignal): OtlpSignalSettings | undefined {
   const own = otlp[signal];
-  const url = own.endpoint ?? (otlp.endpoint === undefined ? undefined : appendPath(otlp.endpoint, `/v1/${signal}`));
+  const protocol = own.protocol ?? otlp.protocol;
+  const path = protocol === "grpc" ? "" : `/v1/${signal}`;
+  const url = own.endpoint ?? (otlp.endpoint === undefined ? undefined : appendPath(otlp.endpoint, path));
   if (disabled || !own.enabled || url === undefined) return undefined;
   const certificatePath = own.certificate ?? otlp.certificate;
   const clientCertificatePath = own.clientCertificate ?? otlp.clientCertificate;
   const clientKeyPath = own.clientKey ?? otlp.clientKey;
   return {
     url,
-    protocol: own.protocol ?? otlp.protocol,
+    protocol,
     headers: { ...otlp.headers, ...own.headers },
     compression: own.compression ?? otlp.compression,
     timeoutMs: own.timeoutMs ?? otlp.timeoutMs,

@@ -34,7 +34,8 @@ export interface Layers {
  *
  * Four rules keep data and credentials from going where the user did not send them:
  * - our own general setting wins over OpenTelemetry's variable for one signal (agents set those for themselves);
- * - an address for a protocol that we do not support, from OpenTelemetry's variables, never replaces the user's own;
+ * - an address for another protocol than the user's own, gRPC or one that we do not support, never replaces the user's own address if
+ *   it comes from OpenTelemetry's variables;
  * - headers only go to the origin that their place names, if it names one: a token is for one backend;
  * - an unreadable setting that decides where data goes stops its signal.
  */
@@ -86,17 +87,41 @@ function prepare(given: Layers): Layers {
     const general = key.replace(/^otlp\.(traces|metrics)\./, "otlp.");
     if (general !== key && [given.flags, given.own].some(({ values }) => values.has(general))) otel.values.delete(key);
   }
-  for (const signal of otel.unsupported.keys()) {
+  const yielding = yieldingToOwn(given);
+  const unsupported = new Map([...otel.unsupported, ...yielding]);
+  for (const signal of yielding.keys()) removeProtocol(otel, signal);
+  for (const signal of unsupported.keys()) {
     if (!sets(userLayers(given), signal, "endpoint")) continue;
     otel.values.delete(`otlp.${signal}.endpoint`);
-    if (otel.unsupported.size === OTLP_SIGNALS.length) otel.values.delete("otlp.endpoint");
+    if (unsupported.size === OTLP_SIGNALS.length) otel.values.delete("otlp.endpoint");
   }
   return {
     flags: withServiceName(given.flags),
     own: withServiceName(given.own),
-    otel,
+    otel: { ...otel, unsupported },
     file: withServiceName(given.file),
   };
+}
+
+/** Signals for which OpenTelemetry's variables choose gRPC, while the user's own address is for HTTP. */
+function yieldingToOwn(given: Layers): ReadonlyMap<OtlpSignal, string> {
+  const users = userLayers(given);
+  const ownProtocol = (signal: OtlpSignal) =>
+    keysFor(signal, "protocol").flatMap((key) => users.flatMap(({ values }) => values.get(key) ?? []))[0]?.value;
+  return new Map(
+    [...given.otel.grpc].filter(([signal]) => sets(users, signal, "endpoint") && ownProtocol(signal) !== "grpc"),
+  );
+}
+
+/** Removes OpenTelemetry's protocol for one signal and keeps it for the other. */
+function removeProtocol({ values }: Layer, signal: OtlpSignal): void {
+  const general = values.get("otlp.protocol");
+  values.delete(`otlp.${signal}.protocol`);
+  values.delete("otlp.protocol");
+  for (const other of OTLP_SIGNALS) {
+    const key = `otlp.${other}.protocol`;
+    if (other !== signal && general !== undefined && !values.has(key)) values.set(key, general);
+  }
 }
 
 /** `service.name` among a place's attributes is that place's service name, unless it sets one directly. */
@@ -169,7 +194,9 @@ function stopUnsupported(effective: Effective, { otel, ...others }: Layers) {
       stopping.set(variable, [...(stopping.get(variable) ?? []), signal]);
   }
   const start = (variable: string) =>
-    `environment variable ${variable} names a protocol other than http/protobuf and http/json, the only ones that are supported`;
+    [...otel.grpc.values()].includes(variable)
+      ? `environment variable ${variable} chooses gRPC, but your own address is for HTTP`
+      : `environment variable ${variable} names a protocol other than http/protobuf, http/json and grpc, the only ones that are supported`;
   const warnings = [
     ...[...ignored].map((variable) => `${start(variable)}; it is ignored, together with its address`),
     ...[...stopping].map(
@@ -247,19 +274,49 @@ const refusal = (source: Source, named: string, destination: string): string =>
 // 5. Result
 
 const ENDPOINTS = ["otlp.endpoint", "otlp.traces.endpoint", "otlp.metrics.endpoint"] as const;
-const GRPC_PORT = "4317";
 
-const portRemarks = (effective: Effective): readonly string[] =>
-  ENDPOINTS.flatMap((key) => {
-    const endpoint = effective.get(key);
-    if (endpoint === undefined || new URL(String(endpoint.value)).port !== GRPC_PORT) return [];
-    return `${describeSource(endpoint.source)}: ${key} has port ${GRPC_PORT}, which is usually for gRPC; export uses HTTP, usually on port 4318`;
+/** Ports that are usually for one protocol, and the text for the other. */
+const PORTS = [
+  {
+    port: "4317",
+    usually: "gRPC",
+    isFor: (protocol: string) => protocol === "grpc",
+    used: "HTTP, usually on port 4318",
+  },
+  {
+    port: "4318",
+    usually: "HTTP",
+    isFor: (protocol: string) => protocol !== "grpc",
+    used: "gRPC, usually on port 4317",
+  },
+] as const;
+
+/** Addresses with the port of the other protocol. */
+function portRemarks(effective: Effective): readonly string[] {
+  const remarks = OTLP_SIGNALS.flatMap((signal) => {
+    const key = keysFor(signal, "endpoint").find((name) => effective.has(name));
+    const endpoint = key === undefined ? undefined : effective.get(key);
+    if (endpoint === undefined) return [];
+    const known = PORTS.find(({ port }) => port === new URL(String(endpoint.value)).port);
+    if (known === undefined || known.isFor(protocolOf(effective, signal))) return [];
+    return `${describeSource(endpoint.source)}: ${key} has port ${known.port}, which is usually for ${known.usually}; export uses ${known.used} (otlp.protocol)`;
   });
+  return [...new Set(remarks)];
+}
+
+function protocolOf(effective: Effective, signal: OtlpSignal): string {
+  const [own, shared] = keysFor(signal, "protocol").map((key) => effective.get(key)?.value);
+  return String(own ?? shared ?? DEFAULTS.otlp.protocol);
+}
 
 function remarksOn(effective: Effective, file: FileLayer): readonly string[] {
   const remarks: string[] = [];
   const base = effective.get("otlp.endpoint");
-  if (base !== undefined && /\/v1\/(traces|metrics)\/?$/.test(new URL(String(base.value)).pathname)) {
+  if (
+    base !== undefined &&
+    OTLP_SIGNALS.some((signal) => protocolOf(effective, signal) !== "grpc") &&
+    /\/v1\/(traces|metrics)\/?$/.test(new URL(String(base.value)).pathname)
+  ) {
     remarks.push(
       `${describeSource(base.source)}: otlp.endpoint ends in /v1/…, which is appended again; remove it, or use otlp.traces.endpoint`,
     );

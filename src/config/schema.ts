@@ -18,7 +18,7 @@ const endpoint = z
       issue.addIssue('holds a user or password; put it into "otlp.headers.authorization" instead');
     }
   });
-const protocol = z.enum(["http/protobuf", "http/json"]);
+const protocol = z.enum(["http/protobuf", "http/json", "grpc"]);
 const compression = z.enum(["gzip", "none"]);
 // Ten minutes: a drain that waits longer for one response is stuck
 const timeoutMs = z.int().min(1).max(600_000);
@@ -38,12 +38,14 @@ const general = {
   endpoint: endpoint
     .optional()
     .describe(
-      "Base address; /v1/traces and /v1/metrics are appended. Without an endpoint no data leaves this machine.",
+      "Base address; for HTTP, /v1/traces and /v1/metrics are appended. Without an endpoint no data leaves this machine.",
     ),
-  protocol: protocol.default("http/protobuf").describe("Encoding of requests over HTTP."),
+  protocol: protocol
+    .default("http/protobuf")
+    .describe("Encoding of requests over HTTP, or grpc, usually on port 4317."),
   headers: headers
     .default({})
-    .describe("HTTP headers of every request, e.g. authorization. Names are case-insensitive.")
+    .describe("Headers of every request (metadata of gRPC), e.g. authorization. Names are case-insensitive.")
     .register(about, { secret: true }),
   compression: compression.default("gzip").describe("Compression of the request body."),
   timeoutMs: timeoutMs
@@ -69,7 +71,7 @@ const own = (signal: OtlpSignal) => ({
   endpoint: endpoint
     .optional()
     .describe(`Full address for ${signal}, used unchanged; otherwise otlp.endpoint + /v1/${signal}.`),
-  protocol: protocol.optional().describe(`Encoding of ${signal}; otherwise otlp.protocol.`),
+  protocol: protocol.optional().describe(`Protocol of ${signal}; otherwise otlp.protocol.`),
   headers: headers
     .default({})
     .describe(`HTTP headers for ${signal} only, in addition to otlp.headers.`)

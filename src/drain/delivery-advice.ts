@@ -6,10 +6,10 @@ import { isEndpointMissing, isRedirect } from "../otlp/response.ts";
 export function adviceOn(
   signal: OtlpSignal,
   { httpStatus, kept, oversized, remedy }: DeliverySummary,
-  { compression }: Pick<OtlpSignalSettings, "compression">,
+  settings: Pick<OtlpSignalSettings, "compression" | "protocol">,
 ): string {
   if (kept > 0) {
-    const advice = remedy ?? adviceOnStatus(signal, httpStatus, compression === "gzip");
+    const advice = remedy ?? adviceOnStatus(signal, httpStatus, settings);
     return advice === undefined ? "" : `; ${advice}`;
   }
   return oversized > 0 ? `; ${oversized} stay queued although each is too large by itself: ${TOO_LARGE}` : "";
@@ -17,13 +17,20 @@ export function adviceOn(
 
 // --- internal ---
 
-function adviceOnStatus(signal: OtlpSignal, httpStatus = 0, isPacked: boolean): string | undefined {
+function adviceOnStatus(
+  signal: OtlpSignal,
+  httpStatus = 0,
+  { compression, protocol }: Pick<OtlpSignalSettings, "compression" | "protocol">,
+): string | undefined {
   if (isEndpointMissing(httpStatus)) {
+    if (protocol === "grpc") {
+      return `check otlp.endpoint; if it accepts no ${signal}, set otlp.${signal}.enabled to false`;
+    }
     return `check otlp.endpoint: /v1/traces and /v1/metrics are appended to it; if it accepts no ${signal}, set otlp.${signal}.enabled to false`;
   }
   if (isRedirect(httpStatus)) return `set otlp.${signal}.endpoint to the final address, which is used unchanged`;
   const advice = ADVICE[httpStatus];
-  return advice !== undefined && isPacked && MAY_BE_GZIP.has(httpStatus)
+  return advice !== undefined && compression === "gzip" && MAY_BE_GZIP.has(httpStatus)
     ? `${advice}, or set otlp.compression to none if it cannot read gzip`
     : advice;
 }

@@ -4,9 +4,9 @@ export type OtlpSignal = (typeof OTLP_SIGNALS)[number];
 
 /** One signal's OTLP destination, complete. */
 export interface OtlpSignalSettings {
-  /** Full URL, signal path included. */
+  /** Full URL, signal path included; for gRPC only scheme, host and port count. */
   readonly url: string;
-  readonly protocol: "http/protobuf" | "http/json";
+  readonly protocol: "http/protobuf" | "http/json" | "grpc";
   readonly headers: Readonly<Record<string, string>>;
   readonly compression: "gzip" | "none";
   readonly timeoutMs: number;

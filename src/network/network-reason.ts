@@ -13,18 +13,28 @@ export interface NetworkFailure {
  * is not HTTP; the error's text is not passed on.
  *
  * @param url the full address; shown without credentials
+ * @param over what was sent
  */
-export function networkFailure(error: Error, url: string): NetworkFailure {
+export function networkFailure(error: Error, url: string, over: "http" | "grpc" = "http"): NetworkFailure {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   const shown = shownUrl(url);
   if (isHttp2(error) || code === NO_COMMON_PROTOCOL) {
     return { reason: `${shown} responds in HTTP/2 only, as gRPC receivers do`, remedy: USE_HTTP_PORT };
   }
-  return { reason: reasonOf(code || error.name, shown), ...remedyFor(code, url) };
+  return { reason: reasonOf(code || error.name, shown), ...remedyFor(code, url, over) };
 }
 
 /** `networkFailure` for a connection that ended without an error. @param reason includes the address as it is shown */
-export const failureWithoutError = (reason: string, url: string): NetworkFailure => ({ reason, ...remedyFor("", url) });
+export const failureWithoutError = (reason: string, url: string, over: "http" | "grpc" = "http"): NetworkFailure => ({
+  reason,
+  ...remedyFor("", url, over),
+});
+
+/** A gRPC call to a server that knows only HTTP/1.1. */
+export const notHttp2 = (url: string): NetworkFailure => ({
+  reason: `${shownUrl(url)} responds in HTTP/1.1 only, and gRPC needs HTTP/2`,
+  remedy: USE_GRPC_PORT,
+});
 
 // --- internal ---
 
@@ -48,14 +58,23 @@ function isHttp2(error: Error): boolean {
 }
 
 const USE_HTTP_PORT =
-  "gRPC is not supported: set otlp.endpoint to the receiver's address for HTTP, usually with port 4318";
+  "set otlp.protocol to grpc, or otlp.endpoint to the receiver's address for HTTP, usually with port 4318";
 
-function remedyFor(code: string, url: string): Pick<NetworkFailure, "remedy"> {
-  // Receivers of gRPC close connections in HTTP/1.1 in different ways
-  const isGrpcPort = URL.canParse(url) && new URL(url).port === "4317";
-  const remedy = REMEDIES.get(code) ?? (isGrpcPort ? `port 4317 is usually for gRPC; ${USE_HTTP_PORT}` : undefined);
+const USE_GRPC_PORT =
+  "set otlp.protocol to http/protobuf, or otlp.endpoint to the receiver's address for gRPC, usually with port 4317";
+
+function remedyFor(code: string, url: string, over: "http" | "grpc"): Pick<NetworkFailure, "remedy"> {
+  const port = URL.canParse(url) ? new URL(url).port : "";
+  // Receivers of one protocol close connections of the other in different ways
+  const wrongPort = over === "http" ? WRONG_PORTS.http : WRONG_PORTS.grpc;
+  const remedy = REMEDIES.get(code) ?? (port === wrongPort.port ? wrongPort.remedy : undefined);
   return remedy === undefined ? {} : { remedy };
 }
+
+const WRONG_PORTS = {
+  http: { port: "4317", remedy: `port 4317 is usually for gRPC; ${USE_HTTP_PORT}` },
+  grpc: { port: "4318", remedy: `port 4318 is usually for HTTP; ${USE_GRPC_PORT}` },
+} as const;
 
 const untrusted: ReasonText = (url) => `the certificate of ${url} is not signed by an authority known here`;
 

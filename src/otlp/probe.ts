@@ -1,7 +1,7 @@
 import type { ExportOutcome, OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
 import { encodeMetrics, encodeSpans } from "./encode.ts";
+import { openTransport } from "./open-transport.ts";
 import { toOutcome } from "./response.ts";
-import { createTransport } from "./transport.ts";
 
 /** A backend's response to an empty export. */
 export interface ProbeResult {
@@ -27,7 +27,7 @@ export async function probe(
   { version, timeoutMs }: { readonly version: string; readonly timeoutMs: number },
 ): Promise<ProbeResult> {
   const encode = signal === "traces" ? encodeSpans : encodeMetrics;
-  const transport = createTransport(settings, version);
+  const transport = openTransport(signal, settings, version);
   try {
     const response = await transport.send(encode([], settings.protocol), timeoutMs);
     const { httpStatus, dateMs } = response;

@@ -1,16 +1,20 @@
 import { ProtobufMetricsSerializer, ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 import type { ExportOutcome, OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
 import { withoutSecrets } from "./secrets.ts";
-import type { HttpResponse, SendError } from "./transport.ts";
+import type { SendError, TransportResponse } from "./transport-response.ts";
 
 /**
  * What a response means for the records of its request.
  *
- * The same bytes are retried only after 429, 502, 503 and 504 (OTLP specification) and after requests without a response. A 2xx
- * response means that the records were accepted, even if its body is unreadable. Neither `reason` nor `message` contains a
+ * The same bytes are retried only after 429, 502, 503 and 504, the statuses of gRPC that the OTLP specification names, and after
+ * requests without a response. A 2xx response means that the records were accepted, even if its body is unreadable. Neither `reason` nor `message` contains a
  * configured secret.
  */
-export function toOutcome(response: HttpResponse, signal: OtlpSignal, settings: OtlpSignalSettings): ExportOutcome {
+export function toOutcome(
+  response: TransportResponse,
+  signal: OtlpSignal,
+  settings: OtlpSignalSettings,
+): ExportOutcome {
   switch (response.status) {
     case "success":
       return { status: "ok", ...readSuccess(response, signal, settings) };
@@ -51,7 +55,7 @@ interface Success {
 const UNREADABLE: Success = { rejected: 0, message: "unreadable answer" };
 
 function readSuccess(
-  { data, contentType, complete }: Extract<HttpResponse, { status: "success" }>,
+  { data, contentType, complete }: Extract<TransportResponse, { status: "success" }>,
   signal: OtlpSignal,
   settings: OtlpSignalSettings,
 ): Success {

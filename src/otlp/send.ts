@@ -2,10 +2,11 @@ import { withSeriesLabels } from "../model/series-labels.ts";
 import type { ExportOutcome, OtlpSettings, OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
 import type { MetricPoint, SpanRecord } from "../model/telemetry.ts";
 import { encodeMetrics, encodeSpans } from "./encode.ts";
+import { openTransport } from "./open-transport.ts";
 import { scopeOf, toReadableSpans, toResourceMetrics } from "./readable.ts";
 import { resourcesOver, withoutSeriesLabels } from "./resource.ts";
 import { toOutcome } from "./response.ts";
-import { createTransport, type HttpTransport } from "./transport.ts";
+import type { Transport } from "./transport-response.ts";
 
 /** Sends records to the configured destinations. Each call is one request and one attempt; no call rejects. */
 export interface Sender {
@@ -41,7 +42,7 @@ export function createSender(
     readonly version: string;
     readonly signal?: AbortSignal;
     readonly onResponse?: OnResponse;
-    readonly transport?: (signal: OtlpSignal) => Pick<HttpTransport, "send" | "shutdown">;
+    readonly transport?: (signal: OtlpSignal) => Pick<Transport, "send" | "shutdown">;
   },
 ): Sender {
   const scope = scopeOf(options.version);
@@ -51,7 +52,7 @@ export function createSender(
     of && {
       signal,
       settings: of,
-      transport: options.transport?.(signal) ?? createTransport(of, options.version, options.signal),
+      transport: options.transport?.(signal) ?? openTransport(signal, of, options.version, options.signal),
       onResponse: options.onResponse ?? (() => {}),
     };
   const traces = open("traces", settings.traces);
@@ -82,7 +83,7 @@ export function createSender(
 interface Channel {
   readonly signal: OtlpSignal;
   readonly settings: OtlpSignalSettings;
-  readonly transport: Pick<HttpTransport, "send" | "shutdown">;
+  readonly transport: Pick<Transport, "send" | "shutdown">;
   readonly onResponse: OnResponse;
 }
 

@@ -27,6 +27,7 @@ import { agentReports } from "../../src/health/doctor/agents.ts";
 import type { Agent, Installer } from "../../src/model/agent.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { readStore } from "../../src/store/read-only.ts";
+import { startGrpcReceiver } from "../receiver/grpc-receiver.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { CONTROL, columnsOf, contextAt, SGR } from "../support/context.ts";
 import { Replay, ROOT } from "../support/replay.ts";
@@ -486,6 +487,33 @@ describe("probes the endpoint with an empty export", () => {
     });
   });
 
+  test("an OTLP backend over gRPC, and one that refuses the credentials", async () => {
+    const grpc = await startGrpcReceiver();
+    const world = { ...at(grpc.url, { OPENHOOK_OTEL_OTLP_PROTOCOL: "grpc" }), now: Date.now };
+    const { code, about } = await examine(world);
+    expect(code).toBe(0);
+    for (const signal of ["traces", "metrics"]) {
+      expect(about(signal)).toEqual([expect.stringMatching(`^ok: ${grpc.url}/? answers OK to grpc \\(gzip\\) in `)]);
+    }
+    grpc.setBehaviour(() => ({ grpc: { code: 16, details: "who are you?" } }));
+    const { report } = await examine(world);
+    await grpc.close();
+    expect(report.findings.find(({ area }) => area === "traces")).toMatchObject({
+      level: "broken",
+      text: expect.stringContaining("answered UNAUTHENTICATED (16): who are you?"),
+      todo: expect.stringContaining("config set otlp.headers.authorization"),
+    });
+  });
+
+  test("gRPC to a receiver of HTTP: names both settings", async () => {
+    const { report } = await examine(at(receiver.url, { OPENHOOK_OTEL_OTLP_PROTOCOL: "grpc" }));
+    expect(report.findings.find(({ area }) => area === "traces")).toMatchObject({
+      level: "broken",
+      text: expect.stringContaining("HTTP/1.1 only, and gRPC needs HTTP/2"),
+      todo: expect.stringMatching(/otlp\.protocol to http\/protobuf, .*4317/),
+    });
+  });
+
   test("a gRPC receiver: names the port for HTTP", async () => {
     const server = createHttp2Server().on("sessionError", () => {});
     const port = await new Promise<number>((listening) =>
@@ -496,7 +524,7 @@ describe("probes the endpoint with an empty export", () => {
     expect(report.findings.find(({ area }) => area === "traces")).toMatchObject({
       level: "broken",
       text: expect.stringContaining("HTTP/2"),
-      todo: expect.stringMatching(/gRPC.*4318/),
+      todo: expect.stringMatching(/otlp\.protocol to grpc, .*4318/),
     });
   });
 

@@ -83,7 +83,7 @@ describe("an invalid destination setting has no fallback", () => {
     ["one header", { otlp: { endpoint, headers: { authorization: ["s3cret"] } } }],
     ["a line break in a header", { otlp: { endpoint, headers: { authorization: "s3cret\nx" } } }],
     ["a header's name", { otlp: { endpoint, headers: { "authorization: Bearer s3cret": "" } } }],
-    ["protocol", { otlp: { endpoint, protocol: "grpc" } }],
+    ["protocol", { otlp: { endpoint, protocol: "http/thrift" } }],
     ["certificate", { otlp: { endpoint, certificate: 1 } }],
     ["disabled", { otlp: { endpoint }, disabled: "yes" }],
   ])("%s", async (_, file) => {

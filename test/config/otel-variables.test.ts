@@ -207,9 +207,29 @@ describe("resource", () => {
 describe("variables that are meant for the agent", () => {
   const GRPC = { OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" };
 
-  it("gRPC without a setting of ours: no export, one warning with a remedy", async () => {
+  it("gRPC without an address of ours: their address and their protocol, without a path", async () => {
     const { otlp, warnings, errors } = await settings({
       ...GRPC,
+      OTEL_EXPORTER_OTLP_ENDPOINT: "http://a.example:4317",
+    });
+    expect([warnings, errors]).toEqual([[], []]);
+    expect(otlp.traces).toMatchObject({ url: "http://a.example:4317/", protocol: "grpc" });
+    expect(otlp.metrics).toMatchObject({ url: "http://a.example:4317/", protocol: "grpc" });
+  });
+
+  it.each([
+    ["a.example:4317", {}, "https://a.example:4317/"],
+    ["[::1]:4317", { OTEL_EXPORTER_OTLP_INSECURE: "true" }, "http://[::1]:4317/"],
+    ["a.example:4317", { OTEL_EXPORTER_OTLP_INSECURE: "TRUE" }, "http://a.example:4317/"],
+    ["a.example:4317", { OTEL_EXPORTER_OTLP_INSECURE: "false" }, "https://a.example:4317/"],
+  ])("gRPC to %s with %j: the scheme is added", async (endpoint, insecure, url) => {
+    const { otlp, errors } = await settings({ ...GRPC, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, ...insecure });
+    expect([otlp.traces?.url, otlp.metrics?.url, errors]).toEqual([url, url, []]);
+  });
+
+  it("a protocol that nobody supports: no export, one warning with a remedy", async () => {
+    const { otlp, warnings, errors } = await settings({
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/thrift",
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://a.example:4317",
     });
     expect([otlp.traces, otlp.metrics, errors]).toEqual([undefined, undefined, []]);
@@ -217,6 +237,19 @@ describe("variables that are meant for the agent", () => {
     expect(warnings[0]).toMatch(
       /OTEL_EXPORTER_OTLP_PROTOCOL .* traces and metrics are not exported.*config set otlp.endpoint/,
     );
+  });
+
+  it("gRPC replaces our own address if it is for gRPC too, as other variables do", async () => {
+    const env = { ...GRPC, OTEL_EXPORTER_OTLP_ENDPOINT: "http://a.example:4317" };
+    const { otlp } = await settings(env, { otlp: { protocol: "grpc", endpoint: "http://ours.example:4317" } });
+    expect(otlp.traces).toMatchObject({ url: "http://a.example:4317/", protocol: "grpc" });
+  });
+
+  it("gRPC for both signals yields only for the signal that has our own address", async () => {
+    const env = { ...GRPC, OTEL_EXPORTER_OTLP_ENDPOINT: "http://a.example:4317" };
+    const { otlp } = await settings(env, { otlp: { traces: { endpoint: "http://ours.example:4318/v1/traces" } } });
+    expect(otlp.traces).toMatchObject({ url: "http://ours.example:4318/v1/traces", protocol: "http/protobuf" });
+    expect(otlp.metrics).toMatchObject({ url: "http://a.example:4317/", protocol: "grpc" });
   });
 
   it.each(["http://a.example:4317", "a.example:4317"])(
@@ -239,16 +272,17 @@ describe("variables that are meant for the agent", () => {
     },
   );
 
-  it("gRPC with our protocol setting and no address: their address with our protocol", async () => {
-    const env = { ...GRPC, OTEL_EXPORTER_OTLP_ENDPOINT: "http://a.example:4318" };
+  it("gRPC with our protocol setting and no address: their address with their protocol", async () => {
+    const env = { ...GRPC, OTEL_EXPORTER_OTLP_ENDPOINT: "http://a.example:4317" };
     const { otlp } = await settings(env, { otlp: { protocol: "http/json" } });
-    expect(otlp.traces).toMatchObject({ url: "http://a.example:4318/v1/traces", protocol: "http/json" });
+    expect(otlp.traces).toMatchObject({ url: "http://a.example:4317/", protocol: "grpc" });
   });
 
-  it("gRPC for one signal does not affect the other", async () => {
-    const { otlp } = await settings({ ...BASE, OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: "grpc" });
-    expect(otlp.traces?.url).toBe("http://127.0.0.1:4318/v1/traces");
-    expect(otlp.metrics).toBeUndefined();
+  it("gRPC for one signal does not affect the other, and the port is a remark", async () => {
+    const { otlp, warnings } = await settings({ ...BASE, OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: "grpc" });
+    expect(otlp.traces).toMatchObject({ url: "http://127.0.0.1:4318/v1/traces", protocol: "http/protobuf" });
+    expect(otlp.metrics).toMatchObject({ url: "http://127.0.0.1:4318/", protocol: "grpc" });
+    expect(warnings.join()).toMatch(/port 4318, which is usually for HTTP; export uses gRPC/);
   });
 
   it("gRPC without any address gives no warning", async () => {

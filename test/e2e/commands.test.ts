@@ -254,7 +254,7 @@ test("a drain and a preview that send nothing report why", async () => {
   for (const [env, why] of [
     [{}, `no endpoint is set (node ${PROGRAM} config set otlp.endpoint <url>)`],
     [{ ...endpoint, OTEL_SDK_DISABLED: "true" }, "not sent: export is switched off (disabled)"],
-    [{ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" }, "not sent until the configuration is fixed"],
+    [{ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: "http/thrift" }, "not sent until the configuration is fixed"],
     [
       { ...endpoint, OTEL_TRACES_EXPORTER: "none", OTEL_METRICS_EXPORTER: "none" },
       "not sent: export is switched off (otlp.traces.enabled)",

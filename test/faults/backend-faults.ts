@@ -1,7 +1,8 @@
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
+import { statusBytes } from "../receiver/grpc-receiver.ts";
 import type { Reply } from "../receiver/receiver.ts";
-import { absent, type Backend, behaving, raw, unreachable } from "./backend-server.ts";
+import { absent, type Backend, behaving, behavingGrpc, raw, unreachable } from "./backend-server.ts";
 
 /** One kind of backend trouble, and the expected result. */
 export interface BackendFault {
@@ -33,6 +34,15 @@ const answering = (name: string, reply: Reply, says?: RegExp, more: Partial<Back
 
 const status = (code: number, says: RegExp, more: Partial<BackendFault> = {}): BackendFault =>
   answering(`answers ${code}`, { status: code }, says, more);
+
+const GRPC = { OPENHOOK_OTEL_OTLP_PROTOCOL: "grpc" };
+const overGrpc = (name: string, reply: Reply, says?: RegExp, more: Partial<BackendFault> = {}): BackendFault => ({
+  name: `gRPC: ${name}`,
+  start: () => behavingGrpc(() => reply),
+  ...(says !== undefined && { says }),
+  ...more,
+  env: { ...GRPC, ...more.env },
+});
 
 const ALL = { taken: "all" } as const;
 /** For faults that use up the whole time limit. */
@@ -179,6 +189,35 @@ export const FAULTS: readonly BackendFault[] = [
     env: SMALL,
     ...ALL,
     isAmbiguous: true,
+  },
+
+  overGrpc("UNAVAILABLE", { grpc: { code: 14 } }, /answered UNAVAILABLE \(14\)/),
+  overGrpc("UNAUTHENTICATED", { grpc: { code: 16 } }, /UNAUTHENTICATED \(16\).*; check otlp\.headers\.authorization/),
+  overGrpc("UNIMPLEMENTED", { grpc: { code: 12 } }, /UNIMPLEMENTED \(12\).*; check otlp\.endpoint; /),
+  overGrpc("INVALID_ARGUMENT", { grpc: { code: 3 } }, /INVALID_ARGUMENT \(3\).*; rejected spans stay queued/),
+  overGrpc(
+    "RESOURCE_EXHAUSTED with RetryInfo",
+    { grpc: { code: 8, statusDetails: statusBytes(8, "", 1_000) } },
+    /RESOURCE_EXHAUSTED/,
+    { waitMs: 1_200 },
+  ),
+  overGrpc(
+    "RESOURCE_EXHAUSTED at any size",
+    { grpc: { code: 8, details: "grpc: received message larger than max (5 vs. 4)" } },
+    /larger than max .*stay queued although each is too large by itself/,
+  ),
+  overGrpc("never answers", { hang: true }, /no answer from .* within 700 ms/, { env: QUICK.env }),
+  overGrpc("answers after accepting too late", { hang: true, taken: true }, /no answer from .* within 700 ms/, {
+    env: QUICK.env,
+    isAmbiguous: true,
+  }),
+  overGrpc("OK with garbage", { body: "\u0007\u00ff garbage" }, undefined, ALL),
+  overGrpc("OK with 3 MB", { body: "x".repeat(3 << 20) }, undefined, ALL),
+  {
+    name: "gRPC: closes the connection within the call",
+    start: () => raw((socket) => socket.once("data", () => socket.resetAndDestroy())),
+    says: /connection broken by|ended without an answer/,
+    env: GRPC,
   },
 ];
 

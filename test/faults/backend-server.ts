@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { startGrpcReceiver } from "../receiver/grpc-receiver.ts";
 import { type Behaviour, type Receiver, type ReceiverOptions, startReceiver } from "../receiver/receiver.ts";
 
 /** A failing backend that recovers on the same port. */
@@ -18,6 +19,21 @@ export interface Backend {
 /** A receiver with given answers. */
 export async function behaving(behaviour: Behaviour, options: ReceiverOptions = {}): Promise<Backend> {
   const receiver = await startReceiver({ ...options, behaviour });
+  return {
+    port: receiver.port,
+    url: receiver.url,
+    ill: receiver,
+    heal: async () => {
+      receiver.setBehaviour(undefined);
+      return receiver;
+    },
+    close: () => receiver.close(),
+  };
+}
+
+/** A receiver of gRPC with given answers. */
+export async function behavingGrpc(behaviour: Behaviour): Promise<Backend> {
+  const receiver = await startGrpcReceiver({ behaviour });
   return {
     port: receiver.port,
     url: receiver.url,

@@ -48,7 +48,7 @@ describe("network errors in plain words", () => {
     ["DEPTH_ZERO_SELF_SIGNED_CERT", /otlp\.certificate/],
     ["ERR_SSL_WRONG_VERSION_NUMBER", /http:\/\//],
     ["ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED", /otlp\.clientCertificate and otlp\.clientKey/],
-    ["ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL", /gRPC.*4318/],
+    ["ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL", /otlp\.protocol to grpc, .*4318/],
   ])("the remedy of %s names the setting", (code, remedy) => {
     expect(networkFailure(Object.assign(new Error(), { code }), URL_SHOWN).remedy).toMatch(remedy);
   });
@@ -59,7 +59,7 @@ describe("network errors in plain words", () => {
     const settingsFrame = Buffer.from([0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 5, 0, 0, 64, 0]);
     expect(failure(settingsFrame)).toEqual({
       reason: expect.stringContaining("HTTP/2"),
-      remedy: expect.stringMatching(/gRPC.*4318/),
+      remedy: expect.stringMatching(/otlp\.protocol to grpc, .*4318/),
     });
     expect(failure(Buffer.from("SSH-2.0-OpenSSH_9.9\r\n"))).not.toHaveProperty("remedy");
   });

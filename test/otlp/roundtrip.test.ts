@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Attributes, MetricPoint, SpanRecord } from "../../src/model/telemetry.ts";
 import { createSender, type Sender } from "../../src/otlp/send.ts";
+import { startGrpcReceiver } from "../receiver/grpc-receiver.ts";
 import {
   type PlainAttributes,
   type ReceivedPoint,
@@ -16,10 +17,12 @@ import * as arbitrary from "./arbitrary.ts";
 import { COST, DURATION, spanRecord, sumPoint } from "./records.ts";
 
 let receiver: Receiver;
+let grpcReceiver: Receiver;
 beforeAll(async () => {
   receiver = await startReceiver();
+  grpcReceiver = await startGrpcReceiver();
 });
-afterAll(() => receiver.close());
+afterAll(() => Promise.all([receiver.close(), grpcReceiver.close()]));
 beforeEach(() => receiver.clear());
 
 describe.each([
@@ -27,21 +30,27 @@ describe.each([
   { protocol: "http/protobuf", compression: "gzip" },
   { protocol: "http/json", compression: "none" },
   { protocol: "http/json", compression: "gzip" },
+  { protocol: "grpc", compression: "none" },
+  { protocol: "grpc", compression: "gzip" },
 ] as const)("$protocol, $compression", ({ protocol, compression }) => {
+  let target: Receiver;
   let sender: Sender;
   beforeAll(() => {
-    sender = createSender(otlpSettings(receiver, { protocol, compression }), { version: "0.1.0" });
+    target = protocol === "grpc" ? grpcReceiver : receiver;
+    sender = createSender(otlpSettings(target, { protocol, compression }), { version: "0.1.0" });
   });
   afterAll(() => sender.close());
 
   test("spans", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(arbitrary.spanRecord, { minLength: 1, maxLength: 8 }), async (records) => {
-        receiver.clear();
+        target.clear();
         expect(await sender.sendSpans(records)).toEqual({ status: "ok", rejected: 0 });
-        const [request] = receiver.requests;
-        expect(request?.headers["content-encoding"]).toBe(compression === "gzip" ? "gzip" : undefined);
-        expect(sortedSpans(receiver.spans)).toEqual(sortedSpans(records.map(asReceived)));
+        const [request] = target.requests;
+        // gRPC's server keeps its own header to itself
+        const isShown = compression === "gzip" && protocol !== "grpc";
+        expect(request?.headers["content-encoding"]).toBe(isShown ? "gzip" : undefined);
+        expect(sortedSpans(target.spans)).toEqual(sortedSpans(records.map(asReceived)));
       }),
       { numRuns: runs(40) },
     );
@@ -50,10 +59,10 @@ describe.each([
   test("metric points", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(arbitrary.metricPoint, { minLength: 1, maxLength: 8 }), async (points) => {
-        receiver.clear();
+        target.clear();
         expect(await sender.sendMetrics(points)).toEqual({ status: "ok", rejected: 0 });
-        expect(receiver.requests).toHaveLength(1);
-        expect(sortedPoints(receiver.metricPoints)).toEqual(sortedPoints(points.map(asReceivedPoint)));
+        expect(target.requests).toHaveLength(1);
+        expect(sortedPoints(target.metricPoints)).toEqual(sortedPoints(points.map(asReceivedPoint)));
       }),
       { numRuns: runs(40) },
     );
@@ -62,7 +71,7 @@ describe.each([
   test("points of a stream keep their order: the zero point comes before the value", async () => {
     const zero = sumPoint(0, { timeMs: 1_760_000_000_000 });
     await sender.sendMetrics([zero, sumPoint(500), sumPoint(3, { resource: { "service.name": "cursor" } })]);
-    const values = receiver.metricPoints
+    const values = target.metricPoints
       .filter((point) => point.resource["service.name"] === "claude-code")
       .map((point) => point.data.kind === "sum" && point.data.value);
     expect(values).toEqual([0, 500]);
@@ -75,8 +84,8 @@ describe.each([
     );
     const odd = { ...attributes, nan: Number.NaN, infinite: Number.POSITIVE_INFINITY, huge: 1e300, lone: "a\ud800b" };
     await sender.sendSpans([spanRecord(1, { attributes: odd, name: "x\udfff" })]);
-    expect(receiver.spans[0]?.attributes).toEqual({ kept: "yes", list: ["a"], lone: "a\ufffdb" });
-    expect(receiver.spans[0]?.name).toBe("x\ufffd");
+    expect(target.spans[0]?.attributes).toEqual({ kept: "yes", list: ["a"], lone: "a\ufffdb" });
+    expect(target.spans[0]?.name).toBe("x\ufffd");
   });
 });
 

@@ -45,6 +45,13 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
+/** What a receiver has collected. */
+export interface Records {
+  readonly spans: ReceivedSpan[];
+  readonly metricPoints: ReceivedPoint[];
+  readonly requests: ReceivedRequest[];
+}
+
 /**
  * Starts an OTLP/HTTP receiver: POST /v1/traces and /v1/metrics, protobuf and JSON, gzip. It responds as the OTLP specification
  * requires (415, 400 with google.rpc.Status and so on), or as `behaviour` says.
@@ -101,14 +108,28 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
   };
 }
 
+/** Adds the records of an accepted request, without the last `rejected`. */
+export function collect(state: Records, request: Omit<ReceivedRequest, "taken">, rejected: number): void {
+  for (const span of withoutLast(request.spans, rejected)) state.spans.push(span);
+  for (const point of withoutLast(request.metricPoints, rejected)) state.metricPoints.push(point);
+}
+
+/** The last point of each stream. */
+export function latestPoints(points: readonly ReceivedPoint[]): readonly ReceivedPoint[] {
+  const latest = new Map<string, ReceivedPoint>();
+  for (const point of points) {
+    const stream = JSON.stringify([point.name, sorted(point.resource), sorted(point.attributes)], bigintAsText);
+    const former = latest.get(stream);
+    if (former === undefined || former.timeNs <= point.timeNs) latest.set(stream, point);
+  }
+  return [...latest.values()];
+}
+
 // --- internal ---
 
 const DEFAULT_MAX_BODY_BYTES = 64 * 1024 * 1024;
 
-interface State {
-  readonly spans: ReceivedSpan[];
-  readonly metricPoints: ReceivedPoint[];
-  readonly requests: ReceivedRequest[];
+interface State extends Records {
   readonly maxBodyBytes: number;
   behaviour: Behaviour | undefined;
   requestCount: number;
@@ -145,23 +166,8 @@ async function serve(state: State, incoming: IncomingMessage, response: ServerRe
   return sendReply(response, status, { ...headers, ...reply.headers }, body, reply);
 }
 
-function collect(state: State, request: Omit<ReceivedRequest, "taken">, rejected: number): void {
-  for (const span of withoutLast(request.spans, rejected)) state.spans.push(span);
-  for (const point of withoutLast(request.metricPoints, rejected)) state.metricPoints.push(point);
-}
-
 function withoutLast<T>(records: readonly T[], count: number): readonly T[] {
   return records.slice(0, Math.max(0, records.length - count));
-}
-
-function latestPoints(points: readonly ReceivedPoint[]): readonly ReceivedPoint[] {
-  const latest = new Map<string, ReceivedPoint>();
-  for (const point of points) {
-    const stream = JSON.stringify([point.name, sorted(point.resource), sorted(point.attributes)], bigintAsText);
-    const former = latest.get(stream);
-    if (former === undefined || former.timeNs <= point.timeNs) latest.set(stream, point);
-  }
-  return [...latest.values()];
 }
 
 function sorted(attributes: ReceivedPoint["attributes"]): unknown {

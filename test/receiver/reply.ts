@@ -22,6 +22,15 @@ export interface Reply {
   readonly dripFrom?: "headers" | "body";
   /** Respond completely, then drop the connection after this time, like an idle timeout. */
   readonly dropAfterMs?: number;
+  /** How a receiver of gRPC ends the call. */
+  readonly grpc?: {
+    /** A status code of gRPC; 0 is OK. @default 0 */
+    readonly code?: number;
+    readonly details?: string;
+    /** google.rpc.Status, see `statusBytes`. */
+    readonly statusDetails?: Uint8Array;
+    readonly trailers?: Readonly<Record<string, string>>;
+  };
   /** Whether the records count as accepted. @default `status` is 2xx, and neither `hang` nor `reset` is set */
   readonly taken?: boolean;
 }

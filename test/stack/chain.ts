@@ -22,8 +22,9 @@ export type Links = Pick<Programs, "prometheus" | "oldPrometheus"> & {
  * disk, Jaeger, Prometheus by scrape and by OTLP.
  */
 export interface Chain {
-  /** For openhook-otel on the machines. */
+  /** For openhook-otel on the machines: OTLP over HTTP, and over gRPC. */
   readonly endpoint: string;
+  readonly grpcEndpoint: string;
   readonly agent: Collector;
   readonly gateway: Gateway;
   readonly jaeger: Jaeger;
@@ -94,7 +95,8 @@ export async function startChain(links: Links): Promise<Chain> {
         },
       }),
     );
-    return { endpoint: `http://${at("http")}`, agent, gateway, jaeger, scraping, receiving, remove };
+    const endpoints = { endpoint: `http://${at("http")}`, grpcEndpoint: `http://${at("grpc")}` };
+    return { ...endpoints, agent, gateway, jaeger, scraping, receiving, remove };
   } catch (error) {
     await remove();
     throw error;

@@ -32,7 +32,9 @@ export async function* endpointFindings(status: Status, context: Context): Async
     const endedMs = context.now();
     // Some backends refuse only empty exports
     if (answer.httpStatus === 400 && last_ok !== null && last_problem === null) {
-      yield ok(`${endpoint} answers 400 to an empty export, but accepted the last real one`);
+      yield ok(
+        `${endpoint} answers ${of.protocol === "grpc" ? "INVALID_ARGUMENT" : 400} to an empty export, but accepted the last real one`,
+      );
     } else if (answer.outcome.status === "ok" && last_rejected > 0) {
       yield rejectedFinding(signal, endpoint, status.delivery[signal], config.otlp.metrics.temporality);
     } else {
@@ -79,7 +81,7 @@ async function changeThatHelps(
     );
   }
   const protocol = settings.protocol === "http/json" ? "http/protobuf" : "http/json";
-  if (await isAccepted({ protocol })) {
+  if (settings.protocol !== "grpc" && (await isAccepted({ protocol }))) {
     return broken(
       outcome.reason,
       `the backend expects another protocol: ${suggest(`config set otlp.protocol ${protocol}`)}; ${KEPT}`,
@@ -101,7 +103,7 @@ function findingOf(
     case "ok": {
       const message = outcome.message === undefined ? "" : `, with the message: ${outcome.message}`;
       return ok(
-        `${endpoint} answers ${httpStatus ?? "yes"} to ${protocol} (${compression})${throughProxy(settings)} in ${duration(tookMs)}${message}`,
+        `${endpoint} answers ${protocol === "grpc" ? "OK" : (httpStatus ?? "yes")} to ${protocol} (${compression})${throughProxy(settings)} in ${duration(tookMs)}${message}`,
       );
     }
     case "retry":
@@ -113,7 +115,7 @@ function findingOf(
     case "refused":
       return broken(
         outcome.reason,
-        `${remedyFor(signal, httpStatus) ?? `${suggest("config")} shows the destination`}; ${KEPT}`,
+        `${remedyFor(signal, settings, httpStatus) ?? `${suggest("config")} shows the destination`}; ${KEPT}`,
       );
   }
 }
@@ -143,11 +145,15 @@ function rejectedFinding(
 }
 
 /** Many backends accept traces only. */
-const remedyFor = (signal: "traces" | "metrics", httpStatus = 0): string | undefined =>
+const remedyFor = (
+  signal: "traces" | "metrics",
+  { protocol }: OtlpSignalSettings,
+  httpStatus = 0,
+): string | undefined =>
   isRedirect(httpStatus)
     ? `set the final address, which is used unchanged: ${suggest(`config set otlp.${signal}.endpoint <url>`)}`
     : isEndpointMissing(httpStatus)
-      ? `the address is not an OTLP endpoint (/v1/traces and /v1/metrics are appended to otlp.endpoint), or it does not accept ${signal}: ${suggest(`config set otlp.${signal}.enabled false`)}`
+      ? `the address is not an OTLP endpoint${protocol === "grpc" ? "" : " (/v1/traces and /v1/metrics are appended to otlp.endpoint)"}, or it does not accept ${signal}: ${suggest(`config set otlp.${signal}.enabled false`)}`
       : REMEDIES[httpStatus];
 
 const REMEDIES: Readonly<Record<number, string>> = {

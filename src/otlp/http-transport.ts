@@ -1,78 +1,20 @@
 import { promisify } from "node:util";
 import { gunzipSync, gzip } from "node:zlib";
-import type {
-  ExportResponseFailure,
-  ExportResponseRetryable,
-  ExportResponseSuccess,
-  IExporterTransport,
-} from "@opentelemetry/otlp-exporter-base";
 import { httpAgentFactoryFromOptions } from "@opentelemetry/otlp-exporter-base/node-http";
 import type { OtlpSignalSettings } from "../model/settings.ts";
 import { failureWithoutError, type NetworkFailure, networkFailure } from "../network/network-reason.ts";
 import {
   agentThrough,
   failureOfProxy,
-  type HttpProxy,
   nameOf,
   PROXY_AUTHENTICATION_REQUIRED,
-  proxyFor,
   refusalOfProxy,
 } from "../network/proxy.ts";
 import { type Agent, type ClientRequest, type IncomingMessage, openRequest } from "../network/request.ts";
 import { shownUrl } from "../network/shown-url.ts";
-import { readTlsFiles, TlsFileError, type TlsFiles } from "../network/tls-files.ts";
-
-/** Status and text of a response. `message` names the address without credentials and quotes no header. */
-export class SendError extends Error {
-  override readonly name = "SendError";
-  /** The HTTP status, if there was a response. */
-  readonly code?: number;
-  /** The response body, at most 1 MiB; empty without a response. */
-  readonly body: Uint8Array;
-  /** What the user can do about it, if the cause is clear. */
-  readonly remedy?: string;
-
-  constructor(
-    message: string,
-    options: ErrorOptions & {
-      readonly httpStatus?: number;
-      readonly body?: Uint8Array;
-      readonly remedy?: string | undefined;
-    } = {},
-  ) {
-    super(message, options);
-    if (options.remedy !== undefined) this.remedy = options.remedy;
-    if (options.httpStatus !== undefined) this.code = options.httpStatus;
-    this.body = options.body ?? new Uint8Array();
-  }
-}
-
-/** The result of one request in the SDK's terms, with what the SDK's transport drops. */
-export type HttpResponse = ResponseFacts &
-  (
-    | (ExportResponseSuccess & {
-        readonly data: Uint8Array;
-        readonly contentType: string;
-        /** False if the body broke off or exceeded 1 MiB: the records were accepted, the rest is unknown. */
-        readonly complete: boolean;
-      })
-    | (ExportResponseRetryable & { readonly error: SendError })
-    | (ExportResponseFailure & { readonly error: SendError })
-  );
-
-/** From the response's headers; absent without a response. */
-interface ResponseFacts {
-  readonly httpStatus?: number;
-  /** The time of the backend's clock in milliseconds since the epoch, with a precision of one second. Absent if unknown. */
-  readonly dateMs?: number;
-  /** A kept connection broke without a response: it may have been closed before. */
-  readonly isStale?: true;
-}
-
-export interface HttpTransport extends IExporterTransport {
-  /** Never rejects. */
-  send(data: Uint8Array, timeoutMillis: number): Promise<HttpResponse>;
-}
+import { TlsFileError } from "../network/tls-files.ts";
+import { type Destination, readDestination } from "./destination.ts";
+import { MAX_RETRY_AFTER_MS, SendError, type Transport, type TransportResponse } from "./transport-response.ts";
 
 /**
  * OTLP over node:http and node:https. One attempt per call, and a second one if a kept connection turns out to be closed.
@@ -83,7 +25,7 @@ export interface HttpTransport extends IExporterTransport {
  * @param version of this program, for the user agent
  * @param signal ends running requests, which become retryable
  */
-export function createTransport(settings: OtlpSignalSettings, version: string, signal?: AbortSignal): HttpTransport {
+export function createHttpTransport(settings: OtlpSignalSettings, version: string, signal?: AbortSignal): Transport {
   let ready: ReturnType<typeof prepare> | undefined;
   let closed = false;
   return {
@@ -118,7 +60,6 @@ export function createTransport(settings: OtlpSignalSettings, version: string, s
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const MAX_SHOWN_PATH = 200;
-const MAX_RETRY_AFTER_MS = 60 * 60 * 1000;
 
 /** The only statuses after which the OTLP specification allows a retry with the same bytes. */
 const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
@@ -136,23 +77,12 @@ const FRAMING_HEADERS: ReadonlySet<string> = new Set([
 const compress = promisify(gzip);
 
 /** What all requests to one destination share. */
-interface Connection {
-  readonly url: URL;
+interface Connection extends Destination {
   readonly agent: Agent;
-  readonly tls: TlsFiles;
-  /** Absent for a direct connection. */
-  readonly proxy?: HttpProxy;
 }
 
 async function prepare(settings: OtlpSignalSettings): Promise<Connection> {
-  const url = URL.canParse(settings.url) ? new URL(settings.url) : undefined;
-  // Do not quote the setting: it may contain a password
-  if (url === undefined) throw new SendError("the OTLP address is not a URL");
-  if (url.protocol !== "http:" && url.protocol !== "https:") {
-    throw new SendError(`the OTLP address begins with ${url.protocol}//, it must be http:// or https://`);
-  }
-  const tls = url.protocol === "https:" ? await readTlsFiles(settings) : {};
-  const proxy = proxyFor(url, settings.proxy);
+  const { url, tls, proxy } = await readDestination(settings);
   if (proxy !== undefined) return { url, proxy, tls, agent: agentThrough(proxy, url, tls) };
   const agent = await httpAgentFactoryFromOptions({ keepAlive: true, ...tls })(url.protocol);
   return { url, tls, agent };
@@ -176,15 +106,15 @@ function exchange(
   body: Uint8Array,
   timeoutMs: number,
   signal: AbortSignal | undefined,
-): Promise<HttpResponse> {
+): Promise<TransportResponse> {
   const { proxy } = connection;
   const shown = shownUrl(settings.url);
   return new Promise((resolve) => {
     let request: ClientRequest | undefined;
     // Once the status is known, a broken body changes nothing: a 200 means that the records were accepted
-    let responseSoFar: (() => HttpResponse) | undefined;
+    let responseSoFar: (() => TransportResponse) | undefined;
 
-    const finish = (result: HttpResponse) => {
+    const finish = (result: TransportResponse) => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
       resolve(result);
@@ -230,25 +160,25 @@ function exchange(
       }
       const chunks: Buffer[] = [];
       let bytes = 0;
-      responseSoFar = () => toHttpResponse(response, Buffer.concat(chunks), false, settings);
+      responseSoFar = () => toResponse(response, Buffer.concat(chunks), false, settings);
       response.on("data", (chunk: Buffer) => {
         bytes += chunk.length;
         if (bytes <= MAX_ANSWER_BYTES) chunks.push(chunk);
         else cutShort({ reason: `the answer of ${shown} is too long` });
       });
-      response.on("end", () => finish(toHttpResponse(response, Buffer.concat(chunks), response.complete, settings)));
+      response.on("end", () => finish(toResponse(response, Buffer.concat(chunks), response.complete, settings)));
       response.on("error", (error) => cutShort(networkFailure(error, settings.url), error));
     });
     request.end(body);
   });
 }
 
-function toHttpResponse(
+function toResponse(
   response: IncomingMessage,
   data: Buffer,
   complete: boolean,
   settings: OtlpSignalSettings,
-): HttpResponse {
+): TransportResponse {
   const httpStatus = response.statusCode ?? 0;
   const dateMs = Date.parse(response.headers.date ?? "");
   return { ...verdictOf(response, data, complete, settings), httpStatus, ...(Number.isFinite(dateMs) && { dateMs }) };
@@ -259,7 +189,7 @@ function verdictOf(
   data: Buffer,
   complete: boolean,
   settings: OtlpSignalSettings,
-): HttpResponse {
+): TransportResponse {
   const httpStatus = response.statusCode ?? 0;
   const shown = shownUrl(settings.url);
   if (httpStatus >= 200 && httpStatus < 300) {
@@ -317,7 +247,7 @@ function retryAfterMs(header: string | undefined): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS);
 }
 
-function stopped(settings: OtlpSignalSettings): HttpResponse {
+function stopped(settings: OtlpSignalSettings): TransportResponse {
   return { status: "retryable", error: new SendError(`sending to ${shownUrl(settings.url)} was stopped`) };
 }
 

@@ -1,0 +1,26 @@
+import type { OtlpSignalSettings } from "../model/settings.ts";
+import { type HttpProxy, proxyFor } from "../network/proxy.ts";
+import { readTlsFiles, type TlsFiles } from "../network/tls-files.ts";
+import { SendError } from "./transport-response.ts";
+
+/** Where one signal goes, and how it is reached. */
+export interface Destination {
+  readonly url: URL;
+  /** Empty without TLS. */
+  readonly tls: TlsFiles;
+  /** Absent for a direct connection. */
+  readonly proxy?: HttpProxy;
+}
+
+/** @throws SendError or TlsFileError that names the setting */
+export async function readDestination(settings: OtlpSignalSettings): Promise<Destination> {
+  const url = URL.canParse(settings.url) ? new URL(settings.url) : undefined;
+  // Do not quote the setting: it may contain a password
+  if (url === undefined) throw new SendError("the OTLP address is not a URL");
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    throw new SendError(`the OTLP address begins with ${url.protocol}//, it must be http:// or https://`);
+  }
+  const tls = url.protocol === "https:" ? await readTlsFiles(settings) : {};
+  const proxy = proxyFor(url, settings.proxy);
+  return { url, tls, ...(proxy !== undefined && { proxy }) };
+}

@@ -1,0 +1,61 @@
+import type {
+  ExportResponseFailure,
+  ExportResponseRetryable,
+  ExportResponseSuccess,
+  IExporterTransport,
+} from "@opentelemetry/otlp-exporter-base";
+
+/** Status and text of a response. `message` names the address without credentials and quotes no header. */
+export class SendError extends Error {
+  override readonly name = "SendError";
+  /** The HTTP status, or the one that corresponds to the status of gRPC, if there was a response. */
+  readonly code?: number;
+  /** The response body, at most 1 MiB; empty without a response. */
+  readonly body: Uint8Array;
+  /** What the user can do about it, if the cause is clear. */
+  readonly remedy?: string;
+
+  constructor(
+    message: string,
+    options: ErrorOptions & {
+      readonly httpStatus?: number;
+      readonly body?: Uint8Array;
+      readonly remedy?: string | undefined;
+    } = {},
+  ) {
+    super(message, options);
+    if (options.remedy !== undefined) this.remedy = options.remedy;
+    if (options.httpStatus !== undefined) this.code = options.httpStatus;
+    this.body = options.body ?? new Uint8Array();
+  }
+}
+
+/** The result of one request in the SDK's terms, with what the SDK's transport drops. */
+export type TransportResponse = ResponseFacts &
+  (
+    | (ExportResponseSuccess & {
+        readonly data: Uint8Array;
+        readonly contentType: string;
+        /** False if the body broke off or exceeded 1 MiB: the records were accepted, the rest is unknown. */
+        readonly complete: boolean;
+      })
+    | (ExportResponseRetryable & { readonly error: SendError })
+    | (ExportResponseFailure & { readonly error: SendError })
+  );
+
+/** From the response's headers; absent without a response. */
+interface ResponseFacts {
+  readonly httpStatus?: number;
+  /** The time of the backend's clock in milliseconds since the epoch, with a precision of one second. Absent if unknown. */
+  readonly dateMs?: number;
+  /** A kept connection broke without a response: it may have been closed before. */
+  readonly isStale?: true;
+}
+
+export interface Transport extends IExporterTransport {
+  /** Never rejects. */
+  send(data: Uint8Array, timeoutMillis: number): Promise<TransportResponse>;
+}
+
+/** A longer delay that a backend requests is shortened to this. */
+export const MAX_RETRY_AFTER_MS = 60 * 60 * 1000;

@@ -1,0 +1,59 @@
+// Recorded sessions over OTLP/gRPC: the built program, an agent's Collector, the gateway, Jaeger, Prometheus.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sum } from "./ask.ts";
+import { type Chain, startChain } from "./chain.ts";
+import { arrived, counted, expectSeries, expectTraces, nameOf } from "./compare.ts";
+import { programs } from "./programs.ts";
+import { recordings, Team, totalOf } from "./sessions.ts";
+
+const { collector, jaeger, prometheus, oldPrometheus } = await programs();
+
+describe.skipIf(collector === undefined || jaeger === undefined)("over gRPC", () => {
+  let chain: Chain;
+  let team: Team;
+  beforeAll(async () => {
+    chain = await startChain({ collector: collector ?? "", jaeger: jaeger ?? "", prometheus, oldPrometheus });
+    team = await Team.at((await recordings()).filter((_, index) => index % 4 === 0));
+  }, 300_000);
+  afterAll(async () => {
+    team?.remove();
+    await chain?.remove();
+  });
+
+  const settings = () => ({ OPENHOOK_OTEL_OTLP_PROTOCOL: "grpc", OPENHOOK_OTEL_OTLP_ENDPOINT: chain.grpcEndpoint });
+
+  test("a Collector that is down: everything stays queued", async () => {
+    await chain.agent.server.stop();
+    const said = await team.drain(settings());
+    expect(said.reduce((n, { sent }) => n + sent, 0)).toBe(0);
+    await chain.agent.server.start();
+  });
+
+  test("then every span is in Jaeger once, each trace with its tree", async () => {
+    const said = await team.drain({ ...settings(), OPENHOOK_OTEL_OTLP_MAX_SPANS_PER_REQUEST: "7" });
+    const truth = team.truth();
+    expect(said.reduce((n, { sent }) => n + sent, 0)).toBe(truth.spans.length);
+    await arrived(chain.jaeger.url, truth);
+    await expectTraces(chain.jaeger.url, truth);
+  });
+
+  const backends = [
+    ["that scrapes", oldPrometheus ?? prometheus, (at: Chain) => at.scraping],
+    ["that is sent OTLP", prometheus, (at: Chain) => at.receiving],
+  ] as const;
+
+  test.each(backends)("a Prometheus %s has every series, to the token", async (_, program, of) => {
+    if (program === undefined) return;
+    const url = of(chain)?.url ?? "";
+    await counted(url, team.truth());
+    await expectSeries(url, team.truth());
+    expect(await sum(url, `last_over_time(${nameOf("openhook.token.usage")}[1h])`)).toBe(
+      totalOf(team.truth(), "openhook.token.usage"),
+    );
+  });
+
+  test("a drain without news sends nothing", async () => {
+    const again = await team.drain(settings());
+    expect(again.reduce((n, { sent }) => n + sent, 0)).toBe(0);
+  });
+});
