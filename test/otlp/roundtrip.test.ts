@@ -23,7 +23,10 @@ beforeAll(async () => {
   grpcReceiver = await startGrpcReceiver();
 });
 afterAll(() => Promise.all([receiver.close(), grpcReceiver.close()]));
-beforeEach(() => receiver.clear());
+beforeEach(() => {
+  receiver.clear();
+  grpcReceiver.clear();
+});
 
 describe.each([
   { protocol: "http/protobuf", compression: "none" },
