@@ -2,6 +2,7 @@ import { realpathSync } from "node:fs";
 import { delimiter, isAbsolute, relative, sep } from "node:path";
 import { foldersUpToRoot } from "../config/project-files.ts";
 import { BRIDGE_VARIABLE } from "../intake/inbox-file.ts";
+import { ONLY_FROM_PATH } from "../model/system-program.ts";
 
 /**
  * The environment of a command: what programs need to find themselves, the user and the language, and nothing that the agent or its
@@ -26,7 +27,7 @@ export function commandEnvironment(
   return {
     ...Object.fromEntries(kept),
     PATH: path.length > 0 ? path.join(delimiter) : DEFAULT_PATH,
-    ...(process.platform !== "win32" && { HOME: home }),
+    ...(process.platform === "win32" ? ONLY_FROM_PATH : { HOME: home }),
     [BRIDGE_VARIABLE]: "openhook-otel",
   };
 }

@@ -1,5 +1,6 @@
 import { type ChildProcess, type StdioOptions, spawn, spawnSync } from "node:child_process";
 import { messageOf } from "../model/error-message.ts";
+import { systemProgram } from "../model/system-program.ts";
 
 export interface CommandRun {
   readonly command: string;
@@ -42,13 +43,13 @@ export function runCommand(run: CommandRun): Promise<CommandFailure> {
     if (child.pid !== undefined) run.onStart?.(child.pid);
     timer = setTimeout(() => {
       isLate = true;
-      killGroup(child, run.platform);
+      killGroup(child, run);
       // A process that waits for a dead file system cannot be killed
       timer = setTimeout(() => end(lateText), UNKILLABLE_MS);
     }, run.timeoutMs);
     child.once("error", (error) => end(`it could not be started: ${messageOf(error)}`));
     child.once("exit", async (code, signal) => {
-      killGroup(child, run.platform);
+      killGroup(child, run);
       child.stdin?.destroy();
       if (run.onOutput !== undefined) await closeOutput(child);
       if (isLate) end(lateText);
@@ -72,15 +73,18 @@ function start({ command, folder, env, platform, onOutput }: CommandRun): ChildP
   const output = onOutput === undefined ? "ignore" : "pipe";
   const stdio: StdioOptions = ["pipe", output, output];
   const options = { cwd: folder, env: { ...env }, stdio, windowsHide: true };
-  if (platform === "win32") return spawn(command, { ...options, shell: true });
+  if (platform === "win32") return spawn(command, { ...options, shell: systemProgram("cmd.exe", env) });
   // Its own group, so that nothing it started is left behind
   return spawn("/bin/sh", ["-c", command], { ...options, detached: true });
 }
 
-function killGroup({ pid }: ChildProcess, platform: NodeJS.Platform): void {
+function killGroup({ pid }: ChildProcess, { platform, env }: CommandRun): void {
   if (pid === undefined) return;
   if (platform === "win32") {
-    spawnSync("taskkill", ["/pid", String(pid), "/T", "/F"], { stdio: "ignore", windowsHide: true });
+    spawnSync(systemProgram("taskkill.exe", env), ["/pid", String(pid), "/T", "/F"], {
+      stdio: "ignore",
+      windowsHide: true,
+    });
     return;
   }
   try {

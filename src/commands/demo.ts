@@ -3,6 +3,7 @@ import { type Context, UserError } from "../context.ts";
 import { makeDemoFolders } from "../demo/places.ts";
 import { type DemoReceiver, startDemoReceiver } from "../demo/receiver.ts";
 import { type DemoResult, runDemo } from "../demo/run.ts";
+import { whenReleased } from "../store/release.ts";
 import { printLines } from "../text/ascii.ts";
 import { printable } from "../text/terminal.ts";
 
@@ -30,7 +31,7 @@ export async function demo(
       await receiver.close();
     }
   } finally {
-    if (!options.keep) await rm(places.root, { recursive: true, force: true, maxRetries: 10 });
+    if (!options.keep) await whenReleased(() => rm(places.root, { recursive: true, force: true }));
   }
   // Print after the clean-up, so that nothing is left behind if the reader closes early (`| head`)
   printLines(context, result.lines);

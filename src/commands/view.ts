@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { allAgents } from "../agents/registry.ts";
 import { loadConfigAndPrices } from "../config/own-prices.ts";
 import { type Context, UserError } from "../context.ts";
+import { systemProgram } from "../model/system-program.ts";
 import { describeStoreError, noStoreMessage } from "../sessions/open-store.ts";
 import { spanSettings } from "../sessions/span-settings.ts";
 import { readPageFiles } from "../view/page-files.ts";
@@ -99,6 +100,6 @@ function openInBrowser(url: string, { platform, env }: Context): void {
 function openerOn(platform: NodeJS.Platform, env: Context["env"]): readonly string[] {
   if (platform === "darwin") return ["open"];
   // `start` is a cmd.exe builtin, and cmd.exe would interpret characters of the URL
-  if (platform === "win32") return ["rundll32", "url.dll,FileProtocolHandler"];
+  if (platform === "win32") return [systemProgram("rundll32.exe", env), "url.dll,FileProtocolHandler"];
   return env["DISPLAY"] || env["WAYLAND_DISPLAY"] || env["WSL_DISTRO_NAME"] ? ["xdg-open"] : [];
 }

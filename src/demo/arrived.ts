@@ -89,6 +89,7 @@ export function check(
     };
   } finally {
     db.close();
+    db.release();
   }
 }
 

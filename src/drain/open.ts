@@ -1,9 +1,10 @@
-import { statSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { reportProblem } from "../capture/report-problem.ts";
 import { step } from "../model/fault-points.ts";
 import { suggest } from "../model/suggest.ts";
 import { type Database, filesOf, moveStore, openDatabase, StoreError } from "../store/database.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
+import { isInUse, whenReleased } from "../store/release.ts";
 import { findDamage, type Salvaged, salvage } from "../store/salvage.lazy.ts";
 import type { DrainDeps } from "./context.ts";
 
@@ -22,22 +23,14 @@ type Deps = Pick<DrainDeps, "places" | "now" | "log"> & {
  */
 export async function withStore(deps: Deps, work: (db: Database) => Promise<void>): Promise<void> {
   // Keep references until the end: SQLite closes a connection when it is garbage collected, and then removes the log under its
-  // old name, which by then is the new store's log
+  // old name, which by then is the new store's log. On Windows it is closed before, or the store could not be renamed
   const damaged: Database[] = [];
-  for (;;) {
-    const db = openStore(deps);
-    let damage: StoreError | undefined;
-    try {
-      await work(db);
-    } catch (error) {
-      damage = damaged.length < MAX_DAMAGED ? damageBehind(deps, db, error) : undefined;
-      if (damage === undefined) throw error;
-    } finally {
-      closeQuietly(db, damage !== undefined);
-    }
+  for (let set = 0; ; set++) {
+    const { db, damage } = await workOn(deps, work, set < MAX_DAMAGED);
     if (damage === undefined) return;
-    damaged.push(db);
-    setAside(deps, damage.message);
+    if (process.platform === "win32") db.release();
+    else damaged.push(db);
+    await setAside(deps, damage);
   }
 }
 
@@ -47,23 +40,22 @@ export async function withStore(deps: Deps, work: (db: Database) => Promise<void
  *
  * @throws StoreError if it cannot be opened for another reason
  */
-export function openStore(deps: Deps): Database {
+export async function openStore(deps: Deps): Promise<Database> {
   const { storePath } = deps.places;
   // A drain was killed between setting a store aside and creating the new one
   if (sizeOf(damagedPath(deps)) !== undefined && sizeOf(storePath) === undefined)
-    moveStore(storePath, damagedPath(deps));
+    await whenReleased(() => moveStore(storePath, damagedPath(deps)));
+  const noted = notedDamage(deps);
   const wrong = problemWith(storePath);
-  if (wrong !== undefined) setAside(deps, `${JSON.stringify(storePath)} is damaged: ${wrong}`);
+  if (noted !== undefined) await setAside(deps, noted);
+  else if (wrong !== undefined) await setAside(deps, `${JSON.stringify(storePath)} is damaged: ${wrong}`);
   else if (sizeOf(storePath) === 0) {
     reportProblem(deps, `${JSON.stringify(storePath)} was empty: started a new store; anything in the old one is lost`);
   }
   for (let set = 0; ; set++) {
-    try {
-      return salvageSetAside(deps, openDatabase(storePath));
-    } catch (error) {
-      if (set >= MAX_DAMAGED || !(error instanceof StoreError) || error.code !== "E_STORE_DAMAGED") throw error;
-      setAside(deps, error.message);
-    }
+    const opened = openUnlessDamaged(storePath, set < MAX_DAMAGED);
+    if (typeof opened !== "string") return salvageSetAside(deps, opened);
+    await setAside(deps, opened);
   }
 }
 
@@ -77,16 +69,74 @@ const SALVAGED_KEY = "store.set_aside";
 /** Path of a damaged store until it is salvaged. */
 const damagedPath = ({ places }: Deps): string => `${places.storePath}.damaged`;
 
-function setAside(deps: Deps, reason: string): void {
+/** The reason why a store is set aside, while another program has it open; the next drain sets it aside. */
+const notePath = ({ places }: Deps): string => `${places.storePath}.damage`;
+
+/**
+ * Opens the store and runs the work on it. A function, so that nothing refers to the connection when the store is renamed.
+ *
+ * @returns the closed store; `damage`: the store is damaged, and in which way
+ */
+async function workOn(
+  deps: Deps,
+  work: (db: Database) => Promise<void>,
+  mayBeDamaged: boolean,
+): Promise<{ readonly db: Database; readonly damage?: string }> {
+  const db = await openStore(deps);
+  let damage: StoreError | undefined;
+  try {
+    await work(db);
+  } catch (error) {
+    damage = mayBeDamaged ? damageBehind(deps, db, error) : undefined;
+    if (damage === undefined) throw error;
+  } finally {
+    closeQuietly(db, damage !== undefined);
+  }
+  return damage === undefined ? { db } : { db, damage: textOf(damage) };
+}
+
+/** @returns the store, or in which way it is damaged */
+function openUnlessDamaged(path: string, mayBeDamaged: boolean): Database | string {
+  try {
+    return openDatabase(path);
+  } catch (error) {
+    if (!mayBeDamaged || !(error instanceof StoreError) || error.code !== "E_STORE_DAMAGED") throw error;
+    return textOf(error);
+  }
+}
+
+/** An error refers to the functions on its stack, and so to the connection, until its stack was read. */
+function textOf(error: StoreError): string {
+  for (let one: unknown = error; one instanceof Error; one = one.cause) void one.stack;
+  return error.message;
+}
+
+async function setAside(deps: Deps, reason: string): Promise<void> {
   const damaged = damagedPath(deps);
   // Do not overwrite a store that an earlier drain set aside but did not salvage
-  if (sizeOf(damaged) !== undefined) nameAside(deps);
-  step("store.set-aside", () => moveStore(deps.places.storePath, damaged));
+  if (sizeOf(damaged) !== undefined) await nameAside(deps);
+  try {
+    await whenReleased(() => step("store.set-aside", () => moveStore(deps.places.storePath, damaged)));
+  } catch (error) {
+    if (process.platform !== "win32" || !isInUse(error)) throw error;
+    writeFileSync(notePath(deps), reason);
+    const text = `${reason}; another program has it open, so it could not be set aside: the next drain does that`;
+    throw new StoreError("E_STORE", text, { cause: error });
+  }
+  rmSync(notePath(deps), { force: true });
   reportProblem(deps, `${reason}; it was set aside`);
 }
 
+/** Why an earlier drain wanted to set the store aside; `undefined`: none did, or there is no store any more. */
+function notedDamage(deps: Deps): string | undefined {
+  if (!existsSync(notePath(deps))) return undefined;
+  if (sizeOf(deps.places.storePath) !== undefined) return readFileSync(notePath(deps), "utf8");
+  rmSync(notePath(deps), { force: true });
+  return undefined;
+}
+
 /** Salvages a store that was set aside into the new one; does nothing if there is none. @returns the new store */
-function salvageSetAside(deps: Deps, db: Database): Database {
+async function salvageSetAside(deps: Deps, db: Database): Promise<Database> {
   if (sizeOf(damagedPath(deps)) === undefined) return db;
   try {
     if (readMeta(db, SALVAGED_KEY) === undefined && isEmpty(db)) {
@@ -97,7 +147,7 @@ function salvageSetAside(deps: Deps, db: Database): Database {
       }, "commit.salvage");
       reportProblem(deps, describe(taken, deps.isImport === true));
     }
-    const aside = nameAside(deps);
+    const aside = await nameAside(deps);
     reportProblem(deps, `the damaged store is now ${JSON.stringify(aside)}`);
     return db;
   } catch (error) {
@@ -107,9 +157,9 @@ function salvageSetAside(deps: Deps, db: Database): Database {
 }
 
 /** Renames the damaged store to its final name. @returns that name */
-function nameAside(deps: Deps): string {
+async function nameAside(deps: Deps): Promise<string> {
   const aside = `${damagedPath(deps)}-${new Date(deps.now()).toISOString().replaceAll(":", "")}`;
-  step("store.name-aside", () => moveStore(damagedPath(deps), aside));
+  await whenReleased(() => step("store.name-aside", () => moveStore(damagedPath(deps), aside)));
   return aside;
 }
 

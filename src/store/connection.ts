@@ -25,6 +25,8 @@ export interface Database {
    */
   transaction<T>(work: () => T, step?: FaultPoint): T;
   close(): void;
+  /** After `close`: lets the garbage collector have the statements, without which libsql keeps the files open. See `whenReleased`. */
+  release(): void;
 }
 
 export class StoreError extends Error {
@@ -43,8 +45,8 @@ export interface StatementHooks {
 }
 
 /**
- * Returns a `prepare` function that prepares each statement once per connection. All rows are read through `safeSelect`, so that
- * damaged text does not end the process.
+ * Prepares each statement once per connection. All rows are read through `safeSelect`, so that damaged text does not end the
+ * process.
  *
  * @param onNoText called for text that is not UTF-8; returns its replacement. @default throws it as damage
  */
@@ -52,23 +54,26 @@ export function preparerOf(
   raw: Libsql.Database,
   around: StatementHooks = NO_HOOKS,
   onNoText: OnInvalidText = damagedText,
-): Database["prepare"] {
+): Pick<Database, "prepare" | "release"> {
   const prepared = new Map<string, Statement>();
-  return (sql) => {
+  const native: { statement: NativeStatement }[] = [];
+  const prepare = (sql: string): Statement => {
     const known = prepared.get(sql);
     if (known !== undefined) return known;
-    const { statement, read } = around.read(() => prepareSafely(raw, sql, onNoText));
+    const own = around.read(() => prepareSafely(raw, sql, onNoText));
+    const { read } = own;
+    native.push(own);
     const made: Statement = {
       // One array: the library would create two otherwise
-      run: (...values) => around.write(() => statement.run(values) as { changes: number }),
+      run: (...values) => around.write(() => own.statement.run(values) as { changes: number }),
       get: (...values) =>
         around.read(() => {
-          const row = statement.get(values) as Record<string, Value> | undefined;
+          const row = own.statement.get(values) as Record<string, Value> | undefined;
           return row === undefined ? undefined : read(row);
         }),
-      all: (...values) => around.read(() => (statement.all(values) as Record<string, Value>[]).map(read)),
+      all: (...values) => around.read(() => (own.statement.all(values) as Record<string, Value>[]).map(read)),
       *each(...values) {
-        const rows = around.read(() => statement.iterate(values) as IterableIterator<Record<string, Value>>);
+        const rows = around.read(() => own.statement.iterate(values) as IterableIterator<Record<string, Value>>);
         for (;;) {
           const next = around.read(() => {
             const { done, value } = rows.next();
@@ -82,6 +87,13 @@ export function preparerOf(
     prepared.set(sql, made);
     return made;
   };
+  const release = (): void => {
+    // Others may still have the statements, but no longer libsql's part of them
+    for (const own of native) own.statement = RELEASED;
+    native.length = 0;
+    prepared.clear();
+  };
+  return { prepare, release };
 }
 
 /**
@@ -154,9 +166,20 @@ const PRIMARY: ReadonlyMap<number, string> = new Map([
   [26, "NOTADB"],
 ]);
 
+type NativeStatement = Pick<Libsql.Statement, "run" | "get" | "all" | "iterate">;
+
+const released = (): never => {
+  throw new Error("the connection was closed");
+};
+const RELEASED: NativeStatement = { run: released, get: released, all: released, iterate: released };
+
 const NO_HOOKS: StatementHooks = { read: (work) => work(), write: (work) => work() };
 
-function prepareSafely(raw: Libsql.Database, sql: string, onNoText: OnInvalidText) {
+function prepareSafely(
+  raw: Libsql.Database,
+  sql: string,
+  onNoText: OnInvalidText,
+): { statement: NativeStatement; readonly read: (row: Record<string, Value>) => Row } {
   const statement = raw.prepare(sql);
   const names = statement.reader ? statement.columns().map(({ name }) => name) : [];
   const safe = safeSelect(sql, names);

@@ -35,14 +35,15 @@ export function openDatabase(path: string): Database {
   } catch (error) {
     throw openError(path, error);
   }
+  const database = wrap(raw, path);
   try {
     restrictMode(path);
-    const database = wrap(raw, path);
     checkNames(database.prepare);
     migrate(database, raw, path);
     return database;
   } catch (error) {
     raw.close();
+    database.release();
     throw error instanceof StoreError ? error : openError(path, error);
   }
 }
@@ -81,7 +82,9 @@ export const filesOf = (path: string): readonly [string, string, string] => [pat
 
 // --- internal ---
 
+/** On Windows the access list of the user's profile keeps others out: there are no modes, and files in use cannot be changed. */
 function restrictMode(path: string): void {
+  if (process.platform === "win32") return;
   for (const file of filesOf(path)) {
     const found = statSync(file, { throwIfNoEntry: false });
     if (found?.isFile() === true && (found.mode & 0o777) !== 0o600) chmodSync(file, 0o600);
@@ -151,7 +154,7 @@ function wrap(raw: Libsql.Database, path: string): Database {
     }
   };
   return {
-    prepare: preparerOf(raw, {
+    ...preparerOf(raw, {
       read: asStoreError,
       write: (work) => asStoreError(() => (depth > 0 ? work() : step("store.write", work))),
     }),

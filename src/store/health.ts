@@ -112,7 +112,7 @@ function missingNames(db: Database): readonly string[] {
     for (const sql of MIGRATIONS) made.exec(sql);
     const there = namesIfReadable(db);
     if (typeof there === "string") return [there];
-    return namesOf({ prepare: preparerOf(made) })
+    return namesOf(preparerOf(made))
       .filter((name) => !there.has(name))
       .map((name) => `there is no ${name} in it`);
   } finally {

@@ -4,6 +4,7 @@ import { readFileSync, realpathSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { v4 as uuidv4 } from "uuid";
+import { systemProgram } from "../model/system-program.ts";
 import type { MetricShape } from "../model/telemetry.ts";
 import type { Database } from "./database.ts";
 import { type FileSystem, fileSystemOf, volumeOf } from "./file-system.ts";
@@ -200,7 +201,8 @@ export function machineIdOn(
     }
     if (platform === "win32") {
       const key = "HKLM\\SOFTWARE\\Microsoft\\Cryptography";
-      return /MachineGuid\s+REG_SZ\s+(\S+)/.exec(run("reg.exe", ["query", key, "/v", "MachineGuid", "/reg:64"]))?.[1];
+      const args = ["query", key, "/v", "MachineGuid", "/reg:64"];
+      return /MachineGuid\s+REG_SZ\s+(\S+)/.exec(run(systemProgram("reg.exe", process.env), args))?.[1];
     }
   } catch {
     return undefined;

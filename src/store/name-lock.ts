@@ -136,8 +136,8 @@ function hold(
 }
 
 function sameFile(path: string, fd: number): boolean {
-  const [a, b] = [statSync(path, { bigint: true }), fstatSync(fd, { bigint: true })];
-  return a.ino === b.ino && a.dev === b.dev;
+  // Both are in one folder. Their volumes are not compared: on Windows some versions of Node report different ones
+  return statSync(path, { bigint: true }).ino === fstatSync(fd, { bigint: true }).ino;
 }
 
 /** Writes the same content again: `utimes` would set this machine's time, not the server's. */

@@ -26,19 +26,20 @@ import { MIGRATIONS } from "./migrations.ts";
 export function readStore<T>(path: string, look: (db: Database) => T): T | undefined {
   if (fileAt(path) === undefined) return undefined;
   const { raw, version, assertUnchanged } = openReadOnly(path);
+  const { prepare, release } = preparerOf(raw);
   try {
     // A drain is just creating it
     if (version === 0) return undefined;
     if (version !== MIGRATIONS.length) throw otherVersion(path, version);
     const seen = guarded(path, () => {
-      const prepare = preparerOf(raw);
       checkNames(prepare);
-      return look({ prepare, transaction: (work) => work(), close: () => raw.close() });
+      return look({ prepare, transaction: (work) => work(), close: () => raw.close(), release });
     });
     assertUnchanged();
     return seen;
   } finally {
-    release(raw);
+    endSnapshot(raw);
+    release();
   }
 }
 
@@ -48,7 +49,7 @@ export function readStore<T>(path: string, look: (db: Database) => T): T | undef
  * Ends the transaction before closing. The driver closes a connection only when its statements are garbage collected, and keeps
  * the snapshot until then: a drain's checkpoint would wait for it, 10 s each.
  */
-function release(raw: Libsql.Database): void {
+function endSnapshot(raw: Libsql.Database): void {
   try {
     raw.exec("ROLLBACK");
   } catch {

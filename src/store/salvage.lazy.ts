@@ -116,7 +116,9 @@ function openDamaged(path: string): DamagedStore | undefined {
     raw = new Libsql(`${pathToFileURL(path).href}?mode=ro`, {});
     // Makes SQLite accept a file that is shorter than stated in its header
     raw.exec("PRAGMA writable_schema = ON");
-    checkNames(preparerOf(raw));
+    const check = preparerOf(raw);
+    checkNames(check.prepare);
+    check.release();
     const opened = raw;
     let isBroken = false;
     const onNoText = (bytes: Buffer): string => {
@@ -124,14 +126,18 @@ function openDamaged(path: string): DamagedStore | undefined {
       if (text === undefined) isBroken = true;
       return text ?? "";
     };
+    const { prepare, release } = preparerOf(raw, undefined, onNoText);
     return {
-      prepare: preparerOf(raw, undefined, onNoText),
+      prepare,
       hasBroken() {
         const was = isBroken;
         isBroken = false;
         return was;
       },
-      close: () => opened.close(),
+      close() {
+        opened.close();
+        release();
+      },
     };
   } catch {
     raw?.close();

@@ -140,13 +140,13 @@ describe("a store that cannot be used", () => {
     expect(error.message).toMatch(/cannot open .*store\.db.*check that/);
   });
 
-  test("damaged: the drain sets it aside completely and starts a new one", () => {
+  test("damaged: the drain sets it aside completely and starts a new one", async () => {
     const places = placesOf({ env: { OPENHOOK_OTEL_HOME: stores.folder() }, home: "/home/dev", platform: "linux" });
     const lost = "acme ".repeat(1000);
     writeFileSync(places.storePath, lost);
     writeFileSync(`${places.storePath}-wal`, "old log");
     const logged: string[] = [];
-    const db = openStore({
+    const db = await openStore({
       places,
       now: () => Date.UTC(2026, 9, 5, 12),
       log: (line) => logged.push(line),
@@ -161,11 +161,24 @@ describe("a store that cannot be used", () => {
     expect(logged.join()).toContain(aside);
   });
 
-  test("of a later version: the drain does not set it aside", () => {
+  test("damaged and in use: the drain that finds the note about it sets it aside", async () => {
+    const places = placesOf({ env: { OPENHOOK_OTEL_HOME: stores.folder() }, home: "/home/dev", platform: "linux" });
+    stores.open(places.storePath).close();
+    writeFileSync(`${places.storePath}.damage`, "page 7 is damaged");
+    const report = { problems: [] as string[] };
+    const db = await openStore({ places, now: Date.now, log: () => {}, report });
+    db.close();
+    expect(report.problems).toContain("page 7 is damaged; it was set aside");
+    expect(report.problems.join()).toContain("the damaged store is now");
+    expect(existsSync(`${places.storePath}.damage`)).toBe(false);
+  });
+
+  test("of a later version: the drain does not set it aside", async () => {
     const places = placesOf({ env: { OPENHOOK_OTEL_HOME: stores.folder() }, home: "/home/dev", platform: "linux" });
     const db = stores.open(places.storePath);
     db.prepare("PRAGMA user_version = 99").get();
-    expect(() => openStore({ places, now: Date.now, log: () => {}, report: { problems: [] } })).toThrow(StoreError);
+    const opened = openStore({ places, now: Date.now, log: () => {}, report: { problems: [] } });
+    await expect(opened).rejects.toThrow(StoreError);
     expect(readdirSync(stores.folder()).filter((name) => name.includes("damaged"))).toEqual([]);
   });
 });

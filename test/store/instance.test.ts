@@ -110,6 +110,11 @@ test("macOS and Windows report a machine id; if they fail, it is unknown, not ab
   };
   expect(machineIdOn("darwin", () => mac)).toBe("5F1C-77");
   expect(machineIdOn("win32", () => windows)).toBe("9d2e-11");
+  // By its name alone, Windows would start a reg.exe of the repository in which the user is
+  machineIdOn("win32", (program) => {
+    expect(program).toBe("C:\\Windows\\System32\\reg.exe");
+    return windows;
+  });
   for (const platform of ["darwin", "win32"] as const) {
     expect(machineIdOn(platform, timedOut)).toBeUndefined();
     expect(machineIdOn(platform, () => "")).toBeUndefined();

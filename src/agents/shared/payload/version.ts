@@ -1,5 +1,6 @@
-import { execFile } from "node:child_process";
-import { platform } from "node:os";
+import { exec, execFile } from "node:child_process";
+import { homedir, platform } from "node:os";
+import { ONLY_FROM_PATH, systemProgram } from "../../../model/system-program.ts";
 
 // `--version` takes 50 to 300 ms; a wrapper script that prompts or downloads must not block its caller
 const VERSION_TIMEOUT_MS = 3000;
@@ -15,17 +16,27 @@ export function versionOf(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<string | undefined> {
   return new Promise((resolveVersion) => {
-    // On Windows npm installs a .cmd, which only a shell can start
-    const shell = platform() === "win32";
-    const child = execFile(
-      shell ? `${program} --version` : program,
-      shell ? [] : ["--version"],
-      { env, shell, timeout: VERSION_TIMEOUT_MS, killSignal: "SIGKILL", maxBuffer: 64 * 1024, windowsHide: true },
-      (error, stdout) => resolveVersion(error === null ? parseVersion(stdout) : undefined),
-    );
+    const done = (error: unknown, stdout: string): void =>
+      resolveVersion(error === null ? parseVersion(stdout) : undefined);
+    const limits = { timeout: VERSION_TIMEOUT_MS, killSignal: "SIGKILL", maxBuffer: 64 * 1024 } as const;
+    const child =
+      platform() === "win32"
+        ? exec(`${program} --version`, { ...limits, ...windowsShell(env) }, done)
+        : execFile(program, ["--version"], { ...limits, env }, done);
     child.stdin?.end();
   });
 }
+
+/**
+ * npm installs a .cmd on Windows, which only a shell can start. The current folder can be somebody else's repository with a
+ * program of the same name, so the shell runs elsewhere and does not look in its own folder.
+ */
+const windowsShell = (env: Readonly<Record<string, string | undefined>>) => ({
+  env: { ...env, ...ONLY_FROM_PATH },
+  shell: systemProgram("cmd.exe", env),
+  cwd: homedir(),
+  windowsHide: true,
+});
 
 /** The first `x.y.z` in a text. */
 export const parseVersion = (text: string): string | undefined => /\b\d+\.\d+\.\d+\b/.exec(text)?.[0];

@@ -181,8 +181,24 @@ function openUnlessLink(real: string): number | undefined {
 
 const isLinkError = (error: unknown): boolean => codeOf(error) === "ELOOP";
 
-const isSame = (fd: number, stats: Stats, { path, real, before }: CheckedPath): boolean =>
-  stats.isFile() && stats.ino === before.ino && stats.dev === before.dev && isStillAt(fd, path, real);
+const isSame = (fd: number, stats: Stats, checked: CheckedPath): boolean =>
+  stats.isFile() && isSameFile(stats, checked) && isStillAt(fd, checked.path, checked.real);
+
+/**
+ * Whether the opened file is the checked one. On Windows some versions of Node (22.12 to 22.16, 24.0 and 24.1) report another
+ * volume for an open file than for its path (github.com/libuv/libuv/pull/4698), so there the path's volume is compared with the
+ * path's after opening.
+ */
+export function isSameFile(
+  opened: Pick<Stats, "dev" | "ino">,
+  { real, before }: { readonly real: string; readonly before: Pick<Stats, "dev" | "ino"> },
+  platform: NodeJS.Platform = process.platform,
+): boolean {
+  if (opened.ino !== before.ino) return false;
+  if (opened.dev === before.dev) return true;
+  const after = platform === "win32" ? lstatSync(real, { throwIfNoEntry: false }) : undefined;
+  return after !== undefined && after.ino === before.ino && after.dev === before.dev;
+}
 
 const replaced = (path: string): RefusedError => refused(path, "it was replaced repeatedly while it was being opened");
 

@@ -63,7 +63,11 @@ export async function openDatabase({ path, roots, tables }: DatabaseQuery): Prom
   return {
     all: (sql, ...values) => prepared(sql).all(...values),
     get: (sql, ...values) => prepared(sql).get(...values),
-    close: () => closeFully(raw),
+    close() {
+      closeFully(raw);
+      // libsql keeps the files open until the statements are garbage collected
+      statements.clear();
+    },
   };
 }
 
