@@ -1,4 +1,5 @@
 import type { Agent } from "../model/agent.ts";
+import amp from "./amp/index.ts";
 import antigravity from "./antigravity/index.ts";
 import claudeCode from "./claude-code/index.ts";
 import cliWrapper from "./cli-wrapper/index.ts";
@@ -37,6 +38,7 @@ export const CARDS: readonly Agent[] = [
   opencode,
   kilo,
   pi,
+  amp,
   geminiCli,
   kiro,
   qwenCode,

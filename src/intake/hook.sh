@@ -114,14 +114,14 @@ head_line env.CURSOR_VERSION "${CURSOR_VERSION-}"; head_line env.CODEX_HOME "${C
 head_line env.CODEX_THREAD_ID "${CODEX_THREAD_ID-}"; head_line env.XDG_DATA_HOME "${XDG_DATA_HOME-}"
 head_line env.OPENCODE_DB "${OPENCODE_DB-}"; head_line env.KILO_DB "${KILO_DB-}"
 head_line env.PI_CODING_AGENT_DIR "${PI_CODING_AGENT_DIR-}"; head_line env.PI_CODING_AGENT_SESSION_DIR "${PI_CODING_AGENT_SESSION_DIR-}"
-head_line env.GEMINI_SESSION_ID "${GEMINI_SESSION_ID-}"; head_line env.GEMINI_CLI_HOME "${GEMINI_CLI_HOME-}"
-head_line env.KIRO_HOME "${KIRO_HOME-}"; head_line env.KIRO_SESSION_ID "${KIRO_SESSION_ID-}"
-head_line env.KIRO_VERSION "${KIRO_VERSION-}"; head_line env.QWEN_CODE_SESSION_ID "${QWEN_CODE_SESSION_ID-}"
-head_line env.QWEN_HOME "${QWEN_HOME-}"; head_line env.QWEN_RUNTIME_DIR "${QWEN_RUNTIME_DIR-}"
-head_line env.GOOSE_PATH_ROOT "${GOOSE_PATH_ROOT-}"; head_line env.CRUSH "${CRUSH-}"
-head_line env.CRUSH_SESSION_ID "${CRUSH_SESSION_ID-}"; head_line env.CRUSH_PROJECT_DIR "${CRUSH_PROJECT_DIR-}"
-head_line env.GROK_HOME "${GROK_HOME-}"; head_line env.KIMI_CODE_HOME "${KIMI_CODE_HOME-}"
-head_line env.OPENHOOK_SESSION_ID "${OPENHOOK_SESSION_ID-}"
+head_line env.AMP_DATA_DIR "${AMP_DATA_DIR-}"; head_line env.GEMINI_SESSION_ID "${GEMINI_SESSION_ID-}"
+head_line env.GEMINI_CLI_HOME "${GEMINI_CLI_HOME-}"; head_line env.KIRO_HOME "${KIRO_HOME-}"
+head_line env.KIRO_SESSION_ID "${KIRO_SESSION_ID-}"; head_line env.KIRO_VERSION "${KIRO_VERSION-}"
+head_line env.QWEN_CODE_SESSION_ID "${QWEN_CODE_SESSION_ID-}"; head_line env.QWEN_HOME "${QWEN_HOME-}"
+head_line env.QWEN_RUNTIME_DIR "${QWEN_RUNTIME_DIR-}"; head_line env.GOOSE_PATH_ROOT "${GOOSE_PATH_ROOT-}"
+head_line env.CRUSH "${CRUSH-}"; head_line env.CRUSH_SESSION_ID "${CRUSH_SESSION_ID-}"
+head_line env.CRUSH_PROJECT_DIR "${CRUSH_PROJECT_DIR-}"; head_line env.GROK_HOME "${GROK_HOME-}"
+head_line env.KIMI_CODE_HOME "${KIMI_CODE_HOME-}"; head_line env.OPENHOOK_SESSION_ID "${OPENHOOK_SESSION_ID-}"
 # /variables
 
 # A closed stdin and a keyboard contain no payload; if the payload comes another way, stdin is not read.

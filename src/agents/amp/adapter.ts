@@ -1,0 +1,139 @@
+// `amp plugins show-docs` of 0.0.1790142911 (https://ampcode.com/manual/plugin-api), read 2026-11-26; not run
+import type { IntakeFacts, Recognition } from "../../model/agent.ts";
+import { defined } from "../../model/defined.ts";
+import type { Event, Extras } from "../../model/event.ts";
+import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
+import { payloadDigest } from "../shared/payload/identity.ts";
+import { asCount, asExitCode, asObject, asString } from "../shared/payload/json.ts";
+import { eventOf, type PayloadEvent } from "../shared/payload/payload-event.ts";
+import { KNOWN } from "./known.ts";
+
+export const SOURCE = "amp";
+
+/** What our plugin writes: Amp's event, and of its context what identifies the session. */
+export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
+  const { event } = partsOf(payload);
+  const type = asString(event?.["type"]);
+  if (event === undefined || type === undefined) return "no";
+  if (threadOf(event) !== undefined && KNOWN.events.includes(type)) return "certain";
+  return intake.source === SOURCE ? "possible" : "no";
+}
+
+/** One event of Amp → its event. The same event from two plugins, in two processes, has one id. */
+export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
+  const { event, context, extension } = partsOf(payload);
+  const native = asString(event?.["type"]);
+  const sessionId = event === undefined ? undefined : threadOf(event);
+  if (event === undefined || native === undefined || sessionId === undefined) return [];
+  const parts = partsIn(native, event);
+  if (parts === undefined) return [];
+  return [
+    eventOf(
+      {
+        source: SOURCE,
+        native,
+        session: { id: sessionId },
+        cwd: asString(context?.["cwd"]),
+        timeMs: asCount(extension?.["at"]),
+        key: payloadDigest({ event }),
+        ...parts,
+        extras: defined<Extras>({ agent_version: asString(extension?.["version"]), ...parts.extras }),
+      },
+      intake,
+    ),
+  ];
+}
+
+/** An interruption, which only the end of a turn reports. */
+export function toEntries(payload: unknown, intake: IntakeFacts): readonly TranscriptEntry[] {
+  const { event, extension } = partsOf(payload);
+  if (event?.["type"] !== "agent.end" || event["status"] !== "cancelled" || threadOf(event) === undefined) return [];
+  const promptKey = messageKey(event["id"]);
+  return [
+    {
+      kind: "interruption",
+      key: `interruption:${promptKey ?? payloadDigest({ event })}`,
+      timeMs: asCount(extension?.["at"]) ?? intake.timeMs,
+      ...(promptKey !== undefined && { promptKey }),
+    } satisfies EntryOf<"interruption">,
+  ];
+}
+
+/** Message ids are numbers in threads of older versions, texts in others. */
+export const messageKey = (id: unknown): string | undefined =>
+  typeof id === "number" && Number.isSafeInteger(id) ? String(id) : asString(id);
+
+/** How a tool ended, by Amp's words; `undefined`: it has not. */
+export function outcomeIn(status: unknown, result: unknown) {
+  const exitCode = asExitCode(asObject(result)?.["exitCode"]);
+  switch (status) {
+    case "done":
+      return {
+        status: exitCode === undefined || exitCode === 0 ? ("success" as const) : ("error" as const),
+        ...(exitCode !== undefined && { exitCode }),
+      };
+    case "error":
+      return { status: "error" as const, ...(exitCode !== undefined && { exitCode }) };
+    case "cancelled":
+      return { status: "error" as const, errorType: "interrupted" };
+    case "rejected-by-user":
+      return { status: "denied" as const };
+    default:
+      return undefined;
+  }
+}
+
+// --- internal ---
+
+type Fields = Readonly<Record<string, unknown>>;
+type EventParts = Pick<PayloadEvent, "type"> & Partial<PayloadEvent>;
+
+const partsOf = (payload: unknown) => {
+  const p = asObject(payload);
+  return { event: asObject(p?.["event"]), context: asObject(p?.["context"]), extension: asObject(p?.["extension"]) };
+};
+
+function threadOf(event: Fields): string | undefined {
+  const id = asString(asObject(event["thread"])?.["id"]);
+  return id?.startsWith("T-") === true ? id : undefined;
+}
+
+function partsIn(native: string, event: Fields): EventParts | undefined {
+  const prompt_id = messageKey(event["id"]);
+  switch (native) {
+    case "agent.start":
+      return {
+        type: "prompt.submit",
+        promptLength: asString(event["message"])?.length ?? asCount(event["length"]),
+        extras: defined<Extras>({ prompt_id }),
+      };
+    case "agent.end":
+      return {
+        type: event["status"] === "error" ? "turn.error" : "turn.end",
+        extras: defined<Extras>({
+          prompt_id,
+          error_type: event["status"] === "error" ? "_OTHER" : undefined,
+        } as Extras),
+      };
+    case "tool.result":
+      return toolEnd(event);
+    default:
+      return undefined;
+  }
+}
+
+function toolEnd(event: Fields): EventParts | undefined {
+  const outcome = outcomeIn(event["status"], event["output"]);
+  const callId = asString(event["toolUseID"]);
+  if (outcome === undefined || callId === undefined) return undefined;
+  const { status } = outcome;
+  return {
+    type: "tool.end",
+    tool: { name: asString(event["tool"]), callId, status: status === "denied" ? "error" : status },
+    extras: defined<Extras>({
+      exit_code: "exitCode" in outcome ? outcome.exitCode : undefined,
+      error_type: "errorType" in outcome ? outcome.errorType : undefined,
+      status_origin: "native",
+    } as Extras),
+  };
+}

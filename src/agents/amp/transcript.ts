@@ -1,0 +1,92 @@
+// Places of thread files: public readers named in README.md beside this file, read 2026-11-26; not recorded
+import { existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join } from "node:path";
+import type {
+  LocatedSession,
+  LocateQuery,
+  ReadOptions,
+  TranscriptBatch,
+  TranscriptFile,
+  TranscriptQuery,
+  TranscriptReader,
+} from "../../model/agent.ts";
+import { INITIAL_OFFSET } from "../../model/initial-offset.ts";
+import type { Offset } from "../../model/transcript.ts";
+import { asString, parsedObject } from "../shared/payload/json.ts";
+import { distinctParts, existingFiles } from "../shared/transcript/copies.ts";
+import { openRegular } from "../shared/transcript/open.ts";
+import { type Dated, entriesIn, foldersBelow, located, oldestFirst, statFile } from "../shared/transcript/past.ts";
+import { readThread, relatedTo } from "./thread.ts";
+
+export default { roots, locate, files, read } satisfies TranscriptReader;
+
+/** `~/.local/share/amp/threads`, or where one of two variables moved it. */
+function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const named =
+    asString(env["AMP_DATA_DIR"])
+      ?.split(",")
+      .map((folder) => folder.trim())
+      .filter(isAbsolute) ?? [];
+  const data = asString(env["XDG_DATA_HOME"]);
+  const usual = join(data !== undefined && isAbsolute(data) ? data : join(home, ".local", "share"), "amp");
+  return [...new Set([...named, usual])].map((folder) => join(folder, "threads"));
+}
+
+/** One file per thread; its name is the thread's id. */
+async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
+  const threads = new Map<string, Dated & { readonly mains: readonly string[] }>();
+  for (const folder of await foldersBelow(query, LAYOUTS)) {
+    for (const { name, path, isFolder } of await entriesIn(folder, query)) {
+      const sessionId = isFolder ? undefined : idIn(name);
+      const file = sessionId === undefined ? undefined : statFile(path, query);
+      if (sessionId === undefined || file === undefined || file.sizeBytes === 0) continue;
+      const known = threads.get(sessionId);
+      const mains = [...(known?.mains ?? []), path];
+      threads.set(sessionId, { sessionId, path: known?.path ?? path, startMs: known?.startMs ?? file.startMs, mains });
+    }
+  }
+  for (const thread of oldestFirst(threads.values())) yield located(thread, query);
+}
+
+async function files({ sessionId, home, mains, roots: within }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+  if (idIn(`${sessionId}.json`) === undefined) return [];
+  const paths = mains ?? (within ?? roots(home, {})).map((folder) => join(folder, `${sessionId}.json`));
+  return distinctParts(existingFiles([...paths], within).map((path): TranscriptFile => ({ path })));
+}
+
+/** Amp rewrites the file at each change, so it is read as a whole each time. */
+async function* read(file: TranscriptFile, _from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
+  const { bytes, writtenMs } = await contentOf(file);
+  const thread = parsedObject(bytes);
+  if (thread === undefined || asString(thread["id"]) !== idIn(basename(file.path))) {
+    yield { entries: [], next: INITIAL_OFFSET, unreadable: bytes.length === 0 ? 0 : 1 };
+    return;
+  }
+  const isOriginThere = relatedTo(thread).some(
+    (id) => idIn(`${id}.json`) !== undefined && existsSync(join(dirname(file.path), `${id}.json`)),
+  );
+  const { entries, content, records } = readThread(thread, writtenMs, isOriginThere);
+  yield { entries, ...(options.content === true && { content }), next: INITIAL_OFFSET, unreadable: 0, records };
+}
+
+// --- internal ---
+
+/** Relative paths of the threads' folder, below a root above it. */
+const LAYOUTS = ["threads", join("amp", "threads"), join(".local", "share", "amp", "threads")];
+
+/** The file is parsed at once; a larger one would not fit into memory. */
+const MAX_BYTES = 64 << 20;
+
+const idIn = (name: string): string | undefined => /^(T-[\w-]+)\.json$/.exec(name)?.[1];
+
+async function contentOf({ path, roots: within }: TranscriptFile) {
+  const { size } = await stat(path);
+  if (size > MAX_BYTES) throw new Error(`it has ${size} bytes; one file of more than ${MAX_BYTES} is not read`);
+  const { file, stats } = await openRegular(path, within);
+  try {
+    return { bytes: await file.readFile(), writtenMs: stats.mtimeMs };
+  } finally {
+    await file.close();
+  }
+}
