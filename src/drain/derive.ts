@@ -77,7 +77,10 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
     });
     const level = levelOf(drain, stored);
     const content = keepsContent(level)
-      ? { pieces: contentOf(db, sessionNumber), ...sourcesOf(open.events, open.entries, context) }
+      ? {
+          pieces: contentOf(db, sessionNumber),
+          ...sourcesOf(open.events, open.entries, context, facts.hooksNameAgents),
+        }
       : NO_CONTENT;
     // A parent can depend on what is settled now, before the spans are stored
     const places = new Map(subagents.map((s) => [s, placeOf(s)]));

@@ -332,6 +332,13 @@ export interface Agent {
    * @default false
    */
   readonly writesAfterTools?: boolean;
+  /**
+   * Set if hooks say which agent a tool call belongs to: a call without an agent's id is then the main agent's, and never matches an
+   * equal call of a subagent. `with-prompts`: only payloads that also name their prompt say it.
+   *
+   * @default unknown: a call without an agent's id can be any agent's
+   */
+  readonly hooksNameAgents?: true | "with-prompts";
   readonly capabilities: Capabilities;
   readonly known?: KnownNames;
   recognises(payload: unknown, intake: IntakeFacts): Recognition;

@@ -142,6 +142,8 @@ export interface SessionFacts {
   readonly endsSilently?: true;
   /** A call of a tool that is not in the transcript shows that the model call is not there either. */
   readonly writesAfterTools?: true;
+  /** Hooks say which agent a call belongs to; see `Agent`. */
+  readonly hooksNameAgents?: true | "with-prompts";
   readonly agentVersion?: string;
   readonly repository?: Repository;
 }

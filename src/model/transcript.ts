@@ -117,6 +117,16 @@ export const ToolResultEntry = z.object({
   durationMs: z.number().nonnegative().optional(),
 });
 
+/** When the agent ran the hooks of a call, if the transcript shows it: hooks that report no call id arrived in that time. */
+export const HookRunEntry = z.object({
+  kind: z.literal("hook_run"),
+  ...at,
+  callId: z.string().min(1),
+  /** At the start or at the end of the call. `timeMs` is when the hooks began. */
+  at: z.enum(["start", "end"]),
+  endMs: z.number(),
+});
+
 /** A failed model call. `final` false: the agent retried. */
 export const ModelErrorEntry = z.object({
   kind: z.literal("model_error"),
@@ -158,6 +168,7 @@ export const TranscriptEntry = z.discriminatedUnion("kind", [
   ModelCallEntry,
   ToolUseEntry,
   ToolResultEntry,
+  HookRunEntry,
   ModelErrorEntry,
   InterruptionEntry,
   TurnEndEntry,

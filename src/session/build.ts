@@ -36,7 +36,7 @@ export function buildSession(input: SessionInput): Session {
   const events = [...new Map(input.events.map((e) => [e.id, e])).values()];
   const unused = new Set([...factsWithoutEffect(input), ...stopsOfSubagents(events)]);
   const remaining = events.filter((e) => !unused.has(e.id));
-  const paired = withWrittenFiles(pairTools(remaining, entries, context.calls), events);
+  const paired = withWrittenFiles(pairTools(remaining, entries, context.calls, input.facts.hooksNameAgents), events);
   // If the transcript was read, it has every call that such a start can report: this is a second registration of the hook
   const isRead = entries.length > 0 || [...context.turns].some(isFromTranscript);
   const tools = paired.filter((tool) => !context.callIds.has(tool.callId) && !(tool.isOnlyStarted === true && isRead));

@@ -1,8 +1,8 @@
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
-import { isCategory } from "../model/names.ts";
-import type { SettledCall } from "../model/session.ts";
+import type { SessionFacts, SettledCall } from "../model/session.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import { isAssignedCallId } from "./assign-call-ids.ts";
+import { matchKeyOf } from "./match-key.ts";
 import { nearestPairs } from "./nearest.ts";
 
 /**
@@ -11,22 +11,28 @@ import { nearestPairs } from "./nearest.ts";
  *
  * @param events with call ids, assigned ones included
  * @param settled calls already counted that could be the same
+ * @param named whether hooks say which agent a call belongs to; see `Agent.hooksNameAgents`
  * @returns call id → the id it is counted under; other ids stay as they are
  */
 export function joinCalls(
   events: readonly Event[],
   entries: readonly TranscriptEntry[],
   settled: readonly SettledCall[],
+  named?: SessionFacts["hooksNameAgents"],
 ): ReadonlyMap<string, string> {
-  const hookCalls = assignedCalls(events);
+  const hookCalls = assignedCalls(events, named);
   if (hookCalls.length === 0 && settled.length === 0) return new Map();
-  const transcriptCalls = entries.flatMap((entry) => (entry.kind === "tool_use" ? transcriptCall(entry) : []));
+  const results = new Map(entries.flatMap((entry) => (entry.kind === "tool_result" ? [[entry.callId, entry]] : [])));
+  const transcriptCalls = entries.flatMap((entry) =>
+    entry.kind === "tool_use" ? transcriptCall(entry, results.get(entry.callId), named) : [],
+  );
   const joined = new Map(matches(hookCalls, transcriptCalls));
   // Facts that arrive late belong to calls that are already counted
   const unmatchedHooks = hookCalls.filter(({ id }) => !joined.has(id));
-  for (const [id, own] of matches(unmatchedHooks, settled.map(settledCall), LATE_WITHIN_MS)) joined.set(id, own);
+  const settledCalls = settled.map((call) => settledCall(call, named));
+  for (const [id, own] of matches(unmatchedHooks, settledCalls, LATE_WITHIN_MS)) joined.set(id, own);
   const taken = new Set(joined.values());
-  const settledAssigned = settled.filter(({ callId }) => isAssignedCallId(callId)).map(settledCall);
+  const settledAssigned = settledCalls.filter(({ id }) => isAssignedCallId(id));
   const unmatchedLines = transcriptCalls.filter(({ id }) => !taken.has(id));
   for (const [id, own] of matches(unmatchedLines, settledAssigned, LATE_WITHIN_MS)) joined.set(id, own);
   // The line and the end of a call that was closed as unfinished can both arrive late; then they match each other
@@ -48,23 +54,33 @@ interface Call {
   readonly id: string;
   /** Tool and input, or the given id. */
   readonly matchKey: string;
+  /** `MAIN_AGENT`, or the subagent's id. Absent: unknown. */
   readonly agentId?: string;
   readonly startMs: number;
   readonly endMs: number;
   readonly hooks?: SettledCall["hooks"];
   /** Counted without an end. */
   readonly isUnanswered?: boolean;
+  readonly status?: string | undefined;
+  readonly spawnedAgentId?: string | undefined;
 }
 
-function assignedCalls(events: readonly Event[]): readonly Call[] {
+const MAIN_AGENT = "";
+
+type HooksNameAgents = SessionFacts["hooksNameAgents"];
+
+function assignedCalls(events: readonly Event[], named: HooksNameAgents): readonly Call[] {
   const calls = new Map<string, Call>();
   for (const event of events) {
     if (event.type !== "tool.start" && event.type !== "tool.end") continue;
     const id = event.data?.tool_call_id;
-    const { input_digest: digest, given_id: givenId, agent_id: agentId } = extrasOf(event);
+    const extras = extrasOf(event);
+    const { input_digest: digest, given_id: givenId } = extras;
     if (id === undefined || !isAssignedCallId(id)) continue;
     const known = calls.get(id);
     const ms = timeMsOf(event);
+    const saysAgent = named === true || (named === "with-prompts" && extras.prompt_id !== undefined);
+    const agentId = extras.agent_id ?? (saysAgent ? MAIN_AGENT : undefined);
     calls.set(id, {
       id,
       matchKey: known?.matchKey ?? matchKeyOf(event.data?.tool_name, digest, givenId),
@@ -72,44 +88,49 @@ function assignedCalls(events: readonly Event[]): readonly Call[] {
       startMs: Math.min(known?.startMs ?? ms, ms),
       endMs: Math.max(known?.endMs ?? ms, ms),
       hooks: known !== undefined ? "both" : event.type === "tool.start" ? "start" : "end",
+      ...(known !== undefined && outcomeOf(known)),
+      ...(event.type === "tool.end" &&
+        outcomeOf({ status: event.data?.status, spawnedAgentId: extras.spawned_agent_id })),
     });
   }
   return [...calls.values()];
 }
 
-const transcriptCall = ({ callId, name, inputDigest, givenId, timeMs, agentId }: EntryOf<"tool_use">): Call => ({
-  id: callId,
-  matchKey: matchKeyOf(name, inputDigest, givenId),
-  ...(agentId !== undefined && { agentId }),
-  startMs: timeMs,
-  endMs: timeMs,
-});
+/** The members that tell equal calls apart once they have ended. */
+const outcomeOf = ({ status, spawnedAgentId }: Outcome): Outcome => ({ status, spawnedAgentId });
 
-const settledCall = ({
-  callId,
-  name,
-  inputDigest,
-  givenId,
-  startMs,
-  endMs,
-  hooks,
-  status,
-  agentId,
-}: SettledCall): Call => ({
-  id: callId,
-  isUnanswered: status === "unfinished",
-  matchKey: matchKeyOf(name, inputDigest, givenId),
-  ...(agentId !== undefined && { agentId }),
-  startMs,
-  endMs,
-  ...(hooks !== undefined && { hooks }),
-});
+type Outcome = Pick<Call, "status" | "spawnedAgentId">;
 
-/** Tool and input, or only the given id if there is one: hooks and transcript may name a tool differently. */
-const matchKeyOf = (name: string | undefined, digest: string | undefined, givenId: string | undefined): string =>
-  givenId === undefined
-    ? JSON.stringify([name === undefined || isCategory(name) ? "" : name, digest ?? ""])
-    : JSON.stringify([givenId]);
+function transcriptCall(
+  entry: EntryOf<"tool_use">,
+  result: EntryOf<"tool_result"> | undefined,
+  named: HooksNameAgents,
+): Call {
+  // Only compared with hooks that say it: not every transcript does
+  const agentId = entry.agentId ?? (named === undefined ? undefined : MAIN_AGENT);
+  return {
+    id: entry.callId,
+    matchKey: matchKeyOf(entry.name, entry.inputDigest, entry.givenId),
+    ...(agentId !== undefined && { agentId }),
+    startMs: entry.timeMs,
+    endMs: entry.timeMs,
+    ...(result !== undefined && outcomeOf(result)),
+  };
+}
+
+function settledCall(call: SettledCall, named: HooksNameAgents): Call {
+  const { hooks } = call;
+  const agentId = call.agentId ?? (named === true ? MAIN_AGENT : undefined);
+  return {
+    id: call.callId,
+    isUnanswered: call.status === "unfinished",
+    matchKey: matchKeyOf(call.name, call.inputDigest, call.givenId),
+    ...(agentId !== undefined && { agentId }),
+    startMs: call.startMs,
+    endMs: call.endMs,
+    ...(hooks !== undefined && { hooks }),
+  };
+}
 
 function matches(
   from: readonly Call[],
@@ -127,7 +148,9 @@ function matches(
     nearestStarts(callsByKey.get(a.matchKey) ?? [], a).flatMap(({ b, j }) => {
       if (!canBeSameCall(a, b)) return [];
       const apartMs = distanceMs(a, b);
-      return apartMs <= withinMs || isLateEnd(a, b) ? [{ a: a.id, b: b.id, apartMs, order: i + j }] : [];
+      const hasOtherStatus = a.status !== undefined && b.status !== undefined && a.status !== b.status;
+      const order = i + j + (hasOtherStatus ? from.length + to.length : 0);
+      return apartMs <= withinMs || isLateEnd(a, b) ? [{ a: a.id, b: b.id, apartMs, order }] : [];
     }),
   );
   return [...nearestPairs(candidates)];
@@ -151,11 +174,14 @@ function nearestStarts(places: readonly IndexedCall[], { startMs }: Call): reado
 
 /** Two calls that hooks reported are different, unless one is only a start or end inside the other. */
 const canBeSameCall = (a: Call, b: Call): boolean =>
-  !haveDifferentAgents(a, b) && (!areBothReported(a, b) || isHalfWithin(a, b));
+  !haveDifferentAgents(a, b) && !haveSpawnedDifferentAgents(a, b) && (!areBothReported(a, b) || isHalfWithin(a, b));
 
-/** False if one of them names no agent: not all hooks do. */
+/** False if the agent of one of them is unknown. */
 const haveDifferentAgents = (a: Call, b: Call): boolean =>
   a.agentId !== undefined && b.agentId !== undefined && a.agentId !== b.agentId;
+
+const haveSpawnedDifferentAgents = (a: Call, b: Call): boolean =>
+  a.spawnedAgentId !== undefined && b.spawnedAgentId !== undefined && a.spawnedAgentId !== b.spawnedAgentId;
 
 /** A call that waited for permission can end long after its run was closed. */
 const isLateEnd = (a: Call, b: Call): boolean =>

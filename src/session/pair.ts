@@ -1,8 +1,9 @@
 import { defined } from "../model/defined.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
-import type { SettledCall, ToolCall } from "../model/session.ts";
+import type { SessionFacts, SettledCall, ToolCall } from "../model/session.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import { assignCallIds, isAssignedCallId, withoutGivenId } from "./assign-call-ids.ts";
+import { withRunIds } from "./hook-runs.ts";
 import { joinCalls } from "./join.ts";
 
 /** A tool call with what assigns it to a turn. */
@@ -27,6 +28,7 @@ export interface PairedTool extends ToolCall {
  * @param events one session's events, any order, duplicates allowed
  * @param entries one session's merged entries
  * @param settled calls already counted; a call that matches one of them gets its id
+ * @param named whether hooks say which agent a call belongs to; see `Agent.hooksNameAgents`
  * @returns calls ordered by start; a call without an end is `open`; an end without a start begins at end − duration if the
  *          agent sends a duration, otherwise it has zero length. `endMs >= startMs`.
  */
@@ -34,9 +36,10 @@ export function pairTools(
   events: readonly Event[],
   entries: readonly TranscriptEntry[],
   settled: readonly SettledCall[] = [],
+  named?: SessionFacts["hooksNameAgents"],
 ): readonly PairedTool[] {
-  const named = assignCallIds(events.map(withoutGivenId).sort(byTime));
-  const joined = joinCalls(named, entries, settled);
+  const withIds = assignCallIds([...withRunIds(events.map(withoutGivenId), entries)].sort(byTime));
+  const joined = joinCalls(withIds, entries, settled, named);
   const calls = new Map<string, CallParts>();
   const partsOf = (given: string): CallParts => {
     const callId = joined.get(given) ?? given;
@@ -46,7 +49,7 @@ export function pairTools(
   };
   /** Agent and given id → the last call that started with that id. */
   const lastByGivenId = new Map<string, string>();
-  for (const event of named) {
+  for (const event of withIds) {
     const { agent_id: agentId, given_id: givenId } = extrasOf(event);
     if (event.type === "tool.start" || event.type === "tool.end") {
       const call = partsOf(event.data?.tool_call_id ?? event.id);
@@ -76,7 +79,7 @@ export function pairTools(
       const call = partsOf(entry.callId);
       call.uses.push(entry.key);
       call.result ??= entry;
-    }
+    } else if (entry.kind === "hook_run") partsOf(entry.callId).uses.push(entry.key);
   }
   for (const call of calls.values()) if (isEndOfRetry(call)) delete call.end;
   return [...calls]

@@ -1,5 +1,5 @@
 import type { Event } from "../model/event.ts";
-import type { SessionContext } from "../model/session.ts";
+import type { SessionContext, SessionFacts } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { pairTools } from "./pair.ts";
 import { joinPrompts } from "./prompts.ts";
@@ -19,11 +19,12 @@ export function sourcesOf(
   events: readonly Event[],
   entries: readonly TranscriptEntry[],
   context: SessionContext,
+  named?: SessionFacts["hooksNameAgents"],
 ): Sources {
   const once = [...new Map(events.map((event) => [event.id, event])).values()];
   return {
     prompts: new Map(joinPrompts(once, entries, context).map(({ key, uses }) => [key, uses])),
-    toolCalls: new Map(pairTools(once, entries, context.calls).map(({ callId, uses }) => [callId, uses])),
+    toolCalls: new Map(pairTools(once, entries, context.calls, named).map(({ callId, uses }) => [callId, uses])),
     hooks: new Set(once.map(({ id }) => id)),
   };
 }

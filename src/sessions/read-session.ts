@@ -66,6 +66,7 @@ export function sessionFactsOf(deps: Pick<SessionSource, "agents">, stored: Stor
     ...(card?.endsBeforeSubagents === true && { endsBeforeSubagents: true as const }),
     ...(card !== undefined && endsSilently(card) && { endsSilently: true as const }),
     ...(card?.writesAfterTools === true && { writesAfterTools: true as const }),
+    ...(card?.hooksNameAgents !== undefined && { hooksNameAgents: card.hooksNameAgents }),
     ...(stored.agentVersion !== undefined && { agentVersion: stored.agentVersion }),
     ...(stored.repository !== undefined && {
       repository: { ...stored.repository, ...(branch !== undefined && { branch }) },

@@ -25,6 +25,8 @@ export default {
     "compaction",
   ],
   tokens: "transcript",
+  // Earlier versions name neither
+  hooksNameAgents: "with-prompts",
   capabilities: {
     basis: "recorded",
     versions: "1.0.80 to 2.1.330",

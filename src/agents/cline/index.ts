@@ -23,6 +23,7 @@ export default {
     "compaction",
   ],
   tokens: "transcript",
+  hooksNameAgents: true,
   capabilities: {
     basis: "recorded",
     versions: "3.0.57 to 3.0.65 (CLI)",

@@ -30,6 +30,7 @@ export default {
   tokens: "transcript",
   // The terminal interface works through a server in the background, which reports no end when the user leaves
   endsSilently: true,
+  hooksNameAgents: true,
   capabilities: {
     basis: "recorded",
     versions: "0.80.0 to 0.169.0",

@@ -25,6 +25,7 @@ export default {
   ],
   tokens: "transcript",
   endsBeforeSubagents: true,
+  hooksNameAgents: true,
   capabilities: {
     basis: "recorded",
     versions: "1.0.50 to 1.0.102",

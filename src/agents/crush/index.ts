@@ -17,6 +17,8 @@ export default {
   endsSilently: true,
   // In the shell that is part of it
   hooksRunIn: "agent",
+  // Subagents fire none
+  hooksNameAgents: true,
   capabilities: {
     basis: "recorded",
     versions: "0.90.0",

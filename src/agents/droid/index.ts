@@ -12,6 +12,8 @@ export default {
   docs: "https://docs.factory.ai/reference/hooks-reference",
   emits: ["file.write", "subagent.start", ...emitsOf(EVENTS)],
   tokens: "transcript",
+  // A subagent's are those of a session of its own
+  hooksNameAgents: true,
   capabilities: {
     basis: "recorded",
     versions: "0.225.2",

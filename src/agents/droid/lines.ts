@@ -3,7 +3,7 @@ import { defined } from "../../model/defined.ts";
 import type { FactBase, FactSink } from "../../model/fact-sink.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
-import { asArray, asCode, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
+import { asArray, asCode, asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import type { JsonLine } from "../shared/transcript/json-line.ts";
 import { UNREADABLE } from "../shared/transcript/read-lines.ts";
 import { headOf } from "./places.ts";
@@ -140,11 +140,26 @@ function message(context: LineContext): void {
     // Runs of hooks, reminders, and errors as Droid shows them
     const status = blocks.map((block) => /\bError: (\d{3})\b/.exec(asString(block["text"]) ?? "")?.[1]).find(Boolean);
     if (m["hookEventName"] === undefined && status !== undefined) state.httpStatus = Number(status);
+    hookRun(context, id, m);
     return;
   }
   state.isForked = undefined;
   if (m["role"] === "assistant") answer(context, m, blocks);
   else if (m["role"] === "user") userMessage(context, id, blocks);
+}
+
+const HOOKS_OF_CALLS: ReadonlyMap<unknown, "start" | "end"> = new Map([
+  ["PreToolUse", "start"],
+  ["PostToolUse", "end"],
+] as const);
+
+/** When Droid ran the hooks of a call. Their payloads have no call id, so only this time tells two equal calls apart. */
+function hookRun(context: LineContext, id: string, m: Fields): void {
+  const at = HOOKS_OF_CALLS.get(m["hookEventName"]);
+  const callId = asString(m["hookToolCallId"]);
+  const [startMs, endMs] = [asCount(m["hookStartTime"]), asCount(m["hookEndTime"])];
+  if (at === undefined || callId === undefined || startMs === undefined || endMs === undefined) return;
+  context.sink.other({ kind: "hook_run", ...factBase(context, `run:${id}`), timeMs: startMs, callId, at, endMs });
 }
 
 function answer(context: LineContext, m: Fields, blocks: readonly Fields[]): void {

@@ -14,6 +14,8 @@ export default {
   tokens: "transcript",
   writesAfterTools: true,
   hooksRunIn: "likely",
+  // Subagents fire none
+  hooksNameAgents: true,
   capabilities: {
     basis: "recorded",
     versions: "1.52.0",

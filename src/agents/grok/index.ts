@@ -10,6 +10,8 @@ export default {
   docs: "https://docs.x.ai/build/features/hooks",
   emits: ["file.write", ...emitted()],
   tokens: "transcript",
+  // A subagent's are those of a session of its own
+  hooksNameAgents: true,
   capabilities: {
     basis: "recorded",
     versions: "1.0.41",

@@ -26,6 +26,7 @@ export default {
     "notice",
   ],
   tokens: "transcript",
+  hooksNameAgents: true,
   capabilities: {
     basis: "recorded",
     versions: "7.7.7 to 7.7.9",

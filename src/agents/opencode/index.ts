@@ -26,6 +26,7 @@ export default {
     "notice",
   ],
   tokens: "transcript",
+  hooksNameAgents: true,
   capabilities: {
     basis: "recorded",
     versions: "1.2.27 to 1.18.33",

@@ -24,6 +24,7 @@ export default {
     "compaction",
   ],
   tokens: "transcript",
+  hooksNameAgents: true,
   capabilities: {
     basis: "recorded",
     versions: "0.73.1",

@@ -28,6 +28,7 @@ export default {
   // Only sessions in a terminal end with an event
   endsSilently: true,
   hooksRunIn: "likely",
+  hooksNameAgents: true,
   capabilities: {
     basis: "recorded",
     versions: "0.24.4",

@@ -66,6 +66,7 @@ export const expectedFromHooks = ({ hooksLack }: Pick<MadeSession, "hooksLack">)
     let shown = text;
     if (hooksLack?.what.includes("parent")) shown = shown.replace(/ < spawn .*(?= < turn)/, "");
     if (hooksLack?.what.includes("agent")) shown = shown.replace(/ < [ab]\b/, "");
+    if (hooksLack?.what.includes("failure")) shown = shown.replace(/\berror\b/, "unfinished");
     return hooksLack?.what.includes("id") ? shown.replaceAll(/call_\d/g, "?") : shown;
   }).sort();
 
@@ -80,7 +81,7 @@ export interface MadeSession {
   /** The agent's names of the tools. */
   readonly tools: Readonly<Record<MadeCall["tool"], string>>;
   /** What hooks do not report. Calls that were settled before their transcript existed lack it. */
-  readonly hooksLack?: { readonly what: readonly ("id" | "parent" | "agent")[]; readonly reason: string };
+  readonly hooksLack?: { readonly what: readonly ("id" | "parent" | "agent" | "failure")[]; readonly reason: string };
   close?(): void;
 }
 
