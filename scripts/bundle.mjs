@@ -27,7 +27,7 @@ export async function bundle(outdir, plugins = []) {
   });
   const commands = await bundleParts(out, "commands", { cli: "src/cli.ts" }, plugins);
   const collecting = { collect: "src/collect.ts", reader: "src/import/worker.ts" };
-  const always = ["src/commands/drain.ts", "src/commands/import.ts"].map((path) => join(ROOT, path));
+  const always = ["agents/cards.ts", "commands/drain.ts", "commands/import.ts"].map((path) => join(ROOT, "src", path));
   const collect = await bundleParts(out, "collect", collecting, [...plugins, loadedBefore(always)]);
   const page = await bundlePage(join(outdir, "view"));
   writeFileSync(

@@ -37,7 +37,7 @@ export const loadedOnUse = {
 
 /**
  * Makes all that is loaded later import `modules`, which are loaded before it anyway. Code is split by who imports it, so all code
- * of `modules` is then in one file instead of 60: saves 20 of 170 ms of a drain.
+ * of `modules` is then in one file instead of 90: saves 25 of 170 ms of a drain.
  *
  * @param {readonly string[]} modules absolute paths
  */

@@ -23,8 +23,10 @@ const recorded = recordedPayloads();
 const kinds: ReadonlySet<unknown> = new Set(
   new Map(recorded.map(({ source, event, payload }) => [`${source} ${event}`, payload])).values(),
 );
-/** Payloads that every adapter must accept: all, or in `npm test` one of each kind. */
-const walked = IS_WHOLE ? recorded : recorded.filter(({ payload }) => kinds.has(payload));
+/** Payloads that every adapter must accept: all, or in `npm test` every third of one of each kind. */
+const walked = IS_WHOLE
+  ? recorded
+  : recorded.filter(({ payload }) => kinds.has(payload)).filter((_, index) => index % 3 === 0);
 const NOW_MS = Date.UTC(2026, 9, 5, 12);
 
 const intake = (rest: Partial<IntakeFacts> = {}): IntakeFacts => ({

@@ -14,7 +14,7 @@ import { recentSessions } from "../../src/store/queries.ts";
 import { importInto } from "../import/run.ts";
 import { clockAt } from "../support/clock.ts";
 import { Replay } from "../support/replay.ts";
-import { runs } from "../support/whole.ts";
+import { firstOf, runs } from "../support/whole.ts";
 import { RECORDED, type Recorded } from "./filled.ts";
 
 const agents = await allAgents();
@@ -63,7 +63,7 @@ const partsOf = ({ time }: Pick<Explanation, "time">): number =>
 
 const CASES: readonly Recorded[] = [...RECORDED, ["claude-code", "killed-then-resumed"], ["claude-code", "mcp"]];
 
-describe.each(CASES)("%s %s", (source, name) => {
+describe.each(firstOf(CASES, 5))("%s %s", (source, name) => {
   test("every moment is in one part, and every call in one group of each kind", async () => {
     const all = await recorded(source, name);
     expect(all.length).toBeGreaterThan(0);

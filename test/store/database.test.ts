@@ -9,6 +9,7 @@ import { readMeta, writeMeta } from "../../src/store/meta.ts";
 import { MIGRATIONS } from "../../src/store/migrations.ts";
 import { unplacedEvents } from "../../src/store/move-facts.ts";
 import { toolStarted } from "../session/events.ts";
+import { IS_WHOLE } from "../support/whole.ts";
 import { temporaryStores } from "./temporary.ts";
 
 const stores = temporaryStores();
@@ -48,14 +49,19 @@ describe("a new store", () => {
 });
 
 describe("migrations", () => {
-  test.each(MIGRATIONS.map((_, version) => version))("from version %i on, the result equals a new store", (version) => {
-    const old = join(stores.folder(), "old.db");
-    const raw = new Libsql(old, {});
-    for (const sql of MIGRATIONS.slice(0, version)) raw.exec(sql);
-    raw.exec(`PRAGMA user_version = ${version}`);
-    raw.close();
-    expect(schemaOf(stores.open(old))).toEqual(schemaOf(stores.open()));
-  });
+  const versions = MIGRATIONS.map((_, version) => version);
+  // In `npm test` the last six, whose users update now
+  test.each(IS_WHOLE ? versions : versions.slice(-6))(
+    "from version %i on, the result equals a new store",
+    (version) => {
+      const old = join(stores.folder(), "old.db");
+      const raw = new Libsql(old, {});
+      for (const sql of MIGRATIONS.slice(0, version)) raw.exec(sql);
+      raw.exec(`PRAGMA user_version = ${version}`);
+      raw.close();
+      expect(schemaOf(stores.open(old))).toEqual(schemaOf(stores.open()));
+    },
+  );
 
   test("events without a session id that an earlier version stored are still found by their process", () => {
     const version = MIGRATIONS.findIndex((sql) => sql.includes("unplaced_process"));

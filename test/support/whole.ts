@@ -11,6 +11,8 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/agents/cline/growing.test.ts": "a task read while it grows; drain/late-transcript.test.ts reads in parts",
   "test/agents/codex/enough.test.ts": "cut lines of every rollout; import/same.test.ts imports one",
   "test/agents/counted-ids.test.ts": "ids that a provider counts; agents/equal-call-ids.test.ts has two subagents",
+  "test/agents/copilot/sums.test.ts":
+    "sums of killed and resumed runs, at every pace of drains; copilot/transcript.test.ts has the rules",
   "test/agents/partial-usage.test.ts":
     "each token figure missing in a recording of each agent; model/merge.test.ts and telemetry/cost.test.ts have the rules",
   "test/agents/replies.test.ts": "the reply of every registered hook; intake/hook.test.ts has those of the cards",
@@ -19,6 +21,7 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/commands/stack.test.ts": "the compose files, parsed and compared; collector-config/*.test.ts check their parts",
   "test/e2e/commands.test.ts":
     "odd machines and terminals, with the built program; commands/*.test.ts run each in process",
+  "test/drain/agent-process.test.ts": "sessions that end with real processes; session/endings.test.ts has the rules",
   "test/drain/revisions.test.ts": "an answer that changes at any time; drain/late-transcript.test.ts reads in parts",
   "test/drain/large-turn.test.ts":
     "a turn that fills a small heap, with the built program; store/settle.test.ts has the rules",
@@ -29,6 +32,8 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/drain/put-back.test.ts": "older stores that are put back at several times; drain/instance.test.ts has copies",
   "test/drain/shared-home.test.ts": "several machines on one home; drain/instance.test.ts has the rules",
   "test/bridge/failures.test.ts": "commands that fail, levels, changed files; bridge/deliver.test.ts delivers once",
+  "test/e2e/openhook.test.ts":
+    "OpenHook senders and drains that hooks start, with the built program; e2e/full-way.test.ts delivers once",
   "test/e2e/bridge.test.ts": "commands of every kind, with installed hooks; bridge/deliver.test.ts has the rules",
   "test/faults/bridge.test.ts": "a drain killed at every step of the bridge; bridge/deliver.test.ts delivers once",
   "test/e2e/suggestions.test.ts": "each suggested command, typed as printed; commands/*.test.ts run the commands",
@@ -44,6 +49,8 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
     "a drain killed at its steps, with the built program; store/*.test.ts have the transactions",
   "test/faults/input-paths.test.ts": "transcript paths in payloads that lead elsewhere; agents/links.test.ts has links",
   "test/faults/transcripts.test.ts": "a drain killed within a transcript; drain/late-transcript.test.ts reads in parts",
+  "test/import/fuller-copies.test.ts":
+    "copies that have more than the original, in every order; import/copies.test.ts and model/merge.test.ts have the rules",
   "test/import/export.test.ts":
     "imports that are exported; otlp/deliver.test.ts and import/same.test.ts have the parts",
   "test/session/many-calls.test.ts": "130,000 calls, 500 nested subagents; session/build.test.ts has all shapes",
