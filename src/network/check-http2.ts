@@ -89,8 +89,10 @@ function openTunnel(url: URL, proxy: HttpProxy, opened: Socket[]): Promise<Socke
       opened.push(socket);
       resolve(refusalOfProxy(proxy, statusCode, target));
     });
-    request.on("error", (error) => resolve(failureOfProxy(proxy, networkFailure(error, proxy.url).reason)));
-    request.on("close", () => resolve(failureOfProxy(proxy, "the connection was closed without an answer")));
+    request.on("error", (error) => resolve(failureOfProxy(proxy, networkFailure(error, proxy.url))));
+    request.on("close", () =>
+      resolve(failureOfProxy(proxy, { reason: "the connection was closed without an answer" })),
+    );
     request.end();
   });
 }

@@ -6,6 +6,8 @@ export interface NetworkFailure {
   readonly reason: string;
   /** Names the setting that fixes it. Absent: the backend may be down, or the address wrong. */
   readonly remedy?: string;
+  /** The certificate's authority is unknown: another list of authorities may have it. */
+  readonly isUntrusted?: true;
 }
 
 /**
@@ -21,7 +23,12 @@ export function networkFailure(error: Error, url: string, over: "http" | "grpc" 
   if (isHttp2(error) || code === NO_COMMON_PROTOCOL) {
     return { reason: `${shown} responds in HTTP/2 only, as gRPC receivers do`, remedy: USE_HTTP_PORT };
   }
-  return { reason: reasonOf(code || error.name, shown), ...remedyFor(code, url, over) };
+  const isUntrusted = REASONS[code] === untrusted;
+  return {
+    reason: reasonOf(code || error.name, shown),
+    ...remedyFor(code, url, over),
+    ...(isUntrusted && { isUntrusted }),
+  };
 }
 
 /** `networkFailure` for a connection that ended without an error. @param reason includes the address as it is shown */
@@ -108,7 +115,7 @@ const REASONS: Readonly<Record<string, ReasonText>> = {
 };
 
 const TRUST =
-  "set otlp.certificate to the PEM file of the authority, e.g. your company's, or set NODE_EXTRA_CA_CERTS where agents are started";
+  "set otlp.certificate to the PEM file of the authority, e.g. your company's, set NODE_EXTRA_CA_CERTS where agents are started, or add it to the system's authorities (Node 22.15 or later)";
 const USE_HTTP = "if the backend has no TLS, begin otlp.endpoint with http://";
 const IDENTIFY = "set otlp.clientCertificate and otlp.clientKey";
 

@@ -39,7 +39,11 @@ export const agentThrough = (proxy: HttpProxy, url: URL, tls: TlsFiles = {}): Ag
   createProxyAgent(proxy.url, url.protocol, tls);
 
 /** Adds the proxy to the explanation of a failure before the backend was reached. */
-export const failureOfProxy = (proxy: HttpProxy, reason: string): NetworkFailure => ({
+export const failureOfProxy = (
+  proxy: HttpProxy,
+  { reason, isUntrusted }: Pick<NetworkFailure, "reason" | "isUntrusted">,
+): NetworkFailure => ({
+  ...(isUntrusted && { isUntrusted }),
   reason: `${nameOf(proxy)}: ${reason}`,
   remedy: `correct the proxy's address, add the backend's host to NO_PROXY, or set otlp.proxy to ${DIRECT}`,
 });

@@ -1,11 +1,11 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { createSecureContext } from "node:tls";
+import * as tls from "node:tls";
 import type { OtlpSignalSettings } from "../model/settings.ts";
 
 /** PEM texts for node:https; unset ones are absent. */
 export interface TlsFiles {
-  readonly ca?: string;
+  readonly ca?: string | string[];
   readonly cert?: string;
   readonly key?: string;
 }
@@ -27,7 +27,7 @@ export async function readTlsFiles(settings: OtlpSignalSettings): Promise<TlsFil
   const key = await readPem("client key", clientKeyPath, (pem) => createPrivateKey(pem));
   if (cert !== undefined && key !== undefined) {
     try {
-      createSecureContext({ cert, key });
+      tls.createSecureContext({ cert, key });
     } catch (error) {
       const files = `${JSON.stringify(clientCertificatePath)} and the client key ${JSON.stringify(clientKeyPath)}`;
       throw new TlsFileError(`the client certificate ${files} do not belong together`, { cause: error });
@@ -40,6 +40,18 @@ export async function readTlsFiles(settings: OtlpSignalSettings): Promise<TlsFil
   };
 }
 
+/**
+ * The authorities that Node trusts, NODE_EXTRA_CA_CERTS included, and those of the operating system, where companies install theirs.
+ * Takes up to 0.1 s, so it is for connections that need it.
+ *
+ * @returns `undefined` before Node 22.15, which cannot read the system's
+ */
+export function systemAuthorities(): string[] | undefined {
+  const { getCACertificates } = tls as Partial<SinceNode22>;
+  if (getCACertificates === undefined) return undefined;
+  return [...new Set([...getCACertificates("default"), ...getCACertificates("system")])];
+}
+
 /** A PEM file that cannot be used. */
 export class TlsFileError extends Error {
   readonly code = "E_TLS_FILE";
@@ -47,6 +59,10 @@ export class TlsFileError extends Error {
 }
 
 // --- internal ---
+
+interface SinceNode22 {
+  getCACertificates(type: "default" | "system"): readonly string[];
+}
 
 async function readPem(
   what: string,

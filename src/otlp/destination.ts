@@ -12,15 +12,19 @@ export interface Destination {
   readonly proxy?: HttpProxy;
 }
 
-/** @throws SendError or TlsFileError that names the setting */
-export async function readDestination(settings: OtlpSignalSettings): Promise<Destination> {
+/**
+ * @param authorities to trust if the settings name none @default those that Node trusts
+ * @throws SendError or TlsFileError that names the setting
+ */
+export async function readDestination(settings: OtlpSignalSettings, authorities?: string[]): Promise<Destination> {
   const url = URL.canParse(settings.url) ? new URL(settings.url) : undefined;
   // Do not quote the setting: it may contain a password
   if (url === undefined) throw new SendError("the OTLP address is not a URL");
   if (url.protocol !== "http:" && url.protocol !== "https:") {
     throw new SendError(`the OTLP address begins with ${url.protocol}//, it must be http:// or https://`);
   }
-  const tls = url.protocol === "https:" ? await readTlsFiles(settings) : {};
+  const files = url.protocol === "https:" ? await readTlsFiles(settings) : {};
+  const tls = authorities === undefined || files.ca !== undefined ? files : { ...files, ca: authorities };
   const proxy = proxyFor(url, settings.proxy);
   return { url, tls, ...(proxy !== undefined && { proxy }) };
 }

@@ -5,20 +5,16 @@ import { shownUrl } from "../network/shown-url.ts";
 import { TlsFileError } from "../network/tls-files.ts";
 import { type Destination, readDestination } from "./destination.ts";
 import { messageOfStatus, retryDelayMs } from "./grpc-status.ts";
-import { SendError, type Transport, type TransportResponse } from "./transport-response.ts";
+import { SendError, type Transport, type TransportOptions, type TransportResponse } from "./transport-response.ts";
 
 /**
  * OTLP over gRPC, with the outcomes of OTLP over HTTP: a status of gRPC becomes the HTTP status that means the same. One attempt per
  * call; the library repeats a call only if the server certainly did not see it.
- *
- * @param version of this program, for the user agent
- * @param abort ends running requests, which become retryable
  */
 export function createGrpcTransport(
   signal: OtlpSignal,
   settings: OtlpSignalSettings,
-  version: string,
-  abort?: AbortSignal,
+  { version, abort, authorities }: TransportOptions,
 ): Transport {
   const closing = new AbortController();
   const stop = abort === undefined ? closing.signal : AbortSignal.any([abort, closing.signal]);
@@ -31,7 +27,7 @@ export function createGrpcTransport(
         error: new SendError(`sending to ${shown} was stopped`),
       });
       if (stop.aborted) return stopped();
-      ready ??= connect(settings, version);
+      ready ??= connect(settings, version, authorities);
       try {
         const connection = await ready;
         const beganMs = performance.now();
@@ -105,8 +101,12 @@ interface Connection extends Destination {
   readonly channel: GrpcChannel;
 }
 
-async function connect(settings: OtlpSignalSettings, version: string): Promise<Connection> {
-  const destination = await readDestination(settings);
+async function connect(
+  settings: OtlpSignalSettings,
+  version: string,
+  authorities: string[] | undefined,
+): Promise<Connection> {
+  const destination = await readDestination(settings, authorities);
   if (destination.proxy !== undefined && !/^http:/i.test(destination.proxy.url)) {
     throw new SendError(
       "gRPC cannot use a proxy whose address begins with https://: set otlp.protocol to http/protobuf",
@@ -133,8 +133,7 @@ async function withoutAnswer(
       ? `no answer from ${shown} within ${timeoutMs} ms`
       : `the call to ${shown} ended without an answer (${reply.name})`;
   const isCheckLate = reply.code === DEADLINE_EXCEEDED && found?.remedy === undefined;
-  const error =
-    found === undefined || isCheckLate ? new SendError(reason) : new SendError(found.reason, { remedy: found.remedy });
+  const error = found === undefined || isCheckLate ? new SendError(reason) : new SendError(found.reason, found);
   return { status: "retryable", error };
 }
 

@@ -14,7 +14,13 @@ import { type Agent, type ClientRequest, type IncomingMessage, openRequest } fro
 import { shownUrl } from "../network/shown-url.ts";
 import { TlsFileError } from "../network/tls-files.ts";
 import { type Destination, readDestination } from "./destination.ts";
-import { MAX_RETRY_AFTER_MS, SendError, type Transport, type TransportResponse } from "./transport-response.ts";
+import {
+  MAX_RETRY_AFTER_MS,
+  SendError,
+  type Transport,
+  type TransportOptions,
+  type TransportResponse,
+} from "./transport-response.ts";
 
 /**
  * OTLP over node:http and node:https. One attempt per call, and a second one if a kept connection turns out to be closed.
@@ -22,16 +28,17 @@ import { MAX_RETRY_AFTER_MS, SendError, type Transport, type TransportResponse }
  * limits the duration of request and response together (a server that sends its response slowly cannot block it), and follows
  * no redirects.
  *
- * @param version of this program, for the user agent
- * @param signal ends running requests, which become retryable
  */
-export function createHttpTransport(settings: OtlpSignalSettings, version: string, signal?: AbortSignal): Transport {
+export function createHttpTransport(
+  settings: OtlpSignalSettings,
+  { version, abort: signal, authorities }: TransportOptions,
+): Transport {
   let ready: ReturnType<typeof prepare> | undefined;
   let closed = false;
   return {
     async send(data, timeoutMillis) {
       if (closed || signal?.aborted) return stopped(settings);
-      ready ??= prepare(settings);
+      ready ??= prepare(settings, authorities);
       try {
         const connection = await ready;
         const body = settings.compression === "gzip" ? await compress(data) : data;
@@ -81,8 +88,8 @@ interface Connection extends Destination {
   readonly agent: Agent;
 }
 
-async function prepare(settings: OtlpSignalSettings): Promise<Connection> {
-  const { url, tls, proxy } = await readDestination(settings);
+async function prepare(settings: OtlpSignalSettings, authorities: string[] | undefined): Promise<Connection> {
+  const { url, tls, proxy } = await readDestination(settings, authorities);
   if (proxy !== undefined) return { url, proxy, tls, agent: agentThrough(proxy, url, tls) };
   const agent = await httpAgentFactoryFromOptions({ keepAlive: true, ...tls })(url.protocol);
   return { url, tls, agent };
@@ -119,8 +126,8 @@ function exchange(
       signal?.removeEventListener("abort", onAbort);
       resolve(result);
     };
-    const cutShort = ({ reason, remedy }: NetworkFailure, cause?: unknown, isStale = false) => {
-      const error = new SendError(reason, { cause, remedy });
+    const cutShort = ({ reason, remedy, isUntrusted }: NetworkFailure, cause?: unknown, isStale = false) => {
+      const error = new SendError(reason, { cause, remedy, isUntrusted });
       finish(responseSoFar?.() ?? { status: "retryable", error, ...(isStale && { isStale }) });
       request?.destroy();
     };
@@ -151,7 +158,7 @@ function exchange(
       if (proxy === undefined || isThroughProxy || request?.reusedSocket === true) {
         return cutShort(networkFailure(error, settings.url), error, isStale);
       }
-      cutShort(failureOfProxy(proxy, networkFailure(error, proxy.url).reason), error);
+      cutShort(failureOfProxy(proxy, networkFailure(error, proxy.url)), error);
     });
     request.on("close", () => cutShort(without(`the connection to ${shown}${by} was closed without an answer`)));
     request.on("response", (response) => {

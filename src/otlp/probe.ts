@@ -27,7 +27,7 @@ export async function probe(
   { version, timeoutMs }: { readonly version: string; readonly timeoutMs: number },
 ): Promise<ProbeResult> {
   const encode = signal === "traces" ? encodeSpans : encodeMetrics;
-  const transport = openTransport(signal, settings, version);
+  const transport = openTransport(signal, settings, { version });
   try {
     const response = await transport.send(encode([], settings.protocol), timeoutMs);
     const { httpStatus, dateMs } = response;

@@ -52,7 +52,8 @@ export function createSender(
     of && {
       signal,
       settings: of,
-      transport: options.transport?.(signal) ?? openTransport(signal, of, options.version, options.signal),
+      transport:
+        options.transport?.(signal) ?? openTransport(signal, of, { version: options.version, abort: options.signal }),
       onResponse: options.onResponse ?? (() => {}),
     };
   const traces = open("traces", settings.traces);

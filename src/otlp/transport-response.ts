@@ -14,6 +14,8 @@ export class SendError extends Error {
   readonly body: Uint8Array;
   /** What the user can do about it, if the cause is clear. */
   readonly remedy?: string;
+  /** There was no connection, because the certificate's authority is unknown. */
+  readonly isUntrusted: boolean;
 
   constructor(
     message: string,
@@ -21,9 +23,11 @@ export class SendError extends Error {
       readonly httpStatus?: number;
       readonly body?: Uint8Array;
       readonly remedy?: string | undefined;
+      readonly isUntrusted?: boolean | undefined;
     } = {},
   ) {
     super(message, options);
+    this.isUntrusted = options.isUntrusted === true;
     if (options.remedy !== undefined) this.remedy = options.remedy;
     if (options.httpStatus !== undefined) this.code = options.httpStatus;
     this.body = options.body ?? new Uint8Array();
@@ -50,6 +54,15 @@ interface ResponseFacts {
   readonly dateMs?: number;
   /** A kept connection broke without a response: it may have been closed before. */
   readonly isStale?: true;
+}
+
+export interface TransportOptions {
+  /** Of this program, for the user agent. */
+  readonly version: string;
+  /** Ends running requests, which become retryable. */
+  readonly abort?: AbortSignal | undefined;
+  /** Certificates to trust if the settings name none. @default those that Node trusts */
+  readonly authorities?: string[];
 }
 
 export interface Transport extends IExporterTransport {

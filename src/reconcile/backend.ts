@@ -79,7 +79,7 @@ export class Backend {
           ? `no complete response from ${shownUrl(url.href)} within ${TIMEOUT_MS / 1000} s`
           : proxy === undefined
             ? networkFailure(error, url.href).reason
-            : failureOfProxy(proxy, networkFailure(error, proxy.url).reason).reason;
+            : failureOfProxy(proxy, networkFailure(error, proxy.url)).reason;
         failed(new UserError("E_BACKEND", `cannot query ${this.title}: ${reason}`, 2, { cause: error }));
       };
       const method = body === undefined ? "GET" : "POST";

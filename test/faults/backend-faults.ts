@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
-import { statusBytes } from "../receiver/grpc-receiver.ts";
+import { startGrpcReceiver, statusBytes } from "../receiver/grpc-receiver.ts";
 import type { Reply } from "../receiver/receiver.ts";
 import { absent, type Backend, behaving, behavingGrpc, raw, unreachable } from "./backend-server.ts";
 
@@ -215,7 +215,7 @@ export const FAULTS: readonly BackendFault[] = [
   overGrpc("OK with 3 MB", { body: "x".repeat(3 << 20) }, undefined, ALL),
   {
     name: "gRPC: closes the connection within the call",
-    start: () => raw((socket) => socket.once("data", () => socket.resetAndDestroy())),
+    start: () => raw((socket) => socket.once("data", () => socket.resetAndDestroy()), startGrpcReceiver),
     says: /connection broken by|ended without an answer/,
     env: GRPC,
   },

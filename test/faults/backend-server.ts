@@ -52,8 +52,11 @@ export async function receiving(options: ReceiverOptions, healthy: ReceiverOptio
   return replaced(ill.port, () => ill.close(), healthy, ill);
 }
 
-/** Any TCP server. */
-export async function raw(onConnection: (socket: Socket) => void): Promise<Backend> {
+/** Any TCP server. @param start the receiver after the recovery */
+export async function raw(
+  onConnection: (socket: Socket) => void,
+  start: (options: ReceiverOptions) => Promise<Receiver> = startReceiver,
+): Promise<Backend> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket.on("error", () => {}).on("close", () => sockets.delete(socket)));
@@ -61,10 +64,11 @@ export async function raw(onConnection: (socket: Socket) => void): Promise<Backe
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  return replaced(portOf(server), async () => {
+  const stop = async (): Promise<void> => {
     for (const socket of sockets) socket.destroy();
     await new Promise((done) => server.close(done));
-  });
+  };
+  return replaced(portOf(server), stop, {}, undefined, start);
 }
 
 /** No listener. */
@@ -104,7 +108,13 @@ export async function unreachable(): Promise<Backend | undefined> {
 // --- internal ---
 
 /** `stop` ends the failing server; then a receiver uses its port. */
-function replaced(port: number, stop: () => Promise<void>, healthy: ReceiverOptions = {}, ill?: Receiver): Backend {
+function replaced(
+  port: number,
+  stop: () => Promise<void>,
+  healthy: ReceiverOptions = {},
+  ill?: Receiver,
+  start: (options: ReceiverOptions) => Promise<Receiver> = startReceiver,
+): Backend {
   let stopping: Promise<void> | undefined;
   let well: Receiver | undefined;
   const stopOnce = (): Promise<void> => (stopping ??= stop());
@@ -114,7 +124,7 @@ function replaced(port: number, stop: () => Promise<void>, healthy: ReceiverOpti
     ...(ill !== undefined && { ill }),
     async heal() {
       await stopOnce();
-      well = await startReceiver({ ...healthy, port });
+      well = await start({ ...healthy, port });
       return well;
     },
     async close() {
