@@ -83,6 +83,7 @@ export class RowSink implements FactSink {
     data[at + CALL.asksForTools] = fact.asksForTools ? 1 : Number.NaN;
     data[at + CALL.covers] = this.#name(fact.covers);
     data[at + CALL.noListPrice] = fact.noListPrice ? 1 : Number.NaN;
+    data[at + CALL.purpose] = this.#name(fact.purpose);
     this.#put(table, at, base, responseId === undefined ? undefined : fact);
   }
 

@@ -42,6 +42,7 @@ export const COLUMNS = {
     asksForTools: "flag",
     covers: "text",
     noListPrice: "flag",
+    purpose: "text",
   },
   tool_use: {
     ...COMMON_COLUMNS,

@@ -20,6 +20,8 @@ export interface ModelCall {
   readonly asksForTools?: true;
   /** Set if the usage covers several calls instead of one: all of a turn or session, or those that the agent removed. */
   readonly covers?: "turn" | "session" | "removed";
+  /** Set for a request that is no part of the conversation. */
+  readonly purpose?: "compaction" | "memory" | "other";
   /** Charged by a different price list than the public one. */
   readonly noListPrice?: true;
   readonly agentId?: string;

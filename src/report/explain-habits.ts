@@ -76,7 +76,7 @@ const MAX_SLOWEST = 5;
 
 function contextGrowth(calls: readonly PlacedCall[], compactions: number): ContextGrowth {
   const points = calls.flatMap(({ call, turn, cause }) =>
-    call.agentId === undefined && call.covers === undefined && call.usage?.input !== undefined
+    call.agentId === undefined && call.covers === undefined && !call.purpose && call.usage?.input !== undefined
       ? [{ timeMs: call.endMs, input: call.usage.input, turn, cause }]
       : [],
   );

@@ -4,6 +4,7 @@ import type { Database } from "../store/database.ts";
 import { type StoredModelCall, settledSpans } from "../store/queries.ts";
 import { isoTime, usd } from "../text/figures.ts";
 import { knownAmounts } from "./call-totals.ts";
+import { hiddenCalls } from "./hidden-calls.ts";
 import type { SessionSummary } from "./session-summary.ts";
 import type { SessionView } from "./session-view.ts";
 
@@ -102,6 +103,8 @@ const documentOf = (view: SessionView) => ({
   })),
   by_model: byModel(view.calls),
   totals: sumsJson(view.sums, view.facts),
+  // The part of the totals that is not the conversation's
+  hidden_totals: hiddenCalls(view).length === 0 ? null : sumsJson(sumOfCalls(hiddenCalls(view)), view.facts),
   reported_usage: view.reported ?? null,
   open_spans: view.isPacked ? [] : view.openSpans.map(({ record }) => record),
 });
@@ -112,6 +115,7 @@ const callJson = ({ call, segment, costNanoUsd, open }: SessionView["calls"][num
   segment,
   subagent: call.agentId !== undefined,
   agent_id: call.agentId ?? null,
+  purpose: call.purpose ?? null,
   input: call.usage?.input ?? null,
   output: call.usage?.output ?? null,
   cache_read: call.usage?.cacheRead ?? null,

@@ -68,6 +68,7 @@ export const EXPOSURE = {
   [semconv.OPENHOOK_TOTAL.output]: "open",
   [semconv.OPENHOOK_TOTAL.cacheRead]: "open",
   [semconv.OPENHOOK_TOTAL.cacheWrite]: "open",
+  [semconv.OPENHOOK_CALL_PURPOSE]: "open",
   [semconv.OPENHOOK_USAGE_INCOMPLETE]: "open",
   [semconv.OPENHOOK_CACHE_WRITE_5M]: "open",
   [semconv.OPENHOOK_CACHE_WRITE_1H]: "open",

@@ -65,6 +65,8 @@ export const OPENHOOK_TOTAL = {
 export const OPENHOOK_USAGE_INCOMPLETE = "openhook.usage.incomplete";
 export const OPENHOOK_CACHE_WRITE_5M = "openhook.usage.cache_write_5m_tokens";
 export const OPENHOOK_CACHE_WRITE_1H = "openhook.usage.cache_write_1h_tokens";
+/** Of a model call that is no part of the conversation: `compaction`, `memory` or `other`. */
+export const OPENHOOK_CALL_PURPOSE = "openhook.model_call.purpose";
 /** US dollars at list price. Absent: unknown. */
 export const OPENHOOK_COST_USD = "openhook.cost.usd";
 export const OPENHOOK_COST_SOURCE = "openhook.cost.source";

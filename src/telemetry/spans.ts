@@ -247,6 +247,7 @@ function modelCallSpan(
       [semconv.OPENHOOK_CACHE_WRITE_1H]: usage?.cacheWrite1h,
       [semconv.GEN_AI_USAGE_REASONING]: usage?.reasoning,
       [semconv.OPENHOOK_USAGE_INCOMPLETE]: call.complete ? undefined : true,
+      [semconv.OPENHOOK_CALL_PURPOSE]: call.purpose,
       ...costAttributes(cost, call.model ?? ""),
     },
   });

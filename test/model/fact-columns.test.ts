@@ -24,6 +24,7 @@ const CALL: TranscriptEntry = {
   endMs: 1_795_255_202_000.5,
   usage: { input: 99_999_999_999, output: 4_294_967_294, cacheRead: 3_000_000_000 },
   complete: false,
+  purpose: "memory",
   noListPrice: true,
 };
 const END: TranscriptEntry = { kind: "turn_end", key: "turn_end:u2", ...PLACE };

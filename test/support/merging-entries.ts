@@ -43,6 +43,7 @@ export const ENTRIES: Readonly<Record<string, fc.Arbitrary<TranscriptEntry>>> = 
     usage: maybe(usage),
     complete: fc.boolean(),
     finishReason: maybe(fc.constantFrom("end_turn", "tool_use")),
+    purpose: maybe(fc.constantFrom("compaction", "memory")),
     noListPrice: maybe(fc.constant(true as const)),
   }).map(withModel),
   "model_call with parts of one usage": record({

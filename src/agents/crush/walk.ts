@@ -104,6 +104,7 @@ function answer(row: MessageRow, createdMs: number, state: WalkState, session: W
         startMs: createdMs,
         endMs: calls.length > 0 ? createdMs : finishedMs,
         complete: isAnswered,
+        purpose: row.isSummary ? "compaction" : undefined,
         finishReason: asCode(reason),
         asksForTools: reason === "tool_use" ? true : undefined,
       } as EntryOf<"model_call">),

@@ -195,6 +195,7 @@ function callEntries(
     endMs,
     usage: usageOf(row),
     complete: true,
+    purpose: row.isCompaction ? "compaction" : undefined,
     asksForTools: asksForTools ? true : undefined,
   } as EntryOf<"model_call">);
   const compaction = { kind: "compaction", key: `compaction:${row.id}`, timeMs: row.createdMs, ...place } as const;

@@ -37,6 +37,7 @@ export function usageRecord(context: LineContext): void {
     endMs: timeMs,
     usage: usageOf(usage),
     complete: true,
+    purpose: o["usageScope"] === "session" ? "compaction" : undefined,
   });
   if (!isStep) return;
   state.answers = answers;

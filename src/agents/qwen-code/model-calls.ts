@@ -23,6 +23,7 @@ export function modelCall(context: LineContext, event: Fields): void {
     endMs,
     usage,
     complete: true,
+    purpose: purposeOf(event),
     noListPrice: authType === ANTHROPIC ? true : undefined,
   });
   if (responseId === undefined) return;
@@ -66,7 +67,18 @@ const repetition = (responseId: string, event: Fields): string =>
 
 function agentOfEvent(event: Fields): string | undefined {
   const agentId = asString(event["subagent_id"]) ?? agentOf(event["prompt_id"]);
-  return isHiddenAgent(agentId) ? undefined : agentId;
+  return isHidden(event) ? undefined : agentId;
+}
+
+const isHidden = (event: Fields): boolean =>
+  [event["subagent_id"], event["subagent_name"], agentOf(event["prompt_id"])].some((id) => isHiddenAgent(asString(id)));
+
+/** Of requests that no prompt and no call caused: the program shortens the conversation, or runs an agent that nobody asked for. */
+function purposeOf(event: Fields): "compaction" | "memory" | "other" | undefined {
+  const promptId = asString(event["prompt_id"]) ?? "";
+  if (promptId.startsWith("compress-")) return "compaction";
+  if (!isHidden(event)) return undefined;
+  return `${promptId} ${asString(event["subagent_name"]) ?? ""}`.includes("memory") ? "memory" : "other";
 }
 
 /**

@@ -12,11 +12,9 @@ export const mcpServerOf = (tool: string | undefined): string | undefined => /^m
 /** Types of errors of calls that a rule, a hook, a classifier or the user refused. */
 export const isDenial = (errorType: unknown): boolean => asString(errorType) === "execution_denied";
 
-/** The agent that a prompt id names: `<session>#<agent>#<n>`; `undefined` for the main agent and for hidden agents. */
-export function agentOf(promptId: unknown): string | undefined {
-  const agentId = /^[^#]+#([^#]+)#\d+$/.exec(asString(promptId) ?? "")?.[1];
-  return isHiddenAgent(agentId) ? undefined : agentId;
-}
+/** The agent that a prompt id names: `<session>#<agent>#<n>`; `undefined` for the main agent. */
+export const agentOf = (promptId: unknown): string | undefined =>
+  /^[^#]+#([^#]+)#\d+$/.exec(asString(promptId) ?? "")?.[1];
 
 /** The id of the subagent that a call started: its type and the call's id. */
 export function spawnedAgent(

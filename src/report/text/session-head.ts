@@ -1,8 +1,10 @@
+import { sumOfCalls } from "../../model/call-sums.ts";
 import { sumKnown } from "../../model/known.ts";
 import type { Segment } from "../../model/session.ts";
 import { count, dollars, duration, localTime, plural, pricelessOf } from "../../text/figures.ts";
 import { type Piece, printable } from "../../text/terminal.ts";
 import { hasUsage } from "../call-totals.ts";
+import { hiddenCalls } from "../hidden-calls.ts";
 import { activeMs } from "../session-summary.ts";
 import type { SessionView } from "../session-view.ts";
 
@@ -50,6 +52,21 @@ export function totals({ turns, subagents, sums, tools, facts }: SessionView): r
       : facts.usageUnknown === true
         ? [plain("tokens unknown")]
         : []),
+  ];
+}
+
+/** The part of the totals that is not the conversation's; nothing if there is none. */
+export function hidden(view: SessionView): readonly Part[] {
+  const calls = hiddenCalls(view);
+  if (calls.length === 0) return [];
+  const sums = sumOfCalls(calls);
+  const purposes = [...new Set(calls.map(({ call }) => call.purpose ?? "other"))].sort();
+  return [
+    [
+      { text: "of these hidden:", style: "dim" },
+      { text: ` ${plural(calls.length, "model call")} (${purposes.join(", ")})` },
+    ],
+    ...(hasUsage(sums) ? tokens(sums) : [plain("tokens unknown")]),
   ];
 }
 

@@ -5,7 +5,7 @@ import { settledSpans } from "../../store/queries.ts";
 import { flow, type Terminal } from "../../text/terminal.ts";
 import type { SessionView } from "../session-view.ts";
 import { waterfall } from "../waterfall/waterfall.ts";
-import { agentReported, identity, life, segmentTitle, totals } from "./session-head.ts";
+import { agentReported, hidden, identity, life, segmentTitle, totals } from "./session-head.ts";
 
 /** A session for people: head, then one waterfall per segment, each with its own time axis. */
 export function* sessionLines(
@@ -19,6 +19,7 @@ export function* sessionLines(
   yield* flow(identity(view, title), terminal);
   yield* flow(life(view), terminal);
   yield* flow(totals(view), terminal);
+  yield* flow(hidden(view), terminal);
   yield* flow(agentReported(view), terminal);
   let turnsBefore = 0;
   for (const segment of view.segments) {

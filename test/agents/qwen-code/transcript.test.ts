@@ -85,6 +85,21 @@ describe("usage", () => {
   });
 });
 
+test.each([
+  [{ prompt_id: "compress-1764041614" }, "compaction"],
+  [
+    { prompt_id: "s#managed-auto-memory-extractor-fff39b27#0", subagent_name: "managed-auto-memory-extractor" },
+    "memory",
+  ],
+  [{ subagent_name: "managed-skill-nominator", subagent_id: "managed-skill-nominator-1" }, "other"],
+  [{ prompt_id: "s########1" }, undefined],
+  [{ prompt_id: "s#general-purpose-call_1#1", subagent_id: "general-purpose-call_1" }, undefined],
+])("the purpose of a call with %j is %s", async (more, purpose) => {
+  const [call] = callsIn(await read([answer("a", RANDOM, more)]));
+  expect(call?.purpose).toBe(purpose);
+  expect(call?.agentId).toBe(purpose === undefined && "subagent_id" in more ? more.subagent_id : undefined);
+});
+
 describe("identity of model calls", () => {
   test("a response id counts once over all sessions", async () => {
     const calls = callsIn(await read([answer("a", RANDOM), answer("b", RANDOM)]));

@@ -155,7 +155,13 @@ function answer(row: MessageRow, info: MessageInfo, createdMs: number, state: Wa
   if (call !== undefined) {
     const continues =
       asksForTools(info) && failure === undefined && !isRefused(row.parts) && info["structured"] === undefined;
-    entries.push({ ...call, ...base, ...(continues && { asksForTools: true }) });
+    const isSummary = info["summary"] === true;
+    entries.push({
+      ...call,
+      ...base,
+      ...(continues && { asksForTools: true }),
+      ...(isSummary && { purpose: "compaction" }),
+    });
   }
   for (const { id, tool } of tools) entries.push(...toolEntries(id, tool, createdMs, base, session, hasSteps));
   if (failure !== undefined) entries.push({ ...failure, ...base });
