@@ -13,6 +13,8 @@ process.umask(0o077);
 const own = ownPath();
 const here = dirname(own);
 const TRIAL = "--trial=";
+/** For lines that every shell of Windows runs, which contain no quotes. */
+const TRIAL_IN_HEX = "--trial-hex=";
 const conf = installation(join(here, "hook.conf"));
 const { stateDir, isStateRecorded } = stateOf();
 void runHook(
@@ -54,12 +56,16 @@ function ownPath(): string {
 function stateOf(): { readonly stateDir: string; readonly isStateRecorded: boolean } {
   const { env, platform } = process;
   const home = homeDirectory();
-  const trial = process.argv.find((argument) => argument.startsWith(TRIAL))?.slice(TRIAL.length);
+  const trial = optionValue(TRIAL) ?? Buffer.from(optionValue(TRIAL_IN_HEX) ?? "", "hex").toString();
   const usual = placesOf({ env: { ...env, OPENHOOK_OTEL_HOME: undefined }, home, platform }).hookConfPath;
-  const recorded = trial ?? conf["state"] ?? installation(usual)["state"];
+  const recorded = (trial || conf["state"]) ?? installation(usual)["state"];
   return recorded !== undefined && isAbsolute(recorded)
     ? { stateDir: recorded, isStateRecorded: true }
     : { stateDir: placesOf({ env, home, platform }).stateDir, isStateRecorded: false };
+}
+
+function optionValue(name: string): string | undefined {
+  return process.argv.find((argument) => argument.startsWith(name))?.slice(name.length);
 }
 
 /** Empty if the working directory was deleted. */

@@ -25,7 +25,7 @@ export async function planEnable(one: PresentAgent, scope: Scope, context: Conte
   // Without a version the installer uses only events that every version knows.
   const version = scope === "user" ? (one.version ?? (await installer.detect(target)).version) : undefined;
   const files = await readSettingsFiles(await installer.paths(scope, target));
-  const registration = { scope, target, version, command: hookCommandOf(context) };
+  const registration = { scope, target, version, command: hookCommandOf(context, scope) };
   const [after, without] = edited(files, () => [installer.add(files, registration), installer.remove(files)] as const);
   return { ...one, ...(version !== undefined && { version }), files, after, without };
 }

@@ -2,6 +2,7 @@ import { accessSync, constants, statSync } from "node:fs";
 import { chmod, mkdir, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isOurCommand } from "../agents/shared/settings/settings.ts";
+import { type WindowsLine, windowsLine } from "../agents/shared/settings/windows-line.ts";
 import { readFileIfAny, removeFile, writeFileAtomic } from "../config/files.ts";
 import { type Context, UserError } from "../context.ts";
 import { LOST_COUNT } from "../intake/inbox-file.ts";
@@ -17,16 +18,17 @@ import { wrapperPathOf, wrapperProgram } from "./wrappers.ts";
  * - The same text on every machine and in both scopes: Claude Code runs equal command lines once, and a project's settings contain no
  *   home directory.
  * - A missing program exits with 0: an uninstalled hook must not disturb the agent (Copilot would deny the tool).
+ * - On Windows every shell that agents use runs it: see `windowsLine`.
  */
-export function hookCommandOf({ places, platform, nodePath }: Context): HookCommand {
+export function hookCommandOf(context: Context, scope: "user" | "project"): HookCommand {
+  const { places, platform } = context;
   if (platform === "win32") {
-    return ({ source, event, reply, drain }) => {
-      const args = [
-        ...(event === undefined ? [] : ["--event", windowsWord(event)]),
-        ...(reply === undefined ? [] : ["--reply", windowsWord(reply)]),
-      ];
-      return [`"${nodePath}"`, `"${places.hookPath}"`, "--source", source, "--drain", drain, ...args].join(" ");
-    };
+    // The program knows the agents' replies; no quoting of one is the same in all shells
+    return ({ source, event, drain }) =>
+      windowsLine(onWindows(context, scope), [
+        ...["--source", source, "--drain", drain],
+        ...(event === undefined ? [] : ["--event", event]),
+      ]);
   }
   const standard = join(places.home, ".local", "share", "openhook-otel", "hook") === places.hookPath;
   const program = standard ? "~/.local/share/openhook-otel/hook" : quoted(places.hookPath);
@@ -43,6 +45,14 @@ export function hookCommandOf({ places, platform, nodePath }: Context): HookComm
     return isOurCommand(line) ? line : `${line} #openhook-otel`;
   };
 }
+
+/** For `windowsLine`. */
+export const onWindows = ({ places, nodePath, env }: Context, scope: "user" | "project"): WindowsLine => ({
+  hookPath: places.hookPath,
+  nodePath,
+  localData: env["LOCALAPPDATA"] ?? join(places.home, "AppData", "Local"),
+  scope,
+});
 
 /**
  * Installs the program that agents start, its configuration and its directories, and the wrapper program if it is used. Correct files
@@ -120,10 +130,6 @@ const isPlain = (text: string): boolean => /^[\w.:/-]+$/.test(text);
 
 /** One word of a POSIX command line. */
 const word = (text: string): string => (text === "" ? '""' : isPlain(text) ? text : quoted(text));
-
-/** One argument, by the rules with which Windows programs split their command line. */
-const windowsWord = (text: string): string =>
-  isPlain(text) ? text : `"${text.replaceAll(/(\\*)"/g, '$1$1\\"').replace(/(\\+)$/, "$1$1")}"`;
 
 async function makePrivate(path: string, platform: NodeJS.Platform): Promise<void> {
   try {

@@ -118,7 +118,7 @@ describe.each(installable.map((agent) => [agent.source, agent] as const))(
       writeFileSync(custom, '{"name":"acme"}');
       const places = placesOf({ env: {}, home: place, platform: "linux" });
       const made = new Map<string, string | undefined>();
-      const lineOf = hookCommandOf(contextAt(places).context);
+      const lineOf = hookCommandOf(contextAt(places).context, "user");
       const command: HookCommand = (options) => {
         const line = lineOf(options);
         made.set(line, options.event);

@@ -204,7 +204,7 @@ const SETTINGS = `{
 
 describe("the command line that an agent runs", () => {
   it("has fewer than 80 characters, contains no home directory, and is the same in both scopes", async () => {
-    const command = hookCommandOf(settledContext());
+    const command = hookCommandOf(settledContext(), "user");
     for (const drain of ["yes", "if-waiting", "no"] as const) {
       const line = command({ source: "claude-code", drain });
       expect(line.length).toBeLessThan(80);
@@ -221,7 +221,7 @@ describe("the command line that an agent runs", () => {
     async (shell) => {
       if (!hasShell(shell, "the installed program's command in it")) return;
       await on();
-      const line = hookCommandOf(settledContext())({ source: "claude-code", drain: "yes" });
+      const line = hookCommandOf(settledContext(), "user")({ source: "claude-code", drain: "yes" });
       const run = () =>
         spawnSync(shell, ["-c", line], { env: { HOME: home, PATH: "/usr/bin:/bin" }, encoding: "utf8" });
       expect(run()).toMatchObject({ stdout: "ran -d claude-code\n", stderr: "", status: 0 });
@@ -235,7 +235,7 @@ describe("the command line that an agent runs", () => {
     for (const env of [{}, { OPENHOOK_OTEL_HOME: moved }]) {
       const context = { ...settledContext({ env }), places: placesOf({ env, home, platform: "linux" }) };
       await on({}, context);
-      const line = hookCommandOf(context)({ source: "kiro", event: "agent", drain: "yes", shell: "user" });
+      const line = hookCommandOf(context, "user")({ source: "kiro", event: "agent", drain: "yes", shell: "user" });
       expect(isOurCommand(line)).toBe(true);
       // fish, even if it is not installed here, cannot parse these
       expect(line).not.toMatch(/^\w+=|\$\{/);
@@ -266,7 +266,7 @@ describe("the command line that an agent runs", () => {
   it("passes the event and the reply as plain words if the payload does not contain them", async () => {
     writeFileSync(hookSource, "#!/bin/sh\nfor word; do printf '<%s>' \"$word\"; done\n");
     await on();
-    const command = hookCommandOf(settledContext());
+    const command = hookCommandOf(settledContext(), "user");
     const run = (options: Partial<Parameters<typeof command>[0]>) => {
       const line = command({ source: "cursor", drain: "no", ...options });
       return { line, words: execFileSync("sh", ["-c", line], { env: { HOME: home }, encoding: "utf8" }) };
@@ -280,17 +280,18 @@ describe("the command line that an agent runs", () => {
     expect(run({ event: "it's $HOME", reply: "a b" }).words).toBe("<cursor><it's $HOME><a b>");
   });
 
-  it("starts node with the program on Windows", () => {
-    const context = settledContext({ platform: "win32", nodePath: "C:\\node.exe" });
-    const command = hookCommandOf(context);
-    const start = `"C:\\node.exe" "${context.places.hookPath}"`;
-    expect(command({ source: "claude-code", drain: "if-waiting" })).toBe(
-      `${start} --source claude-code --drain if-waiting`,
+  it("is one for all shells on Windows", () => {
+    const context = settledContext({ platform: "win32", nodePath: "C:\\nvm4w\\nodejs\\node.exe" });
+    const places = { ...context.places, hookPath: "C:\\Users\\dev\\AppData\\Local\\openhook-otel\\hook.cjs" };
+    const env = { LOCALAPPDATA: "C:\\Users\\dev\\AppData\\Local" };
+    const line = (scope: "user" | "project") =>
+      hookCommandOf({ ...context, places, env }, scope)({ source: "cursor", event: "stop", reply: "{}", drain: "yes" });
+    expect(line("user")).toBe(
+      "C:\\\\nvm4w\\\\nodejs\\\\node.exe C:/Users/dev/AppData/Local/openhook-otel/hook.cjs" +
+        " --source cursor --drain yes --event stop ;exit 0 #openhook-otel& exit 0",
     );
-    expect(command({ source: "cursor", event: "stop", reply: '{"decision":"allow"}', drain: "yes" })).toBe(
-      `${start} --source cursor --drain yes --event stop --reply "{\\"decision\\":\\"allow\\"}"`,
-    );
-    expect(isOurCommand(command({ source: "cursor", reply: "{}", drain: "no" }))).toBe(true);
+    expect(line("project")).not.toContain("dev");
+    expect([line("user"), line("project")].map(isOurCommand)).toEqual([true, true]);
   });
 });
 

@@ -59,7 +59,7 @@ const isOurs = (value: TomlValue): boolean =>
 
 /** Passes the payload, an argument, to the hook's stdin. The line may end with a comment, so a line break follows it. */
 function programOf(line: string): readonly string[] {
-  if (line.startsWith('"')) {
+  if (line.includes("hook.cjs")) {
     throw new SettingsError("this version can only be notified through a POSIX shell", "install a newer one", 1, 1);
   }
   return ["/bin/sh", "-c", `printf %s "$1"|{ ${line}\n}`, "openhook-otel"];

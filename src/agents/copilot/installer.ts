@@ -92,9 +92,8 @@ function hooksFor(command: HookCommand, version: string | undefined, windows: bo
   return EVENTS.filter(({ since }) => installed === undefined || compareVersions(since, installed) <= 0).map(
     ({ event, drain, timeoutSec, isForEditor }) => {
       const line = command({ source: "copilot", event, drain });
-      // A failing hook denies the tool, so the shell always exits with 0
       const shell = windows
-        ? { powershell: `${isForEditor ? "if ($env:COPILOT_CLI) { exit 0 }; " : ""}& ${line}; exit 0` }
+        ? { powershell: `${isForEditor ? "if ($env:COPILOT_CLI) { exit 0 }; " : ""}${line}` }
         : { bash: `${isForEditor ? '[ -z "$COPILOT_CLI" ]||exit 0;' : ""}${line}` };
       return { event, entry: { type: "command", ...shell, timeoutSec } };
     },

@@ -71,10 +71,7 @@ const registrationsFor = (command: HookCommand): readonly Registration[] =>
     entry: {
       type: "command",
       name: HOOK_NAME,
-      command: callable(command({ source: "gemini-cli", drain })),
+      command: command({ source: "gemini-cli", drain }),
       timeout: TIMEOUT_MS,
     },
   }));
-
-/** On Windows the agent's shell is PowerShell, where a quoted word is a string unless `&` precedes it. */
-const callable = (line: string): string => (line.startsWith('"') ? `& ${line}` : line);

@@ -111,7 +111,7 @@ async function runnable(
     const found = ((await installer.check?.(files, target)) ?? []).map(({ level, text }) =>
       level === "broken" ? broken(text) : remark(text),
     );
-    const command = hookCommandOf(context);
+    const command = hookCommandOf(context, scope);
     const wanted = installer.add(files, { scope, target, command, version: scope === "user" ? version : undefined });
     const isCurrent = files.every(({ text }, index) => text === wanted[index]?.text);
     const place = project === null || project === context.cwd ? "" : ` in ${project}`;

@@ -2,14 +2,16 @@ import { execFile } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, parse } from "node:path";
+import { windowsLine } from "../../agents/shared/settings/windows-line.ts";
 import type { Context } from "../../context.ts";
 import { parseInboxFile } from "../../intake/inbox-file.ts";
 import { messageOf } from "../../model/error-message.ts";
 import { suggest } from "../../model/suggest.ts";
-import { isHookCurrent } from "../../registration/hook-program.ts";
+import { isHookCurrent, onWindows } from "../../registration/hook-program.ts";
 import { brokenHook } from "../status/hook.ts";
 import type { Status } from "../status/shape.ts";
 import { broken, type Finding, inArea } from "./finding.ts";
+import { argumentsOf, windowsShells } from "./windows-shells.ts";
 
 /** Whether the installed hook program is there, current, and records an event without printing anything. */
 export async function* hookFindings(status: Status, context: Context, hookSource: string): AsyncGenerator<Finding> {
@@ -18,19 +20,29 @@ export async function* hookFindings(status: Status, context: Context, hookSource
   if (!isWanted && !status.hook.installed) return yield ok("not installed: no agent is enabled");
   const problems = isWanted ? brokenHook(status.hook, true, context) : [];
   if (problems.length > 0) return yield* broken("hook", problems);
-  let folder: string;
+  let failure: string | undefined;
+  const tried: string[] = [];
   try {
-    // Beside the agents' events; a folder for temporary files may not exist
-    folder = await mkdtemp(join(context.places.stateDir, "doctor-")).catch(() => mkdtemp(join(tmpdir(), "doctor-")));
+    for (const start of await startsOf(context)) {
+      // Beside the agents' events; a folder for temporary files may not exist
+      const near = join(context.places.stateDir, "doctor-");
+      const folder = await mkdtemp(near).catch(() => mkdtemp(join(tmpdir(), "doctor-")));
+      failure ??= await tryHook(start, context, folder);
+      if (start.shell !== undefined) tried.push(start.shell);
+    }
   } catch (error) {
     return yield remark(`${status.hook.path} was not tested: ${messageOf(error)}`);
   }
-  const failure = await tryHook(context, folder);
-  if (failure === undefined) yield ok(`${status.hook.path} records an event and prints nothing`);
+  const where = tried.length === 0 ? "" : ` (started by ${tried.join(", ")})`;
+  if (failure === undefined) yield ok(`${status.hook.path} records an event and prints nothing${where}`);
   else {
     yield brokenFinding(
       `${status.hook.path} was started as an agent starts it, and ${failure}`,
-      `${suggest("doctor --fix")} reinstalls it; if that does not help, check that the folder allows programs (noexec)`,
+      `${suggest("doctor --fix")} reinstalls it; if that does not help, check ${
+        context.platform === "win32"
+          ? "that node is in PATH for every program, not only in your terminal"
+          : "that the folder allows programs (noexec)"
+      }`,
     );
   }
   // Two installations, for example under two versions of Node: hooks do not start the one that is updated here
@@ -55,15 +67,39 @@ export const isHookWanted = ({ agents }: Pick<Status, "agents">): boolean =>
 /** The intake reads for at most 5 s. */
 const HOOK_TIMEOUT_MS = 8000;
 
+interface Start {
+  /** The shell, if there is one. */
+  readonly shell?: string;
+  readonly program: string;
+  /** @param folder the state directory to use */
+  args(folder: string): readonly string[];
+  readonly windowsVerbatimArguments?: boolean;
+}
+
+/** How agents start the program: on Windows by the registered line, in each shell that agents use and that is there. */
+async function startsOf(context: Context): Promise<readonly Start[]> {
+  const { places, platform, env } = context;
+  if (platform !== "win32") return [{ program: places.hookPath, args: (folder) => [`--trial=${folder}`, "doctor"] }];
+  return (await windowsShells(env)).map((shell) => ({
+    shell: shell.title,
+    program: shell.program,
+    args: (folder) => {
+      const trial = `--trial-hex=${Buffer.from(folder).toString("hex")}`;
+      return argumentsOf(shell, windowsLine(onWindows(context, "user"), [trial, "--source", "doctor"])).args;
+    },
+    windowsVerbatimArguments: shell.isVerbatim === true,
+  }));
+}
+
 /**
  * Sends one event through the installed hook into a separate state directory, which no drain reads.
  *
  * @param folder that directory; removed afterwards
  * @returns what went wrong
  */
-async function tryHook({ places, platform, nodePath, env }: Context, folder: string): Promise<string | undefined> {
+async function tryHook(start: Start, { places, env }: Context, folder: string): Promise<string | undefined> {
+  const by = start.shell === undefined ? "" : `in ${start.shell} `;
   try {
-    const [program, args] = platform === "win32" ? [nodePath, [places.hookPath]] : [places.hookPath, []];
     const hookEnv = {
       ...env,
       HOME: env["HOME"] ?? places.home,
@@ -79,21 +115,26 @@ async function tryHook({ places, platform, nodePath, env }: Context, folder: str
         timeout: HOOK_TIMEOUT_MS,
         killSignal: "SIGKILL",
         windowsHide: true,
+        ...(start.windowsVerbatimArguments === true && { windowsVerbatimArguments: true }),
       } as const;
-      const child = execFile(program, [...args, `--trial=${folder}`, "doctor"], options, (error, stdout, stderr) => {
-        if (error !== null) done(`it failed (${error.killed ? "timed out" : (error.code ?? error.signal)})`);
+      const child = execFile(start.program, [...start.args(folder)], options, (error, stdout, stderr) => {
+        if (error !== null) done(`${by}it failed (${error.killed ? "timed out" : (error.code ?? error.signal)})`);
         else
-          done(stdout === "" && stderr === "" ? undefined : "it printed something, which some agents show their model");
+          done(
+            stdout === "" && stderr === ""
+              ? undefined
+              : `${by}it printed something, which some agents show their model`,
+          );
       });
       child.stdin?.on("error", () => {});
       child.stdin?.end("{}");
     });
     if (problem !== undefined) return problem;
     const [name] = await readdir(join(folder, "inbox")).catch(() => []);
-    if (name === undefined) return "no event was written";
+    if (name === undefined) return `${by}no event was written`;
     const file = parseInboxFile(await readFile(join(folder, "inbox", name)), 0);
     const isWhole = file.ok && file.facts.source === "doctor" && file.end === "whole";
-    return isWhole ? undefined : "the event that it wrote is incomplete";
+    return isWhole ? undefined : `${by}the event that it wrote is incomplete`;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

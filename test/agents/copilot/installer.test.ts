@@ -12,7 +12,7 @@ import { runs } from "../../support/whole.ts";
 const command: HookCommand = ({ source, event, drain }) =>
   `h=~/.local/share/openhook-otel/hook;[ ! -x "$h" ]||exec "$h" --drain ${drain} ${source} ${event}`;
 const windows: HookCommand = ({ source, event, drain }) =>
-  `"C:\\node.exe" "C:\\openhook-otel\\hook.cjs" --source ${source} --drain ${drain} --event ${event}`;
+  `node C:/openhook-otel/hook.cjs --source ${source} --drain ${drain} --event ${event} ;exit 0 #openhook-otel& exit 0`;
 const target: InstallTarget = { home: "/home/dev", project: "/home/dev/acme-shop", env: {} };
 const path = "/home/dev/.copilot/hooks/openhook-otel.json";
 
@@ -101,9 +101,9 @@ describe("a registration", () => {
     const text = add(undefined, undefined, { target: { ...target, env: { OS: "Windows_NT" } }, command: windows });
     const [entry] = JSON.parse(text).hooks.preToolUse;
     expect(Object.keys(entry)).toEqual(["type", "powershell", "timeoutSec"]);
-    expect(entry.powershell).toMatch(/^& "C:\\node\.exe" .* --event preToolUse; exit 0$/);
+    expect(entry.powershell).toMatch(/^node C:.* --event preToolUse ;exit 0 #/);
     const [stop] = JSON.parse(text).hooks.Stop;
-    expect(stop.powershell).toMatch(/^if \(\$env:COPILOT_CLI\) \{ exit 0 \}; & "C:.* --event Stop; exit 0$/);
+    expect(stop.powershell).toMatch(/^if \(\$env:COPILOT_CLI\) \{ exit 0 \}; node C:.* --event Stop ;exit 0 #/);
     expect(registered(text)).toEqual(registered(add(undefined)));
     expect(remove(text)).toBeUndefined();
   });

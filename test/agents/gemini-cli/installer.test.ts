@@ -56,15 +56,6 @@ describe("registered events", () => {
       SessionEnd: "yes",
     });
   });
-
-  it("uses PowerShell's call operator on Windows", () => {
-    const windows: HookCommand = ({ source }) =>
-      `"C:\\node.exe" "C:\\openhook-otel\\hook.cjs" --source ${source} --drain no`;
-    const text = add(undefined, windows);
-    expect(JSON.parse(text).hooks.SessionEnd[0].hooks[0].command).toMatch(/^& "C:/);
-    expect(installer.registered([{ path, text }])).toHaveLength(6);
-    expect(remove(text)).toBeUndefined();
-  });
 });
 
 describe("other settings", () => {

@@ -4,6 +4,7 @@ import type { HookCommand, Installer, InstallTarget } from "../../../model/agent
 import { versionOf } from "../payload/version.ts";
 import { type OneFile, oneFile } from "../settings/one-file.ts";
 import { SettingsError } from "../settings/settings.ts";
+import { programInLine } from "../settings/windows-line.ts";
 import inbox from "./inbox.js?raw";
 import { joinModules } from "./join-modules.ts";
 
@@ -54,10 +55,10 @@ function withFolder(text: string, source: string, command: HookCommand): string 
 
 const USUAL = /^~\/|[\\/]AppData[\\/]Local[\\/]openhook-otel[\\/]hook\.cjs$/;
 
-/** `h='…/hook';…`, on Windows `"…node.exe" "…\hook.cjs" …`. */
+/** `h='…/hook';…`, or a line for Windows. */
 function programIn(line: string): string | undefined {
   const quoted = /^h='((?:[^']|'\\'')*)';/.exec(line)?.[1]?.replaceAll("'\\''", "'");
-  return quoted ?? /^h=([^';]+);/.exec(line)?.[1] ?? /^"[^"]*" "([^"]*)"/.exec(line)?.[1];
+  return quoted ?? /^h=([^';]+);/.exec(line)?.[1] ?? programInLine(line);
 }
 
 const isDirectory = (path: string): Promise<boolean> =>

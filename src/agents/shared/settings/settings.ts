@@ -95,7 +95,7 @@ export function registeredEvents(text: string): readonly string[] {
  * name, or contains the marker that `enable` adds if the folder has another name.
  */
 export function isOurCommand(command: string): boolean {
-  return /openhook-otel[/\\]hook(\.cjs)?(?![\w./\\-])|#openhook-otel\s*$|[/\\]hook\.cjs["'] --source [a-z0-9-]+ --drain /.test(
+  return /openhook-otel[/\\]hook(\.cjs)?(?![\w./\\-])|#openhook-otel(?:\s*$|& exit 0$)|[/\\]hook\.cjs["'] --source [a-z0-9-]+ --drain /.test(
     command,
   );
 }

@@ -1,0 +1,80 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { isOurCommand } from "../../../../src/agents/shared/settings/settings.ts";
+import { programInLine, windowsLine } from "../../../../src/agents/shared/settings/windows-line.ts";
+import { optionsOf } from "../../../../src/intake/hook-options.ts";
+import { removeFolder } from "../../../support/remove.ts";
+
+const root = mkdtempSync(join(tmpdir(), "openhook-windows-line-"));
+afterAll(() => removeFolder(root));
+
+const LOCAL = "C:\\Users\\dev\\AppData\\Local";
+const NODE = "C:\\Program Files\\nodejs\\node.exe";
+const words = ["--source", "claude-code", "--drain", "yes"];
+const lineFor = (hookPath: string, scope: "user" | "project" = "user", nodePath = NODE) =>
+  windowsLine({ hookPath, nodePath, localData: LOCAL, scope }, words);
+
+test("the program's path can have any characters, and the line has only those that no shell changes", () => {
+  for (const name of ["dev", "Jane Doe", "Jürgen", "山田", "a$b`c", "it's", "50%", "a&b^c!", "(x86)"]) {
+    const path = `C:\\Users\\${name}\\AppData\\Local\\openhook-otel\\hook.cjs`;
+    const line = lineFor(path);
+    expect(programInLine(line), line).toBe(path.replaceAll("\\", "/"));
+    expect(line.slice(0, line.indexOf(" ;exit"))).toMatch(/^[\w ./:\\(),;'"{}[\]-]+$/);
+    expect(isOurCommand(line)).toBe(true);
+  }
+  expect(isOurCommand(lineFor("D:\\state\\hook.cjs"))).toBe(true);
+});
+
+test("Node's path is used if no shell needs quotes for it", () => {
+  const path = `${LOCAL}\\openhook-otel\\hook.cjs`;
+  expect(lineFor(path)).toMatch(/^node C:\/Users/);
+  expect(lineFor(path, "user", "C:\\nvm4w\\nodejs\\node.exe")).toMatch(/^C:\\\\nvm4w\\\\nodejs\\\\node\.exe C:\/Users/);
+});
+
+test("a project's line has no path of the user, unless the user moved the program", () => {
+  expect(lineFor(`${LOCAL}\\openhook-otel\\hook.cjs`, "project")).not.toContain("dev");
+  expect(programInLine(lineFor(`${LOCAL}\\openhook-otel\\hook.cjs`, "project"))).toBeUndefined();
+  expect(programInLine(lineFor("D:\\state\\hook.cjs", "project"))).toBe("D:/state/hook.cjs");
+});
+
+test("cmd.exe passes the end of the line as arguments, which the hook ignores", () => {
+  expect(optionsOf([...words, ";exit", "0", "#openhook-otel"])).toEqual(optionsOf(words));
+});
+
+// The same rules as those of Git's bash, and of the shell in Crush
+describe.each(["sh", "bash", "busybox", "zsh", "ksh"])("%s", (shell) => {
+  // Without --norc, bash reads the user's settings if stdin is a socket
+  const prefix = shell === "busybox" ? ["sh", "-c"] : shell === "bash" ? ["--norc", "-c"] : ["-c"];
+  const program = spawnSync("sh", ["-c", `command -v ${shell}`], { encoding: "utf8" }).stdout.trim();
+  const isMissing = program === "";
+  const run = (line: string, env: Record<string, string>) => {
+    const { status, stdout, stderr } = spawnSync(program, [...prefix, line], { input: "{}", encoding: "utf8", env });
+    return { status, stdout, stderr };
+  };
+  const PATH = `${dirname(process.execPath)}:/usr/bin:/bin`;
+
+  test.skipIf(isMissing)("passes the words to the program, and ends with 0 whatever it does", () => {
+    const folder = join(root, shell, "openhook-otel");
+    mkdirSync(folder, { recursive: true });
+    const program = join(folder, "hook.cjs");
+    const seen = join(folder, "seen");
+    const write = `require("fs").writeFileSync(${JSON.stringify(seen)}, JSON.stringify(process.argv.slice(1)))`;
+    writeFileSync(program, `${write};process.exit(3)`);
+    for (const line of [lineFor(program), lineFor(`${LOCAL}\\openhook-otel\\hook.cjs`, "project")]) {
+      const env = { PATH, LOCALAPPDATA: join(root, shell) };
+      expect(run(line, env)).toEqual({ status: 0, stdout: "", stderr: "" });
+      expect(JSON.parse(readFileSync(seen, "utf8"))).toEqual([program, ...words]);
+      writeFileSync(seen, "");
+    }
+  });
+
+  test.skipIf(isMissing)("ends with 0 if the program or Node is missing", () => {
+    const project = lineFor(`${LOCAL}\\openhook-otel\\hook.cjs`, "project");
+    expect(run(project, { PATH, LOCALAPPDATA: root })).toEqual({ status: 0, stdout: "", stderr: "" });
+    expect(run(lineFor(join(root, "gone", "hook.cjs")), { PATH })).toEqual({ status: 0, stdout: "", stderr: "" });
+    expect(run(project, { PATH: join(root, "empty") })).toMatchObject({ status: 0, stdout: "" });
+  });
+});
