@@ -10,7 +10,7 @@ const check = process.argv.includes("--check");
 const ENTRY = `
   import * as z from "zod";
   import { Envelope } from "./src/model/envelope.ts";
-  export { configJsonSchema } from "./src/config/json-schema.ts";
+  export { configJsonSchema, machineJsonSchema } from "./src/config/json-schema.ts";
   import { textSchemaOf } from "./src/convert/text-schemas.ts";
   import { discoveryJsonSchema } from "./src/registration/discovery-file.lazy.ts";
   export { discoveryJsonSchema };
@@ -18,12 +18,14 @@ const ENTRY = `
   export const textJsonSchema = (text) => z.toJSONSchema(textSchemaOf(text), { io: "input" });
 `;
 
-const { configJsonSchema, discoveryJsonSchema, envelopeJsonSchema, textJsonSchema } = await importBundled({
-  stdin: typescript(ENTRY),
-  format: "esm",
-});
+const { configJsonSchema, discoveryJsonSchema, envelopeJsonSchema, machineJsonSchema, textJsonSchema } =
+  await importBundled({
+    stdin: typescript(ENTRY),
+    format: "esm",
+  });
 const files = {
   "schema/config.schema.json": configJsonSchema(),
+  "schema/machine-config.schema.json": machineJsonSchema(),
   "schema/openhook.schema.json": { title: "OpenHook v0.1 event, as read: either text", ...envelopeJsonSchema() },
   "schema/openhook-cwd.schema.json": { title: "OpenHook v0.1 envelope, text cwd", ...textJsonSchema("cwd") },
   "schema/openhook-context.schema.json": {

@@ -9,12 +9,15 @@ import { printable } from "../text/terminal.ts";
 /** `openhook-otel config show`: every setting, its value and where that comes from. */
 export async function showConfig(json: boolean, context: Context): Promise<number> {
   const loaded = await loadConfig(context);
-  const { configPath } = context.places;
+  const { configPath, machineConfigPath } = context.places;
   const rows = effectiveSettings(loaded);
   const exists = (await readFileIfAny(configPath).catch(() => Buffer.alloc(0))) !== undefined;
-  if (json) context.stdout.write(`${JSON.stringify(asJson(rows, loaded, configPath, exists), null, 2)}\n`);
+  const machine = (await readFileIfAny(machineConfigPath).catch(() => Buffer.alloc(0))) !== undefined;
+  if (json)
+    context.stdout.write(`${JSON.stringify(asJson(rows, loaded, { file: configPath, exists, machine }), null, 2)}\n`);
   else {
-    context.stdout.write(`file: ${printable(configPath)}${exists ? "" : " (none yet)"}\n\n`);
+    context.stdout.write(`file: ${printable(configPath)}${exists ? "" : " (none yet)"}\n`);
+    context.stdout.write(`${machineLine(loaded, machine)}\n`);
     const cells = rows.map((row) => [row.key, printable(effectiveText(row)), row.source]);
     for (const line of aligned([["SETTING", "VALUE", "FROM"], ...cells])) context.stdout.write(`${line}\n`);
     if (loaded.warnings.length + loaded.errors.length > 0) context.stderr.write("\n");
@@ -47,19 +50,27 @@ export async function getSetting(key: string, context: Context): Promise<number>
 
 // --- internal ---
 
+/** The administrator's file and its locks; an empty line where there is none. */
+function machineLine({ machinePath, locked }: LoadedConfig, exists: boolean): string {
+  if (!exists) return "";
+  const what = locked.length === 0 ? "locks nothing" : `locks ${locked.join(", ")}`;
+  return `machine file: ${printable(machinePath)}, ${printable(what)}\n`;
+}
+
 const asJson = (
   rows: readonly EffectiveSetting[],
-  { sources, warnings, errors }: LoadedConfig,
-  file: string,
-  exists: boolean,
+  { sources, warnings, errors, locked, machinePath }: LoadedConfig,
+  { file, exists, machine }: { readonly file: string; readonly exists: boolean; readonly machine: boolean },
 ) => ({
   file,
   exists,
-  settings: rows.map(({ key, setting, value }) => ({
+  machine: { file: machinePath, exists: machine, locked },
+  settings: rows.map(({ key, setting, value, isLocked }) => ({
     key,
     value: value ?? null,
     source: sources.get(key),
     variable: setting.variable,
+    locked: isLocked,
     ...(setting.unit !== undefined && { unit: setting.unit }),
   })),
   warnings,

@@ -4,7 +4,7 @@ import { keyOf } from "../config/layer.ts";
 import { loadConfig } from "../config/load.ts";
 import { shownValue } from "../config/redact.ts";
 import { targetOf } from "../config/settings.ts";
-import { knownTarget, SettingError, setInFile, settingValue, unsetInFile } from "../config/user-file.ts";
+import { knownTarget, refuseLocked, SettingError, setInFile, settingValue, unsetInFile } from "../config/user-file.ts";
 import { type Context, UserError } from "../context.ts";
 import { refuseSudo } from "../registration/sudo.ts";
 import { printable } from "../text/terminal.ts";
@@ -55,6 +55,7 @@ function run(action: ConfigAction, context: Context): number | Promise<number> {
 async function set(key: string, text: string, context: Context): Promise<number> {
   await refuseSudo(context);
   const target = knownTarget(key);
+  refuseLocked(target, await loadConfig(context));
   const value = settingValue(target, text);
   const path = context.places.configPath;
   await setInFile(target, value, path);

@@ -10,11 +10,39 @@ export interface FileLayer extends Layer {
   readonly unreadable: boolean;
 }
 
+/** The administrator's file. */
+export interface MachineLayer extends FileLayer {
+  /** For messages; empty where there can be none. */
+  readonly path: string;
+  /** Settings, groups and entries of maps that only this file sets. */
+  readonly locked: readonly string[];
+}
+
+/**
+ * The administrator's file: settings as in the user's, and `locked`, a list of settings or groups of them. An unknown name in it makes
+ * the file unreadable, because something that should be locked would not be.
+ */
+export function readMachineDocument(text: string, path: string): MachineLayer {
+  const parsed = parseDocument(text.replace(/^\uFEFF/, ""));
+  const value: unknown = "root" in parsed ? getNodeValue(parsed.root)?.locked : undefined;
+  const layer = readDocument(text, path, "machine");
+  const locked = value === undefined ? [] : Array.isArray(value) ? value.map(String) : [];
+  const unknown = locked.filter((key) => !SECTIONS.includes(key) && targetOf(key) === undefined);
+  const problem =
+    value !== undefined && !Array.isArray(value)
+      ? '"locked" must be a list of settings'
+      : unknown.length > 0
+        ? `"locked" names ${unknown.map((key) => JSON.stringify(key)).join(", ")}, which is no setting`
+        : undefined;
+  if (problem === undefined) return { ...layer, path, locked };
+  return { ...unreadableDocument(path, problem), path, locked };
+}
+
 /**
  * @param text the file's content; JSON, comments and trailing commas allowed; empty means no settings
  * @param path for messages and sources only
  */
-export function readDocument(text: string, path: string): FileLayer {
+export function readDocument(text: string, path: string, kind: "file" | "machine" = "file"): FileLayer {
   const layer = newLayer();
   const plain = text.replace(/^\uFEFF/, "");
   if (plain.trim() === "") return { ...layer, unreadable: false };
@@ -25,7 +53,7 @@ export function readDocument(text: string, path: string): FileLayer {
     );
     return { ...layer, unreadable: true };
   }
-  readSection(layer, parsed.root, [], { text: plain, path });
+  readSection(layer, parsed.root, [], { text: plain, path, kind });
   return { ...layer, unreadable: false };
 }
 
@@ -57,6 +85,7 @@ export function unreadableDocument(path: string, reason: string): FileLayer {
 interface Document {
   readonly text: string;
   readonly path: string;
+  readonly kind: "file" | "machine";
 }
 
 function readSection(layer: Layer, section: Node, path: readonly string[], document: Document): void {
@@ -77,9 +106,9 @@ function readSection(layer: Layer, section: Node, path: readonly string[], docum
 
 function readProperty(layer: Layer, path: readonly string[], node: Node, document: Document): void {
   const key = path.join(".");
-  if (key === "$schema") return;
+  if (key === "$schema" || (key === "locked" && document.kind === "machine")) return;
   const place = `${document.path}:${lineAt(document.text, node.offset)}`;
-  const origin = { source: { kind: "file", path: document.path }, place } as const;
+  const origin = { source: { kind: document.kind, path: document.path }, place } as const;
   const setting = SETTINGS.find((candidate) => samePath(candidate.path, path));
   if (setting !== undefined) {
     put(layer, { setting }, getNodeValue(node), origin);

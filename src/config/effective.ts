@@ -1,6 +1,7 @@
 import { suggest } from "../model/suggest.ts";
 import { describeSource, keyOf } from "./layer.ts";
 import type { LoadedConfig } from "./load.ts";
+import { isLocked } from "./locks.ts";
 import { shownValue } from "./redact.ts";
 import type { Setting } from "./setting.ts";
 import { type Target, targetOf } from "./settings.ts";
@@ -13,6 +14,8 @@ export interface EffectiveSetting {
   readonly value?: string | number | boolean;
   /** Where it comes from, in words. */
   readonly source: string;
+  /** Whether the administrator's file alone decides. */
+  readonly isLocked: boolean;
 }
 
 /** Every setting; for maps, every entry. */
@@ -23,7 +26,8 @@ export function effectiveSettings(loaded: LoadedConfig): readonly EffectiveSetti
     const { setting, entry } = target;
     const held = valueAt(loaded.config, setting.path);
     const value = setting.kind === "map" ? valueAt(held, entry === undefined ? [""] : [entry]) : held;
-    const row = { key, setting, source: describeSource(source) };
+    const locked = isLocked(loaded.locked, key);
+    const row = { key, setting, source: `${describeSource(source)}${locked ? " (locked)" : ""}`, isLocked: locked };
     const isPlain = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
     return [isPlain && source.kind !== "unknown" ? { ...row, value: shownValue(setting, value) } : row];
   });
@@ -32,9 +36,9 @@ export function effectiveSettings(loaded: LoadedConfig): readonly EffectiveSetti
 /** The value with its unit; for an unset setting of a signal, the setting that is used instead. */
 export function effectiveText({ setting, value }: EffectiveSetting): string {
   if (value !== undefined) return `${value}${setting.unit === undefined ? "" : ` ${setting.unit}`}`;
-  const [section, signal, name] = setting.path;
+  const [section, , name] = setting.path;
   if (section !== "otlp" || name === undefined || setting.kind === "map") return "-";
-  return name === "endpoint" ? `otlp.endpoint + /v1/${signal}` : `as otlp.${name}`;
+  return name === "endpoint" ? "from otlp.endpoint" : `as otlp.${name}`;
 }
 
 /** Notes about a value that was just set but is not in effect. */

@@ -7,6 +7,8 @@ import { invalidNameReason, invalidReason, type Target } from "./settings.ts";
 export type Source =
   | { readonly kind: "default" }
   | { readonly kind: "file"; readonly path: string }
+  /** The administrator's file for all users of this machine. */
+  | { readonly kind: "machine"; readonly path: string }
   | { readonly kind: "environment"; readonly variable: string }
   | { readonly kind: "flag" }
   /** The program switched it off, because a setting that decides where data goes could not be read. */
@@ -19,6 +21,8 @@ export function describeSource(source: Source): string {
   switch (source.kind) {
     case "file":
       return `file ${source.path}`;
+    case "machine":
+      return `machine ${source.path}`;
     case "environment":
       return `environment ${source.variable}`;
     case "withheld":

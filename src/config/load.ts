@@ -2,6 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { type FileLayer, readDocument, unreadableDocument } from "./document.lazy.ts";
 import { type Env, readOtelVariables, readOwnVariables } from "./environment.ts";
 import { type Layer, newLayer, put, putText } from "./layer.ts";
+import { readMachineFile } from "./machine-file.ts";
 import { hint } from "./nearest.ts";
 import type { Places } from "./places.ts";
 import { type LoadedConfig, resolve } from "./resolve.ts";
@@ -14,15 +15,20 @@ export type { LoadedConfig } from "./resolve.ts";
 export type Flags = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the configuration: flag > own variable > OpenTelemetry's variable > user file > default, each setting separately, maps entry by
- * entry. No file of a repository is read.
+ * Reads the configuration: flag > own variable > OpenTelemetry's variable > user file > machine file > default, each setting separately,
+ * maps entry by entry. What the machine file locks, it alone decides. No file of a repository is read.
  *
  * Never throws: a broken value falls back to the next place with one, and is reported in `errors`. A broken value that decides where
  * data goes has no fallback: the signal is not sent (`otlp.<signal>.enabled` is false, source `withheld`), and its records stay
  * in the store.
  */
 export async function loadConfig(
-  from: { readonly env: Env; readonly places: Pick<Places, "configPath"> },
+  from: {
+    readonly env: Env;
+    readonly places: Pick<Places, "configPath"> & Partial<Pick<Places, "machineConfigPath">>;
+    /** Who may own the machine file. @default root */
+    readonly trustedUids?: readonly number[];
+  },
   flags: Flags = {},
 ): Promise<LoadedConfig> {
   return resolve({
@@ -30,6 +36,7 @@ export async function loadConfig(
     own: readOwnVariables(from.env),
     otel: readOtelVariables(from.env),
     file: await readFileLayer(from.places.configPath),
+    machine: await readMachineFile(from.places.machineConfigPath, from.trustedUids),
   });
 }
 

@@ -17,6 +17,8 @@ export interface Places {
   /** Settings files as they were before `enable` changed them. */
   readonly backupDir: string;
   readonly configPath: string;
+  /** The administrator's settings for all users; only root can write it. */
+  readonly machineConfigPath: string;
   /** The program agents start. On every POSIX system at the same place below the home, so that a project's settings
    * can be shared between machines. */
   readonly hookPath: string;
@@ -47,6 +49,7 @@ export function placesOf({ env, home, platform }: PlacesInput): Places {
     storePath: join(stateDir, "store.db"),
     backupDir: join(stateDir, "backup"),
     configPath: join(configRoot({ env, home, platform }), "openhook-otel", "config.json"),
+    machineConfigPath: join(machineRoot(platform), "config.json"),
     hookPath: join(hookDir, platform === "win32" ? "hook.cjs" : "hook"),
     hookConfPath: join(hookDir, "hook.conf"),
   };
@@ -91,6 +94,17 @@ export function lastingNode(path: string, home: string): string {
   };
   return links.find(isSame) ?? path;
 }
+
+/**
+ * The folder for what an administrator sets up for all users. On Windows not ProgramData, where every user can create folders, but where
+ * only administrators can write; fixed, because a variable could come from a repository.
+ */
+export const machineRoot = (platform: NodeJS.Platform): string =>
+  platform === "win32"
+    ? "C:\\Program Files\\openhook-otel"
+    : platform === "darwin"
+      ? "/Library/Application Support/openhook-otel"
+      : "/etc/openhook-otel";
 
 // --- internal ---
 

@@ -2,9 +2,11 @@ import { OTLP_SIGNALS, type OtlpSignal } from "../model/settings.ts";
 import { suggest } from "../model/suggest.ts";
 import { parseConfig } from "./check.lazy.ts";
 import { DEFAULTS } from "./computed.const.ts";
-import type { FileLayer } from "./document.lazy.ts";
+import type { FileLayer, MachineLayer } from "./document.lazy.ts";
 import type { OtelLayer } from "./environment.ts";
 import { decidesDestination, describeSource, type Given, type Layer, type Source } from "./layer.ts";
+import { otelWithoutLocked, withoutLocked } from "./locks.ts";
+import { type Effective, keysFor, portRemarks, remarksOn } from "./remarks.ts";
 import type { Config } from "./schema.ts";
 import type { Setting } from "./setting.ts";
 import { SETTINGS } from "./settings.ts";
@@ -18,6 +20,9 @@ export interface LoadedConfig {
   readonly warnings: readonly string[];
   /** What was given and refused. One line each: place, key, allowed values, value found. */
   readonly errors: readonly string[];
+  /** Settings and groups that the machine file locks, see `isLocked`. */
+  readonly locked: readonly string[];
+  readonly machinePath: string;
 }
 
 /** The values of each place. */
@@ -27,6 +32,8 @@ export interface Layers {
   readonly own: Layer;
   readonly otel: OtelLayer;
   readonly file: FileLayer;
+  /** The administrator's file. */
+  readonly machine: MachineLayer;
 }
 
 /**
@@ -39,7 +46,8 @@ export interface Layers {
  * - headers only go to the origin that their place names, if it names one: a token is for one backend;
  * - an unreadable setting that decides where data goes stops its signal.
  */
-export function resolve(given: Layers): LoadedConfig {
+export function resolve(all: Layers): LoadedConfig {
+  const given = unlocked(all);
   const layers = prepare(given);
   const effective = overlay(layers);
   const unsupported = stopUnsupported(effective, layers);
@@ -61,20 +69,32 @@ export function resolve(given: Layers): LoadedConfig {
       ...remarksOn(effective, layers.file),
     ],
     errors: order.flatMap((layer) => layer.errors),
+    locked: layers.machine.locked,
+    machinePath: layers.machine.path,
   };
 }
 
 // --- internal ---
 
-type Effective = Map<string, Given>;
+const highestFirst = ({ flags, own, otel, file, machine }: Layers): readonly Layer[] => [
+  flags,
+  own,
+  otel,
+  file,
+  machine,
+];
 
-const highestFirst = ({ flags, own, otel, file }: Layers): readonly Layer[] => [flags, own, otel, file];
+/** What the machine file locks, no other place decides. */
+const unlocked = ({ flags, own, otel, file, machine }: Layers): Layers => ({
+  flags: withoutLocked(flags, machine),
+  own: withoutLocked(own, machine),
+  otel: otelWithoutLocked(otel, machine),
+  file: withoutLocked(file, machine),
+  machine,
+});
 
 /** The user's own places, as opposed to variables that every OpenTelemetry program reads. */
 const userLayers = ({ flags, own, file }: Layers): readonly Layer[] => [flags, own, file];
-
-/** A signal's key and the general one behind it: `otlp.traces.endpoint`, `otlp.endpoint`. */
-const keysFor = (signal: OtlpSignal, name: string): readonly string[] => [`otlp.${signal}.${name}`, `otlp.${name}`];
 
 const sets = (layers: readonly Layer[], signal: OtlpSignal, name: string): boolean =>
   layers.some((layer) => keysFor(signal, name).some((key) => layer.values.has(key)));
@@ -100,6 +120,7 @@ function prepare(given: Layers): Layers {
     own: withServiceName(given.own),
     otel: { ...otel, unsupported },
     file: withServiceName(given.file),
+    machine: withServiceName(given.machine),
   };
 }
 
@@ -165,7 +186,8 @@ function overlay(layers: Layers): Effective {
 }
 
 const isUnreadable = (layers: Layers, { key }: Setting): boolean =>
-  DELETES.has(key) && (layers.file.unreadable || highestFirst(layers).some(({ refused }) => refused.has(key)));
+  DELETES.has(key) &&
+  (layers.file.unreadable || layers.machine.unreadable || highestFirst(layers).some(({ refused }) => refused.has(key)));
 
 /** Entries of a map over all these places; the highest wins for each. */
 function entriesOf(order: readonly Layer[], setting: Pick<Setting, "key">): ReadonlyMap<string, Given> {
@@ -209,7 +231,7 @@ function stopUnsupported(effective: Effective, { otel, ...others }: Layers) {
 }
 
 function stoppedByErrors(effective: Effective, layers: Layers): readonly OtlpSignal[] {
-  if (layers.file.unreadable) return OTLP_SIGNALS;
+  if (layers.file.unreadable || layers.machine.unreadable) return OTLP_SIGNALS;
   const order = highestFirst(layers);
   const broken = SETTINGS.filter((setting) => decidesDestination(setting) && isBroken(order, setting));
   return OTLP_SIGNALS.filter((signal) =>
@@ -272,71 +294,6 @@ const refusal = (source: Source, named: string, destination: string): string =>
   "give the headers in the same place as the address";
 
 // 5. Result
-
-const ENDPOINTS = ["otlp.endpoint", "otlp.traces.endpoint", "otlp.metrics.endpoint"] as const;
-
-/** Ports that are usually for one protocol, and the text for the other. */
-const PORTS = [
-  {
-    port: "4317",
-    usually: "gRPC",
-    isFor: (protocol: string) => protocol === "grpc",
-    used: "HTTP, usually on port 4318",
-  },
-  {
-    port: "4318",
-    usually: "HTTP",
-    isFor: (protocol: string) => protocol !== "grpc",
-    used: "gRPC, usually on port 4317",
-  },
-] as const;
-
-/** Addresses with the port of the other protocol. */
-function portRemarks(effective: Effective): readonly string[] {
-  const remarks = OTLP_SIGNALS.flatMap((signal) => {
-    const key = keysFor(signal, "endpoint").find((name) => effective.has(name));
-    const endpoint = key === undefined ? undefined : effective.get(key);
-    if (endpoint === undefined) return [];
-    const known = PORTS.find(({ port }) => port === new URL(String(endpoint.value)).port);
-    if (known === undefined || known.isFor(protocolOf(effective, signal))) return [];
-    return `${describeSource(endpoint.source)}: ${key} has port ${known.port}, which is usually for ${known.usually}; export uses ${known.used} (otlp.protocol)`;
-  });
-  return [...new Set(remarks)];
-}
-
-function protocolOf(effective: Effective, signal: OtlpSignal): string {
-  const [own, shared] = keysFor(signal, "protocol").map((key) => effective.get(key)?.value);
-  return String(own ?? shared ?? DEFAULTS.otlp.protocol);
-}
-
-function remarksOn(effective: Effective, file: FileLayer): readonly string[] {
-  const remarks: string[] = [];
-  const base = effective.get("otlp.endpoint");
-  if (
-    base !== undefined &&
-    OTLP_SIGNALS.some((signal) => protocolOf(effective, signal) !== "grpc") &&
-    /\/v1\/(traces|metrics)\/?$/.test(new URL(String(base.value)).pathname)
-  ) {
-    remarks.push(
-      `${describeSource(base.source)}: otlp.endpoint ends in /v1/…, which is appended again; remove it, or use otlp.traces.endpoint`,
-    );
-  }
-  for (const key of ENDPOINTS) {
-    const [value, inFile] = [effective.get(key), file.values.get(key)];
-    if (value?.source.kind !== "environment" || !value.source.variable.startsWith("OTEL_")) continue;
-    if (inFile === undefined || inFile.value === value.value) continue;
-    const ours = SETTINGS.find((setting) => setting.key === key)?.variable;
-    remarks.push(
-      `environment variable ${value.source.variable} overrides ${key} of the file; if it is meant only for the agent, set ${ours} too`,
-    );
-  }
-  for (const signal of OTLP_SIGNALS) {
-    const has = (name: string) => keysFor(signal, name).some((key) => effective.has(key));
-    if (has("clientCertificate") === has("clientKey")) continue;
-    remarks.push(`otlp: clientCertificate and clientKey work only together; one of them is missing for ${signal}`);
-  }
-  return remarks;
-}
 
 function toConfig(effective: Effective): Config {
   const raw: Section = {};

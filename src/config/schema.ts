@@ -338,3 +338,13 @@ export type Config = z.infer<typeof Config>;
 export const ConfigFile = Config.extend({
   $schema: z.string().optional().describe("For editors; not a setting."),
 }).describe("Settings of openhook-otel. Comments and trailing commas are allowed.");
+
+/** The administrator's file. */
+export const MachineFile = ConfigFile.extend({
+  locked: z
+    .array(z.string())
+    .optional()
+    .describe(
+      "Settings, groups (otlp) and entries of maps that only this file decides; those without a value here keep their default.",
+    ),
+}).describe("Settings of openhook-otel for all users of this machine. Comments and trailing commas are allowed.");

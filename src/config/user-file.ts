@@ -6,7 +6,9 @@ import { DocumentError, setIn, unsetIn } from "./edit.ts";
 import { readFileIfAny, writeFileAtomic } from "./files.ts";
 import { configJsonSchema } from "./json-schema.ts";
 import { keyOf, newLayer, putText } from "./layer.ts";
+import { isLocked } from "./locks.ts";
 import { hint } from "./nearest.ts";
+import type { LoadedConfig } from "./resolve.ts";
 import { SECTIONS, SETTINGS, type Target, targetOf } from "./settings.ts";
 
 /** A key that is not a setting, a value that does not fit, or a file that cannot be edited. */
@@ -25,6 +27,18 @@ export function knownTarget(key: string): Target {
   const advice = SECTIONS.includes(key) ? ` It is a group: ${below.slice(0, 3).join(", ")} …` : hint(key, all);
   const known = advice === "" ? ` "${suggest("config")}" lists all settings.` : advice;
   throw new SettingError(`unknown setting ${JSON.stringify(key)}.${known}`);
+}
+
+/** @throws SettingError if the administrator's file locks the setting, or an entry or part of it */
+export function refuseLocked(
+  target: Target,
+  { locked, machinePath }: Pick<LoadedConfig, "locked" | "machinePath">,
+): void {
+  const key = keyOf(target);
+  if (!isLocked(locked, key) && !locked.some((lock) => lock.startsWith(`${key}.`))) return;
+  throw new SettingError(
+    `${key} is locked by this machine's administrator in ${machinePath}; nothing was changed. "${suggest("config")}" shows what is locked`,
+  );
 }
 
 /**

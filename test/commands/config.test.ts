@@ -1,4 +1,14 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
@@ -24,7 +34,7 @@ function write(text: string): void {
   writeFileSync(path(), text);
 }
 
-async function run(action: ConfigAction, env: Record<string, string> = {}) {
+async function run(action: ConfigAction, env: Record<string, string> = {}, machine?: unknown) {
   const [out, err]: [string[], string[]] = [[], []];
   const context: Context = {
     env,
@@ -39,7 +49,10 @@ async function run(action: ConfigAction, env: Record<string, string> = {}) {
     nodePath: "node",
     programPath: "openhook-otel",
   };
-  const code = await config(action, context);
+  const machineConfigPath = join(home, "machine.json");
+  if (machine !== undefined) writeFileSync(machineConfigPath, JSON.stringify(machine), { mode: 0o644 });
+  const managed = { ...context, places: { ...places(), machineConfigPath }, trustedUids: [0, process.getuid?.() ?? 0] };
+  const code = await config(action, machine === undefined ? context : managed);
   return { code, out: out.join(""), err: err.join("") };
 }
 
@@ -231,6 +244,54 @@ describe("config get", () => {
   });
 });
 
+describe("a machine whose administrator sets and locks settings", () => {
+  const machine = {
+    capture: "none",
+    otlp: { endpoint: "https://team.example" },
+    locked: ["otlp", "resource.attributes.team"],
+  };
+  const on = (action: ConfigAction) => run(action, {}, machine);
+
+  it("shows what is locked, in which file", async () => {
+    const { code, out, err } = await on({ kind: "show", json: false });
+    expect([code, err]).toEqual([0, ""]);
+    const machinePath = join(home, "machine.json");
+    expect(out).toContain(`\nmachine file: ${machinePath}, locks otlp, resource.attributes.team\n\n`);
+    expect(out).toMatch(
+      new RegExp(`^otlp\\.endpoint +https://team\\.example +machine ${machinePath} \\(locked\\)$`, "m"),
+    );
+    expect(out).toMatch(/^otlp\.timeoutMs +10000 ms +default \(locked\)$/m);
+    expect(out).toMatch(new RegExp(`^capture +none +machine ${machinePath}$`, "m"));
+    const json = JSON.parse((await on({ kind: "show", json: true })).out);
+    expect(json.machine).toEqual({ file: machinePath, exists: true, locked: machine.locked });
+    expect(json.settings).toContainEqual({
+      key: "otlp.endpoint",
+      value: "https://team.example",
+      source: { kind: "machine", path: machinePath },
+      variable: "OPENHOOK_OTEL_OTLP_ENDPOINT",
+      locked: true,
+    });
+  });
+
+  it.each([
+    ["otlp.endpoint", "http://own.example"],
+    ["otlp.headers.x-own", "1"],
+    ["resource.attributes", "team=own"],
+  ])("refuses to set %s, and writes nothing", async (key, value) => {
+    const { message, exitCode } = await failure(on({ kind: "set", key, value }));
+    expect(message).toMatch(`${key} is locked by this machine's administrator in ${join(home, "machine.json")}`);
+    expect(exitCode).toBe(2);
+    expect(existsSync(path())).toBe(false);
+  });
+
+  it("sets what is not locked, and removes what a lock made useless", async () => {
+    write('{ "otlp": { "timeoutMs": 5 } }');
+    expect((await on({ kind: "set", key: "capture", value: "metadata" })).code).toBe(0);
+    expect((await on({ kind: "get", key: "capture" })).out).toBe("metadata\n");
+    expect((await on({ kind: "unset", key: "otlp.timeoutMs" })).out).toMatch(/^otlp.timeoutMs removed from/);
+  });
+});
+
 describe("config", () => {
   it("shows every setting, its value and where it comes from", async () => {
     write('{ "otlp": { "endpoint": "http://a.example" } }');
@@ -306,13 +367,14 @@ describe("config", () => {
 
   it("is complete as JSON", async () => {
     const shown = JSON.parse((await show({ OPENHOOK_OTEL_ZEBRA: "1" }, true)).out);
-    expect(Object.keys(shown)).toEqual(["file", "exists", "settings", "warnings", "errors"]);
+    expect(Object.keys(shown)).toEqual(["file", "exists", "machine", "settings", "warnings", "errors"]);
     expect(shown.settings).toHaveLength(SETTINGS.length);
     expect(shown.settings).toContainEqual({
       key: "otlp.timeoutMs",
       value: 10_000,
       source: { kind: "default" },
       variable: "OPENHOOK_OTEL_OTLP_TIMEOUT_MS",
+      locked: false,
       unit: "ms",
     });
     expect(shown.warnings).toHaveLength(1);

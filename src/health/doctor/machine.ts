@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { refuseOdd } from "../../config/files.ts";
+import { loadConfig } from "../../config/load.ts";
 import type { Context } from "../../context.ts";
 import { messageOf } from "../../model/error-message.ts";
 import { suggest } from "../../model/suggest.ts";
@@ -28,7 +29,7 @@ export async function* machineFindings(
   yield* nodeFindings(status, context);
   yield* stateFindings(context, exposed);
   yield* hookFindings(status, context, hookSource);
-  yield* configFindings(status);
+  yield* configFindings(status, context);
   yield* discoveryFindings(context);
 }
 
@@ -68,11 +69,13 @@ async function* stateFindings(context: Context, exposed: ExposedFiles): AsyncGen
   yield ok(exists ? `${stateDir} is private and writable` : `${stateDir} does not exist yet`);
 }
 
-function* configFindings({ config }: Status): Generator<Finding> {
+async function* configFindings({ config }: Status, context: Context): AsyncGenerator<Finding> {
   const { ok, remark, broken } = inArea("settings");
   const todo = `${suggest("config")} shows every setting and where it comes from`;
   for (const error of config.errors) yield broken(error, todo);
   for (const warning of config.warnings) yield remark(warning, todo);
+  const { locked, machinePath } = await loadConfig(context);
+  if (locked.length > 0) yield ok(`${machinePath} locks ${locked.join(", ")}`);
   if (config.errors.length + config.warnings.length === 0) yield ok(`${config.path} and the environment are valid`);
 }
 

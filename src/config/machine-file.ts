@@ -1,0 +1,56 @@
+import type { Stats } from "node:fs";
+import { readFile, realpath, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { type MachineLayer, readMachineDocument, unreadableDocument } from "./document.lazy.ts";
+import { newLayer } from "./layer.ts";
+
+/**
+ * Reads the administrator's settings for all users of this machine: defaults, and which of them are locked.
+ *
+ * The file counts only if nobody but root can have written it: it and all folders above it belong to root, and neither group nor others
+ * can write them. Otherwise, and if it is not valid, nothing is exported, because it may lock what leaves this machine.
+ *
+ * @param path absent where there is none
+ * @param trustedUids who may own it @default root
+ */
+export async function readMachineFile(
+  path: string | undefined,
+  trustedUids: readonly number[] = [0],
+): Promise<MachineLayer> {
+  if (path === undefined) return NONE;
+  try {
+    const target = await realpath(path);
+    const found = await stat(target);
+    const problem = await distrust(target, found, trustedUids);
+    if (problem !== undefined) return { ...unreadableDocument(path, problem), path, locked: [] };
+    return readMachineDocument(await readFile(target, "utf8"), path);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    if (code === "ENOENT" || code === "ENOTDIR") return { ...NONE, path };
+    return { ...unreadableDocument(path, code), path, locked: [] };
+  }
+}
+
+// --- internal ---
+
+const NONE: MachineLayer = { ...newLayer(), unreadable: false, path: "", locked: [] };
+
+const MAX_BYTES = 1 << 20;
+const GROUP_OR_OTHERS_WRITE = 0o022;
+const STICKY = 0o1000;
+
+/** Windows has no owners here; there the file lies where only administrators can write. */
+async function distrust(path: string, found: Stats, trustedUids: readonly number[]): Promise<string | undefined> {
+  if (!found.isFile()) return "it is not a regular file";
+  if (found.size > MAX_BYTES) return "it is larger than 1 MiB";
+  if (process.platform === "win32") return undefined;
+  if (!trustedUids.includes(found.uid)) return `it belongs to user ${found.uid}, not to root`;
+  if ((found.mode & GROUP_OR_OTHERS_WRITE) !== 0) return "others than root can write it: chmod 644";
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    const { uid, mode } = await stat(folder);
+    if (!trustedUids.includes(uid)) return `its folder ${folder} belongs to user ${uid}, not to root`;
+    const isOpen = (mode & GROUP_OR_OTHERS_WRITE) !== 0 && (mode & STICKY) === 0;
+    if (isOpen) return `others than root can write its folder ${folder}: chmod 755`;
+    if (folder === dirname(folder)) return undefined;
+  }
+}
