@@ -70,7 +70,7 @@ const PLANTED: Readonly<Record<string, { readonly file: string; readonly text: s
   },
   "bridge-hosts-alone": {
     file: "src/bridge/planted.ts",
-    text: `import { createSender } from "../otlp/send.ts";\nvoid createSender;\n`,
+    text: `import { createSender } from "../otlp/send.lazy.ts";\nvoid createSender;\n`,
   },
   "transcripts-are-found-apart": {
     file: "src/transcripts/planted.ts",

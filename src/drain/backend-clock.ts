@@ -1,7 +1,7 @@
 import { EARLIEST_MS, isPlausibleDate } from "../model/plausible-time.ts";
 import type { ExportOutcome } from "../model/settings.ts";
 import type { Increment } from "../model/telemetry.ts";
-import type { OnResponse } from "../otlp/send.ts";
+import type { OnResponse } from "../otlp/send.lazy.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
 import { CLOCK_SKEW } from "../store/meta-keys.ts";
 import { AHEAD_MS } from "../store/pending-streams.ts";

@@ -12,8 +12,8 @@ import {
   type Row,
   rejectedOf,
 } from "../otlp/deliver.ts";
-import { probe } from "../otlp/probe.ts";
-import { createSender, type Sender } from "../otlp/send.ts";
+import { probe } from "../otlp/probe.lazy.ts";
+import { createSender, type Sender } from "../otlp/send.lazy.ts";
 import { checkpoint, StoreError } from "../store/database.ts";
 import { deliveredLogOf, limitCountedLately, raiseGeneration, writeDelivered } from "../store/delivered-log.ts";
 import { clearSpanFailures } from "../store/failures.ts";
@@ -54,7 +54,7 @@ export async function deliver(drain: Drain, { isEager = false }: DeliverOptions 
   const settings = await deliverySettings(drain);
   report.hasDestination = settings.traces !== undefined || settings.metrics !== undefined;
   const responses = new BackendResponses(drain.now);
-  const sender = createSender(settings, { version: drain.version, onResponse: responses.add });
+  const sender = openedOnUse(() => createSender(settings, { version: drain.version, onResponse: responses.add }));
   try {
     dropBeyondLimits(drain, settings.traces !== undefined);
     await deliverSignal(drain, "traces", settings, isEager, (circuit) =>
@@ -82,6 +82,20 @@ const DAY_MS = 86_400_000;
 /** Drains that hooks start retry refused spans this often; such a span can be large. */
 const REFUSED_AGAIN_MS = 3_600_000;
 const REFUSED_TRIED = "outbox.refused_tried_ms";
+
+/** A sender that is opened by the first request: most drains send nothing, and then load nothing of OTLP. */
+function openedOnUse(open: () => Sender): Sender {
+  let opened: Sender | undefined;
+  const sender = (): Sender => {
+    opened ??= open();
+    return opened;
+  };
+  return {
+    sendSpans: (records) => sender().sendSpans(records),
+    sendMetrics: (points) => sender().sendMetrics(points),
+    close: () => opened?.close(),
+  };
+}
 
 /** Delivers to one destination, unless it is not due yet: see `circuitOf`. */
 async function deliverSignal(

@@ -1,6 +1,6 @@
 import type { OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
 import type { DeliverySummary } from "../otlp/deliver.ts";
-import { isEndpointMissing, isRedirect } from "../otlp/response.ts";
+import { isEndpointMissing, isRedirect } from "../otlp/http-status.ts";
 
 /** What the user can do about a failed delivery, to be appended to its reason. Empty if there is nothing to add. */
 export function adviceOn(

@@ -1,6 +1,6 @@
 import type { OtlpSettings, OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
 import { deliverMetrics, deliverSpans } from "../otlp/deliver.ts";
-import { createSender } from "../otlp/send.ts";
+import { createSender } from "../otlp/send.lazy.ts";
 import type { Drain } from "./context.ts";
 import { deliverySettings, metricRows, spanRows } from "./delivery-rows.ts";
 

@@ -4,7 +4,7 @@ import type { ExportOutcome } from "../model/settings.ts";
 import type { MetricPoint, SpanRecord } from "../model/telemetry.ts";
 import { estimatedBytes, halves, intoRequests } from "./batch.ts";
 import { Pace, type PaceBounds } from "./pace.ts";
-import type { Sender } from "./send.ts";
+import type { Sender } from "./send.lazy.ts";
 import { type Delivery, type DeliverySummary, isBadContent, rejectedOf, Tally } from "./tally.ts";
 
 export { type Delivery, type DeliverySummary, isBadContent, rejectedOf } from "./tally.ts";

@@ -11,7 +11,7 @@ import {
   type Row,
   rejectedOf,
 } from "../../src/otlp/deliver.ts";
-import { createSender } from "../../src/otlp/send.ts";
+import { createSender } from "../../src/otlp/send.lazy.ts";
 import { type Behaviour, type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { otlpSettings } from "../support/otlp-settings.ts";
 import { runs } from "../support/whole.ts";

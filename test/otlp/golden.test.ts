@@ -6,7 +6,7 @@ import { ProtobufMetricsSerializer, ProtobufTraceSerializer } from "@opentelemet
 import { metrics, resources, type tracing as Tracing, tracing } from "@opentelemetry/sdk-node";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { MetricPoint, SpanRecord } from "../../src/model/telemetry.ts";
-import { createSender } from "../../src/otlp/send.ts";
+import { createSender } from "../../src/otlp/send.lazy.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { otlpSettings } from "../support/otlp-settings.ts";
 import { DURATION, spanRecord, TOKENS } from "./records.ts";

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import type { ExportOutcome, OtlpSignalSettings } from "../../src/model/settings.ts";
-import { createSender } from "../../src/otlp/send.ts";
+import { createSender } from "../../src/otlp/send.lazy.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { type Certificates, makeCertificates } from "../support/certificates.ts";
 import { otlpSettings } from "../support/otlp-settings.ts";

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Attributes, MetricPoint, SpanRecord } from "../../src/model/telemetry.ts";
-import { createSender, type Sender } from "../../src/otlp/send.ts";
+import { createSender, type Sender } from "../../src/otlp/send.lazy.ts";
 import { startGrpcReceiver } from "../receiver/grpc-receiver.ts";
 import {
   type PlainAttributes,
