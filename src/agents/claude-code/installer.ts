@@ -1,7 +1,8 @@
 // https://code.claude.com/docs/en/hooks, read 2026-11-21; behaviour of each version: README.md beside this file
-import { stat } from "node:fs/promises";
+
 import type { HookCommand } from "../../model/agent.ts";
-import { compareVersions, parseVersion, versionOf } from "../shared/payload/version.ts";
+import { compareVersions, parseVersion } from "../shared/payload/version.ts";
+import { detectBy } from "../shared/settings/detect.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import {
   addRegistrations,
@@ -19,20 +20,10 @@ export default oneFile({
   remove: removeRegistrations,
   registered: registeredEvents,
   check,
-  async detect(target) {
-    const version = await versionOf("claude", target.env);
-    if (version !== undefined) return { present: true, version };
-    return { present: await isDirectory(configDirOf(target)) };
-  },
+  detect: detectBy("claude", (target) => [configDirOf(target)]),
 });
 
 // --- internal ---
-
-const isDirectory = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
 
 interface EventToRegister {
   readonly event: string;

@@ -1,9 +1,11 @@
 // https://docs.cline.bot/customization/hooks; behaviour of the CLI tried with 3.0.65: README.md beside this file
-import { readdir, readFile, stat } from "node:fs/promises";
+
+import { readdir, readFile } from "node:fs/promises";
 import { platform } from "node:os";
 import { basename, dirname, extname, join } from "node:path";
 import type { Finding, HookCommand, Installer, InstallTarget, SettingsText } from "../../model/agent.ts";
 import { compareVersions, versionOf } from "../shared/payload/version.ts";
+import { detectBy } from "../shared/settings/detect.ts";
 import { SettingsError } from "../shared/settings/settings.ts";
 import { hasAdditions, hookFileText, isOurs } from "./hook-file.ts";
 import { clineFolder } from "./places.ts";
@@ -28,11 +30,7 @@ export default {
     ...new Set(files.flatMap(({ path, text }) => (isOurText(text) ? (eventOf(path) ?? []) : []))),
   ],
   check: async (files, target) => [...(await unreadFolder(files, target)), ...(await findings(target))],
-  async detect(target) {
-    const version = await versionOf("cline", target.env);
-    if (version !== undefined) return { present: true, version };
-    return { present: await isDirectory(clineFolder(target.env, target.home)) };
-  },
+  detect: detectBy("cline", ({ env, home }) => [clineFolder(env, home)]),
 } satisfies Installer;
 
 // --- internal ---
@@ -154,9 +152,3 @@ async function findings(target: InstallTarget): Promise<readonly Finding[]> {
   }
   return found;
 }
-
-const isDirectory = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );

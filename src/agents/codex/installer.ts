@@ -1,8 +1,8 @@
 // https://developers.openai.com/codex/hooks and the programs 0.110.0 to 0.169.0, read 2026-11-21
-import { stat } from "node:fs/promises";
+
 import { basename } from "node:path";
 import type { HookCommand, Installer, InstallTarget, Registration, SettingsText } from "../../model/agent.ts";
-import { versionOf } from "../shared/payload/version.ts";
+import { detectBy } from "../shared/settings/detect.ts";
 import * as json from "../shared/settings/settings.ts";
 import { check, hasNoHooks } from "./check.ts";
 import { changeStates, markedKeys } from "./config.ts";
@@ -17,11 +17,7 @@ export default {
   remove,
   registered,
   check,
-  async detect(target) {
-    const version = await versionOf("codex", target.env);
-    if (version !== undefined) return { present: true, version };
-    return { present: await isDirectory(await codexHomeOf(target)) };
-  },
+  detect: detectBy("codex", async (target) => [await codexHomeOf(target)]),
 } satisfies Installer;
 
 // --- internal ---
@@ -175,9 +171,3 @@ function inFile<T>({ path }: SettingsText, work: () => T): T {
     throw error instanceof json.SettingsError ? Object.assign(error, { path }) : error;
   }
 }
-
-const isDirectory = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );

@@ -1,9 +1,11 @@
 // https://docs.github.com/en/copilot/reference/hooks-configuration, read 2026-11-21; what each version does: README.md beside this file
-import { readFile, stat } from "node:fs/promises";
+
+import { readFile } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import type { Finding, HookCommand, InstallTarget } from "../../model/agent.ts";
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
-import { compareVersions, parseVersion, versionOf } from "../shared/payload/version.ts";
+import { compareVersions, parseVersion } from "../shared/payload/version.ts";
+import { detectBy } from "../shared/settings/detect.ts";
 import { parseDocument, plainOf } from "../shared/settings/jsonc.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import { addHooks, type FlatHook, hookEventsIn, removeHooks } from "./hook-file.ts";
@@ -24,11 +26,7 @@ export default oneFile({
     if (isProject && !(await isTrusted(target))) found.push(UNTRUSTED);
     return found;
   },
-  async detect(target) {
-    const version = await versionOf("copilot", target.env);
-    if (version !== undefined) return { present: true, version };
-    return { present: await isDirectory(homeOf(target)) };
-  },
+  detect: detectBy("copilot", (target) => [homeOf(target)]),
 });
 
 // --- internal ---
@@ -39,12 +37,6 @@ function homeOf({ home, project, env }: InstallTarget): string {
 }
 
 const isWindows = ({ env }: InstallTarget): boolean => env["OS"] === "Windows_NT";
-
-const isDirectory = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
 
 interface EventToRegister {
   readonly event: string;

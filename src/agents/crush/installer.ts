@@ -1,9 +1,9 @@
 // https://github.com/charmbracelet/crush docs/hooks/README.md, read 2026-11-21; tried with 0.90.0
+
 import { existsSync } from "node:fs";
-import { stat } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import type { HookCommand, InstallTarget } from "../../model/agent.ts";
-import { versionOf } from "../shared/payload/version.ts";
+import { detectBy } from "../shared/settings/detect.ts";
 import { type EntryFile, entriesOfOurs, listsOfOurs, putEntries, removeEntries } from "../shared/settings/entries.ts";
 import { nodeAt, propertiesOf } from "../shared/settings/jsonc.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
@@ -19,11 +19,7 @@ export default oneFile({
   },
   registered: (text) =>
     entriesOfOurs(text, FILE).length === 0 ? [] : listsOfOurs(text, FILE).map((path) => path.at(-1) ?? ""),
-  async detect(target) {
-    const version = await versionOf("crush", target.env);
-    if (version !== undefined) return { present: true, version };
-    return { present: await isDirectory(configFolder(target)) };
-  },
+  detect: detectBy("crush", (target) => [configFolder(target)]),
 });
 
 // --- internal ---
@@ -66,9 +62,3 @@ function projectFile({ project }: InstallTarget): string {
   const [shown, hidden] = [join(project, NAME), join(project, `.${NAME}`)];
   return !existsSync(shown) && existsSync(hidden) ? hidden : shown;
 }
-
-const isDirectory = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );

@@ -1,8 +1,8 @@
 // https://cursor.com/docs/hooks, read 2026-11-21; others' measurements are in README.md beside this file
-import { stat } from "node:fs/promises";
+
 import { join } from "node:path";
 import type { Finding, HookCommand, InstallTarget, SettingsText } from "../../model/agent.ts";
-import { versionOf } from "../shared/payload/version.ts";
+import { detectBy } from "../shared/settings/detect.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import { addHooks, foreignHooks, type Hook, hookedEvents, removeHooks } from "./hooks-file.ts";
 import { REPLY } from "./payload.ts";
@@ -14,22 +14,12 @@ export default oneFile({
   remove: removeHooks,
   registered: hookedEvents,
   check: async (files) => files.flatMap(findings),
-  async detect(target) {
-    const version = await versionOf("cursor-agent", target.env);
-    if (version !== undefined) return { present: true, version };
-    return { present: await isDirectory(folderOf(target)) };
-  },
+  detect: detectBy("cursor-agent", (target) => [folderOf(target)]),
 });
 
 // --- internal ---
 
 const folderOf = ({ home }: InstallTarget): string => join(home, ".cursor");
-
-const isDirectory = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
 
 // In seconds. The hook takes 3 ms; if it hangs on a broken disk, it must not block the agent for an unknown default time.
 const TIMEOUT_S = 5;

@@ -1,8 +1,8 @@
 // https://docs.factory.ai/reference/hooks-reference.md and recordings of 0.225.2, read 2026-11-26
-import { stat } from "node:fs/promises";
+
 import { join } from "node:path";
 import type { HookCommand } from "../../model/agent.ts";
-import { versionOf } from "../shared/payload/version.ts";
+import { detectBy } from "../shared/settings/detect.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import {
   addRegistrations,
@@ -17,20 +17,10 @@ export default oneFile({
   add: (text, { command }) => addRegistrations(text, registrationsFor(command)),
   remove: removeRegistrations,
   registered: registeredEvents,
-  async detect(target) {
-    const version = await versionOf("droid", target.env);
-    if (version !== undefined) return { present: true, version };
-    return { present: await isFolder(join(target.home, ".factory")) };
-  },
+  detect: detectBy("droid", ({ home }) => [join(home, ".factory")]),
 });
 
 // --- internal ---
-
-const isFolder = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
 
 // The hook takes 3 ms; the default is 60 s, too long if a hook hangs
 const TIMEOUT_S = 5;

@@ -1,8 +1,8 @@
 // https://geminicli.com/docs/hooks/ and the source of 0.21.3, 0.25.0, 0.26.0 and 0.61.0, read 2026-11-21
-import { stat } from "node:fs/promises";
+
 import { join } from "node:path";
 import type { HookCommand } from "../../model/agent.ts";
-import { versionOf } from "../shared/payload/version.ts";
+import { detectBy } from "../shared/settings/detect.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import {
   addRegistrations,
@@ -20,24 +20,11 @@ export default oneFile({
   remove: (text) => removeRegistrations(text, NOT_EVENTS),
   registered: registeredEvents,
   check,
-  async detect(target) {
-    const version = await versionOf(PROGRAM, target.env);
-    if (version !== undefined) return { present: true, version };
-    // Other programs create the folder too, so it does not prove that Gemini CLI is installed
-    const folder = join(homeOf(target), ".gemini");
-    return { present: (await exists(join(folder, "settings.json"))) || (await exists(join(folder, "tmp"))) };
-  },
+  // Other programs create the folder too, so it does not prove that Gemini CLI is installed
+  detect: detectBy("gemini", (target) => ["settings.json", "tmp"].map((name) => join(homeOf(target), ".gemini", name))),
 });
 
 // --- internal ---
-
-const PROGRAM = "gemini";
-
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );
 
 interface EventToRegister {
   readonly event: string;

@@ -1,8 +1,8 @@
 // documentation/docs/guides/context-engineering/hooks.md of github.com/block/goose, read 2026-11-21; tried with 1.52.0
-import { stat } from "node:fs/promises";
+
 import { isAbsolute, join } from "node:path";
 import type { HookCommand, Installer, InstallTarget, SettingsText } from "../../model/agent.ts";
-import { versionOf } from "../shared/payload/version.ts";
+import { detectBy } from "../shared/settings/detect.ts";
 import { newDocument } from "../shared/settings/jsonc.ts";
 import {
   addRegistrations,
@@ -33,11 +33,7 @@ export default {
     }));
   },
   registered: (files) => registeredEvents(files[HOOKS]?.text ?? ""),
-  async detect(target) {
-    const version = await versionOf("goose", target.env);
-    if (version !== undefined) return { present: true, version };
-    return { present: await isDirectory(configFolder(target)) };
-  },
+  detect: detectBy("goose", (target) => [configFolder(target)]),
 } satisfies Installer;
 
 // --- internal ---
@@ -83,9 +79,3 @@ function configFolder({ home, env }: InstallTarget): string {
   const moved = env["XDG_CONFIG_HOME"];
   return join(moved !== undefined && isAbsolute(moved) ? moved : join(home, ".config"), "goose");
 }
-
-const isDirectory = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );

@@ -1,10 +1,8 @@
+import { sessionTree, type TreeSession } from "../shared/transcript/session-tree.ts";
 import { columnsOf, isReadableJson, type Row, type Value, type View } from "../shared/transcript/sqlite.ts";
 
 /** One session of the database. */
-export interface SessionRow {
-  readonly id: string;
-  /** The session whose call started it as a subagent. */
-  readonly parentId?: string;
+export interface SessionRow extends TreeSession {
   readonly createdMs: number;
   readonly directory?: string;
   readonly provider?: string;
@@ -63,35 +61,15 @@ export interface LedgerRow extends Figures {
 
 export const TABLES = ["sessions", "messages", "usage_ledger"];
 
-/** @returns `undefined` if there is none, or the database has no such table */
-export function sessionRow(db: View, id: string): SessionRow | undefined {
-  if (!hasSessions(db)) return undefined;
-  const row = db.get(`${SELECT_SESSIONS} WHERE id = ?`, id);
-  return row === undefined ? undefined : toSession(row);
-}
-
-/** Sessions that are no subagents, oldest first. */
-export const rootSessions = (db: View): readonly SessionRow[] =>
-  hasSessions(db)
-    ? db
-        .all(
-          `${SELECT_SESSIONS} WHERE parent_session_id IS NULL OR parent_session_id NOT IN (SELECT id FROM sessions)
-            ORDER BY created_at, rowid`,
-        )
-        .map(toSession)
-    : [];
-
-/** Subagents' sessions of this one, at any depth, in order of creation. */
-export const descendants = (db: View, id: string): readonly SessionRow[] =>
-  db
-    .all(
-      `WITH RECURSIVE below(id) AS (
-         SELECT id FROM sessions WHERE parent_session_id = ?1
-         UNION SELECT sessions.id FROM sessions JOIN below ON sessions.parent_session_id = below.id
-       ) ${SELECT_SESSIONS} WHERE id IN below AND id <> ?1 ORDER BY created_at, rowid`,
-      id,
-    )
-    .map(toSession);
+export const SESSIONS = sessionTree<SessionRow>({
+  name: "sessions",
+  parent: "parent_session_id",
+  columns:
+    "id, parent_session_id, working_dir, provider_name, CAST(strftime('%s', created_at) AS INTEGER) AS created_s",
+  order: "created_at, rowid",
+  exists: (db) => columnsOf(db, "sessions").has("parent_session_id"),
+  toSession,
+});
 
 /** The session's messages, in the order of the conversation. */
 export const messageRows = (db: View, session: SessionRow): readonly MessageRow[] =>
@@ -144,11 +122,6 @@ export const contentRows = (db: View, sessionId: string): readonly Row[] =>
   );
 
 // --- internal ---
-
-const SELECT_SESSIONS = `SELECT id, parent_session_id, working_dir, provider_name,
-  CAST(strftime('%s', created_at) AS INTEGER) AS created_s FROM sessions`;
-
-const hasSessions = (db: View): boolean => columnsOf(db, "sessions").has("parent_session_id");
 
 function toSession(row: Row): SessionRow {
   const [parentId, directory, provider] = ["parent_session_id", "working_dir", "provider_name"].map((name) =>

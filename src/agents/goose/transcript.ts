@@ -20,16 +20,7 @@ import { openDatabase, queryDatabase, type View } from "../shared/transcript/sql
 import { uniqueCallIds } from "./calls.ts";
 import { sessionContent } from "./content.ts";
 import { databasesIn, LAYOUTS, sessionFolders } from "./places.ts";
-import {
-  callThatStarted,
-  descendants,
-  ledgerRows,
-  messageRows,
-  rootSessions,
-  type SessionRow,
-  sessionRow,
-  TABLES,
-} from "./rows.ts";
+import { callThatStarted, ledgerRows, messageRows, SESSIONS, type SessionRow, TABLES } from "./rows.ts";
 import { walk } from "./walk.ts";
 
 export default { roots: sessionFolders, locate, files, originsOf, read } satisfies TranscriptReader;
@@ -39,7 +30,7 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
   const sessions = [];
   for (const path of databasesIn(await foldersBelow(query, LAYOUTS))) {
     try {
-      for (const { id, createdMs } of await queryIn(path, query.roots, rootSessions)) {
+      for (const { id, createdMs } of await queryIn(path, query.roots, SESSIONS.rootSessions)) {
         sessions.push({ sessionId: id, path, startMs: createdMs, origin: { database: path, createdMs } });
       }
     } catch (error) {
@@ -53,14 +44,14 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
 async function files(query: TranscriptQuery): Promise<readonly TranscriptFile[]> {
   const { sessionId } = query;
   return inAll(query, (path, db) =>
-    sessionAndBelow(db, sessionId).map(({ id }) => partOf(path, id, id === sessionId ? undefined : id)),
+    SESSIONS.sessionAndBelow(db, sessionId).map(({ id }) => partOf(path, id, id === sessionId ? undefined : id)),
   );
 }
 
 /** When the databases created the session that has this id now. */
 async function originsOf(query: TranscriptQuery): Promise<readonly SessionOrigin[]> {
   return inAll(query, (path, db) => {
-    const row = sessionRow(db, query.sessionId);
+    const row = SESSIONS.sessionRow(db, query.sessionId);
     return row === undefined ? [] : [{ database: path, createdMs: row.createdMs }];
   });
 }
@@ -74,15 +65,15 @@ async function* read(file: TranscriptFile, _from: Offset, wanted: ReadOptions = 
   const db = await openDatabase({ path: file.path, roots: file.roots, tables: TABLES });
   try {
     const next: Offset = { bytes: 0, memo: {} };
-    const row = sessionRow(db, sessionId);
-    const parent = row === undefined ? undefined : parentOf(db, row);
+    const row = SESSIONS.sessionRow(db, sessionId);
+    const parent = row === undefined ? undefined : SESSIONS.parentOf(db, row);
     if (row === undefined || (parent !== undefined && file.agentId === undefined)) {
       const entries = row === undefined || parent === undefined ? [] : [sessionEntry(row, parent.id)];
       yield { entries, next, unreadable: 0 };
       return;
     }
-    const root = rootOf(db, row);
-    const callIdOf = uniqueCallIds(db, [root.id, ...descendants(db, root.id).map(({ id }) => id)]);
+    const root = SESSIONS.rootOf(db, row);
+    const callIdOf = uniqueCallIds(db, [root.id, ...SESSIONS.descendants(db, root.id).map(({ id }) => id)]);
     const messages = messageRows(db, row);
     const entries = [
       parent === undefined ? sessionEntry(row, undefined) : subagentEntry(db, row, parent, root),
@@ -118,29 +109,6 @@ async function inAll<T>(
   }
   if (all.length === 0 && failure !== undefined) throw failure;
   return all;
-}
-
-/** A subagent's session alone: its parent's parts contain it. */
-function sessionAndBelow(db: View, sessionId: string): readonly SessionRow[] {
-  const main = sessionRow(db, sessionId);
-  if (main === undefined) return [];
-  return parentOf(db, main) === undefined ? [main, ...descendants(db, sessionId)] : [main];
-}
-
-/** `undefined` also if the parent is gone: a subagent's session then stands for itself. */
-const parentOf = (db: View, { parentId }: SessionRow): SessionRow | undefined =>
-  parentId === undefined ? undefined : sessionRow(db, parentId);
-
-const MAX_DEPTH = 32;
-
-function rootOf(db: View, session: SessionRow): SessionRow {
-  let root = session;
-  for (let depth = 0; depth < MAX_DEPTH; depth++) {
-    const parent = parentOf(db, root);
-    if (parent === undefined) return root;
-    root = parent;
-  }
-  return root;
 }
 
 function subagentEntry(db: View, row: SessionRow, parent: SessionRow, root: SessionRow): TranscriptEntry {

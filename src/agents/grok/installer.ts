@@ -1,8 +1,9 @@
 // The guide that 1.0.41 unpacks (10-hooks.md), read 2026-11-26; what was tried: README.md beside this file
-import { readFile, stat } from "node:fs/promises";
+
+import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Finding, HookCommand, InstallTarget } from "../../model/agent.ts";
-import { versionOf } from "../shared/payload/version.ts";
+import { detectBy } from "../shared/settings/detect.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import {
   addRegistrations,
@@ -24,11 +25,7 @@ export default oneFile({
     const trusted = await readFile(join(homeOf(target), "trusted_folders.toml"), "utf8").catch(() => "");
     return isProject && !trusted.includes(target.project) ? [UNTRUSTED] : [];
   },
-  async detect(target) {
-    const version = await versionOf("grok", target.env);
-    if (version !== undefined) return { present: true, version };
-    return { present: await isFolder(join(homeOf(target), "sessions")) };
-  },
+  detect: detectBy("grok", (target) => [join(homeOf(target), "sessions")]),
 });
 
 // --- internal ---
@@ -37,12 +34,6 @@ function homeOf({ home, project, env }: InstallTarget): string {
   const moved = env["GROK_HOME"];
   return moved === undefined || moved === "" ? join(home, ".grok") : resolve(project, moved);
 }
-
-const isFolder = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
 
 const UNTRUSTED: Finding = {
   level: "broken",

@@ -1,8 +1,8 @@
 // https://moonshotai.github.io/kimi-code/en/customization/hooks and the program 2.1.0, read 2026-11-26
-import { stat } from "node:fs/promises";
+
 import { join, resolve } from "node:path";
 import type { Finding, HookCommand, InstallTarget, SettingsText } from "../../model/agent.ts";
-import { versionOf } from "../shared/payload/version.ts";
+import { detectBy } from "../shared/settings/detect.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import { SettingsError } from "../shared/settings/settings.ts";
 import { SOURCE } from "./adapter.ts";
@@ -17,11 +17,7 @@ export default oneFile({
   remove: removeHooks,
   registered,
   check,
-  async detect(target) {
-    const version = await versionOf("kimi", target.env);
-    if (version !== undefined) return { present: true, version };
-    return { present: await isThere(join(folderOf(target), "config.toml")) };
-  },
+  detect: detectBy("kimi", (target) => [join(folderOf(target), "config.toml")]),
 });
 
 // --- internal ---
@@ -100,9 +96,3 @@ function readable(text: string | undefined): readonly Hook[] {
     throw error;
   }
 }
-
-const isThere = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );

@@ -1,9 +1,11 @@
 // https://kiro.dev/docs/cli/hooks/, /docs/cli/v3/hooks/, /docs/cli/v3/hooks-migration/, read 2026-11-21
-import { readdir, readFile, stat } from "node:fs/promises";
+
+import { readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Finding, Installer, InstallTarget, Registration, SettingsText } from "../../model/agent.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 import { compareVersions, versionOf } from "../shared/payload/version.ts";
+import { detectBy } from "../shared/settings/detect.ts";
 import {
   type EntryFile,
   entriesOfOurs,
@@ -37,12 +39,7 @@ export default {
     })),
   registered: (files) => [...new Set(files.flatMap(triggersIn))],
   check,
-  async detect(target) {
-    const version = await versionOf("kiro-cli", target.env);
-    if (version !== undefined) return { present: true, version };
-    const folders = await Promise.all(foldersOf("user", target).map(isFolder));
-    return { present: folders.includes(true) };
-  },
+  detect: detectBy("kiro-cli", (target) => foldersOf("user", target)),
 } satisfies Installer;
 
 // --- internal ---
@@ -269,9 +266,3 @@ async function registeredTwice(files: readonly SettingsText[], target: InstallTa
 }
 
 const remark = (text: string): Finding => ({ level: "remark", text });
-
-const isFolder = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );

@@ -1,8 +1,8 @@
 // https://qwenlm.github.io/qwen-code-docs/en/users/features/hooks/ and the program 0.24.4, read 2026-11-26
-import { stat } from "node:fs/promises";
+
 import { join } from "node:path";
 import type { HookCommand } from "../../model/agent.ts";
-import { versionOf } from "../shared/payload/version.ts";
+import { detectBy } from "../shared/settings/detect.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import {
   addRegistrations,
@@ -21,22 +21,10 @@ export default oneFile({
   remove: (text) => removeRegistrations(text, NOT_EVENTS),
   registered: registeredEvents,
   check,
-  async detect(target) {
-    const version = await versionOf(PROGRAM, target.env);
-    if (version !== undefined) return { present: true, version };
-    return { present: await exists(join(folderOf(target), "settings.json")) };
-  },
+  detect: detectBy("qwen", (target) => [join(folderOf(target), "settings.json")]),
 });
 
 // --- internal ---
-
-const PROGRAM = "qwen";
-
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );
 
 interface EventToRegister {
   readonly event: string;

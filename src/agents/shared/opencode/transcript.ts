@@ -16,13 +16,14 @@ import { defined } from "../../../model/defined.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../../model/transcript.ts";
 import { asString } from "../payload/json.ts";
 import { partOf, sessionIn } from "../transcript/database-part.ts";
+import { type MessageTable, readMessages, tableMemo } from "../transcript/message-table.ts";
 import { type Dated, entriesIn, foldersBelow, located, oldestFirst, reportProblem } from "../transcript/past.ts";
 import { openDatabase, queryDatabase, type View } from "../transcript/sqlite.ts";
 import { uniqueCallIds } from "./calls.ts";
 import { databasesAmong, databasesFor, sessionsIn } from "./database.ts";
 import { messagesContent } from "./messages-content.ts";
 import { callThatCreated, firstAgent, type MessageRow, messageAt, messagesAfter, messagesById } from "./rows.ts";
-import { countVersion2Sessions, descendants, rootSessions, type SessionRow, sessionRow } from "./sessions.ts";
+import { countVersion2Sessions, SESSIONS, type SessionRow } from "./sessions.ts";
 import { callIdOf } from "./tools.ts";
 import { isOfAnotherVariant, type Variant } from "./variant.ts";
 import { INITIAL_STATE, type WalkSession, type WalkState, walk } from "./walk.ts";
@@ -54,7 +55,7 @@ async function* locate(variant: Variant, query: LocateQuery): AsyncGenerator<Loc
     const databases = await databasesIn(variant, folder, query);
     for (const path of databases) {
       try {
-        for (const { id, createdMs } of await queryDatabase(sessionsIn(path, query.roots), rootSessions)) {
+        for (const { id, createdMs } of await queryDatabase(sessionsIn(path, query.roots), SESSIONS.rootSessions)) {
           if (!sessions.has(id)) sessions.set(id, { sessionId: id, path, startMs: createdMs });
         }
         const unread = await queryDatabase(sessionsIn(path, query.roots), countVersion2Sessions);
@@ -85,8 +86,8 @@ async function files(
   let failure: unknown;
   for (const path of candidates) {
     try {
-      const found = await queryDatabase(sessionsIn(path, roots), (db) => sessionAndBelow(db, sessionId));
-      if (found !== undefined) return found.map(({ id }) => partOf(path, id, id === sessionId ? undefined : id));
+      const found = await queryDatabase(sessionsIn(path, roots), (db) => SESSIONS.sessionAndBelow(db, sessionId));
+      if (found.length > 0) return found.map(({ id }) => partOf(path, id, id === sessionId ? undefined : id));
     } catch (error) {
       failure ??= error;
     }
@@ -101,37 +102,33 @@ async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {
   const sessionId = sessionIn(file);
   const db = await openDatabase(sessionsIn(file.path, file.roots));
   try {
-    const row = sessionRow(db, sessionId);
-    let memo: Memo = memoOf(db, from);
-    const parent = row === undefined ? undefined : parentOf(db, row);
+    const row = SESSIONS.sessionRow(db, sessionId);
+    const place = { idAt: (at: number) => messageAt(db, at), initial: INITIAL_STATE };
+    let memo = tableMemo(place, from);
+    const parent = row === undefined ? undefined : SESSIONS.parentOf(db, row);
     if (row === undefined || (parent !== undefined && file.agentId === undefined)) {
       const entries = row === undefined || parent === undefined ? [] : [sessionEntry(row, parent.id)];
       yield { entries, next: { bytes: 0, memo: { ...memo } }, unreadable: 0 };
       return;
     }
-    const root = rootOf(db, row);
+    const root = SESSIONS.rootOf(db, row);
     const session: WalkSession = {
       createdMs: row.createdMs,
       ...(file.agentId !== undefined && { agentId: file.agentId }),
-      callIdOf: uniqueCallIds(db, [root.id, ...descendants(db, root.id).map(({ id }) => id)]),
+      callIdOf: uniqueCallIds(db, [root.id, ...SESSIONS.descendants(db, root.id).map(({ id }) => id)]),
     };
     const first = memo.isTold ? [] : beginning(db, row, parent, root, session);
     if (first.length > 0) memo = { ...memo, isTold: true };
     yield { entries: first, next: { bytes: 0, memo: { ...memo } }, unreadable: 0 };
-    let openRows = messagesById(db, sessionId, memo.open);
-    for (;;) {
-      const newRows = messagesAfter(db, sessionId, memo.place, MESSAGES_PER_BATCH);
-      if (openRows.length + newRows.length === 0) return;
-      const rows = [...openRows, ...newRows];
-      const batch = walkAll(rows, memo, session);
-      memo = batch.memo;
-      const { entries, unreadable } = batch;
-      const records = newRows.length - Math.min(newRows.length, unreadable);
-      const content = wanted.content === true ? messagesContent(db, rows, entries) : [];
-      yield { entries, content, next: { bytes: 0, memo: { ...memo } }, unreadable, records };
-      if (newRows.length < MESSAGES_PER_BATCH) return;
-      openRows = [];
-    }
+    const table: MessageTable<MessageRow, WalkState> = {
+      ...place,
+      after: (at, limit) => messagesAfter(db, sessionId, at, limit),
+      byId: (ids) => messagesById(db, sessionId, ids),
+      isReadable: ({ info }) => info !== undefined,
+      walk: (message, state) => walk(message, state, session),
+      ...(wanted.content === true && { content: (rows, entries) => messagesContent(db, rows, entries) }),
+    };
+    yield* readMessages(table, memo);
   } finally {
     db.close();
   }
@@ -147,73 +144,6 @@ async function databasesIn(variant: Variant, root: string, query: LocateQuery): 
   const names = (await readdir(root).catch((error: unknown) => reportProblem(query, root, error))) ?? [];
   // Databases that must not be opened are reported later, when they are opened
   return databasesAmong(variant.source, names).map((name) => join(root, name));
-}
-
-/** The position after the last message, and the messages to read again. Stored between two drains. */
-interface Memo {
-  /** Row id and id of the last message read. */
-  readonly place: number;
-  readonly lastId: string;
-  /** Messages that were not complete. */
-  readonly open: readonly string[];
-  readonly state: WalkState;
-  /** The session's own entries were already returned. */
-  readonly isTold: boolean;
-}
-
-const MESSAGES_PER_BATCH = 100;
-/** Limit for incomplete messages: those of a killed process are never completed. */
-const MAX_OPEN = 100;
-
-const NOTHING_READ: Memo = { place: 0, lastId: "", open: [], state: INITIAL_STATE, isTold: false };
-
-/** The stored memo, if the table was not replaced or renumbered. */
-function memoOf(db: View, { memo }: Offset): Memo {
-  const known = memo as Partial<Memo>;
-  if (known.place === undefined || known.state === undefined) return NOTHING_READ;
-  if (known.place === 0) return { ...NOTHING_READ, isTold: known.isTold === true };
-  return messageAt(db, known.place) === known.lastId ? { ...NOTHING_READ, ...known } : NOTHING_READ;
-}
-
-/** @param memo its open messages are among the rows, or were processed before */
-function walkAll(rows: readonly MessageRow[], memo: Memo, session: WalkSession) {
-  const entries: TranscriptEntry[] = [];
-  const known = new Set(rows.map(({ id }) => id));
-  const open = memo.open.filter((id) => !known.has(id));
-  let { state, place, lastId } = memo;
-  let unreadable = 0;
-  for (const row of rows) {
-    if (row.info === undefined) unreadable++;
-    const walked = walk(row, state, session);
-    entries.push(...walked.entries);
-    state = walked.state;
-    if (walked.isOpen) open.push(row.id);
-    if (row.place > place) [place, lastId] = [row.place, row.id];
-  }
-  return { entries, unreadable, memo: { ...memo, place, lastId, open: open.slice(-MAX_OPEN), state } };
-}
-
-/** A subagent's session alone: its parent's parts contain it. */
-function sessionAndBelow(db: View, sessionId: string): readonly SessionRow[] | undefined {
-  const main = sessionRow(db, sessionId);
-  if (main === undefined) return undefined;
-  return parentOf(db, main) === undefined ? [main, ...descendants(db, sessionId)] : [main];
-}
-
-/** `undefined` also if the parent is gone: a subagent's session then stands for itself. */
-const parentOf = (db: View, { parentId }: SessionRow): SessionRow | undefined =>
-  parentId === undefined ? undefined : sessionRow(db, parentId);
-
-const MAX_DEPTH = 32;
-
-function rootOf(db: View, session: SessionRow): SessionRow {
-  let root = session;
-  for (let depth = 0; depth < MAX_DEPTH; depth++) {
-    const parent = parentOf(db, root);
-    if (parent === undefined) return root;
-    root = parent;
-  }
-  return root;
 }
 
 /** Once per session: its facts; for a subagent, its identity. */

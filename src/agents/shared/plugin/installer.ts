@@ -1,7 +1,6 @@
-import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { HookCommand, Installer, InstallTarget } from "../../../model/agent.ts";
-import { versionOf } from "../payload/version.ts";
+import { detectBy } from "../settings/detect.ts";
 import { type OneFile, oneFile } from "../settings/one-file.ts";
 import { SettingsError } from "../settings/settings.ts";
 import { programInLine } from "../settings/windows-line.ts";
@@ -36,11 +35,7 @@ export function pluginInstaller({ source, modules, hooks, path, folder }: Instal
     },
     remove: (found) => (isOurs(found) ? undefined : found),
     registered: (found) => (isOurs(found) ? hooks : []),
-    async detect(target) {
-      const version = await versionOf(source, target.env);
-      if (version !== undefined) return { present: true, version };
-      return { present: await isDirectory(folder(target)) };
-    },
+    detect: detectBy(source, (target) => [folder(target)]),
   });
 }
 
@@ -60,9 +55,3 @@ function programIn(line: string): string | undefined {
   const quoted = /^h='((?:[^']|'\\'')*)';/.exec(line)?.[1]?.replaceAll("'\\''", "'");
   return quoted ?? /^h=([^';]+);/.exec(line)?.[1] ?? programInLine(line);
 }
-
-const isDirectory = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );

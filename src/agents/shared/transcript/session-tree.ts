@@ -1,0 +1,89 @@
+import type { Row, View } from "./sqlite.ts";
+
+/** A session of a database in which subagents are sessions with a parent. */
+export interface TreeSession {
+  readonly id: string;
+  /** The session whose call started it as a subagent. */
+  readonly parentId?: string;
+}
+
+/** A table of sessions. */
+export interface SessionTable<T extends TreeSession> {
+  readonly name: string;
+  /** Column with the parent's id. */
+  readonly parent: string;
+  /** Selected columns, the id and the parent's id included. */
+  readonly columns: string;
+  /** Order of creation. */
+  readonly order: string;
+  /** False until the agent has created the table. */
+  exists(db: View): boolean;
+  toSession(row: Row): T;
+}
+
+/** Queries of a table of sessions. */
+export interface SessionTree<T extends TreeSession> {
+  /** @returns `undefined` if there is none, or the database has no such table */
+  sessionRow(db: View, id: string): T | undefined;
+  /** Sessions that are no subagents, oldest first. A subagent whose parent is gone stands for itself. */
+  rootSessions(db: View): readonly T[];
+  /** Subagents' sessions of this one, at any depth, in order of creation. */
+  descendants(db: View, id: string): readonly T[];
+  /** `undefined` also if the parent is gone. */
+  parentOf(db: View, session: T): T | undefined;
+  /** The session above all others. */
+  rootOf(db: View, session: T): T;
+  /** A session and its subagents; a subagent's session alone, because its parent's parts contain it. Empty if there is none. */
+  sessionAndBelow(db: View, id: string): readonly T[];
+}
+
+export function sessionTree<T extends TreeSession>(table: SessionTable<T>): SessionTree<T> {
+  const { name, parent, order, exists, toSession } = table;
+  const select = `SELECT ${table.columns} FROM ${name}`;
+  const sessionRow = (db: View, id: string): T | undefined => {
+    const row = exists(db) ? db.get(`${select} WHERE id = ?`, id) : undefined;
+    return row === undefined ? undefined : toSession(row);
+  };
+  const parentOf = (db: View, { parentId }: T): T | undefined =>
+    parentId === undefined ? undefined : sessionRow(db, parentId);
+  const descendants = (db: View, id: string): readonly T[] =>
+    db
+      .all(
+        `WITH RECURSIVE below(id) AS (
+           SELECT id FROM ${name} WHERE ${parent} = ?1
+           UNION SELECT ${name}.id FROM ${name} JOIN below ON ${name}.${parent} = below.id
+         ) ${select} WHERE id IN below AND id <> ?1 ORDER BY ${order}`,
+        id,
+      )
+      .map(toSession);
+  return {
+    sessionRow,
+    descendants,
+    parentOf,
+    rootSessions: (db) =>
+      exists(db)
+        ? db
+            .all(`${select} WHERE ${parent} IS NULL OR ${parent} NOT IN (SELECT id FROM ${name}) ORDER BY ${order}`)
+            .map(toSession)
+        : [],
+    rootOf(db, session) {
+      let root = session;
+      for (let depth = 0; depth < MAX_DEPTH; depth++) {
+        const above = parentOf(db, root);
+        if (above === undefined) return root;
+        root = above;
+      }
+      return root;
+    },
+    sessionAndBelow(db, id) {
+      const main = sessionRow(db, id);
+      if (main === undefined) return [];
+      return parentOf(db, main) === undefined ? [main, ...descendants(db, id)] : [main];
+    },
+  };
+}
+
+// --- internal ---
+
+/** Parents could be a circle. */
+const MAX_DEPTH = 32;
