@@ -1,6 +1,7 @@
 import type { Agent } from "../model/agent.ts";
 import amp from "./amp/index.ts";
 import antigravity from "./antigravity/index.ts";
+import auggie from "./auggie/index.ts";
 import claudeCode from "./claude-code/index.ts";
 import cliWrapper from "./cli-wrapper/index.ts";
 import cline from "./cline/index.ts";
@@ -43,6 +44,7 @@ export const CARDS: readonly Agent[] = [
   kiro,
   qwenCode,
   droid,
+  auggie,
   windsurf,
   antigravity,
   goose,

@@ -118,10 +118,11 @@ head_line env.AMP_DATA_DIR "${AMP_DATA_DIR-}"; head_line env.GEMINI_SESSION_ID "
 head_line env.GEMINI_CLI_HOME "${GEMINI_CLI_HOME-}"; head_line env.KIRO_HOME "${KIRO_HOME-}"
 head_line env.KIRO_SESSION_ID "${KIRO_SESSION_ID-}"; head_line env.KIRO_VERSION "${KIRO_VERSION-}"
 head_line env.QWEN_CODE_SESSION_ID "${QWEN_CODE_SESSION_ID-}"; head_line env.QWEN_HOME "${QWEN_HOME-}"
-head_line env.QWEN_RUNTIME_DIR "${QWEN_RUNTIME_DIR-}"; head_line env.GOOSE_PATH_ROOT "${GOOSE_PATH_ROOT-}"
-head_line env.CRUSH "${CRUSH-}"; head_line env.CRUSH_SESSION_ID "${CRUSH_SESSION_ID-}"
-head_line env.CRUSH_PROJECT_DIR "${CRUSH_PROJECT_DIR-}"; head_line env.GROK_HOME "${GROK_HOME-}"
-head_line env.KIMI_CODE_HOME "${KIMI_CODE_HOME-}"; head_line env.OPENHOOK_SESSION_ID "${OPENHOOK_SESSION_ID-}"
+head_line env.QWEN_RUNTIME_DIR "${QWEN_RUNTIME_DIR-}"; head_line env.AUGMENT_CONVERSATION_ID "${AUGMENT_CONVERSATION_ID-}"
+head_line env.GOOSE_PATH_ROOT "${GOOSE_PATH_ROOT-}"; head_line env.CRUSH "${CRUSH-}"
+head_line env.CRUSH_SESSION_ID "${CRUSH_SESSION_ID-}"; head_line env.CRUSH_PROJECT_DIR "${CRUSH_PROJECT_DIR-}"
+head_line env.GROK_HOME "${GROK_HOME-}"; head_line env.KIMI_CODE_HOME "${KIMI_CODE_HOME-}"
+head_line env.OPENHOOK_SESSION_ID "${OPENHOOK_SESSION_ID-}"
 # /variables
 
 # A closed stdin and a keyboard contain no payload; if the payload comes another way, stdin is not read.

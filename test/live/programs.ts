@@ -33,6 +33,7 @@ export const PROGRAMS: readonly Program[] = [
 /** Why an agent is not included. */
 export const NO_PROGRAM: Readonly<Record<string, string>> = {
   amp: "its program talks to its maker's servers alone and wants an account",
+  auggie: "its program talks to its maker's servers alone and wants an account",
   antigravity: "its program is an editor and wants an account",
   "copilot-vscode": "it is an extension of an editor",
   crush: "its npm package downloads the program from elsewhere",

@@ -1,6 +1,5 @@
 // Places of thread files: public readers named in README.md beside this file, read 2026-11-26; not recorded
 import { existsSync } from "node:fs";
-import { stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import type {
   LocatedSession,
@@ -13,10 +12,10 @@ import type {
 } from "../../model/agent.ts";
 import { INITIAL_OFFSET } from "../../model/initial-offset.ts";
 import type { Offset } from "../../model/transcript.ts";
-import { asString, parsedObject } from "../shared/payload/json.ts";
+import { asString } from "../shared/payload/json.ts";
 import { distinctParts, existingFiles } from "../shared/transcript/copies.ts";
-import { openRegular } from "../shared/transcript/open.ts";
 import { type Dated, entriesIn, foldersBelow, located, oldestFirst, statFile } from "../shared/transcript/past.ts";
+import { readWhole } from "../shared/transcript/whole.ts";
 import { readThread, relatedTo } from "./thread.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
@@ -57,10 +56,9 @@ async function files({ sessionId, home, mains, roots: within }: TranscriptQuery)
 
 /** Amp rewrites the file at each change, so it is read as a whole each time. */
 async function* read(file: TranscriptFile, _from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
-  const { bytes, writtenMs } = await contentOf(file);
-  const thread = parsedObject(bytes);
+  const { object: thread, isEmpty, writtenMs } = await readWhole(file);
   if (thread === undefined || asString(thread["id"]) !== idIn(basename(file.path))) {
-    yield { entries: [], next: INITIAL_OFFSET, unreadable: bytes.length === 0 ? 0 : 1 };
+    yield { entries: [], next: INITIAL_OFFSET, unreadable: isEmpty ? 0 : 1 };
     return;
   }
   const isOriginThere = relatedTo(thread).some(
@@ -75,18 +73,4 @@ async function* read(file: TranscriptFile, _from: Offset, options: ReadOptions =
 /** Relative paths of the threads' folder, below a root above it. */
 const LAYOUTS = ["threads", join("amp", "threads"), join(".local", "share", "amp", "threads")];
 
-/** The file is parsed at once; a larger one would not fit into memory. */
-const MAX_BYTES = 64 << 20;
-
 const idIn = (name: string): string | undefined => /^(T-[\w-]+)\.json$/.exec(name)?.[1];
-
-async function contentOf({ path, roots: within }: TranscriptFile) {
-  const { size } = await stat(path);
-  if (size > MAX_BYTES) throw new Error(`it has ${size} bytes; one file of more than ${MAX_BYTES} is not read`);
-  const { file, stats } = await openRegular(path, within);
-  try {
-    return { bytes: await file.readFile(), writtenMs: stats.mtimeMs };
-  } finally {
-    await file.close();
-  }
-}

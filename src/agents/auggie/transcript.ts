@@ -1,0 +1,76 @@
+// Places of session files: the program 0.36.0, read 2026-11-26; not recorded
+import { readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type {
+  LocatedSession,
+  LocateQuery,
+  ReadOptions,
+  TranscriptBatch,
+  TranscriptFile,
+  TranscriptQuery,
+  TranscriptReader,
+} from "../../model/agent.ts";
+import { INITIAL_OFFSET } from "../../model/initial-offset.ts";
+import type { Offset } from "../../model/transcript.ts";
+import { asString } from "../shared/payload/json.ts";
+import { distinctParts, existingFiles } from "../shared/transcript/copies.ts";
+import { type Dated, entriesIn, foldersBelow, located, oldestFirst, statFile } from "../shared/transcript/past.ts";
+import { readWhole } from "../shared/transcript/whole.ts";
+import { readSession } from "./session.ts";
+
+export default { roots, locate, files, read } satisfies TranscriptReader;
+
+function roots(home: string): readonly string[] {
+  return [join(home, SESSIONS)];
+}
+
+/** One file per session, and copies of it from before a conflict with the server. */
+async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
+  const sessions = new Map<string, Dated & { readonly mains: readonly string[] }>();
+  for (const folder of await foldersBelow(query, LAYOUTS)) {
+    for (const { name, path, isFolder } of await entriesIn(folder, query)) {
+      const sessionId = isFolder ? undefined : idIn(name);
+      const file = sessionId === undefined ? undefined : statFile(path, query);
+      if (sessionId === undefined || file === undefined || file.sizeBytes === 0) continue;
+      const known = sessions.get(sessionId);
+      const mains = [...(known?.mains ?? []), path];
+      const startMs = Math.min(known?.startMs ?? file.startMs, file.startMs);
+      sessions.set(sessionId, { sessionId, path: join(folder, `${sessionId}.json`), startMs, mains });
+    }
+  }
+  for (const session of oldestFirst(sessions.values())) yield located(session, query);
+}
+
+async function files({ sessionId, path, home, mains, roots: within }: TranscriptQuery) {
+  if (idIn(`${sessionId}.json`) !== sessionId) return [];
+  const folders = [...(path === undefined ? [] : [dirname(path)]), ...(within ?? roots(home))];
+  const paths = mains ?? (await Promise.all([...new Set(folders)].map((folder) => filesOf(sessionId, folder)))).flat();
+  return distinctParts(existingFiles(paths, within).map((file): TranscriptFile => ({ path: file })));
+}
+
+/** The program rewrites the file at each change, so it is read as a whole each time. */
+async function* read(file: TranscriptFile, _from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
+  const { object, isEmpty, writtenMs } = await readWhole(file);
+  if (object === undefined || asString(object["sessionId"]) === undefined) {
+    yield { entries: [], next: INITIAL_OFFSET, unreadable: isEmpty ? 0 : 1 };
+    return;
+  }
+  const { entries, content, records } = readSession(object, writtenMs);
+  yield { entries, ...(options.content === true && { content }), next: INITIAL_OFFSET, unreadable: 0, records };
+}
+
+// --- internal ---
+
+const SESSIONS = join(".augment", "sessions");
+const LAYOUTS = ["sessions", SESSIONS];
+
+/** `<id>.json`, or `<id>-backup<n>.json`. */
+const idIn = (name: string): string | undefined => /^([A-Za-z0-9][\w-]*?)(?:-backup\d+)?\.json$/.exec(name)?.[1];
+
+async function filesOf(sessionId: string, folder: string): Promise<readonly string[]> {
+  const names = await readdir(folder).catch(() => []);
+  return names
+    .filter((name) => idIn(name) === sessionId)
+    .sort()
+    .map((name) => join(folder, name));
+}

@@ -1,0 +1,34 @@
+import type { TranscriptFile } from "../../../model/agent.ts";
+import { parsedObject } from "../payload/json.ts";
+import { openRegular } from "./open.ts";
+
+/** A session file that is one JSON object. */
+export interface WholeFile {
+  /** `undefined`: it is no JSON object, or is being written. */
+  readonly object: Readonly<Record<string, unknown>> | undefined;
+  readonly isEmpty: boolean;
+  readonly writtenMs: number;
+}
+
+/**
+ * Reads a file that its agent rewrites as a whole.
+ *
+ * @throws if it is too large to be parsed at once; RefusedError; the file system's errors
+ */
+export async function readWhole({ path, roots }: TranscriptFile): Promise<WholeFile> {
+  const { file, stats } = await openRegular(path, roots);
+  try {
+    if (stats.size > MAX_BYTES) {
+      throw new Error(`it has ${stats.size} bytes; one file of more than ${MAX_BYTES} is not read`);
+    }
+    const bytes = await file.readFile();
+    return { object: parsedObject(bytes), isEmpty: bytes.length === 0, writtenMs: stats.mtimeMs };
+  } finally {
+    await file.close();
+  }
+}
+
+// --- internal ---
+
+/** The context window limits sessions to much less, unless images are in them. */
+const MAX_BYTES = 64 << 20;
