@@ -148,6 +148,8 @@ test("a call that an earlier version settled under its given id is not counted a
 
 /** Agents that the test above cannot play, and why. */
 const NOT_MADE: Readonly<Record<string, string>> = {
+  auggie:
+    "its hooks have no call ids, and a subagent's are another conversation; auggie/transcript.test.ts has its files",
   codex: "counted-ids.test.ts plays its recorded subagents with equal ids, in the same orders",
   "copilot-vscode": "VS Code appends its own number to each call id",
   crush: "its hooks name no subagent; its database has its sessions",

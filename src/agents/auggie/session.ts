@@ -1,4 +1,6 @@
 // Form of session files: the program 0.36.0 and public readers named in README.md beside this file, read 2026-11-26; not recorded
+
+import { isRandomId, repeatedCallId } from "../../model/call-ids.ts";
 import type { ContentUpdate } from "../../model/content.ts";
 import { toolCallPart } from "../../model/content-keys.ts";
 import { defined } from "../../model/defined.ts";
@@ -54,6 +56,8 @@ class Walk {
   readonly #model: string | undefined;
   #timeMs: number;
   #promptKey: string | undefined;
+  /** Call ids by the agent and the id in the file, which some providers count. */
+  readonly #callIds = new Map<string, string>();
   /** Calls by the request in whose answer they are. */
   readonly #callsOf = new Map<string, string[]>();
 
@@ -204,9 +208,11 @@ class Walk {
 
   #use(node: Fields, request: string, place: Place): void {
     const use = asObject(node["tool_use"]);
-    const callId = asString(use?.["tool_use_id"]);
+    const given = asString(use?.["tool_use_id"]);
     const name = asString(use?.["tool_name"]);
-    if (use === undefined || callId === undefined || name === undefined) return;
+    if (use === undefined || given === undefined || name === undefined) return;
+    const callId = isRandomId(given) ? given : repeatedCallId(given, request);
+    this.#callIds.set(`${place.agentId ?? ""} ${given}`, callId);
     this.#callsOf.set(request, [...(this.#callsOf.get(request) ?? []), `${name} ${callId}`]);
     const input = parsedJson(use["input_json"] ?? use["input"]);
     const key = `use:${callId}`;
@@ -231,7 +237,8 @@ class Walk {
   /** The result of a call is in the next request. */
   #result(node: Fields, { agentId }: Place): void {
     const result = asObject(node["tool_result_node"]);
-    const callId = asString(result?.["tool_use_id"]);
+    const given = asString(result?.["tool_use_id"]);
+    const callId = this.#callIds.get(`${agentId ?? ""} ${given}`);
     if (result === undefined || callId === undefined) return;
     const exitCode = exitCodeIn(result["content"]);
     const [startMs, durationMs] = [asCount(result["start_time_ms"]), asCount(result["duration_ms"])];

@@ -87,9 +87,14 @@ describe("an answer's figures", () => {
 
 describe("calls of tools", () => {
   test("have the times and lines of their results", async () => {
-    const tool_use = { tool_use_id: "t1", tool_name: "save-file", input_json: '{"path":"a"}', started_at_ms: 1_000 };
+    const tool_use = {
+      tool_use_id: "toolu_01A1b2C3d4E5f6G7h8",
+      tool_name: "save-file",
+      input_json: '{"path":"a"}',
+      started_at_ms: 1_000,
+    };
     const tool_result_node = {
-      tool_use_id: "t1",
+      tool_use_id: "toolu_01A1b2C3d4E5f6G7h8",
       content: "ok",
       is_error: false,
       start_time_ms: 1_000,
@@ -102,7 +107,7 @@ describe("calls of tools", () => {
     ]);
     expect(await entries()).toEqual(
       expect.arrayContaining([
-        expect.objectContaining({ kind: "tool_use", callId: "t1", timeMs: 1_000 }),
+        expect.objectContaining({ kind: "tool_use", callId: "toolu_01A1b2C3d4E5f6G7h8", timeMs: 1_000 }),
         expect.objectContaining({
           kind: "tool_result",
           timeMs: 1_250,
@@ -112,6 +117,37 @@ describe("calls of tools", () => {
         }),
       ]),
     );
+  });
+});
+
+describe("calls with numbered ids", () => {
+  test("of the agent and its subagent are different calls, each with its own result", async () => {
+    const use = (tool_name: string) => ({
+      id: 1,
+      type: 5,
+      tool_use: { tool_use_id: "call_1", tool_name, input_json: "{}" },
+    });
+    const result = (is_error: boolean) => ({
+      request_nodes: [{ id: 0, type: 1, tool_result_node: { tool_use_id: "call_1", content: "x", is_error } }],
+    });
+    write([exchange("r1", [use("sub-agent-a")]), exchange("r2", [], result(false))], {
+      subAgents: [
+        {
+          name: "a",
+          tool_call_request_id: "r1",
+          chatHistory: [exchange("s1", [use("view")]), exchange("s2", [], result(true))],
+        },
+      ],
+    });
+    const all = await entries();
+    const uses = all.flatMap((entry) => (entry.kind === "tool_use" ? [entry] : []));
+    const results = all.flatMap((entry) => (entry.kind === "tool_result" ? [entry] : []));
+    expect(new Set(uses.map(({ callId }) => callId)).size).toBe(2);
+    expect(results.map(({ callId, status, agentId }) => [callId, status, agentId])).toEqual([
+      [uses[0]?.callId, "success", undefined],
+      [uses[1]?.callId, "error", "s1"],
+    ]);
+    expect(all).toContainEqual(expect.objectContaining({ kind: "subagent", parentCallId: uses[0]?.callId }));
   });
 });
 
