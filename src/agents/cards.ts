@@ -22,6 +22,7 @@ import opencode from "./opencode/index.ts";
 import openhook from "./openhook/index.ts";
 import pi from "./pi/index.ts";
 import qwenCode from "./qwen-code/index.ts";
+import vibe from "./vibe/index.ts";
 import windsurf from "./windsurf/index.ts";
 
 /**
@@ -51,6 +52,7 @@ export const CARDS: readonly Agent[] = [
   crush,
   grok,
   kimi,
+  vibe,
   hookContract,
   cliWrapper,
 ];

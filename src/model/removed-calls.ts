@@ -7,6 +7,7 @@ import type { EntryOf, TokenUsage, TranscriptEntry } from "./transcript.ts";
 /** The members of a model call, or of a sum over several, that are needed here. */
 export interface KnownCall {
   readonly key: string;
+  readonly agentId?: string | undefined;
   readonly startMs?: number | undefined;
   readonly timeMs?: number;
   readonly endMs: number;
@@ -43,10 +44,10 @@ export function withoutKnownCalls(
   );
 }
 
-/** Whether a call is one of those that a sum covers, by its time. */
+/** Whether a call is one of those that a sum covers, by its agent and time: a sum has the calls of one agent. */
 export const isCoveredBy = (call: KnownCall, sum: KnownCall): boolean => {
   const ms = call.covers === "removed" ? call.endMs : (call.startMs ?? call.timeMs ?? call.endMs);
-  return call.key !== sum.key && ms > (sum.startMs ?? sum.endMs) && ms < sum.endMs;
+  return call.key !== sum.key && call.agentId === sum.agentId && ms > (sum.startMs ?? sum.endMs) && ms < sum.endMs;
 };
 
 // --- internal ---

@@ -164,8 +164,9 @@ const BETWEEN = "transcript and store";
 
 const callsWere = (n: number): string => `${n} model ${n === 1 ? "call was" : "calls were"}`;
 
-const callFact = ({ key, model, usage, covers, startMs, timeMs, endMs }: EntryOf<"model_call">): CallFact => ({
+const callFact = ({ key, agentId, model, usage, covers, startMs, timeMs, endMs }: EntryOf<"model_call">): CallFact => ({
   key,
+  agentId,
   model,
   usage,
   covers,

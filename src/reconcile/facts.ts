@@ -28,6 +28,7 @@ export const FIGURES: readonly string[] = [
 /** A model call from one of the sources. */
 export interface CallFact {
   readonly key: string;
+  readonly agentId: string | undefined;
   readonly model: string | undefined;
   /** Absent: the source does not report it. */
   readonly usage: TokenUsage | undefined;

@@ -132,9 +132,9 @@ function callsOf(db: Database, number: number): ReadonlyMap<string, CallFact> {
       .prepare("SELECT key, body FROM model_calls WHERE session = ? ORDER BY end_ms, key")
       .all(number)
       .map((row) => {
-        const { model, usage, covers, startMs, endMs } = JSON.parse(String(row["body"])) as ModelCall;
+        const { agentId, model, usage, covers, startMs, endMs } = JSON.parse(String(row["body"])) as ModelCall;
         const key = String(row["key"]);
-        return [key, { key, model, usage, covers, startMs, endMs }];
+        return [key, { key, agentId, model, usage, covers, startMs, endMs }];
       }),
   );
 }

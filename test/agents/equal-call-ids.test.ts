@@ -158,6 +158,7 @@ const NOT_MADE: Readonly<Record<string, string>> = {
   grok: "a subagent has a session id of its own; its session file gives its calls their ids",
   kilo: "it shares OpenCode's adapter, reader and plugin, which are played here",
   kiro: "its hooks have no call ids; session files number them",
+  vibe: "a subagent has hooks and journals of a session of its own; vibe/transcript.test.ts has equal ids",
   pi: "its helpers are processes without a session file; the calls that they make are written nowhere",
 };
 

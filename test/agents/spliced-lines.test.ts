@@ -1,7 +1,7 @@
 // A record that was cut where another one begins in its line, and two whole records in one line: every agent with JSON lines.
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
 import { splitLine } from "../../src/agents/shared/transcript/spliced.ts";
@@ -22,14 +22,24 @@ const agents = (await allAgents()).flatMap((agent) => {
   const sizeOf = (one: string): number => statSync(join(folder, one)).size;
   const name = names.filter((one) => one.endsWith(".jsonl")).sort((a, b) => sizeOf(b) - sizeOf(a))[0];
   const { source, transcript } = agent;
-  return name === undefined || transcript === undefined ? [] : [{ source, transcript, path: join(folder, name) }];
+  return name === undefined || transcript === undefined ? [] : [{ source, transcript, folder, name }];
 });
 
-async function read(reader: TranscriptReader, name: string, lines: readonly string[]) {
-  const path = join(home, name);
-  writeFileSync(path, `${lines.join("\n")}\n`);
+interface Recorded {
+  readonly folder: string;
+  /** Its largest file of lines. */
+  readonly name: string;
+}
+
+async function read(reader: TranscriptReader, { folder, name }: Recorded, lines: readonly string[]) {
+  const main = await mainPart(reader, folder);
+  const isWholeFolder = main !== undefined && !main.endsWith(".jsonl");
+  const to = join(home, isWholeFolder ? name : basename(name));
+  if (isWholeFolder && !existsSync(to)) cpSync(folder, home, { recursive: true });
+  writeFileSync(to, `${lines.join("\n")}\n`);
   const entries: unknown[] = [];
   let unreadable = 0;
+  const path = isWholeFolder ? join(home, relative(folder, main)) : to;
   for await (const batch of reader.read({ path }, INITIAL_OFFSET)) {
     entries.push(...batch.entries);
     unreadable += batch.unreadable;
@@ -37,14 +47,21 @@ async function read(reader: TranscriptReader, name: string, lines: readonly stri
   return { entries, unreadable };
 }
 
+/** A session can have a folder with several files of lines, which are read together. */
+async function mainPart(reader: TranscriptReader, folder: string): Promise<string | undefined> {
+  const query = { home: folder, roots: reader.roots(folder, {}), onProblem: () => {} };
+  for await (const { path } of reader.locate(query)) return path;
+  return undefined;
+}
+
 test("agents with JSON lines", () => {
   const known = ["claude-code", "codex", "copilot", "gemini-cli"];
   expect(agents.map(({ source }) => source)).toEqual(expect.arrayContaining(known));
 });
 
-describe.each(agents)("$source", ({ transcript, path }) => {
-  const lines = readFileSync(path, "utf8").trim().split("\n");
-  const name = basename(path);
+describe.each(agents)("$source", ({ transcript, folder, name: file }) => {
+  const name = { folder, name: file };
+  const lines = readFileSync(join(folder, file), "utf8").trim().split("\n");
 
   test("two records in one line are two", async () => {
     const { default: reader } = await transcript();

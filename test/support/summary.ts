@@ -50,6 +50,7 @@ export function summaryOf(storePath: string, sessionId: string) {
       prompts: turns.filter((turn) => turn["origin"] === "human").length,
       modelCalls: calls
         .map((c) => ({
+          is_sum: c.covers !== undefined,
           response_id: c.responseId,
           model: c.model,
           subagent: c.agentId !== undefined,

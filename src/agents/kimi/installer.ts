@@ -4,9 +4,8 @@ import { join, resolve } from "node:path";
 import type { Finding, HookCommand, InstallTarget, SettingsText } from "../../model/agent.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
-import { SettingsError } from "../shared/settings/settings.ts";
+import { addHooks, readableHooks, removeHooks, type WantedTomlHook } from "../shared/settings/toml-hooks.ts";
 import { SOURCE } from "./adapter.ts";
-import { addHooks, type Hook, hooksIn, removeHooks, type WantedHook } from "./config.ts";
 import { KNOWN } from "./known.ts";
 
 export default oneFile({
@@ -52,11 +51,14 @@ const EVENTS: readonly EventToRegister[] = [
 ];
 
 /** What a hook prints on a prompt reaches the model, so ours have no reply. */
-const hooksFor = (command: HookCommand): readonly WantedHook[] =>
-  EVENTS.map(({ event, drain }) => ({ event, command: command({ source: SOURCE, drain }) }));
+const hooksFor = (command: HookCommand): readonly WantedTomlHook[] =>
+  EVENTS.map(({ event, drain }) => ({ event, command: command({ source: SOURCE, drain }), timeout: TIMEOUT_S }));
+
+// The hook takes 3 ms. The default of 30 s is too long if a hook hangs
+const TIMEOUT_S = 5;
 
 function registered(text: string): readonly string[] {
-  return readable(text).flatMap(({ event, isOurs }) => (isOurs && event !== undefined ? [event] : []));
+  return readableHooks(text).flatMap(({ texts: { event }, isOurs }) => (isOurs && event !== undefined ? [event] : []));
 }
 
 const KEYS: ReadonlySet<string> = new Set(["event", "matcher", "command", "timeout"]);
@@ -64,9 +66,11 @@ const KEYS: ReadonlySet<string> = new Set(["event", "matcher", "command", "timeo
 /** One hook with another key, or an event that the program does not know, switches all hooks off. */
 async function check(files: readonly SettingsText[]): Promise<readonly Finding[]> {
   return files.flatMap(({ path, text }): Finding[] => {
-    const hooks = readable(text);
+    const hooks = readableHooks(text);
     const key = hooks.flatMap(({ keys }) => keys).find((one) => !KEYS.has(one));
-    const event = hooks.find((hook) => hook.event !== undefined && !KNOWN.events.includes(hook.event))?.event;
+    const event = hooks
+      .map(({ texts }) => texts["event"])
+      .find((one) => one !== undefined && !KNOWN.events.includes(one));
     return [
       ...(key === undefined
         ? []
@@ -86,13 +90,4 @@ async function check(files: readonly SettingsText[]): Promise<readonly Finding[]
           ]),
     ];
   });
-}
-
-function readable(text: string | undefined): readonly Hook[] {
-  try {
-    return hooksIn(text ?? "");
-  } catch (error) {
-    if (error instanceof SettingsError) return [];
-    throw error;
-  }
 }

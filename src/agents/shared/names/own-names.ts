@@ -127,6 +127,14 @@ export const GOOSE_NAMES: OwnNames = {
   agentTypes: words("delegate"),
 };
 
+export const VIBE_NAMES: OwnNames = {
+  tools: words(`
+    agents.interrupt agents.list agents.list_configs agents.send_message agents.spawn bash edit process.list process.output
+    process.start process.stop process.write read_file run_typescript search_replace search_tool_functions skill sleep todo
+    unified_harness_scratchpad wait write_file`),
+  agentTypes: words("explore"),
+};
+
 export const KIMI_NAMES: OwnNames = {
   tools: words(`
     Agent AgentSwarm AskUserQuestion Bash CreateGoal CronCreate CronDelete CronList Edit EnterPlanMode ExitPlanMode FetchURL

@@ -1,11 +1,13 @@
-import { isOurCommand, SettingsError } from "../shared/settings/settings.ts";
-import { fullPath, type Header, type Pair, type Statement, TomlError, tomlString } from "../shared/settings/toml.ts";
-import { eolOf, statementsOf } from "../shared/settings/toml-statements.ts";
+import { isOurCommand, SettingsError } from "./settings.ts";
+import { fullPath, type Header, type Pair, type Statement, TomlError, tomlString } from "./toml.ts";
+import { eolOf, statementsOf } from "./toml-statements.ts";
 
-/** One `[[hooks]]` table of `config.toml`. */
-export interface Hook {
-  readonly event: string | undefined;
-  readonly command: string | undefined;
+// Hooks as `[[hooks]]` tables in a TOML file
+
+/** One `[[hooks]]` table. */
+export interface TomlHook {
+  /** Its members with texts. */
+  readonly texts: Readonly<Record<string, string>>;
   readonly isOurs: boolean;
   readonly keys: readonly string[];
   /** Its place in the text, with its lines' breaks. */
@@ -13,28 +15,25 @@ export interface Hook {
   readonly end: number;
 }
 
-/** A hook to register. */
-export interface WantedHook {
-  readonly event: string;
-  readonly command: string;
-}
+/** Members of a hook to register, in order; `command` is the hook's command. */
+export type WantedTomlHook = Readonly<Record<string, string | number>>;
 
 /** All hooks of a text, in order. @throws SettingsError if the text is not TOML */
-export function hooksIn(text: string): readonly Hook[] {
+export function hooksIn(text: string): readonly TomlHook[] {
   const statements = statementsOf(text);
-  return statements.flatMap((statement, at): Hook[] => {
+  return statements.flatMap((statement, at): TomlHook[] => {
     if (!isHooksHeader(statement)) return [];
     const pairs = pairsBelow(statements, at);
-    const textIn = (name: string): string | undefined => {
-      const value = pairs.find((pair) => fullPath(pair)[1] === name)?.value;
-      return typeof value === "string" ? value : undefined;
-    };
-    const command = textIn("command");
+    const texts = Object.fromEntries(
+      pairs.flatMap((pair) => {
+        const name = fullPath(pair)[1];
+        return name !== undefined && typeof pair.value === "string" ? [[name, pair.value] as const] : [];
+      }),
+    );
     return [
       {
-        event: textIn("event"),
-        command,
-        isOurs: isOurCommand(command ?? ""),
+        texts,
+        isOurs: isOurCommand(texts["command"] ?? ""),
         keys: pairs.flatMap((pair) => fullPath(pair)[1] ?? []),
         start: statement.start,
         end: pairs.at(-1)?.end ?? statement.end,
@@ -49,9 +48,9 @@ export function hooksIn(text: string): readonly Hook[] {
  * @returns the same string if they are there already
  * @throws SettingsError if the text is not TOML, or its hooks are a list that tables cannot be added to
  */
-export function addHooks(text: string, wanted: readonly WantedHook[]): string {
+export function addHooks(text: string, wanted: readonly WantedTomlHook[]): string {
   const ours = hooksIn(text).filter(({ isOurs }) => isOurs);
-  const isSame = ours.length === wanted.length && ours.every((hook, at) => isWanted(hook, wanted[at]));
+  const isSame = ours.length === wanted.length && ours.every((hook, at) => isWanted(hook, wanted[at] ?? {}));
   if (isSame) return text;
   const list = statementsOf(text).find((one): one is Pair => one.kind === "pair" && fullPath(one)[0] === "hooks");
   if (list !== undefined && list.header === undefined) throw listError(text, list);
@@ -74,14 +73,22 @@ export function removeHooks(text: string): string | undefined {
   return left === "" ? undefined : left;
 }
 
+/** The hooks of a text that may be no TOML; then none. */
+export function readableHooks(text: string | undefined): readonly TomlHook[] {
+  try {
+    return text === undefined ? [] : hooksIn(text);
+  } catch (error) {
+    if (error instanceof SettingsError) return [];
+    throw error;
+  }
+}
+
 // --- internal ---
 
 const ADVICE = "write each hook as a table, [[hooks]], and run the command again";
 const MARK = "# openhook-otel: its hooks";
 /** The comment, with the empty line that we put before it. */
 const MARK_BEFORE = new RegExp(`(?:(?<=^|\\n)\\r?\\n)?(?<=^|\\n|\\uFEFF)${MARK}\\r?\\n$`);
-// The hook takes 3 ms. The default of 30 s is too long if a hook hangs
-const TIMEOUT_S = 5;
 
 const isHooksHeader = (statement: Statement): statement is Header =>
   statement.kind === "header" &&
@@ -98,16 +105,17 @@ function pairsBelow(statements: readonly Statement[], at: number): readonly Pair
   return pairs;
 }
 
-const isWanted = (hook: Hook, wanted: WantedHook | undefined): boolean =>
-  hook.event === wanted?.event && hook.command === wanted?.command && hook.keys.length === 3;
+const isWanted = ({ texts, keys }: TomlHook, wanted: WantedTomlHook): boolean =>
+  keys.length === Object.keys(wanted).length &&
+  Object.entries(wanted).every(([name, value]) => typeof value !== "string" || texts[name] === value);
 
-function appended(text: string, wanted: readonly WantedHook[]): string {
+function appended(text: string, wanted: readonly WantedTomlHook[]): string {
   const eol = eolOf(text);
-  const lines = wanted.flatMap(({ event, command }) => [
+  const lines = wanted.flatMap((hook) => [
     "[[hooks]]",
-    `event = ${tomlString(event)}`,
-    `command = ${tomlString(command)}`,
-    `timeout = ${TIMEOUT_S}`,
+    ...Object.entries(hook).map(
+      ([name, value]) => `${name} = ${typeof value === "string" ? tomlString(value) : value}`,
+    ),
   ]);
   const block = [MARK, ...lines].join(eol);
   if (text === "" || text === "\uFEFF") return `${text}${block}${eol}`;

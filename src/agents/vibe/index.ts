@@ -1,0 +1,34 @@
+import type { Agent } from "../../model/agent.ts";
+import { VIBE_NAMES } from "../shared/names/own-names.ts";
+import { hookContent } from "../shared/payload/content.ts";
+import { writesOfTools } from "../shared/payload/tool-writes.ts";
+import { recognises, SOURCE, toEvents } from "./adapter.ts";
+import { KNOWN } from "./known.ts";
+
+export default {
+  source: SOURCE,
+  title: "Mistral Vibe",
+  docs: "https://github.com/mistralai/mistral-vibe",
+  emits: ["file.write", "tool.start", "tool.end", "turn.end", "notice"],
+  tokens: "transcript",
+  // It reports neither a session's start nor its end
+  endsSilently: true,
+  hooksRunIn: "agent",
+  capabilities: {
+    basis: "recorded",
+    versions: "3.0.3",
+    subagents: true,
+    sessionIds: "native",
+    callIds: "native",
+    eventIds: "arrival",
+  },
+  own: VIBE_NAMES,
+  known: KNOWN,
+  environment: ["VIBE_HOME"],
+  recognises,
+  toContent: hookContent,
+  toFileWrites: writesOfTools({ write_file: "whole", edit: "part" }),
+  toEvents,
+  transcript: () => import("./transcript.ts"),
+  installer: () => import("./installer.ts"),
+} satisfies Agent;

@@ -1,0 +1,94 @@
+import type { FactBase, FactSink } from "../../model/fact-sink.ts";
+import { asObject } from "../shared/payload/json.ts";
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** State between two lines of a session's journals. Plain JSON, stored between two drains. */
+export interface JournalState {
+  /** Time of the last line that had one. */
+  timeMs: number;
+  /** Number of the last line that was read. */
+  readTo: number;
+  /** Lines are missing: the agent deleted them before they were read. */
+  hasGap?: boolean | undefined;
+  /** The current turn. */
+  turn?: string | undefined;
+  /** A turn has begun without a prompt of the user; the next line of a call names it. */
+  isMachineTurn?: boolean | undefined;
+  /** The next user message was put in by the program. */
+  isInjected?: boolean | undefined;
+  /** Model calls that were asked for, with their start. */
+  asked?: readonly (readonly [actionId: string, startMs: number])[] | undefined;
+  /** Actions of tools and of hooks before tools, with the tool call. */
+  actions?: readonly (readonly [actionId: string, callId: string])[] | undefined;
+  /** Tool calls without a result. */
+  open?: readonly (readonly [callId: string, name: string])[] | undefined;
+  /** Ids that the provider may use again, with the unique id of their last call. */
+  given?: readonly (readonly [given: string, callId: string])[] | undefined;
+  /** What started the compaction that runs. */
+  compaction?: string | undefined;
+}
+
+/** A line, and what its facts depend on. */
+export interface JournalLine {
+  readonly payload: Fields;
+  /** Number of the line in the session. */
+  readonly sequence: number;
+  readonly state: JournalState;
+  readonly sink: FactSink;
+  readonly of: JournalOwner;
+}
+
+/** The session that a journal belongs to. */
+export interface JournalOwner {
+  /** The subagent, by its session id; `undefined` for the main agent. */
+  readonly agentId: string | undefined;
+  /** The model in the session's settings. */
+  readonly model: string | undefined;
+}
+
+/** The members that every fact has. */
+export const factBase = (
+  { state, of }: Pick<JournalLine, "state" | "of">,
+  key: string,
+  { timeMs = state.timeMs, globalKey }: { readonly timeMs?: number; readonly globalKey?: string } = {},
+): FactBase => ({
+  key,
+  timeMs,
+  globalKey,
+  promptKey: of.agentId === undefined ? state.turn : undefined,
+  agentId: of.agentId,
+});
+
+/** Keys of facts that both journals and snapshots have. */
+export const keyOf = {
+  prompt: (turnId: string): string => `prompt:${turnId}`,
+  use: (callId: string): string => `use:${callId}`,
+  result: (callId: string): string => `result:${callId}`,
+  turnEnd: (turnId: string): string => `turn_end:${turnId}`,
+  failure: (turnId: string): string => `failure:${turnId}`,
+  interruption: (turnId: string): string => `interruption:${turnId}`,
+};
+
+/** Adds to a list of the state; the oldest members are dropped. */
+export const withMember = <T>(list: readonly T[] | undefined, member: T): readonly T[] =>
+  [...(list ?? []), member].slice(-MAX_MEMBERS);
+
+/** The value for an id in a list of the state. */
+export const memberOf = <T>(list: readonly (readonly [string, T])[] | undefined, id: string): T | undefined =>
+  list?.findLast(([one]) => one === id)?.[1];
+
+export const without = <T>(
+  list: readonly (readonly [string, T])[] | undefined,
+  id: string,
+): readonly (readonly [string, T])[] | undefined => {
+  const rest = list?.filter(([one]) => one !== id);
+  return rest?.length === 0 ? undefined : rest;
+};
+
+export const fieldsIn = (fields: Fields | undefined, name: string): Fields => asObject(fields?.[name]) ?? {};
+
+// --- internal ---
+
+/** More calls than an answer has. */
+const MAX_MEMBERS = 500;
