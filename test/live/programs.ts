@@ -12,6 +12,7 @@ import { opencode } from "./programs/opencode.ts";
 import { pi } from "./programs/pi.ts";
 import type { Program } from "./programs/program.ts";
 import { qwenCode } from "./programs/qwen-code.ts";
+import { vibe } from "./programs/vibe.ts";
 
 /** One entry per agent. */
 export const PROGRAMS: readonly Program[] = [
@@ -28,6 +29,7 @@ export const PROGRAMS: readonly Program[] = [
   kimi,
   grok,
   droid,
+  vibe,
 ];
 
 /** Why an agent is not included. */

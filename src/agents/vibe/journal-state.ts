@@ -25,6 +25,8 @@ export interface JournalState {
   open?: readonly (readonly [callId: string, name: string])[] | undefined;
   /** Ids that the provider may use again, with the unique id of their last call. */
   given?: readonly (readonly [given: string, callId: string])[] | undefined;
+  /** The last request for a compaction. */
+  compactionId?: string | undefined;
   /** What started the compaction that runs. */
   compaction?: string | undefined;
 }

@@ -8,7 +8,8 @@ export function asked(line: JournalLine, request: Fields): void {
   const { state } = line;
   const actionId = asString(request["action_id"]);
   if (actionId !== undefined) state.asked = withMember(state.asked, [actionId, state.timeMs]);
-  if (request["purpose"] === "compaction") state.compaction = asCode(request["trigger"]);
+  if (request["purpose"] !== "compaction") return;
+  [state.compactionId, state.compaction] = [actionId, asCode(request["trigger"])];
 }
 
 /**
@@ -33,6 +34,7 @@ export function answered(line: JournalLine, event: Fields, { isTimed }: { readon
     endMs: state.timeMs,
     usage: usageOf(fieldsIn(result, "usage")),
     complete: true,
+    purpose: actionId === state.compactionId ? "compaction" : undefined,
     finishReason: asCode(result["finish_reason"]),
     asksForTools: calls.length > 0 ? true : undefined,
   });
