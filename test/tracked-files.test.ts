@@ -23,7 +23,7 @@ const KNOWN: readonly RegExp[] = [
   /^src\/view\/page\/(?:(?:styles\/)?[\w-]+\.css|icon\.svg|index\.html|tsconfig\.json)$/,
   // Tests mirror src; a case is a folder of data
   /^test\/(?:[\w.-]+\/)*[\w.-]+\.(?:m?ts|mjs|cjs|js)$/,
-  /^test\/agents\/.+(?:\.(?:jsonl?|md|txt|db|db-wal|zst|toml|ya?ml|sql)|\/\.project_root)$/,
+  /^test\/agents\/.+(?:\.(?:jsonl?|md|txt|db|db-wal|zst|toml|ya?ml|sql)|\/(?:\.project_root|CURRENT|\.registry))$/,
   /^test\/(?:[\w.-]+\/)+[\w.-]+\.(?:json|jsonl|txt|ya?ml|md|pem|sql|snap)$/,
   /^demo\/recordings\/.+\.(?:jsonl?|md)$/,
   // What ships beside the program
