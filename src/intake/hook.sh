@@ -122,7 +122,7 @@ head_line env.QWEN_RUNTIME_DIR "${QWEN_RUNTIME_DIR-}"; head_line env.AUGMENT_CON
 head_line env.GOOSE_PATH_ROOT "${GOOSE_PATH_ROOT-}"; head_line env.CRUSH "${CRUSH-}"
 head_line env.CRUSH_SESSION_ID "${CRUSH_SESSION_ID-}"; head_line env.CRUSH_PROJECT_DIR "${CRUSH_PROJECT_DIR-}"
 head_line env.GROK_HOME "${GROK_HOME-}"; head_line env.KIMI_CODE_HOME "${KIMI_CODE_HOME-}"
-head_line env.OPENHOOK_SESSION_ID "${OPENHOOK_SESSION_ID-}"
+head_line env.VIBE_HOME "${VIBE_HOME-}"; head_line env.OPENHOOK_SESSION_ID "${OPENHOOK_SESSION_ID-}"
 # /variables
 
 # A closed stdin and a keyboard contain no payload; if the payload comes another way, stdin is not read.
