@@ -29,9 +29,11 @@ export const anthropic: Api = {
     const usage = figures(answer.usage);
     const stop_reason = answer.tools.length > 0 ? "tool_use" : "end_turn";
     const head = { id: answer.id, type: "message", role: "assistant", model: answer.model, stop_sequence: null };
-    if (!answer.streams) return sendJson(response, { ...head, content, stop_reason, usage });
+    // Agents record it with the answer
+    const headers = { "request-id": answer.id.replace(/^[a-z]+/, "req") };
+    if (!answer.streams) return sendJson(response, { ...head, content, stop_reason, usage }, 200, headers);
 
-    const write = eventStream(response);
+    const write = eventStream(response, headers);
     const event = (type: string, fields: object): void => write({ type, ...fields }, type);
     // output continues to be counted while it streams
     const begun = { ...usage, output_tokens: 1 };

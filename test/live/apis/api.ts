@@ -52,8 +52,9 @@ export function sendJson(response: ServerResponse, value: unknown, status = 200,
 }
 
 /** Opens an event stream. @returns a function that writes one event */
-export function eventStream(response: ServerResponse): (data: unknown, event?: string) => void {
-  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
+export function eventStream(response: ServerResponse, headers: Json = {}): (data: unknown, event?: string) => void {
+  const all = { "content-type": "text/event-stream", "cache-control": "no-cache", ...headers };
+  response.writeHead(200, all as Record<string, string>);
   return (data, event) => {
     response.write(`${event === undefined ? "" : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`);
   };
