@@ -1,12 +1,13 @@
 // Drift radar: installs the newest version of every agent, runs the live scenarios, and compares payloads, session files and
 // figures with the recordings and cards. Exits with 1 if something that we use changed, with 2 if nothing could be run.
 //
-//   node scripts/drift.mjs [--pinned] [--out <file>] [--keep <folder>] [<agent> …]
-//     --pinned  the versions of test/live/programs.ts instead of the newest: what the radar itself reports
+//   node scripts/drift.mjs [--pinned [--accept]] [--out <file>] [--keep <folder>] [<agent> …]
+//     --pinned  the versions of the live tests instead of the newest
+//     --accept  with --pinned: what these versions do differently from the recordings is not reported again
 //     --out     also write the report to this file
 //     --keep    leave payloads and session files in this folder
 import { spawnSync } from "node:child_process";
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,25 +15,33 @@ import { stripVTControlCharacters } from "node:util";
 import { AS_THE_PROGRAM, importBundled, typescript } from "./import-bundled.mjs";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+/** By agent, what the version of the live tests does differently from the recordings. */
+const ACCEPTED_FILE = join(ROOT, "test", "live", "drift", "accepted.json");
 
 const given = process.argv.slice(2);
 const optionOf = (name) => (given.includes(name) ? given[given.indexOf(name) + 1] : undefined);
 const [outFile, keptFolder] = [optionOf("--out"), optionOf("--keep")];
-const isPinned = given.includes("--pinned");
+const [isPinned, accepts] = [given.includes("--pinned"), given.includes("--accept")];
 const wanted = given.filter((word) => ![outFile, keptFolder].includes(word) && !word.startsWith("--"));
 
-const { allAgents, differenceLines, differencesOf, newestVersion, NO_PROGRAM, PROGRAMS, SCENARIOS } =
-  await importBundled({
-    stdin: typescript(`
+const { acceptable, allAgents, differenceLines, differencesOf, withoutAccepted, ...live } = await importBundled({
+  stdin: typescript(`
       export { allAgents } from "./src/agents/registry.ts";
-      export { differenceLines, differencesOf } from "./test/live/drift/report.ts";
+      export { acceptable, differenceLines, differencesOf, withoutAccepted } from "./test/live/drift/report.ts";
       export { newestVersion } from "./test/live/install.ts";
       export { NO_PROGRAM, PROGRAMS } from "./test/live/programs.ts";
       export { SCENARIOS } from "./test/live/scenarios.ts";
     `),
-    ...AS_THE_PROGRAM,
-  });
+  ...AS_THE_PROGRAM,
+});
 
+const { newestVersion, NO_PROGRAM, PROGRAMS, SCENARIOS } = live;
+
+if (accepts && !isPinned) {
+  console.error("--accept needs --pinned: only differences of the versions of the live tests can be accepted");
+  process.exit(2);
+}
+const accepted = JSON.parse(readFileSync(ACCEPTED_FILE, "utf8"));
 const agents = await allAgents();
 for (const name of wanted.filter((word) => agents.every(({ source }) => source !== word))) {
   console.error(`unknown agent ${JSON.stringify(name)}`);
@@ -82,13 +91,23 @@ function radarOf(program) {
   }
   ran++;
   const places = { recordings: join(ROOT, "test", "agents", source), kept: join(folder, source) };
-  const differences = differencesOf(agent, places, result.failures);
+  const found = differencesOf(agent, places, result.failures);
+  if (accepts) accept(source, acceptable(found));
+  const differences = withoutAccepted(found, accepted[source]);
   used += differences.filter(({ isUsed }) => isUsed).length;
   const compared = `${result.passed.length} of ${Object.keys(SCENARIOS).length} scenarios exact`;
   const { basis, versions = basis } = agent.capabilities;
   print(`${source} ${version} (known: ${versions}): ${compared}${differences.length === 0 ? ", no difference" : ""}`);
   for (const line of differenceLines(differences)) print(line);
   for (const [name, reason] of Object.entries(program.cannot ?? {})) print(`  NOT RUN: ${name}: ${reason}`);
+}
+
+function accept(source, differences) {
+  accepted[source] = differences;
+  const sorted = Object.entries(accepted)
+    .filter(([, lines]) => lines.length > 0)
+    .sort();
+  writeFileSync(ACCEPTED_FILE, `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`);
 }
 
 /** @returns the scenarios whose figures were right, those whose figures were not, and why none ran */

@@ -29,7 +29,7 @@ export default {
   hooksNameAgents: "with-prompts",
   capabilities: {
     basis: "recorded",
-    versions: "1.0.80 to 2.1.330",
+    versions: "1.0.80 to 2.1.332",
     subagents: true,
     sessionIds: "native",
     callIds: "native",

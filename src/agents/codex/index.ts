@@ -33,7 +33,7 @@ export default {
   hooksNameAgents: true,
   capabilities: {
     basis: "recorded",
-    versions: "0.80.0 to 0.169.0",
+    versions: "0.80.0 to 0.171.0",
     subagents: true,
     sessionIds: "native",
     callIds: "native",

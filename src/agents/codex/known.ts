@@ -6,7 +6,7 @@ export const KNOWN = knownNames(
   SubagentStart SubagentStop Stop Interrupt Notification PermissionRequest agent-turn-complete`,
   `hook_event_name session_id turn_id transcript_path cwd model permission_mode source reason prompt agent_id agent_type
   agent_transcript_path tool_name tool_input tool_use_id tool_response tool_output trigger custom_instructions status error
-  token_usage last_assistant_message stop_hook_active message
+  token_usage kind request_id attempt_number response_id last_assistant_message stop_hook_active message
   type thread-id input-messages client`,
   { eventOf: eventIn("hook_event_name", "type"), notNeeded: "PostCompact Notification PermissionRequest" },
 );

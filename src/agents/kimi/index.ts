@@ -27,7 +27,7 @@ export default {
   tokens: "transcript",
   // Only sessions in a terminal end with an event
   endsSilently: true,
-  hooksRunIn: "likely",
+  hooksRunIn: "agent",
   capabilities: {
     basis: "recorded",
     versions: "2.1.0",

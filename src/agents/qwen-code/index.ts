@@ -27,7 +27,7 @@ export default {
   tokens: "transcript",
   // Only sessions in a terminal end with an event
   endsSilently: true,
-  hooksRunIn: "likely",
+  hooksRunIn: "agent",
   hooksNameAgents: true,
   capabilities: {
     basis: "recorded",

@@ -3,7 +3,9 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { recognises, toEvents } from "../../../src/agents/codex/adapter.ts";
+import codex from "../../../src/agents/codex/index.ts";
 import { toEntries } from "../../../src/agents/codex/requests.ts";
+import { unknownNamesIn } from "../../../src/drain/drift.ts";
 import type { IntakeFacts } from "../../../src/model/agent.ts";
 import { extrasOf, isEnvelope } from "../../../src/model/event.ts";
 import { Event } from "../../../src/model/event-schema.ts";
@@ -237,6 +239,14 @@ describe("toEntries", () => {
     });
     expect(entriesOf(completed, intake({ timeMs: NOW_MS + 9, hookPid: 4 }))[0]?.key).toBe(entry?.key);
     expect(entriesOf({ ...completed, token_usage: { ...USAGE, input_tokens: 4400 } })[0]?.key).not.toBe(entry?.key);
+  });
+
+  test("the ids of requests that 0.171.0 reports change nothing, and are known names", () => {
+    const ids = { kind: "sampling", request_id: "926de0be-af38", attempt_number: 1, response_id: "resp_0a5b" };
+    const keyless = (entries: readonly TranscriptEntry[]) => entries.map(({ key: _, ...rest }) => rest);
+    expect(keyless(entriesOf({ ...completed, ...ids }))).toEqual(keyless(entriesOf(completed)));
+    expect(eventOf("PostModelRequest", { ...completed, ...ids })).toEqual(eventOf("PostModelRequest", completed));
+    expect([...unknownNamesIn(codex, payload("PostModelRequest", { ...completed, ...ids }), intake())]).toEqual([]);
   });
 
   test("gives none if the session file has them or the payload has no usage", () => {

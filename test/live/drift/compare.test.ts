@@ -9,7 +9,7 @@ import type { Agent } from "../../../src/model/agent.ts";
 import { removeFolder } from "../../support/remove.ts";
 import { CASES } from "../../support/replay.ts";
 import { recordingsIn } from "./observe.ts";
-import { differenceLines, differencesOf } from "./report.ts";
+import { acceptable, differenceLines, differencesOf, withoutAccepted } from "./report.ts";
 
 const claude = (await findAgent("claude-code")) as Agent;
 const RECORDINGS = join(CASES, "claude-code");
@@ -100,4 +100,14 @@ test("figures that differ come first", () => {
       { failures },
     ),
   ).toEqual(["  USED changed figure: resume: expected 5 to be 6", "  new field: Stop.extra"]);
+});
+
+test("what the pinned version does differently is not reported again, unless we use it", () => {
+  const [used, unused] = [true, false].map(
+    (isUsed) => ({ change: "gone", what: "field", name: `Stop.field_${isUsed}`, isUsed }) as const,
+  );
+  const all = [used, unused].flatMap((difference) => difference ?? []);
+  expect(acceptable(all)).toEqual(["gone field: Stop.field_false"]);
+  expect(withoutAccepted(all)).toEqual(all);
+  expect(withoutAccepted(all, ["gone field: Stop.field_false", "gone field: Stop.field_true"])).toEqual([used]);
 });

@@ -58,9 +58,22 @@ export function differencesOf(
 export const differenceLines = (differences: readonly Difference[]): readonly string[] =>
   [...differences]
     .sort((a, b) => Number(b.isUsed) - Number(a.isUsed))
-    .map(({ change, what, name, isUsed }) => `  ${isUsed ? "USED " : ""}${change} ${what}: ${name}`);
+    .map((difference) => `  ${difference.isUsed ? "USED " : ""}${textOf(difference)}`);
+
+/** What the version of the live tests does differently too: recordings hold only the files that we read, and fewer scenarios. */
+export const acceptable = (differences: readonly Difference[]): readonly string[] =>
+  differences
+    .filter(({ isUsed }) => !isUsed)
+    .map(textOf)
+    .sort();
+
+/** Differences that are not accepted; what we use is never accepted. */
+export const withoutAccepted = (differences: readonly Difference[], accepted: readonly string[] = []) =>
+  differences.filter((difference) => difference.isUsed || !accepted.includes(textOf(difference)));
 
 // --- internal ---
+
+const textOf = ({ change, what, name }: Difference): string => `${change} ${what}: ${name}`;
 
 const registeredIn = (path: string): readonly string[] =>
   existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as readonly string[]) : [];

@@ -9,7 +9,7 @@ export const claudeCode: Program = {
   source: "claude-code",
   command: "claude",
   packages: ["@anthropic-ai/claude-code"],
-  version: "2.1.329",
+  version: "2.1.332",
   file: "@anthropic-ai/claude-code-{platform}/claude",
   api: anthropic,
   model: "claude-sonnet-4-5-20250929",

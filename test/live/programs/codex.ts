@@ -10,7 +10,7 @@ export const codex: Program = {
   source: "codex",
   command: "codex",
   packages: ["@openai/codex"],
-  version: "0.169.0",
+  version: "0.171.0",
   api: openaiResponses,
   model: "gpt-5.5",
   subagentModel: CODEX_SUBAGENT_MODEL,
