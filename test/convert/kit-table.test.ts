@@ -80,14 +80,73 @@ const TABLE: Readonly<Record<string, Facts>> = {
     session: ["input.sessionID", "input.event.properties.sessionID"],
     call: ["input.callID", "input.event.properties.part.callID"],
   },
+  amp: {
+    types: { "agent.start": "prompt.submit", "tool.result": "tool.end" },
+    session: ["event.thread.id"],
+    call: ["event.toolUseID"],
+  },
+  crush: { types: { PreToolUse: "tool.start" }, session: ["session_id"], call: [] },
+  droid: {
+    types: {
+      ...{ SessionStart: "session.start", SessionEnd: "session.end", UserPromptSubmit: "prompt.submit" },
+      ...{ PreToolUse: "tool.start", PostToolUse: "tool.end" },
+    },
+    session: ["session_id"],
+    call: [],
+  },
+  goose: {
+    types: {
+      ...{ SessionStart: "session.start", SessionEnd: "session.end", UserPromptSubmit: "prompt.submit" },
+      ...{ PreToolUse: "tool.start", PostToolUse: "tool.end", PostToolUseFailure: "tool.end error" },
+      // Only of a refused call, which has no other end
+      PreToolUseResult: "tool.end error",
+    },
+    session: ["session_id"],
+    call: ["tool_call_id"],
+  },
+  grok: {
+    types: {
+      ...{ SessionStart: "session.start", SessionEnd: "session.end", UserPromptSubmit: "prompt.submit" },
+      ...{ PreToolUse: "tool.start", PostToolUse: "tool.end", PostToolUseFailure: "tool.end error" },
+    },
+    session: ["session_id"],
+    call: ["tool_use_id"],
+  },
+  kimi: {
+    types: {
+      ...{ SessionStart: "session.start", SessionEnd: "session.end", UserPromptSubmit: "prompt.submit" },
+      ...{ PreToolUse: "tool.start", PostToolUse: "tool.end success", PostToolUseFailure: "tool.end error" },
+    },
+    session: ["session_id"],
+    call: ["tool_call_id"],
+  },
+  pi: {
+    types: {
+      ...{ session_start: "session.start", session_shutdown: "session.end", message_end: "prompt.submit" },
+      ...{ tool_execution_start: "tool.start", tool_execution_end: "tool.end", tool_result: "tool.end" },
+    },
+    session: ["context.session_id"],
+    call: ["event.toolCallId"],
+  },
+  "qwen-code": {
+    types: {
+      ...{ SessionStart: "session.start", SessionEnd: "session.end", UserPromptSubmit: "prompt.submit" },
+      ...{ PreToolUse: "tool.start", PostToolUse: "tool.end success", PostToolUseFailure: "tool.end error" },
+    },
+    session: ["session_id"],
+    // Not `tool_use_id`, which only hooks have
+    call: ["tool_call_id"],
+  },
 };
+// Kilo Code is OpenCode's code under another name
+const factsOf = (source: string): Facts => TABLE[source === "kilo" ? "opencode" : source] as Facts;
 
 const vectors = (await readKit(join(ROOT, "conformance"))).filter(({ kind }) => kind === "convert");
 const found = (payload: Payload, paths: readonly string[]): readonly unknown[] =>
   paths.map((path) => path.split(".").reduce<unknown>((at, name) => (at as Payload | undefined)?.[name], payload));
 
 test.each(vectors.map((one) => [one.name, one] as const))("%s", (_, { stdin, source = "", event = "", expected }) => {
-  const { types, session, call } = TABLE[source] as Facts;
+  const { types, session, call } = factsOf(source);
   const payload = JSON.parse(stdin) as Payload;
   const envelopes = expected as readonly (Payload & { readonly data?: Payload })[];
   const [type, status] = types[event]?.split(" ") ?? [];

@@ -1,5 +1,5 @@
 // Runs each story of endings.ts through the real drain, in its order and in others, and compares docs/sessions.md.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readStore } from "../../src/store/read-only.ts";
@@ -9,6 +9,17 @@ import { ROOT } from "../support/program.ts";
 import { countersAndRows, summaryOf } from "../support/summary.ts";
 import { firstOf } from "../support/whole.ts";
 import { ENDINGS, type Ending, type Step } from "./endings.ts";
+
+/** Situations that are recorded, and the names of their recordings. */
+const RECORDED: readonly (readonly [situation: string, recordings: RegExp])[] = [
+  ["An agent was killed (recorded)", /\/killed$/],
+  ["Killed, then resumed under the same id (recorded)", /\/killed-then-resumed$/],
+  ["Forked", /\/fork(?:-switch)?$/],
+  // Grok refused to compact
+  ["Compacted", /^(?!grok).*\/(?:compaction|compact-switch-resume)$/],
+  ["Cleared (recorded)", /\/interactive-clear$/],
+  ["A subagent works in the background after its parent's turn ended", /\/background-subagent$/],
+];
 
 const START_MS = Date.UTC(2026, 9, 5, 12);
 const MINUTE_MS = 60_000;
@@ -71,6 +82,20 @@ describe("docs/sessions.md", () => {
     for (const { situation, result } of ENDINGS) {
       expect(rows.filter(([first]) => first === situation).map(([, second]) => second)).toEqual([result]);
     }
+  });
+
+  test.each(RECORDED)("names all recordings of: %s", (situation, name) => {
+    const [, , shown = ""] = rows.find(([first]) => first === situation) ?? [];
+    const folder = join(ROOT, "test", "agents");
+    const recordings = readdirSync(folder, { withFileTypes: true })
+      .flatMap((agent) => (agent.isDirectory() ? [agent.name] : []))
+      .flatMap((source) => readdirSync(join(folder, source), { withFileTypes: true }).map((one) => ({ source, one })))
+      .filter(({ source, one }) => one.isDirectory() && name.test(`${source}/${one.name}`))
+      .map(({ source, one }) => `agents/${source}/${one.name}`);
+    expect(recordings.length).toBeGreaterThan(1);
+    expect([...shown.matchAll(/`(agents\/[^`]+)`/g)].map(([, path]) => path)).toEqual(
+      expect.arrayContaining(recordings),
+    );
   });
 
   test("names tests and recordings that exist", () => {
