@@ -80,11 +80,6 @@ const TABLE: Readonly<Record<string, Facts>> = {
     session: ["input.sessionID", "input.event.properties.sessionID"],
     call: ["input.callID", "input.event.properties.part.callID"],
   },
-  amp: {
-    types: { "agent.start": "prompt.submit", "tool.result": "tool.end" },
-    session: ["event.thread.id"],
-    call: ["event.toolUseID"],
-  },
   crush: { types: { PreToolUse: "tool.start" }, session: ["session_id"], call: [] },
   droid: {
     types: {
