@@ -1,4 +1,4 @@
-// An import that is killed, interrupted, raced, or has no room: what was read is kept, nothing counts twice, and the next import
+// An import that is killed, interrupted, raced, or has no room: the imported sessions are kept, nothing counts twice, and the next import
 // continues.
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -180,7 +180,7 @@ describe("Ctrl-C", () => {
         expect(code).toBeOneOf([0, 130]);
         if (code === 130) {
           stopped++;
-          expect(stdout).toMatch(/stopped after \d+ sessions?; what was read is kept/);
+          expect(stdout).toMatch(/stopped after \d+ sessions?; the imported sessions are kept/);
           expectWhole(state, "large");
         }
         await finished(state, "large");
