@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { access, lstat, mkdir, open, readFile, readlink, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** A file that could not be read or written. One line: what was being done, to which file, what was wrong. */
 export class FileError extends Error {
@@ -50,14 +51,14 @@ export async function writeFileAtomic(
     try {
       await file.writeFile(content);
       if (existing !== undefined) await keepOwner(file, existing);
-      // After the owner, because changing it clears set-id bits
-      await file.chmod(mode);
+      // After the owner, because changing it clears set-id bits. Windows has no modes
+      if (process.platform !== "win32") await file.chmod(mode);
       await file.sync();
     } finally {
       await file.close();
     }
     if (options.expect !== undefined) await assertUnchanged(name, target, options.expect);
-    await rename(temporary, target);
+    await replaceFile(temporary, target);
     await syncDirectory(dirname(target));
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {});
@@ -116,7 +117,32 @@ export async function missingParent(path: string): Promise<string | undefined> {
   }
 }
 
+/**
+ * Renames a file onto another one. Windows refuses while any program has the other one open, for example a virus scanner or the
+ * agent itself, so there this tries again.
+ *
+ * @throws what the file system throws; on Windows after two seconds of trying
+ */
+export async function replaceFile(
+  from: string,
+  to: string,
+  platform: NodeJS.Platform = process.platform,
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await rename(from, to);
+    } catch (error) {
+      const isInUse = ["EBUSY", "EPERM", "EACCES"].includes(codeOf(error) ?? "");
+      if (platform !== "win32" || !isInUse || attempt === REPLACE_ATTEMPTS) throw error;
+    }
+    await sleep(REPLACE_RETRY_MS);
+  }
+}
+
 // --- internal ---
+
+const REPLACE_ATTEMPTS = 20;
+const REPLACE_RETRY_MS = 100;
 
 const MAX_SETTINGS_BYTES = 1 << 24;
 
@@ -194,7 +220,8 @@ async function syncDirectory(path: string): Promise<void> {
 
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
-  EPERM: "not permitted",
+  EPERM: process.platform === "win32" ? "not permitted, or another program has it open" : "not permitted",
+  EBUSY: "another program has it open",
   EROFS: "the disk is read-only",
   ENOSPC: "the disk is full",
   EDQUOT: "the disk quota is exceeded",

@@ -72,12 +72,14 @@ export function homeDirectory(): string {
 
 /**
  * A path that still leads to Node after its next update: Homebrew and Nix put each version into a separate folder, which an update
- * removes, and keep a link to the current one.
+ * removes, and keep a link to the current one. fnm has a link for each terminal instead, which ends with it, so there the link's target
+ * lasts longer.
  *
  * @param path of the running binary, links resolved
  * @returns `path` if there is no such link
  */
 export function lastingNode(path: string, home: string): string {
+  if (/[\\/]fnm_multishells[\\/]/.test(path)) return realPathOf(path);
   const [, prefix, formula] = /^(.+)\/Cellar\/([^/]+)\/[^/]+\/bin\/node$/.exec(path) ?? [];
   const links =
     prefix !== undefined && formula !== undefined
@@ -107,6 +109,14 @@ export const machineRoot = (platform: NodeJS.Platform): string =>
       : "/etc/openhook-otel";
 
 // --- internal ---
+
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
 
 function stateRoot({ env, home, platform }: PlacesInput): string {
   if (platform === "win32") return env["LOCALAPPDATA"] ?? join(home, "AppData", "Local");

@@ -32,6 +32,8 @@ export async function ensureStateDirs(dirs: InboxDirs & { readonly stateDir: str
         });
       },
     );
+    // Windows has no modes
+    if (process.platform === "win32") continue;
     const { mode } = await lstat(dir);
     if ((mode & 0o777) !== 0o700) await chmod(dir, 0o700).catch(() => {});
   }

@@ -74,8 +74,9 @@ export async function installHookProgram(context: Context, hookSource: string): 
   const conf = `state=${quoted(places.stateDir)}\nnode=${quoted(nodePath)}\nprogram=${quoted(programPath)}\n`;
   // The program reads its configuration, so that is written first
   const written = [
-    await writeIfDifferent(places.hookConfPath, Buffer.from(conf), 0o600),
-    await writeIfDifferent(places.hookPath, program, 0o755),
+    await writeIfDifferent(places.hookConfPath, Buffer.from(conf), platform === "win32" ? 0 : 0o600),
+    // Windows has no modes
+    await writeIfDifferent(places.hookPath, program, platform === "win32" ? 0 : 0o755),
   ];
   const wrapper = wrapperPathOf(places);
   if ((await readFileIfAny(wrapper)) !== undefined) {

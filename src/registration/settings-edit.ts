@@ -128,6 +128,8 @@ async function readSettingsFile(path: string): Promise<SettingsFile> {
   try {
     return { path, bytes, text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
   } catch (error) {
-    throw new UserError("E_SETTINGS", `${path} is not UTF-8 text; nothing was changed`, 2, { cause: error });
+    const isUtf16 = bytes.length > 1 && [0xfffe, 0xfeff].includes(bytes.readUInt16BE(0));
+    const what = isUtf16 ? "is UTF-16, as Windows PowerShell's > writes it; save it as UTF-8" : "is not UTF-8 text";
+    throw new UserError("E_SETTINGS", `${path} ${what}; nothing was changed`, 2, { cause: error });
   }
 }

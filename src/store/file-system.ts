@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { closeSync, existsSync, openSync, rmSync, statfsSync } from "node:fs";
+import { closeSync, existsSync, openSync, realpathSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import Libsql from "libsql";
 import { v4 as uuidv4 } from "uuid";
@@ -21,7 +21,7 @@ export interface FileSystem {
 
 /**
  * Examines the file system of an existing folder. Linux reports its type; elsewhere a network share is recognised by its path
- * (Windows) or by locks that do not work (macOS).
+ * (Windows, also that of a mapped drive) or by locks that do not work (macOS).
  *
  * @throws never; an unknown one counts as local
  */
@@ -40,7 +40,7 @@ export function fileSystemOf(dir: string, platform: NodeJS.Platform = process.pl
     };
   }
   if (platform === "win32") {
-    const isShared = /^[\\/]{2}[^?.]/.test(dir);
+    const isShared = isShare(dir) || isShare(realPathOf(dir));
     return { ...OTHER, name: isShared ? "share" : "local", isShared };
   }
   const works = hasLocks(dir);
@@ -67,6 +67,17 @@ export function volumeOf(dir: string, platform: NodeJS.Platform = process.platfo
 }
 
 // --- internal ---
+
+/** A path of a server, also in the form without limits. The real path of a mapped drive is one. */
+const isShare = (path: string): boolean => /^[\\/]{2}(?:[^?.]|\?[\\/]UNC[\\/])/i.test(path);
+
+function realPathOf(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
+}
 
 const OTHER: FileSystem = {
   name: "",

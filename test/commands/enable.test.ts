@@ -622,6 +622,7 @@ describe("errors are one line, and no edit is left half done", () => {
       2,
       /line 1, column 12: "hooks" is an array/,
     ],
+    ["UTF-16", () => put(userSettings(), Buffer.from("\ufeff{}", "utf16le")), 2, /is UTF-16, .*save it as UTF-8/],
     ["no UTF-8", () => put(userSettings(), Buffer.from([0x7b, 0xff, 0xfe, 0x7d])), 2, /not UTF-8 text/],
     ["a directory", () => mkdirSync(userSettings(), { recursive: true }), 1, /it is a directory/],
     ["a parent that is a file", () => put(join(home, ".claude"), ""), 1, /a part of its path is a file/],

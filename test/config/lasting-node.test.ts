@@ -18,6 +18,14 @@ function node(...folders: readonly string[]): string {
   return join(bin, "node");
 }
 
+it("fnm: uses the version's own folder, because the folder in PATH ends with the terminal", () => {
+  const path = node("fnm", "node-versions", "v22.21.0", "installation");
+  mkdirSync(join(root, "fnm_multishells"));
+  symlinkSync(join(root, "fnm", "node-versions", "v22.21.0", "installation"), join(root, "fnm_multishells", "712_17"));
+  expect(lastingNode(join(root, "fnm_multishells", "712_17", "bin", "node"), "/home/dev")).toBe(path);
+  expect(lastingNode("/gone/fnm_multishells/1/node", "/home/dev")).toBe("/gone/fnm_multishells/1/node");
+});
+
 describe("Homebrew", () => {
   it("uses the link that survives an update, also for a versioned formula", () => {
     for (const [formula, version] of [
