@@ -122,4 +122,5 @@ function toolEnd(p: Payload): NativeEvent {
 }
 
 /** Whole milliseconds are reported, so 0 is unknown. */
-const isPositive = (value: unknown): value is number => typeof value === "number" && value > 0;
+const isPositive = (value: unknown): value is number =>
+  typeof value === "number" && Number.isFinite(value) && value > 0;
