@@ -1,8 +1,8 @@
 import { basename, dirname, join } from "node:path";
 import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
-import { asString, asTimeMs } from "../shared/payload/json.ts";
+import { asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { distinctParts, existingFiles } from "../shared/transcript/copies.ts";
-import { firstBytes } from "../shared/transcript/open.ts";
+import { firstBytes, readSmallSync } from "../shared/transcript/open.ts";
 import {
   type Dated,
   entriesIn,
@@ -39,7 +39,8 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
       }
     }
   }
-  for (const session of oldestFirst(sessions.values())) yield located(session, query);
+  const begun = forksAfterOriginals([...sessions.values()], query.roots);
+  for (const session of oldestFirst(begun)) yield located(session, query);
 }
 
 /** The session's files in all projects, then those of its subagents. */
@@ -66,6 +67,8 @@ const LAYOUTS = [PROJECTS, join(".qwen", PROJECTS)];
 const CHATS = "chats";
 const SUBAGENT_FILE = /^agent-(.+)\.jsonl$/;
 const HEAD_BYTES = 4096;
+/** Larger files are not compared; then the session id decides the order. */
+const MAX_COMPARED_BYTES = 64 << 20;
 
 /** The folders of all projects, in the home folder and below the roots. */
 async function projectsOf(query: TranscriptQuery): Promise<readonly string[]> {
@@ -81,4 +84,43 @@ async function projectsOf(query: TranscriptQuery): Promise<readonly string[]> {
 function startIn(path: string, allowed: readonly string[]): number | undefined {
   const head = firstBytes(path, HEAD_BYTES, allowed).toString("utf8").split("\n", 1)[0] ?? "";
   return head.includes('"forkedFrom"') ? undefined : asTimeMs(/"timestamp":"([^"\\]{1,40})"/.exec(head)?.[1]);
+}
+
+/**
+ * A fork begins with copies of all lines of its original, whose ids and times it keeps, so both begin at one time. What only one of them
+ * has shows which is the original: it has nothing more, or it went on after the fork did. The fork then starts with its own lines.
+ */
+function forksAfterOriginals<T extends Dated>(sessions: readonly T[], allowed: readonly string[]): readonly T[] {
+  const starts = new Map<number, T[]>();
+  for (const session of sessions) starts.set(session.startMs, [...(starts.get(session.startMs) ?? []), session]);
+  return [...starts.values()].flatMap((same) => {
+    if (same.length === 1) return same;
+    const lines = same.map((session) => ({ session, times: timesOfLines(session.path, allowed) }));
+    return lines.map(({ session, times }) => {
+      const forkedMs = lines.flatMap(({ session: other, times: others }) => {
+        const hasCopies = other !== session && times.keys().next().value === others.keys().next().value;
+        if (!hasCopies) return [];
+        const own = firstWithout(times, others);
+        const theirs = firstWithout(others, times);
+        return own !== undefined && (theirs === undefined || own < theirs) ? [own] : [];
+      });
+      return forkedMs.length === 0 ? session : { ...session, startMs: Math.max(session.startMs, ...forkedMs) };
+    });
+  });
+}
+
+const firstWithout = (times: ReadonlyMap<string, number>, others: ReadonlyMap<string, number>): number | undefined =>
+  [...times].find(([uuid]) => !others.has(uuid))?.[1];
+
+/** Id of each line → its time. */
+function timesOfLines(path: string, allowed: readonly string[]): ReadonlyMap<string, number> {
+  const times = new Map<string, number>();
+  for (const line of (readSmallSync(path, MAX_COMPARED_BYTES, allowed) ?? Buffer.alloc(0))
+    .toString("utf8")
+    .split("\n")) {
+    const o = parsedObject(line);
+    const [uuid, timeMs] = [asString(o?.["uuid"]), asTimeMs(o?.["timestamp"])];
+    if (uuid !== undefined && timeMs !== undefined) times.set(uuid, timeMs);
+  }
+  return times;
 }

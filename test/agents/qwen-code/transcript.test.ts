@@ -215,6 +215,36 @@ test("a killed subagent keeps the ends of its finished calls, from the main file
   expect(own.filter(({ kind }) => kind === "tool_result")).toHaveLength(2);
 });
 
+test.each([
+  ["ended", "a", []],
+  ["ended", "z", []],
+  ["went on after the fork", "a", ["2026-11-25T04:00:30.000Z"]],
+  ["went on after the fork", "z", ["2026-11-25T04:00:30.000Z"]],
+] as const)("an unmarked fork of a session that %s is located after it (id %s…)", async (_, first, later) => {
+  const idOf = (letter: string) => `${letter}66a447f-d69b-4798-943d-af4d6e4e9e55`;
+  const [original, fork] = [idOf(first), idOf(first === "a" ? "z" : "a")];
+  mkdirSync(chats(), { recursive: true });
+  const write = (sessionId: string, lines: readonly (readonly [string, string])[]) =>
+    writeFileSync(
+      join(chats(), `${sessionId}.jsonl`),
+      lines
+        .map(([uuid, timestamp]) => `${JSON.stringify({ ...lineOf(uuid, { type: "user" }), sessionId, timestamp })}\n`)
+        .join(""),
+    );
+  const copied = [
+    ["1", "2026-11-25T04:00:10.000Z"],
+    ["2", "2026-11-25T04:00:11.000Z"],
+  ] as const;
+  write(fork, [...copied, ["4", "2026-11-25T04:00:20.000Z"]]);
+  write(original, [...copied, ...later.map((time) => ["3", time] as const)]);
+  const found: string[] = [];
+  const onProblem = (_path: string, error: Error) => expect(error).toBeNull();
+  for await (const { sessionId } of reader.locate({ home, roots: reader.roots(home, {}), onProblem })) {
+    found.push(sessionId);
+  }
+  expect(found).toEqual([original, fork]);
+});
+
 test("moved folders", () => {
   expect(reader.roots("/home/dev", {})).toEqual(["/home/dev/.qwen/projects"]);
   expect(reader.roots("/home/dev", { QWEN_HOME: "/q" })).toEqual(["/q/projects"]);
