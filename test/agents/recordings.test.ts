@@ -76,22 +76,18 @@ describe.each(chosenRecordings(cases))("$source $name", ({ agent, source, name }
     compareRecorded(replay.places.storePath, expected);
   });
 
-  // Without times and call ids in payloads, arrival times are all that places equal calls of a session and its subagent
-  const { callIds, eventIds } = agent.capabilities;
-  if (callIds !== "transcript" || eventIds !== "arrival") {
-    test("every hook twice, shuffled, arrival times instead of event times", async () => {
-      replay = new Replay(source, name);
-      // Without call ids, an end that arrives before its start is another call, so all arrive at the same time
-      const apartMs = replay.calls.some(isNameless) ? 0 : 1;
-      let nowMs = Date.now();
-      for (const call of shuffled([...replay.calls, ...replay.calls], `${name} now`)) {
-        nowMs += apartMs;
-        replay.put(call, nowMs);
-      }
-      await replay.drain({ endIdle: true }, clockAt(nowMs));
-      compareRecorded(replay.places.storePath, expected);
-    });
-  }
+  test("every hook twice, shuffled, arrival times instead of event times", async () => {
+    replay = new Replay(source, name);
+    // Without call ids, an end that arrives before its start is another call, so all arrive at the same time
+    const apartMs = replay.calls.some(isNameless) ? 0 : 1;
+    let nowMs = Date.now();
+    for (const call of shuffled([...replay.calls, ...replay.calls], `${name} now`)) {
+      nowMs += apartMs;
+      replay.put(call, nowMs);
+    }
+    await replay.drain({ endIdle: true }, clockAt(nowMs));
+    compareRecorded(replay.places.storePath, expected);
+  });
 
   test("in real order: a drain at each turn's end, with the transcript as far as written then", async () => {
     replay = new Replay(source, name, { withTranscripts: false });
