@@ -123,6 +123,11 @@ const TABLE: Readonly<Record<string, Facts>> = {
     session: ["context.session_id"],
     call: ["event.toolCallId"],
   },
+  vibe: {
+    types: { pre_tool: "tool.start", post_tool: "tool.end" },
+    session: ["session_id"],
+    call: ["tool_call_id"],
+  },
   "qwen-code": {
     types: {
       ...{ SessionStart: "session.start", SessionEnd: "session.end", UserPromptSubmit: "prompt.submit" },
