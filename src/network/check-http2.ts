@@ -1,4 +1,4 @@
-import { connect as connectTcp, type Socket } from "node:net";
+import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { failureWithoutError, type NetworkFailure, networkFailure, notHttp2 } from "./network-reason.ts";
 import { failureOfProxy, type HttpProxy, refusalOfProxy } from "./proxy.ts";
@@ -56,8 +56,7 @@ async function check(
 }
 
 function openTcp(url: URL, opened: Socket[]): Promise<Socket> {
-  const host = url.hostname.replace(/^\[|\]$/g, "");
-  const socket = connectTcp({ host, port: portOf(url) });
+  const socket = connectTcp({ host: hostOf(url), port: portOf(url) });
   opened.push(socket);
   return new Promise((resolve, reject) => {
     socket.once("connect", () => resolve(socket));
@@ -98,7 +97,10 @@ function openTunnel(url: URL, proxy: HttpProxy, opened: Socket[]): Promise<Socke
 }
 
 function openTls(url: URL, socket: Socket, tls: TlsFiles, opened: Socket[]): Promise<TLSSocket> {
-  const secured = connectTls({ socket, host: url.hostname, servername: url.hostname, ALPNProtocols: ["h2"], ...tls });
+  const host = hostOf(url);
+  // An address is no server name (RFC 6066); newer versions of Node refuse it
+  const name = isIP(host) === 0 ? { servername: host } : {};
+  const secured = connectTls({ socket, host, ...name, ALPNProtocols: ["h2"], ...tls });
   opened.push(secured);
   return new Promise((resolve, reject) => {
     secured.once("secureConnect", () => resolve(secured));
@@ -124,5 +126,8 @@ function firstBytes(url: URL, socket: Socket): Promise<NetworkFailure | undefine
 
 /** Length 0 (3 bytes), type 4, no flags, stream 0. */
 const EMPTY_SETTINGS = Uint8Array.of(0, 0, 0, 4, 0, 0, 0, 0, 0);
+
+/** Without the brackets of an IPv6 address. */
+const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "");
 
 const portOf = ({ port, protocol }: URL): number => (port === "" ? (protocol === "https:" ? 443 : 80) : Number(port));

@@ -1,8 +1,11 @@
-import { createSecureContext } from "node:tls";
+import { isIP } from "node:net";
+import { connect, createSecureContext, type SecureContext } from "node:tls";
 import {
+  type ChannelCredentials,
   Client,
   type ClientOptions,
   credentials,
+  type experimental,
   logVerbosity,
   Metadata,
   type MetadataValue,
@@ -81,7 +84,7 @@ export function openGrpcChannel(destination: GrpcDestination): GrpcChannel {
   // With a context of ours the library ignores GRPC_DEFAULT_SSL_ROOTS_FILE_PATH, which a repository could set
   const client = new Client(
     `dns:${address}`,
-    secure ? credentials.createFromSecureContext(createSecureContext(tls)) : credentials.createInsecure(),
+    secure ? secureCredentials(url, createSecureContext(tls)) : credentials.createInsecure(),
     options,
   );
   return {
@@ -96,6 +99,29 @@ export function openGrpcChannel(destination: GrpcDestination): GrpcChannel {
 const GZIP = 2;
 /** Responses of OTLP have some hundred bytes. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
+
+/** An IP address is no server name (RFC 6066). The library sends it as one, and newer versions of Node refuse that. */
+function secureCredentials(url: URL, secureContext: SecureContext): ChannelCredentials {
+  const made = credentials.createFromSecureContext(secureContext);
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  if (isIP(host) === 0) return made;
+  const createConnector = made._createSecureConnector.bind(made);
+  made._createSecureConnector = (...given) => {
+    const connector = createConnector(...given);
+    return {
+      connect: (tcp) =>
+        new Promise<experimental.SecureConnectResult>((resolve, reject) => {
+          const socket = connect({ socket: tcp, host, secureContext, ALPNProtocols: ["h2"] });
+          socket.once("secureConnect", () => resolve({ socket, secure: true }));
+          socket.on("error", reject);
+        }),
+      waitForReady: () => connector.waitForReady(),
+      getCallCredentials: () => connector.getCallCredentials(),
+      destroy: () => connector.destroy(),
+    };
+  };
+  return made;
+}
 
 interface Call {
   readonly method: string;
