@@ -266,6 +266,8 @@ test("all built-in tools in the recordings are on the agents' cards", async () =
     }
   }
   expect(others.sort()).toEqual([
+    // With the name of a user's subagent
+    "auggie sub-agent-explore",
     "claude-code mcp__shop__lookup_price",
     "cline no_such_tool",
     "cline shop__stock",
@@ -281,6 +283,7 @@ test("all built-in tools in the recordings are on the agents' cards", async () =
     "opencode shop_price",
     // Of an extension
     "pi subagent",
+    "vibe no_such_tool",
   ]);
 });
 
