@@ -6,6 +6,7 @@ export * from "./conformance.ts";
 export * from "./convert.ts";
 export * from "./disable.ts";
 export * from "./enable.ts";
+export * from "./managed.ts";
 export * from "./stack.ts";
 export * from "./unwrap.ts";
 export * from "./wrap.ts";

@@ -1,4 +1,3 @@
-import type { Stats } from "node:fs";
 import { readFile, realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type MachineLayer, readMachineDocument, unreadableDocument } from "./document.lazy.ts";
@@ -20,8 +19,8 @@ export async function readMachineFile(
   if (path === undefined) return NONE;
   try {
     const target = await realpath(path);
-    const found = await stat(target);
-    const problem = await distrust(target, found, trustedUids);
+    const problem =
+      (await stat(target)).size > MAX_BYTES ? "it is larger than 1 MiB" : await distrust(target, trustedUids);
     if (problem !== undefined) return { ...unreadableDocument(path, problem), path, locked: [] };
     return readMachineDocument(await readFile(target, "utf8"), path);
   } catch (error) {
@@ -31,18 +30,15 @@ export async function readMachineFile(
   }
 }
 
-// --- internal ---
-
-const NONE: MachineLayer = { ...newLayer(), unreadable: false, path: "", locked: [] };
-
-const MAX_BYTES = 1 << 20;
-const GROUP_OR_OTHERS_WRITE = 0o022;
-const STICKY = 0o1000;
-
-/** Windows has no owners here; there the file lies where only administrators can write. */
-async function distrust(path: string, found: Stats, trustedUids: readonly number[]): Promise<string | undefined> {
+/**
+ * Why others than root may have written a file; `undefined` if nobody else can. Windows has no owners here: there our files lie where only
+ * administrators can write.
+ *
+ * @param path of an existing file, without links
+ */
+export async function distrust(path: string, trustedUids: readonly number[] = [0]): Promise<string | undefined> {
+  const found = await stat(path);
   if (!found.isFile()) return "it is not a regular file";
-  if (found.size > MAX_BYTES) return "it is larger than 1 MiB";
   if (process.platform === "win32") return undefined;
   if (!trustedUids.includes(found.uid)) return `it belongs to user ${found.uid}, not to root`;
   if ((found.mode & GROUP_OR_OTHERS_WRITE) !== 0) return "others than root can write it: chmod 644";
@@ -54,3 +50,11 @@ async function distrust(path: string, found: Stats, trustedUids: readonly number
     if (folder === dirname(folder)) return undefined;
   }
 }
+
+// --- internal ---
+
+const NONE: MachineLayer = { ...newLayer(), unreadable: false, path: "", locked: [] };
+
+const MAX_BYTES = 1 << 20;
+const GROUP_OR_OTHERS_WRITE = 0o022;
+const STICKY = 0o1000;

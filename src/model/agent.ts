@@ -2,7 +2,11 @@ import type { Content, ContentUpdate } from "./content.ts";
 import type { Event, EventType } from "./event.ts";
 import type { FactSink } from "./fact-sink.ts";
 import type { FileWrite } from "./file-write.ts";
+import type { HookCommand } from "./hook-command.ts";
+import type { ManagedInstaller } from "./managed.ts";
 import type { Offset, TranscriptEntry } from "./transcript.ts";
+
+export type { HookCommand } from "./hook-command.ts";
 
 /** Facts about an intake file that the payload itself does not contain. */
 export interface IntakeFacts {
@@ -214,23 +218,11 @@ export interface Installer {
   registered(files: readonly SettingsText[]): readonly string[];
   /** What keeps these registrations from running: trust, versions, shadowed files. Read-only. Empty if nothing does. */
   check?(files: readonly SettingsText[], target: InstallTarget): Promise<readonly Finding[]>;
+  /** Absent: the agent documents no place for an administrator's hooks. */
+  readonly managed?: ManagedInstaller;
   /** Whether the agent is installed, and its version if it can be found. Takes a few seconds at most. */
   detect(target: InstallTarget): Promise<{ readonly present: boolean; readonly version?: string }>;
 }
-
-/**
- * Returns the command line that an agent runs. `event`: for payloads that do not name it. `reply`: if stdout must not be
- * empty. `drain`: also start a drain; `if-waiting`: only if files are queued; `soon`: in some seconds, one for all events until then,
- * for agents whose events report no end. `shell`: `user` if the agent runs the command in the
- * user's shell, which may not be a POSIX shell.
- */
-export type HookCommand = (options: {
-  readonly source: string;
-  readonly event?: string;
-  readonly reply?: string;
-  readonly drain: "yes" | "if-waiting" | "soon" | "no";
-  readonly shell?: "user";
-}) => string;
 
 /** What we get from an agent beyond its events and `tokens`: one row of the agents' table. */
 export interface Capabilities {

@@ -576,7 +576,7 @@ test("findings of an agent's own check, several settings files, and a registered
     events: ["end"],
     recorded: true,
   } as const;
-  const status = { source: "rover", title: "Rover", registrations: [registration] };
+  const status = { source: "rover", title: "Rover", registrations: [registration], managed: null, blocked: [] };
   const { context } = settledContext();
   const lookup = { list: async () => [rover], find: async () => rover };
   const [report] = await agentReports([status], { of: () => undefined, newestMs: undefined }, context, lookup);

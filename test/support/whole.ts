@@ -42,6 +42,8 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/e2e/delivery.test.ts": "backends that fail, with the built program; e2e/full-way.test.ts delivers once",
   "test/e2e/system-authorities.test.ts":
     "the operating system's authorities, with the built program; otlp/tls.test.ts has the others",
+  "test/e2e/managed.test.ts":
+    "an administrator's machine with two users, with the built program; agents/managed.test.ts has the files",
   "test/e2e/grpc.test.ts": "OTLP over gRPC with the built program; otlp/grpc.test.ts has the outcomes",
   "test/e2e/umask.test.ts": "a umask without the owner's rights, with the built program as an ordinary user",
   "test/e2e/demo.test.ts": "the demo, also run by `npm run demo`",

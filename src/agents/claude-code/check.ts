@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import type { Finding, InstallTarget, SettingsText } from "../../model/agent.ts";
 import { asArray, asObject } from "../shared/payload/json.ts";
 import { parseDocument, plainOf } from "../shared/settings/jsonc.ts";
+import { registeredEvents } from "../shared/settings/settings.ts";
 import { settingsPath } from "./settings.ts";
 
 /**
@@ -28,7 +29,15 @@ export async function check(
     settingsPath("project", target),
     join(target.project, ".claude", "settings.local.json"),
   ]);
-  return [...switchedOff([...userLayers, ...managedLayers]), ...managedHooksOnly(managedLayers)];
+  // Then our hooks are among the administrator's
+  const isManaged = managedLayers.some(({ settings }) => registeredEvents(JSON.stringify(settings)).length > 0);
+  return [...switchedOff([...userLayers, ...managedLayers]), ...(isManaged ? [] : managedHooksOnly(managedLayers))];
+}
+
+/** The administrator's folder. */
+export function managedFolder(system: NodeJS.Platform): string {
+  if (system === "darwin") return "/Library/Application Support/ClaudeCode";
+  return system === "win32" ? "C:\\Program Files\\ClaudeCode" : "/etc/claude-code";
 }
 
 // --- internal ---
@@ -36,11 +45,6 @@ export async function check(
 interface Layer {
   readonly path: string;
   readonly settings: Readonly<Record<string, unknown>>;
-}
-
-function managedFolder(system: NodeJS.Platform): string {
-  if (system === "darwin") return "/Library/Application Support/ClaudeCode";
-  return system === "win32" ? "C:\\Program Files\\ClaudeCode" : "/etc/claude-code";
 }
 
 async function dropInsOf(managed: string): Promise<readonly string[]> {
@@ -85,7 +89,7 @@ function managedHooksOnly(layers: readonly Layer[]): readonly Finding[] {
     const layer = strongestWith(layers, key);
     const value = layer?.settings[key];
     if (layer === undefined || !(value === true || asArray(value).includes("hooks"))) return [];
-    const advice = `ask the administrator of ${dirname(layer.path)} to remove it, or copy our entries into that file`;
+    const advice = `ask the administrator of ${dirname(layer.path)} to remove it, or to run enable --managed`;
     return [broken(`users' hooks are switched off by "${key}" in ${layer.path}; ${advice}`)];
   });
 }

@@ -1,5 +1,6 @@
 // https://code.claude.com/docs/en/hooks, read 2026-11-21; behaviour of each version: README.md beside this file
 
+import { join } from "node:path";
 import type { HookCommand } from "../../model/agent.ts";
 import { compareVersions, parseVersion } from "../shared/payload/version.ts";
 import { detectBy } from "../shared/settings/detect.ts";
@@ -10,7 +11,7 @@ import {
   registeredEvents,
   removeRegistrations,
 } from "../shared/settings/settings.ts";
-import { check } from "./check.ts";
+import { check, managedFolder } from "./check.ts";
 import { configDirOf, settingsPath } from "./settings.ts";
 
 export default oneFile({
@@ -20,6 +21,14 @@ export default oneFile({
   remove: removeRegistrations,
   registered: registeredEvents,
   check,
+  managed: {
+    // https://code.claude.com/docs/en/settings: files in managed-settings.d are merged, read 2026-11-27
+    path: (platform) => join(managedFolder(platform), "managed-settings.d", "openhook-otel.json"),
+    // A file of ours alone. Versions that read the folder know all events
+    add: (_, command) => addRegistrations(undefined, registrationsFor(command, "2.1.80")),
+    remove: () => undefined,
+    registered: registeredEvents,
+  },
   detect: detectBy("claude", (target) => [configDirOf(target)]),
 });
 

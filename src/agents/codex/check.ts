@@ -6,6 +6,7 @@ import { SettingsError } from "../shared/settings/settings.ts";
 import { type Statement, valueAt } from "../shared/settings/toml.ts";
 import { statementsOf } from "../shared/settings/toml-statements.ts";
 import { hookStates } from "./config.ts";
+import { REQUIREMENTS, registeredIn } from "./managed.ts";
 import { notifyOf } from "./notify.ts";
 import { CONFIG, HOOKS, hooksPath, resolvedPath } from "./places.ts";
 import { type Handler, handlersOf, stateKey, trustHash } from "./trust.ts";
@@ -20,7 +21,11 @@ export function hasNoHooks(version: string | undefined): boolean {
 }
 
 /** Reports why registered hooks do not run. Codex silently skips untrusted hooks and hooks of untrusted projects. */
-export async function check(files: readonly SettingsText[], target: InstallTarget): Promise<readonly Finding[]> {
+export async function check(
+  files: readonly SettingsText[],
+  target: InstallTarget,
+  requirements = REQUIREMENTS,
+): Promise<readonly Finding[]> {
   const config = files.find(({ path }) => basename(path) === CONFIG);
   const hooks = files.find(({ path }) => basename(path) === HOOKS);
   const ours = handlersOf(hooks?.text).filter(({ isOurs }) => isOurs);
@@ -30,6 +35,7 @@ export async function check(files: readonly SettingsText[], target: InstallTarge
     if (ours.length === 0) return await foreignNotify(config, target);
     return [
       ...switchedOff(statements),
+      ...(await policyFindings(requirements)),
       ...untrusted(ours, hooks.path, config),
       ...(hooks.path === (await hooksPath("user", target)) ? [] : await projectFindings(statements, target)),
       ...bothForms(statements, config, hooks),
@@ -41,6 +47,20 @@ export async function check(files: readonly SettingsText[], target: InstallTarge
 }
 
 // --- internal ---
+
+/** What the administrator's file forbids; Codex skips users' hooks without a word. Verified with 0.171.0. */
+async function policyFindings(path: string): Promise<readonly Finding[]> {
+  const text = await readFile(path, "utf8").catch(() => undefined);
+  if (text === undefined) return [];
+  const statements = statementsOf(text);
+  if (valueAt(statements, ["features", "hooks"]) === false) {
+    return [broken(`all hooks are switched off by hooks = false in ${path}; ask its administrator to remove it`)];
+  }
+  const isManaged = registeredIn(text).length > 0;
+  if (isManaged || valueAt(statements, ["allow_managed_hooks_only"]) !== true) return [];
+  const advice = "ask its administrator to remove it, or to run enable --managed";
+  return [broken(`users' hooks are switched off by allow_managed_hooks_only in ${path}; ${advice}`)];
+}
 
 const broken = (text: string): Finding => ({ level: "broken", text });
 const REVIEW = "enable it again, or review and trust it with /hooks in Codex";

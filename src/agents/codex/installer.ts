@@ -6,6 +6,7 @@ import { detectBy } from "../shared/settings/detect.ts";
 import * as json from "../shared/settings/settings.ts";
 import { check, hasNoHooks } from "./check.ts";
 import { changeStates, markedKeys } from "./config.ts";
+import { managedHooks } from "./managed.ts";
 import { addNotify, notifyOf, removeNotify } from "./notify.ts";
 import { CONFIG, codexHomeOf, configPath, HOOKS, hooksPath } from "./places.ts";
 import { type Handler, handlersOf, stateKey, trustHash } from "./trust.ts";
@@ -17,6 +18,7 @@ export default {
   remove,
   registered,
   check,
+  managed: managedHooks((command) => registrationsFor(command), "/usr/local/lib/openhook-otel"),
   detect: detectBy("codex", async (target) => [await codexHomeOf(target)]),
 } satisfies Installer;
 

@@ -13,6 +13,18 @@ export default oneFile({
   add: (text, { command }) => addHooks(text, hooksFor(command)),
   remove: removeHooks,
   registered: hookedEvents,
+  managed: {
+    // https://cursor.com/docs/hooks: enterprise hooks, read 2026-11-21
+    path: (platform) =>
+      platform === "win32"
+        ? "C:\\ProgramData\\Cursor\\hooks.json"
+        : platform === "darwin"
+          ? "/Library/Application Support/Cursor/hooks.json"
+          : "/etc/cursor/hooks.json",
+    add: (text, command) => addHooks(text, hooksFor(command)),
+    remove: removeHooks,
+    registered: hookedEvents,
+  },
   check: async (files) => files.flatMap(findings),
   detect: detectBy("cursor-agent", (target) => [folderOf(target)]),
 });

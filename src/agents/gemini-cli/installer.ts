@@ -11,7 +11,7 @@ import {
   removeRegistrations,
 } from "../shared/settings/settings.ts";
 import { check } from "./check.ts";
-import { HOOK_NAME, homeOf, NOT_EVENTS, settingsPath } from "./settings.ts";
+import { HOOK_NAME, homeOf, NOT_EVENTS, settingsPath, systemSettingsPath } from "./settings.ts";
 
 export default oneFile({
   scopes: ["user", "project"],
@@ -20,6 +20,13 @@ export default oneFile({
   remove: (text) => removeRegistrations(text, NOT_EVENTS),
   registered: registeredEvents,
   check,
+  managed: {
+    // https://geminicli.com/docs/cli/enterprise/: the system settings file, whose lists are merged, read 2026-11-27; not run
+    path: (platform) => systemSettingsPath({ env: {} }, platform),
+    add: (text, command) => addRegistrations(text, registrationsFor(command), NOT_EVENTS),
+    remove: (text) => removeRegistrations(text, NOT_EVENTS),
+    registered: registeredEvents,
+  },
   // Other programs create the folder too, so it does not prove that Gemini CLI is installed
   detect: detectBy("gemini", (target) => ["settings.json", "tmp"].map((name) => join(homeOf(target), ".gemini", name))),
 });

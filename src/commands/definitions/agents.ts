@@ -16,8 +16,11 @@ export function addAgentCommands(program: Command, { context, done, hookSource }
     .addOption(scope())
     .option("-y, --yes", "do not ask; without agent names, enable all that are found", false)
     .option("--dry-run", "show what would change, without changing it", false)
-    .action(async (names: string[], options) => {
-      const [{ enable }, lookup] = await Promise.all([import("../set-up.ts"), agentLookup()]);
+    .option("--managed", "as root: for all users, in the agents' settings for administrators", false)
+    .option("--print", "with --managed: print the files, e.g. for an MDM tool, and change nothing", false)
+    .action(async (names: string[], { managed, print, ...options }) => {
+      const [{ enable, enableManaged }, lookup] = await Promise.all([import("../set-up.ts"), agentLookup()]);
+      if (managed) return done(enableManaged(names, { print, hookSource }, context, lookup));
       await done(enable(names, { ...options, hookSource }, context, lookup));
     });
 
@@ -28,8 +31,10 @@ export function addAgentCommands(program: Command, { context, done, hookSource }
     .addOption(scope())
     .option("-y, --yes", "do not ask, even if no agent is named", false)
     .option("--dry-run", "show what would change, without changing it", false)
-    .action(async (names: string[], options) => {
-      const [{ disable }, lookup] = await Promise.all([import("../set-up.ts"), agentLookup()]);
+    .option("--managed", "as root: what enable --managed registered for all users", false)
+    .action(async (names: string[], { managed, ...options }) => {
+      const [{ disable, disableManaged }, lookup] = await Promise.all([import("../set-up.ts"), agentLookup()]);
+      if (managed) return done(disableManaged(names, context, lookup));
       await done(disable(names, options, context, lookup));
     });
 

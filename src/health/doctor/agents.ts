@@ -50,6 +50,9 @@ export async function agentReports(
       for (const registration of status.registrations.filter(({ state }) => state === "enabled")) {
         if (installer !== undefined) findings.push(...(await runnable(registration, installer, facts, context)));
       }
+      if (status.managed !== null) {
+        findings.push(inArea(status.title).ok(`registered for all users in ${status.managed}`));
+      }
       findings.push(...lastEvent(facts, context));
       if (agent !== undefined) findings.push(...(await readable(agent, facts, context)));
       return {
@@ -90,7 +93,7 @@ function* presence({ status, present, version, last }: AgentFacts): Generator<Fi
   }
   const known = version === undefined ? "installed, version unknown" : `version ${version}`;
   const before = last?.version === undefined || last.version === version ? "" : `; last event from ${last.version}`;
-  if (isEnabled(status)) yield ok(`${known}${before}`);
+  if (isEnabled(status) || status.managed !== null) yield ok(`${known}${before}`);
   else yield remark(`${known}${before}, not enabled`, enable);
 }
 

@@ -68,6 +68,7 @@ export async function collectStatus(context: Context, cards?: readonly Agent[]):
       ...store.broken,
       ...(isEnabled || hasRecords ? brokenHook(hook, isEnabled, context) : []),
       ...agents.flatMap(brokenRegistrations),
+      ...agents.flatMap(({ title, blocked }) => blocked.map((text) => `${title} is not collected: ${text}`)),
       ...loaded.errors.map((error) => `configuration: ${error}`),
     ],
     remarks: [

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { allRecords, type BackupRecord, holdersOf } from "../../config/backup.ts";
+import { readFileIfAny } from "../../config/files.ts";
 import type { Context } from "../../context.ts";
 import type { Agent, Installer } from "../../model/agent.ts";
 import { suggest } from "../../model/suggest.ts";
@@ -13,11 +14,10 @@ export async function agentsOf(context: Context, agents: readonly Agent[]): Prom
   for (const agent of agents) {
     const installer = (await agent.installer?.())?.default;
     if (installer === undefined) continue;
-    found.push({
-      source: agent.source,
-      title: agent.title,
-      registrations: await registrationsOf(agent, installer, records, context),
-    });
+    const registrations = await registrationsOf(agent, installer, records, context);
+    const managed = await managedPath(installer, context);
+    const blocked = await blockedBy(registrations, installer, context);
+    found.push({ source: agent.source, title: agent.title, registrations, managed, blocked });
   }
   return found;
 }
@@ -46,6 +46,29 @@ export function brokenRegistrations({ title, source, registrations }: AgentStatu
 export const isOfDeletedProject = ({ project }: Registration): boolean => project !== null && !existsSync(project);
 
 // --- internal ---
+
+async function managedPath({ managed }: Installer, { platform }: Context): Promise<string | null> {
+  if (managed === undefined || platform === "win32") return null;
+  const path = managed.path(platform);
+  const text = await readFileIfAny(path).catch(() => undefined);
+  return text !== undefined && managed.registered(text.toString("utf8")).length > 0 ? path : null;
+}
+
+/** An agent does not report that it skips hooks; its settings and the administrator's show it. */
+async function blockedBy(
+  registrations: readonly Registration[],
+  installer: Installer,
+  context: Context,
+): Promise<readonly string[]> {
+  const enabled = registrations.filter(({ state }) => state === "enabled");
+  const found = enabled.map(async ({ paths, project }) => {
+    // Starting an agent for its version takes a second, which is for doctor
+    const target = { ...targetOf(context), ...(project !== null && { project }), env: { ...context.env, PATH: "" } };
+    const findings = (await installer.check?.(await readSettingsFiles(paths), target).catch(() => [])) ?? [];
+    return findings.flatMap(({ level, text }) => (level === "broken" ? [text] : []));
+  });
+  return [...new Set((await Promise.all(found)).flat())];
+}
 
 /** The current settings files, and those that `enable` changed elsewhere. */
 async function registrationsOf(

@@ -89,6 +89,10 @@ export interface AgentStatus {
   readonly source: string;
   readonly title: string;
   readonly registrations: readonly Registration[];
+  /** The administrator's file that registers us for all users; `null` if there is none. */
+  readonly managed: string | null;
+  /** What keeps the registrations from running, such as an administrator's policy; one line each. */
+  readonly blocked: readonly string[];
 }
 
 export interface Registration {

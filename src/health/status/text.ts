@@ -54,8 +54,14 @@ function agentLines({ agents }: Status): readonly string[] {
         return `${title}: enabled in ${path} (${scope}, ${plural(events.length, "event")})`;
       }),
   );
+  const managed = agents.flatMap(({ title, managed: path }) =>
+    path === null ? [] : [`${title}: enabled for all users in ${path}`],
+  );
+  registered.push(...managed);
   if (registered.length === 0) return [`none is enabled: ${suggest("enable")} finds those on this machine`];
-  const others = agents.filter(({ registrations }) => registrations.every(({ state }) => state === "none"));
+  const others = agents.filter(
+    ({ registrations, managed: path }) => path === null && registrations.every(({ state }) => state === "none"),
+  );
   return [
     ...registered,
     ...(others.length === 0 ? [] : [`not enabled: ${others.map(({ title }) => title).join(", ")}`]),

@@ -75,7 +75,7 @@ describe("settings with which Claude Code runs no hooks", () => {
     await put("managed/managed-settings.d/10-hooks.json", settings);
     expect(await problems()).toEqual([
       `broken: users' hooks are switched off by "${Object.keys(settings)[0]}" in ~/managed/managed-settings.d/10-hooks.json; ` +
-        "ask the administrator of ~/managed/managed-settings.d to remove it, or copy our entries into that file",
+        "ask the administrator of ~/managed/managed-settings.d to remove it, or to run enable --managed",
     ]);
   });
 });

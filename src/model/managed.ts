@@ -1,0 +1,16 @@
+import type { HookCommand } from "./hook-command.ts";
+
+/** Hooks that an administrator registers for all users of a machine, where the agent documents a place for that. */
+export interface ManagedInstaller {
+  /** Absolute; fixed, because a variable could come from a repository. */
+  path(platform: NodeJS.Platform): string;
+  /**
+   * @param text the file as it is; `undefined` if there is none
+   * @throws SettingsError if the agent itself could not read the file, or it has hooks of others in a form that cannot be merged
+   */
+  add(text: string | undefined, command: HookCommand): string;
+  /** @returns the file without our registrations; `undefined` if it contained nothing else */
+  remove(text: string): string | undefined;
+  /** Native names. Empty if the file cannot be read. Never throws. */
+  registered(text: string): readonly string[];
+}

@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { check } from "../../../src/agents/codex/check.ts";
+import codex from "../../../src/agents/codex/installer.ts";
+import type { HookCommand } from "../../../src/model/agent.ts";
+
+const home = mkdtempSync(join(tmpdir(), "openhook-codex-policy-"));
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+const command: HookCommand = ({ source }) => `~/.local/share/openhook-otel/hook ${source}`;
+
+async function findings(requirements: string): Promise<readonly string[]> {
+  const target = { home, project: join(home, "shop"), env: {} };
+  const paths = await codex.paths("user", target);
+  const files = codex.add(
+    paths.map((path) => ({ path, text: undefined })),
+    { scope: "user", target, version: "0.169.0", command },
+  );
+  const path = join(home, "requirements.toml");
+  writeFileSync(path, requirements);
+  return (await check(files, target, path)).map(({ text }) => text);
+}
+
+test("an administrator's policy that keeps users' hooks from running is reported", async () => {
+  expect(await findings("allow_managed_hooks_only = true\n")).toEqual([
+    expect.stringMatching(/switched off by allow_managed_hooks_only in .*requirements\.toml.*enable --managed$/),
+  ]);
+  expect(await findings("[features]\nhooks = false\n")).toEqual([expect.stringMatching(/all hooks are switched off/)]);
+});
+
+test("unless ours are among the administrator's", async () => {
+  const managed = codex.managed?.add("allow_managed_hooks_only = true\n", command) ?? "";
+  expect(await findings(managed)).toEqual([]);
+  expect(await findings("allow_managed_hooks_only = false\n")).toEqual([]);
+});

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { allAgents } from "../../src/agents/registry.ts";
+import type { HookCommand } from "../../src/model/agent.ts";
+
+const command: HookCommand = ({ source }) => `/usr/local/lib/openhook-otel/hook ${source}`;
+const managed = (
+  await Promise.all((await allAgents()).map(async (card) => ({ card, of: await card.installer?.() })))
+).flatMap(({ card, of }) => (of?.default.managed === undefined ? [] : [[card.source, of.default.managed] as const]));
+
+/** What an administrator may already have in the file, by agent. */
+const EXISTING: Readonly<Record<string, readonly string[]>> = {
+  "claude-code": [],
+  codex: ['allowed_sandbox_modes = ["read-only"] # ours\n', "[features]\r\nweb = true\r\n", "a = 1"],
+  "gemini-cli": ['{\n  // ours\n  "ui": { "theme": "x" }\n}\n'],
+  cursor: ['{\n  "version": 1,\n  "hooks": { "stop": [{ "command": "audit" }] }\n}\n'],
+};
+
+test("the agents with a place for an administrator's hooks", () => {
+  expect(managed.map(([source]) => source).sort()).toEqual(Object.keys(EXISTING).sort());
+});
+
+test.each(managed)("%s: adding twice is adding once, and removing leaves what was there", (source, one) => {
+  for (const text of [undefined, ...(EXISTING[source] ?? [])]) {
+    const added = one.add(text, command);
+    expect(one.registered(added).length).toBeGreaterThan(4);
+    expect(one.add(added, command)).toBe(added);
+    const left = one.remove(added);
+    expect(left?.replace(/\r?\n$/, "")).toBe(text?.replace(/\r?\n$/, ""));
+    expect(left === undefined ? [] : one.registered(left)).toEqual([]);
+  }
+  for (const platform of ["linux", "darwin"] as const) expect(one.path(platform)).toMatch(/^\/(?:etc|Library)\//);
+});
+
+test("codex: hooks of others are not mixed with ours", async () => {
+  const [, codex] = managed.find(([source]) => source === "codex") ?? [];
+  expect(() => codex?.add('[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = "audit"\n', command)).toThrow(
+    /has hooks already/,
+  );
+  expect(() => codex?.add('[hooks]\nmanaged_dir = "/x"\n', command)).toThrow(/has hooks already/);
+  expect(() => codex?.add("not toml", command)).toThrow(/not valid TOML/);
+});
