@@ -19,6 +19,7 @@ import kilo from "./kilo/index.ts";
 import kimi from "./kimi/index.ts";
 import kiro from "./kiro/index.ts";
 import opencode from "./opencode/index.ts";
+import openhands from "./openhands/index.ts";
 import openhook from "./openhook/index.ts";
 import pi from "./pi/index.ts";
 import qwenCode from "./qwen-code/index.ts";
@@ -50,6 +51,7 @@ export const CARDS: readonly Agent[] = [
   antigravity,
   goose,
   crush,
+  openhands,
   grok,
   kimi,
   vibe,

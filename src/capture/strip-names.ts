@@ -75,6 +75,7 @@ const KEPT = [
   "input_digest",
   "given_id",
   "in_transcript",
+  "reported_late",
   "parent_session_id",
   "http_status",
   "background_count",

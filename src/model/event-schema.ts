@@ -49,6 +49,8 @@ export const Extras = z.object({
   given_id: z.string().optional(),
   /** For a start without a call id: the agent writes the call into its transcript first, so the start alone is no further call. */
   in_transcript: z.literal(true).optional(),
+  /** For an end: the agent may report it after the call's end, together with others. The transcript's time is the end's. */
+  reported_late: z.literal(true).optional(),
   /** Of a subagent's end without an id: a `turn.end` right before it is the subagent's. */
   follows_stop: z.boolean().optional(),
   /** The session that this one is a subagent of; its events belong there. */

@@ -10,7 +10,8 @@ export const isAssignedCallId = (callId: string | undefined): boolean => callId?
  * Assigns call ids to tool events without one. An end gets the id of the oldest open start with the same session, subagent,
  * tool and input; an end without input gets that of the oldest open start of the same tool. Starts of the current turn come
  * before starts that an earlier turn left open, which were most likely refused and retried. Calls with different inputs are
- * never paired by order alone. A `given_id` (an id that the provider counts per conversation) replaces the input, and its
+ * never paired by order alone, and a process that starts ends no call of the one before: some agents run a call again that a
+ * kill cut off, without reporting a second start. A `given_id` (an id that the provider counts per conversation) replaces the input, and its
  * last start is the running one. An end without a matching start gets a separate id.
  *
  * Pure. The same events get the same ids in any order of arrival.
@@ -22,12 +23,14 @@ export function assignCallIds<T extends Event>(events: readonly T[]): readonly T
   const open = new Map<string, Half[]>();
   const ends = new Map<string, readonly Half[]>();
   const turns = new Map<string, number>();
+  const processStarts = new Map<string, number>();
   for (const event of events.filter((e) => isWithoutCallId(e) || isTurnBoundary(e)).sort(byTime)) {
     if (ids.has(event.id)) continue; // duplicate event
     const session = JSON.stringify([event.source, event.session_id]);
     const turn = turns.get(session) ?? 0;
     if (!isWithoutCallId(event)) {
       turns.set(session, turn + 1);
+      if (isProcessStart(event)) processStarts.set(session, timeMsOf(event));
       continue;
     }
     const { agent_id, input_digest, given_id } = extrasOf(event);
@@ -43,11 +46,14 @@ export function assignCallIds<T extends Event>(events: readonly T[]): readonly T
       const earlyEnd = given_id === undefined ? undefined : ends.get(tool)?.find((end) => canBeTool(end, name));
       const id = earlyEnd?.id ?? `${PREFIX}${event.id}`;
       ids.set(event.id, id);
-      if (earlyEnd === undefined) starts.push({ id, name, digest, turn });
+      if (earlyEnd === undefined) starts.push({ id, name, digest, turn, ms: timeMsOf(event) });
       else ends.set(tool, ends.get(tool)?.filter((end) => end !== earlyEnd) ?? []);
       continue;
     }
-    const candidates = starts.filter((one) => (digest === undefined || one.digest === digest) && canBeTool(one, name));
+    const overMs = (processStarts.get(session) ?? Number.NEGATIVE_INFINITY) - LATE_START_MS;
+    const candidates = starts.filter(
+      (one) => (digest === undefined || one.digest === digest) && canBeTool(one, name) && one.ms >= overMs,
+    );
     // A conversation runs one call per given id at a time, so the earlier ones were refused
     const start =
       given_id === undefined ? (candidates.find((one) => one.turn === turn) ?? candidates[0]) : candidates.at(-1);
@@ -55,7 +61,7 @@ export function assignCallIds<T extends Event>(events: readonly T[]): readonly T
     const id = start?.id ?? `${PREFIX}${event.id}`;
     ids.set(event.id, id);
     if (start === undefined && given_id !== undefined)
-      ends.set(tool, [...(ends.get(tool) ?? []), { id, name, digest, turn }]);
+      ends.set(tool, [...(ends.get(tool) ?? []), { id, name, digest, turn, ms: timeMsOf(event) }]);
   }
   return ids.size === 0 ? events : events.map((event) => withCallId(event, ids));
 }
@@ -79,7 +85,16 @@ interface Half {
   readonly name: string | undefined;
   readonly digest: string | undefined;
   readonly turn: number;
+  readonly ms: number;
 }
+
+/** By this much the hook of a process's start can arrive after that of its first call; no program is killed and started as fast. */
+const LATE_START_MS = 1_000;
+
+const isProcessStart = (event: Event): boolean =>
+  event.type === "session.start" &&
+  extrasOf(event).continues !== "compaction" &&
+  extrasOf(event).agent_id === undefined;
 
 /** Whether a start or end can be of this tool: true if one of them has no name. */
 const canBeTool = (half: Half, name: string | undefined): boolean =>

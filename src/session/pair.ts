@@ -127,8 +127,9 @@ function toPairedTool(callId: string, call: CallParts): PairedTool {
   const executionMs = end?.data?.duration_ms ?? result?.durationMs;
 
   const resultMs = result === undefined || isLeftOpen(result) ? undefined : result.timeMs;
-  const endMs = end !== undefined ? timeMsOf(end) : (resultMs ?? (batch && timeMsOf(batch)));
   const hookStartMs = start !== undefined ? timeMsOf(start) : undefined;
+  const hookEndMs = end === undefined ? undefined : endOfHook(end, hookStartMs, resultMs);
+  const endMs = hookEndMs ?? resultMs ?? (batch && timeMsOf(batch));
   const estimatedMs = endMs === undefined ? undefined : endMs - (executionMs ?? 0);
   // A transcript with times in whole seconds
   const isSameSecond =
@@ -173,6 +174,17 @@ function toPairedTool(callId: string, call: CallParts): PairedTool {
     promptKey: use?.promptKey ?? result?.promptKey ?? atStart.prompt_id ?? atEnd.prompt_id,
     uses: call.uses,
   });
+}
+
+/** The time of an end that may be reported late is the transcript's, if it is between the call's start and the report. */
+function endOfHook(
+  end: NonNullable<CallParts["end"]>,
+  startMs: number | undefined,
+  resultMs: number | undefined,
+): number {
+  const reportedMs = timeMsOf(end);
+  const isLate = extrasOf(end).reported_late === true && resultMs !== undefined;
+  return isLate && resultMs <= reportedMs && resultMs >= (startMs ?? resultMs) ? resultMs : reportedMs;
 }
 
 /**

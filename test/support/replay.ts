@@ -100,7 +100,7 @@ export class Replay {
       if (only.untilMs !== undefined) {
         // Of a file that the agent rewrites completely, only the last version was recorded
         if (file.endsWith(".jsonl")) text = linesUntil(text, only.untilMs);
-        if (text === "") continue;
+        if (text === "" || (timeOfRecord(text) ?? 0) > only.untilMs) continue;
       }
       if (only.lines !== undefined) {
         const lines = text.split("\n").slice(0, only.lines);
@@ -108,6 +108,8 @@ export class Replay {
       }
       mkdirSync(dirname(target), { recursive: true });
       writeFileSync(target, text);
+      const writtenMs = timeOfRecord(text);
+      if (writtenMs !== undefined) utimesSync(target, new Date(writtenMs), new Date(writtenMs));
     }
   }
 
@@ -197,6 +199,12 @@ export class Replay {
 }
 
 const PARENT_PID = 3131;
+
+/** When a file was written that is one record with a time. Without a zone it is UTC, the zone of the recordings. */
+function timeOfRecord(text: string): number | undefined {
+  const time = /^\{"id": ?"[0-9a-f-]{36}", ?"timestamp": ?"([^"]+)"/.exec(text)?.[1];
+  return time === undefined ? undefined : Date.parse(/(?:Z|[+-]\d\d:\d\d)$/.test(time) ? time : `${time}Z`);
+}
 
 /** Lines up to the first whose time is later than `untilMs`. Lines without a time belong to the line before them. */
 function linesUntil(text: string, untilMs: number): string {

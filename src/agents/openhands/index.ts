@@ -1,0 +1,32 @@
+import type { Agent } from "../../model/agent.ts";
+import { emitsOf } from "../shared/payload/claude-like.ts";
+import { EVENTS, recognises, SOURCE, toContent, toEvents, toFileWrites } from "./adapter.ts";
+import { KNOWN } from "./known.ts";
+import { OPENHANDS_NAMES } from "./names.ts";
+
+export default {
+  source: SOURCE,
+  title: "OpenHands CLI",
+  docs: "https://docs.openhands.dev/sdk/guides/hooks",
+  emits: ["file.write", ...emitsOf(EVENTS)],
+  tokens: "transcript",
+  // In the shell that is part of it
+  hooksRunIn: "agent",
+  capabilities: {
+    basis: "recorded",
+    versions: "1.16.0",
+    subagents: true,
+    sessionIds: "native",
+    callIds: "transcript",
+    eventIds: "arrival",
+  },
+  own: OPENHANDS_NAMES,
+  known: KNOWN,
+  environment: ["OPENHANDS_CONVERSATIONS_DIR", "OPENHANDS_PERSISTENCE_DIR"],
+  recognises,
+  toContent,
+  toFileWrites,
+  toEvents,
+  transcript: () => import("./transcript.ts"),
+  installer: () => import("./installer.ts"),
+} satisfies Agent;

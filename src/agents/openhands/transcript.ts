@@ -1,0 +1,91 @@
+// Files of 1.16.0, recorded 2026-11-25; rules in README.md beside this file
+import { existsSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "../../model/agent.ts";
+import type { ContentUpdate } from "../../model/content.ts";
+import { EntrySink } from "../../model/entry-sink.ts";
+import type { FactSink } from "../../model/fact-sink.ts";
+import type { EntryOf, Offset } from "../../model/transcript.ts";
+import { asString } from "../shared/payload/json.ts";
+import { Kinds } from "../shared/transcript/kinds.ts";
+import { eventContent } from "./content.ts";
+import { eventNames, readEvents } from "./event-files.ts";
+import { LocalTimes } from "./local-times.ts";
+import { EVENTS_FOLDER, files, locate, roots } from "./places.ts";
+import { readState, type State } from "./state-file.ts";
+import { linkSubagents, subagentEntry } from "./subagents.ts";
+import { putUsage } from "./usage.ts";
+import { KINDS, walk } from "./walk.ts";
+import { initialState, type WalkState } from "./walk-state.ts";
+
+export default { roots, locate, files, read } satisfies TranscriptReader;
+
+/** New events, then the usage that was written since. Events are never changed, the state file is rewritten. */
+async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
+  const folder = join(dirname(file.path), EVENTS_FOLDER);
+  // First, so that each answer in it has its event
+  const recorded = readState(file.path, file.roots);
+  const own = new EntrySink();
+  const sink = options.sink ?? own;
+  const kinds = new Kinds(KINDS);
+  const state = stateOf(from, folder, file.path);
+  const batch = (content: readonly ContentUpdate[], unreadable: number, records: number): TranscriptBatch => ({
+    entries: own.take(),
+    content,
+    next: { bytes: 0, memo: { ...state } },
+    unreadable,
+    records,
+    unknownKinds: kinds.take(),
+  });
+  const times = new LocalTimes(state.offsetMs);
+  const names = eventNames(folder, state.next);
+  for (let at = 0; at < names.length; at += FILES_PER_BATCH) {
+    const content: ContentUpdate[] = [];
+    let [unreadable, records] = [0, 0];
+    for (const one of readEvents(folder, names.slice(at, at + FILES_PER_BATCH), times, file.roots)) {
+      const { event } = one;
+      // The last file may be incomplete; after it, a damaged one is passed over
+      if (event === undefined && one.name === names.at(-1)) break;
+      const isFirst = state.next === 0;
+      [state.next, state.lastName] = [one.number + 1, one.name];
+      if (event === undefined) {
+        unreadable++;
+        continue;
+      }
+      records++;
+      kinds.add(event["kind"]);
+      if (isFirst) begin(file, one.timeMs ?? state.timeMs, recorded, sink);
+      // Content needs the facts of this event alone
+      const before = own.count;
+      walk(one, event, state, { agentId: file.agentId, model: recorded?.model, sink });
+      if (options.content === true) content.push(...eventContent(event, own.since(before)));
+    }
+    state.offsetMs = times.offsetMs;
+    yield batch(content, unreadable, records);
+  }
+  if (recorded !== undefined) putUsage(state, recorded, file, sink);
+  linkSubagents(file.path, file.roots, state, file.agentId, sink);
+  yield batch([], 0, 0);
+}
+
+// --- internal ---
+
+/** Few commits, and little memory: a file can have 60 kB. */
+const FILES_PER_BATCH = 200;
+
+/** The stored state, unless the conversation was replaced by another one. */
+function stateOf({ memo }: Offset, folder: string, path: string): WalkState {
+  const stored = memo as Partial<WalkState>;
+  const isSame = asString(stored.lastName) !== undefined && existsSync(join(folder, stored.lastName ?? ""));
+  const fresh = initialState(statSync(path).mtimeMs);
+  return isSame ? { ...fresh, ...stored } : fresh;
+}
+
+/** Once per conversation: its facts; for a subagent, its identity. */
+function begin({ agentId }: TranscriptFile, timeMs: number, recorded: State | undefined, sink: FactSink): void {
+  if (agentId !== undefined) sink.other(subagentEntry(agentId, timeMs, undefined, undefined));
+  else if (recorded?.cwd !== undefined) {
+    const entry: EntryOf<"session"> = { kind: "session", key: "session", timeMs, cwd: recorded.cwd };
+    sink.other(entry);
+  }
+}
