@@ -206,6 +206,8 @@ export interface SessionContext {
   readonly openWork?: ReadonlyMap<string, SettledWork>;
   /** Processes of the agent that worked on the session; absent if they are not known. */
   readonly processes?: readonly SessionProcess[];
+  /** When processes started that followed one without an end; absent if no fact needs them. In milliseconds since the epoch. */
+  readonly processStarts?: readonly number[];
   /** Settled model calls that sums over removed calls may cover. */
   readonly coveredCalls?: readonly KnownCall[];
 }
@@ -254,6 +256,9 @@ export const ENDED_BY_USER = { reason: "timeout", nativeReason: "ended_by_user" 
 
 /** The end of a session whose agent's process is gone without having reported an end. */
 export const ENDED_WITH_PROCESS = { reason: "timeout", nativeReason: "process_gone" } as const;
+
+/** Our reason for a segment without an end whose process was followed by another one. */
+export const SUPERSEDED = "superseded";
 
 /** Whether we ended the segment: the agent may still be running. */
 export const isEndedByUs = ({ nativeReason }: Segment): boolean =>

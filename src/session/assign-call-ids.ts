@@ -1,5 +1,6 @@
 import { givenIdOf } from "../model/call-ids.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import { isCutOff, processStarts } from "./process-starts.ts";
 
 /** Prefix of the call ids that we assign where the agent sends none. */
 const PREFIX = "minted:";
@@ -10,27 +11,30 @@ export const isAssignedCallId = (callId: string | undefined): boolean => callId?
  * Assigns call ids to tool events without one. An end gets the id of the oldest open start with the same session, subagent,
  * tool and input; an end without input gets that of the oldest open start of the same tool. Starts of the current turn come
  * before starts that an earlier turn left open, which were most likely refused and retried. Calls with different inputs are
- * never paired by order alone, and a process that starts ends no call of the one before: some agents run a call again that a
- * kill cut off, without reporting a second start. A `given_id` (an id that the provider counts per conversation) replaces the input, and its
- * last start is the running one. An end without a matching start gets a separate id.
+ * never paired by order alone, nor calls of different processes. A `given_id` (an id that the provider counts per
+ * conversation) replaces the input, and its last start is the running one. An end without a matching start gets a separate id.
  *
  * Pure. The same events get the same ids in any order of arrival.
  *
+ * @param settledStarts of processes, in addition to those among the events
  * @returns the same events in the same order; tool events with an id and all other events are unchanged
  */
-export function assignCallIds<T extends Event>(events: readonly T[]): readonly T[] {
+export function assignCallIds<T extends Event>(
+  events: readonly T[],
+  settledStarts: readonly number[] = [],
+): readonly T[] {
   const ids = new Map<string, string>();
   const open = new Map<string, Half[]>();
   const ends = new Map<string, readonly Half[]>();
   const turns = new Map<string, number>();
-  const processStarts = new Map<string, number>();
+  const processes = new Map<string, readonly number[]>();
   for (const event of events.filter((e) => isWithoutCallId(e) || isTurnBoundary(e)).sort(byTime)) {
     if (ids.has(event.id)) continue; // duplicate event
     const session = JSON.stringify([event.source, event.session_id]);
     const turn = turns.get(session) ?? 0;
     if (!isWithoutCallId(event)) {
       turns.set(session, turn + 1);
-      if (isProcessStart(event)) processStarts.set(session, timeMsOf(event));
+      processes.set(session, processStarts([event], processes.get(session) ?? settledStarts));
       continue;
     }
     const { agent_id, input_digest, given_id } = extrasOf(event);
@@ -50,9 +54,12 @@ export function assignCallIds<T extends Event>(events: readonly T[]): readonly T
       else ends.set(tool, ends.get(tool)?.filter((end) => end !== earlyEnd) ?? []);
       continue;
     }
-    const overMs = (processStarts.get(session) ?? Number.NEGATIVE_INFINITY) - LATE_START_MS;
+    const processStartsMs = processes.get(session) ?? settledStarts;
     const candidates = starts.filter(
-      (one) => (digest === undefined || one.digest === digest) && canBeTool(one, name) && one.ms >= overMs,
+      (one) =>
+        (digest === undefined || one.digest === digest) &&
+        canBeTool(one, name) &&
+        !isCutOff(one.ms, timeMsOf(event), processStartsMs),
     );
     // A conversation runs one call per given id at a time, so the earlier ones were refused
     const start =
@@ -87,14 +94,6 @@ interface Half {
   readonly turn: number;
   readonly ms: number;
 }
-
-/** By this much the hook of a process's start can arrive after that of its first call; no program is killed and started as fast. */
-const LATE_START_MS = 1_000;
-
-const isProcessStart = (event: Event): boolean =>
-  event.type === "session.start" &&
-  extrasOf(event).continues !== "compaction" &&
-  extrasOf(event).agent_id === undefined;
 
 /** Whether a start or end can be of this tool: true if one of them has no name. */
 const canBeTool = (half: Half, name: string | undefined): boolean =>

@@ -12,12 +12,13 @@ import {
   type SessionContext,
   type SettledCall,
   type SettledTurn,
+  SUPERSEDED,
 } from "../model/session.ts";
 import { isSingleCall } from "../model/single-call.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import type { PairedTool } from "./pair.ts";
 import { type JoinedPrompt, joinPrompts, NO_PROMPT } from "./prompts.ts";
-import { LATE_ACTIVITY_WITHIN_MS, SUPERSEDED } from "./segments.ts";
+import { LATE_ACTIVITY_WITHIN_MS } from "./segments.ts";
 import { toModelCall } from "./to-model-call.ts";
 
 /** A turn or subagent under construction. */

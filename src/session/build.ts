@@ -9,6 +9,7 @@ import {
   type SessionContext,
   type SessionFacts,
   type SessionInput,
+  SUPERSEDED,
   type Subagent,
   type Turn,
 } from "../model/session.ts";
@@ -18,7 +19,7 @@ import { finishedPartsOf, type OpenRun, PART_LIMITS, withSettledWork } from "./f
 import { idleEndReason } from "./idle-end-reason.ts";
 import { isFromTranscript, withLostCall } from "./lost-call.ts";
 import { isLeftOpen, type PairedTool, pairTools } from "./pair.ts";
-import { SUPERSEDED, splitIntoSegments } from "./segments.ts";
+import { splitIntoSegments } from "./segments.ts";
 import { stopsOfSubagents } from "./subagent-stops.ts";
 import { withWrittenFiles } from "./written-files.ts";
 
@@ -36,7 +37,11 @@ export function buildSession(input: SessionInput): Session {
   const events = [...new Map(input.events.map((e) => [e.id, e])).values()];
   const unused = new Set([...factsWithoutEffect(input), ...stopsOfSubagents(events)]);
   const remaining = events.filter((e) => !unused.has(e.id));
-  const paired = withWrittenFiles(pairTools(remaining, entries, context.calls, input.facts.hooksNameAgents), events);
+  const { hooksNameAgents } = input.facts;
+  const paired = withWrittenFiles(
+    pairTools(remaining, entries, context.calls, hooksNameAgents, context.processStarts),
+    events,
+  );
   // If the transcript was read, it has every call that such a start can report: this is a second registration of the hook
   const isRead = entries.length > 0 || [...context.turns].some(isFromTranscript);
   const tools = paired.filter((tool) => !context.callIds.has(tool.callId) && !(tool.isOnlyStarted === true && isRead));

@@ -4,6 +4,7 @@ import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import { isAssignedCallId } from "./assign-call-ids.ts";
 import { matchKeyOf } from "./match-key.ts";
 import { nearestPairs } from "./nearest.ts";
+import { isCutOff, processStarts } from "./process-starts.ts";
 
 /**
  * Finds calls that hooks and transcript report under different ids, because only one of them has the agent's id. They are
@@ -12,6 +13,7 @@ import { nearestPairs } from "./nearest.ts";
  * @param events with call ids, assigned ones included
  * @param settled calls already counted that could be the same
  * @param named whether hooks say which agent a call belongs to; see `Agent.hooksNameAgents`
+ * @param settledStarts of the agent's processes, in addition to those among the events
  * @returns call id → the id it is counted under; other ids stay as they are
  */
 export function joinCalls(
@@ -19,6 +21,7 @@ export function joinCalls(
   entries: readonly TranscriptEntry[],
   settled: readonly SettledCall[],
   named?: SessionFacts["hooksNameAgents"],
+  settledStarts: readonly number[] = [],
 ): ReadonlyMap<string, string> {
   const hookCalls = assignedCalls(events, named);
   if (hookCalls.length === 0 && settled.length === 0) return new Map();
@@ -26,6 +29,9 @@ export function joinCalls(
   const transcriptCalls = entries.flatMap((entry) =>
     entry.kind === "tool_use" ? transcriptCall(entry, results.get(entry.callId), named) : [],
   );
+  const starts = processStarts(events, settledStarts);
+  const matches = (from: readonly Call[], to: readonly Call[], withinMs?: number) =>
+    matching(from, to, starts, withinMs);
   const joined = new Map(matches(hookCalls, transcriptCalls));
   // Facts that arrive late belong to calls that are already counted
   const unmatchedHooks = hookCalls.filter(({ id }) => !joined.has(id));
@@ -132,9 +138,10 @@ function settledCall(call: SettledCall, named: HooksNameAgents): Call {
   };
 }
 
-function matches(
+function matching(
   from: readonly Call[],
   to: readonly Call[],
+  starts: readonly number[],
   withinMs = Number.POSITIVE_INFINITY,
 ): readonly (readonly [string, string])[] {
   const callsByKey = new Map<string, IndexedCall[]>();
@@ -146,7 +153,7 @@ function matches(
   for (const places of callsByKey.values()) places.sort((one, other) => one.b.startMs - other.b.startMs);
   const candidates = from.flatMap((a, i) =>
     nearestStarts(callsByKey.get(a.matchKey) ?? [], a).flatMap(({ b, j }) => {
-      if (!canBeSameCall(a, b)) return [];
+      if (!canBeSameCall(a, b) || (a.hooks === "end" && isCutOff(b.startMs, a.startMs, starts))) return [];
       const apartMs = distanceMs(a, b);
       const hasOtherStatus = a.status !== undefined && b.status !== undefined && a.status !== b.status;
       const order = i + j + (hasOtherStatus ? from.length + to.length : 0);
@@ -183,9 +190,10 @@ const haveDifferentAgents = (a: Call, b: Call): boolean =>
 const haveSpawnedDifferentAgents = (a: Call, b: Call): boolean =>
   a.spawnedAgentId !== undefined && b.spawnedAgentId !== undefined && a.spawnedAgentId !== b.spawnedAgentId;
 
-/** A call that waited for permission can end long after its run was closed. */
+/** A call that waited for permission can end long after its run was closed, and the end of a parallel one can be reported late. */
 const isLateEnd = (a: Call, b: Call): boolean =>
-  a.startMs >= b.startMs && (b.isUnanswered === true || (a.hooks === "end" && b.hooks === "start"));
+  a.startMs >= b.startMs &&
+  (b.isUnanswered === true || (a.hooks === "end" && (b.hooks === "start" || b.hooks === undefined)));
 
 const areBothReported = (a: Call, b: Call): boolean =>
   a.hooks !== undefined && b.hooks !== undefined && (a.hooks === b.hooks || [a.hooks, b.hooks].includes("both"));

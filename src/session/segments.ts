@@ -1,7 +1,7 @@
 import type { SessionEndReason } from "../model/envelope.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import { maxOf, minOf } from "../model/min-max.ts";
-import type { Segment, SessionInput, SessionProcess } from "../model/session.ts";
+import { type Segment, type SessionInput, type SessionProcess, SUPERSEDED } from "../model/session.ts";
 import { isLeftOpen } from "./pair.ts";
 
 export interface Segmentation {
@@ -42,9 +42,6 @@ export function splitIntoSegments(input: SessionInput, activities: readonly Acti
 /** Longest time by which an end can arrive before the last activity it ends. */
 export const LATE_ACTIVITY_WITHIN_MS = 60_000;
 
-/** Our reason for a segment without an end whose process was followed by another one. */
-export const SUPERSEDED = "superseded";
-
 // --- internal ---
 
 /** Longest time by which the hook of a start can arrive late; up to 0.2 s was measured. */
@@ -58,7 +55,7 @@ const isOwnStart = (last: SegmentDraft, mark: StartMark): boolean =>
   !last.isExported &&
   !mark.resumes &&
   last.startOrigin === undefined &&
-  mark.ms - (last.endMs ?? mark.ms) <= LATE_START_WITHIN_MS;
+  mark.ms - (last.endMs ?? mark.ms) <= (mark.origin === undefined ? REPEATED_WITHIN_MS : LATE_START_WITHIN_MS);
 
 const startFollows = (starts: readonly StartMark[], ms: number): boolean =>
   starts.some((start) => start.ms >= ms && start.ms - ms <= LATE_START_WITHIN_MS);
@@ -248,7 +245,9 @@ class SegmentBuilder {
     const near = mark.ms - current.startMs <= LATE_START_WITHIN_MS;
     // A session can be resumed, killed and resumed again: a start well after the last activity is from another process
     const isRepeat = current.startOrigin === mark.origin && mark.ms - current.lastMs <= REPEATED_WITHIN_MS;
-    if (near && mark.process === undefined && (current.startOrigin === undefined || isRepeat)) {
+    // Of an agent whose starts have no origin, the segment may have had its own
+    const isOwn = current.startOrigin === undefined && mark.origin !== undefined;
+    if (near && mark.process === undefined && (isOwn || isRepeat)) {
       current.startOrigin ??= mark.origin;
       current.uses.push(mark.id);
       return;

@@ -24,7 +24,9 @@ export function sourcesOf(
   const once = [...new Map(events.map((event) => [event.id, event])).values()];
   return {
     prompts: new Map(joinPrompts(once, entries, context).map(({ key, uses }) => [key, uses])),
-    toolCalls: new Map(pairTools(once, entries, context.calls, named).map(({ callId, uses }) => [callId, uses])),
+    toolCalls: new Map(
+      pairTools(once, entries, context.calls, named, context.processStarts).map(({ callId, uses }) => [callId, uses]),
+    ),
     hooks: new Set(once.map(({ id }) => id)),
   };
 }

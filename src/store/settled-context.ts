@@ -2,7 +2,14 @@ import { givenIdOf, repeatedCallId } from "../model/call-ids.ts";
 import { type Event, extrasOf } from "../model/event.ts";
 import { minOf } from "../model/min-max.ts";
 import type { ModelCall } from "../model/model-call.ts";
-import type { SessionContext, SettledCall, SettledSubagent, SettledTurn } from "../model/session.ts";
+import {
+  ENDED_WITH_PROCESS,
+  type SessionContext,
+  type SettledCall,
+  type SettledSubagent,
+  type SettledTurn,
+  SUPERSEDED,
+} from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import type { Database } from "./database.ts";
 import { openWorkOf } from "./open-work.ts";
@@ -35,6 +42,7 @@ export function settledContext(
     ...(unusedIds.size > 0 && { unusedIds }),
     ...(segment !== undefined && { segment }),
     ...(openWork.size > 0 && { openWork }),
+    ...(named.digests.size > 0 && { processStarts: processStarts(db, sessionNumber) }),
     ...(coveredCalls.length > 0 && { coveredCalls }),
   };
 }
@@ -59,6 +67,10 @@ const LAST = "\u{10ffff}";
 /** Whether the token usage of single calls is known, not only sums. */
 const KNOWN_CALLS =
   "SELECT 1 FROM model_calls WHERE session = ? AND input IS NOT NULL AND json_extract(body, '$.covers') IS NULL LIMIT 1";
+
+const PROCESS_STARTS = `SELECT next.start_ms FROM segments killed
+    JOIN segments next ON next.session = killed.session AND next.ordinal = killed.ordinal + 1
+  WHERE killed.session = ? AND killed.native_reason IN (?, ?)`;
 
 /** What facts refer to. */
 interface Names {
@@ -129,6 +141,13 @@ function settledIn(db: Database, sessionNumber: number, entries: readonly Transc
     .all(sessionNumber, sinceMs)
     .map((row) => JSON.parse(String(row["body"])) as ModelCall);
 }
+
+/** When processes started that followed one that was killed. */
+const processStarts = (db: Database, sessionNumber: number): readonly number[] =>
+  db
+    .prepare(PROCESS_STARTS)
+    .all(sessionNumber, SUPERSEDED, ENDED_WITH_PROCESS.nativeReason)
+    .map((row) => Number(row["start_ms"]));
 
 /** `spawnedBy`: the settled call that started an agent, for agents that are not settled. */
 function settledSubagents(db: Database, sessionNumber: number, agentIds: ReadonlySet<string>) {

@@ -105,9 +105,12 @@ function withoutStates([session, totals]: Totals[number]) {
 /** Moves all times of the day after `fromMs` by one hour. */
 const laterFrom = (fromMs: number) => (text: string) => {
   const later = (ms: number): number => (ms >= fromMs && ms - fromMs < 24 * HOUR_MS ? ms + HOUR_MS : ms);
-  return text
-    .replaceAll(/20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, (time) =>
-      new Date(later(Date.parse(time))).toISOString(),
-    )
-    .replaceAll(/(?<![\w.-])1[78]\d{11}(?![\w.-])/g, (ms) => String(later(Number(ms))));
+  return (
+    text
+      // A local time without a zone is in UTC: recordings have that zone
+      .replaceAll(/(20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?)(Z|")/g, (_, time: string, end: string) =>
+        new Date(later(Date.parse(`${time}Z`))).toISOString().replace("Z", end),
+      )
+      .replaceAll(/(?<![\w.-])1[78]\d{11}(?![\w.-])/g, (ms) => String(later(Number(ms))))
+  );
 };

@@ -1,1 +1,92 @@
-export default {} as never;
+// openhands/sdk/hooks of openhands-sdk 1.21.0, read 2026-11-26; tried with 1.16.0
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Finding, HookCommand, InstallTarget, SettingsText } from "../../model/agent.ts";
+import { versionOf } from "../shared/payload/version.ts";
+import { oneFile } from "../shared/settings/one-file.ts";
+import type { Registration } from "../shared/settings/settings.ts";
+import { EVENTS } from "./adapter.ts";
+import { addHooks, hasOthers, hooksIn, refusedIn, removeHooks } from "./hooks-file.ts";
+
+export default oneFile({
+  scopes: ["user", "project"],
+  path: pathOf,
+  add: (text, { command }) => addHooks(text, registrationsFor(command)),
+  remove: removeHooks,
+  registered: (text) => hooksIn(text, NAMES),
+  check: async (files, target) => [...refused(files), ...(await replaced(files, target))],
+  async detect(target) {
+    const version = await versionOf("openhands", target.env);
+    if (version !== undefined) return { present: true, version };
+    return { present: await isFolder(join(target.home, FOLDER, "conversations")) };
+  },
+});
+
+// --- internal ---
+
+const FOLDER = ".openhands";
+const NAMES: readonly string[] = Object.keys(EVENTS);
+
+// The hook takes 3 ms; the default is 60 s, too long if a hook hangs
+const TIMEOUT_S = 5;
+const END_TIMEOUT_S = 10;
+
+const DRAINS: Readonly<Record<keyof typeof EVENTS, "yes" | "if-waiting" | "no">> = {
+  SessionStart: "if-waiting",
+  UserPromptSubmit: "no",
+  PreToolUse: "no",
+  PostToolUse: "no",
+  Stop: "yes",
+  SessionEnd: "yes",
+};
+
+/** Without a matcher a hook runs for every tool. */
+const registrationsFor = (command: HookCommand): readonly Registration[] =>
+  Object.entries(DRAINS).map(([event, drain]) => ({
+    event,
+    entry: {
+      type: "command",
+      command: command({ source: "openhands", drain }),
+      timeout: event === "SessionEnd" ? END_TIMEOUT_S : TIMEOUT_S,
+    },
+  }));
+
+function pathOf(scope: "user" | "project", { home, project }: InstallTarget): string {
+  return join(scope === "user" ? home : project, FOLDER, "hooks.json");
+}
+
+/** OpenHands refuses a file with an unknown event. */
+const refused = (files: readonly SettingsText[]): readonly Finding[] =>
+  files.flatMap(({ path, text }) =>
+    refusedIn(text ?? "", NAMES)
+      .slice(0, 1)
+      .map((name) => ({
+        level: "broken",
+        text: `OpenHands refuses ${path}: it knows no event ${JSON.stringify(name.slice(0, MAX_NAME))}, or has it twice; remove it`,
+      })),
+  );
+const MAX_NAME = 60;
+
+/** A project's file replaces the user's, also for hooks of others. */
+async function replaced(files: readonly SettingsText[], target: InstallTarget): Promise<readonly Finding[]> {
+  const [user, project] = [pathOf("user", target), pathOf("project", target)];
+  const isProject = files.some(({ path }) => path === project);
+  if (user === project) return [];
+  const other = await readFile(isProject ? user : project, "utf8").catch(() => undefined);
+  if (other === undefined) return [];
+  if (isProject) return hasOthers(other) ? [{ level: "remark", text: `${project} replaces the hooks in ${user}` }] : [];
+  return hooksIn(other, NAMES).length > 0
+    ? []
+    : [
+        {
+          level: "broken",
+          text: `${project} replaces the user's hooks in this project; enable it here with --scope project`,
+        },
+      ];
+}
+
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );

@@ -1,0 +1,30 @@
+import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+
+// A process that was killed leaves calls open. Some agents run them again when the session is resumed, and report the end of the second
+// run without a start: it is not the end of the first one.
+
+/**
+ * When processes of a session started.
+ *
+ * @param known starts that are settled
+ */
+export const processStarts = (events: readonly Event[], known: readonly number[] = []): readonly number[] => [
+  ...known,
+  ...events
+    .filter(
+      (event) =>
+        event.type === "session.start" &&
+        extrasOf(event).continues !== "compaction" &&
+        extrasOf(event).agent_id === undefined,
+    )
+    .map(timeMsOf),
+];
+
+/** Whether a process started between a call's start and an end, so that the end is not the call's. */
+export const isCutOff = (startMs: number, endMs: number, starts: readonly number[]): boolean =>
+  starts.some((ms) => ms > startMs + LATE_START_MS && ms <= endMs);
+
+// --- internal ---
+
+/** By this much the hook of a process's start can arrive after that of its first call; no program is killed and started as fast. */
+const LATE_START_MS = 1_000;
