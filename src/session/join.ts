@@ -67,6 +67,8 @@ interface Call {
   readonly hooks?: SettledCall["hooks"];
   /** Counted without an end. */
   readonly isUnanswered?: boolean;
+  /** Its end can be reported long after it; see `reported_late`. */
+  readonly isReportedLate?: boolean;
   readonly status?: string | undefined;
   readonly spawnedAgentId?: string | undefined;
 }
@@ -94,6 +96,7 @@ function assignedCalls(events: readonly Event[], named: HooksNameAgents): readon
       startMs: Math.min(known?.startMs ?? ms, ms),
       endMs: Math.max(known?.endMs ?? ms, ms),
       hooks: known !== undefined ? "both" : event.type === "tool.start" ? "start" : "end",
+      isReportedLate: extras.reported_late === true,
       ...(known !== undefined && outcomeOf(known)),
       ...(event.type === "tool.end" &&
         outcomeOf({ status: event.data?.status, spawnedAgentId: extras.spawned_agent_id })),
@@ -193,7 +196,8 @@ const haveSpawnedDifferentAgents = (a: Call, b: Call): boolean =>
 /** A call that waited for permission can end long after its run was closed, and the end of a parallel one can be reported late. */
 const isLateEnd = (a: Call, b: Call): boolean =>
   a.startMs >= b.startMs &&
-  (b.isUnanswered === true || (a.hooks === "end" && (b.hooks === "start" || b.hooks === undefined)));
+  (b.isUnanswered === true ||
+    (a.hooks === "end" && (b.hooks === "start" || (a.isReportedLate === true && b.hooks === undefined))));
 
 const areBothReported = (a: Call, b: Call): boolean =>
   a.hooks !== undefined && b.hooks !== undefined && (a.hooks === b.hooks || [a.hooks, b.hooks].includes("both"));

@@ -9,6 +9,7 @@ import { grok } from "./programs/grok.ts";
 import { kilo } from "./programs/kilo.ts";
 import { kimi } from "./programs/kimi.ts";
 import { opencode } from "./programs/opencode.ts";
+import { openhands } from "./programs/openhands.ts";
 import { pi } from "./programs/pi.ts";
 import type { Program } from "./programs/program.ts";
 import { qwenCode } from "./programs/qwen-code.ts";
@@ -30,6 +31,7 @@ export const PROGRAMS: readonly Program[] = [
   grok,
   droid,
   vibe,
+  openhands,
 ];
 
 /** Why an agent is not included. */

@@ -31,10 +31,11 @@ type Figures = ReturnType<typeof sums>;
 /** Usage that the model server served, limited to what the agent can record. */
 export function servedUsage(served: readonly Served[], scenario: Scenario, program: Program): UsageFacts {
   const { api, reportsLess } = program;
+  const isRunLost = reportsLess?.usageOfKilledRuns === true && scenario.steps.some(({ killed }) => killed);
   const parts = reportsLess?.usageOfCalls ? runsOf(served) : served.map((call) => [call]);
   const calls = parts.map((part) => {
     const isKilled = part.some((call) => call.tools.some(({ status }) => status === "unfinished"));
-    const isLost = isKilled && reportsLess?.usageOfKilledCalls;
+    const isLost = isRunLost || (isKilled && reportsLess?.usageOfKilledCalls);
     const figures = isLost ? undefined : sumOf(part.map(({ usage }) => figuresOf(usage, program)));
     return { caller: part[0]?.caller ?? "main", figures };
   });

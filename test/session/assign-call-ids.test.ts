@@ -12,6 +12,7 @@ import {
   namelessStart,
   prompted,
   resulted,
+  started,
   toolEnded,
   toolStarted,
   used,
@@ -55,6 +56,36 @@ describe("assignCallIds", () => {
     expect(idsOf([prompted("p1", 0), refused, prompted("p2", 9_000), again, end]).at(-1)).toBe("minted:s2");
     // A call that outlives its turn still gets its end
     expect(idsOf([refused, prompted("p2", 9_000), end]).at(-1)).toBe("minted:s1");
+  });
+
+  test("a process that starts ends no call of the one before; a start that is reported late does not matter", () => {
+    const [start, end] = [namelessStart("s", 0, "shell", "a"), namelessEnd("e", 9_000, "shell", "a")];
+    expect(idsOf([start, started("again", 5_000), end])[2]).toBe("minted:e");
+    expect(idsOf([start, started("own", 200), end])[2]).toBe("minted:s");
+    expect(idsOf([start, started("compact", 5_000, { continues: "compaction" }), end])[2]).toBe("minted:s");
+    expect(idsOf([start, started("sub", 5_000, { agent_id: "a1" }), end])[2]).toBe("minted:s");
+    expect(assignCallIds([start, end], [NOON_MS + 5_000]).map(idOf)).toEqual(["minted:s", "minted:e"]);
+  });
+
+  test("the end of a call that ran again after a kill belongs to its second run, also if the first one is settled", () => {
+    const [start, end] = [namelessStart("s", 10, "shell", "a"), namelessEnd("e", 9_000, "shell", "a")];
+    const lines = [used("t1", 5, "shell", "a"), used("t1#2", 6_000, "shell", "a")];
+    const calls = pairTools([start, started("again", 5_000), end], lines);
+    expect(calls.map(({ callId, status }) => [callId, status])).toEqual([
+      ["t1", "open"],
+      ["t1#2", "success"],
+    ]);
+    const settled: SettledCall = {
+      callId: "minted:s",
+      name: "shell",
+      inputDigest: "a",
+      startMs: NOON_MS + 10,
+      endMs: NOON_MS + 10,
+      hooks: "start",
+      status: "unfinished",
+    };
+    expect(pairTools([end], [], [settled], undefined, [NOON_MS + 5_000])).toMatchObject([{ callId: "minted:e" }]);
+    expect(pairTools([end], [], [settled])).toMatchObject([{ callId: "minted:s" }]);
   });
 
   test("sessions and subagents do not mix", () => {
@@ -254,6 +285,11 @@ describe("calls whose ids only the transcript has", () => {
     const earlier: SettledCall = { callId: "call_1", ...hourLater, status: "success" };
     expect(pairTools(reported, [], [earlier]).map((c) => c.callId)).toEqual(["minted:s"]);
     expect(pairTools(reported.slice(1), [], [earlier]).map((c) => c.callId)).toEqual(["minted:e"]);
+    // Unless the agent reports ends late: without a start, it is the end of the call that the transcript has
+    const late = reported
+      .slice(1)
+      .map((e) => ({ ...e, extensions: { ...e.extensions, reported_late: true as const } }));
+    expect(pairTools(late, [], [earlier]).map((c) => c.callId)).toEqual(["call_1"]);
   });
 
   describe("a call that timed out while it waited for the user", () => {

@@ -32,6 +32,16 @@ describe("pairTools, one call", () => {
     expect(only([toolEnded("e", 100, "t1")])).toMatchObject({ startMs: NOON_MS + 100, endMs: NOON_MS + 100 });
   });
 
+  test("an end that is reported late has the transcript's time, if that is between the call's start and the report", () => {
+    const late = toolEnded("e", 900, "t1", { status: "success" }, { reported_late: true });
+    const endMs = (resultMs: number, end = late) =>
+      (only([toolStarted("s", 0, "t1"), end], [used("t1", 0), resulted("t1", resultMs)])?.endMs ?? 0) - NOON_MS;
+    expect(endMs(300)).toBe(300);
+    expect(endMs(1_000)).toBe(900);
+    expect(endMs(-3_600_000)).toBe(900);
+    expect(endMs(300, toolEnded("e", 900, "t1"))).toBe(900);
+  });
+
   test("an end before its start gives no negative duration", () => {
     const call = only([toolStarted("s", 50, "t1"), toolEnded("e", 40, "t1")]);
     expect(call).toMatchObject({ startMs: NOON_MS + 40, endMs: NOON_MS + 40, status: "success" });

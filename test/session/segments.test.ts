@@ -8,10 +8,11 @@ import { ended, NOON_MS, prompted, started } from "./events.ts";
 
 const MINUTE = 60_000;
 const START = (ms: number, origin = "startup") => ({ kind: "start", ms, origin }) as const;
+const BARE = (ms: number) => ({ kind: "start", ms, origin: undefined }) as const;
 const RESUME = (ms: number) => ({ kind: "start", ms, origin: "resume" }) as const;
 const TURN = (ms: number, key: string) => ({ kind: "turn", ms, key }) as const;
 const END = (ms: number, reason = "other", promptId?: string) => ({ kind: "end", ms, reason, promptId }) as const;
-type Step = ReturnType<typeof START | typeof RESUME | typeof TURN | typeof END>;
+type Step = ReturnType<typeof START | typeof BARE | typeof RESUME | typeof TURN | typeof END>;
 
 interface Story {
   readonly title: string;
@@ -58,6 +59,16 @@ const STORIES: readonly Story[] = [
     title: "killed and resumed twice within ten seconds: each start after the last activity is a new process",
     steps: [RESUME(0), TURN(0.02, "a"), RESUME(0.08), TURN(0.1, "b"), RESUME(0.15), TURN(0.16, "c"), END(1)],
     segments: ["0 resume 0-0.02 superseded: a", "1 resume 0.08-0.1 superseded: b", "2 resume 0.15-1 other: c"],
+  },
+  {
+    title: "killed and resumed within ten seconds, by an agent whose starts have no origin",
+    steps: [BARE(0), TURN(0.003, "a"), BARE(0.15), TURN(0.16, "b"), END(1)],
+    segments: ["0 ? 0-0.003 superseded: a", "1 ? 0.15-1 other: b"],
+  },
+  {
+    title: "ended and resumed within ten seconds, by an agent whose starts have no origin",
+    steps: [BARE(0), TURN(0.003, "a"), END(0.1), BARE(0.15), TURN(0.16, "b"), END(1)],
+    segments: ["0 ? 0-0.1 other: a", "1 ? 0.15-1 other: b"],
   },
   {
     title: "a fork is a separate session",
@@ -224,7 +235,7 @@ function input(steps: readonly Step[]) {
       activities.push({ key: step.key, ms: NOON_MS + ms });
     } else if (step.kind === "start") {
       const continues = step.origin === "resume" ? { continues: "same-session" as const } : {};
-      events.push(started(id, ms, { start_origin: step.origin, ...continues }));
+      events.push(started(id, ms, { ...(step.origin !== undefined && { start_origin: step.origin }), ...continues }));
     } else {
       const named = step.promptId === undefined ? {} : { prompt_id: step.promptId };
       events.push(ended(id, ms, { native_reason: step.reason, ...named }));

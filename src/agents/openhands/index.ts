@@ -12,6 +12,8 @@ export default {
   tokens: "transcript",
   // In the shell that is part of it
   hooksRunIn: "agent",
+  // Subagents fire none
+  hooksNameAgents: true,
   capabilities: {
     basis: "recorded",
     versions: "1.16.0",

@@ -50,6 +50,8 @@ export interface Program {
     readonly usageOfCalls?: true;
     /** Usage is stored after the tools of a call, or at the end of a turn: what was killed before has none. */
     readonly usageOfKilledCalls?: true;
+    /** Usage is stored when the process has answered its prompt: if it is killed before, none of its calls has usage. */
+    readonly usageOfKilledRuns?: true;
     /** A turn that ends with an API error leaves no record of it. */
     readonly failedTurns?: true;
     readonly reasoning?: true;
