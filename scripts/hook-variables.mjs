@@ -11,13 +11,16 @@ const load = (...path) => importBundled({ entryPoints: [join(root, "src", ...pat
 const { RECORDED_VARIABLES } = await load("agents", "intake.const.ts");
 const { ALLOWED_NODE_OPTIONS, STARTUP_VARIABLES } = await load("intake", "inbox-file.ts");
 
-const twoPerLine = (commands) =>
-  commands.map((command, i) => `${command}${i % 2 === 0 && i < commands.length - 1 ? "; " : "\n"}`).join("");
+const PER_LINE = 3;
+const inLines = (commands) =>
+  commands
+    .map((command, i) => `${command}${i % PER_LINE < PER_LINE - 1 && i < commands.length - 1 ? "; " : "\n"}`)
+    .join("");
 const constant = (name, values) => `const ${name} = [\n${values.map((value) => `  "${value}",\n`).join("")}];\n`;
 
 await replaceIn("src/intake/hook.sh", "#", {
   // Without a loop: `eval` would cost the agent time
-  variables: twoPerLine(RECORDED_VARIABLES.map((name) => `head_line env.${name} "\${${name}-}"`)),
+  variables: inLines(RECORDED_VARIABLES.map((name) => `head_line env.${name} "\${${name}-}"`)),
   "allowed options": ALLOWED_NODE_OPTIONS.map((option) => `        ${option}) options="$options $option" ;;\n`).join(
     "",
   ),

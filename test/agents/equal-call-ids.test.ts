@@ -154,6 +154,7 @@ const NOT_MADE: Readonly<Record<string, string>> = {
   "copilot-vscode": "VS Code appends its own number to each call id",
   crush: "its hooks name no subagent; its database has its sessions",
   cursor: "a subagent's own events have another conversation id, so they are another session until its start names it",
+  openhands: "its hooks have no call ids, and its subagents fire none; openhands/transcript.test.ts has numbered ids",
   goose: "its subagents fire no hooks; its database has their calls in sessions of their own",
   grok: "a subagent has a session id of its own; its session file gives its calls their ids",
   kilo: "it shares OpenCode's adapter, reader and plugin, which are played here",

@@ -226,6 +226,24 @@ test("prompts, failures and ends: an API error has its status, the finish tool e
   ]);
 });
 
+test("ids that a provider counts from 0 in every answer, and in every subagent, identify no call", async () => {
+  made.prompt(0, "Check");
+  const child = made.subagent();
+  const ids: string[] = [];
+  for (const [to, ms] of [
+    [made, 10],
+    [made, 20],
+    [child, 30],
+  ] as const) {
+    const action = to.action(ms, `r${ms}`, "call_0", "terminal", { kind: "TerminalAction", command: "ls" });
+    to.result(ms + 1, action, "call_0", "terminal");
+    ids.push(`call_0#${action}`);
+  }
+  const entries = await made.read();
+  expect(ofKind(entries, "tool_use").map(({ callId }) => callId)).toEqual(ids);
+  expect(ofKind(entries, "tool_result").map(({ callId }) => callId)).toEqual(ids);
+});
+
 test("an incomplete last file is read later, a damaged one before others is counted", async () => {
   made.prompt(0, "Check");
   const path = join(made.folder, "events", "event-00001-aaaaaaaa.json");
