@@ -115,6 +115,14 @@ const TABLE: Readonly<Record<string, Facts>> = {
     session: ["session_id"],
     call: ["tool_call_id"],
   },
+  openhands: {
+    types: {
+      ...{ SessionStart: "session.start", SessionEnd: "session.end", UserPromptSubmit: "prompt.submit" },
+      ...{ PreToolUse: "tool.start", PostToolUse: "tool.end" },
+    },
+    session: ["session_id"],
+    call: [],
+  },
   pi: {
     types: {
       ...{ session_start: "session.start", session_shutdown: "session.end", message_end: "prompt.submit" },
