@@ -12,7 +12,8 @@ export default {
   title: "GitHub Copilot in VS Code (local agent)",
   docs: "https://code.visualstudio.com/docs/agents/reference/hooks-reference",
   emits: ["file.write", ...emitsOf(LIKE.events)],
-  tokens: "none",
+  // Of each turn the last call; the others are unknown
+  tokens: "transcript",
   capabilities: {
     basis: "documented",
     subagents: true,
@@ -38,4 +39,5 @@ export default {
     applyPatch: "patch",
   }),
   toEvents,
+  transcript: () => import("./transcript.ts"),
 } satisfies Agent;

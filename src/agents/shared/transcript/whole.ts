@@ -15,20 +15,27 @@ export interface WholeFile {
  *
  * @throws if it is too large to be parsed at once; RefusedError; the file system's errors
  */
-export async function readWhole({ path, roots }: TranscriptFile): Promise<WholeFile> {
-  const { file, stats } = await openRegular(path, roots);
-  try {
-    if (stats.size > MAX_BYTES) {
-      throw new Error(`it has ${stats.size} bytes; one file of more than ${MAX_BYTES} is not read`);
-    }
-    const bytes = await file.readFile();
-    return { object: parsedObject(bytes), isEmpty: bytes.length === 0, writtenMs: stats.mtimeMs };
-  } finally {
-    await file.close();
-  }
+export async function readWhole(file: TranscriptFile): Promise<WholeFile> {
+  const { bytes, writtenMs } = await read(file);
+  return { object: parsedObject(bytes), isEmpty: bytes.length === 0, writtenMs };
 }
+
+/** The whole text of such a file. @throws as `readWhole` */
+export const readText = async (file: TranscriptFile): Promise<string> => (await read(file)).bytes.toString("utf8");
 
 // --- internal ---
 
 /** The context window limits sessions to much less, unless images are in them. */
 const MAX_BYTES = 64 << 20;
+
+async function read({ path, roots }: TranscriptFile) {
+  const { file, stats } = await openRegular(path, roots);
+  try {
+    if (stats.size > MAX_BYTES) {
+      throw new Error(`it has ${stats.size} bytes; one file of more than ${MAX_BYTES} is not read`);
+    }
+    return { bytes: await file.readFile(), writtenMs: stats.mtimeMs };
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,62 @@
+// microsoft/vscode, src/vs/workbench/contrib/chat/common/model/objectMutationLog.ts, read 2026-11-26
+import { asArray, asObject, parsedObject } from "../shared/payload/json.ts";
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * The object that a journal describes: its first line is the whole object, each further one a change.
+ *
+ * @returns `undefined` if no line is a whole object; and the number of complete lines that could not be used
+ */
+export function replay(text: string): { readonly object: Fields | undefined; readonly unreadable: number } {
+  let state: unknown;
+  let unreadable = 0;
+  for (const line of text.slice(0, text.lastIndexOf("\n") + 1).split("\n")) {
+    if (line === "") continue;
+    const entry = parsedObject(line);
+    if (entry?.["kind"] === INITIAL) state = entry["v"];
+    else if (entry === undefined || state === undefined || !change(state, entry)) unreadable++;
+  }
+  return { object: asObject(state), unreadable };
+}
+
+// --- internal ---
+
+const INITIAL = 0;
+const SET = 1;
+const PUSH = 2;
+const DELETE = 3;
+
+/** Applies one change. @returns false if it has no place in the object */
+function change(state: unknown, { kind, k, v, i }: Fields): boolean {
+  const path = asArray(k);
+  const last = path.at(-1);
+  const parent = path.slice(0, -1).reduce<unknown>((value, step) => memberOf(value, step), state);
+  if (typeof last !== "string" && typeof last !== "number") return false;
+  if (typeof parent !== "object" || parent === null || last === "__proto__") return false;
+  switch (kind) {
+    case SET:
+      Reflect.set(parent, last, v);
+      return true;
+    case DELETE:
+      Reflect.set(parent, last, undefined);
+      return true;
+    case PUSH: {
+      const known = memberOf(parent, last);
+      const list: unknown[] = Array.isArray(known) ? known : [];
+      if (typeof i === "number") list.length = Math.max(0, Math.min(list.length, Math.trunc(i)));
+      list.push(...asArray(v));
+      Reflect.set(parent, last, list);
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+const memberOf = (value: unknown, step: unknown): unknown =>
+  typeof value === "object" && value !== null && (typeof step === "string" || typeof step === "number")
+    ? Object.hasOwn(value, step)
+      ? Reflect.get(value, step)
+      : undefined
+    : undefined;

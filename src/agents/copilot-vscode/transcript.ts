@@ -1,0 +1,145 @@
+// Places of chat sessions: microsoft/vscode, chatSessionStore.ts, and public readers named in README.md beside this file, read 2026-11-26
+import { readdir } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type {
+  LocatedSession,
+  LocateQuery,
+  TranscriptBatch,
+  TranscriptFile,
+  TranscriptQuery,
+  TranscriptReader,
+} from "../../model/agent.ts";
+import { INITIAL_OFFSET } from "../../model/initial-offset.ts";
+import type { Offset } from "../../model/transcript.ts";
+import { asString, parsedObject } from "../shared/payload/json.ts";
+import { distinctParts, existingFiles } from "../shared/transcript/copies.ts";
+import { readSmall } from "../shared/transcript/open.ts";
+import { type Dated, entriesIn, foldersBelow, located, oldestFirst, statFile } from "../shared/transcript/past.ts";
+import { readText } from "../shared/transcript/whole.ts";
+import { chatsIn, entriesOf } from "./chat.ts";
+import { replay } from "./journal.ts";
+
+export default { roots, locate, files, read } satisfies TranscriptReader;
+
+/** Where VS Code keeps chats of windows with and without a folder, on Linux, macOS and Windows. */
+function roots(home: string): readonly string[] {
+  return USER_FOLDERS.flatMap((folder) => [join(home, folder, WORKSPACES), join(home, folder, EMPTY_WINDOWS)]);
+}
+
+/** Which sessions a file has is only known from its content. */
+async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
+  const sessions = new Map<string, Dated & { readonly mains: readonly string[] }>();
+  for (const folder of await chatFolders(query)) {
+    for (const { name, path, isFolder } of await entriesIn(folder, query)) {
+      const file = isFolder || !isChatFile(name) ? undefined : statFile(path, query);
+      if (file === undefined || file.sizeBytes === 0) continue;
+      const ids = await sessionsIn({ path, roots: query.roots }).catch((error: unknown) => {
+        query.onProblem(path, error instanceof Error ? error : new Error(String(error)));
+        return [];
+      });
+      for (const sessionId of ids) {
+        const known = sessions.get(sessionId);
+        const mains = [...(known?.mains ?? []), path];
+        const startMs = known?.startMs ?? file.startMs;
+        sessions.set(sessionId, { sessionId, path: known?.path ?? path, startMs, mains });
+      }
+    }
+  }
+  for (const session of oldestFirst(sessions.values())) yield located(session, query);
+}
+
+/** The session's files: beside the transcript that hooks name, or by their name. An older file stays beside its journal. */
+async function files(query: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+  const { sessionId, path, home, mains, roots: within } = query;
+  const paths = mains ?? [
+    ...(path === undefined ? [] : await chatFilesIn(join(dirname(dirname(dirname(path))), CHATS))),
+    ...(await namedFiles(sessionId, within ?? roots(home))),
+  ];
+  const found: TranscriptFile[] = [];
+  for (const file of existingFiles(paths, within)) {
+    const part = { path: file, ...(within !== undefined && { roots: within }) };
+    const ids = await sessionsIn(part).catch(() => [sessionId]);
+    if (ids.includes(sessionId)) found.push({ path: file, key: `${file}#${sessionId}` });
+  }
+  return distinctParts(found);
+}
+
+/** Older files are rewritten as a whole, and a line of a journal can change any earlier one: each file is read as a whole. */
+async function* read(file: TranscriptFile, _from: Offset): AsyncGenerator<TranscriptBatch> {
+  const { object, unreadable } = await load(file);
+  const sessionId = file.key?.slice(file.path.length + 1);
+  const chats = object === undefined ? [] : chatsIn(object, idOf(file.path));
+  const chat = chats.find((one) => one.sessionId === sessionId) ?? (sessionId === undefined ? chats[0] : undefined);
+  const entries = chat === undefined ? [] : entriesOf(chat, await folderOf(file));
+  yield { entries, next: INITIAL_OFFSET, unreadable, records: chat?.requests.length ?? 0 };
+}
+
+// --- internal ---
+
+const USER_FOLDERS = [".config", "Library/Application Support", "AppData/Roaming"].flatMap((base) =>
+  ["Code", "Code - Insiders"].map((editor) => join(base, editor, "User")),
+);
+const WORKSPACES = "workspaceStorage";
+const EMPTY_WINDOWS = join("globalStorage", "emptyWindowChatSessions");
+const CHATS = "chatSessions";
+const MAX_WORKSPACE_BYTES = 65_536;
+
+const isChatFile = (name: string): boolean => /^[A-Za-z0-9][\w-]*\.jsonl?$/.test(name);
+const idOf = (path: string): string => basename(path).replace(/\.jsonl?$/, "");
+
+async function load(file: TranscriptFile) {
+  const text = await readText(file);
+  if (file.path.endsWith(".jsonl")) return replay(text);
+  const object = parsedObject(text);
+  return { object, unreadable: object === undefined && text !== "" ? 1 : 0 };
+}
+
+async function sessionsIn(file: TranscriptFile): Promise<readonly string[]> {
+  const { object } = await load(file);
+  return object === undefined ? [] : chatsIn(object, idOf(file.path)).map(({ sessionId }) => sessionId);
+}
+
+/** The folder of the window, from the file that VS Code keeps beside its chats. */
+async function folderOf({ path, roots: within }: TranscriptFile): Promise<string | undefined> {
+  const file = await readSmall(join(dirname(dirname(path)), "workspace.json"), MAX_WORKSPACE_BYTES, within);
+  const uri = file === undefined ? undefined : asString(parsedObject(file.bytes)?.["folder"]);
+  if (uri?.startsWith("file:///") !== true) return undefined;
+  try {
+    return fileURLToPath(uri);
+  } catch {
+    return undefined;
+  }
+}
+
+async function chatFolders(query: LocateQuery): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const folder of await foldersBelow(query, [WORKSPACES, EMPTY_WINDOWS, CHATS])) {
+    if (basename(folder) !== WORKSPACES) found.push(folder);
+    else {
+      for (const { path, isFolder } of await entriesIn(folder, query)) if (isFolder) found.push(join(path, CHATS));
+    }
+  }
+  return found;
+}
+
+const namesIn = (folder: string): Promise<readonly string[]> =>
+  readdir(folder).then(
+    (names) => names.sort(),
+    () => [],
+  );
+
+const chatFilesIn = async (folder: string): Promise<readonly string[]> =>
+  (await namesIn(folder)).filter(isChatFile).map((name) => join(folder, name));
+
+async function namedFiles(sessionId: string, within: readonly string[]): Promise<readonly string[]> {
+  if (!isChatFile(`${sessionId}.json`)) return [];
+  const folders: string[] = [];
+  for (const root of within) {
+    folders.push(root);
+    if (basename(root) === WORKSPACES) {
+      folders.push(...(await namesIn(root)).map((name) => join(root, name, CHATS)));
+    }
+  }
+  return folders.flatMap((folder) => [join(folder, `${sessionId}.jsonl`), join(folder, `${sessionId}.json`)]);
+}
