@@ -42,7 +42,9 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
         const known = sessions.get(sessionId);
         const mains = [...(known?.mains ?? []), path];
         const startMs = known?.startMs ?? file.startMs;
-        sessions.set(sessionId, { sessionId, path: known?.path ?? path, startMs, mains });
+        // The journal, if there is one: an older file beside it ends where the journal begins
+        const main = path.endsWith(".jsonl") ? path : (known?.path ?? path);
+        sessions.set(sessionId, { sessionId, path: main, startMs, mains });
       }
     }
   }

