@@ -430,6 +430,8 @@ describe("OpenCode is never disturbed", () => {
     const node = [process.execPath, "--input-type=module", "-e", script];
     const { status, stdout, stderr } = spawnSync("sh", ["-c", 'ulimit -f 0; exec "$@"', "sh", ...node], {
       encoding: "utf8",
+      // Tests replace `process.env`, which Node 26 does not see
+      env: process.env,
     });
     expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: "", stderr: "" });
     const [left, ...others] = readdirSync(inbox);
