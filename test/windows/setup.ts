@@ -1,0 +1,3 @@
+import { install } from "./lab.ts";
+
+export default install;
