@@ -36,8 +36,8 @@ async function during({ ready, ...step }, steps) {
 function start({ argv, env = {}, cwd = "C:\\work", stdin = "", verbatim = false, ms = 120_000 }) {
   const [program, ...args] = argv;
   const startMs = Date.now();
-  // Output goes to files: with pipes, Node aborts under Wine in some commands, because it cannot read the title of a console that
-  // does not exist ("Assertion failed: process_title")
+  // Output goes to files: with pipes, Node aborts under Wine in some commands ("Assertion failed: process_title"), probably because
+  // it cannot read the title of a console that does not exist
   const [out, err] = [`${file}.${++started}.stdout`, `${file}.${started}.stderr`];
   const child = spawn(program, args, {
     cwd,
