@@ -1,5 +1,5 @@
 // Files of 1.16.0, recorded 2026-11-25; rules in README.md beside this file
-import { existsSync, statSync } from "node:fs";
+import { closeSync, existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "../../model/agent.ts";
 import type { ContentUpdate } from "../../model/content.ts";
@@ -8,6 +8,7 @@ import type { FactSink } from "../../model/fact-sink.ts";
 import type { EntryOf, Offset } from "../../model/transcript.ts";
 import { asString } from "../shared/payload/json.ts";
 import { Kinds } from "../shared/transcript/kinds.ts";
+import { openRegularSync, RefusedError } from "../shared/transcript/open.ts";
 import { eventContent } from "./content.ts";
 import { eventNames, readEvents } from "./event-files.ts";
 import { LocalTimes } from "./local-times.ts";
@@ -23,6 +24,7 @@ export default { roots, locate, files, read } satisfies TranscriptReader;
 /** New events, then the usage that was written since. Events are never changed, the state file is rewritten. */
 async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
   const folder = join(dirname(file.path), EVENTS_FOLDER);
+  refuseOthers(file);
   // First, so that each answer in it has its event
   const recorded = readState(file.path, file.roots);
   const own = new EntrySink();
@@ -72,6 +74,15 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
 
 /** Few commits, and little memory: a file can have 60 kB. */
 const FILES_PER_BATCH = 200;
+
+/** @throws RefusedError if the state file is a pipe or a link out of its folder; none at all is normal before the first run ends */
+function refuseOthers({ path, roots }: TranscriptFile): void {
+  try {
+    closeSync(openRegularSync(path, roots).fd);
+  } catch (error) {
+    if (error instanceof RefusedError) throw error;
+  }
+}
 
 /** The stored state, unless the conversation was replaced by another one. */
 function stateOf({ memo }: Offset, folder: string, path: string): WalkState {
