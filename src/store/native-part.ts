@@ -8,10 +8,10 @@ export function nativePartMissing(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const code = "code" in error ? error.code : undefined;
   const what = code === "MODULE_NOT_FOUND" ? missingIn(error.message) : undefined;
-  if (what !== undefined) return `${what} is missing${TODO}`;
+  if (what !== undefined) return `${what} is missing${REMEDY}`;
   // libsql is the only package with a native part
   if (code === "ERR_DLOPEN_FAILED")
-    return `the native part of libsql cannot be loaded (${firstLine(error.message)})${TODO}`;
+    return `the native part of libsql cannot be loaded (${firstLine(error.message)})${REMEDY}`;
   return error.message.startsWith("Neon: unsupported")
     ? `libsql, which keeps the store, has no part for this system (${firstLine(error.message)}); events that hooks take stay in the inbox`
     : undefined;
@@ -22,7 +22,7 @@ export const loadNativePart = (): Promise<unknown> => import("./database.ts");
 
 // --- internal ---
 
-const TODO =
+const REMEDY =
   ": install openhook-otel again on this system and for this Node, with optional dependencies (npm's --include=optional); until then events that hooks take stay in the inbox";
 
 const missingIn = (message: string): string | undefined =>

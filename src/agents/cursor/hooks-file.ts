@@ -93,7 +93,7 @@ export function foreignHooks(text: string): readonly { event: string; command: s
 // --- internal ---
 
 const VERSION = 1;
-const TODO = "correct it by hand and run the command again";
+const REMEDY = "correct it by hand and run the command again";
 
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -119,7 +119,7 @@ function readFile(body: string): Json {
     root = parseDocument(body);
   } catch (error) {
     if (error instanceof JsoncError) {
-      throw new SettingsError(`not valid JSON: ${error.message}`, TODO, error.line, error.column, { cause: error });
+      throw new SettingsError(`not valid JSON: ${error.message}`, REMEDY, error.line, error.column, { cause: error });
     }
     throw error;
   }
@@ -143,7 +143,7 @@ function requireUnique(body: string, object: Node, key: string, prefix: string):
 
 function wrong(body: string, node: Node, what: string): SettingsError {
   const { line, column } = new JsoncError(what, body, node.offset);
-  return new SettingsError(what, TODO, line, column);
+  return new SettingsError(what, REMEDY, line, column);
 }
 
 /** Removes our hooks except the first of each wanted event, which the wanted hook replaces. */
