@@ -1,6 +1,17 @@
 import { type ExecFileSyncOptions, execFileSync, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 
 // Windows on Linux: Node's own node.exe under Wine, in a folder with a Debian system for it. Everything is from Debian's and npm's
@@ -20,6 +31,7 @@ export const DISK = join(DEBIAN, "w", "prefix", "drive_c");
 export function whyNot(): string | undefined {
   if (process.platform !== "linux" || process.arch !== "x64") return "it needs Linux on x64";
   if (process.getuid?.() !== 0) return "it needs root, for debootstrap and chroot";
+  if (!mayMount()) return "it needs the right to mount, which containers often lack";
   if (existsSync(join(FOLDER, "made"))) return undefined;
   if (mirror() === undefined) return "it needs Debian's packages, and no source of them is set up in /etc/apt";
   return undefined;
@@ -64,6 +76,17 @@ export const environment = (): readonly string[] => [
 const run = (program: string, args: readonly string[], options: ExecFileSyncOptions = {}): void => {
   execFileSync(program, args, { stdio: ["ignore", "ignore", "inherit"], ...options });
 };
+
+function mayMount(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), "openhook-mount-"));
+  try {
+    if (spawnSync("mount", ["--bind", "/proc", folder]).status !== 0) return false;
+    return spawnSync("umount", [folder]).status === 0;
+  } finally {
+    // Not recursively: something can still be mounted there
+    rmdirSync(folder);
+  }
+}
 
 function mount(): void {
   for (const folder of ["/proc", "/dev"]) {
