@@ -140,6 +140,9 @@ function* spansIn(db: Database): Generator<SpanRecord> {
 const inUnits = (metric: string, value: number): number =>
   METRIC_SHAPES.get(metric)?.value === "nano" ? value / 1e9 : value;
 
+/** Recordings can be older than what a store keeps by default. */
+export const KEEP_ALL = { OPENHOOK_OTEL_STORE_RETENTION_DAYS: "36500" };
+
 interface Finished {
   readonly code: number | null;
   readonly stdout: string;
@@ -150,7 +153,7 @@ function run(home: string, args: readonly string[], env: Readonly<Record<string,
   return new Promise((done, failed) => {
     const child = spawn(process.execPath, [PROGRAM, ...args], {
       cwd: home,
-      env: { PATH: process.env["PATH"], HOME: home, ...env },
+      env: { PATH: process.env["PATH"], HOME: home, ...KEEP_ALL, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     const said = { stdout: "", stderr: "" };
