@@ -6,8 +6,8 @@ export default defineConfig({
   root: fileURLToPath(new URL("../..", import.meta.url)),
   test: {
     include: ["test/stack/**/*.stack.ts"],
-    testTimeout: 120_000,
-    hookTimeout: 300_000,
+    testTimeout: 300_000,
+    hookTimeout: 600_000,
     maxWorkers: 2,
     reporters: ["verbose"],
   },
