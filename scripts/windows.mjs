@@ -1,5 +1,5 @@
-// `npm run test:windows`: runs test/windows, the packed program with Windows' Node under Wine. Where that cannot be made, it says so and
-// is no failure.
+// `npm run test:windows`: runs test/windows, the packed program with Windows' Node under Wine. On machines that cannot run it, it prints
+// the reason and exits with 0.
 import { spawnSync } from "node:child_process";
 import { build } from "esbuild";
 

@@ -31,8 +31,8 @@ export async function readMachineFile(
 }
 
 /**
- * Why others than root may have written a file; `undefined` if nobody else can. Windows has no owners here: there our files lie where only
- * administrators can write.
+ * Why users other than root may have written a file; `undefined` if only root can. Not checked on Windows, where the file is in a
+ * folder that only administrators can write.
  *
  * @param path of an existing file, without links
  */

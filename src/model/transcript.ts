@@ -67,7 +67,7 @@ export const ModelCallEntry = z.object({
   /** For a side pass that counts as a separate call: id of the answer it belongs to, whose usage excludes it. */
   besideResponseId: z.string().optional(),
   model: z.string().optional(),
-  /** Set for a request that is no part of the conversation: the agent shortens it, keeps memories, or does other work of its own. */
+  /** Set for a request that is no part of the conversation: the agent compacts it, stores memories, or does other internal work. */
   purpose: z.enum(["compaction", "memory", "other"]).optional(),
   /** OpenTelemetry's provider name, if the agent talks to several. */
   provider: z.string().optional(),

@@ -12,7 +12,7 @@ import { isCutOff, processStarts } from "./process-starts.ts";
  *
  * @param events with call ids, assigned ones included
  * @param settled calls already counted that could be the same
- * @param named whether hooks say which agent a call belongs to; see `Agent.hooksNameAgents`
+ * @param hooksNameAgents whether hooks say which agent a call belongs to; see `Agent.hooksNameAgents`
  * @param settledStarts of the agent's processes, in addition to those among the events
  * @returns call id → the id it is counted under; other ids stay as they are
  */
@@ -20,14 +20,14 @@ export function joinCalls(
   events: readonly Event[],
   entries: readonly TranscriptEntry[],
   settled: readonly SettledCall[],
-  named?: SessionFacts["hooksNameAgents"],
+  hooksNameAgents?: SessionFacts["hooksNameAgents"],
   settledStarts: readonly number[] = [],
 ): ReadonlyMap<string, string> {
-  const hookCalls = assignedCalls(events, named);
+  const hookCalls = assignedCalls(events, hooksNameAgents);
   if (hookCalls.length === 0 && settled.length === 0) return new Map();
   const results = new Map(entries.flatMap((entry) => (entry.kind === "tool_result" ? [[entry.callId, entry]] : [])));
   const transcriptCalls = entries.flatMap((entry) =>
-    entry.kind === "tool_use" ? transcriptCall(entry, results.get(entry.callId), named) : [],
+    entry.kind === "tool_use" ? transcriptCall(entry, results.get(entry.callId), hooksNameAgents) : [],
   );
   const starts = processStarts(events, settledStarts);
   const matches = (from: readonly Call[], to: readonly Call[], withinMs?: number) =>
@@ -35,7 +35,7 @@ export function joinCalls(
   const joined = new Map(matches(hookCalls, transcriptCalls));
   // Facts that arrive late belong to calls that are already counted
   const unmatchedHooks = hookCalls.filter(({ id }) => !joined.has(id));
-  const settledCalls = settled.map((call) => settledCall(call, named));
+  const settledCalls = settled.map((call) => settledCall(call, hooksNameAgents));
   for (const [id, own] of matches(unmatchedHooks, settledCalls, LATE_WITHIN_MS)) joined.set(id, own);
   const taken = new Set(joined.values());
   const settledAssigned = settledCalls.filter(({ id }) => isAssignedCallId(id));
@@ -77,7 +77,7 @@ const MAIN_AGENT = "";
 
 type HooksNameAgents = SessionFacts["hooksNameAgents"];
 
-function assignedCalls(events: readonly Event[], named: HooksNameAgents): readonly Call[] {
+function assignedCalls(events: readonly Event[], hooksNameAgents: HooksNameAgents): readonly Call[] {
   const calls = new Map<string, Call>();
   for (const event of events) {
     if (event.type !== "tool.start" && event.type !== "tool.end") continue;
@@ -87,7 +87,8 @@ function assignedCalls(events: readonly Event[], named: HooksNameAgents): readon
     if (id === undefined || !isAssignedCallId(id)) continue;
     const known = calls.get(id);
     const ms = timeMsOf(event);
-    const saysAgent = named === true || (named === "with-prompts" && extras.prompt_id !== undefined);
+    const saysAgent =
+      hooksNameAgents === true || (hooksNameAgents === "with-prompts" && extras.prompt_id !== undefined);
     const agentId = extras.agent_id ?? (saysAgent ? MAIN_AGENT : undefined);
     calls.set(id, {
       id,
@@ -113,10 +114,10 @@ type Outcome = Pick<Call, "status" | "spawnedAgentId">;
 function transcriptCall(
   entry: EntryOf<"tool_use">,
   result: EntryOf<"tool_result"> | undefined,
-  named: HooksNameAgents,
+  hooksNameAgents: HooksNameAgents,
 ): Call {
   // Only compared with hooks that say it: not every transcript does
-  const agentId = entry.agentId ?? (named === undefined ? undefined : MAIN_AGENT);
+  const agentId = entry.agentId ?? (hooksNameAgents === undefined ? undefined : MAIN_AGENT);
   return {
     id: entry.callId,
     matchKey: matchKeyOf(entry.name, entry.inputDigest, entry.givenId),
@@ -127,9 +128,9 @@ function transcriptCall(
   };
 }
 
-function settledCall(call: SettledCall, named: HooksNameAgents): Call {
+function settledCall(call: SettledCall, hooksNameAgents: HooksNameAgents): Call {
   const { hooks } = call;
-  const agentId = call.agentId ?? (named === true ? MAIN_AGENT : undefined);
+  const agentId = call.agentId ?? (hooksNameAgents === true ? MAIN_AGENT : undefined);
   return {
     id: call.callId,
     isUnanswered: call.status === "unfinished",

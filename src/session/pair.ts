@@ -28,7 +28,7 @@ export interface PairedTool extends ToolCall {
  * @param events one session's events, any order, duplicates allowed
  * @param entries one session's merged entries
  * @param settled calls already counted; a call that matches one of them gets its id
- * @param named whether hooks say which agent a call belongs to; see `Agent.hooksNameAgents`
+ * @param hooksNameAgents whether hooks say which agent a call belongs to; see `Agent.hooksNameAgents`
  * @param settledStarts of the agent's processes, in addition to those among the events
  * @returns calls ordered by start; a call without an end is `open`; an end without a start begins at end − duration if the
  *          agent sends a duration, otherwise it has zero length. `endMs >= startMs`.
@@ -37,11 +37,11 @@ export function pairTools(
   events: readonly Event[],
   entries: readonly TranscriptEntry[],
   settled: readonly SettledCall[] = [],
-  named?: SessionFacts["hooksNameAgents"],
+  hooksNameAgents?: SessionFacts["hooksNameAgents"],
   settledStarts: readonly number[] = [],
 ): readonly PairedTool[] {
   const withIds = assignCallIds([...withRunIds(events.map(withoutGivenId), entries)].sort(byTime), settledStarts);
-  const joined = joinCalls(withIds, entries, settled, named, settledStarts);
+  const joined = joinCalls(withIds, entries, settled, hooksNameAgents, settledStarts);
   const calls = new Map<string, CallParts>();
   const partsOf = (given: string): CallParts => {
     const callId = joined.get(given) ?? given;

@@ -19,13 +19,16 @@ export function sourcesOf(
   events: readonly Event[],
   entries: readonly TranscriptEntry[],
   context: SessionContext,
-  named?: SessionFacts["hooksNameAgents"],
+  hooksNameAgents?: SessionFacts["hooksNameAgents"],
 ): Sources {
   const once = [...new Map(events.map((event) => [event.id, event])).values()];
   return {
     prompts: new Map(joinPrompts(once, entries, context).map(({ key, uses }) => [key, uses])),
     toolCalls: new Map(
-      pairTools(once, entries, context.calls, named, context.processStarts).map(({ callId, uses }) => [callId, uses]),
+      pairTools(once, entries, context.calls, hooksNameAgents, context.processStarts).map(({ callId, uses }) => [
+        callId,
+        uses,
+      ]),
     ),
     hooks: new Set(once.map(({ id }) => id)),
   };

@@ -4,8 +4,8 @@ import { runInNewContext } from "node:vm";
 
 /**
  * Renames or removes files that a connection of this process had open, after its `close` and `release`. libsql 0.5.29 closes the
- * files of a connection when its statements are garbage collected, and Windows does not let anybody rename or remove an open file.
- * So there, garbage is collected, and while another program has the file open, such as a virus scanner, this tries again.
+ * files of a connection when its statements are garbage collected, and on Windows an open file cannot be renamed or removed. There,
+ * this collects garbage first, and retries while another program, such as a virus scanner, has the file open.
  *
  * @param work may be called several times
  * @throws what `work` throws; on Windows after five seconds of trying, if the file is in use

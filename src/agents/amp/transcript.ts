@@ -14,7 +14,7 @@ import { INITIAL_OFFSET } from "../../model/initial-offset.ts";
 import type { Offset } from "../../model/transcript.ts";
 import { asString } from "../shared/payload/json.ts";
 import { distinctParts, existingFiles } from "../shared/transcript/copies.ts";
-import { type Dated, entriesIn, foldersBelow, located, oldestFirst, statFile } from "../shared/transcript/past.ts";
+import { sessionFiles } from "../shared/transcript/past.ts";
 import { readWhole } from "../shared/transcript/whole.ts";
 import { readThread, relatedTo } from "./thread.ts";
 
@@ -33,19 +33,8 @@ function roots(home: string, env: Readonly<Record<string, string | undefined>>):
 }
 
 /** One file per thread; its name is the thread's id. */
-async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
-  const threads = new Map<string, Dated & { readonly mains: readonly string[] }>();
-  for (const folder of await foldersBelow(query, LAYOUTS)) {
-    for (const { name, path, isFolder } of await entriesIn(folder, query)) {
-      const sessionId = isFolder ? undefined : idIn(name);
-      const file = sessionId === undefined ? undefined : statFile(path, query);
-      if (sessionId === undefined || file === undefined || file.sizeBytes === 0) continue;
-      const known = threads.get(sessionId);
-      const mains = [...(known?.mains ?? []), path];
-      threads.set(sessionId, { sessionId, path: known?.path ?? path, startMs: known?.startMs ?? file.startMs, mains });
-    }
-  }
-  for (const thread of oldestFirst(threads.values())) yield located(thread, query);
+function locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
+  return sessionFiles(query, LAYOUTS, idIn);
 }
 
 async function files({ sessionId, home, mains, roots: within }: TranscriptQuery): Promise<readonly TranscriptFile[]> {

@@ -35,7 +35,7 @@ const MARKS: Marks = {
   },
 };
 
-/** One payload → its event. No payload has a call's id or, by default, a time: equal ones are told apart by their arrival. */
+/** One payload → its event. No payload has a call's id or, by default, a time: equal payloads differ only in their arrival. */
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const p = asObject(payload);
   const type = p === undefined ? undefined : typeIn(p, intake);

@@ -98,7 +98,7 @@ class Walk {
     for (const node of answered) if (node["type"] === TOOL_USE) this.#use(node, id, place);
   }
 
-  /** A request of its own, if this version of the program records it. */
+  /** A separate request, if this version of the program records it. */
   summary(summary: Fields): void {
     const id = asString(summary["request_id"]);
     if (id === undefined) return;

@@ -14,7 +14,7 @@ import { INITIAL_OFFSET } from "../../model/initial-offset.ts";
 import type { Offset } from "../../model/transcript.ts";
 import { asString } from "../shared/payload/json.ts";
 import { distinctParts, existingFiles } from "../shared/transcript/copies.ts";
-import { type Dated, entriesIn, foldersBelow, located, oldestFirst, statFile } from "../shared/transcript/past.ts";
+import { sessionFiles } from "../shared/transcript/past.ts";
 import { readWhole } from "../shared/transcript/whole.ts";
 import { readSession } from "./session.ts";
 
@@ -25,20 +25,8 @@ function roots(home: string): readonly string[] {
 }
 
 /** One file per session, and copies of it from before a conflict with the server. */
-async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
-  const sessions = new Map<string, Dated & { readonly mains: readonly string[] }>();
-  for (const folder of await foldersBelow(query, LAYOUTS)) {
-    for (const { name, path, isFolder } of await entriesIn(folder, query)) {
-      const sessionId = isFolder ? undefined : idIn(name);
-      const file = sessionId === undefined ? undefined : statFile(path, query);
-      if (sessionId === undefined || file === undefined || file.sizeBytes === 0) continue;
-      const known = sessions.get(sessionId);
-      const mains = [...(known?.mains ?? []), path];
-      const startMs = Math.min(known?.startMs ?? file.startMs, file.startMs);
-      sessions.set(sessionId, { sessionId, path: join(folder, `${sessionId}.json`), startMs, mains });
-    }
-  }
-  for (const session of oldestFirst(sessions.values())) yield located(session, query);
+function locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
+  return sessionFiles(query, LAYOUTS, idIn);
 }
 
 async function files({ sessionId, path, home, mains, roots: within }: TranscriptQuery) {

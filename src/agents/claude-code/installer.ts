@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { HookCommand } from "../../model/agent.ts";
 import { compareVersions, parseVersion } from "../shared/payload/version.ts";
 import { detectBy } from "../shared/settings/detect.ts";
+import { type HookEvent, registrationsOf } from "../shared/settings/hook-events.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import {
   addRegistrations,
@@ -34,10 +35,7 @@ export default oneFile({
 
 // --- internal ---
 
-interface EventToRegister {
-  readonly event: string;
-  readonly matcher?: "*";
-  readonly drain: "yes" | "if-waiting" | "no";
+interface EventToRegister extends HookEvent {
   readonly timeoutS: number;
   /** The oldest version known to support the event. */
   readonly since: string;
@@ -85,13 +83,10 @@ const ASSUMED_VERSION = "2.0.0";
 /** Never `async`: 2.1.197 starts an async SessionEnd hook with empty stdin, and kills other async hooks at exit. */
 function registrationsFor(command: HookCommand, version: string | undefined): readonly Registration[] {
   const installed = parseVersion(version ?? "") ?? ASSUMED_VERSION;
-  return EVENTS.filter((wish) => compareVersions(wish.since, installed) <= 0).map((wish) => ({
-    event: wish.event,
-    ...(wish.matcher === undefined ? {} : { matcher: wish.matcher }),
-    entry: {
-      type: "command",
-      command: command({ source: "claude-code", drain: wish.drain }),
-      timeout: wish.timeoutS,
-    },
+  const known = EVENTS.filter(({ since }) => compareVersions(since, installed) <= 0);
+  return registrationsOf("claude-code", known, command, (line, { timeoutS }) => ({
+    type: "command",
+    command: line,
+    timeout: timeoutS,
   }));
 }

@@ -5,6 +5,7 @@ import {
   isTable,
   type Key,
   type Pair,
+  pairsBelow,
   type Statement,
   TomlError,
   type TomlValue,
@@ -147,15 +148,6 @@ const inlineOf = (statements: readonly Statement[]): Pair | undefined =>
     const path = fullPath(statement);
     return path[0] === "hooks" && (path.length === 1 || (path.length === 2 && path[1] === "state"));
   });
-
-function pairsBelow(statements: readonly Statement[], at: number): readonly Pair[] {
-  const pairs: Pair[] = [];
-  for (const statement of statements.slice(at + 1)) {
-    if (statement.kind === "header") break;
-    pairs.push(statement);
-  }
-  return pairs;
-}
 
 function inlineError(text: string, { valueStart }: Pair): SettingsError {
   const at = new TomlError("", text, valueStart);

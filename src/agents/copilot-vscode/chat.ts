@@ -101,7 +101,7 @@ function callsOf(request: Fields, id: string, timeMs: number): readonly EntryOf<
   });
 }
 
-/** Summaries of the history are requests of their own, with their own figures. */
+/** Summaries of the history are separate requests with their own figures. */
 function summariesOf(request: Fields, id: string, timeMs: number): readonly TranscriptEntry[] {
   const metadata = metadataOf(request);
   const several = objectsIn(metadata?.["summaries"]);

@@ -12,7 +12,7 @@ export default {
   docs: "https://docs.factory.ai/reference/hooks-reference",
   emits: ["file.write", "subagent.start", ...emitsOf(EVENTS)],
   tokens: "transcript",
-  // A subagent's are those of a session of its own
+  // A subagent is a separate session with its own start and end
   hooksNameAgents: true,
   capabilities: {
     basis: "recorded",

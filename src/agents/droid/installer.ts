@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import type { HookCommand } from "../../model/agent.ts";
 import { detectBy } from "../shared/settings/detect.ts";
+import { type HookEvent, registrationsOf } from "../shared/settings/hook-events.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import {
   addRegistrations,
@@ -27,11 +28,7 @@ const TIMEOUT_S = 5;
 const END_TIMEOUT_S = 10;
 
 /** Not registered: Notification, PreCompact and SubagentStop, which a trace does not need. */
-const EVENTS: readonly {
-  readonly event: string;
-  readonly drain: "yes" | "if-waiting" | "no";
-  readonly matcher?: "*";
-}[] = [
+const EVENTS: readonly HookEvent[] = [
   { event: "SessionStart", drain: "if-waiting" },
   { event: "UserPromptSubmit", drain: "no" },
   { event: "PreToolUse", drain: "no", matcher: "*" },
@@ -41,12 +38,8 @@ const EVENTS: readonly {
 ];
 
 const registrationsFor = (command: HookCommand): readonly Registration[] =>
-  EVENTS.map(({ event, drain, matcher }) => ({
-    event,
-    ...(matcher !== undefined && { matcher }),
-    entry: {
-      type: "command",
-      command: command({ source: "droid", drain }),
-      timeout: event === "SessionEnd" ? END_TIMEOUT_S : TIMEOUT_S,
-    },
+  registrationsOf("droid", EVENTS, command, (line, { event }) => ({
+    type: "command",
+    command: line,
+    timeout: event === "SessionEnd" ? END_TIMEOUT_S : TIMEOUT_S,
   }));

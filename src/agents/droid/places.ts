@@ -26,7 +26,7 @@ export const SETTINGS_FILE = "settings.json";
 /** Where Droid keeps a session's token sums. */
 export const sumsFileOf = (path: string): string => `${path.slice(0, -EXTENSION.length)}.settings.json`;
 
-/** All sessions that are no subagents. A subagent whose session was deleted stands for it. */
+/** All sessions except subagents. A subagent is included if its parent session was deleted. */
 export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
   const sessions = new Map<string, Dated>();
   const orphans = new Map<string, Dated>();

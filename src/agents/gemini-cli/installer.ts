@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import type { HookCommand } from "../../model/agent.ts";
 import { detectBy } from "../shared/settings/detect.ts";
+import { type HookEvent, registrationsOf } from "../shared/settings/hook-events.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import {
   addRegistrations,
@@ -33,11 +34,6 @@ export default oneFile({
 
 // --- internal ---
 
-interface EventToRegister {
-  readonly event: string;
-  readonly drain: "yes" | "if-waiting" | "no";
-}
-
 // Milliseconds, unlike other agents. The default is 60 s: too long if a hook hangs.
 const TIMEOUT_MS = 5_000;
 
@@ -49,7 +45,7 @@ const TIMEOUT_MS = 5_000;
  * for every chunk, and the session file has the tokens), PreCompress (sent before every request, compressed or not),
  * Notification (only reports that the user was asked for permission, which the call's duration includes).
  */
-const EVENTS: readonly EventToRegister[] = [
+const EVENTS: readonly HookEvent[] = [
   { event: "SessionStart", drain: "if-waiting" },
   { event: "BeforeAgent", drain: "no" },
   { event: "BeforeTool", drain: "no" },
@@ -60,12 +56,9 @@ const EVENTS: readonly EventToRegister[] = [
 
 /** Without a matcher a hook runs for every tool and every origin. Async hooks do not exist. */
 const registrationsFor = (command: HookCommand): readonly Registration[] =>
-  EVENTS.map(({ event, drain }) => ({
-    event,
-    entry: {
-      type: "command",
-      name: HOOK_NAME,
-      command: command({ source: "gemini-cli", drain }),
-      timeout: TIMEOUT_MS,
-    },
+  registrationsOf("gemini-cli", EVENTS, command, (line) => ({
+    type: "command",
+    name: HOOK_NAME,
+    command: line,
+    timeout: TIMEOUT_MS,
   }));

@@ -10,7 +10,7 @@ export default {
   docs: "https://docs.x.ai/build/features/hooks",
   emits: ["file.write", ...emitted()],
   tokens: "transcript",
-  // A subagent's are those of a session of its own
+  // A subagent is a separate session with its own start and end
   hooksNameAgents: true,
   capabilities: {
     basis: "recorded",

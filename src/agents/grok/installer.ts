@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Finding, HookCommand, InstallTarget } from "../../model/agent.ts";
 import { detectBy } from "../shared/settings/detect.ts";
+import { type HookEvent, registrationsOf } from "../shared/settings/hook-events.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import {
   addRegistrations,
@@ -45,7 +46,7 @@ const TIMEOUT_S = 5;
 const END_TIMEOUT_S = 10;
 
 /** Grok skips names that it does not know. Not registered: compactions and notifications, which a trace does not need. */
-const EVENTS: readonly { readonly event: string; readonly drain: "yes" | "if-waiting" | "no" }[] = [
+const EVENTS: readonly HookEvent[] = [
   { event: "SessionStart", drain: "if-waiting" },
   { event: "UserPromptSubmit", drain: "no" },
   { event: "PreToolUse", drain: "no" },
@@ -62,11 +63,8 @@ const EVENTS: readonly { readonly event: string; readonly drain: "yes" | "if-wai
 
 /** Without a matcher a hook runs for every tool and every reason. */
 const registrationsFor = (command: HookCommand): readonly Registration[] =>
-  EVENTS.map(({ event, drain }) => ({
-    event,
-    entry: {
-      type: "command",
-      command: command({ source: "grok", drain }),
-      timeout: event === "SessionEnd" ? END_TIMEOUT_S : TIMEOUT_S,
-    },
+  registrationsOf("grok", EVENTS, command, (line, { event }) => ({
+    type: "command",
+    command: line,
+    timeout: event === "SessionEnd" ? END_TIMEOUT_S : TIMEOUT_S,
   }));

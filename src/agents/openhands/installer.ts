@@ -1,8 +1,9 @@
 // openhands/sdk/hooks of openhands-sdk 1.21.0, read 2026-11-26; tried with 1.16.0
-import { readFile, stat } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Finding, HookCommand, InstallTarget, SettingsText } from "../../model/agent.ts";
-import { versionOf } from "../shared/payload/version.ts";
+import { detectBy } from "../shared/settings/detect.ts";
+import { type HookEvent, registrationsOf } from "../shared/settings/hook-events.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import type { Registration } from "../shared/settings/settings.ts";
 import { EVENTS } from "./adapter.ts";
@@ -15,11 +16,7 @@ export default oneFile({
   remove: removeHooks,
   registered: (text) => hooksIn(text, NAMES),
   check: async (files, target) => [...refused(files), ...(await replaced(files, target))],
-  async detect(target) {
-    const version = await versionOf("openhands", target.env);
-    if (version !== undefined) return { present: true, version };
-    return { present: await isFolder(join(target.home, FOLDER, "conversations")) };
-  },
+  detect: detectBy("openhands", ({ home }) => [join(home, FOLDER, "conversations")]),
 });
 
 // --- internal ---
@@ -31,24 +28,21 @@ const NAMES: readonly string[] = Object.keys(EVENTS);
 const TIMEOUT_S = 5;
 const END_TIMEOUT_S = 10;
 
-const DRAINS: Readonly<Record<keyof typeof EVENTS, "yes" | "if-waiting" | "no">> = {
-  SessionStart: "if-waiting",
-  UserPromptSubmit: "no",
-  PreToolUse: "no",
-  PostToolUse: "no",
-  Stop: "yes",
-  SessionEnd: "yes",
-};
+const REGISTERED: readonly HookEvent[] = [
+  { event: "SessionStart", drain: "if-waiting" },
+  { event: "UserPromptSubmit", drain: "no" },
+  { event: "PreToolUse", drain: "no" },
+  { event: "PostToolUse", drain: "no" },
+  { event: "Stop", drain: "yes" },
+  { event: "SessionEnd", drain: "yes" },
+];
 
 /** Without a matcher a hook runs for every tool. */
 const registrationsFor = (command: HookCommand): readonly Registration[] =>
-  Object.entries(DRAINS).map(([event, drain]) => ({
-    event,
-    entry: {
-      type: "command",
-      command: command({ source: "openhands", drain }),
-      timeout: event === "SessionEnd" ? END_TIMEOUT_S : TIMEOUT_S,
-    },
+  registrationsOf("openhands", REGISTERED, command, (line, { event }) => ({
+    type: "command",
+    command: line,
+    timeout: event === "SessionEnd" ? END_TIMEOUT_S : TIMEOUT_S,
   }));
 
 function pathOf(scope: "user" | "project", { home, project }: InstallTarget): string {
@@ -84,9 +78,3 @@ async function replaced(files: readonly SettingsText[], target: InstallTarget): 
         },
       ];
 }
-
-const isFolder = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );

@@ -184,7 +184,7 @@ type Result = ReturnType<typeof outcomeIn> | { readonly status: "denied" | "unfi
 
 /**
  * After a kill the next process runs the calls that have no result again, under the same ids, as soon as it gets a prompt. The first
- * run was cut off, and the second is a call of its own.
+ * run was cut off, and the second counts as another call.
  */
 function toolResult({ event, id, timeMs, state, agentId, sink }: Context, result: Result): void {
   const [actionId, givenId] = [asString(event["action_id"]), asString(event["tool_call_id"])];

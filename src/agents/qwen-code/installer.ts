@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import type { HookCommand } from "../../model/agent.ts";
 import { detectBy } from "../shared/settings/detect.ts";
+import { type HookEvent, registrationsOf } from "../shared/settings/hook-events.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import {
   addRegistrations,
@@ -26,18 +27,13 @@ export default oneFile({
 
 // --- internal ---
 
-interface EventToRegister {
-  readonly event: string;
-  readonly drain: "yes" | "if-waiting" | "no";
-}
-
 /**
  * An unknown name only causes a warning.
  *
  * Not registered: MessageDisplay, InstructionsLoaded, PostCompact, the events of todos and SessionDelete, which a trace does not
  * need; PermissionRequest and Notification, which only say that the user was asked.
  */
-const EVENTS: readonly EventToRegister[] = [
+const EVENTS: readonly HookEvent[] = [
   { event: "SessionStart", drain: "if-waiting" },
   { event: "UserPromptSubmit", drain: "no" },
   { event: "PreToolUse", drain: "no" },
@@ -54,7 +50,4 @@ const EVENTS: readonly EventToRegister[] = [
 
 /** Without a matcher a hook runs for every tool and every origin. No time limit: versions disagree about its unit. */
 const registrationsFor = (command: HookCommand): readonly Registration[] =>
-  EVENTS.map(({ event, drain }) => ({
-    event,
-    entry: { type: "command", name: HOOK_NAME, command: command({ source: SOURCE, drain }) },
-  }));
+  registrationsOf(SOURCE, EVENTS, command, (line) => ({ type: "command", name: HOOK_NAME, command: line }));

@@ -73,7 +73,7 @@ function agentOfEvent(event: Fields): string | undefined {
 const isHidden = (event: Fields): boolean =>
   [event["subagent_id"], event["subagent_name"], agentOf(event["prompt_id"])].some((id) => isHiddenAgent(asString(id)));
 
-/** Of requests that no prompt and no call caused: the program shortens the conversation, or runs an agent that nobody asked for. */
+/** Requests without a prompt or call: the program compacts the conversation, or runs an internal agent. */
 function purposeOf(event: Fields): "compaction" | "memory" | "other" | undefined {
   const promptId = asString(event["prompt_id"]) ?? "";
   if (promptId.startsWith("compress-")) return "compaction";

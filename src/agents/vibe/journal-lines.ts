@@ -83,7 +83,7 @@ function intent(line: JournalLine, request: Fields): void {
   }
 }
 
-/** A turn that a notification or another agent started has no prompt of its own in the journal. */
+/** A turn that a notification or another agent started has no prompt in the journal. */
 function startTurn(line: JournalLine, turnId: string): void {
   const { state, sink, of } = line;
   state.turn = turnId;

@@ -23,7 +23,7 @@ export function roots(home: string, env: Readonly<Record<string, string | undefi
   return [join(asString(env["VIBE_HOME"]) ?? join(home, FOLDER), SESSIONS)];
 }
 
-/** All sessions that are no subagents. A subagent whose session was deleted stands for it. */
+/** All sessions except subagents. A subagent is included if its parent session was deleted. */
 export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
   const sessions = new Map<string, Dated>();
   for (const root of await foldersBelow(query, LAYOUTS)) {

@@ -8,7 +8,7 @@ export interface Shell {
   readonly program: string;
   /** Before the command line. */
   readonly args: readonly string[];
-  /** cmd.exe has rules of its own for quotes: Node must not add any. */
+  /** cmd.exe quotes differently, so Node must not add quotes. */
   readonly isVerbatim?: true;
 }
 

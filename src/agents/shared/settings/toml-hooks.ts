@@ -1,5 +1,5 @@
 import { isOurCommand, SettingsError } from "./settings.ts";
-import { fullPath, type Header, type Pair, type Statement, TomlError, tomlString } from "./toml.ts";
+import { fullPath, type Header, type Pair, pairsBelow, type Statement, TomlError, tomlString } from "./toml.ts";
 import { eolOf, statementsOf } from "./toml-statements.ts";
 
 // Hooks as `[[hooks]]` tables in a TOML file
@@ -95,15 +95,6 @@ const isHooksHeader = (statement: Statement): statement is Header =>
   statement.isArray &&
   statement.path.length === 1 &&
   statement.path[0]?.name === "hooks";
-
-function pairsBelow(statements: readonly Statement[], at: number): readonly Pair[] {
-  const pairs: Pair[] = [];
-  for (const statement of statements.slice(at + 1)) {
-    if (statement.kind === "header") break;
-    pairs.push(statement);
-  }
-  return pairs;
-}
 
 const isWanted = ({ texts, keys }: TomlHook, wanted: WantedTomlHook): boolean =>
   keys.length === Object.keys(wanted).length &&

@@ -48,6 +48,16 @@ export class TomlError extends Error {
   }
 }
 
+/** The pairs of a table: all between its header and the next one. */
+export function pairsBelow(statements: readonly Statement[], at: number): readonly Pair[] {
+  const pairs: Pair[] = [];
+  for (const statement of statements.slice(at + 1)) {
+    if (statement.kind === "header") break;
+    pairs.push(statement);
+  }
+  return pairs;
+}
+
 /** The full path of a pair: the names of its header and its own. */
 export const fullPath = ({ header, path }: Pair): readonly string[] =>
   [...(header?.path ?? []), ...path].map(({ name }) => name);

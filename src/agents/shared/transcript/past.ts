@@ -94,6 +94,36 @@ export function oldestFirst<T extends Dated>(sessions: Iterable<T>): readonly T[
   return [...sessions].sort((a, b) => a.startMs - b.startMs || (a.sessionId < b.sessionId ? -1 : 1));
 }
 
+/**
+ * Sessions that have one file each, which names the session.
+ *
+ * @param layouts see `foldersBelow`
+ * @param idIn the session's id in a file's name; `undefined` for other files. Copies of a session's file have its id too
+ * @returns oldest first
+ */
+export async function* sessionFiles(
+  query: LocateQuery,
+  layouts: readonly string[],
+  idIn: (name: string) => string | undefined,
+): AsyncGenerator<LocatedSession> {
+  const sessions = new Map<string, Dated & { readonly mains: readonly string[] }>();
+  for (const folder of await foldersBelow(query, layouts)) {
+    for (const { name, path, isFolder } of await entriesIn(folder, query)) {
+      const sessionId = isFolder ? undefined : idIn(name);
+      const file = sessionId === undefined ? undefined : statFile(path, query);
+      if (sessionId === undefined || file === undefined || file.sizeBytes === 0) continue;
+      const known = sessions.get(sessionId);
+      sessions.set(sessionId, {
+        sessionId,
+        path: known?.path ?? path,
+        startMs: Math.min(known?.startMs ?? file.startMs, file.startMs),
+        mains: [...(known?.mains ?? []), path],
+      });
+    }
+  }
+  for (const session of oldestFirst(sessions.values())) yield located(session, query);
+}
+
 export const located = (
   { sessionId, path, mains, only }: Omit<LocatedSession, "home">,
   { home }: LocateQuery,

@@ -25,7 +25,7 @@ export interface SessionTable<T extends TreeSession> {
 export interface SessionTree<T extends TreeSession> {
   /** @returns `undefined` if there is none, or the database has no such table */
   sessionRow(db: View, id: string): T | undefined;
-  /** Sessions that are no subagents, oldest first. A subagent whose parent is gone stands for itself. */
+  /** All sessions except subagents, oldest first. A subagent is included if its parent is gone. */
   rootSessions(db: View): readonly T[];
   /** Subagents' sessions of this one, at any depth, in order of creation. */
   descendants(db: View, id: string): readonly T[];
