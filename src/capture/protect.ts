@@ -24,7 +24,15 @@ export const protectAttributes = ({ redact }: Protected, attributes: Attributes)
 export const protectCounts = ({ redact }: Protected, counts: readonly Counted[]): readonly Counted[] =>
   counts.map((counted) => redactCounted(counted, redact));
 
-export const protectEvent = ({ redact }: Protected, event: Event): Event => redactNames(event, redact);
+/** Nothing is found by the path of a written file, so it is redacted too; it stays on this machine, so its home folder remains. */
+export function protectEvent(
+  { redact, redactSecrets }: Pick<CaptureContext, "redact" | "redactSecrets">,
+  event: Event,
+): Event {
+  const clean = redactNames(event, redact);
+  if (clean.type !== "file.write") return clean;
+  return { ...clean, data: { ...clean.data, path: redactSecrets(clean.data.path) } };
+}
 
 export const protectEntries = (
   { redact }: Protected,

@@ -35,7 +35,7 @@ export function readMachineDocument(text: string, path: string): MachineLayer {
         ? `"locked" names ${unknown.map((key) => JSON.stringify(key)).join(", ")}, which is no setting`
         : undefined;
   if (problem === undefined) return { ...layer, path, locked };
-  return { ...unreadableDocument(path, problem), path, locked };
+  return { ...unreadableDocument(path, `not used: ${problem}`), path, locked };
 }
 
 /**
@@ -74,9 +74,9 @@ export function parseDocument(
   return { root };
 }
 
-/** A file that cannot be read: no permission, a directory … */
-export function unreadableDocument(path: string, reason: string): FileLayer {
-  const error = `${path}: cannot be read (${reason}); export is off until this is fixed`;
+/** A file that is not used. `problem`: what is wrong with it, after its name. */
+export function unreadableDocument(path: string, problem: string): FileLayer {
+  const error = `${path}: ${problem}; export is off until this is fixed`;
   return { ...newLayer(), errors: [error], unreadable: true };
 }
 

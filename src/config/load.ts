@@ -45,11 +45,13 @@ export async function loadConfig(
 async function readFileLayer(path: string): Promise<FileLayer> {
   try {
     // Reading a pipe without input would block every drain
-    if ((await stat(path)).isFIFO()) return unreadableDocument(path, "it is a pipe");
+    if ((await stat(path)).isFIFO()) return unreadableDocument(path, "cannot be read (it is a pipe)");
     return readDocument(await readFile(path, "utf8"), path);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
-    return code === "ENOENT" ? { ...newLayer(), unreadable: false } : unreadableDocument(path, code);
+    return code === "ENOENT"
+      ? { ...newLayer(), unreadable: false }
+      : unreadableDocument(path, `cannot be read (${code})`);
   }
 }
 

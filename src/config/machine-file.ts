@@ -21,12 +21,12 @@ export async function readMachineFile(
     const target = await realpath(path);
     const problem =
       (await stat(target)).size > MAX_BYTES ? "it is larger than 1 MiB" : await distrust(target, trustedUids);
-    if (problem !== undefined) return { ...unreadableDocument(path, problem), path, locked: [] };
+    if (problem !== undefined) return { ...unreadableDocument(path, `not used: ${problem}`), path, locked: [] };
     return readMachineDocument(await readFile(target, "utf8"), path);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
     if (code === "ENOENT" || code === "ENOTDIR") return { ...NONE, path };
-    return { ...unreadableDocument(path, code), path, locked: [] };
+    return { ...unreadableDocument(path, `cannot be read (${code})`), path, locked: [] };
   }
 }
 
@@ -41,12 +41,12 @@ export async function distrust(path: string, trustedUids: readonly number[] = [0
   if (!found.isFile()) return "it is not a regular file";
   if (process.platform === "win32") return undefined;
   if (!trustedUids.includes(found.uid)) return `it belongs to user ${found.uid}, not to root`;
-  if ((found.mode & GROUP_OR_OTHERS_WRITE) !== 0) return "others than root can write it: chmod 644";
+  if ((found.mode & GROUP_OR_OTHERS_WRITE) !== 0) return "users other than root can write it: chmod 644";
   for (let folder = dirname(path); ; folder = dirname(folder)) {
     const { uid, mode } = await stat(folder);
     if (!trustedUids.includes(uid)) return `its folder ${folder} belongs to user ${uid}, not to root`;
     const isOpen = (mode & GROUP_OR_OTHERS_WRITE) !== 0 && (mode & STICKY) === 0;
-    if (isOpen) return `others than root can write its folder ${folder}: chmod 755`;
+    if (isOpen) return `users other than root can write its folder ${folder}: chmod 755`;
     if (folder === dirname(folder)) return undefined;
   }
 }

@@ -22,14 +22,7 @@ export async function ensureStateDirs(dirs: InboxDirs & { readonly stateDir: str
   for (const dir of [dirs.stateDir, dirs.inboxDir, dirs.claimedDir, dirs.quarantineDir]) {
     await retryOnce(() => step("state.make", () => mkdir(dir, { recursive: true, mode: 0o700 }))).catch(
       async (error: unknown) => {
-        const closed = await closedFolder(dir);
-        const advice =
-          closed === undefined
-            ? "remove the file in its place, or set OPENHOOK_OTEL_HOME to another folder"
-            : `its owner's rights are missing: chmod u+rwx ${JSON.stringify(closed)}`;
-        throw new Error(`cannot create the directory ${JSON.stringify(dir)}: ${messageOf(error)}; ${advice}`, {
-          cause: error,
-        });
+        throw new Error(await cannotCreate(dir, error), { cause: error });
       },
     );
     // Windows has no modes
@@ -37,6 +30,16 @@ export async function ensureStateDirs(dirs: InboxDirs & { readonly stateDir: str
     const { mode } = await lstat(dir);
     if ((mode & 0o777) !== 0o700) await chmod(dir, 0o700).catch(() => {});
   }
+}
+
+/** The message for a directory that cannot be created, with the cause and the remedy. */
+export async function cannotCreate(dir: string, error: unknown): Promise<string> {
+  const closed = await closedFolder(dir);
+  const advice =
+    closed === undefined
+      ? "remove the file in its place, or set OPENHOOK_OTEL_HOME to another folder"
+      : `its owner's rights are missing: chmod u+rwx ${JSON.stringify(closed)}`;
+  return `cannot create the directory ${JSON.stringify(dir)}: ${messageOf(error)}; ${advice}`;
 }
 
 /** An entry of one of the directories. */

@@ -3,6 +3,7 @@ import { messageOf } from "../model/error-message.ts";
 import type { ExportOutcome } from "../model/settings.ts";
 import type { MetricPoint, SpanRecord } from "../model/telemetry.ts";
 import { estimatedBytes, halves, intoRequests } from "./batch.ts";
+import { EncodeError } from "./encode-error.ts";
 import { Pace, type PaceBounds } from "./pace.ts";
 import type { Sender } from "./send.lazy.ts";
 import { type Delivery, type DeliverySummary, isBadContent, rejectedOf, Tally } from "./tally.ts";
@@ -90,7 +91,7 @@ async function deliver<Item>(
   };
   const sendRows = async (part: readonly Row<Item>[]): Promise<void> => {
     if (hasEnded()) return;
-    const outcome = await send(part.map((row) => row.record)).catch(unencodable);
+    const outcome = await send(part.map((row) => row.record)).catch(unlessEncodeError);
     if (outcome instanceof Unencodable) {
       if (part.length === 1)
         return report({
@@ -150,7 +151,12 @@ class Unencodable {
     this.refused = { status: "refused", httpStatus: 400, reason: `a record cannot be encoded: ${this.reason}` };
   }
 }
-const unencodable = (error: unknown): Unencodable => new Unencodable(error);
+
+/** Other errors end the delivery: the request may have been sent. */
+function unlessEncodeError(error: unknown): Unencodable {
+  if (error instanceof EncodeError) return new Unencodable(error);
+  throw error;
+}
 
 const RESULTS = {
   ok: "settled",

@@ -1,14 +1,16 @@
+import { messageOf } from "../model/error-message.ts";
 import { withSeriesLabels } from "../model/series-labels.ts";
 import type { ExportOutcome, OtlpSettings, OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
 import type { MetricPoint, SpanRecord } from "../model/telemetry.ts";
 import { encodeMetrics, encodeSpans } from "./encode.ts";
+import { EncodeError } from "./encode-error.ts";
 import { openTransport } from "./open-transport.ts";
 import { scopeOf, toReadableSpans, toResourceMetrics } from "./readable.ts";
 import { resourcesOver, withoutSeriesLabels } from "./resource.ts";
 import { toOutcome } from "./response.ts";
 import type { Transport } from "./transport-response.ts";
 
-/** Sends records to the configured destinations. Each call is one request and one attempt; no call rejects. */
+/** Sends records to the configured destinations. Each call is one request and one attempt; it only rejects with `EncodeError`. */
 export interface Sender {
   /** All records in one request. An empty list returns `ok` without a request. */
   sendSpans(records: readonly SpanRecord[]): Promise<ExportOutcome>;
@@ -62,15 +64,22 @@ export function createSender(
     async sendSpans(records) {
       if (records.length === 0) return NOTHING_TO_SEND;
       if (traces === undefined) return noDestination("traces");
-      const spans = toReadableSpans(records, resourceOf, scope);
-      return post(traces, encodeSpans(spans, traces.settings.protocol), settings.maxBytesPerRequest);
+      const { protocol } = traces.settings;
+      const body = encoded(() => encodeSpans(toReadableSpans(records, resourceOf, scope), protocol));
+      return post(traces, body, settings.maxBytesPerRequest);
     },
     async sendMetrics(points) {
       if (points.length === 0) return NOTHING_TO_SEND;
       if (metrics === undefined || settings.metrics === undefined) return noDestination("metrics");
-      const data = toResourceMetrics(points.map(withSeriesLabels), resourceOfPoint, settings.metrics.temporality);
+      const { temporality } = settings.metrics;
+      const data = encoded(() => toResourceMetrics(points.map(withSeriesLabels), resourceOfPoint, temporality));
       if (data.length === 0) return NOTHING_TO_SEND;
-      return post(metrics, encodeMetrics(data, metrics.settings.protocol), settings.maxBytesPerRequest);
+      const { protocol } = metrics.settings;
+      return post(
+        metrics,
+        encoded(() => encodeMetrics(data, protocol)),
+        settings.maxBytesPerRequest,
+      );
     },
     close() {
       traces?.transport.shutdown();
@@ -89,6 +98,15 @@ interface Channel {
 }
 
 const NOTHING_TO_SEND: ExportOutcome = { status: "ok", rejected: 0 };
+
+/** @throws EncodeError for any error */
+function encoded<T>(encode: () => T): T {
+  try {
+    return encode();
+  } catch (error) {
+    throw new EncodeError(messageOf(error), { cause: error });
+  }
+}
 
 async function post(channel: Channel, body: Uint8Array, maxBytes: number): Promise<ExportOutcome> {
   if (body.length > maxBytes) {

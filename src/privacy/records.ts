@@ -70,7 +70,7 @@ export function redactAttributes<T extends Attributes | Readonly<Record<string, 
 
 /**
  * Redacts names, codes and texts of an event or entry. Ids and times stay. Paths stay too: transcripts and
- * repositories are found by them, and they are never sent.
+ * repositories are found by them, and they are never sent. Paths of written files: see `protectEvent`.
  *
  * @returns the same object if nothing had to be redacted
  */

@@ -5,6 +5,7 @@ import { isOurCommand } from "../agents/shared/settings/settings.ts";
 import { type WindowsLine, windowsLine } from "../agents/shared/settings/windows-line.ts";
 import { readFileIfAny, removeFile, writeFileAtomic } from "../config/files.ts";
 import { type Context, UserError } from "../context.ts";
+import { cannotCreate } from "../intake/inbox-dirs.ts";
 import { LOST_COUNT } from "../intake/inbox-file.ts";
 import type { HookCommand } from "../model/agent.ts";
 import { suggest } from "../model/suggest.ts";
@@ -137,10 +138,7 @@ async function makePrivate(path: string, platform: NodeJS.Platform): Promise<voi
     await mkdir(path, { recursive: true, mode: 0o700 });
     if (platform !== "win32" && ((await stat(path)).mode & 0o077) !== 0) await chmod(path, 0o700);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    const advice = "remove the file in its place, or set OPENHOOK_OTEL_HOME to another folder";
-    const text = `cannot create the directory ${JSON.stringify(path)}: ${reason}; ${advice}`;
-    throw new UserError("E_STATE", text, 1, { cause: error });
+    throw new UserError("E_STATE", await cannotCreate(path, error), 1, { cause: error });
   }
 }
 

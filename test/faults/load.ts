@@ -2,7 +2,16 @@
 // while real drains run.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -174,7 +183,9 @@ export function putAll(machine: Machine, lanes: readonly Lane[]): void {
   const { inboxDir } = machine.places;
   mkdirSync(inboxDir, { recursive: true, mode: 0o700 });
   let pid = 0;
-  for (const { source, event, payload, env } of lanes.flat()) {
+  const all = lanes.flat();
+  const startMs = Date.now() - all.length;
+  for (const { source, event, payload, env } of all) {
     const head = formatHead({
       source,
       event,
@@ -183,7 +194,12 @@ export function putAll(machine: Machine, lanes: readonly Lane[]): void {
       cwd: machine.home,
       env: recordedEnv({ HOME: machine.home, ...env }),
     });
-    writeFileSync(join(inboxDir, `1-${pid}-0.evt`), `${head}${at(machine, payload)}${formatEnd("whole")}`);
+    const file = join(inboxDir, `1-${pid}-0.evt`);
+    writeFileSync(file, `${head}${at(machine, payload)}${formatEnd("whole")}`);
+    // Some agents' equal payloads differ only in their arrival, as from hooks that run one after another
+    // In the middle of a millisecond, because seconds are stored as a fraction
+    const arrivedS = (startMs + pid + 0.5) / 1_000;
+    utimesSync(file, arrivedS, arrivedS);
   }
 }
 

@@ -81,6 +81,21 @@ describe("a healthy backend", () => {
     expect(most).toBe(3);
   });
 
+  test("an error that is not of the encoder ends the delivery: the request may have been sent, so it is not sent in halves", async () => {
+    let requests = 0;
+    const sendSpans = (): Promise<ExportOutcome> => {
+      requests++;
+      return Promise.reject(new Error("no space left"));
+    };
+    const bounds = { maxSpansPerRequest: 8, maxBytesPerRequest: 10_000, concurrency: 1 };
+    const deliveries: Delivery[] = [];
+    const delivered = deliverSpans(rowsOf(8), { sendSpans }, bounds, (delivery) => {
+      deliveries.push(delivery);
+    });
+    await expect(delivered).rejects.toThrow("no space left");
+    expect([requests, deliveries]).toEqual([1, []]);
+  });
+
   test("the outbox is read when a request can start, not ahead", async () => {
     let pulled = 0;
     let begun = 0;

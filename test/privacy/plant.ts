@@ -47,8 +47,10 @@ export class Planter {
     const inner = /^\s*[[{]/.test(text) ? parsed(text) : undefined;
     if (inner !== undefined) return JSON.stringify(this.plant(inner, key, true));
     if (NAMES.test(key) && !isContent) return this.#name(text);
+    // Kept on this machine, except secrets
+    if (PATHS.test(key) && !isAbsolute(text)) return this.#name(text);
     const isWords = isContent || CONTENT.test(key) || /\s/.test(text.trim());
-    if (!isWords || MACHINERY.has(key) || TIME.test(text) || /^[/~]|^[A-Za-z]:\\|^file:/.test(text)) return text;
+    if (!isWords || MACHINERY.has(key) || TIME.test(text) || isAbsolute(text)) return text;
     return this.#content(text);
   }
 
@@ -72,6 +74,9 @@ export const foundIn = (what: string, text: string, needles: readonly string[]):
     [...text.matchAll(new RegExp(`.{0,80}${needle}.{0,20}`, "gi"))].slice(0, 3).map(([around]) => `${what}: ${around}`),
   );
 
+/** A text without the values of JSON members `path`: paths of written files stay on this machine, except secrets. */
+export const withoutPaths = (text: string): string => text.replace(/(\\*"path\\*":\\*")[^"\\]*/g, "$1");
+
 // --- internal ---
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -81,12 +86,15 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const isBlockList = (value: unknown): boolean =>
   Array.isArray(value) && value.every((item) => isObject(item) && "type" in item);
 
+const isAbsolute = (text: string): boolean => /^[/~]|^[A-Za-z]:\\|^file:/.test(text);
+const PATHS = /^(?:file_?path|path|target_?file|relative_?path)$/i;
+
 /** The agents' keywords, ids and times. */
 const MACHINERY: ReadonlySet<string> = new Set(
   `type kind role id uuid version timestamp status state phase subtype event hook_event_name hookEventName eventName source
    session_id sessionId conversation_id conversationId generation_id turn_id turnId tool_use_id toolUseId tool_call_id
    toolCallId call_id callID callId parentUuid parent_id parentId parentID sessionID messageID messageId message_id
-   requestId request_id response_id cwd transcript_path transcriptPath agent_transcript_path stop_reason finish_reason finish
+   action_id child_session_id subagentId subagent_id modelId resolvedModel requestId request_id response_id cwd transcript_path transcriptPath agent_transcript_path stop_reason finish_reason finish
    reason trigger providerID provider modelID created_at updated_at time ts openhook mode permission_mode approval_policy
    sandbox_policy originator entrypoint promptId prompt_id leafUuid logicalParentUuid agentId agent_id interruptedMessageId
    userType cli_version tool_name toolName name tool model`.split(/\s+/),

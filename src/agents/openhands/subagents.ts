@@ -2,6 +2,7 @@ import { dirname, join } from "node:path";
 import { defined } from "../../model/defined.ts";
 import type { FactSink } from "../../model/fact-sink.ts";
 import type { EntryOf } from "../../model/transcript.ts";
+import { asObject, asString } from "../shared/payload/json.ts";
 import { type EventFile, eventNames, readEvents } from "./event-files.ts";
 import { foldersIn } from "./folders.ts";
 import { LocalTimes } from "./local-times.ts";
@@ -34,7 +35,14 @@ export function linkSubagents(
     if (run === undefined) continue;
     state.tasks = state.tasks.filter((one) => one !== run);
     state.linked = [...state.linked, child.id];
-    sink.other(subagentEntry(child.id, child.ms, run, agentId));
+    const [call] = readEvents(
+      join(dirname(path), EVENTS_FOLDER),
+      [run.fileName],
+      new LocalTimes(state.offsetMs),
+      roots,
+    );
+    const agentType = asString(asObject(call?.event?.["action"])?.["subagent_type"]);
+    sink.other(subagentEntry(child.id, child.ms, { callId: run.callId, agentType }, agentId));
   }
 }
 
@@ -42,7 +50,7 @@ export function linkSubagents(
 export const subagentEntry = (
   id: string,
   timeMs: number,
-  run: Pick<TaskRun, "callId" | "type"> | undefined,
+  call: { readonly callId: string; readonly agentType: string | undefined } | undefined,
   parentAgentId: string | undefined,
 ): EntryOf<"subagent"> =>
   defined<EntryOf<"subagent">>({
@@ -50,8 +58,8 @@ export const subagentEntry = (
     key: `subagent:${id}`,
     timeMs,
     agentId: id,
-    agentType: run?.type,
-    parentCallId: run?.callId,
+    agentType: call?.agentType,
+    parentCallId: call?.callId,
     parentAgentId,
   } as EntryOf<"subagent">);
 

@@ -20,7 +20,8 @@ export interface OpenCall {
 export interface Task {
   /** Digest of what the subagent is asked to do. */
   readonly digest: string;
-  readonly type?: string;
+  /** The file of the call's event: the subagent's type is read from it, because the state must not contain names. */
+  readonly fileName: string;
 }
 
 /** A run of a call that started a subagent whose folder is not known yet. */

@@ -29,7 +29,8 @@ export interface Conversation {
 /** Passes the facts of one event to the sink and updates the state. */
 export function walk(file: EventFile, event: Fields, state: WalkState, conversation: Conversation): void {
   const timeMs = file.timeMs ?? state.timeMs;
-  const context: Context = { event, id: asString(event["id"]) ?? file.name, timeMs, state, ...conversation };
+  const id = asString(event["id"]) ?? file.name;
+  const context: Context = { event, id, fileName: file.name, timeMs, state, ...conversation };
   readKind(event["kind"], context);
   state.timeMs = timeMs;
   state.isStart = isSessionStart(event);
@@ -51,6 +52,7 @@ export const taskDigest = (text: string | undefined): string => actionDigest(tex
 interface Context extends Conversation {
   readonly event: Fields;
   readonly id: string;
+  readonly fileName: string;
   readonly timeMs: number;
   readonly state: WalkState;
 }
@@ -141,11 +143,11 @@ function answer({ event, timeMs, state, agentId, model, sink }: Context, asksFor
 /** The key of an answer of a model: its id is unique in the world. */
 export const responseKey = (responseId: string): string => `response:${responseId}`;
 
-function toolUse({ event, id, timeMs, state, agentId, sink }: Context): void {
+function toolUse({ event, id, fileName, timeMs, state, agentId, sink }: Context): void {
   const [givenId, name] = [asString(event["tool_call_id"]), asString(event["tool_name"])];
   if (givenId === undefined || name === undefined) return;
   const action = asObject(event["action"]);
-  const task = taskIn(action);
+  const task = taskIn(action, fileName);
   const call = defined<OpenCall>({
     id,
     givenId,
@@ -174,10 +176,9 @@ const addTaskRun = (state: WalkState, run: WalkState["tasks"][number]): void => 
   state.tasks = [...state.tasks.slice(-MAX_KEPT + 1), run];
 };
 
-function taskIn(action: Fields | undefined): Task | undefined {
+function taskIn(action: Fields | undefined, fileName: string): Task | undefined {
   if (action?.["kind"] !== "TaskAction" || asString(action["resume"]) !== undefined) return undefined;
-  const type = asString(action["subagent_type"]);
-  return { digest: taskDigest(asString(action["prompt"])), ...(type !== undefined && { type }) };
+  return { digest: taskDigest(asString(action["prompt"])), fileName };
 }
 
 type Result = ReturnType<typeof outcomeIn> | { readonly status: "denied" | "unfinished"; readonly exitCode?: never };

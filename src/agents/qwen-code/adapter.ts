@@ -11,7 +11,7 @@ import { payloadDigest } from "../shared/payload/identity.ts";
 import { asArray, asCode, asCount, asObject, asString, asTimeMs, ownOf, parsedJson } from "../shared/payload/json.ts";
 import { type Marks, recogniseByMarks } from "../shared/payload/marks.ts";
 import { eventOf, type PayloadEvent, sessionOf } from "../shared/payload/payload-event.ts";
-import { isDenial, isHiddenAgent, mcpServerOf, spawnedAgent } from "./names.ts";
+import { isDenial, isHiddenAgent, mcpServerOf, spawnedAgent, subagentIdOf } from "./names.ts";
 
 export const SOURCE = "qwen-code";
 
@@ -34,9 +34,8 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   const digest = payloadDigest(payload);
   // The payload's time distinguishes equal payloads; without a time, the hook's process does
   const once = timeMs === undefined ? `${digest}:${intake.hookPid ?? ""}` : digest;
-  const agentId = asString(p["agent_id"]);
   const shared = defined<Extras>({
-    agent_id: isHiddenAgent(agentId) ? undefined : agentId,
+    agent_id: subagentIdOf(p["agent_id"]),
     agent_type: asString(p["agent_type"]),
     permission_mode: asCode(p["permission_mode"]),
     transcript_path: asString(p["transcript_path"]),

@@ -8,7 +8,7 @@ export interface ChatState {
   timeMs: number;
   /** The prompt whose turn the lines belong to. */
   promptKey: string | undefined;
-  /** Facts about the session that were last passed on, as one text. */
+  /** Digest of the facts about the session that were last passed on. */
   about: string | undefined;
   /** The latest answers: lines about their tool calls follow. */
   answers: readonly Answer[] | undefined;

@@ -1,5 +1,6 @@
 // Lines as written by 0.24.4, recorded and read in the program, 2026-11-26; rules in README.md beside this file
 import type { FactSink } from "../../model/fact-sink.ts";
+import { payloadDigest } from "../shared/payload/identity.ts";
 import { asArray, asCode, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import type { JsonLine } from "../shared/transcript/json-line.ts";
 import { UNREADABLE } from "../shared/transcript/read-lines.ts";
@@ -108,8 +109,9 @@ function telemetry(context: LineContext): void {
 function about(context: LineContext): void {
   const { o, uuid, state, sink } = context;
   const facts = { agentVersion: asString(o["version"]), cwd: asString(o["cwd"]), gitBranch: asString(o["gitBranch"]) };
-  const text = JSON.stringify(facts);
-  if (state.about === text) return;
-  state.about = text;
+  // The state must not contain names
+  const digest = payloadDigest(facts);
+  if (state.about === digest) return;
+  state.about = digest;
   sink.other({ kind: "session", ...factBase(context, `session:${uuid}`), promptKey: undefined, ...facts });
 }

@@ -3,7 +3,7 @@ import { withParts } from "../../model/known.ts";
 import type { TokenUsage } from "../../model/transcript.ts";
 import { asCode, asCount, asString, asTimeMs } from "../shared/payload/json.ts";
 import { type Answer, type Fields, factBase, type LineContext } from "./line-context.ts";
-import { agentOf, isHiddenAgent } from "./names.ts";
+import { agentOf, isHiddenAgent, subagentIdOf } from "./names.ts";
 
 /** `qwen-code.api_response`: one answer of a model, of the main agent, a subagent or one that the program hides. */
 export function modelCall(context: LineContext, event: Fields): void {
@@ -66,8 +66,7 @@ const repetition = (responseId: string, event: Fields): string =>
   isRandomId(responseId) ? "" : (asString(event["event.timestamp"]) ?? "");
 
 function agentOfEvent(event: Fields): string | undefined {
-  const agentId = asString(event["subagent_id"]) ?? agentOf(event["prompt_id"]);
-  return isHidden(event) ? undefined : agentId;
+  return isHidden(event) ? undefined : subagentIdOf(event["subagent_id"] ?? agentOf(event["prompt_id"]));
 }
 
 const isHidden = (event: Fields): boolean =>

@@ -1,3 +1,5 @@
+import { QWEN_NAMES } from "../shared/names/own-names.ts";
+import { inputDigest } from "../shared/payload/digest.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 
 /**
@@ -5,6 +7,16 @@ import { asObject, asString } from "../shared/payload/json.ts";
  * requests belong to the main agent.
  */
 export const isHiddenAgent = (agentId: string | undefined): boolean => agentId?.startsWith("managed-") === true;
+
+/**
+ * A subagent's id; `undefined` for the main agent and hidden ones. Qwen Code's id begins with the subagent's type. A type that
+ * is not built in is a name that the user chose, and ids are stored at every capture level, so such an id is replaced by its digest.
+ */
+export function subagentIdOf(native: unknown): string | undefined {
+  const id = asString(native);
+  if (id === undefined || isHiddenAgent(id)) return undefined;
+  return QWEN_NAMES.agentTypes.some((type) => id.startsWith(`${type}-`)) ? id : `agent-${inputDigest(id)}`;
+}
 
 /** MCP tools have the names `mcp__<server>__<tool>`. */
 export const mcpServerOf = (tool: string | undefined): string | undefined => /^mcp__(.+?)__/.exec(tool ?? "")?.[1];
@@ -25,5 +37,5 @@ export function spawnedAgent(
 ): string | undefined {
   if (callId === undefined || (tool !== "agent" && tool !== "task")) return undefined;
   const type = asString(asObject(display)?.["subagentName"]) ?? asString(asObject(input)?.["subagent_type"]);
-  return type === undefined ? undefined : `${type}-${callId}`;
+  return type === undefined ? undefined : subagentIdOf(`${type}-${callId}`);
 }

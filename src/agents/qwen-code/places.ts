@@ -12,6 +12,7 @@ import {
   oldestFirst,
   statFile,
 } from "../shared/transcript/past.ts";
+import { subagentIdOf } from "./names.ts";
 
 /** `~/.qwen/projects`. `QWEN_HOME` replaces `~/.qwen`, and `QWEN_RUNTIME_DIR` too, but only for session files. */
 export function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
@@ -53,7 +54,8 @@ export async function files(query: TranscriptQuery): Promise<readonly Transcript
   for (const project of new Set(paths.map((path) => dirname(dirname(path))))) {
     const folder = join(project, "subagents", query.sessionId);
     for (const file of await namesIn(folder, query)) {
-      const agentId = SUBAGENT_FILE.exec(file)?.[1];
+      const native = SUBAGENT_FILE.exec(file)?.[1];
+      const agentId = subagentIdOf(native) ?? native;
       if (agentId !== undefined) found.push({ path: join(folder, file), agentId });
     }
   }

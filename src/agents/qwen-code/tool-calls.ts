@@ -6,7 +6,7 @@ import { inputDigest } from "../shared/payload/digest.ts";
 import { asArray, asCode, asCount, asExitCode, asObject, asString } from "../shared/payload/json.ts";
 import { type Fields, factBase, type LineContext } from "./line-context.ts";
 import { asksForTools } from "./model-calls.ts";
-import { agentOf, isDenial, isHiddenAgent, mcpServerOf, spawnedAgent } from "./names.ts";
+import { agentOf, isDenial, mcpServerOf, spawnedAgent, subagentIdOf } from "./names.ts";
 
 /** A call in an answer of this file's agent. */
 export function toolUse(context: LineContext, call: Fields): void {
@@ -55,8 +55,7 @@ export function toolCallEvent(context: LineContext, event: Fields): void {
   const given = asString(event["call_id"]);
   if (given === undefined) return;
   const answer = context.state.answers?.findLast((one) => one.responseId === event["response_id"]);
-  const named = agentOf(event["prompt_id"]);
-  const agentId = isHiddenAgent(named) ? undefined : named;
+  const agentId = subagentIdOf(agentOf(event["prompt_id"]));
   if (answer !== undefined && answer.place.agentId === agentId) asksForTools(context, answer);
   // The subagent's file has these calls; ids that restart are known only there
   if (agentId !== undefined && !isRandomId(given)) return;

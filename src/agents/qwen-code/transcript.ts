@@ -9,6 +9,7 @@ import { type LineRules, readLines } from "../shared/transcript/read-lines.ts";
 import { lineContent } from "./content.ts";
 import { type ChatState, chatState } from "./line-context.ts";
 import { KINDS, readLine } from "./lines.ts";
+import { subagentIdOf } from "./names.ts";
 import { files, locate, roots } from "./places.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
@@ -45,6 +46,6 @@ async function subagentOf(file: TranscriptFile, agentId: string, readMs: number)
     agentType: asString(about["agentType"]),
     parentCallId: isCounted ? undefined : started,
     parentGivenId: isCounted ? started : undefined,
-    parentAgentId: asString(about["parentAgentId"]),
+    parentAgentId: subagentIdOf(about["parentAgentId"]),
   } as EntryOf<"subagent">);
 }

@@ -118,3 +118,21 @@ describe("recognition", () => {
     expect(recognises(moved, intake({ env: { QWEN_CODE_SESSION_ID: "another" } }))).toBe("possible");
   });
 });
+
+describe("ids of subagents", () => {
+  const agentIdIn = (agentId: string): string | undefined => {
+    const [event] = eventsOf("PreToolUse", { agent_id: agentId, tool_name: "edit", tool_call_id: "call_1" });
+    return event === undefined ? undefined : extrasOf(event).agent_id;
+  };
+
+  test("of Qwen Code's own types stay", () => {
+    expect(agentIdIn("general-purpose-call_51f5")).toBe("general-purpose-call_51f5");
+  });
+
+  test("with the name of a user's type are digests: the same for the same id", () => {
+    const id = agentIdIn("acme-reviewer-call_51f5");
+    expect(id).toMatch(/^agent-[0-9a-f]{16}$/);
+    expect(agentIdIn("acme-reviewer-call_51f5")).toBe(id);
+    expect(agentIdIn("acme-reviewer-call_51f6")).not.toBe(id);
+  });
+});

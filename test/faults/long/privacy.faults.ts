@@ -12,7 +12,7 @@ import { redactorOf } from "../../../src/privacy/redact.ts";
 import { EMAIL_RULE, HOME_RULES, re2, SECRET_RULES } from "../../../src/privacy/rules.ts";
 import { openDatabase } from "../../../src/store/database.ts";
 import { canaryRun, recordedCases } from "../../privacy/canary.ts";
-import { CANARY, foundIn, Planter, SECRET } from "../../privacy/plant.ts";
+import { CANARY, foundIn, Planter, SECRET, withoutPaths } from "../../privacy/plant.ts";
 import { ADVERSARIES, FAMILIES, newSeed, SETTINGS_OF_A_SECRET } from "../../privacy/secrets.ts";
 import { type Receiver, startReceiver } from "../../receiver/receiver.ts";
 import { type DocumentedCall, linesOf } from "../../support/documented.ts";
@@ -81,7 +81,11 @@ describe("planted in every documented payload", () => {
         const left = readdirSync(run.places.stateDir, { recursive: true, encoding: "utf8" })
           .map((name) => join(run.places.stateDir, name))
           .filter((path) => statSync(path).isFile() && !path.startsWith(run.places.quarantineDir));
-        for (const path of left) findings.push(...foundIn(path, readFileSync(path, "latin1"), [CANARY, SECRET]));
+        for (const path of left) {
+          const text = readFileSync(path, "latin1");
+          // One agent names a written file in the text of its answer, at whose end the word is planted
+          findings.push(...foundIn(path, text, [SECRET]), ...foundIn(path, withoutPaths(text), [CANARY]));
+        }
         findings.push(...foundIn("log", run.log.join("\n"), [CANARY, SECRET]));
       } finally {
         run.remove();
