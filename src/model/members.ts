@@ -29,6 +29,8 @@ export const ID_MEMBERS: ReadonlySet<string> = new Set([
   "subagentSessionId",
   "inputDigest",
   "givenId",
+  "commit",
+  "replaces",
 ]);
 
 /** Members that hold a path, by which transcripts, repositories and files are found. */

@@ -1,5 +1,5 @@
 import { defined } from "./defined.ts";
-import type { EntryOf, TokenUsage, TranscriptEntry } from "./transcript.ts";
+import { type EntryOf, isChangeFact, type TokenUsage, type TranscriptEntry } from "./transcript.ts";
 import { isWholeUsage } from "./whole-usage.ts";
 import type { Writable } from "./writable.ts";
 
@@ -11,6 +11,7 @@ import type { Writable } from "./writable.ts";
 export function mergeEntries(a: TranscriptEntry, b: TranscriptEntry): TranscriptEntry {
   if (a.kind !== b.kind) return isBefore(b, a) ? b : a;
   if (a.kind === "reported_usage" && b.kind === "reported_usage") return laterSums(a, b);
+  if (isChangeFact(a) && isChangeFact(b)) return moreCertain(a, b);
   const joined = joinFields(a, b) as TranscriptEntry;
   if (a.kind !== "model_call" || b.kind !== "model_call") return joined;
   const own = answer(a, b);
@@ -22,6 +23,21 @@ export function mergeEntries(a: TranscriptEntry, b: TranscriptEntry): Transcript
 
 type ModelCall = EntryOf<"model_call">;
 type Reported = EntryOf<"reported_usage">;
+
+type ChangeFact = EntryOf<"commit"> | EntryOf<"change">;
+
+/** Facts of one commit or change from several sources: the most certain one, completed by the other. */
+function moreCertain(a: ChangeFact, b: ChangeFact): ChangeFact {
+  const order = RANKS.indexOf(a.how) - RANKS.indexOf(b.how) || (isBefore(b, a) ? 1 : -1);
+  const [main, other] = order <= 0 ? [a, b] : [b, a];
+  const joined = { ...other, ...main };
+  // In the log of HEAD an id has all its digits
+  if (joined.kind !== "commit" || other.kind !== "commit" || other.commit.length <= joined.commit.length) return joined;
+  return other.commit.startsWith(joined.commit) ? { ...joined, commit: other.commit } : joined;
+}
+
+/** Where facts come from, the most certain first. */
+const RANKS: readonly ChangeFact["how"][] = ["printed", "branch-name", "trailer", "reflog", "between-turns"];
 
 /**
  * Keeps members that only one of them has. If values differ, the one with the smaller JSON text is kept. Members keep their

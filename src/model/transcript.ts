@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { ChangeFact, CommitFact } from "./changes.ts";
 
 const count = z.number().int().nonnegative();
 
@@ -163,6 +164,12 @@ export const ReportedUsageEntry = z.object({
   byModel: z.record(z.string(), TokenUsage.extend({ costUsd: z.number().nonnegative().optional() })),
 });
 
+/** A commit of the session, found in a tool call's result or in the log of HEAD. */
+export const CommitEntry = z.object({ kind: z.literal("commit"), ...at, ...CommitFact.shape });
+
+/** A pull request, issue, ticket or branch of the session. */
+export const ChangeEntry = z.object({ kind: z.literal("change"), ...at, ...ChangeFact.shape });
+
 /** Our normal form of one transcript record. Metadata only: no text of any kind. */
 export const TranscriptEntry = z.discriminatedUnion("kind", [
   SessionFacts,
@@ -178,9 +185,14 @@ export const TranscriptEntry = z.discriminatedUnion("kind", [
   ResumptionEntry,
   SubagentEntry,
   ReportedUsageEntry,
+  CommitEntry,
+  ChangeEntry,
 ]);
 export type TranscriptEntry = z.infer<typeof TranscriptEntry>;
 export type EntryOf<K extends TranscriptEntry["kind"]> = Extract<TranscriptEntry, { kind: K }>;
+/** Whether an entry is a commit or change: complete as soon as it is read, and part of no turn. */
+export const isChangeFact = (entry: TranscriptEntry): entry is EntryOf<"commit"> | EntryOf<"change"> =>
+  entry.kind === "commit" || entry.kind === "change";
 export type ModelCallEntry = z.infer<typeof ModelCallEntry>;
 
 /**

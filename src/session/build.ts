@@ -13,6 +13,7 @@ import {
   type Subagent,
   type Turn,
 } from "../model/session.ts";
+import { isChangeFact } from "../model/transcript.ts";
 import { isWholeUsage } from "../model/whole-usage.ts";
 import { assign, type Draft, type Drafts } from "./assign.ts";
 import { finishedPartsOf, type OpenRun, PART_LIMITS, withSettledWork } from "./finished-part.ts";
@@ -32,7 +33,9 @@ import { withWrittenFiles } from "./written-files.ts";
  * @returns segments (starting with the last known one), turns and subagents ordered by time; empty lists when there are none
  * @throws never
  */
-export function buildSession(input: SessionInput): Session {
+export function buildSession(whole: SessionInput): Session {
+  // Commits and changes are facts beside the turns
+  const input = { ...whole, entries: whole.entries.filter((entry) => !isChangeFact(entry)) };
   const { entries, context } = input;
   const events = [...new Map(input.events.map((e) => [e.id, e])).values()];
   const unused = new Set([...factsWithoutEffect(input), ...stopsOfSubagents(events)]);

@@ -2,7 +2,8 @@ import { otherKey } from "../model/answer-keys.ts";
 import { idWithoutAgent } from "../model/call-ids.ts";
 import { type Event, extrasOf, hasAssignedSessionId, timeMsOf } from "../model/event.ts";
 import { mergeEntries, withFuller } from "../model/merge.ts";
-import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
+import { type EntryOf, isChangeFact, type TranscriptEntry } from "../model/transcript.ts";
+import { putChangeFact } from "./changes.ts";
 import type { Database } from "./database.ts";
 import { isCopyOfKnownAnswer, replaceCopies } from "./duplicate-answers.ts";
 import { claimRecord, ownedKeyOf, ownerOf } from "./owners.ts";
@@ -70,8 +71,9 @@ export function addEntries(
         entry.kind,
         entry.timeMs,
         JSON.stringify(entry),
-        replaceCopies(db, session, entry) ? 1 : 0,
+        replaceCopies(db, session, entry) || isChangeFact(entry) ? 1 : 0,
       );
+      if (isChangeFact(entry)) putChangeFact(db, session.id, entry);
       if (mayBePruned) revive(db, session.id);
       continue;
     }
@@ -86,6 +88,7 @@ export function addEntries(
       session.id,
       entry.key,
     );
+    if (isChangeFact(after)) putChangeFact(db, session.id, after);
     if (known["settled"] === 1 && isCall(before) && isCall(after)) {
       revisions.push({ session: session.id, before, after });
     }

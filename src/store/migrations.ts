@@ -295,4 +295,60 @@ export const MIGRATIONS: readonly string[] = [
   -- The process with which the segment begins, from session_processes
   ALTER TABLE segments ADD COLUMN process TEXT;
   `,
+  `
+  -- Repositories in which sessions worked. key: the remote's address, otherwise the git directory. git_dir: local, never sent
+  CREATE TABLE repositories (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    name TEXT,
+    url TEXT,
+    git_dir TEXT
+  );
+  ALTER TABLE sessions ADD COLUMN repository_id INTEGER REFERENCES repositories (id);
+
+  -- Commits of sessions, from the entries of kind commit; see model/changes.ts. Only ids
+  CREATE TABLE commits (
+    session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    key TEXT NOT NULL,
+    commit_id TEXT NOT NULL,
+    time_ms REAL NOT NULL,
+    certainty TEXT NOT NULL,
+    how TEXT NOT NULL,
+    kind TEXT,
+    replaces TEXT,
+    call_id TEXT,
+    agent_id TEXT,
+    branch TEXT,
+    -- 1: perhaps in another repository than the session's
+    elsewhere INTEGER NOT NULL,
+    -- 1: it is in the counters
+    counted INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (session, key)
+  ) WITHOUT ROWID;
+  CREATE INDEX commits_by_id ON commits (commit_id);
+  CREATE INDEX commits_by_time ON commits (session, time_ms);
+  CREATE INDEX commits_uncounted ON commits (session) WHERE counted = 0;
+
+  -- Pull requests, issues, tickets and branches of sessions, from the entries of kind change
+  CREATE TABLE changes (
+    session INTEGER NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    key TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    change_id TEXT NOT NULL,
+    time_ms REAL NOT NULL,
+    certainty TEXT NOT NULL,
+    how TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    url TEXT,
+    branch TEXT,
+    call_id TEXT,
+    agent_id TEXT,
+    elsewhere INTEGER NOT NULL,
+    counted INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (session, key)
+  ) WITHOUT ROWID;
+  CREATE INDEX changes_by_id ON changes (kind, change_id);
+  CREATE INDEX changes_by_time ON changes (session, time_ms);
+  CREATE INDEX changes_uncounted ON changes (session) WHERE counted = 0;
+  `,
 ];

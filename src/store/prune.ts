@@ -114,6 +114,8 @@ export const SESSION_TABLES = [
   "failures",
   "open_work",
   "session_processes",
+  "commits",
+  "changes",
   "events",
   "entries",
   "owners",

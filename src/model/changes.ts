@@ -1,0 +1,102 @@
+import * as z from "zod";
+
+/**
+ * `observed`: a tool call of the session printed it, or it is the only thing that a tool call that certainly did it can have done.
+ * `inferred`: somebody did it in the session's worktree, and it may not have been the agent. Everything else is unknown and has no fact.
+ */
+export const Certainty = z.enum(["observed", "inferred"]);
+export type Certainty = z.infer<typeof Certainty>;
+
+/**
+ * How a commit became known. `printed`: by the call that made it; `reflog`: the log of HEAD has it while a tool call of the session ran;
+ * `between-turns`: the log of HEAD has it after a turn that edited files of the worktree, and before the next one.
+ */
+export const CommitOrigin = z.enum(["printed", "reflog", "between-turns"]);
+export type CommitOrigin = z.infer<typeof CommitOrigin>;
+
+/** How HEAD came to the commit. A checkout, a reset, a pull and a fast-forward make no commit. */
+export const CommitKind = z.enum(["commit", "amend", "merge", "cherry_pick", "revert", "rebase"]);
+export type CommitKind = z.infer<typeof CommitKind>;
+
+/** The id of a commit: all 40 or 64 digits if they are known, otherwise the first digits as git printed them. */
+export const CommitId = z.string().regex(/^[0-9a-f]{4,64}$/);
+
+/** A commit of a session, without what every entry has. Only ids: its message, author and files are content. */
+export const CommitFact = z.object({
+  commit: CommitId,
+  certainty: Certainty,
+  how: CommitOrigin,
+  /** Absent: unknown. */
+  commitKind: CommitKind.optional(),
+  /** The commit in whose place it is: the one that was amended. Absent: none, or unknown. */
+  replaces: CommitId.optional(),
+  /** The tool call that made it. */
+  callId: z.string().min(1).optional(),
+  /** As git printed it, or from HEAD. A name: absent where names are not kept. */
+  branch: z.string().optional(),
+  /** The call may have worked in another repository than the session's. */
+  isElsewhere: z.literal(true).optional(),
+});
+export type CommitFact = z.infer<typeof CommitFact>;
+
+export const ChangeKind = z.enum(["pull_request", "issue", "ticket", "branch"]);
+export type ChangeKind = z.infer<typeof ChangeKind>;
+
+/** How a change became known: a tool call printed it, or the name of the branch or a trailer of a commit contains it. */
+export const ChangeOrigin = z.enum(["printed", "branch-name", "trailer"]);
+export type ChangeOrigin = z.infer<typeof ChangeOrigin>;
+
+/** What a session worked on, or created: a pull request, an issue, a ticket, a branch. Its title is content. */
+export const ChangeFact = z.object({
+  changeKind: ChangeKind,
+  /** The number of a pull request or issue, the ticket's id (`ABC-123`), the branch's name. */
+  change: z.string().min(1),
+  certainty: Certainty,
+  how: ChangeOrigin,
+  /** A call created it, and did not only show it. */
+  isCreated: z.literal(true).optional(),
+  /** `https://host/owner/repository/pull/12`. Absent: unknown. */
+  url: z.string().optional(),
+  /** The branch of a pull request. A name. */
+  branch: z.string().optional(),
+  /** The call may have worked in another repository than the session's. */
+  isElsewhere: z.literal(true).optional(),
+  /** The tool call that printed it. */
+  callId: z.string().min(1).optional(),
+});
+export type ChangeFact = z.infer<typeof ChangeFact>;
+
+/** A repository in which sessions worked. */
+export interface StoredRepository {
+  readonly id: number;
+  /** The remote's address, otherwise the git directory; unique in this store. */
+  readonly key: string;
+  readonly name?: string;
+  readonly url?: string;
+  /** The git directory that all worktrees share. Local: never sent. */
+  readonly gitDir?: string;
+}
+
+/** What stored commits and changes have in common. */
+interface StoredFact {
+  /** Number of the session. */
+  readonly session: number;
+  readonly timeMs: number;
+  /** The subagent that made it; absent for the main agent. */
+  readonly agentId?: string;
+  /** Number of the session's repository; absent if it is unknown, or the fact may be from another one. */
+  readonly repository?: number;
+}
+
+/** A commit as stored: table `commits`. */
+export type StoredCommit = CommitFact & StoredFact;
+
+/** A change as stored: table `changes`. */
+export type StoredChange = ChangeFact & StoredFact;
+
+/** The key of a commit's entry: the digits that git always prints, so that a short and a full id are one commit. */
+export const commitKey = (commit: string): string => `commit:${commit.slice(0, 7)}`;
+
+/** The key of a change's entry. */
+export const changeKey = ({ changeKind, change, url }: Pick<ChangeFact, "changeKind" | "change" | "url">): string =>
+  `change:${changeKind}:${url ?? change}`;

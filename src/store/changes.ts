@@ -1,0 +1,125 @@
+import type { ChangeKind, CommitKind, StoredChange, StoredCommit, StoredRepository } from "../model/changes.ts";
+import { defined } from "../model/defined.ts";
+import type { Repository } from "../model/session.ts";
+import type { EntryOf } from "../model/transcript.ts";
+import type { Database, Row } from "./database.ts";
+
+/** Writes the row of a commit or change, or replaces it by what is known now. Call it in the transaction that stores the entry. */
+export function putChangeFact(db: Database, session: number, entry: EntryOf<"commit"> | EntryOf<"change">): void {
+  const { key, timeMs, certainty, how, branch = null, callId = null, agentId = null } = entry;
+  const common = [session, key, timeMs, certainty, how, branch, callId, agentId, entry.isElsewhere === true ? 1 : 0];
+  if (entry.kind === "commit") {
+    db.prepare(putRow("commits", ["commit_id", "kind", "replaces"])).run(
+      ...common,
+      entry.commit,
+      entry.commitKind ?? null,
+      entry.replaces ?? null,
+    );
+  } else {
+    db.prepare(putRow("changes", ["kind", "change_id", "created", "url"])).run(
+      ...common,
+      entry.changeKind,
+      entry.change,
+      entry.isCreated === true ? 1 : 0,
+      entry.url ?? null,
+    );
+  }
+}
+
+/** Stores in which repository a session works. */
+export function setRepository(
+  db: Database,
+  session: number,
+  { name, url }: Pick<Repository, "name" | "url">,
+  gitDir: string | undefined,
+): void {
+  const key = url ?? gitDir;
+  if (key === undefined) return;
+  db.prepare(
+    `INSERT INTO repositories (key, name, url, git_dir) VALUES (?, ?, ?, ?)
+     ON CONFLICT (key) DO UPDATE SET name = excluded.name, git_dir = coalesce(excluded.git_dir, git_dir)`,
+  ).run(key, name, url ?? null, gitDir ?? null);
+  const id = Number(db.prepare("SELECT id FROM repositories WHERE key = ?").get(key)?.["id"]);
+  db.prepare("UPDATE sessions SET repository_id = ? WHERE id = ? AND repository_id IS NOT ?").run(id, session, id);
+}
+
+/** Every repository in which a stored session worked. */
+export const storedRepositories = (db: Database): readonly StoredRepository[] =>
+  db
+    .prepare("SELECT id, key, name, url, git_dir FROM repositories ORDER BY id")
+    .all()
+    .map((row) =>
+      defined<StoredRepository>({
+        id: Number(row["id"]),
+        key: String(row["key"]),
+        name: textIn(row, "name"),
+        url: textIn(row, "url"),
+        gitDir: textIn(row, "git_dir"),
+      } as StoredRepository),
+    );
+
+/** Commits of one session, or of all, by time. */
+export const storedCommits = (db: Database, session?: number): readonly StoredCommit[] =>
+  db
+    .prepare(rowsOf("commits"))
+    .all(session ?? null)
+    .map((row) =>
+      defined<StoredCommit>({
+        ...commonIn(row),
+        commit: String(row["commit_id"]),
+        commitKind: textIn(row, "kind") as CommitKind,
+        replaces: textIn(row, "replaces"),
+      } as StoredCommit),
+    );
+
+/** Changes of one session, or of all, by time. */
+export const storedChanges = (db: Database, session?: number): readonly StoredChange[] =>
+  db
+    .prepare(rowsOf("changes"))
+    .all(session ?? null)
+    .map((row) =>
+      defined<StoredChange>({
+        ...commonIn(row),
+        changeKind: String(row["kind"]) as ChangeKind,
+        change: String(row["change_id"]),
+        isCreated: row["created"] === 1 ? true : undefined,
+        url: textIn(row, "url"),
+      } as StoredChange),
+    );
+
+// --- internal ---
+
+const putRow = (table: string, own: readonly string[]): string => {
+  const columns = [
+    "session",
+    "key",
+    "time_ms",
+    "certainty",
+    "how",
+    "branch",
+    "call_id",
+    "agent_id",
+    "elsewhere",
+    ...own,
+  ];
+  return `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})
+    ON CONFLICT (session, key) DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(", ")}`;
+};
+
+const rowsOf = (table: string): string =>
+  `SELECT t.*, CASE WHEN t.elsewhere = 0 THEN s.repository_id END AS repository FROM ${table} t
+   JOIN sessions s ON s.id = t.session WHERE ?1 IS NULL OR t.session = ?1 ORDER BY t.time_ms, t.session, t.key`;
+
+const commonIn = (row: Row) => ({
+  session: Number(row["session"]),
+  repository: row["repository"] === null ? undefined : Number(row["repository"]),
+  timeMs: Number(row["time_ms"]),
+  certainty: String(row["certainty"]),
+  how: String(row["how"]),
+  branch: textIn(row, "branch"),
+  callId: textIn(row, "call_id"),
+  agentId: textIn(row, "agent_id"),
+  isElsewhere: row["elsewhere"] === 1 ? true : undefined,
+});
+
+const textIn = (row: Row, name: string): string | undefined => (typeof row[name] === "string" ? row[name] : undefined);
