@@ -291,6 +291,21 @@ export const Config = z.strictObject({
     })
     .prefault({})
     .describe("What is stored on this machine."),
+  display: z
+    .strictObject({
+      titles: z
+        .boolean()
+        .default(true)
+        .describe(
+          "Whether lists of sessions show a title. Its first prompt line is read from the agent's own file, never stored or sent.",
+        ),
+      refresh: z
+        .boolean()
+        .default(true)
+        .describe("Whether report, sessions, view and explain first import what is new on this machine."),
+    })
+    .prefault({})
+    .describe("What commands and the page show on this machine."),
   openhook: z
     .strictObject({
       text: z

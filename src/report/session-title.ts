@@ -1,0 +1,41 @@
+import type { Database } from "../store/database.ts";
+import { settledFileCount, settledToolNames } from "../store/session-work.ts";
+import { plural } from "../text/figures.ts";
+import { printable } from "../text/terminal.ts";
+import type { SessionSummary } from "./session-summary.ts";
+
+/** What a session is called, from what is stored of it. */
+export interface SessionTitle {
+  readonly branch?: string;
+  /** Files that tools wrote. Absent: none, or unknown. */
+  readonly changedFiles?: number;
+  /** The tools it used most, most calls first. */
+  readonly tools: readonly string[];
+  /** First line of the first prompt, read from the agent's own file when it is shown; never stored, never sent. */
+  readonly prompt?: string;
+}
+
+/** The title of a stored session, without its prompt. */
+export function titleOf(db: Database, { stored, facts }: Pick<SessionSummary, "stored" | "facts">): SessionTitle {
+  const branch = facts.repository?.branch ?? stored.branch;
+  const changedFiles = settledFileCount(db, stored.id);
+  return {
+    ...(branch !== undefined && { branch }),
+    ...(changedFiles > 0 && { changedFiles }),
+    tools: settledToolNames(db, stored.id, MAX_TOOLS),
+  };
+}
+
+/** The prompt; without one, or behind it, branch, changed files and tools. Empty if nothing is known. */
+export function titleText({ prompt, branch, changedFiles, tools }: SessionTitle): string {
+  const work = [
+    ...(branch === undefined ? [] : [branch]),
+    ...(changedFiles === undefined ? [] : [`${plural(changedFiles, "file")} changed`]),
+    ...(tools.length === 0 ? [] : [tools.join(", ")]),
+  ];
+  return [...(prompt === undefined ? [] : [prompt]), ...work].map(printable).join(" · ");
+}
+
+// --- internal ---
+
+const MAX_TOOLS = 3;

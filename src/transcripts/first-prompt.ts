@@ -1,0 +1,72 @@
+import type { TranscriptBatch, TranscriptReader } from "../model/agent.ts";
+import type { Content, ContentUpdate } from "../model/content.ts";
+import { INITIAL_OFFSET } from "../model/initial-offset.ts";
+import type { StoredSession } from "../store/sessions.ts";
+import { filesOfSession } from "./session-files.ts";
+
+/** Where to read. */
+export interface PromptQuery {
+  readonly home: string;
+  /** Folders of its agent. Files outside them are not read. */
+  readonly roots: readonly string[];
+}
+
+/**
+ * The first line of the first prompt that a human typed, from the agent's own file. It is only for display: the caller must neither
+ * store nor send it, and must take secrets out.
+ *
+ * @returns `undefined` if there is none near the beginning, or the file is gone. Never throws.
+ */
+export async function firstPromptLine(
+  reader: TranscriptReader,
+  session: StoredSession,
+  { home, roots }: PromptQuery,
+): Promise<string | undefined> {
+  const path = session.transcriptPath;
+  try {
+    const [main] = await filesOfSession(reader, session, { home, roots, ...(path !== undefined && { path }) });
+    if (main === undefined) return undefined;
+    let left = MAX_BATCHES;
+    for await (const batch of reader.read({ ...main, roots }, INITIAL_OFFSET, { content: true })) {
+      const line = lineIn(batch);
+      if (line !== undefined) return line;
+      if (--left === 0) return undefined;
+    }
+  } catch {
+    // A title is not worth an error: the file was removed, or cannot be read
+  }
+  return undefined;
+}
+
+// --- internal ---
+
+/** A batch is about a megabyte; prompts are at the beginning. */
+const MAX_BATCHES = 2;
+/** More than any terminal shows. */
+const MAX_CHARACTERS = 200;
+/** Of a prompt, before its first line with text. */
+const MAX_SEARCHED = 10_000;
+
+function lineIn({ entries, content = [] }: TranscriptBatch): string | undefined {
+  for (const entry of entries) {
+    if (entry.kind !== "prompt" || entry.origin !== "human" || entry.agentId !== undefined) continue;
+    for (const update of content) {
+      const line = isPromptOf(entry.key, update) ? firstLine(update.value) : undefined;
+      if (line !== undefined) return line;
+    }
+  }
+  return undefined;
+}
+
+const isPromptOf = (key: string, update: ContentUpdate): update is Content =>
+  "part" in update && update.part === "prompt" && update.fact === key;
+
+function firstLine(value: unknown): string | undefined {
+  if (typeof value !== "string") return undefined;
+  const line = value
+    .slice(0, MAX_SEARCHED)
+    .split("\n")
+    .map((one) => one.replace(/\s+/g, " ").trim())
+    .find((one) => one !== "");
+  return line?.replace(/^"(.*)"$/, "$1").slice(0, MAX_CHARACTERS);
+}

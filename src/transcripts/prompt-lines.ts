@@ -1,0 +1,60 @@
+import type { LoadedConfig } from "../config/load.ts";
+import type { Places } from "../config/places.ts";
+import type { Agent, TranscriptReader } from "../model/agent.ts";
+import { cardOf } from "../model/card-of.ts";
+import type { Database } from "../store/database.ts";
+import type { StoredSession } from "../store/sessions.ts";
+import { firstPromptLine } from "./first-prompt.ts";
+import { rootsOf } from "./transcript-roots.ts";
+
+export interface PromptDeps {
+  readonly places: Places;
+  readonly loaded: LoadedConfig;
+  readonly agents: readonly Agent[];
+  /** Takes secrets out of a line. */
+  readonly redact: (text: string) => string;
+  /** Calls its argument with the store. */
+  readonly withStore: <T>(ask: (db: Database) => T) => T | undefined;
+  /** Sessions that cannot be read in this time have no line. */
+  readonly budgetMs: number;
+}
+
+/**
+ * The first prompt line of each session, by the session's number, from the agents' own files. None if the user switched titles off,
+ * and none of sessions whose project allows nothing to be kept.
+ */
+export async function promptLines(
+  deps: PromptDeps,
+  sessions: readonly StoredSession[],
+): Promise<ReadonlyMap<number, string>> {
+  const lines = new Map<number, string>();
+  if (!deps.loaded.config.display.titles) return lines;
+  const untilMs = performance.now() + deps.budgetMs;
+  const readers = await readersOf(deps, sessions);
+  const roots = deps.withStore(
+    (db) => new Map([...readers].map(([source, reader]) => [source, rootsOf({ ...deps, db }, reader, source)])),
+  );
+  for (const session of sessions) {
+    const reader = readers.get(session.source);
+    if (reader === undefined || session.capture === "none") continue;
+    if (performance.now() >= untilMs) break;
+    const query = { home: deps.places.home, roots: roots?.get(session.source) ?? [] };
+    const line = await firstPromptLine(reader, session, query);
+    if (line !== undefined) lines.set(session.id, deps.redact(line));
+  }
+  return lines;
+}
+
+// --- internal ---
+
+async function readersOf(
+  deps: Pick<PromptDeps, "agents">,
+  sessions: readonly StoredSession[],
+): Promise<ReadonlyMap<string, TranscriptReader>> {
+  const readers = new Map<string, TranscriptReader>();
+  for (const source of new Set(sessions.map((session) => session.source))) {
+    const reader = (await cardOf(deps, source)?.transcript?.())?.default;
+    if (reader !== undefined) readers.set(source, reader);
+  }
+  return readers;
+}

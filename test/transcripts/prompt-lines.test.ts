@@ -1,0 +1,78 @@
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { allAgents } from "../../src/agents/registry.ts";
+import { importPast } from "../../src/commands/import.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { protectionOf } from "../../src/privacy/protection.ts";
+import { recentSessions } from "../../src/store/queries.ts";
+import { readStore } from "../../src/store/read-only.ts";
+import { promptLines } from "../../src/transcripts/prompt-lines.ts";
+import { contextAt } from "../support/context.ts";
+import { Replay } from "../support/replay.ts";
+
+let at: Replay;
+afterEach(() => at.remove());
+
+async function linesOf(env: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
+  const { context } = contextAt(at.places, { env });
+  const stop = new AbortController().signal;
+  await importPast([at.source], { dryRun: false, export: false, json: false, stop }, context);
+  const loaded = await loadConfig(context);
+  const sessions = readStore(at.places.storePath, (db) => recentSessions(db, 20)) ?? [];
+  expect(sessions.length).toBeGreaterThan(0);
+  const { redactSecrets: redact } = await protectionOf(loaded.config.redaction, at.home);
+  const lines = await promptLines(
+    {
+      places: at.places,
+      loaded,
+      agents: await allAgents(),
+      redact,
+      withStore: (ask) => readStore(at.places.storePath, ask),
+      budgetMs: 5_000,
+    },
+    sessions,
+  );
+  return [...lines.values()];
+}
+
+/** Every byte in the state directory. */
+const stateText = (): string =>
+  readdirSync(at.places.stateDir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1"))
+    .join("\n");
+
+describe("first prompt lines", () => {
+  test.each([
+    ["claude-code", "Look at src and tell me where to add a discount"],
+    ["codex", "What is the VAT rate in src/price.js?"],
+    ["opencode", "What is the VAT rate?"],
+  ])("are read from the files of %s, and not stored", async (source, line) => {
+    at = new Replay(source, "basic");
+    expect(await linesOf()).toEqual([line]);
+    expect(stateText()).not.toContain(line);
+  });
+
+  test("have no secrets, and only the first line", async () => {
+    const secret = `ghp_${"a1B2".repeat(9)}`;
+    const edit = (text: string): string => text.replaceAll("Look at src", `\\n  Use ${secret}\\nthen look at src`);
+    at = new Replay("claude-code", "basic", { edit });
+    const [line = ""] = await linesOf();
+    expect(line).toMatch(/^Use /);
+    expect(line).not.toContain(secret);
+    expect(line).not.toContain("then");
+  });
+
+  test("are not read when titles are off", async () => {
+    at = new Replay("claude-code", "basic");
+    expect(await linesOf({ OPENHOOK_OTEL_DISPLAY_TITLES: "false" })).toEqual([]);
+  });
+
+  test("are missing where the file is gone", async () => {
+    at = new Replay("claude-code", "basic");
+    expect(await linesOf()).toHaveLength(1);
+    rmSync(at.transcriptRoot, { recursive: true });
+    expect(await linesOf()).toEqual([]);
+  });
+});
