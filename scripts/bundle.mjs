@@ -39,7 +39,8 @@ export async function bundle(outdir, plugins = []) {
   );
   copyFileSync(join(ROOT, "src", "bin.cjs"), join(outdir, "openhook-otel.cjs"));
   copyFileSync(join(ROOT, "src", "intake", "hook.sh"), join(outdir, "hook.sh"));
-  for (const file of ["openhook-otel.cjs", "hook.sh"]) chmodSync(join(outdir, file), 0o755);
+  copyFileSync(join(ROOT, "src", "statusline", "statusline.sh"), join(outdir, "statusline.sh"));
+  for (const file of ["openhook-otel.cjs", "hook.sh", "statusline.sh"]) chmodSync(join(outdir, file), 0o755);
 }
 
 /** Builds entries and, in `lib/<folder>`, the parts that they share or load on first use. */

@@ -22,6 +22,7 @@ import { readTranscripts } from "./drain/read-transcripts.ts";
 import { retryQuarantined } from "./drain/retry-quarantined.ts";
 import { measureDrain } from "./drain/self-counters.ts";
 import { announceDrain, serveBridge, serveBridgeDuring } from "./drain/serve-bridge.ts";
+import { writeStatusLine } from "./drain/statusline.ts";
 import { LOST_COUNT } from "./intake/inbox-file.ts";
 import { ENDED_BY_USER, ENDED_IDLE, ENDED_WITH_PROCESS } from "./model/session.ts";
 import { protectionOf } from "./privacy/protection.ts";
@@ -175,6 +176,7 @@ async function pass(work: Drain, options: DrainOptions): Promise<void> {
   await endWithProcess(work);
   await endIdle(work, options);
   await applyProjectSettingsBeforeSending(work);
+  await writeStatusLine(work);
   await sendQueued(work, options);
   if (options.lingers === true && (await endsSoon(work))) await sendQueued(work, options);
   await readRest(work, options);

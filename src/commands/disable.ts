@@ -18,7 +18,7 @@ import { unifiedDiff } from "../text/diff.ts";
 import type { EnableOptions } from "./enable.ts";
 import { confirmEdit } from "./prompts.ts";
 
-export type DisableOptions = Omit<EnableOptions, "hookSource">;
+export type DisableOptions = Omit<EnableOptions, "hookSource" | "statusline">;
 
 /**
  * `openhook-otel disable`: removes our registrations from agents' settings and restores the files byte for byte, unless

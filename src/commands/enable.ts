@@ -6,6 +6,7 @@ import { complainTo, forEachAgent } from "../registration/for-each-agent.ts";
 import { installHookProgram } from "../registration/hook-program.ts";
 import { installerFindings, type PresentAgent, presentAgents } from "../registration/present-agents.ts";
 import { type AgentLookup, namedAgents, type Scope, scopeOf, withUserErrors } from "../registration/settings-edit.ts";
+import { plainStatusLineText, refuseStatusLineOf, statusLineText } from "../registration/status-line.ts";
 import { variablesToRecord } from "../registration/variables-to-record.ts";
 import { loadNativePart } from "../store/native-part.ts";
 import { printLines } from "../text/ascii.ts";
@@ -20,6 +21,8 @@ export interface EnableOptions {
   readonly yes: boolean;
   /** Show the diff, write nothing. */
   readonly dryRun: boolean;
+  /** Also show cost and limits in the agents' status lines. @default false */
+  readonly statusline?: boolean;
   /** The shipped hook program, absolute: `hook.sh`, on Windows `hook.cjs`. */
   readonly hookSource: string;
 }
@@ -42,6 +45,8 @@ export async function enable(
   return withUserErrors(async () => {
     const { dryRun } = options;
     const scope = await scopeOf(names, options.scope, agents);
+    const statusLine = options.statusline === true;
+    if (statusLine) refuseStatusLineOf(scope);
     const isNamed = names.length > 0;
     const found: readonly PresentAgent[] = isNamed
       ? await namedAgents(names, scope, agents)
@@ -53,7 +58,7 @@ export async function enable(
     }
     // Unless agents were named: report one that fails, enable the others
     const onFailure = isNamed ? undefined : complainTo(context);
-    const plans = await forEachAgent(chosen, onFailure, (one) => planEnable(one, scope, context));
+    const plans = await forEachAgent(chosen, onFailure, (one) => planEnable(one, scope, context, statusLine));
     if (dryRun) {
       showDryRun(plans, context);
       return plans.length === chosen.length ? 0 : 1;
@@ -61,12 +66,13 @@ export async function enable(
     // Without the native part nothing could be stored: do not start collecting
     await loadNativePart();
     if (plans.length > 0) {
-      await installHookProgram(context, options.hookSource);
+      await installHookProgram(context, options.hookSource, { statusLine });
       await recordOwnVariables(context);
     }
     const done = await forEachAgent(plans, onFailure, async (plan) => {
       await writeEnable(plan, scope, context);
       context.stdout.write(enabledText(plan));
+      if (statusLine) context.stdout.write(statusLineText(plan, context));
       const findings = await installerFindings(plan, context);
       printLines(
         context,
@@ -81,6 +87,7 @@ export async function enable(
         : "Until then nothing is collected.";
       context.stdout.write(`${next} Collected data is stored in ${context.places.stateDir}\n`);
     }
+    if (statusLine) context.stdout.write(plainStatusLineText(context));
     return done.length === chosen.length ? 0 : 1;
   });
 }

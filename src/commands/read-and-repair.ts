@@ -16,3 +16,4 @@ export * from "./run.ts";
 export * from "./sessions.ts";
 export * from "./show.ts";
 export * from "./status.ts";
+export * from "./statusline.ts";

@@ -190,6 +190,8 @@ export interface Registration {
   readonly command: HookCommand;
   /** The agent's version, if it is known and matters; in user scope only. */
   readonly version: string | undefined;
+  /** The command line of the agent's status line, if it is wanted. Absent: one of ours stays. */
+  readonly statusLine?: string;
 }
 
 /** What keeps registered hooks from running, with the remedy. No content, no secrets. */
@@ -216,6 +218,8 @@ export interface Installer {
   remove(files: readonly SettingsText[]): readonly SettingsText[];
   /** Native event names that the files register us for. Empty if they cannot be read. Never throws. */
   registered(files: readonly SettingsText[]): readonly string[];
+  /** Whose status line the files have; `undefined`: none. Never throws. Absent: the agent has no status line that programs fill. */
+  statusLine?(files: readonly SettingsText[]): "ours" | "other" | undefined;
   /** What keeps these registrations from running: trust, versions, shadowed files. Read-only. Empty if nothing does. */
   check?(files: readonly SettingsText[], target: InstallTarget): Promise<readonly Finding[]>;
   /** Absent: the agent documents no place for an administrator's hooks. */

@@ -36,6 +36,7 @@ export const FAULT_POINTS = [
   "spans.send",
   "metrics.send",
   "delivered.write",
+  "statusline.write",
   "log.rotate",
   "log.write",
 ] as const;

@@ -1,7 +1,7 @@
 import type { Context } from "../context.ts";
 import type { SettingsText } from "../model/agent.ts";
 import { plural } from "../text/figures.ts";
-import { hookCommandOf } from "./hook-program.ts";
+import { hookCommandOf, statusLineCommandOf } from "./hook-program.ts";
 import type { PresentAgent } from "./present-agents.ts";
 import { edited, listed, readSettingsFiles, type Scope, type SettingsFile, targetOf } from "./settings-edit.ts";
 
@@ -16,16 +16,28 @@ export interface EnablePlan extends PresentAgent {
 /**
  * Reads the settings files and computes the edit; writes nothing.
  *
+ * @param statusLine whether the agent's status line is wanted too, in user scope
  * @throws UserError when a file cannot be edited; FileError when one cannot be read
  */
-export async function planEnable(one: PresentAgent, scope: Scope, context: Context): Promise<EnablePlan> {
+export async function planEnable(
+  one: PresentAgent,
+  scope: Scope,
+  context: Context,
+  statusLine = false,
+): Promise<EnablePlan> {
   const { installer } = one;
   const target = targetOf(context);
   // Project settings are shared with machines whose agent may be older, where one unknown event name disables all hooks.
   // Without a version the installer uses only events that every version knows.
   const version = scope === "user" ? (one.version ?? (await installer.detect(target)).version) : undefined;
   const files = await readSettingsFiles(await installer.paths(scope, target));
-  const registration = { scope, target, version, command: hookCommandOf(context, scope) };
+  const registration = {
+    scope,
+    target,
+    version,
+    command: hookCommandOf(context, scope),
+    ...(statusLine && { statusLine: statusLineCommandOf(context) }),
+  };
   const [after, without] = edited(files, () => [installer.add(files, registration), installer.remove(files)] as const);
   return { ...one, ...(version !== undefined && { version }), files, after, without };
 }

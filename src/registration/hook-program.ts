@@ -9,6 +9,8 @@ import { cannotCreate } from "../intake/inbox-dirs.ts";
 import { LOST_COUNT } from "../intake/inbox-file.ts";
 import type { HookCommand } from "../model/agent.ts";
 import { suggest } from "../model/suggest.ts";
+import { reportedLimitsPath } from "../statusline/limits.ts";
+import { summaryPath } from "../statusline/summary.ts";
 import { makeSpareFiles } from "../store/spare-files.ts";
 import { refuseSudo } from "./sudo.ts";
 import { wrapperPathOf, wrapperProgram } from "./wrappers.ts";
@@ -47,6 +49,21 @@ export function hookCommandOf(context: Context, scope: "user" | "project"): Hook
   };
 }
 
+/** The command line of a status line. Like a hook's, it does nothing if the program is missing. */
+export function statusLineCommandOf(context: Context): string {
+  const { places, platform, programPath } = context;
+  if (platform === "win32")
+    return windowsLine({ ...onWindows(context, "user"), hookPath: programPath }, ["statusline"]);
+  const path = statusLinePathOf(places);
+  const standard = join(places.home, ".local", "share", "openhook-otel", "statusline") === path;
+  const program = standard ? "~/.local/share/openhook-otel/statusline" : quoted(path);
+  const line = `h=${program};[ ! -x "$h" ]||exec "$h"`;
+  return standard ? line : `${line} #openhook-otel`;
+}
+
+/** The program that prints status lines, except on Windows: beside the hook program, whose configuration it reads. */
+export const statusLinePathOf = ({ hookPath }: Context["places"]): string => join(dirname(hookPath), "statusline");
+
 /** For `windowsLine`. */
 export const onWindows = ({ places, nodePath, env }: Context, scope: "user" | "project"): WindowsLine => ({
   hookPath: places.hookPath,
@@ -56,15 +73,19 @@ export const onWindows = ({ places, nodePath, env }: Context, scope: "user" | "p
 });
 
 /**
- * Installs the program that agents start, its configuration and its directories, and the wrapper program if it is used. Correct files
- * are not rewritten.
+ * Installs the program that agents start, its configuration and its directories, and the programs for wrappers and status lines if
+ * they are used. Correct files are not rewritten.
  *
  * @param hookSource the shipped program, absolute
  * @returns whether anything was missing or different
  * @throws UserError if the shipped program is missing, `sudo` made this root, or the location does not allow programs; FileError
  *         if a location cannot be written
  */
-export async function installHookProgram(context: Context, hookSource: string): Promise<boolean> {
+export async function installHookProgram(
+  context: Context,
+  hookSource: string,
+  { statusLine = false }: { readonly statusLine?: boolean } = {},
+): Promise<boolean> {
   const { places, nodePath, programPath, platform } = context;
   await refuseSudo(context);
   const program = await shipped(hookSource);
@@ -83,13 +104,24 @@ export async function installHookProgram(context: Context, hookSource: string): 
   if ((await readFileIfAny(wrapper)) !== undefined) {
     written.push(await writeIfDifferent(wrapper, Buffer.from(wrapperProgram(context)), 0o755));
   }
+  if (statusLine || (await readFileIfAny(summaryPath(places.stateDir))) !== undefined) {
+    // Drains write the figures only if the file exists
+    if (statusLine) written.push(await makeIfMissing(summaryPath(places.stateDir)));
+    if (platform !== "win32") {
+      written.push(
+        await writeIfDifferent(statusLinePathOf(places), await shipped(statusLineSource(hookSource)), 0o755),
+      );
+    }
+  }
   if (isNoexec(places.hookPath, platform)) throw new UserError("E_INSTALLATION", noexecText(places.hookPath), 1);
   return written.includes(true);
 }
 
-/** Whether the installed hook is the shipped one; updating this program does not replace it. */
+/** Whether the installed programs are the shipped ones; updating this program does not replace them. */
 export async function isHookCurrent({ places }: Pick<Context, "places">, hookSource: string): Promise<boolean> {
-  return (await readFileIfAny(places.hookPath))?.equals(await shipped(hookSource)) === true;
+  if ((await readFileIfAny(places.hookPath))?.equals(await shipped(hookSource)) !== true) return false;
+  const statusLine = await readFileIfAny(statusLinePathOf(places));
+  return statusLine?.equals(await shipped(statusLineSource(hookSource))) !== false;
 }
 
 /** Whether a program cannot be started although its mode allows it, as on a `noexec` file system. */
@@ -110,6 +142,9 @@ export const noexecText = (path: string): string =>
 
 /** Removes the program and its configuration. The state stays. */
 export async function removeHookProgram({ places }: Context): Promise<void> {
+  await removeFile(statusLinePathOf(places));
+  await removeFile(summaryPath(places.stateDir));
+  await removeFile(reportedLimitsPath(places.stateDir));
   await removeFile(places.hookPath);
   await removeFile(places.hookConfPath);
   const directory = dirname(places.hookPath);
@@ -140,6 +175,15 @@ async function makePrivate(path: string, platform: NodeJS.Platform): Promise<voi
   } catch (error) {
     throw new UserError("E_STATE", await cannotCreate(path, error), 1, { cause: error });
   }
+}
+
+const statusLineSource = (hookSource: string): string => join(dirname(hookSource), "statusline.sh");
+
+/** @returns whether it was written */
+async function makeIfMissing(path: string): Promise<boolean> {
+  if ((await readFileIfAny(path)) !== undefined) return false;
+  await writeFileAtomic(path, "");
+  return true;
 }
 
 /** @returns whether it was written */

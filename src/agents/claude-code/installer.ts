@@ -14,12 +14,20 @@ import {
 } from "../shared/settings/settings.ts";
 import { check, managedFolder } from "./check.ts";
 import { configDirOf, settingsPath } from "./settings.ts";
+import { addStatusLine, removeStatusLine, statusLineOwner } from "./status-line.ts";
 
 export default oneFile({
   scopes: ["user", "project"],
   path: settingsPath,
-  add: (text, { command, version }) => addRegistrations(text, registrationsFor(command, version)),
-  remove: removeRegistrations,
+  add(text, { command, version, statusLine }) {
+    const registered = addRegistrations(text, registrationsFor(command, version));
+    return statusLine === undefined ? registered : addStatusLine(registered, statusLine);
+  },
+  remove(text) {
+    const left = removeRegistrations(text);
+    return left === undefined ? undefined : removeStatusLine(left);
+  },
+  statusLine: ([settings]) => (settings?.text === undefined ? undefined : statusLineOwner(settings.text)),
   registered: registeredEvents,
   check,
   managed: {

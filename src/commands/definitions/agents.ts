@@ -16,6 +16,7 @@ export function addAgentCommands(program: Command, { context, done, hookSource }
     .addOption(scope())
     .option("-y, --yes", "do not ask; without agent names, enable all that are found", false)
     .option("--dry-run", "show what would change, without changing it", false)
+    .option("--statusline", "also show cost, context and limits in the agent's status line", false)
     .option("--managed", "as root: for all users, in the agents' settings for administrators", false)
     .option("--print", "with --managed: print the files, e.g. for an MDM tool, and change nothing", false)
     .action(async (names: string[], { managed, print, ...options }) => {

@@ -49,6 +49,15 @@ export function addSessionCommands(program: Command, { context, done, packageRoo
     );
 
   program
+    .command("statusline")
+    .description("print one line with the cost of the session and of today, context use and limits")
+    .argument("[end...]", "ignored if it begins with ;")
+    .option("--plain", "for shells and tmux: read nothing from stdin", false)
+    .action(async (end: string[], options) =>
+      done((await import("../read-and-repair.ts")).statusline({ ...options, end }, context)),
+    );
+
+  program
     .command("explain")
     .description("explain where a session's time and money went")
     .argument("[session]", "session id, or its beginning (default: the newest session)")

@@ -1,7 +1,7 @@
 import type { Installer, InstallTarget, Registration, SettingsText } from "../../../model/agent.ts";
 
 /** An installer with one file per scope. */
-export interface OneFile extends Pick<Installer, "scopes" | "check" | "detect" | "managed"> {
+export interface OneFile extends Pick<Installer, "scopes" | "check" | "detect" | "managed" | "statusLine"> {
   path(scope: "user" | "project", target: InstallTarget): string;
   /** @throws SettingsError if the agent itself could not read the file */
   add(text: string | undefined, registration: Registration): string;

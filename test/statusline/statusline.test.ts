@@ -1,0 +1,287 @@
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { allAgents } from "../../src/agents/registry.ts";
+import { disable } from "../../src/commands/disable.ts";
+import { enable } from "../../src/commands/enable.ts";
+import { statusline } from "../../src/commands/statusline.ts";
+import { usage } from "../../src/report/usage.ts";
+import { parseLimits, reportedLimitsPath } from "../../src/statusline/limits.ts";
+import { statusLine } from "../../src/statusline/line.ts";
+import { parseSummary, type Summary, summaryPath, summaryText } from "../../src/statusline/summary.ts";
+import { readStore } from "../../src/store/read-only.ts";
+import { contextAt } from "../support/context.ts";
+import { Replay, ROOT } from "../support/replay.ts";
+import { hasShell } from "../support/shells.ts";
+
+const SCRIPT = join(ROOT, "src", "statusline", "statusline.sh");
+const nowS = Math.floor(Date.now() / 1000);
+
+/** As Claude Code 2.1.x writes it, in one line. */
+const reported = {
+  session_id: "0d3f-a1",
+  session_name: 'a "context_window":{"used_percentage":99} name',
+  model: { id: "claude-opus-4-8", display_name: "Opus 4.8" },
+  cost: { total_cost_usd: 0.01234, total_duration_ms: 45000 },
+  context_window: { context_window_size: 200000, current_usage: { input_tokens: 8500 }, used_percentage: 8.9 },
+  rate_limits: {
+    // Half a minute beyond the full one: the two programs read the clock one after the other
+    five_hour: { used_percentage: 99.6, resets_at: nowS + 7_950 },
+    seven_day: { used_percentage: 41.2, resets_at: nowS + 260_970 },
+  },
+};
+const summary: Summary = {
+  atMs: nowS * 1000,
+  untilMs: (nowS + 5_000) * 1000,
+  today: "$3.20",
+  sessions: [
+    { agent: "codex", id: "c-1", cost: ">=$1.00" },
+    { agent: "claude-code", id: "0d3f-a1", cost: "$0.42" },
+  ],
+  limits: [{ agent: "codex", label: "5h", percent: 24, resetsAtMs: (nowS + 3_570) * 1000 }],
+};
+
+let folder = "";
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "openhook-statusline-"));
+  copyFileSync(SCRIPT, join(folder, "statusline"));
+  chmodSync(join(folder, "statusline"), 0o755);
+  mkdirSync(join(folder, "state"));
+  writeFileSync(join(folder, "hook.conf"), `state='${join(folder, "state")}'\n`);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const write = (text: string | undefined): void => {
+  rmSync(summaryPath(join(folder, "state")), { force: true });
+  if (text !== undefined) writeFileSync(summaryPath(join(folder, "state")), text);
+};
+function printed(input: string | undefined, shell: readonly string[] = ["sh"]): string {
+  const [program = "sh", ...before] = shell;
+  const args = [...before, join(folder, "statusline"), ...(input === undefined ? ["--plain"] : [])];
+  const { stdout, stderr, status } = spawnSync(program, args, { input: input ?? "never read", encoding: "utf8" });
+  expect([status, stderr]).toEqual([0, ""]);
+  return stdout;
+}
+
+describe("the shell program prints the same as the program for Windows", () => {
+  const json = (change: object = {}): string => JSON.stringify({ ...reported, ...change });
+  const cases: readonly (readonly [string, string | undefined, string | undefined, string])[] = [
+    [
+      "everything is known",
+      json(),
+      summaryText(summary),
+      "Opus 4.8 | $0.42 session | $3.20 today | context 8% | 5h 99% (2h 13m) | 7d 41% (3d 0h)",
+    ],
+    [
+      "indented JSON",
+      JSON.stringify(reported, null, 2),
+      summaryText(summary),
+      "Opus 4.8 | $0.42 session | $3.20 today | context 8% | 5h 99% (2h 13m) | 7d 41% (3d 0h)",
+    ],
+    [
+      "shells and tmux",
+      undefined,
+      summaryText(summary),
+      "$3.20 today | latest session >=$1.00 (codex) | codex 5h 24% (1h 0m)",
+    ],
+    [
+      "an older agent reports neither context nor limits",
+      json({ context_window: undefined, rate_limits: undefined }),
+      summaryText(summary),
+      "Opus 4.8 | $0.42 session | $3.20 today | context ?",
+    ],
+    [
+      "context is unknown before the first answer",
+      json({ context_window: { used_percentage: null }, rate_limits: {} }),
+      summaryText(summary),
+      "Opus 4.8 | $0.42 session | $3.20 today | context ?",
+    ],
+    [
+      "a limit that was reset is unknown",
+      json({ rate_limits: { five_hour: { used_percentage: 80, resets_at: nowS - 1 } } }),
+      summaryText(summary),
+      "Opus 4.8 | $0.42 session | $3.20 today | context 8% | 5h ?",
+    ],
+    [
+      "a session that the store does not have yet",
+      json({ session_id: "new", rate_limits: {} }),
+      summaryText(summary),
+      "Opus 4.8 | ~$0.01 session | $3.20 today | context 8%",
+    ],
+    [
+      "old figures show their time",
+      json({ rate_limits: {} }),
+      summaryText({ ...summary, atMs: (nowS - 700) * 1000 }),
+      `Opus 4.8 | $0.42 session | $3.20 today (as of ${clockOf(nowS - 700)}) | context 8%`,
+    ],
+    [
+      "figures of yesterday are unknown",
+      json({ rate_limits: {} }),
+      summaryText({ ...summary, untilMs: (nowS - 1) * 1000 }),
+      "Opus 4.8 | $0.42 session | ? today | context 8%",
+    ],
+    ["nothing was collected yet", undefined, undefined, "? today"],
+    ["a torn file", undefined, summaryText(summary).slice(0, -5), "? today"],
+    [
+      "a model name with control characters is left out",
+      json({ model: { display_name: "Opus\u001b[31m" }, rate_limits: {} }),
+      summaryText(summary),
+      "$0.42 session | $3.20 today | context 8%",
+    ],
+    [
+      "an id with characters that a pattern could contain",
+      json({ session_id: "*", rate_limits: {} }),
+      summaryText(summary),
+      "Opus 4.8 | ~$0.01 session | $3.20 today | context 8%",
+    ],
+  ];
+  test.each(cases)("%s", (_, input, text, expected) => {
+    write(text);
+    expect(printed(input)).toBe(`${expected}\n`);
+    expect(statusLine(input, parseSummary(text ?? ""), Date.now()).line).toBe(expected);
+  });
+
+  test.each([["bash"], ["busybox", "sh"], ["zsh", "--emulate", "sh"], ["ksh"]])("in %s", (...shell) => {
+    if (!hasShell(shell[0] ?? "", "the status line in this shell")) return;
+    write(summaryText(summary));
+    expect(printed(json(), shell)).toBe(`${cases[0]?.[3]}\n`);
+  });
+});
+
+test("the limits that the agent reported are kept as figures only", async () => {
+  const path = reportedLimitsPath(join(folder, "state"));
+  write(summaryText(summary));
+  printed(JSON.stringify(reported));
+  const text = readFileSync(path, "utf8");
+  expect(text).toBe(`five_hour 99.6 ${nowS + 7_950}\nseven_day 41.2 ${nowS + 260_970}\nend\n`);
+  expect(parseLimits(text).map(({ window, percent }) => [window, percent])).toEqual([
+    ["five_hour", 99.6],
+    ["seven_day", 41.2],
+  ]);
+  expect(parseLimits(text.slice(0, -2))).toEqual([]);
+});
+
+test("a drain writes the same cost of today and of a session as report shows, only if a status line was set up", async () => {
+  const of = new Replay("claude-code", "multi-turn");
+  for (const call of of.calls) of.put(call);
+  const nowMs = Math.max(...of.calls.map((call) => Date.parse(call.received_at))) + 5_000;
+  await of.drain({ endIdle: true }, { now: () => nowMs });
+  const path = summaryPath(of.places.stateDir);
+  expect(existsSync(path)).toBe(false);
+  writeFileSync(path, "");
+  await of.drain({}, { now: () => nowMs });
+  const agents = await allAgents();
+  const cost = readStore(of.places.storePath, (db) => usage(db, { agents }, { by: ["session"] }))?.[0]?.calls
+    ?.costNanoUsd;
+  const shown = parseSummary(readFileSync(path, "utf8"));
+  expect(shown?.sessions.map(({ cost: text }) => text)).toEqual([`$${((cost ?? 0) / 1e9).toFixed(2)}`]);
+  expect(shown?.today).toBe(`$${((cost ?? 0) / 1e9).toFixed(2)}`);
+  const { context, out } = contextAt(of.places, { now: () => nowMs });
+  Object.assign(context, { stdin: Readable.from([JSON.stringify({ session_id: shown?.sessions[0]?.id })]) });
+  expect(await statusline({ plain: false, end: [";exit", "0"] }, context)).toBe(0);
+  expect(out()).toBe(`${shown?.today} session | ${shown?.today} today | context ?\n`);
+  await of.drain({}, { now: () => nowMs + 2 * 86_400_000 });
+  expect(parseSummary(readFileSync(path, "utf8"))).toMatchObject({ today: "$0.00", sessions: [] });
+  of.remove();
+});
+
+test("usage that an agent did not report makes the cost unknown", async () => {
+  const of = new Replay("claude-code", "basic", { withTranscripts: false });
+  for (const call of of.calls) of.put(call);
+  const nowMs = Math.max(...of.calls.map((call) => Date.parse(call.received_at))) + 5_000;
+  mkdirSync(of.places.stateDir, { recursive: true });
+  writeFileSync(summaryPath(of.places.stateDir), "");
+  await of.drain({ endIdle: true }, { now: () => nowMs });
+  const shown = parseSummary(readFileSync(summaryPath(of.places.stateDir), "utf8"));
+  expect([shown?.today, shown?.sessions[0]?.cost]).toEqual(["?", "?"]);
+  of.remove();
+});
+
+describe("enable --statusline", () => {
+  const SETTINGS = '{\n  // mine\n  "model": "opus"\n}\n';
+  const lookup = {
+    list: allAgents,
+    find: async (source: string) => (await allAgents()).find((agent) => agent.source === source),
+  };
+  async function home(settings: string) {
+    const of = new Replay("claude-code", "basic", { withTranscripts: false });
+    const path = join(of.home, ".claude", "settings.json");
+    mkdirSync(join(of.home, ".claude"), { recursive: true });
+    writeFileSync(path, settings);
+    const { context, out } = contextAt(of.places, { env: { PATH: join(of.home, "bin") } });
+    const hookSource = join(of.home, "hook.sh");
+    copyFileSync(join(ROOT, "src", "intake", "hook.sh"), hookSource);
+    copyFileSync(SCRIPT, join(of.home, "statusline.sh"));
+    const options = { scope: "user", yes: true, dryRun: false } as const;
+    return {
+      path,
+      out,
+      of,
+      on: (change: object = {}) =>
+        enable(["claude-code"], { ...options, hookSource, statusline: true, ...change }, context, lookup),
+      off: () => disable(["claude-code"], options, context, lookup),
+      read: () => readFileSync(path, "utf8"),
+    };
+  }
+
+  test("adds a status line that prints, keeps it at the next enable, and disable restores the file byte for byte", async () => {
+    const { of, out, on, off, read } = await home(SETTINGS);
+    await on({ statusline: false });
+    expect(read()).not.toContain("statusLine");
+    await on();
+    expect(out()).toContain("its status line shows cost, context and limits");
+    const command = /"statusLine": \{\s*"type": "command",\s*"command": (".*")/.exec(read())?.[1] ?? "";
+    const { stdout } = spawnSync("sh", ["-c", JSON.parse(command)], {
+      input: "{}",
+      encoding: "utf8",
+      env: { HOME: of.home, PATH: process.env["PATH"] },
+    });
+    expect(stdout).toBe("? session | ? today | context ?\n");
+    await on({ statusline: false });
+    expect(read()).toContain("statusLine");
+    await on();
+    expect(out()).toContain("its status line already shows cost, context and limits");
+    await off();
+    expect(read()).toBe(SETTINGS);
+    expect(existsSync(summaryPath(of.places.stateDir))).toBe(false);
+    of.remove();
+  });
+
+  test("a status line of the user stays, and the message says so", async () => {
+    const { of, out, on, off, read } = await home('{ "statusLine": { "type": "command", "command": "~/mine.sh" } }\n');
+    await on();
+    expect(out()).toContain("! Claude Code already has a status line, which stays as it is");
+    expect(JSON.parse(read()).statusLine.command).toBe("~/mine.sh");
+    await off();
+    expect(read()).toBe('{ "statusLine": { "type": "command", "command": "~/mine.sh" } }\n');
+    of.remove();
+  });
+
+  test("after other changes to the file, disable removes only our status line", async () => {
+    const { of, path, on, off, read } = await home(SETTINGS);
+    await on();
+    writeFileSync(path, read().replace('"opus"', '"sonnet"'));
+    await off();
+    expect(read()).toBe(SETTINGS.replace('"opus"', '"sonnet"'));
+    of.remove();
+  });
+});
+
+// --- internal ---
+
+function clockOf(seconds: number): string {
+  const at = new Date(seconds * 1000);
+  return [at.getHours(), at.getMinutes()].map((n) => String(n).padStart(2, "0")).join(":");
+}
