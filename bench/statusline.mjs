@@ -39,8 +39,8 @@ function bench(runs) {
   });
   const commands = {
     "sh -c cat": ["sh", "-c", "cat >/dev/null"],
-    "our status line": ["sh", "-c", `h=${program};[ ! -x "$h" ]||exec "$h"`],
-    "our status line --plain": ["sh", "-c", `exec ${program} --plain`],
+    "our status line": ["sh", "-c", `h=${program};[ ! -x "$h" ]||exec "$h" claude-code`],
+    "our status line in tmux": ["sh", "-c", `exec ${program}`],
     "node -e 0": [process.execPath, "-e", "0"],
   };
   const durationsMs = Object.fromEntries(Object.keys(commands).map((name) => [name, []]));

@@ -1,3 +1,4 @@
+import { findAgent } from "../agents/registry.ts";
 import { readFileIfAny, writeFileAtomic } from "../config/files.ts";
 import { type Context, UserError } from "../context.ts";
 import { suggest } from "../model/suggest.ts";
@@ -5,39 +6,39 @@ import { limitsText, reportedLimitsPath } from "../statusline/limits.ts";
 import { statusLine } from "../statusline/line.ts";
 import { parseSummary, summaryPath } from "../statusline/summary.ts";
 
-export interface StatusLineOptions {
-  /** Do not read stdin. */
-  readonly plain: boolean;
-  /** For cmd.exe the end of the registered line is arguments, see `windowsLine`. */
-  readonly end: readonly string[];
-}
-
 /**
- * `openhook-otel statusline`: one line for Claude Code, which puts JSON on stdin, or for shells and tmux. What `enable --statusline`
+ * `openhook-otel statusline`: one line for an agent, which puts JSON on stdin, or for shells and tmux. What `enable --statusline`
  * registers does the same without Node, except on Windows.
  *
+ * @param agent its source; none: for shells and tmux
+ * @param end for cmd.exe the end of the registered line is arguments, see `windowsLine`
  * @returns exit code: 0, also when no figures are known yet
- * @throws UserError for an argument
+ * @throws UserError for an unknown agent or an argument
  */
-export async function statusline(options: StatusLineOptions, context: Context): Promise<number> {
-  const [first] = options.end;
-  if (first !== undefined && !first.startsWith(";")) {
-    throw new UserError("E_USAGE", `too many arguments for 'statusline': ${JSON.stringify(first)}`);
+export async function statusline(
+  agent: string | undefined,
+  end: readonly string[],
+  { places, stdin, stdout, stderr, now }: Context,
+): Promise<number> {
+  const [surplus] = end;
+  if (surplus?.startsWith(";") === false) {
+    throw new UserError("E_USAGE", `too many arguments for 'statusline': ${JSON.stringify(surplus)}`);
   }
-  const { places, stdin, stdout, stderr } = context;
-  const isRead = !options.plain && stdin.isTTY !== true;
-  const input = isRead ? await textOf(stdin) : "";
-  const path = summaryPath(places.stateDir);
-  const text = await readFileIfAny(path);
-  if (text === undefined && input === "") stderr.write(`no status line is set up: ${suggest("enable --statusline")}\n`);
+  if (agent !== undefined && (await findAgent(agent)) === undefined) {
+    throw new UserError("E_AGENT", `unknown agent ${JSON.stringify(agent)}; ${suggest("status")} lists them`);
+  }
+  const asking = agent === undefined ? undefined : { agent, input: stdin.isTTY === true ? "" : await textOf(stdin) };
+  const text = await readFileIfAny(summaryPath(places.stateDir));
+  if (text === undefined)
+    stderr.write(`no figures are collected for status lines: ${suggest("enable --statusline")}\n`);
   const summary = parseSummary(text?.toString() ?? "");
-  const { line, limits } = statusLine(input === "" ? undefined : input, summary, context.now());
+  const { line, limits } = statusLine(asking, summary, now());
   stdout.write(`${line}\n`);
-  if (limits.length > 0 && summary !== undefined) {
-    const limitsPath = reportedLimitsPath(places.stateDir);
+  if (agent !== undefined && limits.length > 0 && summary !== undefined) {
+    const path = reportedLimitsPath(places.stateDir, agent);
     const next = limitsText(limits);
     // A state directory that cannot be written must not hide the line
-    if ((await readFileIfAny(limitsPath))?.toString() !== next) await writeFileAtomic(limitsPath, next).catch(() => {});
+    if ((await readFileIfAny(path))?.toString() !== next) await writeFileAtomic(path, next).catch(() => {});
   }
   return 0;
 }

@@ -10,14 +10,13 @@ import type { Drain } from "./context.ts";
  * and changes nothing else.
  */
 export async function writeStatusLine(drain: Drain): Promise<void> {
-  const { stateDir } = drain.places;
-  const path = summaryPath(stateDir);
+  const path = summaryPath(drain.places.stateDir);
   try {
     if ((await readFileIfAny(path)) === undefined) return;
     const { figuresOf } = await import("../statusline/figures.ts");
     const nowMs = drain.now();
     const figures = figuresOf(drain.db, drain.agents, nowMs);
-    const text = summaryText({ atMs: nowMs, ...figures, limits: await limitsOf(stateDir) });
+    const text = summaryText({ atMs: nowMs, ...figures, limits: await limitsOf(drain) });
     await step("statusline.write", () => writeFileAtomic(path, text));
   } catch (error) {
     drain.log(`the status line was not updated: ${messageOf(error)}`);
@@ -28,7 +27,14 @@ export async function writeStatusLine(drain: Drain): Promise<void> {
 
 const LABELS = { five_hour: "5h", seven_day: "7d" } as const;
 
-async function limitsOf(stateDir: string): Promise<readonly NamedLimit[]> {
-  const reported = parseLimits((await readFileIfAny(reportedLimitsPath(stateDir)))?.toString("latin1") ?? "");
-  return reported.map(({ window, ...limit }) => ({ agent: "claude-code", label: LABELS[window], ...limit }));
+async function limitsOf({ agents, places }: Drain): Promise<readonly NamedLimit[]> {
+  const found = await Promise.all(
+    agents.map(async ({ source }) => {
+      const text = await readFileIfAny(reportedLimitsPath(places.stateDir, source));
+      return parseLimits(text?.toString("latin1") ?? "").map(
+        ({ window, ...limit }): NamedLimit => ({ agent: source, label: LABELS[window], ...limit }),
+      );
+    }),
+  );
+  return found.flat();
 }

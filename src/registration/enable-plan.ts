@@ -36,7 +36,7 @@ export async function planEnable(
     target,
     version,
     command: hookCommandOf(context, scope),
-    ...(statusLine && { statusLine: statusLineCommandOf(context) }),
+    ...(statusLine && { statusLine: statusLineCommandOf(context, one.agent.source) }),
   };
   const [after, without] = edited(files, () => [installer.add(files, registration), installer.remove(files)] as const);
   return { ...one, ...(version !== undefined && { version }), files, after, without };

@@ -9,7 +9,6 @@ import { cannotCreate } from "../intake/inbox-dirs.ts";
 import { LOST_COUNT } from "../intake/inbox-file.ts";
 import type { HookCommand } from "../model/agent.ts";
 import { suggest } from "../model/suggest.ts";
-import { reportedLimitsPath } from "../statusline/limits.ts";
 import { summaryPath } from "../statusline/summary.ts";
 import { makeSpareFiles } from "../store/spare-files.ts";
 import { refuseSudo } from "./sudo.ts";
@@ -50,14 +49,14 @@ export function hookCommandOf(context: Context, scope: "user" | "project"): Hook
 }
 
 /** The command line of a status line. Like a hook's, it does nothing if the program is missing. */
-export function statusLineCommandOf(context: Context): string {
+export function statusLineCommandOf(context: Context, source: string): string {
   const { places, platform, programPath } = context;
   if (platform === "win32")
-    return windowsLine({ ...onWindows(context, "user"), hookPath: programPath }, ["statusline"]);
+    return windowsLine({ ...onWindows(context, "user"), hookPath: programPath }, ["statusline", source]);
   const path = statusLinePathOf(places);
   const standard = join(places.home, ".local", "share", "openhook-otel", "statusline") === path;
   const program = standard ? "~/.local/share/openhook-otel/statusline" : quoted(path);
-  const line = `h=${program};[ ! -x "$h" ]||exec "$h"`;
+  const line = `h=${program};[ ! -x "$h" ]||exec "$h" ${source}`;
   return standard ? line : `${line} #openhook-otel`;
 }
 
@@ -144,7 +143,6 @@ export const noexecText = (path: string): string =>
 export async function removeHookProgram({ places }: Context): Promise<void> {
   await removeFile(statusLinePathOf(places));
   await removeFile(summaryPath(places.stateDir));
-  await removeFile(reportedLimitsPath(places.stateDir));
   await removeFile(places.hookPath);
   await removeFile(places.hookConfPath);
   const directory = dirname(places.hookPath);

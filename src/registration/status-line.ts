@@ -19,7 +19,7 @@ export function statusLineText({ agent, installer, files, after }: EnablePlan, {
       return "  its status line already shows cost, context and limits\n";
     case "other": {
       const program = platform === "win32" ? suggest("statusline") : statusLinePathOf(places);
-      return `  ! ${agent.title} already has a status line, which stays as it is; to show both, let its script pass its input to ${program}\n`;
+      return `  ! ${agent.title} already has a status line, which stays as it is; to show both, let its script pass its input to ${program} ${agent.source}\n`;
     }
     default:
       return installer.statusLine(after) === "ours" ? "  its status line shows cost, context and limits\n" : "";
@@ -29,5 +29,5 @@ export function statusLineText({ agent, installer, files, after }: EnablePlan, {
 /** How shells and tmux show the line. */
 export const plainStatusLineText = ({ platform, places }: Context): string =>
   platform === "win32"
-    ? `In other places: ${suggest("statusline --plain")}\n`
-    : `In tmux: set -g status-right '#(${statusLinePathOf(places)} --plain)'\n`;
+    ? `In other places: ${suggest("statusline")}\n`
+    : `In tmux: set -g status-right '#(${statusLinePathOf(places)})'\n`;

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { ReportedLimit } from "./line.ts";
 
-/** The limits that Claude Code last gave its status line. `statusline.sh` writes the same file. */
-export const reportedLimitsPath = (stateDir: string): string => join(stateDir, "rate-limits.claude-code");
+/** The limits that an agent last gave its status line. `statusline.sh` writes the same file. */
+export const reportedLimitsPath = (stateDir: string, agent: string): string => join(stateDir, `rate-limits.${agent}`);
 
 /** One line per limit, as `five_hour 23.5 1764219600`, and a last line that shows that the file is complete. */
 export const limitsText = (limits: readonly ReportedLimit[]): string =>

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { parseSummary } from "./summary.ts";
 
-// https://code.claude.com/docs/en/statusline: what Claude Code puts on stdin, read 2026-11-27
+// https://code.claude.com/docs/en/statusline: the JSON on stdin, read 2026-11-27
 
 const limit = z.object({ used_percentage: z.number(), resets_at: z.number() }).optional().catch(undefined);
 const Input = z.object({
@@ -25,19 +25,19 @@ const STALE_MS = 600_000;
 /**
  * The status line, as `statusline.sh` prints it.
  *
- * @param input the JSON on stdin; `undefined` for shells and tmux
+ * @param asking the agent that asks, and what it put on stdin; `undefined` for shells and tmux
  * @param summary what the last drain wrote; `undefined` if there is nothing
  * @returns one line of ASCII, and the limits that the input reports
  */
 export function statusLine(
-  input: string | undefined,
+  asking: { readonly agent: string; readonly input: string } | undefined,
   summary: ReturnType<typeof parseSummary>,
   nowMs: number,
 ): { readonly line: string; readonly limits: readonly ReportedLimit[] } {
   const isToday = summary !== undefined && summary.untilMs > nowMs;
   const age = isToday && nowMs - summary.atMs > STALE_MS ? ` (as of ${summary.clock})` : "";
   const today = `${isToday ? summary.today : "?"} today${age}`;
-  if (input === undefined) {
+  if (asking === undefined) {
     const [latest] = summary?.sessions ?? [];
     const parts = [
       today,
@@ -46,8 +46,8 @@ export function statusLine(
     ];
     return { line: parts.join(" | "), limits: [] };
   }
-  const found = Input.safeParse(jsonOf(input)).data ?? {};
-  const stored = summary?.sessions.find(({ agent, id }) => agent === "claude-code" && id === found.session_id);
+  const found = Input.safeParse(jsonOf(asking.input)).data ?? {};
+  const stored = summary?.sessions.find(({ agent, id }) => agent === asking.agent && id === found.session_id);
   // The agent's own estimate, until the store has the session
   const own = found.cost === undefined ? "?" : `~$${found.cost.total_cost_usd.toFixed(2)}`;
   const model = found.model?.display_name ?? "";

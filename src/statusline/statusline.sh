@@ -1,8 +1,8 @@
 #!/bin/sh
 # Prints one line: what this session and today cost, how full the context is, and how much of the limits is used.
 #
-#   statusline           for Claude Code, whose status line puts JSON on stdin; without any, as --plain
-#   statusline --plain   for shells, tmux and others: reads nothing from stdin
+#   statusline            for shells, tmux and others: reads nothing from stdin
+#   statusline <agent>    for an agent that puts JSON on stdin, in the form of line.ts
 #
 # The figures are in a small file that the last drain wrote, so that neither Node nor the store is needed: see summary.ts. line.ts
 # prints the same for Windows; test/statusline compares the two. Forks only for `date`.
@@ -22,8 +22,11 @@ esac
 [ ! -r "$here/hook.conf" ] || command . "$here/hook.conf"
 now=$(date +%s)
 
-input=''
-if [ "${1-}" != --plain ] && [ ! -t 0 ]; then
+agent=${1-} input=''
+case $agent in
+  *[!a-z0-9-]*) agent='' ;;
+esac
+if [ -n "$agent" ] && [ ! -t 0 ]; then
   while IFS= read -r line || [ -n "$line" ]; do input=$input$line; done
 fi
 
@@ -127,7 +130,7 @@ if [ -n "$state" ]; then
       latest) latest="$rest ($first)" ;;
       limit) limits="$limits$first $rest
 " ;;
-      session) [ "$first" != "claude-code/$session" ] || cost=$rest ;;
+      session) [ "$first" != "$agent/$session" ] || cost=$rest ;;
       end) end=yes ;;
     esac
   done <"$state/statusline.txt"
@@ -141,11 +144,11 @@ elif [ $((at + stale_seconds)) -lt "$now" ]; then
   age=" (as of $clock)"
 fi
 
-if [ -z "$input" ]; then
+if [ -z "$agent" ]; then
   add "$today today$age"
   [ -z "$latest" ] || add "latest session $latest"
-  while read -r agent label percent reset; do
-    [ -z "$agent" ] || add_limit "$agent $label" "$percent" "$reset"
+  while read -r name label percent reset; do
+    [ -z "$name" ] || add_limit "$name $label" "$percent" "$reset"
   done <<LIMITS
 $limits
 LIMITS
@@ -180,7 +183,7 @@ keep() { # window percent reset
 keep five_hour "$five_hour" "$five_hour_reset"
 keep seven_day "$seven_day" "$seven_day_reset"
 if [ -n "$record" ] && [ "$end" = yes ]; then
-  limits_file=$state/rate-limits.claude-code
+  limits_file=$state/rate-limits.$agent
   former=''
   while read -r line; do
     former="$former$line

@@ -69,7 +69,7 @@ const write = (text: string | undefined): void => {
 };
 function printed(input: string | undefined, shell: readonly string[] = ["sh"]): string {
   const [program = "sh", ...before] = shell;
-  const args = [...before, join(folder, "statusline"), ...(input === undefined ? ["--plain"] : [])];
+  const args = [...before, join(folder, "statusline"), ...(input === undefined ? [] : ["claude-code"])];
   const { stdout, stderr, status } = spawnSync(program, args, { input: input ?? "never read", encoding: "utf8" });
   expect([status, stderr]).toEqual([0, ""]);
   return stdout;
@@ -150,7 +150,8 @@ describe("the shell program prints the same as the program for Windows", () => {
   test.each(cases)("%s", (_, input, text, expected) => {
     write(text);
     expect(printed(input)).toBe(`${expected}\n`);
-    expect(statusLine(input, parseSummary(text ?? ""), Date.now()).line).toBe(expected);
+    const asking = input === undefined ? undefined : { agent: "claude-code", input };
+    expect(statusLine(asking, parseSummary(text ?? ""), Date.now()).line).toBe(expected);
   });
 
   test.each([["bash"], ["busybox", "sh"], ["zsh", "--emulate", "sh"], ["ksh"]])("in %s", (...shell) => {
@@ -161,7 +162,7 @@ describe("the shell program prints the same as the program for Windows", () => {
 });
 
 test("the limits that the agent reported are kept as figures only", async () => {
-  const path = reportedLimitsPath(join(folder, "state"));
+  const path = reportedLimitsPath(join(folder, "state"), "claude-code");
   write(summaryText(summary));
   printed(JSON.stringify(reported));
   const text = readFileSync(path, "utf8");
@@ -190,7 +191,7 @@ test("a drain writes the same cost of today and of a session as report shows, on
   expect(shown?.today).toBe(`$${((cost ?? 0) / 1e9).toFixed(2)}`);
   const { context, out } = contextAt(of.places, { now: () => nowMs });
   Object.assign(context, { stdin: Readable.from([JSON.stringify({ session_id: shown?.sessions[0]?.id })]) });
-  expect(await statusline({ plain: false, end: [";exit", "0"] }, context)).toBe(0);
+  expect(await statusline("claude-code", [";exit", "0"], context)).toBe(0);
   expect(out()).toBe(`${shown?.today} session | ${shown?.today} today | context ?\n`);
   await of.drain({}, { now: () => nowMs + 2 * 86_400_000 });
   expect(parseSummary(readFileSync(path, "utf8"))).toMatchObject({ today: "$0.00", sessions: [] });

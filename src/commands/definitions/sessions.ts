@@ -51,10 +51,10 @@ export function addSessionCommands(program: Command, { context, done, packageRoo
   program
     .command("statusline")
     .description("print one line with the cost of the session and of today, context use and limits")
+    .argument("[agent]", "which agent puts its JSON on stdin, e.g. claude-code (default: none, for shells and tmux)")
     .argument("[end...]", "ignored if it begins with ;")
-    .option("--plain", "for shells and tmux: read nothing from stdin", false)
-    .action(async (end: string[], options) =>
-      done((await import("../read-and-repair.ts")).statusline({ ...options, end }, context)),
+    .action(async (agent: string | undefined, end: string[]) =>
+      done((await import("../read-and-repair.ts")).statusline(agent, end, context)),
     );
 
   program
