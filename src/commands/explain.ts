@@ -11,8 +11,9 @@ import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
 import { spanSettings } from "../sessions/span-settings.ts";
 import { printLines } from "../text/ascii.ts";
 import { terminalOf } from "../text/terminal.ts";
+import { type RefreshOption, refreshed } from "./refreshed.ts";
 
-export interface ExplainOptions {
+export interface ExplainOptions extends RefreshOption {
   readonly json: boolean;
 }
 
@@ -23,11 +24,8 @@ export interface ExplainOptions {
  * @returns exit code: 0
  * @throws UserError when there is no such session, more than one, or none at all yet
  */
-export async function explain(
-  session: string | undefined,
-  { json }: ExplainOptions,
-  context: Context,
-): Promise<number> {
+export async function explain(session: string | undefined, options: ExplainOptions, context: Context): Promise<number> {
+  await refreshed(options, context);
   const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
   const explanation = withOpenStore(context, (db) => {
     const stored = chosenSession(db, session);
@@ -37,7 +35,7 @@ export async function explain(
   if (explanation === undefined) throw new UserError("E_EMPTY", await noStoreMessage(context), 1);
   const { source } = explanation.view.stored;
   const title = cardOf({ agents }, source)?.title ?? source;
-  if (json) context.stdout.write(`${JSON.stringify(explainJson(explanation))}\n`);
+  if (options.json) context.stdout.write(`${JSON.stringify(explainJson(explanation))}\n`);
   else printLines(context, explanationLines(explanation, title, terminalOf(context)));
   return 0;
 }

@@ -10,8 +10,9 @@ import { EMPTY_REPORT, usageReport } from "../report/usage-report.ts";
 import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
 import { printLines } from "../text/ascii.ts";
 import { terminalOf, writeLines } from "../text/terminal.ts";
+import { type RefreshOption, refreshed } from "./refreshed.ts";
 
-export type ReportOptions = QuestionOptions;
+export type ReportOptions = QuestionOptions & RefreshOption;
 
 /**
  * `openhook-otel report`: usage by time, agent, model, repository, tool or session.
@@ -23,6 +24,7 @@ export type ReportOptions = QuestionOptions;
 export async function report(by: readonly string[], options: ReportOptions, context: Context): Promise<number> {
   if (options.json && options.csv) throw new UserError("E_USAGE", "choose one of --json and --csv");
   const question = questionOf(by, options, context.now());
+  await refreshed(options, context);
   const [agents] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
   const isData = options.json || options.csv;
   const found = withOpenStore(context, (db) => {

@@ -8,8 +8,9 @@ import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
 import { recentSessions } from "../store/queries.ts";
 import { printLines } from "../text/ascii.ts";
 import { terminalOf } from "../text/terminal.ts";
+import { type RefreshOption, refreshed } from "./refreshed.ts";
 
-export interface SessionsOptions {
+export interface SessionsOptions extends RefreshOption {
   /** Number of sessions, at least 1. */
   readonly limit: number;
   /** Also sessions of which only the start was reported. @default false */
@@ -23,7 +24,9 @@ export interface SessionsOptions {
  * @returns exit code: 0, also when there is none
  * @throws UserError when the store cannot be read
  */
-export async function sessions({ limit, all, json }: SessionsOptions, context: Context): Promise<number> {
+export async function sessions(options: SessionsOptions, context: Context): Promise<number> {
+  const { limit, all, json } = options;
+  await refreshed(options, context);
   const [agents] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
   const found = withOpenStore(context, (db) =>
     recentSessions(db, limit, all === true).map((stored) => summarise(db, stored, { agents })),

@@ -10,8 +10,9 @@ import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
 import { spanSettings } from "../sessions/span-settings.ts";
 import { printLines } from "../text/ascii.ts";
 import { terminalOf, writeLines } from "../text/terminal.ts";
+import { type RefreshOption, refreshed } from "./refreshed.ts";
 
-export interface ShowOptions {
+export interface ShowOptions extends RefreshOption {
   /** One JSON document. */
   readonly json: boolean;
   /** The session's OpenHook envelopes, one JSON line each. */
@@ -27,6 +28,7 @@ export interface ShowOptions {
  */
 export async function show(session: string | undefined, options: ShowOptions, context: Context): Promise<number> {
   if (options.json && options.envelopes) throw new UserError("E_USAGE", "choose one of --json and --envelopes");
+  await refreshed(options, context);
   const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
   const settings = spanSettings({ loaded });
   const found = withOpenStore(context, (db) => {

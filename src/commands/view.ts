@@ -9,8 +9,9 @@ import { describeStoreError, noStoreMessage } from "../sessions/open-store.ts";
 import { spanSettings } from "../sessions/span-settings.ts";
 import { readPageFiles } from "../view/page-files.ts";
 import { serveView, type ViewServer } from "../view/server.ts";
+import { type RefreshOption, refreshed } from "./refreshed.ts";
 
-export interface ViewOptions {
+export interface ViewOptions extends RefreshOption {
   /** 0: any free port. */
   readonly port: number;
   /** Open the page in the user's browser. */
@@ -30,6 +31,7 @@ export interface ViewOptions {
  * @throws UserError when it cannot listen on the port, or the page was not built
  */
 export async function view(options: ViewOptions, context: Context): Promise<number> {
+  await refreshed(options, context);
   const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
   const server = await served(options, {
     storePath: context.places.storePath,

@@ -10,6 +10,7 @@ export function addSessionCommands(program: Command, { context, done, packageRoo
     .option("--limit <n>", "number of sessions", wholeNumber, 20)
     .option("--all", "also sessions that were started and never used", false)
     .option("--json", "print JSON", false)
+    .option("--no-refresh", NO_REFRESH)
     .action(async (options) => done((await import("../read-and-repair.ts")).sessions(options, context)));
 
   program
@@ -17,6 +18,7 @@ export function addSessionCommands(program: Command, { context, done, packageRoo
     .description("show a session as a waterfall: turns, model calls, tools, tokens and cost")
     .argument("[session]", "session id, or its beginning (default: the newest session)")
     .option("--json", "print JSON", false)
+    .option("--no-refresh", NO_REFRESH)
     .option("--envelopes", "print OpenHook envelopes, one JSON line each", false)
     .action(async (session: string | undefined, options) =>
       done((await import("../read-and-repair.ts")).show(session, options, context)),
@@ -25,6 +27,7 @@ export function addSessionCommands(program: Command, { context, done, packageRoo
   program
     .command("view")
     .description("show sessions, usage and tools in your browser; the page is served on this machine only")
+    .option("--no-refresh", NO_REFRESH)
     .option("--port <n>", "port to listen on (default: any free port)", portNumber, 0)
     .option("--no-open", "print the address, do not open a browser")
     .option("--print-url", "print only the address, do not open a browser", false)
@@ -43,6 +46,7 @@ export function addSessionCommands(program: Command, { context, done, packageRoo
     .option("--repository <name>", "only this repository")
     .option("--limit <n>", "maximum number of rows", wholeNumber)
     .option("--json", "print JSON", false)
+    .option("--no-refresh", NO_REFRESH)
     .option("--csv", "print CSV", false)
     .action(async (words: string[], options) =>
       done((await import("../read-and-repair.ts")).report(words, options, context)),
@@ -62,7 +66,12 @@ export function addSessionCommands(program: Command, { context, done, packageRoo
     .description("explain where a session's time and money went")
     .argument("[session]", "session id, or its beginning (default: the newest session)")
     .option("--json", "print JSON", false)
+    .option("--no-refresh", NO_REFRESH)
     .action(async (session: string | undefined, options) =>
       done((await import("../read-and-repair.ts")).explain(session, options, context)),
     );
 }
+
+// --- internal ---
+
+const NO_REFRESH = "show only what is stored, without importing what is new";

@@ -1,0 +1,63 @@
+import { spawn } from "node:child_process";
+import type { Context } from "../context.ts";
+import { drainDeps } from "../drain/from-process.ts";
+import { readersInThisThread } from "../import/readers.ts";
+import { type Behind, refresh } from "../import/refresh.ts";
+import { cardOf } from "../model/card-of.ts";
+import { messageOf } from "../model/error-message.ts";
+import { StoreError } from "../store/database.ts";
+import { megabytes, plural } from "../text/figures.ts";
+import { printable } from "../text/terminal.ts";
+
+/** Commands that show sessions have `--no-refresh`. */
+export interface RefreshOption {
+  readonly refresh?: boolean;
+}
+
+/**
+ * Imports what is new on this machine before a command shows it: at once if that is quick, otherwise in the background. Says on
+ * stderr what the command cannot show yet. A problem never keeps the command from showing what is stored.
+ *
+ * @param options.refresh not true: the user passed `--no-refresh`
+ */
+export async function refreshed({ refresh: isWanted }: RefreshOption, context: Context): Promise<void> {
+  if (isWanted !== true) return;
+  try {
+    const deps = await drainDeps(context, () => {});
+    if (!deps.loaded.config.display.refresh) return;
+    const { behind } = await refresh(deps, {
+      env: context.env,
+      readers: (drain) => readersInThisThread((source) => cardOf(drain, source), drain.redact),
+    });
+    if (behind === undefined) return;
+    context.stderr.write(`${textOf(behind)}\n`);
+    importBehind(context);
+  } catch (error) {
+    // The command itself reports a store that it cannot read
+    if (error instanceof StoreError) return;
+    context.stderr.write(`could not look for new sessions: ${printable(messageOf(error))}\n`);
+  }
+}
+
+// --- internal ---
+
+function textOf({ sessions, bytes }: Behind): string {
+  if (sessions === undefined) return "the search for new sessions takes long and continues in the background";
+  return `not shown yet: ${plural(sessions, "session")} with new data (${megabytes(bytes)}), being imported in the background`;
+}
+
+/** Does not wait and never fails: the next command tries again. */
+function importBehind({ nodePath, programPath, env }: Context): void {
+  try {
+    const child = spawn(nodePath, [programPath, "import"], {
+      stdio: "ignore",
+      detached: true,
+      windowsHide: true,
+      env: { ...env },
+    });
+    child.on("error", () => {});
+    child.unref();
+  } catch {
+    // The process limit is reached
+  }
+}

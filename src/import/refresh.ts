@@ -1,0 +1,114 @@
+import type { DrainDeps } from "../drain/context.ts";
+import type { Database } from "../store/database.ts";
+import { readStore } from "../store/read-only.ts";
+import { type Found, findSessions, type Known, readKnown } from "./find.ts";
+import type { ImportOptions } from "./run.ts";
+
+/** What a command that shows sessions did before it showed them. */
+export interface Refreshed {
+  /** Number of sessions that were new or had grown, and are in the store now. */
+  readonly imported: number;
+  /** What does not fit into the time, so that a process in the background has to do it. */
+  readonly behind?: Behind;
+}
+
+export interface Behind {
+  /** Absent: the search took too long. */
+  readonly sessions?: number;
+  readonly bytes: number;
+}
+
+export interface RefreshOptions {
+  /** Environment variables that set the agents' folders. */
+  readonly env: ImportOptions["env"];
+  readonly readers: ImportOptions["readers"];
+}
+
+/**
+ * Imports what is new on this machine, if that is quick: searching compares names, sizes and times, and only a few megabytes are
+ * read.
+ *
+ * @throws as `importSessions` does
+ */
+export async function refresh(deps: DrainDeps, options: RefreshOptions): Promise<Refreshed> {
+  const news = await newsOf(deps, options);
+  if (news === undefined) return { imported: 0, behind: { bytes: 0 } };
+  // What hooks have reported is read by a drain, which also sends it
+  const [ours, fromHooks] = [news.filter(isOurs), news.filter((found) => !isOurs(found))];
+  const isQuick = bytesOf(ours) <= MAX_BYTES;
+  const behind = isQuick ? fromHooks : news;
+  return {
+    imported: isQuick && ours.length > 0 ? await importNow(deps, ours, options) : 0,
+    ...(behind.length > 0 && { behind: { sessions: behind.length, bytes: bytesOf(behind) } }),
+  };
+}
+
+// --- internal ---
+
+const isOurs = ({ state }: Found): boolean => state !== "known-from-hooks";
+const bytesOf = (all: readonly Found[]): number => all.reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** Read and stored in about 50 ms. */
+const MAX_BYTES = 8 << 20;
+/** A search of thousands of sessions takes a tenth of it; network disks can take longer. */
+const SEARCH_MS = 250;
+
+/** Sessions that an import would read; `undefined` if searching took too long. */
+async function newsOf(deps: DrainDeps, { env }: RefreshOptions): Promise<readonly Found[] | undefined> {
+  const sources = deps.agents.filter(({ transcript }) => transcript !== undefined).map(({ source }) => source);
+  // Usually nothing is new, and then the sessions in the store are not needed
+  const files = await readKnown(deps, sources, false, (ask) => withStore(deps, ask, NO_SESSIONS));
+  const untilMs = performance.now() + SEARCH_MS;
+  const changed = await changedOf(deps, files, env, untilMs);
+  if (changed === undefined || changed.length === 0) return changed;
+  const known = await readKnown(deps, [...new Set(changed.map(({ source }) => source))], false, (ask) =>
+    withStore(deps, ask),
+  );
+  return changedOf(deps, known, env, untilMs);
+}
+
+async function changedOf(
+  deps: DrainDeps,
+  known: Known,
+  env: RefreshOptions["env"],
+  untilMs: number,
+): Promise<readonly Found[] | undefined> {
+  const changed: Found[] = [];
+  for await (const found of findSessions(deps, known, env, () => {})) {
+    if (found.state !== "unchanged") changed.push(found);
+    if (performance.now() > untilMs) return undefined;
+  }
+  return changed;
+}
+
+const NO_SESSIONS: Known["sessions"] = () => new Map();
+
+/** The store is closed afterwards, so the sessions are read at once. */
+function withStore(
+  { places }: DrainDeps,
+  ask: (db: Database | undefined) => Known,
+  sessions?: Known["sessions"],
+): Known {
+  return (
+    readStore(places.storePath, (db) => {
+      const known = ask(db);
+      if (sessions !== undefined) return { ...known, sessions };
+      known.sessions();
+      return known;
+    }) ?? ask(undefined)
+  );
+}
+
+/** @returns number of sessions; 0 while another drain or import is at work, which will have them */
+async function importNow(deps: DrainDeps, news: readonly Found[], { env, readers }: RefreshOptions): Promise<number> {
+  const { importSessions } = await import("./run.ts");
+  const report = await importSessions(deps, {
+    agents: [...new Set(news.map(({ source }) => source))],
+    env,
+    readers,
+    dryRun: false,
+    onProgress: () => {},
+    signal: new AbortController().signal,
+  });
+  return [...(report?.agents.values() ?? [])].reduce((sum, { imported }) => sum + imported, 0);
+}

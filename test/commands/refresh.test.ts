@@ -1,0 +1,75 @@
+import { existsSync } from "node:fs";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { report } from "../../src/commands/report.ts";
+import { sessions } from "../../src/commands/sessions.ts";
+import { claudePath, claudeSession, sessionIdOf, writeLines } from "../import/claude.ts";
+import { type ContextOptions, contextAt } from "../support/context.ts";
+import { Replay } from "../support/replay.ts";
+
+const STARTED_MS = Date.parse("2026-08-03T10:00:00Z");
+const HOUR_MS = 3_600_000;
+
+let at: Replay;
+beforeEach(() => {
+  at = new Replay("claude-code", "basic", { withTranscripts: false });
+});
+afterEach(() => at.remove());
+
+/** Writes a session as the agent would. */
+function write(day: number, { turns, answer = "" }: { readonly turns: number; readonly answer?: string }): void {
+  const { lines } = claudeSession({ id: sessionIdOf(day), startMs: STARTED_MS + day * HOUR_MS, turns });
+  writeLines(claudePath(at, sessionIdOf(day)), [...lines, ...(answer === "" ? [] : [answer])]);
+}
+
+async function listed(refresh = true, world: ContextOptions = {}) {
+  const { context, out, err } = contextAt(at.places, { now: () => STARTED_MS + 24 * HOUR_MS, ...world });
+  expect(await sessions({ limit: 20, json: true, refresh }, context)).toBe(0);
+  return { turns: (JSON.parse(out()) as { turns: number }[]).map(({ turns }) => turns), err: err() };
+}
+
+test("a list imports what is new first, and again what has grown", async () => {
+  write(1, { turns: 2 });
+  expect(await listed()).toEqual({ turns: [2], err: "" });
+  write(1, { turns: 3 });
+  write(2, { turns: 1 });
+  expect(await listed()).toEqual({ turns: [1, 3], err: "" });
+  expect(await listed()).toEqual({ turns: [1, 3], err: "" });
+});
+
+test("so does a report", async () => {
+  write(1, { turns: 2 });
+  const { context, out } = contextAt(at.places, { now: () => STARTED_MS + 24 * HOUR_MS });
+  expect(await report(["agent"], { json: true, csv: false, refresh: true }, context)).toBe(0);
+  expect(JSON.parse(out())).toMatchObject({ rows: [{ agent: "claude-code", sessions: 1 }] });
+});
+
+test("--no-refresh and the setting show only what is stored, and write nothing", async () => {
+  write(1, { turns: 2 });
+  expect(await listed(false)).toEqual({ turns: [], err: "" });
+  expect(await listed(true, { env: { OPENHOOK_OTEL_DISPLAY_REFRESH: "false" } })).toEqual({ turns: [], err: "" });
+  expect(existsSync(at.places.stateDir)).toBe(false);
+});
+
+test("more than fits into the time is announced and left to the background", async () => {
+  const padding = JSON.stringify({ type: "progress", data: "x".repeat(9 << 20) });
+  write(1, { turns: 2, answer: padding });
+  const { turns, err } = await listed();
+  expect(turns).toEqual([]);
+  expect(err).toBe("not shown yet: 1 session with new data (9.4 MB), being imported in the background\n");
+});
+
+test("what hooks have reported is left to a drain; other sessions are imported", async () => {
+  const hooked = new Replay("claude-code", "killed");
+  try {
+    for (const call of hooked.calls) hooked.put(call);
+    await hooked.drain();
+    at.remove();
+    at = hooked;
+    write(1, { turns: 2 });
+    hooked.writeTranscripts();
+    const { turns } = await listed();
+    expect(turns).toContain(2);
+  } finally {
+    hooked.remove();
+  }
+});
