@@ -28,6 +28,7 @@ import { ENDED_BY_USER, ENDED_IDLE, ENDED_WITH_PROCESS } from "./model/session.t
 import { protectionOf } from "./privacy/protection.ts";
 import { type DrainScope, withDrainLock } from "./store/lock.ts";
 import { writeMeta } from "./store/meta.ts";
+import { LAST_DRAIN } from "./store/meta-keys.ts";
 import { unfinishedSessions } from "./store/positions.ts";
 import { clearOldDrift } from "./store/self.ts";
 import { activeSessions, correctTimes, idleSessions, sessionById, unsettledSessions } from "./store/sessions.ts";
@@ -89,7 +90,7 @@ export async function drain(deps: DrainDeps, options: DrainOptions = {}): Promis
         await measureDrain(work, () => pass(work, options));
         report.problems = report.problems.map(protection.redactSecrets);
         const last = { atMs: deps.now(), ...report, problems: report.problems.slice(-5) };
-        writeMeta(db, "last_drain", JSON.stringify(last));
+        writeMeta(db, LAST_DRAIN, JSON.stringify(last));
       });
     });
   const worked = await withDrainLock(lock, onePass, options.onlyEvents === true ? "events" : "all");

@@ -1,4 +1,5 @@
 import { type Dashboard, DashboardBuilder, RowBuilder } from "@grafana/grafana-foundation-sdk/dashboard";
+import { coverage } from "./coverage.ts";
 import { siblings, TAG, UID } from "./links.ts";
 import { orZero } from "./measures.ts";
 import { bars, lines, stat, table, UNIT } from "./panels.ts";
@@ -162,6 +163,13 @@ export const collectorHealth = (): Dashboard =>
         sortBy: "Silent for",
       }),
     )
+    .withRow(new RowBuilder("Coverage"))
+    .withPanel(coverage.covered())
+    .withPanel(coverage.uncovered())
+    .withPanel(coverage.blocked())
+    .withPanel(coverage.versions())
+    .withPanel(coverage.machines())
+    .withPanel(coverage.drains())
     .withRow(new RowBuilder("Delivery"))
     .withPanel(
       bars({

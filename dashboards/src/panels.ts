@@ -221,7 +221,8 @@ export const PROMETHEUS = { type: "prometheus", uid: `\${datasource}` } as const
 const BARS = 60;
 const LINE_POINTS = 300;
 
-const instant = (refId: string, expr: string, legendFormat = "__auto"): DataqueryBuilder =>
+/** A query for one moment. */
+export const instant = (refId: string, expr: string, legendFormat = "__auto"): DataqueryBuilder =>
   new DataqueryBuilder()
     .refId(refId)
     .datasource(PROMETHEUS)

@@ -24,6 +24,8 @@ export const LABEL = {
   driftKind: promLabel(semconv.OPENHOOK_DRIFT_KIND),
   source: promLabel(semconv.OPENHOOK_SOURCE),
   sourceVersion: promLabel(semconv.OPENHOOK_SOURCE_VERSION),
+  coverage: promLabel(semconv.OPENHOOK_COVERAGE),
+  collectorVersion: promLabel(semconv.OPENHOOK_COLLECTOR_VERSION),
   /** Only in the rules of rules/budgets.yaml. */
   budget: "budget",
 } as const;

@@ -4,7 +4,7 @@ import { overflowState } from "../store/cardinality.ts";
 import { sessionFailures } from "../store/failures.ts";
 import { labelsOf } from "../store/labels.ts";
 import { readMeta } from "../store/meta.ts";
-import { CLOCK_SKEW } from "../store/meta-keys.ts";
+import { CLOCK_SKEW, LAST_DRAIN } from "../store/meta-keys.ts";
 import { outboxState } from "../store/outbox.ts";
 import { hasChangedStreams, type PendingStream } from "../store/pending-streams.ts";
 import { sessionCounts } from "../store/queries.ts";
@@ -15,6 +15,7 @@ import { QUIET_METRICS, SELF, SELF_PREFIX, SELF_RESOURCE, selfIncrement } from "
 import * as semconv from "../telemetry/semconv.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
 import type { Drain } from "./context.ts";
+import { coverageCounts } from "./coverage.ts";
 
 /**
  * The program's own gauges, now. Counters whose totals are kept elsewhere are updated first. Empty if self telemetry is off.
@@ -43,7 +44,11 @@ export async function selfGauges(drain: Drain, hasBackend: boolean, pointMs: num
     sinceMs === undefined ? 0 : Math.max(0, nowMs - sinceMs) / 1000;
   return [
     // Scraped series keep their last value: only a time as value shows that a machine stopped reporting
-    point(SELF.reportTime, pointMs / 1000),
+    point(SELF.reportTime, pointMs / 1000, { [semconv.OPENHOOK_COLLECTOR_VERSION]: drain.version }),
+    ...[readMeta(db, LAST_DRAIN)].flatMap((last) =>
+      last === undefined ? [] : [point(SELF.drainTime, (endMsOf(last) + pointMs - nowMs) / 1000)],
+    ),
+    ...(await coverageCounts(drain)).map(([attributes, agents]) => point(SELF.agents, agents, attributes)),
     point(SELF.inboxFiles, inbox.inbox),
     point(SELF.claimedFiles, inbox.claimed),
     point(SELF.inboxAge, age(inbox.oldestMs)),
@@ -88,6 +93,9 @@ export const isSelfStream = ({ points }: PendingStream): boolean =>
   points[0]?.shape.name.startsWith(SELF_PREFIX) === true;
 
 // --- internal ---
+
+/** When a drain ended, by this machine's clock. @param report as the drain stored it */
+const endMsOf = (report: string): number => (JSON.parse(report) as { readonly atMs: number }).atMs;
 
 /** Prometheus treats a series as ended after five minutes without a point. */
 const KEEP_ALIVE_MS = 4 * 60_000;

@@ -24,7 +24,11 @@ export interface SettingsFile extends SettingsText {
   readonly bytes: Buffer | undefined;
 }
 
-export const targetOf = ({ places, cwd, env }: Context): InstallTarget => ({ home: places.home, project: cwd, env });
+export const targetOf = ({ places, cwd, env }: Pick<Context, "places" | "cwd" | "env">): InstallTarget => ({
+  home: places.home,
+  project: cwd,
+  env,
+});
 
 /** Named agents, each once. @throws UserError for an unknown name, or an agent without settings in this scope */
 export async function namedAgents(

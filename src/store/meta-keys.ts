@@ -2,6 +2,10 @@
 export const CLOCK_SKEW = "clock.skew_ms";
 /** Duration of the last drain in milliseconds. */
 export const LAST_DRAIN_MS = "drain.took_ms";
+/** The last completed drain: its time and its report, as JSON. */
+export const LAST_DRAIN = "last_drain";
+/** The coverage of this machine's agents and when it was determined, as JSON. */
+export const COVERAGE = "coverage";
 /** Time of the last daily pruning, in milliseconds since the epoch. */
 export const LAST_PRUNE = "prune.last_ms";
 /** Number of sessions pruned so far. */

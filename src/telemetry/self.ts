@@ -19,6 +19,14 @@ export const QUARANTINE_CATEGORIES = [
 ] as const;
 export type QuarantineCategory = (typeof QUARANTINE_CATEGORIES)[number];
 
+/**
+ * Whether an agent that is used on a machine is collected. `covered`: our hooks are registered, or arrive although another program
+ * registered them. `partial`: only in some projects. `blocked`: registered, but a setting or a policy keeps them from running.
+ * `uncovered`: it has recent transcripts, and no hooks.
+ */
+export const COVERAGES = ["covered", "partial", "blocked", "uncovered"] as const;
+export type Coverage = (typeof COVERAGES)[number];
+
 const counter = (name: string, unit: string, description: string): MetricShape => ({
   name: `${SELF_PREFIX}${name}`,
   unit,
@@ -66,7 +74,18 @@ export const SELF = {
   failedSessions: gauge("failed.sessions", "{session}", "Sessions not read, built, redacted or encoded; drains retry"),
   driftNames: gauge("drift.names", "{name}", "Distinct unknown names"),
   overflow: gauge("overflow.metrics", "{metric}", "Metrics at their series limit"),
-  reportTime: gauge("report.time", "s", "Unix time of this machine's last report", "double"),
+  reportTime: gauge(
+    "report.time",
+    "s",
+    "Unix time of this machine's last report, by version of this program",
+    "double",
+  ),
+  drainTime: gauge("drain.time", "s", "Unix time of this machine's last completed drain", "double"),
+  agents: gauge(
+    "coverage.agents",
+    "{agent}",
+    "Agents used on this machine: 1 for the coverage that each has, 0 for the others",
+  ),
   clockSkew: gauge("clock.skew", "s", "Time by which this machine's clock is ahead of the backend's", "double"),
 } as const satisfies Record<string, MetricShape>;
 

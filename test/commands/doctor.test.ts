@@ -575,6 +575,7 @@ test("findings of an agent's own check, several settings files, and a registered
     state: "enabled",
     events: ["end"],
     recorded: true,
+    blocked: [],
   } as const;
   const status = { source: "rover", title: "Rover", registrations: [registration], managed: null, blocked: [] };
   const { context } = settledContext();

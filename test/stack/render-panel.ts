@@ -63,6 +63,7 @@ function statHtml(panel: Panel, answers: readonly Answer[]): string {
 }
 
 function tableHtml(panel: Panel, answers: readonly Answer[]): string {
+  if (panel.transformations?.some(({ id }) => id === "groupingToMatrix")) return matrixHtml(panel, answers);
   const options = panel.transformations?.find(({ id }) => id === "organize")?.options as {
     readonly renameByName: Readonly<Record<string, string>>;
     readonly indexByName: Readonly<Record<string, number>>;
@@ -102,6 +103,34 @@ function tableHtml(panel: Panel, answers: readonly Answer[]): string {
   const head = columns.map((name) => `<th>${html(title(name))}</th>`).join("");
   const body = sorted.map((row) => `<tr>${columns.map((name) => cell(row, name)).join("")}</tr>`).join("");
   return `<div class="scroll"><table><tr>${head}</tr>${body}</table></div>`;
+}
+
+/** Rows by one label, columns by another, and the texts of the values. */
+function matrixHtml(panel: Panel, [answer]: readonly Answer[]): string {
+  const organize = panel.transformations?.find(({ id }) => id === "organize")?.options as Organized | undefined;
+  const [rowLabel = "", columnLabel = ""] = Object.keys(organize?.indexByName ?? {});
+  const series = answer?.series ?? [];
+  const valuesOf = (label: string): string[] => [...new Set(series.map(({ labels }) => labels[label] ?? ""))].sort();
+  const columns = valuesOf(columnLabel);
+  const { mappings = [], noValue = "" } = panel.fieldConfig?.defaults ?? {};
+  const texts = (mappings[0] as unknown as Mapped | undefined)?.options;
+  const cell = (row: string, column: string): string => {
+    const found = series.find(({ labels }) => labels[rowLabel] === row && labels[columnLabel] === column);
+    const { text, color } = texts?.[String(found?.points.at(-1)?.[1])] ?? { text: noValue, color: "inherit" };
+    return `<td style="color:${color}">${html(text)}</td>`;
+  };
+  const head = columns.map((name) => `<th>${html(name)}</th>`).join("");
+  const body = valuesOf(rowLabel).map(
+    (row) => `<tr><td>${html(row)}</td>${columns.map((column) => cell(row, column)).join("")}</tr>`,
+  );
+  return `<div class="scroll"><table><tr><th></th>${head}</tr>${body.join("")}</table></div>`;
+}
+
+interface Organized {
+  readonly indexByName: Readonly<Record<string, number>>;
+}
+interface Mapped {
+  readonly options: Readonly<Record<string, { readonly text: string; readonly color: string }>>;
 }
 
 function rankingHtml(panel: Panel, answers: readonly Answer[]): string {

@@ -22,6 +22,7 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/e2e/commands.test.ts":
     "odd machines and terminals, with the built program; commands/*.test.ts run each in process",
   "test/drain/agent-process.test.ts": "sessions that end with real processes; session/endings.test.ts has the rules",
+  "test/drain/coverage.test.ts": "what covers an agent; telemetry/self-delivery.test.ts delivers the metrics",
   "test/drain/revisions.test.ts": "an answer that changes at any time; drain/late-transcript.test.ts reads in parts",
   "test/drain/large-turn.test.ts":
     "a turn that fills a small heap, with the built program; store/settle.test.ts has the rules",

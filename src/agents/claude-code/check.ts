@@ -31,7 +31,9 @@ export async function check(
   ]);
   // Then our hooks are among the administrator's
   const isManaged = managedLayers.some(({ settings }) => registeredEvents(JSON.stringify(settings)).length > 0);
-  return [...switchedOff([...userLayers, ...managedLayers]), ...(isManaged ? [] : managedHooksOnly(managedLayers))];
+  // Only the administrator can switch those off
+  if (isManaged) return switchedOff(managedLayers);
+  return [...switchedOff([...userLayers, ...managedLayers]), ...managedHooksOnly(managedLayers)];
 }
 
 /** The administrator's folder. */

@@ -26,6 +26,7 @@ export async function check(
   target: InstallTarget,
   requirements = REQUIREMENTS,
 ): Promise<readonly Finding[]> {
+  if (files.some(({ path }) => path === requirements)) return policyFindings(requirements);
   const config = files.find(({ path }) => basename(path) === CONFIG);
   const hooks = files.find(({ path }) => basename(path) === HOOKS);
   const ours = handlersOf(hooks?.text).filter(({ isOurs }) => isOurs);

@@ -7,8 +7,11 @@ import { suggest } from "../../model/suggest.ts";
 import { listed, readSettingsFiles, targetOf } from "../../registration/settings-edit.ts";
 import type { AgentStatus, Registration } from "./shape.ts";
 
+/** Where registrations are looked for. */
+export type Surroundings = Pick<Context, "places" | "cwd" | "env" | "platform">;
+
 /** Every agent that can be enabled, and where it is registered. */
-export async function agentsOf(context: Context, agents: readonly Agent[]): Promise<readonly AgentStatus[]> {
+export async function agentsOf(context: Surroundings, agents: readonly Agent[]): Promise<readonly AgentStatus[]> {
   const records = await allRecords(context.places.backupDir);
   const found: AgentStatus[] = [];
   for (const agent of agents) {
@@ -16,7 +19,7 @@ export async function agentsOf(context: Context, agents: readonly Agent[]): Prom
     if (installer === undefined) continue;
     const registrations = await registrationsOf(agent, installer, records, context);
     const managed = await managedPath(installer, context);
-    const blocked = await blockedBy(registrations, installer, context);
+    const blocked = await blockedBy(registrations, managed, installer, context);
     found.push({ source: agent.source, title: agent.title, registrations, managed, blocked });
   }
   return found;
@@ -47,27 +50,36 @@ export const isOfDeletedProject = ({ project }: Registration): boolean => projec
 
 // --- internal ---
 
-async function managedPath({ managed }: Installer, { platform }: Context): Promise<string | null> {
+async function managedPath({ managed }: Installer, { platform }: Surroundings): Promise<string | null> {
   if (managed === undefined || platform === "win32") return null;
   const path = managed.path(platform);
   const text = await readFileIfAny(path).catch(() => undefined);
   return text !== undefined && managed.registered(text.toString("utf8")).length > 0 ? path : null;
 }
 
-/** An agent does not report that it skips hooks; its settings and the administrator's show it. */
+/** If the administrator's hooks run, it does not matter whether the user's do. */
 async function blockedBy(
   registrations: readonly Registration[],
+  managed: string | null,
   installer: Installer,
-  context: Context,
+  context: Surroundings,
 ): Promise<readonly string[]> {
-  const enabled = registrations.filter(({ state }) => state === "enabled");
-  const found = enabled.map(async ({ paths, project }) => {
-    // Starting an agent for its version takes a second, which is for doctor
-    const target = { ...targetOf(context), ...(project !== null && { project }), env: { ...context.env, PATH: "" } };
-    const findings = (await installer.check?.(await readSettingsFiles(paths), target).catch(() => [])) ?? [];
-    return findings.flatMap(({ level, text }) => (level === "broken" ? [text] : []));
-  });
-  return [...new Set((await Promise.all(found)).flat())];
+  const ofManaged = managed === null ? [] : await findingsOf([managed], context.cwd, installer, context);
+  if (managed !== null && ofManaged.length === 0) return [];
+  return [...new Set([...ofManaged, ...registrations.flatMap(({ blocked }) => blocked)])];
+}
+
+/** What keeps hooks from running, which the agent does not report; its settings and the administrator's show it. */
+async function findingsOf(
+  paths: readonly string[],
+  project: string,
+  installer: Installer,
+  context: Surroundings,
+): Promise<readonly string[]> {
+  // Starting an agent for its version takes a second, which is for doctor
+  const target = { ...targetOf(context), project, env: { ...context.env, PATH: "" } };
+  const findings = (await installer.check?.(await readSettingsFiles(paths), target).catch(() => [])) ?? [];
+  return findings.flatMap(({ level, text }) => (level === "broken" ? [text] : []));
 }
 
 /** The current settings files, and those that `enable` changed elsewhere. */
@@ -75,7 +87,7 @@ async function registrationsOf(
   agent: Agent,
   installer: Installer,
   records: readonly BackupRecord[],
-  context: Context,
+  context: Surroundings,
 ): Promise<readonly Registration[]> {
   const own = records.filter((record) => record.agent === agent.source).flatMap(holdersOf);
   const target = targetOf(context);
@@ -93,7 +105,7 @@ async function registrationsOf(
   return Promise.all(
     merged(groups)
       .sort((a, b) => installer.scopes.indexOf(a.scope) - installer.scopes.indexOf(b.scope))
-      .map((group) => registrationAt(group, installer)),
+      .map((group) => registrationAt(group, installer, context)),
   );
 }
 
@@ -119,11 +131,13 @@ const isSame = (a: Group, b: Group): boolean =>
 
 type Group = Pick<Registration, "scope" | "paths" | "project" | "recorded">;
 
-async function registrationAt(group: Group, installer: Installer): Promise<Registration> {
+async function registrationAt(group: Group, installer: Installer, context: Surroundings): Promise<Registration> {
   try {
     const events = installer.registered(await readSettingsFiles(group.paths));
-    return { ...group, state: events.length > 0 ? "enabled" : group.recorded ? "gone" : "none", events };
+    if (events.length === 0) return { ...group, state: group.recorded ? "gone" : "none", events, blocked: [] };
+    const blocked = await findingsOf(group.paths, group.project ?? context.cwd, installer, context);
+    return { ...group, state: "enabled", events, blocked };
   } catch {
-    return { ...group, state: "unreadable", events: [] };
+    return { ...group, state: "unreadable", events: [], blocked: [] };
   }
 }

@@ -91,7 +91,7 @@ export interface AgentStatus {
   readonly registrations: readonly Registration[];
   /** The administrator's file that registers us for all users; `null` if there is none. */
   readonly managed: string | null;
-  /** What keeps the registrations from running, such as an administrator's policy; one line each. */
+  /** What keeps the agent from being collected, everywhere or in a project; empty if the administrator's hooks run. */
   readonly blocked: readonly string[];
 }
 
@@ -107,6 +107,8 @@ export interface Registration {
   readonly events: readonly string[];
   /** Whether `enable` on this machine did it. */
   readonly recorded: boolean;
+  /** What keeps it from running, such as an administrator's policy; one line each. */
+  readonly blocked: readonly string[];
 }
 
 export interface LastDrain {

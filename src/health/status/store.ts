@@ -7,7 +7,7 @@ import { MAX_SERIES, MAX_SERIES_OF_SESSION, type Overflow, overflowState } from 
 import { type Database, StoreError } from "../../store/database.ts";
 import { type FailedStep, type SessionFailure, sessionFailures } from "../../store/failures.ts";
 import { readMeta } from "../../store/meta.ts";
-import { RETRIED_QUARANTINE } from "../../store/meta-keys.ts";
+import { LAST_DRAIN, RETRIED_QUARANTINE } from "../../store/meta-keys.ts";
 import { type OutboxState, outboxState } from "../../store/outbox.ts";
 import { type PutBack, putBackOf, putBackText } from "../../store/put-back.ts";
 import { sessionCounts, sessionsWithoutTranscript, unreadableLines } from "../../store/queries.ts";
@@ -97,7 +97,7 @@ function storeFacts(db: Database): StoreFacts {
     outbox,
     overflow,
     failed,
-    lastDrain: lastDrainOf(readMeta(db, "last_drain")),
+    lastDrain: lastDrainOf(readMeta(db, LAST_DRAIN)),
     self: selfOf(db),
     lost: lostEvents(db),
     unwrittenCounted: unwrittenCounted(db),

@@ -51,6 +51,18 @@ describe("settings with which Claude Code runs no hooks", () => {
     ]);
   });
 
+  it("is only the administrator's disableAllHooks if our hooks are among the administrator's", async () => {
+    const ours = { Stop: [{ hooks: [{ type: "command", command: "/usr/local/lib/openhook-otel/hook claude-code" }] }] };
+    await put("managed/managed-settings.d/openhook-otel.json", { hooks: ours });
+    await put(".claude/settings.json", { disableAllHooks: true });
+    await put("managed/managed-settings.json", { allowManagedHooksOnly: true });
+    expect(await problems()).toEqual([]);
+    await put("managed/managed-settings.json", { disableAllHooks: true });
+    expect(await problems()).toEqual([
+      expect.stringContaining('"disableAllHooks" is true in ~/managed/managed-settings'),
+    ]);
+  });
+
   it("is the nearest file that sets disableAllHooks", async () => {
     await put(".claude/settings.json", { disableAllHooks: true });
     await put("acme-shop/.claude/settings.local.json", { disableAllHooks: false });

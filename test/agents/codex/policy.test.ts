@@ -35,3 +35,12 @@ test("unless ours are among the administrator's", async () => {
   expect(await findings(managed)).toEqual([]);
   expect(await findings("allow_managed_hooks_only = false\n")).toEqual([]);
 });
+
+test("a policy that keeps the administrator's own hooks from running is reported", async () => {
+  const target = { home, project: join(home, "shop"), env: {} };
+  const path = join(home, "requirements.toml");
+  writeFileSync(path, codex.managed?.add("[features]\nhooks = false\n", command) ?? "");
+  const [finding, ...others] = await check([{ path, text: undefined }], target, path);
+  expect(finding?.text).toMatch(/all hooks are switched off by hooks = false/);
+  expect(others).toEqual([]);
+});
