@@ -114,6 +114,12 @@ module.exports = {
       { path: "^src/report/" },
       { path: "^src/", pathNot: ["^src/(report|sessions|model|store|telemetry|text)/", "^src/context\\.ts$"] },
     ),
+    // Git is started in one folder, with a safe environment
+    rule(
+      "git-is-asked-apart",
+      { path: "^src/changes/git/" },
+      { path: "^src/", pathNot: "^src/(changes/git/|model/|bridge/command-environment\\.ts$)" },
+    ),
     rule(
       "text-knows-no-room",
       { path: "^src/text/" },

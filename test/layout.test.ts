@@ -84,6 +84,10 @@ const PLANTED: Readonly<Record<string, { readonly file: string; readonly text: s
     file: "src/report/planted.ts",
     text: `import { levelOf } from "../capture/level.ts";\nvoid levelOf;\n`,
   },
+  "git-is-asked-apart": {
+    file: "src/changes/git/planted.ts",
+    text: `import { readMeta } from "../../store/meta.ts";\nvoid readMeta;\n`,
+  },
   "text-knows-no-room": {
     file: "src/text/planted.ts",
     text: `import { readMeta } from "../store/meta.ts";\nvoid readMeta;\n`,

@@ -1,0 +1,163 @@
+import { ancestorsIn, type Branches } from "./branches.ts";
+import type { Git } from "./git.ts";
+import type { History } from "./history.ts";
+import type { FoundCommit } from "./kept.ts";
+import { changedFiles, commitsTouching, type PatchOf, patchIds } from "./patches.ts";
+
+/** Where the changes of commits that are not on the default branch are now. */
+export interface Compared {
+  /** Commit → a commit of the default branch with the same patch. */
+  readonly twins: ReadonlyMap<string, string>;
+  /** Commit → a commit of another branch with the same patch. */
+  readonly elsewhere: ReadonlyMap<string, string>;
+  /** Commit → a commit of the default branch with its patch and those of other commits. */
+  readonly squashes: ReadonlyMap<string, string>;
+  /** Commits that could not be compared with all others. */
+  readonly uncompared: ReadonlySet<string>;
+}
+
+interface ToCompare {
+  readonly history: History;
+  readonly branches: Branches;
+  /** Commits that are not on the default branch. */
+  readonly missing: readonly KnownCommit[];
+  readonly sinceMs: number;
+}
+
+type KnownCommit = FoundCommit & { readonly id: string };
+
+/**
+ * Compares patches. Whoever rebases or picks a commit keeps the time when its author wrote it, so commits with the same time come first;
+ * only for the rest the default branch is searched for commits that change the same files. @throws GitError in no time
+ */
+export async function comparePatches(git: Git, all: ToCompare): Promise<Compared> {
+  const { missing, history, branches } = all;
+  const [twins, elsewhere] = [new Map<string, string>(), new Map<string, string>()];
+  const none = { twins, elsewhere, squashes: new Map(), uncompared: new Set<string>() };
+  if (missing.length === 0) return none;
+  try {
+    await compareEqualTimes(git, all, twins, elsewhere);
+    const rest = missing.filter(({ id }) => !twins.has(id));
+    const { squashes, uncompared } = await compareEqualFiles(git, { ...all, missing: rest }, twins);
+    if (branches.isPartial) for (const { id } of rest) uncompared.add(id);
+    return { twins, elsewhere, squashes, uncompared };
+  } catch (error) {
+    if (git.isLate) throw error;
+    // A partial clone lacks files of other commits
+    const left = missing.filter(({ id }) => !twins.has(id) && !history.has(id));
+    return { ...none, uncompared: new Set(left.map(({ id }) => id)) };
+  }
+}
+
+// --- internal ---
+
+/** Commits of the default branch whose patches are compared. */
+const MAX_CANDIDATES = 2_000;
+/** Files for which the default branch is searched; each makes the search slower. */
+const MAX_PATHS = 60;
+const MAX_RANGES = 300;
+
+async function compareEqualTimes(
+  git: Git,
+  { missing, history, branches }: ToCompare,
+  twins: Map<string, string>,
+  elsewhere: Map<string, string>,
+): Promise<void> {
+  const pairs = missing.map((one) => {
+    const { authored = "" } = one;
+    const onBranches = (branches.byAuthorTime.get(authored) ?? []).filter((id) => branches.reachable.has(id));
+    return { one, onDefault: history.authoredAt(authored), onBranches: onBranches.filter((id) => id !== one.id) };
+  });
+  const compared = pairs.filter(({ onDefault, onBranches }) => onDefault.length + onBranches.length > 0);
+  const ids = compared.flatMap(({ one, onDefault, onBranches }) => [one.id, ...onDefault, ...onBranches]);
+  const patches = await patchIds(git, commitsOf(ids));
+  for (const { one, onDefault, onBranches } of compared) {
+    const patch = patches.get(one.id);
+    if (patch === undefined) continue;
+    const twin = firstLater(
+      one,
+      onDefault.filter((id) => patches.get(id) === patch),
+      history,
+    );
+    const other = onBranches.find((id) => patches.get(id) === patch);
+    if (twin !== undefined) twins.set(one.id, twin);
+    if (other !== undefined) elsewhere.set(one.id, other);
+  }
+}
+
+/** A patch of one commit, or of a branch from where it began, and the followed commits that it contains. */
+interface Range extends PatchOf {
+  readonly contains: ReadonlySet<string>;
+}
+
+async function compareEqualFiles(
+  git: Git,
+  all: ToCompare,
+  twins: Map<string, string>,
+): Promise<{ readonly squashes: Map<string, string>; readonly uncompared: Set<string> }> {
+  const { missing, history, sinceMs } = all;
+  const squashes = new Map<string, string>();
+  const singles = missing.map(({ id }): Range => ({ commit: id, contains: new Set([id]) }));
+  const branches = rangesOf(all);
+  const [singlePatches, branchPatches] = [await patchIds(git, singles), await patchIds(git, branches)];
+  const files = new Map([...(await changedFiles(git, singles)), ...(await changedFiles(git, branches))]);
+  const paths = [...new Set(files.values())].slice(0, MAX_PATHS);
+  const candidates = await commitsTouching(git, { tip: history.tip, sinceMs, max: MAX_CANDIDATES }, paths);
+  const byPatch = new Map<string, string[]>();
+  for (const [id, patch] of await patchIds(git, commitsOf(candidates)))
+    byPatch.set(patch, [...(byPatch.get(patch) ?? []), id]);
+  const searched = new Set(paths);
+  const isLong = candidates.length >= MAX_CANDIDATES;
+  const uncompared = new Set<string>();
+  for (const one of missing) {
+    const own = byPatch.get(singlePatches.get(one.id) ?? "") ?? [];
+    const twin = firstLater(one, own, history);
+    const around = branches.filter(({ contains }) => contains.has(one.id));
+    const wholes = around.flatMap(({ commit }) => byPatch.get(branchPatches.get(commit) ?? "") ?? []);
+    const squash = firstLater(one, wholes, history);
+    if (twin !== undefined) twins.set(one.id, twin);
+    else if (squash !== undefined) squashes.set(one.id, squash);
+    const file = files.get(one.id);
+    if (isLong || (file !== undefined && !searched.has(file))) uncompared.add(one.id);
+  }
+  return { squashes, uncompared };
+}
+
+/**
+ * The parts of the history that may have been squashed: what each branch, and each followed commit, has beside the default branch. The
+ * branch itself may be deleted; then one of the followed commits may be its end.
+ */
+function rangesOf({ history, branches, missing }: ToCompare): readonly Range[] {
+  const wanted = new Set(missing.map(({ id }) => id));
+  const inner = new Set([...branches.parents.values()].flat());
+  const ends = new Set([...[...branches.parents.keys()].filter((id) => !inner.has(id)), ...wanted]);
+  const ranges: Range[] = [];
+  for (const commit of ends) {
+    if (ranges.length >= MAX_RANGES) break;
+    const all = ancestorsIn(branches.parents, [commit]);
+    const contains = new Set([...all].filter((one) => wanted.has(one)));
+    const from = all.size > 1 && contains.size > 0 ? baseOf(all, branches.parents, history) : undefined;
+    if (from !== undefined) ranges.push({ commit, from, contains });
+  }
+  return ranges;
+}
+
+/** Where a branch began, or was last brought up to date: the newest commit of the default branch that it has. */
+function baseOf(
+  contains: ReadonlySet<string>,
+  parents: ReadonlyMap<string, readonly string[]>,
+  history: History,
+): string | undefined {
+  const outside = [...contains].flatMap((one) => parents.get(one) ?? []).filter((one) => !contains.has(one));
+  const known = outside.filter((one) => history.has(one));
+  const byTime = known.toSorted((a, b) => (history.timeOf(b) ?? 0) - (history.timeOf(a) ?? 0));
+  return byTime[0] ?? outside[0];
+}
+
+/** Of some commits the first one that was made after this commit: an older one with the same patch is somebody else's. */
+function firstLater({ id, timeMs }: KnownCommit, commits: readonly string[], history: History): string | undefined {
+  const later = commits.filter((one) => one !== id && (history.timeOf(one) ?? 0) >= timeMs);
+  return later.toSorted((a, b) => (history.timeOf(a) ?? 0) - (history.timeOf(b) ?? 0))[0];
+}
+
+const commitsOf = (ids: readonly string[]): readonly PatchOf[] => [...new Set(ids)].map((commit) => ({ commit }));

@@ -1,0 +1,125 @@
+import type { CommitOutcome, CommitToFollow } from "../../model/outcomes.ts";
+import { attestationsOf, trailersOf } from "./attested.ts";
+import { readAmends, readBranches } from "./branches.ts";
+import { comparePatches } from "./compare.ts";
+import type { Git } from "./git.ts";
+import { History } from "./history.ts";
+import { countKept, type Fates, type FoundCommit, type FoundOutcome } from "./kept.ts";
+import { Objects } from "./objects.ts";
+import { addedLines } from "./patches.ts";
+import { placeOf } from "./places.ts";
+import { type Refs, readRefs } from "./refs.ts";
+import { revertsOf } from "./reverts.ts";
+
+/**
+ * What became of commits of one repository. Git is asked a few times for all of them together; it reads and writes nothing else, and
+ * opens no connection, so the answer is as new as the last fetch.
+ *
+ * @returns one outcome per commit, in the same order
+ * @throws GitError if the repository cannot be read, or in the time that was given
+ */
+export async function followCommits(
+  git: Git,
+  commits: readonly CommitToFollow[],
+  nowMs: number,
+): Promise<readonly CommitOutcome[]> {
+  if (commits.length === 0) return [];
+  const objects = new Objects(git);
+  try {
+    const refs = await readRefs(git);
+    const found: FoundCommit[] = [];
+    for (const commit of commits) found.push(await findCommit(objects, commit));
+    const notes = await attestationsOf(
+      git,
+      objects,
+      refs,
+      found.flatMap(({ id }) => id ?? []),
+    );
+    const fates = await fatesOf(git, refs, found);
+    const counted = await countKept(git, objects, fates, nowMs);
+    const outcomes = await withReverts(git, fates.history, counted);
+    return outcomes.map(({ landed: _, ...outcome }, at) => {
+      const attested = [...(notes.get(outcome.id ?? "") ?? []), ...(found[at]?.trailers ?? [])];
+      return { ...outcome, attested };
+    });
+  } finally {
+    objects.close();
+    git.stop();
+  }
+}
+
+// --- internal ---
+
+const DAY_MS = 86_400_000;
+/** A commit's message may be long; its end has the trailers. */
+const MAX_COMMIT_BYTES = 1 << 20;
+
+async function findCommit(objects: Objects, commit: CommitToFollow): Promise<FoundCommit> {
+  const object = await objects.read(`${commit.commit}^{commit}`, MAX_COMMIT_BYTES);
+  if (object?.type !== "commit") return { ...commit, trailers: [] };
+  const text = object.bytes?.toString("utf8") ?? "";
+  const seconds = /^committer .* (\d+) [+-]\d{4}$/m.exec(text)?.[1];
+  const authored = /^author .* (\d+) [+-]\d{4}$/m.exec(text)?.[1];
+  const timeMs = seconds === undefined ? commit.timeMs : Number(seconds) * 1000;
+  return {
+    ...commit,
+    timeMs,
+    id: object.id,
+    ...(authored !== undefined && { authored }),
+    trailers: trailersOf(text.slice(text.indexOf("\n\n") + 2)),
+  };
+}
+
+/** Everything but reverts and lines. */
+async function fatesOf(git: Git, refs: Refs, found: readonly FoundCommit[]): Promise<Fates> {
+  const added = await addedLines(git, [...new Set(found.flatMap(({ id }) => id ?? []))]);
+  const tip = refs.tips.get(refs.defaultRef ?? "");
+  if (tip === undefined) {
+    const reason = "the repository's default branch is unknown";
+    return { added, found, outcomes: found.map((one) => ({ ...named(one), fate: "unknown", reason })) };
+  }
+  const sinceMs = Math.min(...found.map(({ timeMs }) => timeMs)) - DAY_MS;
+  const history = await History.read(git, tip, sinceMs);
+  const missing = found.flatMap((one) => (one.id === undefined || history.has(one.id) ? [] : [{ ...one, id: one.id }]));
+  const branches = await readBranches(
+    git,
+    refs,
+    missing.map(({ id }) => id),
+    sinceMs,
+  );
+  const amends = missing.length === 0 ? new Map<string, string>() : await readAmends(git, refs);
+  const compared = await comparePatches(git, { history, branches, missing, sinceMs });
+  const search = { refs, history, branches, amends, compared, found };
+  const outcomes = found.map((one): FoundOutcome => {
+    const { landed, ...place } = placeOf(one, search);
+    const landing = landed === undefined ? undefined : history.landingOf(landed);
+    const landedMs = landing === undefined ? undefined : history.timeOf(landing);
+    return {
+      ...named(one),
+      ...place,
+      ...(landed !== undefined && { landed }),
+      ...(landedMs !== undefined && { landedMs }),
+    };
+  });
+  return { history, added, found, outcomes };
+}
+
+const named = ({ commit, id }: FoundCommit) => ({ commit, ...(id !== undefined && { id }) });
+
+async function withReverts(
+  git: Git,
+  history: History | undefined,
+  outcomes: readonly FoundOutcome[],
+): Promise<readonly FoundOutcome[]> {
+  if (history === undefined) return outcomes;
+  const landed = new Map<string, boolean>();
+  for (const { landed: commit, lines } of outcomes) {
+    if (commit !== undefined)
+      landed.set(commit, landed.get(commit) === true || ((lines?.written ?? 0) > 0 && lines?.now !== 0));
+  }
+  const reverts = await revertsOf(git, history, landed);
+  return outcomes.map((outcome) => {
+    const revertedBy = reverts.get(outcome.landed ?? "");
+    return revertedBy === undefined ? outcome : { ...outcome, fate: "reverted", revertedBy };
+  });
+}

@@ -1,0 +1,157 @@
+import type { Git } from "./git.ts";
+
+/** First and last line, from 1. */
+export type LineRange = readonly [first: number, last: number];
+
+/** Of each commit: path → lines that it added there. Paths are as in the commit. */
+export type AddedLines = ReadonlyMap<string, ReadonlyMap<string, readonly LineRange[]>>;
+
+/** Commits whose patches are compared: alone, or as the difference from another one. */
+export interface PatchOf {
+  readonly commit: string;
+  /** @default the commit's parent */
+  readonly from?: string;
+}
+
+/**
+ * The patch ids of commits, by commit. Equal ids mean equal changes, wherever they are in the file. Merges, and commits without changes,
+ * have none.
+ *
+ * @param isReversed the ids of the patches that take the commits back
+ * @throws GitError, also if an object is missing
+ */
+export async function patchIds(
+  git: Git,
+  patches: readonly PatchOf[],
+  isReversed = false,
+): Promise<Map<string, string>> {
+  if (patches.length === 0) return new Map();
+  // -R also exchanges the prefixes, which are part of a patch id
+  const sides = isReversed ? ["-R", ...prefixes("b/", "a/")] : prefixes("a/", "b/");
+  const diff = [...DIFF_TREE, "--no-renames", ...sides, "--stdin"];
+  const printed = await git.piped(diff, ["patch-id", "--stable"], linesOf(patches));
+  const pairs = printed.split("\n").flatMap((line): [string, string][] => {
+    const [patch, commit] = line.split(" ");
+    return patch !== undefined && commit !== undefined && commit !== "" ? [[commit, patch]] : [];
+  });
+  return new Map(pairs);
+}
+
+/** A file that each of some patches changes; of several the one with the longest path, which other commits change least often. */
+export async function changedFiles(git: Git, patches: readonly PatchOf[]): Promise<ReadonlyMap<string, string>> {
+  const files = new Map<string, string>();
+  if (patches.length === 0) return files;
+  let commit = "";
+  const args = ["diff-tree", "-r", "--root", "--name-only", "--no-renames", "--stdin"];
+  for await (const line of git.records(args, "\n", linesOf(patches))) {
+    const text = line.toString("utf8");
+    if (/^[0-9a-f]{40,64}$/.test(text)) commit = text;
+    // Unusual names are quoted
+    else if (!text.startsWith('"') && text.length > (files.get(commit)?.length ?? 0)) files.set(commit, text);
+  }
+  return files;
+}
+
+/** Commits since a time that change one of some files, newest first; at most `max`. @throws GitError */
+export async function commitsTouching(
+  git: Git,
+  { tip, sinceMs, max }: { readonly tip: string; readonly sinceMs: number; readonly max: number },
+  paths: readonly string[],
+): Promise<readonly string[]> {
+  if (paths.length === 0) return [];
+  const args = ["rev-list", "--no-merges", `--max-count=${max}`, `--since=@${Math.floor(sinceMs / 1000)}`, "--stdin"];
+  const printed = await git.text(args, `${tip}\n--\n${paths.join("\n")}\n`);
+  return printed.split("\n").filter((id) => id !== "");
+}
+
+/**
+ * The lines that commits added. A renamed file has only its changed lines, a removed one has none. Merges, empty commits, and commits of
+ * which a partial clone lacks files are left out.
+ *
+ * @throws GitError
+ */
+export async function addedLines(git: Git, commits: readonly string[]): Promise<AddedLines> {
+  try {
+    return await readAddedLines(git, commits);
+  } catch (error) {
+    // Git ends at the first file that is missing. If there is no time left, the halves throw too
+    if (commits.length <= 1) {
+      if (git.isLate) throw error;
+      return new Map();
+    }
+    const middle = commits.length >> 1;
+    const [left, right] = [commits.slice(0, middle), commits.slice(middle)];
+    return new Map([...(await addedLines(git, left)), ...(await addedLines(git, right))]);
+  }
+}
+
+// --- internal ---
+
+async function readAddedLines(git: Git, commits: readonly string[]): Promise<AddedLines> {
+  const added = new Map<string, Map<string, LineRange[]>>();
+  if (commits.length === 0) return added;
+  let files = new Map<string, LineRange[]>();
+  let ranges: LineRange[] | undefined;
+  let former: string | undefined;
+  // Lines of a hunk that are still to come: they may look like headers
+  let [removed, written] = [0, 0];
+  const args = [...DIFF_TREE, ...prefixes("a/", "b/"), "-M", "-U0", "--stdin"];
+  for await (const line of git.records(args, "\n", linesOf(commits.map((commit) => ({ commit }))))) {
+    const [first] = line;
+    if (removed > 0 && first === MINUS) removed--;
+    else if (written > 0 && first === PLUS) written--;
+    else if (first === AT) {
+      const [, gone = "1", start = "0", count = "1"] = HUNK.exec(line.toString("latin1")) ?? [];
+      [removed, written] = [Number(gone), Number(count)];
+      if (written > 0) ranges?.push([Number(start), Number(start) + written - 1]);
+    } else if (first === MINUS && line.subarray(0, 4).toString("latin1") === "--- ") {
+      former = pathOf(line.subarray(4));
+    } else if (first === PLUS && line.subarray(0, 4).toString("latin1") === "+++ ") {
+      const path = pathOf(line.subarray(4)) ?? former;
+      ranges = [];
+      if (path !== undefined) files.set(path, ranges);
+    } else if (line.length >= 40 && line.length <= 64 && /^[0-9a-f]+$/.test(line.toString("latin1"))) {
+      files = new Map();
+      added.set(line.toString("latin1"), files);
+    }
+  }
+  return added;
+}
+
+const [PLUS, MINUS, AT] = [0x2b, 0x2d, 0x40];
+const HUNK = /^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
+
+/** Plumbing, so that settings of the user and of the repository change nothing. */
+const DIFF_TREE = [
+  "diff-tree",
+  "-r",
+  "-p",
+  "--root",
+  "--no-ext-diff",
+  "--no-textconv",
+  "--full-index",
+  "--diff-algorithm=myers",
+];
+
+const prefixes = (from: string, to: string): readonly string[] => [`--src-prefix=${from}`, `--dst-prefix=${to}`];
+
+const linesOf = (patches: readonly PatchOf[]): string =>
+  patches.map(({ commit, from }) => (from === undefined ? `${commit}\n` : `${commit} ${from}\n`)).join("");
+
+/** `a/…` or `b/…`, in quotes if it has unusual characters. @returns `undefined` for `/dev/null` */
+function pathOf(name: Buffer): string | undefined {
+  const text = name.toString("utf8").replace(/\t$/, "");
+  if (!text.startsWith('"')) return PREFIX.test(text) ? text.slice(2) : undefined;
+  const bytes: number[] = [];
+  for (const [, octal, escaped, plain = ""] of text.slice(1, -1).matchAll(/\\([0-7]{3})|\\(.)|([^\\]+)/gs)) {
+    if (octal !== undefined) bytes.push(Number.parseInt(octal, 8));
+    else if (escaped !== undefined) bytes.push((ESCAPES[escaped] ?? escaped).charCodeAt(0));
+    else bytes.push(...Buffer.from(plain));
+  }
+  const path = Buffer.from(bytes).toString("utf8");
+  return PREFIX.test(path) ? path.slice(2) : undefined;
+}
+
+const PREFIX = /^[ab]\//;
+
+const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", a: "\x07", b: "\b", f: "\f", v: "\v" };

@@ -1,0 +1,88 @@
+import type { Git } from "./git.ts";
+import type { History } from "./history.ts";
+import { changedFiles, commitsTouching, type PatchOf, patchIds } from "./patches.ts";
+
+/**
+ * Which commits of the default branch were taken back: by a commit whose message says so, or, of those of which no line is left, by one
+ * whose patch is the opposite. A revert that was itself reverted, and a change that was applied again, count as there.
+ *
+ * @param landed commits of the default branch, and whether lines of them are left
+ * @returns commit → the commit that took it back
+ * @throws GitError in no time
+ */
+export async function revertsOf(
+  git: Git,
+  history: History,
+  landed: ReadonlyMap<string, boolean>,
+): Promise<ReadonlyMap<string, string>> {
+  const order = new Map([...history.commits].toReversed().map((commit, at) => [commit, at]));
+  const suspects = [...landed].flatMap(([commit, hasLines]) => (hasLines ? [] : [commit])).slice(0, MAX_SUSPECTS);
+  const opposite = await oppositeCommits(git, history, suspects);
+  const reverted = new Map<string, string>();
+  for (const commit of landed.keys()) {
+    const events = new Map<string, boolean>(opposite.get(commit));
+    for (const one of new Set([commit, history.landingOf(commit) ?? commit])) addNamed(history, one, true, events);
+    const since = order.get(commit) ?? 0;
+    const later = [...events].filter(([by]) => by !== commit && (order.get(by) ?? -1) > since);
+    const last = later.toSorted(([a], [b]) => (order.get(b) ?? 0) - (order.get(a) ?? 0))[0];
+    if (last?.[1] === true) reverted.set(commit, last[0]);
+  }
+  return reverted;
+}
+
+// --- internal ---
+
+const MAX_SUSPECTS = 60;
+const MAX_CANDIDATES = 2_000;
+
+/** Commits whose messages say that they revert this one, and those that revert these, and so on. */
+function addNamed(history: History, commit: string, isRevert: boolean, events: Map<string, boolean>): void {
+  for (const { by, how } of history.namedBy(commit)) {
+    if (how !== "reverted" || events.get(by) === isRevert) continue;
+    events.set(by, isRevert);
+    addNamed(history, by, !isRevert, events);
+  }
+}
+
+/** Commits with the opposite patch of one, or of the merge that brought it (true), and with the same patch (false). */
+async function oppositeCommits(
+  git: Git,
+  history: History,
+  commits: readonly string[],
+): Promise<ReadonlyMap<string, ReadonlyMap<string, boolean>>> {
+  if (commits.length === 0) return new Map();
+  const singles = commits.map((commit): PatchOf => ({ commit }));
+  const merges = new Map(commits.flatMap((commit) => mergeOf(history, commit)));
+  const wholes = [...new Map([...merges.values()].map((one) => [one.commit, one])).values()];
+  try {
+    const [taken, takenWhole] = [await patchIds(git, singles, true), await patchIds(git, wholes, true)];
+    const sinceMs = Math.min(...commits.map((commit) => history.timeOf(commit) ?? 0));
+    const paths = [...new Set((await changedFiles(git, singles)).values())];
+    const candidates = await commitsTouching(git, { tip: history.tip, sinceMs, max: MAX_CANDIDATES }, paths);
+    const patches = await patchIds(
+      git,
+      [...new Set([...commits, ...candidates])].map((commit) => ({ commit })),
+    );
+    return new Map(
+      commits.map((commit) => {
+        const [same, opposite] = [patches.get(commit), taken.get(commit)];
+        const whole = takenWhole.get(merges.get(commit)?.commit ?? "");
+        const events = [...patches].flatMap(([by, patch]): [string, boolean][] =>
+          patch === opposite || patch === whole ? [[by, true]] : patch === same ? [[by, false]] : [],
+        );
+        return [commit, new Map(events)];
+      }),
+    );
+  } catch (error) {
+    if (git.isLate) throw error;
+    // A partial clone lacks files
+    return new Map();
+  }
+}
+
+/** The merge with which a commit reached the default branch, as a patch. */
+function mergeOf(history: History, commit: string): readonly [string, PatchOf][] {
+  const merge = history.landingOf(commit);
+  const from = merge === undefined ? undefined : history.firstParentOf(merge);
+  return merge === undefined || merge === commit || from === undefined ? [] : [[commit, { commit: merge, from }]];
+}
