@@ -10,8 +10,8 @@ import { reportsExit } from "./outcome.ts";
 export function hasAllFacts(line: Line): boolean {
   const p = asObject(line["payload"]);
   if (p === undefined || !isComplete(line)) return false;
-  const { output, item, ...rest } = p;
-  if (!isComplete(rest)) return false;
+  if (!isComplete(p, "output")) return false;
+  const { output, item } = p;
   if (typeof output === "string") return item === undefined && reportsExit(output);
   const itemFields = asObject(item);
   return (
@@ -34,11 +34,11 @@ const ITEMS_WITH_UNUSED_TEXT: ReadonlySet<string> = new Set([
 
 const usedFields = ({ id, call_id, status }: Line): Line => ({ id, call_id, status });
 
-/** Whether no direct member was cut. */
-function isComplete(members: Line): boolean {
+/** Whether no direct member was cut, apart from one. */
+function isComplete(members: Line, except?: string): boolean {
   for (const name in members) {
     const value = members[name];
-    if (typeof value === "string" && isCut(value)) return false;
+    if (typeof value === "string" && name !== except && isCut(value)) return false;
   }
   return true;
 }

@@ -49,6 +49,11 @@ export function tokenCount(context: LineContext): void {
   if (total === undefined) return;
   const seen = state.seenTotals ?? [];
   const text = `${total.input}:${total.output}`;
+  // A third of the lines repeat the totals of the line before and add nothing
+  if (text === seen.at(-1) && isSameUsage(before.at(-1)?.total, total)) {
+    state.isAfterGap = undefined;
+    return;
+  }
   const isSeen = seen.includes(text);
   const step = advance(
     before,
