@@ -270,7 +270,7 @@ function movedTo({ agent, calls, sessionIds, startMs }: Recorded, copy: number, 
 
 const at = ({ home }: Machine, text: string): string => text.replaceAll(/\/home\/dev\d*\b/g, home);
 
-const TIMES = /\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z|\b1[78]\d{11}\b/g;
+const TIMES = /\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)|\b1[78]\d{11}\b/g;
 
 /** Another id of the same form. */
 const numbered = (id: string, copy: number): string =>

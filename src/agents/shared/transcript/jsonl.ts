@@ -19,7 +19,7 @@ export interface JsonlOptions {
   readonly fromBytes: number;
   /** Result of `fingerprint` for `fromBytes`. If it differs now, the file was replaced: read from the start. */
   readonly fingerprint?: string;
-  /** @default 1 MiB */
+  /** @default 2 MiB */
   readonly chunkBytes?: number;
   /** Longest line that is read into memory. @default 32 MiB */
   readonly maxLineBytes?: number;
@@ -53,7 +53,7 @@ export interface JsonlFile {
  * @throws RefusedError if the path is no regular file or outside the agent's folders; else the file system's error
  */
 export async function openJsonl(path: string, options: JsonlOptions): Promise<JsonlFile> {
-  const { chunkBytes = 1 << 20, maxLineBytes = MAX_LINE_BYTES } = options;
+  const { chunkBytes = CHUNK_BYTES, maxLineBytes = MAX_LINE_BYTES } = options;
   const { read, close, modifiedMs, size } = await openedFor(path, options);
   const heads = new Heads(read);
   try {
@@ -96,6 +96,8 @@ export const wholeLine = (bytes: Buffer): JsonLine => ({
 
 // --- internal ---
 
+/** Each chunk stores a position and a state. Most transcripts fit in one chunk of this size; with 1 MiB an import takes 2 % longer. */
+const CHUNK_BYTES = 2 << 20;
 /** Lines can contain images and documents that users attach. */
 const MAX_LINE_BYTES = 32 << 20;
 /** Longer lines come without their long texts: parsing them would take five times their size in memory. */
