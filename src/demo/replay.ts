@@ -90,6 +90,8 @@ function demoEnv(env: Env, { home, stateDir, configDir }: DemoPlaces): Env {
     HOME: home,
     USERPROFILE: home,
     APPDATA: configDir,
+    // An installed hook's record of its own state is there
+    LOCALAPPDATA: join(home, "AppData", "Local"),
     XDG_CONFIG_HOME: configDir,
     OPENHOOK_OTEL_HOME: stateDir,
   };

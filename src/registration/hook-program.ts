@@ -1,9 +1,17 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { chmod, mkdir, rmdir, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, posix, win32 } from "node:path";
+import { posixCommand, projectLine } from "../agents/shared/settings/project-line.ts";
 import { isOurCommand } from "../agents/shared/settings/settings.ts";
-import { type WindowsLine, windowsLine } from "../agents/shared/settings/windows-line.ts";
+import {
+  END,
+  type SharedProgram,
+  sharedWindowsCommand,
+  type WindowsLine,
+  windowsLine,
+} from "../agents/shared/settings/windows-line.ts";
 import { readFileIfAny, removeFile, writeFileAtomic } from "../config/files.ts";
+import { placesOf } from "../config/places.ts";
 import { type Context, UserError } from "../context.ts";
 import { cannotCreate } from "../intake/inbox-dirs.ts";
 import { LOST_COUNT } from "../intake/inbox-file.ts";
@@ -15,34 +23,22 @@ import { refuseSudo } from "./sudo.ts";
 import { wrapperPathOf, wrapperProgram } from "./wrappers.ts";
 
 /**
- * The command line that agents run. Under 80 characters in the default location, because some agents show it to the model.
+ * The command line that agents run. The user's is under 80 characters in the default location, because some agents show it to the model.
  *
- * - The same text on every machine and in both scopes: Claude Code runs equal command lines once, and a project's settings contain no
- *   home directory.
+ * - A project's line is the same on every machine and for every system, and contains no person's path: see `projectLine`.
  * - A missing program exits with 0: an uninstalled hook must not disturb the agent (Copilot would deny the tool).
  * - On Windows every shell that agents use runs it: see `windowsLine`.
  */
 export function hookCommandOf(context: Context, scope: "user" | "project"): HookCommand {
+  if (scope === "project") return projectCommandOf(context);
   const { places, platform } = context;
-  if (platform === "win32") {
-    // The program knows the agents' replies; no quoting of one is the same in all shells
-    return ({ source, event, drain }) =>
-      windowsLine(onWindows(context, scope), [
-        ...["--source", source, "--drain", drain],
-        ...(event === undefined ? [] : ["--event", event]),
-      ]);
-  }
-  const standard = join(places.home, ".local", "share", "openhook-otel", "hook") === places.hookPath;
-  const program = standard ? "~/.local/share/openhook-otel/hook" : quoted(places.hookPath);
-  const flags = { yes: ["-d"], "if-waiting": ["-w"], soon: ["-s"], no: [] } as const;
-  return ({ source, event, reply, drain, shell }) => {
-    const args = [
-      ...(event === undefined && reply === undefined ? [] : [word(event ?? "")]),
-      ...(reply === undefined ? [] : [word(reply)]),
-    ];
+  if (platform === "win32") return (options) => windowsLine(onWindows(context), windowsArgs(options));
+  const program = isStandard(places) ? STANDARD : quoted(places.hookPath);
+  return (options) => {
     // fish has no POSIX assignments and would report an error
-    const start = shell === "user" ? `[ ! -x ${program} ]||exec ${program}` : `h=${program};[ ! -x "$h" ]||exec "$h"`;
-    const line = [start, ...flags[drain], source, ...args].join(" ");
+    const start =
+      options.shell === "user" ? `[ ! -x ${program} ]||exec ${program}` : `h=${program};[ ! -x "$h" ]||exec "$h"`;
+    const line = [start, ...posixArgs(options).map(word)].join(" ");
     // In a folder with another name, the line needs another mark of ours
     return isOurCommand(line) ? line : `${line} #openhook-otel`;
   };
@@ -64,12 +60,7 @@ export function statusLineCommandOf(context: Context, source: string): string {
 export const statusLinePathOf = ({ hookPath }: Context["places"]): string => join(dirname(hookPath), "statusline");
 
 /** For `windowsLine`. */
-export const onWindows = ({ places, nodePath, env }: Context, scope: "user" | "project"): WindowsLine => ({
-  hookPath: places.hookPath,
-  nodePath,
-  localData: env["LOCALAPPDATA"] ?? join(places.home, "AppData", "Local"),
-  scope,
-});
+export const onWindows = ({ places, nodePath }: Context): WindowsLine => ({ hookPath: places.hookPath, nodePath });
 
 /**
  * Installs the program that agents start, its configuration and its directories, and the programs for wrappers and status lines if
@@ -157,6 +148,65 @@ async function shipped(hookSource: string): Promise<Buffer> {
   if (program !== undefined) return program;
   throw new UserError("E_INSTALLATION", `${hookSource} is missing: build or install openhook-otel again`, 1);
 }
+
+/** Where it is on every POSIX system, unless `OPENHOOK_OTEL_HOME` moves it. */
+const STANDARD = "~/.local/share/openhook-otel/hook";
+
+const isStandard = ({ home, hookPath }: Context["places"]): boolean =>
+  join(home, ".local", "share", "openhook-otel", "hook") === hookPath;
+
+type HookOptions = Parameters<HookCommand>[0];
+
+function posixArgs({ source, event, reply, drain }: HookOptions): readonly string[] {
+  const flags = { yes: ["-d"], "if-waiting": ["-w"], soon: ["-s"], no: [] } as const;
+  return [
+    ...flags[drain],
+    source,
+    ...(event === undefined && reply === undefined ? [] : [event ?? ""]),
+    ...(reply === undefined ? [] : [reply]),
+  ];
+}
+
+/** The program knows the agents' replies; no quoting of one is the same in all shells of Windows. */
+const windowsArgs = ({ source, event, drain }: HookOptions): readonly string[] => [
+  ...["--source", source, "--drain", drain],
+  ...(event === undefined ? [] : ["--event", event]),
+];
+
+function projectCommandOf(context: Context): HookCommand {
+  const { places, platform } = context;
+  const moved = movedProgram(context);
+  const posixProgram = moved === undefined || platform === "win32" ? STANDARD : moved.posix;
+  const windowsProgram: SharedProgram =
+    moved === undefined || platform !== "win32" ? { in: "usual folder" } : moved.windows;
+  if (!isPlain(posixProgram.replace(/^~/, ""))) {
+    throw new UserError(
+      "E_STATE",
+      `a project's settings cannot name ${places.hookPath} for every shell: set OPENHOOK_OTEL_HOME to a folder whose name has only ASCII letters, digits, and . _ -`,
+    );
+  }
+  return (options) => {
+    const line = { posixProgram, posixArgs: posixArgs(options), windowsProgram, windowsArgs: windowsArgs(options) };
+    if (options.system === "posix") return posixCommand(line);
+    if (options.system === "windows") return `${sharedWindowsCommand(windowsProgram, line.windowsArgs)} ${END}`;
+    return projectLine(line);
+  };
+}
+
+/** Where `OPENHOOK_OTEL_HOME` has moved the program to, without the home's own path; `undefined` if it is at its usual place. */
+function movedProgram(context: Context): { readonly posix: string; readonly windows: SharedProgram } | undefined {
+  const { env, places, platform } = context;
+  const usual = placesOf({ env: { ...env, OPENHOOK_OTEL_HOME: undefined }, home: places.home, platform });
+  const path = slashed(places.hookPath);
+  if (slashed(usual.hookPath) === path) return undefined;
+  const below = slashed((platform === "win32" ? win32 : posix).relative(places.home, path));
+  const isInHome = !below.startsWith("../") && !/^(?:[A-Za-z]:)?\//.test(below);
+  return isInHome
+    ? { posix: `~/${below}`, windows: { in: "home", path: below } }
+    : { posix: path, windows: { in: "machine", path } };
+}
+
+const slashed = (path: string): string => path.replaceAll("\\", "/");
 
 /** Quotes any text for a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -203,7 +203,7 @@ const SETTINGS = `{
 `;
 
 describe("the command line that an agent runs", () => {
-  it("has fewer than 80 characters, contains no home directory, and is the same in both scopes", async () => {
+  it("has fewer than 80 characters for a user, and contains no home directory in both scopes", async () => {
     const command = hookCommandOf(settledContext(), "user");
     for (const drain of ["yes", "if-waiting", "no"] as const) {
       const line = command({ source: "claude-code", drain });
@@ -213,7 +213,8 @@ describe("the command line that an agent runs", () => {
     await on();
     await on({ scope: "project" });
     const commandOf = (path: string) => JSON.parse(readFileSync(path, "utf8")).hooks.Stop[0].hooks[0].command;
-    expect(commandOf(userSettings())).toBe(commandOf(projectSettings()));
+    expect(commandOf(userSettings())).toBe(command({ source: "claude-code", drain: "yes" }));
+    expect(commandOf(projectSettings())).not.toContain(home);
   });
 
   it.each(["dash", "bash", "sh"])(
@@ -284,14 +285,13 @@ describe("the command line that an agent runs", () => {
     const context = settledContext({ platform: "win32", nodePath: "C:\\nvm4w\\nodejs\\node.exe" });
     const places = { ...context.places, hookPath: "C:\\Users\\dev\\AppData\\Local\\openhook-otel\\hook.cjs" };
     const env = { LOCALAPPDATA: "C:\\Users\\dev\\AppData\\Local" };
-    const line = (scope: "user" | "project") =>
-      hookCommandOf({ ...context, places, env }, scope)({ source: "cursor", event: "stop", reply: "{}", drain: "yes" });
-    expect(line("user")).toBe(
+    const command = hookCommandOf({ ...context, places, env }, "user");
+    const line = command({ source: "cursor", event: "stop", reply: "{}", drain: "yes" });
+    expect(line).toBe(
       "C:\\\\nvm4w\\\\nodejs\\\\node.exe C:/Users/dev/AppData/Local/openhook-otel/hook.cjs" +
         " --source cursor --drain yes --event stop ;exit 0 #openhook-otel& exit 0",
     );
-    expect(line("project")).not.toContain("dev");
-    expect([line("user"), line("project")].map(isOurCommand)).toEqual([true, true]);
+    expect(isOurCommand(line)).toBe(true);
   });
 });
 

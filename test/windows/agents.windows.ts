@@ -4,10 +4,13 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
+import { placesOf } from "../../src/config/places.ts";
+import { hookCommandOf } from "../../src/registration/hook-program.ts";
+import { contextAt } from "../support/context.ts";
 import { ensureBuilt, PROGRAM } from "../support/program.ts";
 import { removeFolder } from "../support/remove.ts";
 import { CASES, Replay } from "../support/replay.ts";
-import { cmd, copyTo, filesIn, newProfile, otel, run, runAll } from "./lab.ts";
+import { cmd, copyTo, filesIn, newProfile, onDisk, otel, run, runAll } from "./lab.ts";
 
 const agents = await allAgents();
 const SOURCES = agents.filter(({ installer }) => installer !== undefined).map(({ source }) => source);
@@ -32,7 +35,7 @@ test("enabling every agent and disabling all restores every file, byte for byte"
   expect(withoutOwnFiles(folder)).not.toEqual(before);
   // The registered line, as cmd runs it
   const registered = readFileSync(join(folder, ".claude", "settings.json"), "utf8").replace("// mine", "");
-  const line: string = JSON.parse(registered).hooks.SessionStart[0].hooks[0].command;
+  const line = firstLineIn(registered);
   const payload = JSON.stringify({ session_id: "s1", hook_event_name: "SessionStart", cwd: "C:\\work" });
   const [hook, missing] = runAll([
     cmd(line, { env, stdin: payload }),
@@ -43,6 +46,38 @@ test("enabling every agent and disabling all restores every file, byte for byte"
   expect(readdirSync(join(folder, "AppData", "Local", "openhook-otel", "inbox"))).toHaveLength(1);
   expect(run(otel(["disable", ...ofUser], { env })).code).toBe(0);
   expect(withoutOwnFiles(folder)).toEqual(before);
+});
+
+test("a project's line, the same as on Linux, runs in cmd", () => {
+  const { env, folder, state } = newProfile("Jörg O'Neil");
+  const project = "C:\\work\\acme";
+  const files = onDisk("work", "acme");
+  run(cmd(`rmdir /s /q ${project} & mkdir ${project}`, { env }));
+  expect(run(otel(["enable", "claude-code", "cursor", "--scope", "project"], { env, cwd: project })).code).toBe(0);
+  const settings = readFileSync(join(files, ".claude", "settings.json"), "utf8");
+  const line = firstLineIn(settings);
+  expect(line).toBe(onLinux({ source: "claude-code", drain: "if-waiting" }));
+  const withReply = JSON.parse(readFileSync(join(files, ".cursor", "hooks.json"), "utf8")).hooks.stop[0].command;
+  const payload = JSON.stringify({ session_id: "s1", hook_event_name: "SessionStart", cwd: project });
+  const steps = [
+    cmd(line, { env, stdin: payload, cwd: project }),
+    cmd(withReply, { env, stdin: "{}", cwd: project }),
+    cmd(line, { env: { ...env, LOCALAPPDATA: `${env.LOCALAPPDATA}\\none` }, stdin: payload }),
+    cmd(line, { env: { ...env, PATH: "C:\\windows\\system32" }, stdin: payload }),
+  ];
+  const [hook, reply, missing, withoutNode] = runAll(steps);
+  expect([hook?.code, hook?.stdout, hook?.stderr]).toEqual([0, "", ""]);
+  expect([reply?.code, reply?.stdout, reply?.stderr]).toEqual([0, "{}\n", ""]);
+  expect([missing?.code, missing?.stdout, missing?.stderr]).toEqual([0, "", ""]);
+  expect(withoutNode?.code).toBe(0);
+  expect(readdirSync(join(state, "inbox"))).toHaveLength(2);
+  // A line from before, with a Node that is gone
+  const old = line.replaceAll("node -e", "C:\\\\gone\\\\node.exe -e");
+  writeFileSync(join(files, ".claude", "settings.json"), settings.replaceAll(quoted(line), quoted(old)));
+  expect(run(otel(["doctor"], { env, cwd: project })).stdout.replaceAll(/\s+/g, " ")).toContain(
+    "the command line in the settings of claude-code was run as the agent runs it, and in cmd it printed something",
+  );
+  expect(readdirSync(folder)).not.toContain(".claude");
 });
 
 /** Recordings of different kinds: lines, a whole document, a database. */
@@ -84,6 +119,15 @@ describe("past sessions give the same figures as on Linux", () => {
 });
 
 // --- internal ---
+
+const firstLineIn = (settings: string): string => JSON.parse(settings).hooks.SessionStart[0].hooks[0].command;
+
+const quoted = (text: string): string => JSON.stringify(text).slice(1, -1);
+
+const onLinux = hookCommandOf(
+  contextAt(placesOf({ env: {}, home: "/home/dev", platform: "linux" })).context,
+  "project",
+);
 
 /** Without what depends on the clock. */
 const comparable = (value: unknown): unknown =>

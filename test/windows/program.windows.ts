@@ -3,13 +3,16 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { cmd, filesIn, NODE, newProfile, onDisk, otel, run, runAll, runDuring } from "./lab.ts";
 
-test("the demo's figures are exact, and nothing of it is left", () => {
-  const { env, folder } = newProfile("demo");
+test("the demo's figures are exact, and nothing of it is left, although a hook is installed", () => {
+  const { env, folder, state } = newProfile("demo");
+  // The installed hook's record of its folder must not lead the demo's events there
+  expect(run(otel(["enable", "claude-code"], { env })).code).toBe(0);
   const { code, stdout, stderr } = run(otel(["demo"], { env, ms: 220_000 }));
   expect(stderr).toBe("");
   expect(stdout).toContain("metric streams, each with the value that the store has: exact");
   expect(code).toBe(0);
   expect(readdirSync(join(folder, "AppData", "Local", "Temp")).filter((name) => name.includes("openhook"))).toEqual([]);
+  expect(readdirSync(join(state, "inbox"))).toEqual([]);
 });
 
 describe("hooks", () => {

@@ -16,7 +16,11 @@ export default oneFile({
     const folder = scope === "user" ? join(homeOf(target), "hooks") : join(target.project, ".github", "hooks");
     return join(folder, "openhook-otel.json");
   },
-  add: (text, { command, version, target }) => addHooks(text, hooksFor(command, version, isWindows(target))),
+  add(text, { command, version, target, scope }) {
+    // People with any system share a project's file
+    const systems = scope === "project" ? SYSTEMS : SYSTEMS.filter((one) => (one === "windows") === isWindows(target));
+    return addHooks(text, hooksFor(command, version, systems));
+  },
   remove: removeHooks,
   registered: hookEventsIn,
   async check(files, target) {
@@ -78,16 +82,28 @@ const EVENTS: readonly EventToRegister[] = [
   { event: "Stop", drain: "yes", timeoutSec: TIMEOUT_S, since: TOLERATES_UNKNOWN_SINCE, isForEditor: true },
 ];
 
+const SYSTEMS = ["posix", "windows"] as const;
+
+/** The field with the line of each system, and the start of a line that is for the editor only. */
+const SHELLS = {
+  posix: { shell: "bash", unlessInCli: '[ -z "$COPILOT_CLI" ]||exit 0;' },
+  windows: { shell: "powershell", unlessInCli: "if ($env:COPILOT_CLI) { exit 0 }; " },
+} as const;
+
 /** The program updates itself, so an unknown version is treated as the newest. */
-function hooksFor(command: HookCommand, version: string | undefined, windows: boolean): readonly FlatHook[] {
+function hooksFor(
+  command: HookCommand,
+  version: string | undefined,
+  systems: readonly (typeof SYSTEMS)[number][],
+): readonly FlatHook[] {
   const installed = parseVersion(version ?? "");
   return EVENTS.filter(({ since }) => installed === undefined || compareVersions(since, installed) <= 0).map(
     ({ event, drain, timeoutSec, isForEditor }) => {
-      const line = command({ source: "copilot", event, drain });
-      const shell = windows
-        ? { powershell: `${isForEditor ? "if ($env:COPILOT_CLI) { exit 0 }; " : ""}${line}` }
-        : { bash: `${isForEditor ? '[ -z "$COPILOT_CLI" ]||exit 0;' : ""}${line}` };
-      return { event, entry: { type: "command", ...shell, timeoutSec } };
+      const lines = systems.map((system) => {
+        const { shell, unlessInCli } = SHELLS[system];
+        return [shell, `${isForEditor ? unlessInCli : ""}${command({ source: "copilot", event, drain, system })}`];
+      });
+      return { event, entry: { type: "command", ...Object.fromEntries(lines), timeoutSec } };
     },
   );
 }

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, parse } from "node:path";
+import { isOurCommand } from "../../agents/shared/settings/settings.ts";
 import { windowsLine } from "../../agents/shared/settings/windows-line.ts";
 import type { Context } from "../../context.ts";
 import { parseInboxFile } from "../../intake/inbox-file.ts";
@@ -21,19 +22,23 @@ export async function* hookFindings(status: Status, context: Context, hookSource
   const problems = isWanted ? brokenHook(status.hook, true, context) : [];
   if (problems.length > 0) return yield* broken("hook", problems);
   let failure: string | undefined;
-  const tried: string[] = [];
+  const tried = new Set<string>();
+  /** Agents whose settings have a line from another time, which does not start the program any more. */
+  const stale = new Map<string, string>();
   try {
-    for (const start of await startsOf(context)) {
+    for (const start of await startsOf(status, context)) {
       // Beside the agents' events; a folder for temporary files may not exist
       const near = join(context.places.stateDir, "doctor-");
       const folder = await mkdtemp(near).catch(() => mkdtemp(join(tmpdir(), "doctor-")));
-      failure ??= await tryHook(start, context, folder);
-      if (start.shell !== undefined) tried.push(start.shell);
+      const problem = await tryHook(start, context, folder);
+      if (problem !== undefined && start.agent !== undefined) stale.set(start.agent, problem);
+      else failure ??= problem;
+      if (start.shell !== undefined) tried.add(start.shell);
     }
   } catch (error) {
     return yield remark(`${status.hook.path} was not tested: ${messageOf(error)}`);
   }
-  const where = tried.length === 0 ? "" : ` (started by ${tried.join(", ")})`;
+  const where = tried.size === 0 ? "" : ` (started by ${[...tried].join(", ")})`;
   if (failure === undefined) yield ok(`${status.hook.path} records an event and prints nothing${where}`);
   else {
     yield brokenFinding(
@@ -43,6 +48,12 @@ export async function* hookFindings(status: Status, context: Context, hookSource
           ? "that node is in PATH for every program, not only in your terminal"
           : "that the folder allows programs (noexec)"
       }`,
+    );
+  }
+  for (const [agent, problem] of failure === undefined ? stale : []) {
+    yield brokenFinding(
+      `the command line in the settings of ${agent} was run as the agent runs it, and ${problem}`,
+      `${suggest(`enable ${agent}`)} writes it again (add --scope project for a project's settings)`,
     );
   }
   // Two installations, for example under two versions of Node: hooks do not start the one that is updated here
@@ -70,25 +81,65 @@ const HOOK_TIMEOUT_MS = 8000;
 interface Start {
   /** The shell, if there is one. */
   readonly shell?: string;
+  /** The agent whose settings contain the line, if they are not what `enable` would write now. */
+  readonly agent?: string;
   readonly program: string;
   /** @param folder the state directory to use */
   args(folder: string): readonly string[];
   readonly windowsVerbatimArguments?: boolean;
 }
 
-/** How agents start the program: on Windows by the registered line, in each shell that agents use and that is there. */
-async function startsOf(context: Context): Promise<readonly Start[]> {
+/** How agents start the program: on Windows by the registered lines, in each shell that agents use and that is there. */
+async function startsOf(status: Status, context: Context): Promise<readonly Start[]> {
   const { places, platform, env } = context;
   if (platform !== "win32") return [{ program: places.hookPath, args: (folder) => [`--trial=${folder}`, "doctor"] }];
-  return (await windowsShells(env)).map((shell) => ({
-    shell: shell.title,
-    program: shell.program,
-    args: (folder) => {
-      const trial = `--trial-hex=${Buffer.from(folder).toString("hex")}`;
-      return argumentsOf(shell, windowsLine(onWindows(context, "user"), [trial, "--source", "doctor"])).args;
-    },
-    windowsVerbatimArguments: shell.isVerbatim === true,
-  }));
+  const registered = await registeredLines(status);
+  const current = windowsLine(onWindows(context), [TRIAL_WORDS]);
+  const others = [...registered].filter(([line]) => line !== current);
+  const lines: readonly (readonly [string, string?])[] = [[current], ...others];
+  return (await windowsShells(env)).flatMap((shell) =>
+    lines.map(([line, agent]) => ({
+      shell: shell.title,
+      ...(agent !== undefined && { agent }),
+      program: shell.program,
+      args: (folder) => {
+        const trial = `--trial-hex=${Buffer.from(folder).toString("hex")} --source doctor`;
+        return argumentsOf(shell, line.replaceAll(TRIAL_WORDS, trial)).args;
+      },
+      windowsVerbatimArguments: shell.isVerbatim === true,
+    })),
+  );
+}
+
+/** Stands for the words of a trial, and in a line of some settings for those of an event. */
+const TRIAL_WORDS = "{trial}";
+
+/** The different lines for Windows in the settings of enabled agents, each with the name of one agent that has it. */
+async function registeredLines({ agents }: Pick<Status, "agents">): Promise<ReadonlyMap<string, string>> {
+  const lines = new Map<string, string>();
+  for (const { source, registrations } of agents) {
+    const paths = registrations.flatMap((one) => (one.state === "enabled" ? one.paths : []));
+    for (const path of new Set(paths)) {
+      const text = await readFile(path, "utf8").catch(() => "");
+      for (const line of linesIn(text)) if (!lines.has(line)) lines.set(line, source);
+    }
+  }
+  return lines;
+}
+
+/** Our lines in any format whose strings are written as in JSON. */
+function linesIn(text: string): readonly string[] {
+  return (text.match(/"(?:[^"\\\n]|\\.)*"/g) ?? []).flatMap((quoted) => {
+    try {
+      const line: unknown = JSON.parse(quoted);
+      if (typeof line !== "string" || !isOurCommand(line)) return [];
+      const trial = line.replaceAll(/ --source [a-z-]+ --drain [a-z-]+(?: --event [\w.-]+)?/g, ` ${TRIAL_WORDS}`);
+      // Copilot's condition is for PowerShell only
+      return trial === line ? [] : [trial.replace(/^if \(\$env:COPILOT_CLI\) \{ exit 0 \}; /, "")];
+    } catch {
+      return [];
+    }
+  });
 }
 
 /**

@@ -107,6 +107,17 @@ describe("a registration", () => {
     expect(registered(text)).toEqual(registered(add(undefined)));
     expect(remove(text)).toBeUndefined();
   });
+
+  test("in a project's file has a line for each system", () => {
+    const both: HookCommand = (options) => (options.system === "windows" ? windows(options) : command(options));
+    const files = [{ path: "/home/dev/acme-shop/.github/hooks/openhook-otel.json", text: undefined }];
+    const [after] = installer.add(files, { scope: "project", target, command: both, version: undefined });
+    const { preToolUse, Stop } = JSON.parse(after?.text ?? "").hooks;
+    expect(Object.keys(preToolUse[0])).toEqual(["type", "bash", "powershell", "timeoutSec"]);
+    expect(Stop[0].bash).toMatch(/^\[ -z "\$COPILOT_CLI" \]\|\|exit 0;h=~/);
+    expect(Stop[0].powershell).toMatch(/^if \(\$env:COPILOT_CLI\) \{ exit 0 \}; node C:/);
+    expect(installer.remove([{ path: files[0]?.path ?? "", text: after?.text }])[0]?.text).toBeUndefined();
+  });
 });
 
 describe("adding and removing", () => {

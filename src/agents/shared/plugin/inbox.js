@@ -19,7 +19,7 @@ import {
 import { homedir } from "node:os";
 import { dirname, join, parse } from "node:path";
 
-/** The folder of the hook program, if `enable` did not use the default one. */
+/** The folder of the hook program, if `enable` did not use the default one; in a project's plugin it may begin with `~`. */
 const INSTALLED_IN = "";
 
 /** Limits for strings, lists and whole payloads. */
@@ -236,7 +236,7 @@ let cachedPaths;
  */
 function paths() {
   // Not from OPENHOOK_OTEL_HOME, which can come from a repository's .env
-  const confPath = [absolute(INSTALLED_IN), defaultHookDir()]
+  const confPath = [absolute(INSTALLED_IN.replace(/^~/, home)), defaultHookDir()]
     .filter((dir) => dir !== undefined)
     .map((dir) => join(dir, "hook.conf"))
     .find(existsSync);

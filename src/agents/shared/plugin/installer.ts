@@ -2,6 +2,7 @@ import { dirname } from "node:path";
 import type { HookCommand, Installer, InstallTarget } from "../../../model/agent.ts";
 import { detectBy } from "../settings/detect.ts";
 import { type OneFile, oneFile } from "../settings/one-file.ts";
+import { posixProgramIn } from "../settings/project-line.ts";
 import { SettingsError } from "../settings/settings.ts";
 import { programInLine } from "../settings/windows-line.ts";
 import inbox from "./inbox.js?raw";
@@ -48,10 +49,11 @@ function withFolder(text: string, source: string, command: HookCommand): string 
   return isUsual ? text : text.replace('INSTALLED_IN = ""', () => `INSTALLED_IN = ${JSON.stringify(dirname(path))}`);
 }
 
-const USUAL = /^~\/|[\\/]AppData[\\/]Local[\\/]openhook-otel[\\/]hook\.cjs$/;
+const USUAL = /^~\/\.local\/share\/openhook-otel\/hook$|[\\/]AppData[\\/]Local[\\/]openhook-otel[\\/]hook\.cjs$/;
 
-/** `h='…/hook';…`, or a line for Windows. */
+/** `h='…/hook';…`, a project's line, or a line for Windows. */
 function programIn(line: string): string | undefined {
   const quoted = /^h='((?:[^']|'\\'')*)';/.exec(line)?.[1]?.replaceAll("'\\''", "'");
-  return quoted ?? /^h=([^';]+);/.exec(line)?.[1] ?? programInLine(line);
+  const written = programInLine(line);
+  return quoted ?? /^h=([^';]+);/.exec(line)?.[1] ?? written ?? posixProgramIn(line);
 }

@@ -1,13 +1,7 @@
-import { win32 } from "node:path";
-
 /** Where the hook program is, for one line. */
 export interface WindowsLine {
   readonly hookPath: string;
   readonly nodePath: string;
-  /** The folder that Windows gives programs for data of this machine, usually `AppData\\Local` in the user's profile. */
-  readonly localData: string;
-  /** A project's settings are shared with other people, so its lines contain no path of this user. */
-  readonly scope: "user" | "project";
 }
 
 /**
@@ -23,33 +17,49 @@ export interface WindowsLine {
  *
  * @param args plain words
  */
-export function windowsLine(line: WindowsLine, args: readonly string[]): string {
-  return [nodeWord(line.nodePath), programWords(line), ...args, END].join(" ");
+export function windowsLine({ hookPath, nodePath }: WindowsLine, args: readonly string[]): string {
+  const path = hookPath.replaceAll("\\", "/");
+  const program = /^[A-Za-z]:[\w./-]+$/.test(path) ? path : script(`'${encoded(path)}'`);
+  return [nodeWord(nodePath), program, ...args, END].join(" ");
 }
 
-/** The hook program's path in a line of ours; `undefined` if the line finds it by itself. */
+/** The hook program as a project's settings name it, for every person who shares them. */
+export type SharedProgram =
+  /** Where `enable` installs it. */
+  | { readonly in: "usual folder" }
+  /** A moved one; `path` is below the home. */
+  | { readonly in: "home"; readonly path: string }
+  | { readonly in: "machine"; readonly path: string };
+
+/** As `windowsLine`, without the end: what starts the program for every person who shares a project's settings. */
+export function sharedWindowsCommand(program: SharedProgram, args: readonly string[]): string {
+  return ["node", script(pathOf(program)), ...args].join(" ");
+}
+
+/** The hook program's full path in a line of ours; `undefined` if the line finds it by itself. */
 export function programInLine(line: string): string | undefined {
-  const written = /'([^']*hook\.cjs)'\);try/.exec(line)?.[1];
-  if (written !== undefined && !written.startsWith("/openhook-otel/")) return decoded(written);
-  return /^\S+ (\S*[/\\]hook\.cjs) --/.exec(line)?.[1];
+  const written = decoded(/\(1,0,'([^']*hook\.cjs)'\);try/.exec(line)?.[1] ?? "");
+  return written === "" ? /^\S+ (\S*[/\\]hook\.cjs) --/.exec(line)?.[1] : written;
 }
-
-// --- internal ---
 
 /** The mark by which `disable` finds the line in a folder with another name than ours. */
-const END = ";exit 0 #openhook-otel& exit 0";
+export const END = ";exit 0 #openhook-otel& exit 0";
+
+// --- internal ---
 
 const nodeWord = (path: string): string =>
   /^[A-Za-z]:\\[\w.\\~-]+$/.test(path) ? path.replaceAll("\\", "\\\\") : "node";
 
-function programWords({ hookPath, localData, scope }: WindowsLine): string {
-  const isUsual = win32.relative(win32.join(localData, "openhook-otel"), hookPath) === "hook.cjs";
-  if (scope === "project" && isUsual) return script(`${LOCAL_DATA}+'/openhook-otel/hook.cjs'`);
-  const path = hookPath.replaceAll("\\", "/");
-  return /^[A-Za-z]:[\w./-]+$/.test(path) ? path : script(`'${encoded(path)}'`);
+function pathOf(program: SharedProgram): string {
+  switch (program.in) {
+    case "usual folder":
+      return "(process.env.LOCALAPPDATA||require('os').homedir()+'/AppData/Local')+'/openhook-otel/hook.cjs'";
+    case "home":
+      return `require('os').homedir()+'/${encoded(program.path)}'`;
+    case "machine":
+      return `'${encoded(program.path)}'`;
+  }
 }
-
-const LOCAL_DATA = "(process.env.LOCALAPPDATA||require('os').homedir()+'/AppData/Local')";
 
 /** Node then has the same arguments as if the program were started. A missing program is no error. */
 const script = (path: string): string =>

@@ -14,8 +14,7 @@ afterAll(() => removeFolder(root));
 const LOCAL = "C:\\Users\\dev\\AppData\\Local";
 const NODE = "C:\\Program Files\\nodejs\\node.exe";
 const words = ["--source", "claude-code", "--drain", "yes"];
-const lineFor = (hookPath: string, scope: "user" | "project" = "user", nodePath = NODE) =>
-  windowsLine({ hookPath, nodePath, localData: LOCAL, scope }, words);
+const lineFor = (hookPath: string, nodePath = NODE) => windowsLine({ hookPath, nodePath }, words);
 
 test("the program's path can have any characters, and the line has only those that no shell changes", () => {
   for (const name of ["dev", "Jane Doe", "Jürgen", "山田", "a$b`c", "it's", "50%", "a&b^c!", "(x86)"]) {
@@ -31,13 +30,7 @@ test("the program's path can have any characters, and the line has only those th
 test("Node's path is used if no shell needs quotes for it", () => {
   const path = `${LOCAL}\\openhook-otel\\hook.cjs`;
   expect(lineFor(path)).toMatch(/^node C:\/Users/);
-  expect(lineFor(path, "user", "C:\\nvm4w\\nodejs\\node.exe")).toMatch(/^C:\\\\nvm4w\\\\nodejs\\\\node\.exe C:\/Users/);
-});
-
-test("a project's line has no path of the user, unless the user moved the program", () => {
-  expect(lineFor(`${LOCAL}\\openhook-otel\\hook.cjs`, "project")).not.toContain("dev");
-  expect(programInLine(lineFor(`${LOCAL}\\openhook-otel\\hook.cjs`, "project"))).toBeUndefined();
-  expect(programInLine(lineFor("D:\\state\\hook.cjs", "project"))).toBe("D:/state/hook.cjs");
+  expect(lineFor(path, "C:\\nvm4w\\nodejs\\node.exe")).toMatch(/^C:\\\\nvm4w\\\\nodejs\\\\node\.exe C:\/Users/);
 });
 
 test("cmd.exe passes the end of the line as arguments, which the hook ignores", () => {
@@ -63,18 +56,13 @@ describe.each(["sh", "bash", "busybox", "zsh", "ksh"])("%s", (shell) => {
     const seen = join(folder, "seen");
     const write = `require("fs").writeFileSync(${JSON.stringify(seen)}, JSON.stringify(process.argv.slice(1)))`;
     writeFileSync(program, `${write};process.exit(3)`);
-    for (const line of [lineFor(program), lineFor(`${LOCAL}\\openhook-otel\\hook.cjs`, "project")]) {
-      const env = { PATH, LOCALAPPDATA: join(root, shell) };
-      expect(run(line, env)).toEqual({ status: 0, stdout: "", stderr: "" });
-      expect(JSON.parse(readFileSync(seen, "utf8"))).toEqual([program, ...words]);
-      writeFileSync(seen, "");
-    }
+    expect(run(lineFor(program), { PATH })).toEqual({ status: 0, stdout: "", stderr: "" });
+    expect(JSON.parse(readFileSync(seen, "utf8"))).toEqual([program, ...words]);
   });
 
   test.skipIf(isMissing)("ends with 0 if the program or Node is missing", () => {
-    const project = lineFor(`${LOCAL}\\openhook-otel\\hook.cjs`, "project");
-    expect(run(project, { PATH, LOCALAPPDATA: root })).toEqual({ status: 0, stdout: "", stderr: "" });
-    expect(run(lineFor(join(root, "gone", "hook.cjs")), { PATH })).toEqual({ status: 0, stdout: "", stderr: "" });
-    expect(run(project, { PATH: join(root, "empty") })).toMatchObject({ status: 0, stdout: "" });
+    const line = lineFor(join(root, "gone", "hook.cjs"));
+    expect(run(line, { PATH })).toEqual({ status: 0, stdout: "", stderr: "" });
+    expect(run(line, { PATH: join(root, "empty") })).toMatchObject({ status: 0, stdout: "" });
   });
 });
