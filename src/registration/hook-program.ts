@@ -48,7 +48,7 @@ export function hookCommandOf(context: Context, scope: "user" | "project"): Hook
 export function statusLineCommandOf(context: Context, source: string): string {
   const { places, platform, programPath } = context;
   if (platform === "win32")
-    return windowsLine({ ...onWindows(context, "user"), hookPath: programPath }, ["statusline", source]);
+    return windowsLine({ ...onWindows(context), hookPath: programPath }, ["statusline", source]);
   const path = statusLinePathOf(places);
   const standard = join(places.home, ".local", "share", "openhook-otel", "statusline") === path;
   const program = standard ? "~/.local/share/openhook-otel/statusline" : quoted(path);
