@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { allAgents } from "../agents/registry.ts";
 import { loadConfigAndPrices } from "../config/own-prices.ts";
+import type { Config } from "../config/schema.ts";
 import { type Context, UserError } from "../context.ts";
 import { systemProgram } from "../model/system-program.ts";
 import { describeStoreError, noStoreMessage } from "../sessions/open-store.ts";
@@ -37,6 +38,8 @@ export async function view(options: ViewOptions, context: Context): Promise<numb
     storePath: context.places.storePath,
     agents,
     settings: spanSettings({ loaded }),
+    ...traceLinkOf(loaded.config),
+    idleTimeoutMs: loaded.config.session.idleTimeoutMs,
     files: pageFiles(options.packageRoot),
     noStoreMessage: () => noStoreMessage(context),
     describeStoreError,
@@ -58,6 +61,12 @@ export async function view(options: ViewOptions, context: Context): Promise<numb
 }
 
 // --- internal ---
+
+/** The setting, otherwise the Jaeger that reconcile queries. */
+function traceLinkOf({ view: { traceLink }, reconcile: { jaeger } }: Config): { readonly traceLink?: string } {
+  if (traceLink !== undefined) return { traceLink };
+  return jaeger === undefined ? {} : { traceLink: `${jaeger.replace(/\/$/, "")}/trace/{trace_id}` };
+}
 
 async function served({ port }: ViewOptions, deps: Parameters<typeof serveView>[1]): Promise<ViewServer> {
   try {

@@ -267,6 +267,17 @@ export const Config = z.strictObject({
     })
     .prefault({})
     .describe("Backends that reconcile queries; no data is exported to them."),
+  view: z
+    .strictObject({
+      traceLink: endpoint
+        .refine((text) => text.includes("{trace_id}"), { message: "must contain {trace_id}" })
+        .optional()
+        .describe(
+          "Address of a trace in your backend, for links in view: {trace_id} and {span_id} are replaced. Otherwise reconcile.jaeger + /trace/{trace_id}, if set.",
+        ),
+    })
+    .prefault({})
+    .describe("The local page."),
   prices: z
     .strictObject({
       file: path

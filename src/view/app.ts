@@ -1,15 +1,21 @@
 import { createHash } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { streamSSE } from "hono/streaming";
+import { DIMENSIONS } from "../report/query.ts";
 import { type Database, StoreError } from "../store/database.ts";
 import { readStore } from "../store/read-only.ts";
+import type { StoredSession } from "../store/sessions.ts";
 import type { Changes } from "./changes.ts";
 import type { ViewDeps } from "./deps.ts";
 import { findSession, stampOf, toDocument, toSpanDocument } from "./document.ts";
+import { Download, downloadOf } from "./download.ts";
+import { toExplanation } from "./explanation.ts";
 import { toolsOver, usageOver } from "./figures.ts";
 import { cachedFilterValues } from "./filter-values.ts";
+import { homeOver } from "./home.ts";
 import { listSessions } from "./list.ts";
 import { BadRequest, queryParams } from "./query-params.ts";
+import { searchSpans } from "./search-spans.ts";
 import { type ApiError, type NoStore, SORTS, SPLITS, UNITS } from "./wire.ts";
 
 /**
@@ -24,6 +30,22 @@ export function makeApp(deps: ViewDeps, changes: Changes, base: string): Hono {
   for (const [name, { type, body }] of deps.files) {
     app.get(name === "index.html" ? "/" : `/${name}`, (c) => c.body(body, 200, { "content-type": type }));
   }
+
+  app.get("/api/home", (c) =>
+    respond(c, deps, (db) => {
+      const params = queryParams(c.req.query());
+      const nowMs = deps.now();
+      return homeOver(db, listDeps, {
+        ...params.texts("timeZone"),
+        ...params.times("sinceMs", "untilMs", "beforeMs"),
+        todayMs: params.number("todayMs", nowMs, 0, nowMs),
+        yesterdayMs: params.number("yesterdayMs", nowMs, 0, nowMs),
+        unit: params.oneOf("unit", UNITS, "day"),
+        idleTimeoutMs: deps.idleTimeoutMs,
+        nowMs,
+      });
+    }),
+  );
 
   app.get("/api/sessions", (c) =>
     respond(c, deps, (db) => {
@@ -42,10 +64,7 @@ export function makeApp(deps: ViewDeps, changes: Changes, base: string): Hono {
   app.get("/api/session", (c) =>
     respond(c, deps, (db) => {
       const stored = findSession(db, queryParams(c.req.query()).session());
-      if (stored === undefined) return NO_SESSION;
-      const tag = `"${createHash("sha256").update(stampOf(db, stored)).digest("base64url")}"`;
-      c.header("etag", tag);
-      return c.req.header("if-none-match") === tag ? NOT_MODIFIED : toDocument(db, stored, deps);
+      return stored === undefined ? NO_SESSION : whenChanged(c, db, stored, () => toDocument(db, stored, deps));
     }),
   );
 
@@ -58,12 +77,27 @@ export function makeApp(deps: ViewDeps, changes: Changes, base: string): Hono {
     }),
   );
 
+  app.get("/api/explain", (c) =>
+    respond(c, deps, (db) => {
+      const stored = findSession(db, queryParams(c.req.query()).session());
+      return stored === undefined ? NO_SESSION : whenChanged(c, db, stored, () => toExplanation(db, stored, deps));
+    }),
+  );
+
+  app.get("/api/search", (c) =>
+    respond(c, deps, (db) => {
+      const params = queryParams(c.req.query());
+      const stored = findSession(db, params.session());
+      return stored === undefined ? NO_SESSION : searchSpans(db, stored, params.texts("text").text ?? "", deps);
+    }),
+  );
+
   app.get("/api/usage", (c) =>
     respond(c, deps, (db) => {
       const params = queryParams(c.req.query());
       return usageOver(db, listDeps, {
         ...params.texts("agent", "model", "repository", "timeZone"),
-        ...params.times("sinceMs"),
+        ...params.times("sinceMs", "untilMs"),
         nowMs: deps.now(),
         unit: params.oneOf("unit", UNITS, "day"),
         split: params.oneOf("split", SPLITS, "model"),
@@ -76,11 +110,25 @@ export function makeApp(deps: ViewDeps, changes: Changes, base: string): Hono {
       const params = queryParams(c.req.query());
       return toolsOver(db, listDeps, {
         ...params.texts("agent", "repository"),
-        ...params.times("sinceMs"),
+        ...params.times("sinceMs", "untilMs"),
         nowMs: deps.now(),
       });
     }),
   );
+
+  for (const format of ["csv", "json"] as const) {
+    app.get(`/api/report.${format}`, (c) =>
+      respond(c, deps, (db) => {
+        const params = queryParams(c.req.query());
+        const query = {
+          ...params.texts("agent", "model", "repository", "timeZone"),
+          ...params.times("sinceMs", "untilMs"),
+          by: params.listOf("by", DIMENSIONS),
+        };
+        return downloadOf(db, deps, query, format);
+      }),
+    );
+  }
 
   app.get("/api/live", (c) =>
     streamSSE(c, async (stream) => {
@@ -131,6 +179,7 @@ async function respond(c: Context, deps: ViewDeps, read: (db: Database) => objec
     }
     if (result === NOT_MODIFIED) return c.body(null, 304);
     if (result === NO_SESSION) return c.json(apiError("E_SESSION", NO_SESSION_MESSAGE), 404);
+    if (result instanceof Download) return c.body(result.body, 200, result.headers);
     if (result === NO_SPAN) return c.json(apiError("E_SPAN", "This session no longer has this span."), 404);
     return c.json(result);
   } catch (error) {
@@ -140,6 +189,13 @@ async function respond(c: Context, deps: ViewDeps, read: (db: Database) => objec
     }
     throw error;
   }
+}
+
+/** The session's data, unless the page has it already. */
+function whenChanged(c: Context, db: Database, stored: StoredSession, read: () => object): object | symbol {
+  const tag = `"${createHash("sha256").update(stampOf(db, stored)).digest("base64url")}"`;
+  c.header("etag", tag);
+  return c.req.header("if-none-match") === tag ? NOT_MODIFIED : read();
 }
 
 const NO_SESSION_MESSAGE = "The store does not have this session. It may have been pruned, or its project is excluded.";

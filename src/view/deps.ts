@@ -7,6 +7,10 @@ export interface ViewDeps {
   readonly storePath: string;
   readonly agents: readonly Agent[];
   readonly settings: SpanSettings;
+  /** A session without activity for this long counts as ended. */
+  readonly idleTimeoutMs: number;
+  /** Address of a trace in the user's backend, with `{trace_id}` and perhaps `{span_id}`. */
+  readonly traceLink?: string;
   /** The built page's files by name. */
   readonly files: ReadonlyMap<string, PageFile>;
   /** How to fill a store that does not exist yet. */

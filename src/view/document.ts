@@ -16,7 +16,7 @@ export interface SessionName {
   readonly sessionId: string;
 }
 
-type Deps = Pick<SessionSource, "agents"> & { readonly settings: SpanSettings };
+type Deps = Pick<SessionSource, "agents"> & { readonly settings: SpanSettings; readonly traceLink?: string };
 
 /** The session, or the parent of a subagent's session; `undefined` if it does not exist, was pruned or is excluded. */
 export function findSession(db: Database, { source, sessionId }: SessionName): StoredSession | undefined {
@@ -44,8 +44,19 @@ export function stampOf(db: Database, { id }: StoredSession): string {
 }
 
 /** The content of a session's page, without the attributes of its spans. */
-export function toDocument(db: Database, stored: StoredSession, { agents, settings }: Deps): SessionDocument {
+export function toDocument(
+  db: Database,
+  stored: StoredSession,
+  { agents, settings, traceLink }: Deps,
+): SessionDocument {
   const view = viewOf(db, stored, { agents }, settings);
+  const spans = [
+    ...view.segments
+      .flatMap(({ ordinal }) => settledSpans(db, stored.id, ordinal))
+      .map((record) => ({ record, open: false })),
+    ...view.openSpans,
+  ];
+  const [first] = spans;
   return {
     kind: "session",
     row: toRow(db, agents, view),
@@ -56,12 +67,8 @@ export function toDocument(db: Database, stored: StoredSession, { agents, settin
       endReason: segment.reason ?? null,
     })),
     reported: reportedOf(view),
-    spans: toColumns([
-      ...view.segments
-        .flatMap(({ ordinal }) => settledSpans(db, stored.id, ordinal))
-        .map((record) => ({ record, open: false })),
-      ...view.openSpans,
-    ]),
+    spans: toColumns(spans),
+    traceUrl: first === undefined ? null : traceUrl(traceLink, first.record),
   };
 }
 
@@ -70,25 +77,26 @@ export function toSpanDocument(
   db: Database,
   stored: StoredSession,
   spanId: string,
-  { agents, settings }: Deps,
+  { agents, settings, traceLink }: Deps,
 ): SpanDocument | undefined {
   const row = db
     .prepare(
       "SELECT record FROM spans WHERE session = ? AND instr(record, ?) > 0 AND json_extract(record, '$.spanId') = ?",
     )
     .get(stored.id, `"spanId":"${spanId}"`, spanId);
-  if (row !== undefined) return spanOf(SpanRecord.parse(JSON.parse(String(row["record"]))), false);
+  if (row !== undefined) return spanOf(SpanRecord.parse(JSON.parse(String(row["record"]))), false, traceLink);
   const open = viewOf(db, stored, { agents }, settings).openSpans.find(({ record }) => record.spanId === spanId);
-  return open === undefined ? undefined : spanOf(open.record, open.open);
+  return open === undefined ? undefined : spanOf(open.record, open.open, traceLink);
 }
 
 // --- internal ---
 
-const spanOf = (record: SpanRecord, open: boolean): SpanDocument => ({
+const spanOf = (record: SpanRecord, open: boolean, traceLink?: string): SpanDocument => ({
   kind: "span",
   open,
   name: record.name,
   traceId: record.traceId,
+  traceUrl: traceUrl(traceLink, record),
   spanId: record.spanId,
   parentSpanId: record.parentSpanId ?? null,
   startMs: record.startMs,
@@ -98,6 +106,10 @@ const spanOf = (record: SpanRecord, open: boolean): SpanDocument => ({
   events: record.events,
   links: record.links,
 });
+
+/** The address of a span's trace in the user's backend. */
+const traceUrl = (link: string | undefined, { traceId, spanId }: SpanRecord): string | null =>
+  link?.replaceAll("{trace_id}", traceId).replaceAll("{span_id}", spanId) ?? null;
 
 /** Sums reported by the agent, which include its side requests; `null` if they equal ours. */
 function reportedOf({ reported, sums }: SessionView): SessionDocument["reported"] {

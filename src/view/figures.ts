@@ -8,11 +8,13 @@ import type { Database } from "../store/database.ts";
 import type { FilterValues } from "./filter-values.ts";
 import { STARTED } from "./list.ts";
 import { toSums } from "./rows.ts";
-import type { Split, ToolsDocument, Unit, UsageDocument, UsageFigures, UsageGroup } from "./wire.ts";
+import type { Split, ToolRow, ToolsDocument, Unit, UsageDocument, UsageFigures, UsageGroup } from "./wire.ts";
 
 export interface FiguresQuery extends Pick<UsageQuery, "agent" | "model" | "repository" | "timeZone"> {
   /** @default start of the first session */
   readonly sinceMs?: number;
+  /** @default now */
+  readonly untilMs?: number;
   readonly nowMs: number;
 }
 
@@ -30,7 +32,8 @@ export function usageOver(
 ): UsageDocument {
   const { unit, split } = query;
   const sinceMs = query.sinceMs ?? firstMs(db) ?? nowMs;
-  if ((nowMs - sinceMs) / UNIT_MS[unit] > MAX_BUCKETS) {
+  const untilMs = query.untilMs ?? nowMs;
+  if ((untilMs - sinceMs) / UNIT_MS[unit] > MAX_BUCKETS) {
     throw new RangeError(`more than ${MAX_BUCKETS} bars: choose a larger unit than ${unit}, or a shorter period`);
   }
   const groupings = [[unit], [], [unit, split], [split]] as const;
@@ -42,10 +45,8 @@ export function usageOver(
   );
   const figures = new Map(byTime.flatMap((row) => (row.key[unit] == null ? [] : [[row.key[unit], figuresOf(row)]])));
   // The totals include sessions that a wrong clock dated into the future, so the buckets must too
-  const names = new Set([...bucketsBetween(sinceMs, nowMs, unit, query.timeZone), ...figures.keys()]);
+  const names = new Set([...bucketsBetween(sinceMs, untilMs, unit, query.timeZone), ...figures.keys()]);
   const buckets = [...names].sort(compareBuckets);
-  const nameOf = (name: string | null): string | null =>
-    name === null || split !== "agent" ? name : (cardOf(deps, name)?.title ?? name);
   const groups = bySplit.map((row): UsageGroup => {
     const key = row.key[split] ?? null;
     const byBucket = new Map(
@@ -57,7 +58,7 @@ export function usageOver(
         return calls === undefined ? 0 : pick(calls);
       });
     return {
-      name: nameOf(key),
+      name: nameOfKey(deps, split, key),
       figures: figuresOf(row),
       costNanoUsd: perBucket(({ costNanoUsd }) => costNanoUsd ?? 0),
       tokens: perBucket(({ input, output }) => (input ?? 0) + (output ?? 0)),
@@ -79,37 +80,47 @@ export function usageOver(
 /** Calls, outcomes and duration of each tool. */
 export function toolsOver(db: Database, deps: Deps, { nowMs, ...query }: FiguresQuery): ToolsDocument {
   const sinceMs = query.sinceMs ?? firstMs(db) ?? nowMs;
-  const servers = serversOf(db);
   return {
     kind: "tools",
     sinceMs,
-    rows: usage(db, deps, { ...query, sinceMs, by: ["agent", "tool"] }).flatMap(({ key, tools, sessions }) => {
-      const tool = key.tool ?? null;
-      if (tools === undefined || tool === null) return [];
-      const server = servers.get(tool) ?? /^mcp__(.+?)__/.exec(tool)?.[1] ?? null;
-      return [{ agent: cardOf(deps, key.agent ?? "")?.title ?? key.agent ?? "", tool, server, sessions, ...tools }];
-    }),
+    rows: toolRows(db, deps, usage(db, deps, { ...query, sinceMs, by: ["agent", "tool"] })),
     choices: deps.filterValues(db).choices,
   };
 }
 
-// --- internal ---
+/** Rows by agent and tool as the page shows them. */
+export function toolRows(db: Database, deps: Pick<Deps, "agents">, rows: readonly UsageRow[]): readonly ToolRow[] {
+  const servers = serversOf(db);
+  return rows.flatMap(({ key, tools, sessions }) => {
+    const tool = key.tool ?? null;
+    if (tools === undefined || tool === null) return [];
+    const server = servers.get(tool) ?? /^mcp__(.+?)__/.exec(tool)?.[1] ?? null;
+    return [{ agent: nameOfKey(deps, "agent", key.agent ?? "") ?? "", tool, server, sessions, ...tools }];
+  });
+}
+
+/** A group's display name; `null`: unknown. */
+export const nameOfKey = (deps: Pick<Deps, "agents">, split: Split, key: string | null): string | null =>
+  key === null || split !== "agent" ? key : (cardOf(deps, key)?.title ?? key);
 
 /** A chart with more bars cannot be read. */
-const MAX_BUCKETS = 1000;
-const UNIT_MS = { hour: 3_600_000, day: 86_400_000, week: 604_800_000, month: 2_592_000_000 } as const satisfies Record<
-  Unit,
-  number
->;
+export const MAX_BUCKETS = 1000;
+export const UNIT_MS = {
+  hour: 3_600_000,
+  day: 86_400_000,
+  week: 604_800_000,
+  month: 2_592_000_000,
+} as const satisfies Record<Unit, number>;
 
-function firstMs(db: Database): number | undefined {
+/** Start of the first session. */
+export function firstMs(db: Database): number | undefined {
   const first = db
     .prepare(`SELECT min(${STARTED}) AS ms FROM sessions s WHERE s.pruned_ms IS NULL AND s.excluded = 0`)
     .get()?.["ms"];
   return typeof first === "number" ? first : undefined;
 }
 
-const figuresOf = ({ sessions, calls, turns, tools, sessionsWithoutUsage }: UsageRow): UsageFigures => ({
+export const figuresOf = ({ sessions, calls, turns, tools, sessionsWithoutUsage }: UsageRow): UsageFigures => ({
   sessions,
   turns: turns?.turns ?? null,
   toolCalls: tools?.calls ?? null,
@@ -119,6 +130,8 @@ const figuresOf = ({ sessions, calls, turns, tools, sessionsWithoutUsage }: Usag
   cacheReportedRead: calls?.cacheReportedRead ?? null,
   sessionsWithoutUsage,
 });
+
+// --- internal ---
 
 const NO_CALLS = { modelCalls: 0, aggregateRecords: 0, callsWithoutUsage: 0, incompleteCalls: 0, unpricedCalls: 0 };
 

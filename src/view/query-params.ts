@@ -13,6 +13,8 @@ export interface QueryParams {
   /** True only for `1`. */
   flag(name: string): boolean;
   oneOf<T extends string>(name: string, allowed: readonly T[], fallback: T): T;
+  /** Values separated by commas; none if it is absent. */
+  listOf<T extends string>(name: string, allowed: readonly T[]): readonly T[];
   /** Clamped to the range. */
   number(name: string, fallback: number, min: number, max: number): number;
   session(): SessionName;
@@ -45,17 +47,20 @@ export function queryParams(query: Readonly<Record<string, string>>): QueryParam
         return value === undefined ? [] : [[name, value]];
       }),
     ) as { readonly [P in K]?: T };
+  const member = <T extends string>(name: string, value: string, allowed: readonly T[]): T => {
+    const found = allowed.find((one) => one === value);
+    if (found === undefined) throw new BadRequest(`${name} is not one of ${allowed.join(", ")}`);
+    return found;
+  };
   return {
     texts: (...names) => present(names, text),
     times: (...names) => present(names, number),
     flag: (name) => query[name] === "1",
     oneOf(name, allowed, fallback) {
       const value = text(name);
-      if (value === undefined) return fallback;
-      const found = allowed.find((one) => one === value);
-      if (found === undefined) throw new BadRequest(`${name} is not one of ${allowed.join(", ")}`);
-      return found;
+      return value === undefined ? fallback : member(name, value, allowed);
     },
+    listOf: (name, allowed) => [...new Set((text(name)?.split(",") ?? []).map((one) => member(name, one, allowed)))],
     number: (name, fallback, min, max) => Math.min(max, Math.max(min, number(name) ?? fallback)),
     session: () => ({ source: required("source"), sessionId: required("id") }),
     spanId() {

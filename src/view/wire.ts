@@ -69,6 +69,53 @@ export interface SessionList {
   readonly choices: Choices;
 }
 
+/** Figures of a period and of the one before; `null`: nothing happened, or there is no period before. */
+export interface Compared {
+  readonly figures: UsageFigures | null;
+  readonly before: UsageFigures | null;
+}
+
+/** One agent, model or repository. */
+export interface HomeGroup {
+  /** `null`: unknown. */
+  readonly name: string | null;
+  /** The value of its filter. */
+  readonly key: string | null;
+  readonly figures: UsageFigures;
+}
+
+/** An open session with recent activity. */
+export interface RunningSession {
+  readonly row: SessionRow;
+  /** `null`: the agent waits for the user. */
+  readonly turnStartMs: number | null;
+  /** Tool calls that run now. */
+  readonly tools: readonly { readonly name: string; readonly startMs: number }[];
+}
+
+export interface HomeDocument {
+  readonly kind: "home";
+  readonly nowMs: number;
+  readonly sinceMs: number;
+  readonly unit: Unit;
+  /** Names of all buckets in order, also of empty ones. */
+  readonly buckets: readonly string[];
+  /** One per bucket; `null`: no cost is known. */
+  readonly costNanoUsd: readonly (number | null)[];
+  readonly today: Compared;
+  /** The chosen period. */
+  readonly period: Compared;
+  readonly repositories: readonly HomeGroup[];
+  readonly agents: readonly HomeGroup[];
+  readonly models: readonly HomeGroup[];
+  readonly tools: readonly ToolRow[];
+  readonly running: readonly RunningSession[];
+  /** The sessions with the latest activity. */
+  readonly recent: readonly SessionRow[];
+  /** All sessions in the store. */
+  readonly sessionCount: number;
+}
+
 /** There is no store yet, which is not an error. */
 export interface NoStore {
   readonly kind: "no-store";
@@ -143,6 +190,35 @@ export interface SessionDocument {
     readonly costNanoUsd: number | null;
   } | null;
   readonly spans: SpanColumns;
+  /** Address of its trace in the user's backend; `null`: none is configured. */
+  readonly traceUrl: string | null;
+}
+
+/** What the time of a session was spent on; see `TimePart` of the report. */
+export const PARTS = ["model", "tool", "held", "agent", "user", "away"] as const;
+export type Part = (typeof PARTS)[number];
+
+/** Where the time and money of a session went. */
+export interface ExplanationDocument {
+  readonly kind: "explanation";
+  /** Sentences, the most important first. */
+  readonly findings: readonly string[];
+  /** They add up to the time from start to end. */
+  readonly parts: readonly { readonly name: Part; readonly ms: number }[];
+  /** False: the agent does not report when the model ran, so `agent` includes it. */
+  readonly isModelTimed: boolean;
+  readonly expensiveTurn: { readonly turn: number; readonly costNanoUsd: number } | null;
+  readonly slowestTool: { readonly name: string; readonly startMs: number; readonly ms: number } | null;
+  /** Tools that were called with the same input again. */
+  readonly repeats: readonly { readonly name: string; readonly calls: number; readonly totalMs: number }[];
+  /** What the figures do not contain, as sentences. */
+  readonly unknown: readonly string[];
+}
+
+/** The spans whose attributes match each term of a search: ids of 16 characters, concatenated. */
+export interface SearchDocument {
+  readonly kind: "search";
+  readonly terms: readonly { readonly term: string; readonly ids: string }[];
 }
 
 /** One span in full, as it was or will be sent. */
@@ -151,6 +227,8 @@ export interface SpanDocument {
   readonly open: boolean;
   readonly name: string;
   readonly traceId: string;
+  /** Address of its trace in the user's backend; `null`: none is configured. */
+  readonly traceUrl: string | null;
   readonly spanId: string;
   readonly parentSpanId: string | null;
   readonly startMs: number;

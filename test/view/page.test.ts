@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ensureBuilt, PROGRAM, ROOT } from "../support/program.ts";
 import { removeFolder } from "../support/remove.ts";
 import { auditContrast, auditNames } from "./audit.mjs";
+import { axeFindings } from "./axe.ts";
 import { startChromium } from "./chromium.ts";
 import { callHook, collect, collectLong, drain, type RecordedCall } from "./collected.mjs";
 
@@ -48,10 +49,40 @@ afterAll(async () => {
 });
 
 describe("the page in Chromium", { timeout: 90_000 }, () => {
-  test("shows all sessions, and removes the token from the address", async () => {
-    await using look = await opened();
+  test("home: cost of today and of the period, running sessions, what cost most, and files with the figures", async () => {
+    await using look = await opened("#/home?range=all");
     const { page } = look;
-    expect(page.url()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{16}\/$/);
+    expect(await page.title()).toBe("Home · openhook-otel");
+    const tile = (name: string) => page.locator(".tile").filter({ hasText: name }).locator(".figure");
+    expect(await tile("Sessions").innerText()).toBe("5");
+    expect(await tile("Today").innerText()).toMatch(/^\$\d/);
+    expect(await tile("Top repository").innerText()).toBe("acme-shop");
+    const tops = page.locator(".top-list");
+    expect(await tops.locator("h2").allInnerTexts()).toEqual(
+      ["Repositories", "Models", "Agents", "Tools"].map((title) => expect.stringContaining(title)),
+    );
+    expect(await tops.filter({ hasText: "Agents" }).locator("tbody tr").first().innerText()).toContain("Claude Code");
+    const [saved] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("link", { name: "Download CSV" }).click(),
+    ]);
+    expect(saved.suggestedFilename()).toBe("openhook-usage-month-agent-model.csv");
+    const lines = readFileSync(await saved.path(), "utf8").split("\r\n");
+    expect(lines[0]).toMatch(/^month,agent,model,sessions,/);
+    expect(lines.some((line) => line.startsWith("2026-11,claude-code,claude-sonnet-4-5-20250929,"))).toBe(true);
+    await page.getByLabel("Time").selectOption("between");
+    await page.getByLabel("From").fill("2026-11-20");
+    await page.getByLabel("To").fill("2026-11-20");
+    await soon(() => tile("Sessions").innerText()).toBe("1");
+    await tops.filter({ hasText: "Agents" }).getByRole("link", { name: "Claude Code" }).click();
+    await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
+    expect(page.url()).toMatch(/range=between.*agent=claude-code/);
+  });
+
+  test("shows all sessions, and removes the token from the address", async () => {
+    await using look = await opened("#/sessions");
+    const { page } = look;
+    expect(page.url()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{16}\/#\/sessions$/);
     expect(await page.title()).toBe("Sessions · openhook-otel");
     expect(await page.getByRole("row").count()).toBe(1 + 5);
     expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Sessions");
@@ -63,7 +94,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
   });
 
   test("filters and sorts, and keeps both in the address", async () => {
-    await using look = await opened();
+    await using look = await opened("#/sessions");
     const { page } = look;
     const rows = page.locator(".sessions tbody tr");
     await page.getByLabel("Agent", { exact: true }).selectOption("codex");
@@ -174,6 +205,10 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     const { page } = look;
     const grid = page.getByRole("treegrid");
     await grid.waitFor();
+    // Above 300 spans the turns are closed at first
+    expect(await page.locator(".row:not(.session):not(.turn)").count()).toBe(0);
+    await page.getByRole("button", { name: "Expand all" }).click();
+    await page.locator(".row.tool_call").first().waitFor();
     const rows = Number(await grid.getAttribute("aria-rowcount")) - 1;
     expect(Math.abs(rows - LONG_SPANS)).toBeLessThan(5);
     expect(await page.locator(".row").count()).toBeLessThan(80);
@@ -201,6 +236,38 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     await page.getByLabel("Search spans").fill("");
     await page.getByRole("button", { name: "Turns only" }).click();
     await soon(() => page.locator(".row:not(.session):not(.turn)").count()).toBe(0);
+    // A failed span inside a closed turn is opened to
+    await page.getByRole("button", { name: "Next failed span" }).click();
+    await page.locator(".row.active.failed").waitFor();
+    // Attributes are searched too
+    await page.getByLabel("Search spans").fill("gen_ai.tool.name=find_issue failed");
+    await soon(() => counted.innerText()).toMatch(/^\d\d of 3,00\d spans$/);
+    await page.getByLabel("Search spans").fill("");
+    await page.getByLabel("Order").selectOption("cost");
+    const dollars = async () =>
+      (await page.locator(".row.turn .c-cost").allInnerTexts()).map((text) => Number(text.replace("$", "")));
+    await soon(async () => (await dollars()).every((cost, i, all) => i === 0 || cost <= (all[i - 1] ?? 0))).toBe(true);
+  });
+
+  test("explains the session, and a link leads to one span", async () => {
+    await using look = await opened(`#/session?source=claude-code&id=${LONG}`);
+    const { page } = look;
+    await page.locator(".findings li").first().waitFor();
+    expect(await page.locator(".time-bar .legend").innerText()).toMatch(/model\s+\d+%/);
+    await page.getByRole("button", { name: /^Turn \d+, \$/ }).click();
+    const details = page.getByRole("complementary", { name: "Span details" });
+    await details.getByRole("heading", { name: /^Turn \d+$/ }).waitFor();
+    await page.locator(".row.turn.active").waitFor();
+    await page.locator(".notable button").last().click();
+    await details.getByText("gen_ai.tool.name").waitFor();
+    await soon(() => page.url()).toMatch(/&span=[0-9a-f]{16}$/);
+    const label = await page.locator(".row.active .label").innerText();
+    const link = await details.getByRole("link", { name: "Link to this span" }).getAttribute("href");
+    await page.goto(`${page.url().replace(/#.*/, "")}#/usage`);
+    await page.getByRole("heading", { name: "Usage" }).waitFor();
+    await page.goto(`${page.url().replace(/#.*/, "")}${link}`);
+    await page.locator(".row.tool_call.active[aria-selected=true]").waitFor();
+    expect(await page.locator(".row.active .label").innerText()).toBe(label);
   });
 
   test("renders agents' data as text, never as markup", async () => {
@@ -250,7 +317,10 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     await page.locator(".chart canvas").first().waitFor();
     expect(await page.locator(".chart canvas").count()).toBe(2);
     expect(await page.getByRole("table").first().innerText()).toContain("claude-haiku-4-5-20251001");
-    expect(await page.getByRole("columnheader", { name: "Tokens" }).isVisible()).toBe(true);
+    expect(await page.getByRole("columnheader", { name: "Cost" }).first().isVisible()).toBe(true);
+    expect(await page.getByRole("columnheader", { name: "From cache" }).count()).toBe(0);
+    await page.getByLabel("Cache reads").check();
+    await page.getByRole("columnheader", { name: "From cache" }).first().waitFor();
     await page.getByLabel("Split cost by").selectOption("agent");
     await page.getByRole("heading", { name: "By agent" }).waitFor();
     expect(await page.getByRole("table").first().innerText()).toContain("Codex");
@@ -316,6 +386,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
       const { page } = look;
       const base = page.url().replace(/#.*/, "");
       const views = [
+        "home?range=all",
         "sessions",
         `session?source=claude-code&id=${NESTED}`,
         "usage?range=all",
@@ -330,6 +401,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
           await page.locator(".attributes").first().waitFor();
         }
         expect([view, await page.evaluate(auditNames)]).toEqual([view, []]);
+        expect([view, await axeFindings(page)]).toEqual([view, []]);
         const contrast = await page.evaluate(auditContrast);
         expect([view, contrast.found]).toEqual([view, []]);
         expect(contrast.looked).toBeGreaterThan(8);
@@ -373,7 +445,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
         own.stdout.once("data", (data: Buffer) => done(data.toString().trim())),
       );
       await page.goto(await address);
-      for (const view of ["Sessions", "Usage", "Tools"]) {
+      for (const view of ["Home", "Sessions", "Usage", "Tools"]) {
         await page.getByRole("link", { name: view, exact: true }).click();
         await page.getByRole("heading", { name: view, level: 1 }).waitFor();
         const advice = page.getByText(`import past sessions with node dist/openhook-otel.cjs import`);

@@ -32,10 +32,12 @@ export class Served {
 
   static async at(places: Places, now: () => number = Date.now): Promise<Served> {
     const logged: string[] = [];
+    const loaded = await loadConfig({ env: {}, places });
     const server = await serveView(0, {
       storePath: places.storePath,
       agents: await allAgents(),
-      settings: spanSettings({ loaded: await loadConfig({ env: {}, places }) }),
+      settings: spanSettings({ loaded }),
+      idleTimeoutMs: loaded.config.session.idleTimeoutMs,
       files: readPageFiles(join(ROOT, "dist", "view")),
       noStoreMessage: () => noStoreMessage({ places }),
       describeStoreError,

@@ -5,6 +5,8 @@ import * as semconv from "../../src/telemetry/semconv.ts";
 import { toColumns } from "../../src/view/columns.ts";
 import { safeLines, safeText } from "../../src/view/page/safe-text.ts";
 import { FULL_VIEW, makeAxis, positionOf, ticksOf, timeAt, zoomed } from "../../src/view/page/session/axis.ts";
+import { findSpans } from "../../src/view/page/session/find.ts";
+import { orderOf } from "../../src/view/page/session/order.ts";
 import { readSpans, subtreeSums } from "../../src/view/page/session/spans.ts";
 import { nextError, rowOf, visibleRows } from "../../src/view/page/session/visible.ts";
 
@@ -81,14 +83,15 @@ describe("rows", () => {
       fc.property(anySpans, fc.nat(39), (records, which) => {
         const spans = spansOf(...records);
         fc.pre(which < spans.count);
-        const all = visibleRows(spans, { collapsed: new Set(), search: "", errorsOnly: false });
+        const order = orderOf(spans, "time");
+        const all = visibleRows(spans, { collapsed: new Set(), errorsOnly: false, order });
         expect(all.rows).toHaveLength(spans.count);
-        const folded = visibleRows(spans, { collapsed: new Set([spans.idOf(which)]), search: "", errorsOnly: false });
+        const folded = visibleRows(spans, { collapsed: new Set([spans.idOf(which)]), errorsOnly: false, order });
         expect(folded.rows).toHaveLength(spans.count - (spans.size[which] ?? 1) + 1);
         for (let i = which; i < which + (spans.size[which] ?? 1); i++) {
           expect(folded.rows[rowOf(folded, spans, i)]).toBe(which);
         }
-        const failed = visibleRows(spans, { collapsed: new Set([spans.idOf(which)]), search: "", errorsOnly: true });
+        const failed = visibleRows(spans, { collapsed: new Set([spans.idOf(which)]), errorsOnly: true, order });
         expect(failed.hitCount).toBe(records.filter(({ status }) => status.code === "error").length);
         for (const row of failed.rows) {
           const inside = failed.hits?.subarray(row, row + (spans.size[row] ?? 1));
@@ -101,10 +104,57 @@ describe("rows", () => {
   test("the next failed span wraps around", () => {
     const failed = { status: { code: "error" } } as const;
     const spans = spansOf(root(90), span(2, 1, 1, 2, failed), span(3, 1, 3, 4), span(4, 1, 5, 6, failed));
-    expect([nextError(spans, 0, 1), nextError(spans, 1, 1), nextError(spans, 3, 1), nextError(spans, 0, -1)]).toEqual([
-      1, 3, 1, 3,
-    ]);
-    expect(nextError(spansOf(root(9)), 0, 1)).toBe(-1);
+    const from = (span: number, step: 1 | -1) => nextError(spans, orderOf(spans, "time"), span, step);
+    expect([from(0, 1), from(1, 1), from(3, 1), from(0, -1)]).toEqual([1, 3, 1, 3]);
+    expect(nextError(spansOf(root(9)), Int32Array.of(0), 0, 1)).toBe(-1);
+  });
+
+  test("sorted by duration: siblings from long to short, each followed by its descendants, and none is lost", () => {
+    fc.assert(
+      fc.property(anySpans, (records) => {
+        const spans = spansOf(...records);
+        const order = [...orderOf(spans, "duration")];
+        expect(order.toSorted((a, b) => a - b)).toEqual([...orderOf(spans, "time")]);
+        const length = (i: number): number => (spans.endMs[i] ?? 0) - (spans.startMs[i] ?? 0);
+        const last = new Map<number, number>();
+        for (const [at, span] of order.entries()) {
+          const parent = spans.parent[span] ?? -1;
+          if (parent >= 0) expect(order.slice(0, at)).toContain(parent);
+          expect(length(span)).toBeLessThanOrEqual(last.get(parent) ?? Infinity);
+          last.set(parent, length(span));
+        }
+      }),
+    );
+  });
+
+  test("sorted by cost: a turn counts with all its calls, also those of subagents", () => {
+    const call = (n: number, parent: number, cost: number): SpanRecord =>
+      span(n, parent, n, n + 1, {
+        attributes: { [semconv.OPENHOOK_SPAN_KIND]: "model_call", [semconv.OPENHOOK_COST_USD]: cost },
+      });
+    const spans = spansOf(
+      root(99),
+      span(2, 1, 2, 9),
+      call(3, 2, 0.1),
+      span(4, 1, 4, 9),
+      call(5, 4, 0.1),
+      call(6, 4, 0.2),
+    );
+    expect([...orderOf(spans, "cost")].map((i) => Number(spans.idOf(i)))).toEqual([1, 4, 6, 5, 2, 3]);
+  });
+
+  test("search: every word must match a name, a state or an attribute", () => {
+    const failed = { status: { code: "error" } } as const;
+    const spans = spansOf(root(90), span(2, 1, 1, 2, failed), span(3, 1, 3, 4), span(4, 1, 5, 6, failed));
+    const attributes = new Map([["exit", new Set([1, 2])]]);
+    const found = (search: string) =>
+      [...findSpans(spans, search, attributes)].flatMap((hit, i) => (hit === 1 ? [i] : []));
+    expect(found("failed")).toEqual([1, 3]);
+    expect(found("ERROR tool-4")).toEqual([3]);
+    expect(found("exit")).toEqual([1, 2]);
+    expect(found("exit failed")).toEqual([1]);
+    expect(found("session")).toEqual([0]);
+    expect(found("nothing")).toEqual([]);
   });
 
   test("sums below a span: unknown stays unknown, partly known is a lower bound", () => {

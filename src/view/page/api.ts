@@ -51,6 +51,14 @@ export function useApi<T extends { readonly kind: string }>(path: string, params
   return response;
 }
 
+/** The address of data below the page's. */
+export const urlOf = (path: string, params: Params): string => {
+  const query = new URLSearchParams(
+    Object.entries(params).filter((pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== ""),
+  );
+  return `api/${path}?${query}`;
+};
+
 /** Fetches once. @returns `undefined` if `signal` was aborted */
 export async function fetchOnce<T>(
   path: string,
@@ -68,13 +76,6 @@ const MIN_PAUSE_MS = 1000;
 const PAUSE_FACTOR = 5;
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
-
-const urlOf = (path: string, params: Params): string => {
-  const query = new URLSearchParams(
-    Object.entries(params).filter((pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== ""),
-  );
-  return `api/${path}?${query}`;
-};
 
 async function fetchJson<T>(
   url: string,

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { Home } from "./home/home.tsx";
 import { useConnection } from "./live.ts";
 import { hrefOf, type Route, readRoute } from "./route.ts";
 import { SessionView } from "./session/session-view.tsx";
@@ -15,19 +16,22 @@ export function App() {
     onHashChange();
     return () => removeEventListener("hashchange", onHashChange);
   }, []);
+  const shown = route.view === "session" ? "sessions" : route.view;
   return (
     <>
       <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
         Skip to content
       </button>
       <header class="top">
-        <a class="brand" href={hrefOf("sessions")}>
+        <a class="brand" href={hrefOf("home")}>
           openhook-otel
         </a>
         <nav aria-label="Views">
-          <Tab to="sessions" now={route.view === "session" ? "sessions" : route.view} title="Sessions" />
-          <Tab to="usage" now={route.view} title="Usage" />
-          <Tab to="tools" now={route.view} title="Tools" />
+          {TABS.map(({ to, title }) => (
+            <a key={to} href={hrefOf(to)} aria-current={to === shown ? "page" : undefined}>
+              {title}
+            </a>
+          ))}
         </nav>
         <ConnectionStatus />
       </header>
@@ -40,8 +44,18 @@ export function App() {
 
 // --- internal ---
 
+/** The views that the navigation offers, in its order. */
+const TABS = [
+  { to: "home", title: "Home" },
+  { to: "sessions", title: "Sessions" },
+  { to: "usage", title: "Usage" },
+  { to: "tools", title: "Tools" },
+] as const satisfies readonly { readonly to: Route["view"]; readonly title: string }[];
+
 function View({ view, params }: Route) {
   switch (view) {
+    case "home":
+      return <Home params={params} />;
     case "sessions":
       return <Sessions params={params} />;
     case "session":
@@ -50,6 +64,7 @@ function View({ view, params }: Route) {
           key={JSON.stringify([params["source"], params["id"]])}
           source={params["source"] ?? ""}
           id={params["id"] ?? ""}
+          span={params["span"]}
         />
       );
     case "usage":
@@ -57,14 +72,6 @@ function View({ view, params }: Route) {
     case "tools":
       return <Tools params={params} />;
   }
-}
-
-function Tab({ to, now, title }: { to: Route["view"]; now: Route["view"]; title: string }) {
-  return (
-    <a href={hrefOf(to)} aria-current={to === now ? "page" : undefined}>
-      {title}
-    </a>
-  );
 }
 
 function ConnectionStatus() {

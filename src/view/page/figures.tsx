@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { Sums } from "../wire.ts";
-import { count, dollars, exact } from "./format.ts";
+import { count, dollars, exact, roundDollars } from "./format.ts";
 
 /** A number of tokens; `null` is shown as “unknown”, a lower bound with “≥”. */
 export function Tokens({ n, isLowerBound = false }: { n: number | null; isLowerBound?: boolean }) {
@@ -17,9 +17,9 @@ export function Tokens({ n, isLowerBound = false }: { n: number | null; isLowerB
 export function Cost({ nanoUsd, isLowerBound = false }: { nanoUsd: number | null; isLowerBound?: boolean }) {
   if (nanoUsd === null) return <Unknown />;
   return (
-    <span>
+    <span title={dollars(nanoUsd)}>
       {isLowerBound ? "≥ " : ""}
-      {dollars(nanoUsd)}
+      {roundDollars(nanoUsd)}
     </span>
   );
 }

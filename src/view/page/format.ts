@@ -44,6 +44,10 @@ export function dollars(nanoUsd: number): string {
   return usd < 1 ? `$${usd.toFixed(4)}` : DOLLARS.format(usd);
 }
 
+/** For tables: `$12.30`, `$0.01`, and only below a cent as `dollars`. */
+export const roundDollars = (nanoUsd: number): string =>
+  nanoUsd < 10_000_000 ? dollars(nanoUsd) : DOLLARS.format(nanoUsd / 1e9);
+
 /** For an axis with ticks `stepNanoUsd` apart, with enough digits to distinguish them and the same number on all of them. */
 export function dollarsOnAxis(nanoUsd: number, stepNanoUsd: number): string {
   const isWhole = (digits: number): boolean => Math.round(stepNanoUsd) % 10 ** (9 - digits) === 0;
@@ -51,11 +55,16 @@ export function dollarsOnAxis(nanoUsd: number, stepNanoUsd: number): string {
   return `$${(nanoUsd / 1e9).toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
 }
 
-export const percent = (part: number, whole: number): string =>
-  whole > 0 ? SHARE.format(Math.min(1, part / whole)) : "–";
+/** `<1%` and `>99%` instead of a rounded 0% and 100%. */
+export function percent(part: number, whole: number): string {
+  if (!(whole > 0)) return "–";
+  const share = Math.min(1, part / whole);
+  if (share > 0 && share < 0.005) return "<1%";
+  return share < 1 && share >= 0.995 ? ">99%" : SHARE.format(share);
+}
 
 /** `1 turn`, `2 turns`. */
-export const plural = (n: number, one: string): string => `${exact(n)} ${n === 1 ? one : `${one}s`}`;
+export const plural = (n: number, one: string, many = `${one}s`): string => `${exact(n)} ${n === 1 ? one : many}`;
 
 /** Day and minute in the user's time zone. */
 export const dateTime = (ms: number): string => MINUTES.format(ms);

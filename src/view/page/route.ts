@@ -1,13 +1,13 @@
 /** The current view and its parameters, from the part of the address after `#`. */
 export interface Route {
-  readonly view: "sessions" | "session" | "usage" | "tools";
+  readonly view: (typeof VIEWS)[number];
   readonly params: Readonly<Record<string, string>>;
 }
 
 export function readRoute(hash: string): Route {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
   const params = Object.fromEntries(new URLSearchParams(query));
-  const view = VIEWS.find((one) => one === path) ?? "sessions";
+  const view = VIEWS.find((one) => one === path) ?? "home";
   return view === "session" && (params["source"] === undefined || params["id"] === undefined)
     ? { view: "sessions", params: {} }
     : { view, params };
@@ -31,4 +31,4 @@ export function change(params: Readonly<Record<string, string | undefined>>): vo
 
 // --- internal ---
 
-const VIEWS = ["sessions", "session", "usage", "tools"] as const;
+const VIEWS = ["home", "sessions", "session", "usage", "tools"] as const;

@@ -3,7 +3,9 @@ import type { ApiResponse, SpanDocument } from "../../wire.ts";
 import { fetchOnce } from "../api.ts";
 import { clock, count, dateTimeExact, dollars, duration, orUnknown } from "../format.ts";
 import { Placeholder, problemOf } from "../placeholder.tsx";
+import { hrefOf } from "../route.ts";
 import { safeLines, safeText } from "../safe-text.ts";
+import { TraceLink } from "./head.tsx";
 import { KIND_NAMES } from "./row.tsx";
 import { type Spans, subtreeSums } from "./spans.ts";
 
@@ -64,6 +66,10 @@ export function Details({ source, sessionId, spans, index, version, onClose }: P
         {spans.detailOf(index) === "" ? null : <Pair name="State">{safeText(spans.detailOf(index))}</Pair>}
         <UsageFacts spans={spans} index={index} />
       </dl>
+      <p class="links">
+        <a href={hrefOf("session", { source, id: sessionId, span: id })}>Link to this span</a>
+        {current?.kind === "span" && current.traceUrl !== null ? <TraceLink url={current.traceUrl} /> : null}
+      </p>
       {current?.kind === "span" ? <SpanRecord span={current} /> : <Placeholder problem={problemOf(current)} />}
     </aside>
   );

@@ -1,65 +1,68 @@
 import type { SessionDocument } from "../../wire.ts";
-import { Cost, Tile, Tokens } from "../figures.tsx";
+import { Cost, InOut } from "../figures.tsx";
 import { dateTimeExact, dollars, duration, exact, orUnknown, percent, plural } from "../format.ts";
 import { hrefOf } from "../route.ts";
 import { safeText } from "../safe-text.ts";
+import { placeOf } from "../sessions/place.ts";
 
-/** Agent, folder, time and totals. */
-export function Head({ document: { row, segments, reported } }: { document: SessionDocument }) {
+/** Agent, folder and totals, in one line that stays at the top while the waterfall scrolls. */
+export function TitleBar({ document: { row } }: { document: SessionDocument }) {
   const { sums } = row;
+  const hasCacheShare = sums.input !== null && sums.cacheRead !== null && sums.input > 0;
   return (
-    <section class="head" aria-labelledby="title">
-      <p class="back">
-        <a href={hrefOf("sessions")}>← Sessions</a>
-      </p>
-      <h1 id="title">
-        {safeText(row.agent)}
-        {row.repository === null ? null : <span class="place"> {safeText(row.repository)}</span>}
-        {row.branch === null ? null : <span class="branch">{safeText(row.branch)}</span>}
-        {row.open ? <span class="badge open">open</span> : null}
-        {!row.open && row.endReason === "error" ? <span class="badge failed">ended with an error</span> : null}
-      </h1>
+    <header class="title-bar">
+      <div class="title">
+        <a class="back" href={hrefOf("sessions")} aria-label="All sessions">
+          ←
+        </a>
+        <h1 id="title">
+          {safeText(row.agent)} <span class="place">{safeText(placeOf(row))}</span>
+          {row.branch === null ? null : <span class="branch">{safeText(row.branch)}</span>}
+          {row.open ? <span class="badge open">open</span> : null}
+          {!row.open && row.endReason === "error" ? <span class="badge failed">ended with an error</span> : null}
+        </h1>
+      </div>
+      <dl class="key-figures">
+        <Figure name="Cost" note={sums.unpriced > 0 ? `${plural(sums.unpriced, "call")} without a price` : null}>
+          <Cost nanoUsd={sums.costNanoUsd} isLowerBound={sums.costIsLowerBound} />
+        </Figure>
+        <Figure name="Active">{duration(row.activeMs)}</Figure>
+        <Figure
+          name="Tokens in → out"
+          note={hasCacheShare ? `${percent(sums.cacheRead ?? 0, sums.input ?? 0)} from cache` : null}
+        >
+          <InOut sums={sums} />
+        </Figure>
+        <Figure name="Turns" note={row.subagents > 0 ? plural(row.subagents, "subagent") : null}>
+          {exact(row.turns)}
+        </Figure>
+        <Figure name="Model calls">
+          {sums.modelCalls === null ? <span class="unknown">unknown</span> : exact(sums.modelCalls)}
+        </Figure>
+        <Figure name="Tool calls" note={toolNote(row)}>
+          {exact(row.toolCalls)}
+        </Figure>
+      </dl>
+    </header>
+  );
+}
+
+/** When the session ran and where, and what the agent itself reported. */
+export function Facts({ document: { row, segments, reported, traceUrl } }: { document: SessionDocument }) {
+  return (
+    <>
       <p class="facts">
         <span>
           Started <time dateTime={new Date(row.startMs).toISOString()}>{dateTimeExact(row.startMs)}</time>
         </span>
-        <span>{duration(row.activeMs)} active</span>
         {segments.length > 1 ? <span>{plural(segments.length, "segment")}</span> : null}
         {row.open || row.endReason === null ? null : <span>ended: {safeText(row.endReason)}</span>}
         {row.agentVersion === null ? null : <span>version {safeText(row.agentVersion)}</span>}
+        {row.models.length === 0 ? null : <span>{row.models.map((model) => safeText(model)).join(", ")}</span>}
         <span class="id">{safeText(row.sessionId)}</span>
         {row.folder === null ? null : <span class="id">{safeText(row.folder)}</span>}
+        {traceUrl === null ? null : <TraceLink url={traceUrl} />}
       </p>
-      <dl class="tiles">
-        <Tile
-          name="Input tokens"
-          note={
-            sums.input !== null && sums.cacheRead !== null && sums.input > 0
-              ? `${percent(sums.cacheRead, sums.input)} from cache`
-              : null
-          }
-        >
-          <Tokens n={sums.input} isLowerBound={sums.inputIsLowerBound} />
-        </Tile>
-        <Tile name="Output tokens" note={sums.reasoning ? `${exact(sums.reasoning)} reasoning` : null}>
-          <Tokens n={sums.output} isLowerBound={sums.outputIsLowerBound} />
-        </Tile>
-        <Tile name="Cost" note={sums.unpriced > 0 ? `${plural(sums.unpriced, "call")} without a price` : null}>
-          <Cost nanoUsd={sums.costNanoUsd} isLowerBound={sums.costIsLowerBound} />
-        </Tile>
-        <Tile name="Turns" note={row.subagents > 0 ? plural(row.subagents, "subagent") : null}>
-          {exact(row.turns)}
-        </Tile>
-        <Tile
-          name="Model calls"
-          note={row.models.length === 0 ? null : row.models.map((model) => safeText(model)).join(", ")}
-        >
-          {sums.modelCalls === null ? <span class="unknown">unknown</span> : exact(sums.modelCalls)}
-        </Tile>
-        <Tile name="Tool calls" note={row.toolCalls > 0 ? <ToolNote row={row} /> : null}>
-          {exact(row.toolCalls)}
-        </Tile>
-      </dl>
       {reported === null ? null : (
         <p class="muted">
           The agent reported {orUnknown(reported.input)} tokens in and {orUnknown(reported.output)} out
@@ -67,17 +70,44 @@ export function Head({ document: { row, segments, reported } }: { document: Sess
           transcript does not contain.
         </p>
       )}
-    </section>
+    </>
   );
 }
 
+/** A link to the trace in the user's backend, which is opened without telling it where the link was. */
+export const TraceLink = ({ url }: { url: string }) => (
+  <a class="trace-link" href={url} target="_blank" rel="noopener noreferrer">
+    Open the trace in {new URL(url).host}
+  </a>
+);
+
 // --- internal ---
 
-function ToolNote({ row }: { row: SessionDocument["row"] }) {
+function Figure({
+  name,
+  note = null,
+  children,
+}: {
+  name: string;
+  note?: string | null;
+  children: preact.ComponentChildren;
+}) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        {children}
+        {note === null ? null : <span class="note"> {note}</span>}
+      </dd>
+    </div>
+  );
+}
+
+function toolNote(row: SessionDocument["row"]): string | null {
   const parts = [
     ...(row.failedTools > 0 ? [`${exact(row.failedTools)} failed`] : []),
     ...(row.deniedTools > 0 ? [`${exact(row.deniedTools)} denied`] : []),
     ...(row.unfinishedTools > 0 ? [`${exact(row.unfinishedTools)} unfinished`] : []),
   ];
-  return parts.length === 0 ? <span>none failed</span> : <span class="error-count">{parts.join(", ")}</span>;
+  return parts.length === 0 ? null : parts.join(", ");
 }

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Axis, FULL_VIEW, moved, positionOf, type Viewport } from "./axis.ts";
+import { type Axis, FULL_VIEW, moved, type Viewport } from "./axis.ts";
+import { drawMinimap } from "./draw-minimap.ts";
 import type { Spans } from "./spans.ts";
 
 interface Props {
@@ -10,7 +11,7 @@ interface Props {
 }
 
 /**
- * The whole session in a strip, one line per row as far as they fit. Dragging zooms to that part, dragging the viewport moves it, a
+ * The whole session in a strip: cost over time, tools and failures. Dragging zooms to that part, dragging the viewport moves it, a
  * double click shows the whole session. The waterfall's keys do the same, so the strip is hidden from screen readers.
  */
 export function Minimap({ spans, axis, viewport, onViewport }: Props) {
@@ -37,7 +38,7 @@ export function Minimap({ spans, axis, viewport, onViewport }: Props) {
   }, []);
 
   useEffect(() => {
-    if (canvas.current !== null && drawing.width > 0) draw(canvas.current, spans, axis);
+    if (canvas.current !== null && drawing.width > 0) drawMinimap(canvas.current, spans, axis);
   }, [spans, axis, drawing]);
 
   const positionAt = (event: PointerEvent): number => {
@@ -49,6 +50,7 @@ export function Minimap({ spans, axis, viewport, onViewport }: Props) {
     <div
       class="minimap"
       aria-hidden="true"
+      title="Cost over time; below it the tools; red: something failed. Drag to zoom"
       onPointerDown={(event) => {
         if (event.button !== 0) return;
         const at = positionAt(event);
@@ -91,32 +93,3 @@ export function Minimap({ spans, axis, viewport, onViewport }: Props) {
 
 /** A shorter drag is a click; a share of the width. */
 const MIN_DRAG = 0.004;
-
-function draw(canvas: HTMLCanvasElement, spans: Spans, axis: Axis): void {
-  const scale = devicePixelRatio || 1;
-  const [width, height] = [canvas.clientWidth, canvas.clientHeight];
-  canvas.width = Math.round(width * scale);
-  canvas.height = Math.round(height * scale);
-  const context = canvas.getContext("2d");
-  if (context === null) return;
-  context.scale(scale, scale);
-  const style = getComputedStyle(canvas);
-  const colours = new Map<string, string>();
-  const colourOf = (name: string): string => {
-    const known = colours.get(name) ?? style.getPropertyValue(`--k-${name.replace("_", "-")}`).trim();
-    colours.set(name, known);
-    return known;
-  };
-  const rowPx = height / Math.max(1, spans.count);
-  const line = Math.min(3, Math.max(1, rowPx * 0.8));
-  // Draw failed spans last, so that others do not hide them
-  for (const failed of [false, true]) {
-    for (let i = 0; i < spans.count; i++) {
-      if (spans.has(i, "error") !== failed) continue;
-      const x = positionOf(axis, spans.startMs[i] ?? 0) * width;
-      const w = Math.max(1, positionOf(axis, spans.endMs[i] ?? 0) * width - x);
-      context.fillStyle = colourOf(failed ? "failed" : spans.kindOf(i));
-      context.fillRect(Math.min(x, width - 1), i * rowPx, w, failed ? Math.max(2, line) : line);
-    }
-  }
-}

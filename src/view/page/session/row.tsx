@@ -97,11 +97,11 @@ export function Row({
         {duration((spans.endMs[span] ?? 0) - (spans.startMs[span] ?? 0))}
         {spans.has(span, "open") ? "+" : ""}
       </span>
-      <span role="gridcell" class="c-number c-tokens">
-        {tokensOf(spans, span)}
-      </span>
       <span role="gridcell" class="c-number c-cost">
         {costOf(spans, span)}
+      </span>
+      <span role="gridcell" class="c-number c-tokens">
+        {tokensOf(spans, span)}
       </span>
     </div>
   );

@@ -2,19 +2,27 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { SessionDocument } from "../../wire.ts";
 import { useApi } from "../api.ts";
 import { dataOf, Placeholder, problemOf } from "../placeholder.tsx";
-import { hrefOf } from "../route.ts";
+import { hrefOf, readRoute } from "../route.ts";
 import { safeText } from "../safe-text.ts";
 import { Details } from "./details.tsx";
-import { Head } from "./head.tsx";
+import { Explanation } from "./explanation.tsx";
+import { Facts, TitleBar } from "./head.tsx";
 import { readSpans } from "./spans.ts";
 import { Waterfall } from "./waterfall.tsx";
 
-/** One session: its usage, and a waterfall of its spans. */
-export function SessionView({ source, id }: { source: string; id: string }) {
+interface Props {
+  readonly source: string;
+  readonly id: string;
+  /** Id of the span that the address names. */
+  readonly span: string | undefined;
+}
+
+/** One session: its usage, where its time and money went, and a waterfall of its spans. */
+export function SessionView({ source, id, span }: Props) {
   const response = useApi<SessionDocument>("session", { source, id });
   const session = dataOf(response, "session");
   const spans = useMemo(() => (session === undefined ? undefined : readSpans(session.spans)), [session]);
-  const [selected, setSelected] = useState<string | undefined>(undefined);
+  const [selected, setSelected] = useSelected(span);
   const title =
     session === undefined ? "Session" : `${session.row.agent} · ${session.row.repository ?? id.slice(0, 8)}`;
 
@@ -31,21 +39,55 @@ export function SessionView({ source, id }: { source: string; id: string }) {
   };
   const index = selected === undefined ? -1 : spans.indexOf(selected);
   return (
-    <>
-      <Head document={session} />
+    <div class="session-page">
+      <TitleBar document={session} />
+      <Facts document={session} />
       {spans.count === 0 ? (
         <section class="placeholder">
           <h2>No spans yet</h2>
           <p class="muted">Spans appear here as the agent works.</p>
         </section>
       ) : (
-        <div class={index < 0 ? "work" : "work with-details"}>
-          <Waterfall spans={spans} selected={index < 0 ? undefined : selected} onSelect={setSelected} onClose={close} />
-          {index < 0 || selected === undefined ? null : (
-            <Details source={source} sessionId={id} spans={spans} index={index} version={session} onClose={close} />
-          )}
-        </div>
+        <>
+          <Explanation source={source} id={id} spans={spans} onSelect={setSelected} />
+          <div class={index < 0 ? "work" : "work with-details"}>
+            <Waterfall
+              source={source}
+              id={id}
+              spans={spans}
+              selected={index < 0 ? undefined : selected}
+              onSelect={setSelected}
+              onClose={close}
+            />
+            {index < 0 || selected === undefined ? null : (
+              <Details source={source} sessionId={id} spans={spans} index={index} version={session} onClose={close} />
+            )}
+          </div>
+        </>
       )}
-    </>
+    </div>
   );
 }
+
+// --- internal ---
+
+/**
+ * The span with open details. It is part of the address, so that a link leads to it; written a moment later, because browsers limit how
+ * often an address may change.
+ */
+function useSelected(named: string | undefined): readonly [string | undefined, (span: string | undefined) => void] {
+  const [selected, setSelected] = useState(named);
+  useEffect(() => setSelected(named), [named]);
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      const { view, params } = readRoute(location.hash);
+      if (view === "session" && params["span"] !== selected) {
+        history.replaceState(null, "", hrefOf(view, { ...params, span: selected }));
+      }
+    }, ADDRESS_MS);
+    return () => clearTimeout(timer);
+  }, [selected]);
+  return [selected, setSelected];
+}
+
+const ADDRESS_MS = 250;

@@ -27,8 +27,12 @@ export interface Spans {
   outputOf(i: number): number | null;
   costOf(i: number): number | null;
   has(i: number, flag: keyof typeof FLAG): boolean;
-  /** For each span whether its label, detail or kind contains the text, case-insensitively. */
-  matching(text: string): Uint8Array;
+  /** Labels and details, each once. */
+  readonly strings: readonly string[];
+  /** Whether its label or detail is one of the marked `strings`. */
+  hasText(i: number, marked: readonly boolean[]): boolean;
+  /** The cost of all model calls of each span and its descendants, in 10⁻⁹ USD; 0 if unknown. */
+  subtreeCost(): Float64Array;
 }
 
 export function readSpans(columns: SpanColumns): Spans {
@@ -68,17 +72,16 @@ export function readSpans(columns: SpanColumns): Spans {
     outputOf: (i) => columns.output[i] ?? null,
     costOf: (i) => columns.costNanoUsd[i] ?? null,
     has: (i, flag) => ((flags[i] ?? 0) & FLAG[flag]) !== 0,
-    matching(text) {
-      const lower = text.toLowerCase();
-      const hits = strings.map((text) => text.toLowerCase().includes(lower));
-      const kinds = SPAN_KINDS.map((kind) => kind.replace("_", " ").includes(lower));
-      return Uint8Array.from({ length: count }, (_, i) =>
-        hits[columns.label[i] ?? -1] === true ||
-        hits[columns.detail[i] ?? -1] === true ||
-        kinds[columns.kind[i] ?? -1] === true
-          ? 1
-          : 0,
-      );
+    strings,
+    hasText: (i, marked) => marked[columns.label[i] ?? -1] === true || marked[columns.detail[i] ?? -1] === true,
+    subtreeCost() {
+      const sums = new Float64Array(count);
+      for (let i = count - 1; i >= 0; i--) {
+        if (kindOf(i) === "model_call") sums[i] = (sums[i] ?? 0) + (columns.costNanoUsd[i] ?? 0);
+        const above = parent[i] ?? -1;
+        if (above >= 0) sums[above] = (sums[above] ?? 0) + (sums[i] ?? 0);
+      }
+      return sums;
     },
   };
 }

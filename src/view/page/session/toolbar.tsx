@@ -1,7 +1,10 @@
+import { useMemo } from "preact/hooks";
 import { exact, plural } from "../format.ts";
+import { Select } from "../select.tsx";
 import { KEY_HELP } from "./keys.ts";
+import type { Order } from "./order.ts";
 import type { Spans } from "./spans.ts";
-import type { Visible } from "./visible.ts";
+import { errorCount, type Visible } from "./visible.ts";
 
 interface Props {
   readonly spans: Spans;
@@ -10,6 +13,11 @@ interface Props {
   readonly onSearch: (text: string) => void;
   readonly errorsOnly: boolean;
   readonly onErrorsOnly: (only: boolean) => void;
+  readonly by: Order;
+  readonly onOrder: (by: Order) => void;
+  /** Goes to the next or previous failed span, or match of the search. */
+  readonly onError: (step: 1 | -1) => void;
+  readonly onHit: (step: 1 | -1) => void;
   readonly onExpand: () => void;
   readonly onCollapse: () => void;
   readonly canShorten: boolean;
@@ -24,17 +32,38 @@ interface Props {
 /** Search, filters and zoom of the waterfall. */
 export function Toolbar(props: Props) {
   const { spans, visible, search, errorsOnly } = props;
+  const errors = useMemo(() => errorCount(spans), [spans]);
   return (
     <div class="toolbar">
       <label class="field search">
         <span class="sr">Search spans</span>
         <input
           type="search"
-          placeholder="Search tools, models, errors"
+          placeholder="Tool, model, failed, exit_code=1"
+          title="Words of names, states (failed, denied, running) and attributes; Enter goes to the next match"
           value={search}
           onInput={(event) => props.onSearch(event.currentTarget.value.trim())}
+          onKeyDown={(event) => {
+            if (event.key === "Enter") props.onHit(event.shiftKey ? -1 : 1);
+          }}
         />
       </label>
+      <p class="counted muted" role="status">
+        {visible.hits === undefined
+          ? plural(spans.count, "span")
+          : `${exact(visible.hitCount)} of ${plural(spans.count, "span")}`}
+      </p>
+      {errors === 0 ? null : (
+        <div class="group errors">
+          <span class="error-count">{exact(errors)} failed</span>
+          <button type="button" aria-label="Previous failed span" title="N" onClick={() => props.onError(-1)}>
+            ↑
+          </button>
+          <button type="button" aria-label="Next failed span" title="n" onClick={() => props.onError(1)}>
+            ↓
+          </button>
+        </div>
+      )}
       <label class="check">
         <input
           type="checkbox"
@@ -53,6 +82,7 @@ export function Toolbar(props: Props) {
           Shorten pauses
         </label>
       ) : null}
+      <Select name="Order" value={props.by} options={ORDER_NAMES} onChange={props.onOrder} />
       <div class="group">
         <button type="button" onClick={props.onExpand}>
           Expand all
@@ -75,11 +105,6 @@ export function Toolbar(props: Props) {
           Whole session
         </button>
       </div>
-      <p class="counted muted" role="status">
-        {visible.hits === undefined
-          ? plural(spans.count, "span")
-          : `${exact(visible.hitCount)} of ${plural(spans.count, "span")}`}
-      </p>
       <details class="keys">
         <summary>Keys</summary>
         <dl>
@@ -94,3 +119,11 @@ export function Toolbar(props: Props) {
     </div>
   );
 }
+
+// --- internal ---
+
+const ORDER_NAMES: readonly { readonly value: Order; readonly text: string }[] = [
+  { value: "time", text: "by time" },
+  { value: "cost", text: "by cost" },
+  { value: "duration", text: "by duration" },
+];

@@ -4,27 +4,41 @@ import type { Spans } from "./spans.ts";
 export interface RowFilter {
   /** Ids of spans whose children are hidden. */
   readonly collapsed: ReadonlySet<string>;
-  readonly search: string;
+  /** Search results; absent without a search. */
+  readonly found?: Uint8Array | undefined;
   readonly errorsOnly: boolean;
+  /** The order of the rows: each span is followed by its descendants. */
+  readonly order: Int32Array;
 }
 
 export interface Visible {
   /** Indexes of the spans with a row, in order. */
   readonly rows: Int32Array;
-  /** Search results; absent without a search. */
+  /** The row of each span; -1: it has none. */
+  readonly rowOfSpan: Int32Array;
+  /** Matches of the search and the error filter; absent without both. */
   readonly hits?: Uint8Array;
   readonly hitCount: number;
 }
 
 /** The rows. Without a search: all spans that are not below a collapsed one. With a search: matches and their ancestors, also collapsed ones. */
-export function visibleRows(spans: Spans, { collapsed, search, errorsOnly }: RowFilter): Visible {
-  const hits = search === "" && !errorsOnly ? undefined : hitsOf(spans, search, errorsOnly);
+export function visibleRows(spans: Spans, { collapsed, found, errorsOnly, order }: RowFilter): Visible {
+  const hits = found === undefined && !errorsOnly ? undefined : hitsOf(spans, found, errorsOnly);
   const rows = new Int32Array(spans.count);
+  const rowOfSpan = new Int32Array(spans.count).fill(-1);
   let length = 0;
+  const add = (span: number): void => {
+    rowOfSpan[span] = length;
+    rows[length++] = span;
+  };
   if (hits === undefined) {
     const closed = new Set([...collapsed].map((id) => spans.indexOf(id)));
-    for (let i = 0; i < spans.count; i += closed.has(i) ? (spans.size[i] ?? 1) : 1) rows[length++] = i;
-    return { rows: rows.subarray(0, length), hitCount: 0 };
+    for (let at = 0; at < spans.count; ) {
+      const span = order[at] ?? 0;
+      add(span);
+      at += closed.has(span) ? (spans.size[span] ?? 1) : 1;
+    }
+    return { rows: rows.subarray(0, length), rowOfSpan, hitCount: 0 };
   }
   const kept = new Uint8Array(spans.count);
   let hitCount = 0;
@@ -33,46 +47,48 @@ export function visibleRows(spans: Spans, { collapsed, search, errorsOnly }: Row
     hitCount++;
     for (let at = i; at >= 0 && kept[at] !== 1; at = spans.parent[at] ?? -1) kept[at] = 1;
   }
-  for (let i = 0; i < spans.count; i++) if (kept[i] === 1) rows[length++] = i;
-  return { rows: rows.subarray(0, length), hits, hitCount };
+  for (const span of order) if (kept[span] === 1) add(span);
+  return { rows: rows.subarray(0, length), rowOfSpan, hits, hitCount };
 }
 
 /** The row of a span or of its closest ancestor that has a row; -1: none. */
-export function rowOf({ rows }: Visible, spans: Spans, span: number): number {
+export function rowOf({ rowOfSpan }: Visible, spans: Spans, span: number): number {
   for (let at = span; at >= 0; at = spans.parent[at] ?? -1) {
-    const row = positionIn(rows, at);
+    const row = rowOfSpan[at] ?? -1;
     if (row >= 0) return row;
   }
   return -1;
 }
 
-/** @returns index of the next or previous failed span, wrapping around; -1: none */
-export function nextError(spans: Spans, from: number, step: 1 | -1): number {
-  for (let n = 1; n <= spans.count; n++) {
-    const i = (from + step * n + spans.count * 2) % spans.count;
-    if (((spans.flags[i] ?? 0) & FAILED) !== 0) return i;
-  }
-  return -1;
-}
+/** @returns index of the next or previous failed span in the order of rows, wrapping around; -1: none */
+export const nextError = (spans: Spans, order: Int32Array, from: number, step: 1 | -1): number =>
+  nextWhere(order, from, step, (span) => isFailed(spans, span));
+
+/** @returns index of the next or previous match of a search, wrapping around; -1: none */
+export const nextHit = ({ hits }: Visible, order: Int32Array, from: number, step: 1 | -1): number =>
+  nextWhere(order, from, step, (span) => hits?.[span] === 1);
+
+export const errorCount = (spans: Spans): number =>
+  spans.flags.reduce((n, flags) => ((flags & FAILED) !== 0 ? n + 1 : n), 0);
 
 // --- internal ---
 
 const FAILED = FLAG.error | FLAG.denied;
 
-function hitsOf(spans: Spans, search: string, errorsOnly: boolean): Uint8Array {
-  const hits = search === "" ? new Uint8Array(spans.count).fill(1) : spans.matching(search);
-  if (errorsOnly) for (let i = 0; i < spans.count; i++) if (((spans.flags[i] ?? 0) & FAILED) === 0) hits[i] = 0;
-  return hits;
-}
+const isFailed = (spans: Spans, span: number): boolean => ((spans.flags[span] ?? 0) & FAILED) !== 0;
 
-function positionIn(rows: Int32Array, span: number): number {
-  let [low, high] = [0, rows.length - 1];
-  while (low <= high) {
-    const middle = (low + high) >> 1;
-    const value = rows[middle] ?? 0;
-    if (value === span) return middle;
-    if (value < span) low = middle + 1;
-    else high = middle - 1;
+function nextWhere(order: Int32Array, from: number, step: 1 | -1, matches: (span: number) => boolean): number {
+  const { length } = order;
+  const here = order.indexOf(from);
+  for (let n = 1; n <= length; n++) {
+    const span = order[(here + step * n + length * 2) % length] ?? -1;
+    if (matches(span)) return span;
   }
   return -1;
+}
+
+function hitsOf(spans: Spans, found: Uint8Array | undefined, errorsOnly: boolean): Uint8Array {
+  const hits = found === undefined ? new Uint8Array(spans.count).fill(1) : Uint8Array.from(found);
+  if (errorsOnly) for (let i = 0; i < spans.count; i++) if (!isFailed(spans, i)) hits[i] = 0;
+  return hits;
 }

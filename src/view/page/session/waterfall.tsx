@@ -6,14 +6,19 @@ import { FULL_VIEW, makeAxis, moved, positionOf, ticksOf, timeAt, type Viewport,
 import { type Key, keyOf } from "./keys.ts";
 import { Legend } from "./legend.tsx";
 import { Minimap } from "./minimap.tsx";
+import { type Order, orderOf } from "./order.ts";
 import { Row } from "./row.tsx";
 import { Lines, Scale } from "./scale.tsx";
 import type { Spans } from "./spans.ts";
 import { Toolbar } from "./toolbar.tsx";
 import { useArea } from "./use-area.ts";
-import { nextError, rowOf, visibleRows } from "./visible.ts";
+import { useSearch } from "./use-search.ts";
+import { nextError, nextHit, rowOf, visibleRows } from "./visible.ts";
 
 interface Props {
+  readonly source: string;
+  /** The session's. */
+  readonly id: string;
   readonly spans: Spans;
   /** Id of the span with open details. */
   readonly selected: string | undefined;
@@ -25,8 +30,9 @@ interface Props {
  * A tree of spans with bars on one time axis, as a treegrid. The document contains only the visible rows, and always the active one, so that
  * screen readers do not lose it.
  */
-export function Waterfall({ spans, selected, onSelect, onClose }: Props) {
-  const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set());
+export function Waterfall({ source, id, spans, selected, onSelect, onClose }: Props) {
+  const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(() => collapsedAtFirst(spans));
+  const [by, setBy] = useState<Order>("time");
   const [search, setSearch] = useState("");
   const [errorsOnly, setErrorsOnly] = useState(false);
   const [shorten, setShorten] = useState(true);
@@ -35,9 +41,11 @@ export function Waterfall({ spans, selected, onSelect, onClose }: Props) {
   const area = useArea();
 
   const axis = useMemo(() => makeAxis(spans, shorten), [spans, shorten]);
+  const order = useMemo(() => orderOf(spans, by), [spans, by]);
+  const found = useSearch(source, id, spans, search);
   const visible = useMemo(
-    () => visibleRows(spans, { collapsed, search, errorsOnly }),
-    [spans, collapsed, search, errorsOnly],
+    () => visibleRows(spans, { collapsed, found, errorsOnly, order }),
+    [spans, collapsed, found, errorsOnly, order],
   );
   const { rows } = visible;
   const active = activeId === undefined ? 0 : Math.max(0, rowOf(visible, spans, spans.indexOf(activeId)));
@@ -52,8 +60,17 @@ export function Waterfall({ spans, selected, onSelect, onClose }: Props) {
     // Open details show the active span
     if (selected !== undefined) onSelect(spans.idOf(span));
   };
+  /** Goes to a span, which is opened to if it is inside collapsed ones. */
   const goToSpan = (span: number): void => {
-    if (span >= 0) goTo(rowOf(visible, spans, span));
+    if (span < 0) return;
+    const row = visible.hits === undefined ? (visible.rowOfSpan[span] ?? -1) : rowOf(visible, spans, span);
+    if (row >= 0) {
+      goTo(row);
+      return;
+    }
+    setCollapsed(openedTo(spans, collapsed, span));
+    setActiveId(spans.idOf(span));
+    if (selected !== undefined) onSelect(spans.idOf(span));
   };
   const setOpen = (span: number, open: boolean): void => {
     const next = new Set(collapsed);
@@ -103,8 +120,8 @@ export function Waterfall({ spans, selected, onSelect, onClose }: Props) {
     },
     "toggle-details": () => (selected === spans.idOf(activeSpan) ? onClose() : onSelect(spans.idOf(activeSpan))),
     "close-details": onClose,
-    "next-error": () => goToSpan(nextError(spans, activeSpan, 1)),
-    "previous-error": () => goToSpan(nextError(spans, activeSpan, -1)),
+    "next-error": () => goToSpan(nextError(spans, order, activeSpan, 1)),
+    "previous-error": () => goToSpan(nextError(spans, order, activeSpan, -1)),
     "zoom-in": () => zoom(1 / ZOOM_STEP),
     "zoom-out": () => zoom(ZOOM_STEP),
     "zoom-rows": fit,
@@ -142,6 +159,11 @@ export function Waterfall({ spans, selected, onSelect, onClose }: Props) {
     return () => element?.removeEventListener("wheel", listen);
   }, []);
 
+  // The address or the explanation names a span
+  useEffect(() => {
+    if (selected !== undefined && selected !== activeId) goToSpan(spans.indexOf(selected));
+  }, [selected]);
+
   // Keep the active row visible after the rows have changed
   useEffect(() => {
     if (activeId !== undefined) area.reveal(active);
@@ -166,6 +188,10 @@ export function Waterfall({ spans, selected, onSelect, onClose }: Props) {
         onErrorsOnly={setErrorsOnly}
         onExpand={() => setCollapsed(new Set())}
         onCollapse={() => setCollapsed(turnsOf(spans))}
+        by={by}
+        onOrder={setBy}
+        onError={(step) => goToSpan(nextError(spans, order, activeSpan, step))}
+        onHit={(step) => goToSpan(nextHit(visible, order, activeSpan, step))}
         canShorten={shorten ? axis.pauses.length > 0 : makeAxis(spans, true).pauses.length > 0}
         shorten={shorten}
         onShorten={setShorten}
@@ -200,11 +226,11 @@ export function Waterfall({ spans, selected, onSelect, onClose }: Props) {
           <span role="columnheader" class="c-number">
             Duration
           </span>
-          <span role="columnheader" class="c-number c-tokens">
-            Tokens
-          </span>
           <span role="columnheader" class="c-number c-cost">
             Cost
+          </span>
+          <span role="columnheader" class="c-number c-tokens">
+            Tokens
           </span>
         </div>
         <div class="rows" role="rowgroup" style={{ height: `${rows.length * area.rowPx}px` }}>
@@ -248,6 +274,24 @@ export function Waterfall({ spans, selected, onSelect, onClose }: Props) {
 }
 
 // --- internal ---
+
+/** With more spans the turns are closed at first. */
+const MAX_OPEN_SPANS = 300;
+
+/** Running turns stay open, because they are what the user watches. */
+function collapsedAtFirst(spans: Spans): ReadonlySet<string> {
+  if (spans.count <= MAX_OPEN_SPANS) return new Set();
+  const ids = new Set(turnsOf(spans));
+  for (let i = 0; i < spans.count; i++) if (spans.has(i, "open")) ids.delete(spans.idOf(i));
+  return ids;
+}
+
+/** The collapsed spans without those that hide a span. */
+function openedTo(spans: Spans, collapsed: ReadonlySet<string>, span: number): ReadonlySet<string> {
+  const next = new Set(collapsed);
+  for (let at = spans.parent[span] ?? -1; at >= 0; at = spans.parent[at] ?? -1) next.delete(spans.idOf(at));
+  return next;
+}
 
 const ZOOM_STEP = 1.6;
 /** One notch of a wheel, about 100 px, is one zoom step; a pinch sends smaller ones. */

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Choices } from "../../wire.ts";
+import { Day } from "../day.tsx";
 import { Select } from "../select.tsx";
 import { SubjectFilters } from "../subject-filters.tsx";
 import { PERIODS } from "./period.ts";
@@ -76,12 +77,3 @@ function Search({ value, onChange }: { value: string; onChange: (text: string) =
 }
 
 const DEBOUNCE_MS = 250;
-
-function Day({ name, value, onChange }: { name: string; value: string; onChange: (day: string) => void }) {
-  return (
-    <label class="field">
-      <span>{name}</span>
-      <input type="date" value={value} onChange={(event) => onChange(event.currentTarget.value)} />
-    </label>
-  );
-}

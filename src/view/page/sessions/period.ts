@@ -33,10 +33,8 @@ export function startOfDay(daysAgo: number): number {
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysAgo).getTime();
 }
 
-// --- internal ---
-
-/** Start of a day, or of one some days later. */
-function dayOf(text: string | undefined, daysLater: number): number | undefined {
+/** Start of a day in the user's time zone, or of one some days later; `undefined` if the text is no day. */
+export function dayOf(text: string | undefined, daysLater: number): number | undefined {
   const [year, month, day] = (text ?? "").split("-").map(Number);
   if (year === undefined || month === undefined || day === undefined) return undefined;
   const ms = new Date(year, month - 1, day + daysLater).getTime();

@@ -5,20 +5,28 @@ import { Cost, InOut } from "../figures.tsx";
 import { dateTime, dateTimeExact, duration, exact } from "../format.ts";
 import { hrefOf } from "../route.ts";
 import { safeText } from "../safe-text.ts";
+import { placeOf } from "./place.ts";
 
 interface Props {
   readonly rows: readonly SessionRow[];
-  readonly sort: Sort;
-  readonly rising: boolean;
-  readonly onSort: (by: Sort, rising: boolean) => void;
+  /** Absent: the rows cannot be sorted. */
+  readonly sorting?: {
+    readonly sort: Sort;
+    readonly rising: boolean;
+    readonly onSort: (by: Sort, rising: boolean) => void;
+  };
 }
 
-export function SessionTable({ rows, sort, rising, onSort }: Props) {
-  const head = (by: Sort, text: string, right = false) => (
-    <Head active={sort === by} rising={rising} right={right} onSort={() => onSort(by, sort === by && !rising)}>
-      {text}
-    </Head>
-  );
+export function SessionTable({ rows, sorting }: Props) {
+  const head = (by: Sort, text: string, right = false) => {
+    if (sorting === undefined) return <Head right={right}>{text}</Head>;
+    const { sort, rising, onSort } = sorting;
+    return (
+      <Head active={sort === by} rising={rising} right={right} onSort={() => onSort(by, sort === by && !rising)}>
+        {text}
+      </Head>
+    );
+  };
   const idLength = uniquePrefixLength(rows.map(({ sessionId }) => sessionId));
   return (
     <table class="sessions" role="table" aria-label="Sessions">
@@ -28,10 +36,10 @@ export function SessionTable({ rows, sort, rising, onSort }: Props) {
           {head("recent", "Last activity")}
           {head("started", "Started")}
           <Head right>Active</Head>
+          {head("cost", "Cost", true)}
+          {head("tokens", "Tokens in → out", true)}
           <Head right>Turns</Head>
           {head("errors", "Tools", true)}
-          {head("tokens", "Tokens in → out", true)}
-          {head("cost", "Cost", true)}
         </tr>
       </thead>
       <tbody role="rowgroup">
@@ -74,14 +82,13 @@ function Head({
 }
 
 function Row({ row, idLength }: { row: SessionRow; idLength: number }) {
-  const place = row.repository ?? lastPart(row.folder) ?? "no folder";
   return (
     <tr role="row">
       <td role="cell" class="who">
         <a href={hrefOf("session", { source: row.source, id: row.sessionId })}>
           <span class="agent">{safeText(row.agent)}</span>
           <span class="place">
-            {safeText(place)}
+            {safeText(placeOf(row))}
             {row.branch === null ? null : <span class="branch">{safeText(row.branch)}</span>}
           </span>
         </a>
@@ -101,18 +108,18 @@ function Row({ row, idLength }: { row: SessionRow; idLength: number }) {
       <td role="cell" data-name="Active" class="number">
         {duration(row.activeMs)}
       </td>
+      <td role="cell" data-name="Cost" class="number">
+        <Cost nanoUsd={row.sums.costNanoUsd} isLowerBound={row.sums.costIsLowerBound} />
+      </td>
+      <td role="cell" data-name="Tokens" class="number">
+        <InOut sums={row.sums} />
+      </td>
       <td role="cell" data-name="Turns" class="number">
         {exact(row.turns)}
       </td>
       <td role="cell" data-name="Tools" class="number">
         {exact(row.toolCalls)}
         <ToolErrors row={row} />
-      </td>
-      <td role="cell" data-name="Tokens" class="number">
-        <InOut sums={row.sums} />
-      </td>
-      <td role="cell" data-name="Cost" class="number">
-        <Cost nanoUsd={row.sums.costNanoUsd} isLowerBound={row.sums.costIsLowerBound} />
       </td>
     </tr>
   );
@@ -129,8 +136,6 @@ function uniquePrefixLength(ids: readonly string[]): number {
 }
 
 const MIN_ID_LENGTH = 8;
-
-const lastPart = (path: string | null): string | undefined => path?.split(/[/\\]/).findLast((part) => part !== "");
 
 function ToolErrors({ row: { failedTools, deniedTools } }: { row: SessionRow }) {
   if (failedTools + deniedTools === 0) return null;

@@ -39,9 +39,11 @@ export function Sessions({ params }: { params: Readonly<Record<string, string>> 
       ) : (
         <SessionTable
           rows={rows}
-          sort={(sort as Sort | undefined) ?? "recent"}
-          rising={rising === "1"}
-          onSort={(by, up) => change({ sort: by === "recent" ? undefined : by, rising: up ? "1" : undefined })}
+          sorting={{
+            sort: (sort as Sort | undefined) ?? "recent",
+            rising: rising === "1",
+            onSort: (by, up) => change({ sort: by === "recent" ? undefined : by, rising: up ? "1" : undefined }),
+          }}
         />
       )}
       {rows.length >= list.matchCount ? null : (

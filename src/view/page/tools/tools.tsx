@@ -1,23 +1,25 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ToolRow, ToolsDocument } from "../../wire.ts";
 import { useApi } from "../api.ts";
+import { Downloads } from "../downloads.tsx";
 import { Tile } from "../figures.tsx";
 import { duration, exact, percent } from "../format.ts";
 import { dataOf, NoSessionsYet, Placeholder, problemOf } from "../placeholder.tsx";
 import { change, hrefOf } from "../route.ts";
 import { safeText } from "../safe-text.ts";
 import { FigureFilters } from "../usage/figure-filters.tsx";
-import { sinceOf } from "../usage/range.ts";
+import { boundsOfParams } from "../usage/range.ts";
+import { toolName } from "./tool-name.ts";
 import { ToolTable } from "./tool-table.tsx";
 
 /** Calls, outcomes and durations of each tool, by MCP server and one by one. */
 export function Tools({ params }: { params: Readonly<Record<string, string>> }) {
-  const { agent, repository, range = "30" } = params;
-  const sinceMs = sinceOf(range);
+  const { agent, repository } = params;
+  const bounds = boundsOfParams(params, "30");
   const response = useApi<ToolsDocument>("tools", {
     agent,
     repository,
-    sinceMs: sinceMs === undefined ? undefined : String(sinceMs),
+    ...bounds,
   });
   const [server, setServer] = useState<string | undefined>(undefined);
   const tools = dataOf(response, "tools");
@@ -31,8 +33,9 @@ export function Tools({ params }: { params: Readonly<Record<string, string>> }) 
   const rows = server === undefined ? tools.rows : tools.rows.filter((row) => serverName(row) === server);
   return (
     <>
-      <div class="heading">
+      <div class="heading wide">
         <h1>Tools</h1>
+        <Downloads query={{ agent, repository, ...bounds, by: "agent,tool" }} />
       </div>
       <FigureFilters params={params} choices={tools.choices} hasModel={false} onChange={change} />
       {tools.choices.agents.length === 0 ? (
@@ -94,7 +97,7 @@ export function Tools({ params }: { params: Readonly<Record<string, string>> }) 
                 sums,
                 cell: (
                   <>
-                    <span class="tool-name">{safeText(nameOf(sums))}</span>
+                    <span class="tool-name">{safeText(toolName(sums))}</span>
                     <span class="muted small">
                       {safeText(sums.agent)}
                       {sums.server === null ? "" : ` · ${safeText(sums.server)}`}
@@ -115,10 +118,6 @@ export function Tools({ params }: { params: Readonly<Record<string, string>> }) 
 const BUILT_IN = "Built-in";
 
 const serverName = ({ server }: ToolRow): string => server ?? BUILT_IN;
-
-/** `mcp__<server>__<tool>` without the server, which is shown beside it. */
-const nameOf = ({ tool, server }: ToolRow): string =>
-  server !== null && tool.startsWith(`mcp__${server}__`) ? tool.slice(`mcp__${server}__`.length) : tool;
 
 function sumOf(rows: readonly ToolRow[], name: string): ToolRow {
   const sum = (pick: (row: ToolRow) => number): number => rows.reduce((n, row) => n + pick(row), 0);

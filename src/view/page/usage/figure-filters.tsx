@@ -1,8 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Choices } from "../../wire.ts";
-import { Select } from "../select.tsx";
 import { SubjectFilters } from "../subject-filters.tsx";
-import { RANGES } from "./range.ts";
+import { PeriodFilter } from "./period-filter.tsx";
 
 interface Props {
   readonly params: Readonly<Record<string, string>>;
@@ -16,12 +15,7 @@ interface Props {
 export function FigureFilters({ params, choices, hasModel, onChange, children }: Props) {
   return (
     <search class="filters" aria-label="Filter figures">
-      <Select
-        name="Time"
-        value={RANGES.find(({ value }) => value === params["range"])?.value ?? "30"}
-        options={RANGES}
-        onChange={(range) => onChange({ range })}
-      />
+      <PeriodFilter params={params} fallback="30" onChange={onChange} />
       {children}
       <SubjectFilters params={params} choices={choices} hasModel={hasModel} onChange={onChange} />
     </search>

@@ -3,12 +3,19 @@ import { Cost, Tokens } from "../figures.tsx";
 import { exact } from "../format.ts";
 import { safeText } from "../safe-text.ts";
 
+interface Props {
+  readonly split: Split;
+  readonly groups: readonly UsageGroup[];
+  readonly withCacheReads: boolean;
+}
+
 /** Usage of each agent, model or repository, the most expensive first. */
-export function GroupTable({ split, groups }: { split: Split; groups: readonly UsageGroup[] }) {
+export function GroupTable({ split, groups, withCacheReads }: Props) {
   const byCost = [...groups].sort(
     (a, b) => (b.figures.sums.costNanoUsd ?? -1) - (a.figures.sums.costNanoUsd ?? -1) || tokensOf(b) - tokensOf(a),
   );
-  const maxTokens = Math.max(1, ...byCost.map(tokensOf));
+  const sizeOf = measureOf(groups);
+  const largest = Math.max(1, ...groups.map(sizeOf));
   return (
     <section aria-labelledby="groups">
       <h2 id="groups">By {split}</h2>
@@ -18,7 +25,10 @@ export function GroupTable({ split, groups }: { split: Split; groups: readonly U
             <tr>
               <th scope="col">{NAMES[split]}</th>
               <th scope="col" class="share">
-                Tokens
+                <span class="sr">Share</span>
+              </th>
+              <th scope="col" class="number">
+                Cost
               </th>
               <th scope="col" class="number">
                 Sessions
@@ -26,14 +36,13 @@ export function GroupTable({ split, groups }: { split: Split; groups: readonly U
               <th scope="col" class="number">
                 Input
               </th>
-              <th scope="col" class="number">
-                From cache
-              </th>
+              {withCacheReads ? (
+                <th scope="col" class="number">
+                  From cache
+                </th>
+              ) : null}
               <th scope="col" class="number">
                 Output
-              </th>
-              <th scope="col" class="number">
-                Cost
               </th>
             </tr>
           </thead>
@@ -47,8 +56,11 @@ export function GroupTable({ split, groups }: { split: Split; groups: readonly U
                   </th>
                   <td class="share">
                     <span class="meter" aria-hidden="true">
-                      <span style={{ width: `${(tokensOf(group) / maxTokens) * 100}%` }} />
+                      <span style={{ width: `${(sizeOf(group) / largest) * 100}%` }} />
                     </span>
+                  </td>
+                  <td class="number" data-name="Cost">
+                    <Cost nanoUsd={sums.costNanoUsd} isLowerBound={sums.costIsLowerBound} />
                   </td>
                   <td class="number" data-name="Sessions">
                     {exact(sessions)}
@@ -56,14 +68,13 @@ export function GroupTable({ split, groups }: { split: Split; groups: readonly U
                   <td class="number" data-name="Input">
                     <Tokens n={sums.input} isLowerBound={sums.inputIsLowerBound} />
                   </td>
-                  <td class="number" data-name="From cache">
-                    <Tokens n={sums.cacheRead} />
-                  </td>
+                  {withCacheReads ? (
+                    <td class="number" data-name="From cache">
+                      <Tokens n={sums.cacheRead} />
+                    </td>
+                  ) : null}
                   <td class="number" data-name="Output">
                     <Tokens n={sums.output} isLowerBound={sums.outputIsLowerBound} />
-                  </td>
-                  <td class="number" data-name="Cost">
-                    <Cost nanoUsd={sums.costNanoUsd} isLowerBound={sums.costIsLowerBound} />
                   </td>
                 </tr>
               );
@@ -80,3 +91,9 @@ export function GroupTable({ split, groups }: { split: Split; groups: readonly U
 const NAMES = { agent: "Agent", model: "Model", repository: "Repository" } as const satisfies Record<Split, string>;
 
 const tokensOf = ({ figures: { sums } }: UsageGroup): number => (sums.input ?? 0) + (sums.output ?? 0);
+
+/** What bars show: the cost, or tokens if no group has a known cost. */
+const measureOf = (groups: readonly UsageGroup[]): ((group: UsageGroup) => number) =>
+  groups.some(({ figures }) => (figures.sums.costNanoUsd ?? 0) > 0)
+    ? ({ figures }) => figures.sums.costNanoUsd ?? 0
+    : tokensOf;

@@ -1,4 +1,5 @@
-import { startOfDay } from "../sessions/period.ts";
+import type { Unit } from "../../wire.ts";
+import { dayOf, startOfDay } from "../sessions/period.ts";
 
 export const RANGES = [
   { value: "1", text: "Last 24 hours" },
@@ -7,16 +8,67 @@ export const RANGES = [
   { value: "90", text: "Last 90 days" },
   { value: "365", text: "Last year" },
   { value: "all", text: "All time" },
+  { value: "between", text: "Between …" },
 ] as const;
 export type Range = (typeof RANGES)[number]["value"];
 
-/** Start of a range in the user's time zone; `undefined`: the first session. */
-export function sinceOf(range: string): number | undefined {
-  if (range === "all") return undefined;
-  if (range === "1") return Math.floor(Date.now() / HOUR_MS - 23) * HOUR_MS;
-  return startOfDay((Number(range) || 30) - 1);
+export const rangeNamed = (name: string | undefined, fallback: Range): Range =>
+  RANGES.find(({ value }) => value === name)?.value ?? fallback;
+
+interface Chosen {
+  readonly range: Range;
+  /** `2026-11-21`, for `between`; both days are included. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/** A period, as the server's parameters. Without a start it begins with the first session, without an end it ends now. */
+export interface Bounds {
+  readonly sinceMs?: string;
+  readonly untilMs?: string;
+}
+
+/** The chosen period in the user's time zone. */
+export function boundsOfRange({ range, from, to }: Chosen): Bounds {
+  if (range === "all") return {};
+  if (range === "1") return { sinceMs: String(Math.floor(Date.now() / HOUR_MS - 23) * HOUR_MS) };
+  if (range !== "between") return { sinceMs: String(startOfDay(Number(range) - 1)) };
+  const [first, last] = [dayOf(from, 0), dayOf(to, 1)];
+  return {
+    ...(first !== undefined && { sinceMs: String(first) }),
+    ...(last !== undefined && { untilMs: String(last) }),
+  };
+}
+
+/** The period in an address's parameters. */
+export const boundsOfParams = (params: Readonly<Record<string, string>>, fallback: Range): Bounds =>
+  boundsOfRange({ range: rangeNamed(params["range"], fallback), from: params["from"], to: params["to"] });
+
+/** Start of the period of the same length before; `undefined` if the chosen one has no start. */
+export function beforeOf({ range, from, to }: Chosen): string | undefined {
+  const { sinceMs, untilMs } = boundsOfRange({ range, from, to });
+  if (sinceMs === undefined) return undefined;
+  if (range === "1") return String(Number(sinceMs) - 24 * HOUR_MS);
+  // By the calendar, because days with a change of the clock are longer or shorter
+  if (range !== "between") return String(startOfDay(2 * Number(range) - 1));
+  return String(2 * Number(sinceMs) - Number(untilMs ?? Date.now()));
+}
+
+/** Units with a readable number of bars; the first is the default. */
+export function unitsOf({ range, from, to }: Chosen): readonly Unit[] {
+  const days = range === "between" ? daysBetween(from, to) : Number(range);
+  if (days <= 2) return ["hour", "day"];
+  if (days <= 7) return ["day", "hour"];
+  if (days <= 62) return ["day", "week"];
+  if (days <= 200) return ["week", "day"];
+  return ["month", "week"];
 }
 
 // --- internal ---
 
 const HOUR_MS = 3_600_000;
+
+const daysBetween = (from: string | undefined, to: string | undefined): number => {
+  const first = dayOf(from, 0);
+  return first === undefined ? Number.NaN : ((dayOf(to, 1) ?? Date.now()) - first) / (24 * HOUR_MS);
+};

@@ -3,7 +3,7 @@ import { Cost, Tokens } from "../figures.tsx";
 import { bucketName, exact } from "../format.ts";
 
 /** Figures of each bucket that is not empty, newest first. */
-export function TimeTable({ document }: { document: UsageDocument }) {
+export function TimeTable({ document, withCacheReads }: { document: UsageDocument; withCacheReads: boolean }) {
   const { unit } = document;
   const rows = document.buckets.flatMap((bucket, i) => {
     const figures = document.bucketFigures[i] ?? null;
@@ -17,7 +17,16 @@ export function TimeTable({ document }: { document: UsageDocument }) {
           <thead>
             <tr>
               <th scope="col">{NAMES[unit]}</th>
-              {["Sessions", "Turns", "Input", "From cache", "Output", "Tools", "Failed", "Cost"].map((name) => (
+              {[
+                "Cost",
+                "Sessions",
+                "Turns",
+                "Input",
+                ...(withCacheReads ? ["From cache"] : []),
+                "Output",
+                "Tools",
+                "Failed",
+              ].map((name) => (
                 <th key={name} scope="col" class="number">
                   {name}
                 </th>
@@ -28,6 +37,9 @@ export function TimeTable({ document }: { document: UsageDocument }) {
             {rows.reverse().map(({ bucket, figures: { sums, ...figures } }) => (
               <tr key={bucket}>
                 <th scope="row">{bucketName(bucket)}</th>
+                <td class="number" data-name="Cost">
+                  <Cost nanoUsd={sums.costNanoUsd} isLowerBound={sums.costIsLowerBound} />
+                </td>
                 <td class="number" data-name="Sessions">
                   {exact(figures.sessions)}
                 </td>
@@ -37,9 +49,11 @@ export function TimeTable({ document }: { document: UsageDocument }) {
                 <td class="number" data-name="Input">
                   <Tokens n={sums.input} isLowerBound={sums.inputIsLowerBound} />
                 </td>
-                <td class="number" data-name="From cache">
-                  <Tokens n={sums.cacheRead} />
-                </td>
+                {withCacheReads ? (
+                  <td class="number" data-name="From cache">
+                    <Tokens n={sums.cacheRead} />
+                  </td>
+                ) : null}
                 <td class="number" data-name="Output">
                   <Tokens n={sums.output} isLowerBound={sums.outputIsLowerBound} />
                 </td>
@@ -48,9 +62,6 @@ export function TimeTable({ document }: { document: UsageDocument }) {
                 </td>
                 <td class="number" data-name="Failed">
                   {figures.failedTools === null ? "–" : <Failed n={figures.failedTools} />}
-                </td>
-                <td class="number" data-name="Cost">
-                  <Cost nanoUsd={sums.costNanoUsd} isLowerBound={sums.costIsLowerBound} />
                 </td>
               </tr>
             ))}

@@ -1,6 +1,7 @@
 import { useEffect, useMemo } from "preact/hooks";
 import { SPLITS, type Split, type Unit, type UsageDocument } from "../../wire.ts";
 import { useApi } from "../api.ts";
+import { Downloads } from "../downloads.tsx";
 import { Cost, Tile, Tokens } from "../figures.tsx";
 import { dollars, dollarsOnAxis, exact, percent, plural, timeZone } from "../format.ts";
 import { dataOf, NoSessionsYet, Placeholder, problemOf } from "../placeholder.tsx";
@@ -9,46 +10,60 @@ import { Select } from "../select.tsx";
 import { Chart, type Series } from "./chart.tsx";
 import { FigureFilters } from "./figure-filters.tsx";
 import { GroupTable } from "./group-table.tsx";
-import { sinceOf } from "./range.ts";
+import { boundsOfParams, rangeNamed, unitsOf } from "./range.ts";
 import { TimeTable } from "./time-table.tsx";
 
 /** Tokens by kind and cost over time, and by agent, model or repository. */
 export function Usage({ params }: { params: Readonly<Record<string, string>> }) {
-  const { agent, repository, model, range = "30" } = params;
-  const unit = unitOf(params["unit"], range);
+  const { agent, repository, model, from, to } = params;
+  const units = unitsOf({ range: rangeNamed(params["range"], "30"), from, to });
+  const unit = units.find((one) => one === params["unit"]) ?? units[0] ?? "day";
   const split = SPLITS.find((one) => one === params["by"]) ?? "model";
-  const sinceMs = sinceOf(range);
+  const withCacheReads = params["cache"] === "1";
+  const bounds = boundsOfParams(params, "30");
   const response = useApi<UsageDocument>("usage", {
     agent,
     repository,
     model,
     unit,
     split,
-    sinceMs: sinceMs === undefined ? undefined : String(sinceMs),
+    ...bounds,
     timeZone: timeZone(),
   });
   const usage = dataOf(response, "usage");
   useEffect(() => {
     document.title = "Usage · openhook-otel";
   }, []);
-  const tokens = useMemo(() => (usage === undefined ? [] : tokenSeries(usage)), [usage]);
+  const tokens = useMemo(
+    () => (usage === undefined ? [] : tokenSeries(usage, withCacheReads)),
+    [usage, withCacheReads],
+  );
   const costs = useMemo(() => (usage === undefined ? [] : costSeries(usage)), [usage]);
 
   if (usage === undefined) return <Placeholder problem={problemOf(response)} />;
   const { total } = usage;
   return (
     <>
-      <div class="heading">
+      <div class="heading wide">
         <h1>Usage</h1>
+        <Downloads query={{ agent, repository, model, ...bounds, by: `${unit},${split}` }} />
       </div>
       <FigureFilters params={params} choices={usage.choices} hasModel onChange={change}>
         <Select
           name="By"
           value={unit}
-          options={UNITS_OF[range] ?? UNITS_OF["30"] ?? []}
+          options={units.map((value) => ({ value, text: UNIT_NAMES[value] }))}
           onChange={(value) => change({ unit: value })}
         />
         <Select name="Split cost by" value={split} options={SPLIT_NAMES} onChange={(by) => change({ by })} />
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={withCacheReads}
+            onChange={(event) => change({ cache: event.currentTarget.checked ? "1" : undefined })}
+          />
+          Cache reads
+        </label>
       </FigureFilters>
       {usage.choices.agents.length === 0 ? (
         <NoSessionsYet />
@@ -63,6 +78,12 @@ export function Usage({ params }: { params: Readonly<Record<string, string>> }) 
         <>
           <dl class="tiles">
             <Tile
+              name="Cost"
+              note={total.sums.unpriced > 0 ? `${plural(total.sums.unpriced, "call")} without a price` : null}
+            >
+              <Cost nanoUsd={total.sums.costNanoUsd} isLowerBound={total.sums.costIsLowerBound} />
+            </Tile>
+            <Tile
               name="Input tokens"
               note={
                 total.cacheReportedInput && total.cacheReportedRead !== null
@@ -74,12 +95,6 @@ export function Usage({ params }: { params: Readonly<Record<string, string>> }) 
             </Tile>
             <Tile name="Output tokens">
               <Tokens n={total.sums.output} isLowerBound={total.sums.outputIsLowerBound} />
-            </Tile>
-            <Tile
-              name="Cost"
-              note={total.sums.unpriced > 0 ? `${plural(total.sums.unpriced, "call")} without a price` : null}
-            >
-              <Cost nanoUsd={total.sums.costNanoUsd} isLowerBound={total.sums.costIsLowerBound} />
             </Tile>
             <Tile
               name="Sessions"
@@ -95,7 +110,6 @@ export function Usage({ params }: { params: Readonly<Record<string, string>> }) 
             )}
           </dl>
           <div class="charts">
-            <Chart title="Tokens" buckets={usage.buckets} series={tokens} format={compact} />
             <Chart
               title={`Cost by ${usage.split}`}
               buckets={usage.buckets}
@@ -103,9 +117,15 @@ export function Usage({ params }: { params: Readonly<Record<string, string>> }) 
               format={dollars}
               formatTick={dollarsOnAxis}
             />
+            <Chart
+              title={withCacheReads ? "Tokens" : "Tokens without cache reads"}
+              buckets={usage.buckets}
+              series={tokens}
+              format={compact}
+            />
           </div>
-          <GroupTable split={usage.split} groups={usage.groups} />
-          <TimeTable document={usage} />
+          <GroupTable split={usage.split} groups={usage.groups} withCacheReads={withCacheReads} />
+          <TimeTable document={usage} withCacheReads={withCacheReads} />
         </>
       )}
     </>
@@ -120,31 +140,22 @@ const SPLIT_NAMES: readonly { readonly value: Split; readonly text: string }[] =
   { value: "repository", text: "Repository" },
 ];
 
-const option = (value: Unit) => ({ value, text: { hour: "Hour", day: "Day", week: "Week", month: "Month" }[value] });
-/** Units with a readable number of bars. */
-const UNITS_OF: Readonly<Record<string, readonly { readonly value: Unit; readonly text: string }[]>> = {
-  "1": [option("hour")],
-  "7": [option("day"), option("hour")],
-  "30": [option("day"), option("week")],
-  "90": [option("week"), option("day")],
-  "365": [option("month"), option("week")],
-  all: [option("month"), option("week")],
-};
-
-function unitOf(requested: string | undefined, range: string): Unit {
-  const allowed = UNITS_OF[range] ?? UNITS_OF["30"] ?? [];
-  return (allowed.find(({ value }) => value === requested) ?? allowed[0])?.value ?? "day";
-}
+const UNIT_NAMES = { hour: "Hour", day: "Day", week: "Week", month: "Month" } as const satisfies Record<Unit, string>;
 
 const compact = (n: number): string =>
   new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 }).format(n);
 
-/** The kinds of tokens that providers price separately: new input, cache writes, cache reads, output. */
-function tokenSeries({ bucketFigures }: UsageDocument): readonly Series[] {
+/**
+ * The kinds of tokens that providers price separately: new input, cache writes, output and, if wanted, cache reads, which are so many and so
+ * cheap that the others disappear beside them.
+ */
+function tokenSeries({ bucketFigures }: UsageDocument, withCacheReads: boolean): readonly Series[] {
   const of = (pick: (sums: NonNullable<UsageDocument["bucketFigures"][number]>["sums"]) => number): readonly number[] =>
     bucketFigures.map((figures) => (figures === null ? 0 : Math.max(0, pick(figures.sums))));
   return [
-    { name: "Cache read", colour: "--c-cache-read", values: of((sums) => sums.cacheRead ?? 0) },
+    ...(withCacheReads
+      ? [{ name: "Cache read", colour: "--c-cache-read", values: of((sums) => sums.cacheRead ?? 0) }]
+      : []),
     { name: "Cache write", colour: "--c-cache-write", values: of((sums) => sums.cacheWrite ?? 0) },
     {
       name: "New input",

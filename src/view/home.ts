@@ -1,0 +1,96 @@
+import { bucketsBetween, compareBuckets } from "../report/buckets.ts";
+import { usageByGroupings } from "../report/usage.ts";
+import type { UsageRow } from "../report/usage-row.ts";
+import type { SessionSource } from "../sessions/read-session.ts";
+import type { Database } from "../store/database.ts";
+import { figuresOf, firstMs, MAX_BUCKETS, nameOfKey, toolRows, UNIT_MS } from "./figures.ts";
+import type { FilterValues } from "./filter-values.ts";
+import { listSessions } from "./list.ts";
+import { type RunningQuery, runningSessions } from "./running.ts";
+import type { HomeDocument, HomeGroup, Split, Unit, UsageFigures } from "./wire.ts";
+
+export interface HomeQuery extends RunningQuery {
+  /** Start of the user's day, and of the day before. */
+  readonly todayMs: number;
+  readonly yesterdayMs: number;
+  /** Start of the chosen period. @default start of the first session */
+  readonly sinceMs?: number;
+  /** End of the chosen period. @default now */
+  readonly untilMs?: number;
+  /** Start of the period before, which ends when this one starts. @default there is none */
+  readonly beforeMs?: number;
+  readonly unit: Unit;
+  readonly timeZone?: string;
+}
+
+type Deps = Pick<SessionSource, "agents"> & { readonly filterValues: (db: Database) => FilterValues };
+
+/**
+ * What the start page shows: today and the chosen period, each compared with the period before up to the same time, so that a day that
+ * has just begun does not look cheap.
+ *
+ * @throws RangeError for an unknown time zone, or for more buckets than a chart can show
+ */
+export function homeOver(db: Database, deps: Deps, query: HomeQuery): HomeDocument {
+  const { nowMs, unit, timeZone } = query;
+  const zone = timeZone === undefined ? {} : { timeZone };
+  const sinceMs = query.sinceMs ?? firstMs(db) ?? nowMs;
+  const untilMs = query.untilMs ?? nowMs;
+  if ((untilMs - sinceMs) / UNIT_MS[unit] > MAX_BUCKETS) throw new RangeError(`more than ${MAX_BUCKETS} bars`);
+  const [total = [], byTime = [], ...splits] = usageByGroupings(
+    db,
+    deps,
+    { sinceMs, ...(query.untilMs !== undefined && { untilMs: query.untilMs }), ...zone },
+    [[], [unit], ["repository"], ["agent"], ["model"], ["agent", "tool"]],
+  );
+  const figures = new Map(byTime.flatMap((row) => (row.key[unit] == null ? [] : [[row.key[unit], row]])));
+  const names = new Set([...bucketsBetween(sinceMs, untilMs, unit, timeZone), ...figures.keys()]);
+  const buckets = [...names].sort(compareBuckets);
+  const between = (fromMs: number, toMs?: number): UsageFigures | null => {
+    const [[row] = []] = usageByGroupings(
+      db,
+      deps,
+      { sinceMs: fromMs, ...(toMs !== undefined && { untilMs: toMs }), ...zone },
+      [[]],
+    );
+    return row === undefined ? null : figuresOf(row);
+  };
+  const groups = (split: Split, rows: readonly UsageRow[]): readonly HomeGroup[] =>
+    rows.map((row) => ({
+      name: nameOfKey(deps, split, row.key[split] ?? null),
+      key: row.key[split] ?? null,
+      figures: figuresOf(row),
+    }));
+  const values = deps.filterValues(db);
+  const [repositories = [], agents = [], models = [], tools = []] = splits;
+  return {
+    kind: "home",
+    nowMs,
+    sinceMs,
+    unit,
+    buckets,
+    costNanoUsd: buckets.map((bucket) => figures.get(bucket)?.calls?.costNanoUsd ?? null),
+    today: {
+      figures: between(query.todayMs),
+      before: between(query.yesterdayMs, query.yesterdayMs + (nowMs - query.todayMs)),
+    },
+    period: {
+      figures: total[0] === undefined ? null : figuresOf(total[0]),
+      before: query.beforeMs === undefined ? null : between(query.beforeMs, query.beforeMs + (untilMs - sinceMs)),
+    },
+    repositories: groups("repository", repositories),
+    agents: groups("agent", agents),
+    models: groups("model", models),
+    tools: toolRows(db, deps, tools),
+    running: runningSessions(db, deps.agents, values, query),
+    recent: listSessions(db, deps, { errors: false, sort: "recent", descending: true, limit: RECENT }).rows,
+    sessionCount: Number(
+      db.prepare("SELECT count(*) AS n FROM sessions s WHERE s.pruned_ms IS NULL AND s.excluded = 0").get()?.["n"] ?? 0,
+    ),
+  };
+}
+
+// --- internal ---
+
+/** Sessions in the list at the end of the page. */
+const RECENT = 6;

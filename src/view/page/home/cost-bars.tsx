@@ -1,0 +1,32 @@
+import type { HomeDocument } from "../../wire.ts";
+import { bucketName, dollars } from "../format.ts";
+
+/** Cost over time, as small bars. Hidden from screen readers, because Usage has the same figures as a table. */
+export function CostBars({ home: { buckets, costNanoUsd, unit }, period }: { home: HomeDocument; period: string }) {
+  const largest = Math.max(0, ...costNanoUsd.map((cost) => cost ?? 0));
+  if (largest === 0 || buckets.length < 2) return null;
+  return (
+    <figure class="cost-bars">
+      <figcaption>
+        <span class="title">
+          Cost per {unit}, {period.charAt(0).toLowerCase() + period.slice(1)}
+        </span>
+        <span class="muted">up to {dollars(largest)}, at list prices</span>
+      </figcaption>
+      <div class="bars" aria-hidden="true">
+        {buckets.map((bucket, i) => {
+          const cost = costNanoUsd[i] ?? null;
+          return (
+            <span key={bucket} title={`${bucketName(bucket)}: ${cost === null ? "no known cost" : dollars(cost)}`}>
+              <span class={cost === null ? "none" : ""} style={{ height: `${((cost ?? 0) / largest) * 100}%` }} />
+            </span>
+          );
+        })}
+      </div>
+      <p class="ends muted" aria-hidden="true">
+        <span>{bucketName(buckets[0] ?? "")}</span>
+        <span>{bucketName(buckets.at(-1) ?? "")}</span>
+      </p>
+    </figure>
+  );
+}

@@ -1,0 +1,74 @@
+import { useEffect } from "preact/hooks";
+import type { HomeDocument } from "../../wire.ts";
+import { useApi } from "../api.ts";
+import { Downloads } from "../downloads.tsx";
+import { timeZone } from "../format.ts";
+import { dataOf, NoSessionsYet, Placeholder, problemOf } from "../placeholder.tsx";
+import { change, hrefOf } from "../route.ts";
+import { startOfDay } from "../sessions/period.ts";
+import { SessionTable } from "../sessions/session-table.tsx";
+import { PeriodFilter } from "../usage/period-filter.tsx";
+import { beforeOf, boundsOfRange, RANGES, rangeNamed, unitsOf } from "../usage/range.ts";
+import { CostBars } from "./cost-bars.tsx";
+import { Running } from "./running.tsx";
+import { Summary } from "./summary.tsx";
+import { TopGroups, TopTools } from "./top-lists.tsx";
+
+/** Where the money goes now, today and in the chosen period. */
+export function Home({ params }: { params: Readonly<Record<string, string>> }) {
+  const { from, to } = params;
+  const range = rangeNamed(params["range"], "7");
+  const chosen = { range, from, to };
+  const bounds = boundsOfRange(chosen);
+  const response = useApi<HomeDocument>("home", {
+    ...bounds,
+    beforeMs: beforeOf(chosen),
+    todayMs: String(startOfDay(0)),
+    yesterdayMs: String(startOfDay(1)),
+    unit: unitsOf(chosen)[0],
+    timeZone: timeZone(),
+  });
+  const home = dataOf(response, "home");
+  useEffect(() => {
+    document.title = "Home · openhook-otel";
+  }, []);
+  if (home === undefined) return <Placeholder problem={problemOf(response)} />;
+
+  const title = RANGES.find(({ value }) => value === range)?.text ?? "";
+  const period = range === "between" ? "Chosen days" : title;
+  const filters = { range, from, to };
+  return (
+    <>
+      <div class="heading wide">
+        <h1>Home</h1>
+        {home.sessionCount === 0 ? null : (
+          <search class="filters" aria-label="Period">
+            <PeriodFilter params={params} fallback="7" onChange={change} />
+            <Downloads query={{ ...bounds, by: `${home.unit},agent,model` }} />
+          </search>
+        )}
+      </div>
+      {home.sessionCount === 0 ? (
+        <NoSessionsYet />
+      ) : (
+        <>
+          <Running running={home.running} />
+          <Summary home={home} period={period} range={range} />
+          <CostBars home={home} period={period} />
+          <div class="tops">
+            <TopGroups title="Repositories" split="repository" groups={home.repositories} filters={filters} />
+            <TopGroups title="Models" split="model" groups={home.models} filters={filters} />
+            <TopGroups title="Agents" split="agent" groups={home.agents} filters={filters} />
+            <TopTools rows={home.tools} filters={filters} />
+          </div>
+          <section aria-labelledby="recent">
+            <h2 id="recent">
+              Latest sessions <a href={hrefOf("sessions")}>All sessions</a>
+            </h2>
+            <SessionTable rows={home.recent} />
+          </section>
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,86 @@
+import { useEffect, useState } from "preact/hooks";
+import type { RunningSession } from "../../wire.ts";
+import { Cost, InOut } from "../figures.tsx";
+import { duration, plural } from "../format.ts";
+import { hrefOf } from "../route.ts";
+import { safeText } from "../safe-text.ts";
+import { placeOf } from "../sessions/place.ts";
+
+/** Sessions in which an agent works now or waits for the user, with what it does and what it has cost so far. */
+export function Running({ running }: { running: readonly RunningSession[] }) {
+  const nowMs = useNow(running.length > 0);
+  if (running.length === 0) return null;
+  return (
+    <section class="running" aria-labelledby="running">
+      <h2 id="running">Running now</h2>
+      <ul>
+        {running.map(({ row, turnStartMs, tools }) => (
+          <li key={`${row.source}/${row.sessionId}`} class={turnStartMs === null ? "idle" : "busy"}>
+            <a href={hrefOf("session", { source: row.source, id: row.sessionId })}>
+              <span class="agent">{safeText(row.agent)}</span> {safeText(placeOf(row))}
+              {row.branch === null ? null : <span class="branch">{safeText(row.branch)}</span>}
+            </a>
+            <span class="doing">
+              {turnStartMs === null ? (
+                `Waiting for you, ${duration(nowMs - row.lastMs)}`
+              ) : (
+                <Doing tools={tools} nowMs={nowMs} />
+              )}
+            </span>
+            <dl>
+              <div>
+                <dt>Cost so far</dt>
+                <dd>
+                  <Cost nanoUsd={row.sums.costNanoUsd} isLowerBound={row.sums.costIsLowerBound} />
+                </dd>
+              </div>
+              <div>
+                <dt>Tokens</dt>
+                <dd>
+                  <InOut sums={row.sums} />
+                </dd>
+              </div>
+              <div>
+                <dt>{turnStartMs === null ? "Session" : `Turn ${row.turns}`}</dt>
+                <dd>{duration(nowMs - (turnStartMs ?? row.startMs))}</dd>
+              </div>
+              <div>
+                <dt>Tools</dt>
+                <dd>
+                  {row.toolCalls}
+                  {row.failedTools > 0 ? <span class="error-count"> {row.failedTools} failed</span> : null}
+                </dd>
+              </div>
+            </dl>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+// --- internal ---
+
+function Doing({ tools, nowMs }: { tools: RunningSession["tools"]; nowMs: number }) {
+  const [first] = tools;
+  if (first === undefined) return <>Waiting for the model</>;
+  const more = tools.length - 1;
+  return (
+    <>
+      Running <b>{safeText(first.name)}</b>
+      {more > 0 ? ` and ${plural(more, "more tool")}` : ""}, {duration(nowMs - first.startMs)}
+    </>
+  );
+}
+
+/** The time, to the second while something runs. */
+function useNow(isNeeded: boolean): number {
+  const [nowMs, setNowMs] = useState(Date.now());
+  useEffect(() => {
+    if (!isNeeded) return;
+    setNowMs(Date.now());
+    const timer = setInterval(() => setNowMs(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, [isNeeded]);
+  return nowMs;
+}

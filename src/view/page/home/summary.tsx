@@ -1,0 +1,101 @@
+import type { Compared, HomeDocument, HomeGroup, UsageFigures } from "../../wire.ts";
+import { Cost, InOut, Tile } from "../figures.tsx";
+import { dollars, exact, percent, plural } from "../format.ts";
+import { safeText } from "../safe-text.ts";
+import { mostExpensive } from "./most-expensive.ts";
+
+/** The period's figures, each with the change against the period before. */
+export function Summary({ home, period, range }: { home: HomeDocument; period: string; range: string }) {
+  const { figures, before } = home.period;
+  const top = (groups: readonly HomeGroup[]) => mostExpensive(groups).find(({ key }) => key !== null);
+  const [repository, model] = [top(home.repositories), top(home.models)];
+  return (
+    <dl class="tiles home">
+      <Tile name="Today" note={<Change of={home.today} against="yesterday by this time" />}>
+        <CostOf figures={home.today.figures} />
+      </Tile>
+      <Tile
+        name={period}
+        note={
+          range === "all" ? "at list prices" : <Change of={home.period} against={BEFORE[range] ?? "the days before"} />
+        }
+      >
+        <CostOf figures={figures} />
+      </Tile>
+      <Tile name="Sessions" note={before === null ? null : `${exact(before.sessions)} in the period before`}>
+        {exact(figures?.sessions ?? 0)}
+      </Tile>
+      <Tile name="Tokens in → out" note={figures === null ? null : turnsNote(figures)}>
+        <span class="text">{figures === null ? "0" : <InOut sums={figures.sums} />}</span>
+      </Tile>
+      <Tile name="Tool failures" note={failuresNote(home.period)}>
+        {figures?.toolCalls ? percentExact(figures.failedTools ?? 0, figures.toolCalls) : "–"}
+      </Tile>
+      <Top name="Top repository" group={repository} whole={figures} />
+      <Top name="Top model" group={model} whole={figures} />
+    </dl>
+  );
+}
+
+// --- internal ---
+
+const BEFORE: Readonly<Record<string, string>> = {
+  "1": "the 24 hours before",
+  "7": "the 7 days before",
+  "30": "the 30 days before",
+  "90": "the 90 days before",
+  "365": "the year before",
+};
+
+function CostOf({ figures }: { figures: UsageFigures | null }) {
+  if (figures === null) return <>$0</>;
+  return <Cost nanoUsd={figures.sums.costNanoUsd} isLowerBound={figures.sums.costIsLowerBound} />;
+}
+
+/** How the cost differs from the period before, e.g. `▲ 12 % on the 7 days before`. */
+function Change({ of: { figures, before }, against }: { of: Compared; against: string }) {
+  const [now, then] = [figures === null ? 0 : figures.sums.costNanoUsd, before?.sums.costNanoUsd];
+  if (before === null) return <>nothing {against}</>;
+  if (now === null || then === null || then === undefined) return <>unknown {against}</>;
+  if (then === 0) return <>$0 {against}</>;
+  const ratio = now / then;
+  // A multiple is easier to read than 1,240%
+  const size = ratio >= 3 ? `${ratio.toFixed(1)}×` : `${Math.round(Math.abs(ratio - 1) * 100)}%`;
+  return (
+    <span title={`${dollars(then)} ${against}`}>
+      <b>
+        <span aria-hidden="true">{ratio >= 1 ? "▲" : "▼"} </span>
+        <span class="sr">{ratio >= 1 ? "up" : "down"} </span>
+        {size}
+      </b>{" "}
+      {ratio >= 3 ? "of" : "on"} {against}
+    </span>
+  );
+}
+
+const turnsNote = ({ turns }: UsageFigures): string | null => (turns === null ? null : plural(turns, "turn"));
+
+function failuresNote({ figures, before }: Compared): string | null {
+  if (!figures?.toolCalls) return null;
+  const share = before?.toolCalls ? `, ${percentExact(before.failedTools ?? 0, before.toolCalls)} before` : "";
+  return `${exact(figures.failedTools ?? 0)} of ${plural(figures.toolCalls, "call")}${share}`;
+}
+
+/** With one decimal, because failures are usually few. */
+const percentExact = (part: number, whole: number): string => `${((part / whole) * 100).toFixed(1)}%`;
+
+function Top({ name, group, whole }: { name: string; group: HomeGroup | undefined; whole: UsageFigures | null }) {
+  if (group === undefined) return null;
+  const cost = group.figures.sums.costNanoUsd;
+  const all = whole?.sums.costNanoUsd ?? null;
+  return (
+    <Tile
+      name={name}
+      note={cost === null ? "cost unknown" : `${dollars(cost)}${all === null ? "" : `, ${percent(cost, all)}`}`}
+    >
+      <span class="text" title={safeText(group.name ?? "")}>
+        {safeText(group.name ?? "")}
+      </span>
+    </Tile>
+  );
+}

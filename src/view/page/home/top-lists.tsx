@@ -1,0 +1,151 @@
+import type { ComponentChildren } from "preact";
+import type { HomeGroup, Split, ToolRow } from "../../wire.ts";
+import { Cost, Unknown } from "../figures.tsx";
+import { exact, percent } from "../format.ts";
+import { hrefOf } from "../route.ts";
+import { safeText } from "../safe-text.ts";
+import { toolName } from "../tools/tool-name.ts";
+import { measureOf, mostExpensive } from "./most-expensive.ts";
+
+type Filters = Readonly<Record<string, string | undefined>>;
+
+interface GroupProps {
+  readonly title: string;
+  readonly split: Split;
+  readonly groups: readonly HomeGroup[];
+  /** The chosen period, for links to other views. */
+  readonly filters: Filters;
+}
+
+/** The most expensive repositories, models or agents. */
+export function TopGroups({ title, split, groups, filters }: GroupProps) {
+  const sizeOf = measureOf(groups);
+  const whole = groups.reduce((sum, group) => sum + sizeOf(group), 0);
+  const sorted = mostExpensive(groups);
+  const largest = Math.max(1, ...groups.map(sizeOf));
+  return (
+    <TopList
+      id={split}
+      title={title}
+      all={hrefOf("usage", { ...filters, by: split })}
+      count={groups.length}
+      heads={["Cost", "Share"]}
+    >
+      {sorted.slice(0, SHOWN).map((group) => (
+        <TopRow
+          key={group.key ?? ""}
+          share={sizeOf(group) / largest}
+          name={
+            group.key === null ? (
+              <Unknown />
+            ) : (
+              <a href={hrefOf("usage", { ...filters, [split]: group.key })}>{safeText(group.name ?? "")}</a>
+            )
+          }
+        >
+          <td class="number">
+            <Cost nanoUsd={group.figures.sums.costNanoUsd} isLowerBound={group.figures.sums.costIsLowerBound} />
+          </td>
+          <td class="number muted">{percent(sizeOf(group), whole)}</td>
+        </TopRow>
+      ))}
+    </TopList>
+  );
+}
+
+/** The tools that are called most, with their failures. */
+export function TopTools({ rows, filters }: { rows: readonly ToolRow[]; filters: Filters }) {
+  const sorted = [...rows].sort((a, b) => b.calls - a.calls);
+  const largest = Math.max(1, ...rows.map(({ calls }) => calls));
+  return (
+    <TopList id="tool" title="Tools" all={hrefOf("tools", filters)} count={rows.length} heads={["Calls", "Failed"]}>
+      {sorted.slice(0, SHOWN).map((row) => (
+        <TopRow
+          key={`${row.agent}/${row.tool}`}
+          share={row.calls / largest}
+          name={
+            <span title={safeText(row.agent)}>
+              {safeText(toolName(row))}
+              {row.server === null ? null : <span class="muted small"> {safeText(row.server)}</span>}
+            </span>
+          }
+        >
+          <td class="number">{exact(row.calls)}</td>
+          <td class="number">
+            {row.errors === 0 ? (
+              <span class="muted">0</span>
+            ) : (
+              `${exact(row.errors)} (${percent(row.errors, row.calls)})`
+            )}
+          </td>
+        </TopRow>
+      ))}
+    </TopList>
+  );
+}
+
+// --- internal ---
+
+/** Rows per list; the link leads to all of them. */
+const SHOWN = 5;
+
+interface ListProps {
+  readonly id: string;
+  readonly title: string;
+  /** The view with all rows. */
+  readonly all: string;
+  readonly count: number;
+  /** Names of the columns after the bar. */
+  readonly heads: readonly [string, string];
+  readonly children: ComponentChildren;
+}
+
+function TopList({ id, title, all, count, heads, children }: ListProps) {
+  return (
+    <section class="top-list" aria-labelledby={`top-${id}`}>
+      <h2 id={`top-${id}`}>
+        {title}
+        <a href={all}>
+          {count > SHOWN ? `${count - SHOWN} more` : "Details"}
+          <span class="sr"> of {title}</span>
+        </a>
+      </h2>
+      {count === 0 ? (
+        <p class="muted">None in this period.</p>
+      ) : (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">
+                <span class="sr">Name</span>
+              </th>
+              <th scope="col">
+                <span class="sr">Share</span>
+              </th>
+              {heads.map((head) => (
+                <th key={head} scope="col" class="number">
+                  {head}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>{children}</tbody>
+        </table>
+      )}
+    </section>
+  );
+}
+
+function TopRow({ name, share, children }: { name: ComponentChildren; share: number; children: ComponentChildren }) {
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      <td class="share">
+        <span class="meter" aria-hidden="true">
+          {share > 0 ? <span style={{ width: `${share * 100}%` }} /> : null}
+        </span>
+      </td>
+      {children}
+    </tr>
+  );
+}

@@ -1,0 +1,77 @@
+import { type Axis, positionOf } from "./axis.ts";
+import type { Spans } from "./spans.ts";
+
+/**
+ * Draws a session as columns: how much its model calls cost at each time (or how many ran, if no cost is known), below a line for the tools,
+ * and a red mark where something failed.
+ */
+export function drawMinimap(canvas: HTMLCanvasElement, spans: Spans, axis: Axis): void {
+  const scale = devicePixelRatio || 1;
+  const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+  canvas.width = Math.round(width * scale);
+  canvas.height = Math.round(height * scale);
+  const context = canvas.getContext("2d");
+  if (context === null) return;
+  context.scale(scale, scale);
+  const style = getComputedStyle(canvas);
+  const colour = (name: string): string => style.getPropertyValue(name).trim();
+  const { costs, tools, failed } = columnsOf(spans, axis, Math.max(1, Math.floor(width / COLUMN_PX)));
+  const columnPx = width / costs.length;
+  const base = height - TOOLS_PX;
+  const largest = costs.reduce((max, cost) => Math.max(max, cost), 0);
+  const paint = (values: Uint8Array | Float64Array, draw: (x: number, value: number) => void): void =>
+    values.forEach((value, i) => {
+      if (value > 0) draw(i * columnPx, value);
+    });
+  context.fillStyle = colour("--k-model-call");
+  paint(costs, (x, cost) => {
+    // The square root keeps small costs visible beside large ones
+    const h = Math.max(1, Math.sqrt(cost / largest) * (base - 4));
+    context.fillRect(x, base - h, columnPx - GAP_PX, h);
+  });
+  context.fillStyle = colour("--k-tool-call");
+  paint(tools, (x) => context.fillRect(x, base + 1, columnPx, TOOLS_PX - 2));
+  context.fillStyle = colour("--k-failed");
+  paint(failed, (x) => {
+    context.globalAlpha = 0.18;
+    context.fillRect(x, 0, columnPx - GAP_PX, base);
+    context.globalAlpha = 1;
+    context.fillRect(x, base, Math.max(2, columnPx), TOOLS_PX);
+  });
+}
+
+// --- internal ---
+
+const COLUMN_PX = 4;
+const GAP_PX = 1;
+/** Height of the line for the tools. */
+const TOOLS_PX = 8;
+
+interface Columns {
+  /** Cost of the model calls in each column, or their time if no cost is known. */
+  readonly costs: Float64Array;
+  /** 1: a tool ran. */
+  readonly tools: Uint8Array;
+  /** 1: something failed. */
+  readonly failed: Uint8Array;
+}
+
+function columnsOf(spans: Spans, axis: Axis, count: number): Columns {
+  const [costs, times] = [new Float64Array(count), new Float64Array(count)];
+  const [tools, failed] = [new Uint8Array(count), new Uint8Array(count)];
+  const columnAt = (ms: number): number => Math.min(count - 1, Math.floor(positionOf(axis, ms) * count));
+  for (let i = 0; i < spans.count; i++) {
+    const kind = spans.kindOf(i);
+    const isLeaf = kind === "model_call" || kind === "tool_call";
+    const [from, to] = [columnAt(spans.startMs[i] ?? 0), columnAt(spans.endMs[i] ?? 0)];
+    if (isLeaf && spans.has(i, "error")) failed[to] = 1;
+    if (kind === "tool_call" && (spans.size[i] ?? 1) === 1) tools.fill(1, from, to + 1);
+    if (kind !== "model_call") continue;
+    const share = (spans.costOf(i) ?? 0) / (to - from + 1);
+    for (let column = from; column <= to; column++) {
+      costs[column] = (costs[column] ?? 0) + share;
+      times[column] = (times[column] ?? 0) + 1;
+    }
+  }
+  return { costs: costs.some((cost) => cost > 0) ? costs : times, tools, failed };
+}
