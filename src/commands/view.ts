@@ -3,14 +3,15 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { allAgents } from "../agents/registry.ts";
 import { loadConfigAndPrices } from "../config/own-prices.ts";
-import type { Config } from "../config/schema.ts";
 import { type Context, UserError } from "../context.ts";
 import { systemProgram } from "../model/system-program.ts";
 import { describeStoreError, noStoreMessage } from "../sessions/open-store.ts";
 import { spanSettings } from "../sessions/span-settings.ts";
 import { readPageFiles } from "../view/page-files.ts";
 import { serveView, type ViewServer } from "../view/server.ts";
+import { traceLinkOf } from "../view/trace-link.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
+import { drainForPage } from "./view-drains.ts";
 
 export interface ViewOptions extends RefreshOption {
   /** 0: any free port. */
@@ -26,7 +27,7 @@ export interface ViewOptions extends RefreshOption {
 }
 
 /**
- * `openhook-otel view`: serves the local page until it is stopped. The store is only read.
+ * `openhook-otel view`: serves the local page until it is stopped. While a page is open, a drain runs every two seconds.
  *
  * @returns exit code: 0
  * @throws UserError when it cannot listen on the port, or the page was not built
@@ -43,6 +44,7 @@ export async function view(options: ViewOptions, context: Context): Promise<numb
     files: pageFiles(options.packageRoot),
     noStoreMessage: () => noStoreMessage(context),
     describeStoreError,
+    drain: () => drainForPage(context),
     now: context.now,
     log: (line) => context.stderr.write(`${line}\n`),
   });
@@ -61,12 +63,6 @@ export async function view(options: ViewOptions, context: Context): Promise<numb
 }
 
 // --- internal ---
-
-/** The setting, otherwise the Jaeger that reconcile queries. */
-function traceLinkOf({ view: { traceLink }, reconcile: { jaeger } }: Config): { readonly traceLink?: string } {
-  if (traceLink !== undefined) return { traceLink };
-  return jaeger === undefined ? {} : { traceLink: `${jaeger.replace(/\/$/, "")}/trace/{trace_id}` };
-}
 
 async function served({ port }: ViewOptions, deps: Parameters<typeof serveView>[1]): Promise<ViewServer> {
   try {

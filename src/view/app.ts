@@ -14,15 +14,22 @@ import { toolsOver, usageOver } from "./figures.ts";
 import { cachedFilterValues } from "./filter-values.ts";
 import { homeOver } from "./home.ts";
 import { listSessions } from "./list.ts";
+import type { LiveDrains } from "./live-drains.ts";
 import { BadRequest, queryParams } from "./query-params.ts";
 import { searchSpans } from "./search-spans.ts";
 import { type ApiError, type NoStore, SORTS, SPLITS, UNITS } from "./wire.ts";
+
+/** What an open page is connected to. */
+export interface Live {
+  readonly changes: Changes;
+  readonly drains: LiveDrains;
+}
 
 /**
  * Routes below `base`: the page's files from memory, and its data, each response from one snapshot of the store. The caller has checked
  * access.
  */
-export function makeApp(deps: ViewDeps, changes: Changes, base: string): Hono {
+export function makeApp(deps: ViewDeps, { changes, drains }: Live, base: string): Hono {
   const listDeps = { agents: deps.agents, filterValues: cachedFilterValues(deps) };
   // Not strict, because the page's address ends with a slash
   const app = new Hono({ strict: false }).basePath(base.replace(/\/$/, ""));
@@ -135,11 +142,13 @@ export function makeApp(deps: ViewDeps, changes: Changes, base: string): Hono {
       await new Promise<void>((done) => {
         const send = (event: string): void => void stream.writeSSE({ event, data: "" }).catch(() => done());
         const unsubscribe = changes.subscribe(() => send("change"));
+        const leave = drains.join();
         // Only a write detects a closed connection
         const heartbeat = setInterval(() => send("heartbeat"), HEARTBEAT_MS);
         const end = (): void => {
           clearInterval(heartbeat);
           unsubscribe();
+          leave();
           changes.closed.removeEventListener("abort", end);
           done();
         };

@@ -17,6 +17,8 @@ export interface ViewDeps {
   readonly noStoreMessage: () => Promise<string>;
   /** The error and its remedy. */
   readonly describeStoreError: (error: StoreError) => string;
+  /** One drain, while a page is open. Never rejects. */
+  readonly drain: () => Promise<void>;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Reports an unexpected error to the terminal. */

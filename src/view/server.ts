@@ -5,6 +5,7 @@ import { makeApp } from "./app.ts";
 import { watchStore } from "./changes.ts";
 import type { ViewDeps } from "./deps.ts";
 import { type Guard, makeGuard, SECURITY_HEADERS } from "./guard.ts";
+import { liveDrains } from "./live-drains.ts";
 
 /** A running server. */
 export interface ViewServer {
@@ -28,7 +29,8 @@ export async function serveView(port: number, deps: ViewDeps): Promise<ViewServe
   const listening = await listen(server, port);
   const guard = makeGuard(listening);
   const changes = watchStore(deps.storePath);
-  const app = makeApp(deps, changes, guard.base);
+  const drains = liveDrains(deps.drain);
+  const app = makeApp(deps, { changes, drains }, guard.base);
   const respond = getRequestListener(app.fetch, {
     overrideGlobalObjects: false,
     errorHandler: () => new Response("The request could not be read.\n", { status: 400 }),
@@ -41,12 +43,14 @@ export async function serveView(port: number, deps: ViewDeps): Promise<ViewServe
     port: listening,
     link: guard.link,
     onceLink: guard.onceLink,
-    close: () =>
-      new Promise((done) => {
-        changes.close();
+    async close() {
+      changes.close();
+      await new Promise<void>((done) => {
         server.close(() => done());
         server.closeAllConnections();
-      }),
+      });
+      await drains.close();
+    },
   };
 }
 

@@ -36,6 +36,7 @@ function valueFor(setting: Setting): fc.Arbitrary<string | number | boolean> {
     const [min, max] = (setting.allowed.match(/\d+/g) ?? []).map(Number);
     return fc.integer({ min: min ?? 1, max: max ?? 10_000_000 });
   }
+  if (setting.path.at(-1) === "traceLink") return fc.domain().map((host) => `https://${host}/trace/{trace_id}`);
   if (["endpoint", "proxy"].includes(setting.path.at(-1) ?? "") || setting.path[0] === "reconcile") {
     return fc.tuple(fc.domain(), fc.integer({ min: 1, max: 65535 })).map(([host, port]) => `http://${host}:${port}/x`);
   }

@@ -1,7 +1,8 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { ensureSession } from "../../src/store/sessions.ts";
+import { liveDrains } from "../../src/view/live-drains.ts";
 import { InboxFixture } from "../support/inbox-fixture.ts";
 import { ensureBuilt } from "../support/program.ts";
 import { startChromium } from "./chromium.ts";
@@ -13,6 +14,7 @@ let browser: Browser;
 let own: InboxFixture;
 let db: Database;
 let served: Served;
+let drains = 0;
 let context: BrowserContext;
 let page: Page;
 
@@ -25,7 +27,10 @@ afterAll(() => browser?.close());
 beforeEach(async () => {
   own = new InboxFixture();
   db = openDatabase(own.places.storePath);
-  served = await Served.at(own.places);
+  drains = 0;
+  served = await Served.at(own.places, Date.now, async () => {
+    drains++;
+  });
   context = await browser.newContext({ timezoneId: "Asia/Kolkata" });
   page = await context.newPage();
 });
@@ -90,6 +95,61 @@ describe("a page that stays open", { timeout: 60_000 }, () => {
     // The server sends this every 20 seconds
     await page.evaluate("line.dispatchEvent(new MessageEvent('heartbeat'))");
     await page.getByText("No session matches these filters").waitFor();
+  });
+});
+
+describe("drains", () => {
+  test("run every two seconds while a page is open, not without one, nor while it is hidden", async () => {
+    await new Promise((done) => setTimeout(done, 100));
+    expect(drains).toBe(0);
+    await open("#/sessions");
+    await expect.poll(() => drains, { timeout: 20_000 }).toBeGreaterThanOrEqual(2);
+    await page.evaluate(
+      "Object.defineProperty(document, 'hidden', { value: true, configurable: true }), document.dispatchEvent(new Event('visibilitychange'))",
+    );
+    await page.getByText("Paused").waitFor();
+    ensureSession(db, "acme", "while-hidden", Date.now());
+    // The server notices the closed connection
+    await new Promise((done) => setTimeout(done, 300));
+    const before = drains;
+    await new Promise((done) => setTimeout(done, 2300));
+    expect(drains).toBe(before);
+    await page.evaluate("delete document.hidden, document.dispatchEvent(new Event('visibilitychange'))");
+    await page.locator(".live.live").waitFor();
+    await count(1);
+    await expect.poll(() => drains, { timeout: 20_000 }).toBeGreaterThan(before);
+  });
+
+  test("never overlap, and closing waits for the running one", async () => {
+    vi.useFakeTimers();
+    try {
+      let [running, most, ended] = [0, 0, 0];
+      const live = liveDrains(async () => {
+        most = Math.max(most, ++running);
+        await new Promise((done) => setTimeout(done, 5000));
+        running--;
+        ended++;
+      });
+      const leave = [live.join(), live.join()];
+      await vi.advanceTimersByTimeAsync(8_000);
+      expect([most, ended]).toEqual([1, 1]);
+      leave[0]?.();
+      leave[0]?.();
+      expect(running).toBe(1);
+      let isClosed = false;
+      const closing = live.close().then(() => {
+        isClosed = true;
+      });
+      await vi.advanceTimersByTimeAsync(100);
+      expect(isClosed).toBe(false);
+      await vi.advanceTimersByTimeAsync(5000);
+      await closing;
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect([running, ended]).toEqual([0, 2]);
+      leave[1]?.();
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
 

@@ -297,15 +297,20 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
       // It was recorded hours ago, so it would be idle otherwise
       .map((line): RecordedCall => ({ ...JSON.parse(line), received_at: new Date().toISOString() }));
     const before = calls.findIndex(({ event }) => event === "PostToolUse");
+    // No drain is started here: the open page has one every two seconds
     for (const call of calls.slice(0, before)) callHook(home, DIST, "claude-code", call);
-    drain(home, DIST, []);
-    const row = page.locator(".sessions tbody tr").filter({ has: page.locator(".badge.open") });
-    await row.waitFor();
-    await row.locator("a").click();
+    await page
+      .locator(".sessions tbody tr")
+      .filter({ has: page.locator(".badge.open") })
+      .waitFor();
+    await page.getByRole("link", { name: "Home", exact: true }).click();
+    const running = page.locator(".running li.busy");
+    await running.waitFor();
+    expect(await running.locator(".doing").innerText()).toMatch(/^Running \w+( and \d more tools?)?, [\d.]+ m?s$/);
+    await running.locator("a").click();
     await page.locator(".row.running").first().waitFor();
     expect(await page.locator("h1").innerText()).toContain("open");
     for (const call of calls.slice(before)) callHook(home, DIST, "claude-code", call);
-    drain(home, DIST, []);
     await page.locator("h1 .badge.open").waitFor({ state: "detached" });
     await soon(() => page.locator(".row.running").count()).toBe(0);
     expect(await page.evaluate("globalThis.notReloaded")).toBe(true);

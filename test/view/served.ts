@@ -30,7 +30,11 @@ export class Served {
   /** Where everything lies. */
   readonly base: string;
 
-  static async at(places: Places, now: () => number = Date.now): Promise<Served> {
+  static async at(
+    places: Places,
+    now: () => number = Date.now,
+    drain: () => Promise<void> = async () => {},
+  ): Promise<Served> {
     const logged: string[] = [];
     const loaded = await loadConfig({ env: {}, places });
     const server = await serveView(0, {
@@ -41,6 +45,7 @@ export class Served {
       files: readPageFiles(join(ROOT, "dist", "view")),
       noStoreMessage: () => noStoreMessage({ places }),
       describeStoreError,
+      drain,
       now,
       log: (line) => logged.push(line),
     });

@@ -76,16 +76,18 @@ function View({ view, params }: Route) {
 
 function ConnectionStatus() {
   const connection = useConnection();
-  const text = connection === "live" ? "Live" : connection === "lost" ? "Not connected" : "Connecting";
   return (
     <span class={`live ${connection}`} role="status" title={TITLES[connection]}>
-      {text}
+      {TEXTS[connection]}
     </span>
   );
 }
+
+const TEXTS = { live: "Live", lost: "Not connected", connecting: "Connecting", paused: "Paused" } as const;
 
 const TITLES = {
   live: "The page updates automatically",
   lost: "The server has stopped or does not respond",
   connecting: "Connecting to the server",
+  paused: "Updates when it is visible again",
 } as const;

@@ -10,7 +10,8 @@ export function onChange(listener: () => void): () => void {
   return subscribe(changeListeners, listener);
 }
 
-export type ConnectionState = "connecting" | "live" | "lost";
+/** `paused`: the page is hidden, so it is not kept up to date. */
+export type ConnectionState = "connecting" | "live" | "lost" | "paused";
 
 /** State of the connection that reports changes. */
 export function useConnection(): ConnectionState {
@@ -22,8 +23,6 @@ export function useConnection(): ConnectionState {
 // --- internal ---
 
 let connection: ConnectionState = "connecting";
-/** The store changed while the page was hidden. */
-let isStale = false;
 let lastChangeMs = Date.now();
 let source: EventSource | undefined;
 const changeListeners = new Set<() => void>();
@@ -40,11 +39,6 @@ const notify = (listeners: ReadonlySet<() => void>): void => {
 };
 
 function notifyChange(): void {
-  if (document.hidden) {
-    isStale = true;
-    return;
-  }
-  isStale = false;
   lastChangeMs = Date.now();
   notify(changeListeners);
 }
@@ -57,19 +51,24 @@ function connect(): void {
   });
   source.addEventListener("connected", () => {
     // The server does not repeat changes that happened while disconnected
-    if (connection === "lost") notifyChange();
-    connection = "live";
-    notify(connectionListeners);
+    if (connection !== "connecting") notifyChange();
+    setConnection("live");
   });
   source.addEventListener("error", () => {
-    connection = "lost";
-    notify(connectionListeners);
+    setConnection("lost");
     // The browser reconnects by itself, but not after an error response
     if (source?.readyState === EventSource.CLOSED) {
       source = undefined;
-      setTimeout(connect, RECONNECT_MS);
+      setTimeout(() => {
+        if (source === undefined && connection === "lost") connect();
+      }, RECONNECT_MS);
     }
   });
+}
+
+function setConnection(state: ConnectionState): void {
+  connection = state;
+  notify(connectionListeners);
 }
 
 const RECONNECT_MS = 5000;
@@ -77,6 +76,11 @@ const RECONNECT_MS = 5000;
 /** In every time zone a day begins at the start of a quarter of an hour. */
 const quarterOf = (ms: number): number => Math.floor(ms / 900_000);
 
+// A hidden page is not connected, so that no drains run for it
 document.addEventListener("visibilitychange", () => {
-  if (!document.hidden && isStale) notifyChange();
+  if (document.hidden && source !== undefined) {
+    source.close();
+    source = undefined;
+    setConnection("paused");
+  } else if (!document.hidden && source === undefined && connection === "paused") connect();
 });
