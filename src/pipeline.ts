@@ -17,6 +17,7 @@ import { checkStoreDaily } from "./drain/integrity-check.ts";
 import { withStore } from "./drain/open.ts";
 import { ensurePrivateState } from "./drain/private-state.ts";
 import { type PruneRequest, prune, pruneDaily } from "./drain/prune.ts";
+import { readHeads } from "./drain/read-heads.ts";
 import { readInbox } from "./drain/read-inbox.ts";
 import { readTranscripts } from "./drain/read-transcripts.ts";
 import { retryQuarantined } from "./drain/retry-quarantined.ts";
@@ -161,6 +162,7 @@ async function pass(work: Drain, options: DrainOptions): Promise<void> {
       ...late,
     ]),
   );
+  await readHeads(work, touched);
   let incomplete = await derive(work, sessions);
   const untilMs = work.now() + LATE_LINES_MS;
   // The number of attempts is limited too: a clock that is set back must not delay the drain

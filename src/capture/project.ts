@@ -2,6 +2,7 @@ import { type ProjectSettings, readProjectSettings } from "../config/project.ts"
 import { isAtLeast, keepsContent, keepsNames } from "../model/capture.ts";
 import type { Event } from "../model/event.ts";
 import type { SpanRecord } from "../model/telemetry.ts";
+import { removeChanges } from "../store/changes.ts";
 import { stripSpans } from "../store/content.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
 import { hasPacked } from "../store/packed.ts";
@@ -36,8 +37,15 @@ export async function loadProjectSettings(
 export function hasProjectSettings(drain: CaptureContext, folder: string | undefined): boolean {
   const settings = settingsByFolder(drain).get(folder ?? "");
   if (settings === undefined) return false;
-  return settings.disabled || settings.capture !== undefined || Object.keys(settings.attributes).length > 0;
+  if (settings.disabled || settings.withoutChanges) return true;
+  return settings.capture !== undefined || Object.keys(settings.attributes).length > 0;
 }
+
+/** Whether no commits and changes of a session are kept: its project or the user does not want it. */
+export const hasChangesOff = (
+  drain: CaptureContext,
+  { id, cwd = sessionById(drain.db, id).cwd }: StoredSession,
+): boolean => !drain.loaded.config.changes.enabled || settingsByFolder(drain).get(cwd ?? "")?.withoutChanges === true;
 
 /** Folders that events name. */
 export const foldersOf = (events: readonly Event[]): readonly (string | undefined)[] => events.map(({ cwd }) => cwd);
@@ -63,6 +71,7 @@ export function applyProjectSettings(
   }
   if (projectOf(db, session.id).excluded) return undefined;
   if (settings === undefined) return session;
+  if (settings.withoutChanges && removeChanges(db, session.id)) markRemnants(db);
   setProjectAttributes(db, session, settings.attributes);
   if (settings.capture === undefined) return session;
   const before = levelOf(drain, session);

@@ -1,4 +1,5 @@
 import type { OwnNames } from "../model/agent.ts";
+import { NO_NAME } from "../model/changes.ts";
 import { type Event, type Extras, extrasOf } from "../model/event.ts";
 import { isOwnAgentType, reduceOrigin, reduceToolName } from "../model/names.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
@@ -43,6 +44,15 @@ export function stripEntryNames(entry: TranscriptEntry, own: OwnNames | undefine
       const { agentType, ...rest } = entry;
       return isOwnAgentType(agentType, own) ? { ...rest, agentType } : rest;
     }
+    case "commit": {
+      const { branch: _, ...rest } = entry;
+      return rest;
+    }
+    case "change": {
+      // The number of a pull request is an id; names of branches and tickets are not
+      const { branch: _, url: __, ...rest } = entry;
+      return rest.changeKind === "branch" || rest.changeKind === "ticket" ? { ...rest, change: NO_NAME } : rest;
+    }
     case "compaction": {
       const { trigger: _, ...rest } = entry;
       return rest;
@@ -71,6 +81,7 @@ const KEPT = [
   "tool_call_ids",
   "lines_added",
   "lines_removed",
+  "made_commits",
   "spawned_agent_id",
   "input_digest",
   "given_id",

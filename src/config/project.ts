@@ -12,13 +12,20 @@ export interface ProjectSettings {
   readonly disabled: boolean;
   /** The highest capture level for its sessions. Absent: the user's level applies. */
   readonly capture?: CaptureLevel;
+  /** No ids of commits, pull requests, issues, tickets and branches are kept of its sessions. */
+  readonly withoutChanges: boolean;
   /** Added to the spans of its sessions, unless something else sets them. */
   readonly attributes: Readonly<Record<string, string>>;
   /** One line each: place, requested setting, and its effect. */
   readonly warnings: readonly string[];
 }
 
-export const NO_PROJECT_SETTINGS: ProjectSettings = { disabled: false, attributes: {}, warnings: [] };
+export const NO_PROJECT_SETTINGS: ProjectSettings = {
+  disabled: false,
+  withoutChanges: false,
+  attributes: {},
+  warnings: [],
+};
 
 /** Limits for a repository's attributes. */
 export const MAX_ATTRIBUTES = 16;
@@ -45,7 +52,7 @@ export function projectSettingsIn(file: ProjectFile): ProjectSettings {
   if (text.trim() === "") return NO_PROJECT_SETTINGS;
   const parsed = parse(text);
   if ("problem" in parsed) return unreadable(`${file.path}:${parsed.line}: ${parsed.problem}`);
-  const own: FileSettings = { disabled: false, attributes: {}, warnings: [], at: file.path };
+  const own: FileSettings = { disabled: false, withoutChanges: false, attributes: {}, warnings: [], at: file.path };
   for (const { name, value } of members(parsed.root)) addMember(own, name, value);
   const { at: _, ...settings } = own;
   return settings;
@@ -55,6 +62,7 @@ export function projectSettingsIn(file: ProjectFile): ProjectSettings {
 
 interface FileSettings {
   disabled: boolean;
+  withoutChanges: boolean;
   capture?: CaptureLevel;
   attributes: Record<string, string>;
   warnings: string[];
@@ -89,6 +97,10 @@ function addMember(own: FileSettings, name: string, value: Node): void {
     case "disabled":
       if (value.type === "boolean") own.disabled ||= value.value === true;
       else restrictToNone(own, `disabled must be true or false`);
+      return;
+    case "changes":
+      if (value.type === "boolean") own.withoutChanges ||= value.value === false;
+      else restrictToNone(own, `changes must be true or false`);
       return;
     case "capture": {
       const level = CAPTURE_LEVELS.find((one) => one === value.value);
@@ -149,7 +161,7 @@ function restrictToNone(own: FileSettings, why: string): void {
 function warnIgnored(
   own: FileSettings,
   key: string,
-  why = "a project file can only set disabled, capture and attributes",
+  why = "a project file can only set disabled, capture, changes and attributes",
 ): void {
   // The number of warnings is limited
   if (own.warnings.length < MAX_WARNINGS) own.warnings.push(`${own.at}: ${shown(key)} is ignored: ${why}`);
@@ -174,6 +186,7 @@ function combine(outer: ProjectSettings, inner: ProjectSettings): ProjectSetting
   const attributes = Object.entries({ ...outer.attributes, ...inner.attributes }).slice(0, MAX_ATTRIBUTES);
   return {
     disabled: outer.disabled || inner.disabled,
+    withoutChanges: outer.withoutChanges || inner.withoutChanges,
     attributes: Object.fromEntries(attributes),
     warnings: [...outer.warnings, ...inner.warnings],
     ...(first !== undefined && second !== undefined && { capture: stricter(first, second) }),

@@ -86,7 +86,7 @@ const own = (signal: OtlpSignal) => ({
   clientKey: path.optional().describe(`Key of the client certificate for ${signal}; otherwise otlp.clientKey.`),
 });
 
-const ruleOfRedaction = z
+const regularExpression = z
   .string()
   .min(1)
   .superRefine((pattern, issue) => {
@@ -232,7 +232,7 @@ export const Config = z.strictObject({
       emails: z.boolean().default(true).describe("Whether e-mail addresses are redacted too."),
       homeDirectories: z.boolean().default(true).describe("Whether user names in paths are redacted too."),
       rules: z
-        .record(z.string().regex(/^[a-z0-9][a-z0-9-]{0,39}$/), ruleOfRedaction)
+        .record(z.string().regex(/^[a-z0-9][a-z0-9-]{0,39}$/), regularExpression)
         .default({})
         .describe(
           "Additional patterns (RE2) by name; matches are replaced by [redacted:<name>]. The built-in rules always apply.",
@@ -286,6 +286,18 @@ export const Config = z.strictObject({
     })
     .prefault({})
     .describe("Prices of model calls."),
+  changes: z
+    .strictObject({
+      enabled: z
+        .boolean()
+        .default(true)
+        .describe("Whether ids of commits, pull requests, issues, tickets and branches of sessions are kept."),
+      ticketPattern: regularExpression
+        .default("[A-Z][A-Z0-9]+-\\d+")
+        .describe("Regular expression for ids of tickets in names of branches and trailers of commits."),
+    })
+    .prefault({})
+    .describe("Which commits, pull requests and tickets sessions led to, see docs/changes.md."),
   selfTelemetry: z
     .boolean()
     .default(true)

@@ -5,6 +5,7 @@ import type { Content } from "../model/content.ts";
 import { messageOf } from "../model/error-message.ts";
 import type { Event } from "../model/event.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
+import { changesInPayload } from "./change-facts.ts";
 import { notNeededEvent, type UnknownNames, unknownNamesIn } from "./drift.ts";
 import { fileWriteEvents } from "./file-writes.ts";
 import { invalidMember } from "./valid-facts.lazy.ts";
@@ -77,9 +78,11 @@ export function adapt(
         return { outcome: "ignored", events: [], event, entries: [], content: [], remarks, ...of };
       return refused(reasonWithoutEvents(agent, unknown), of);
     }
-    const entries = limitEntries(agent.toEntries?.(payload, facts) ?? []);
+    const given = agent.toEntries?.(payload, facts) ?? [];
+    const changes = changesInPayload(agent, payload, { events: made, entries: given });
+    const entries = limitEntries([...given, ...changes.entries]);
     const written = fileWriteEvents(agent, payload, { events: made, entries });
-    const events = limitEvents([...made, ...written], facts.timeMs);
+    const events = limitEvents([...changes.events, ...written], facts.timeMs);
     // A payload that cannot be stored must not block the next ones
     const fault = invalidMember(events, entries);
     if (fault !== undefined) return refused(`it cannot be stored: ${fault}`, of);

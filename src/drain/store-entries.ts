@@ -1,10 +1,11 @@
 import { countsAtLevel, levelOf } from "../capture/level.ts";
+import { hasChangesOff } from "../capture/project.ts";
 import { protectCounts, protectEntries } from "../capture/protect.ts";
 import { stripEntryNames } from "../capture/strip-names.ts";
 import { keepsNames } from "../model/capture.ts";
 import { cardOf } from "../model/card-of.ts";
 import { reviseSettledWork } from "../model/settled-work.ts";
-import type { TranscriptEntry } from "../model/transcript.ts";
+import { isChangeFact, type TranscriptEntry } from "../model/transcript.ts";
 import { sessionFactsOf } from "../sessions/read-session.ts";
 import { countFacts } from "../store/counters.ts";
 import { addEntries, type Revision } from "../store/facts.ts";
@@ -23,7 +24,9 @@ import type { Drain } from "./context.ts";
  * segment's sums. Call it inside the transaction that also stores the position, or the name of the inbox file.
  */
 export function storeEntries(drain: Drain, session: StoredSession, entries: readonly TranscriptEntry[]): void {
-  const kept = entriesAtLevel(drain, session, entries);
+  const changesOff = entries.some(isChangeFact) && hasChangesOff(drain, session);
+  const wanted = changesOff ? entries.filter((entry) => !isChangeFact(entry)) : entries;
+  const kept = entriesAtLevel(drain, session, wanted);
   applyRevisions(drain, addEntries(drain.db, session, kept));
 }
 

@@ -9,10 +9,11 @@ import { lineIncrements, recordSelf, recordUnknownNames } from "../drain/self-co
 import { otherKey } from "../model/answer-keys.ts";
 import { keepsNames } from "../model/capture.ts";
 import { cardOf } from "../model/card-of.ts";
+import { digestOf } from "../model/digest.ts";
 import { messageOf } from "../model/error-message.ts";
 import { decodePackedFacts } from "../model/fact-columns.ts";
 import { mergeEntries } from "../model/merge.ts";
-import { digestOf, type Packed } from "../model/packed.ts";
+import type { Packed } from "../model/packed.ts";
 import type { Repository } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { readRepository } from "../repository/read.ts";

@@ -1,5 +1,5 @@
 import { commonKey } from "../model/answer-keys.ts";
-import { digestOf } from "../model/packed.ts";
+import { digestOf } from "../model/digest.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 
 /** Digests of the entries whose id is unique over all sessions. */

@@ -1,5 +1,6 @@
 import { commonKey } from "../model/answer-keys.ts";
 import { defined } from "../model/defined.ts";
+import { digester } from "../model/digest.ts";
 import type { FactBase, FactOf, FactSink, LooseEntry } from "../model/fact-sink.ts";
 import {
   CALL,
@@ -14,7 +15,6 @@ import {
 } from "../model/fact-tables.ts";
 import { correctedUsage, isPlainUsage, limitNumber } from "../model/limits.ts";
 import { mergeEntries } from "../model/merge.ts";
-import { digester } from "../model/packed.ts";
 import type { TokenUsage, TranscriptEntry } from "../model/transcript.ts";
 import type { Clean } from "./clean-entries.ts";
 import { mergeRow } from "./row-merge.ts";

@@ -346,7 +346,8 @@ export interface Agent {
    */
   toEntries?(payload: unknown, intake: IntakeFacts): readonly TranscriptEntry[];
   /**
-   * Prompts, arguments, results and answers in a payload, unchanged. Called only if the user wants content. Pure; never throws.
+   * Prompts, arguments, results and answers in a payload, unchanged. Called only if the user wants content, and to find ids of commits
+   * and changes after a command line that can make some. Pure; never throws.
    *
    * @param facts the result of `toEvents` and `toEntries`; each content refers to one of these
    */

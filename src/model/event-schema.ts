@@ -34,6 +34,8 @@ export const Extras = z.object({
   tool_call_ids: z.array(z.string()).optional(),
   lines_added: z.number().int().nonnegative().optional(),
   lines_removed: z.number().int().nonnegative().optional(),
+  /** How many commits the call certainly made in its folder. Absent: unknown. */
+  made_commits: z.number().int().positive().optional(),
   /** Of a `file.write` that we made: the event of the call's end. */
   tool_event: z.string().optional(),
   /** The subagent that this tool call started. */

@@ -28,16 +28,20 @@ type ChangeFact = EntryOf<"commit"> | EntryOf<"change">;
 
 /** Facts of one commit or change from several sources: the most certain one, completed by the other. */
 function moreCertain(a: ChangeFact, b: ChangeFact): ChangeFact {
-  const order = RANKS.indexOf(a.how) - RANKS.indexOf(b.how) || (isBefore(b, a) ? 1 : -1);
+  const order = rankOf(a) - rankOf(b) || (isBefore(b, a) ? 1 : -1);
   const [main, other] = order <= 0 ? [a, b] : [b, a];
-  const joined = { ...other, ...main };
+  const { isElsewhere: _, ...both } = { ...other, ...main };
+  const joined = a.isElsewhere === true && b.isElsewhere === true ? { ...both, isElsewhere: true as const } : both;
   // In the log of HEAD an id has all its digits
   if (joined.kind !== "commit" || other.kind !== "commit" || other.commit.length <= joined.commit.length) return joined;
   return other.commit.startsWith(joined.commit) ? { ...joined, commit: other.commit } : joined;
 }
 
+const rankOf = ({ certainty, how }: ChangeFact): number =>
+  HOW.indexOf(how) + (certainty === "observed" ? 0 : HOW.length);
+
 /** Where facts come from, the most certain first. */
-const RANKS: readonly ChangeFact["how"][] = ["printed", "branch-name", "trailer", "reflog", "between-turns"];
+const HOW: readonly ChangeFact["how"][] = ["printed", "branch-name", "trailer", "reflog", "between-turns"];
 
 /**
  * Keeps members that only one of them has. If values differ, the one with the smaller JSON text is kept. Members keep their

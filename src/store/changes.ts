@@ -1,4 +1,11 @@
-import type { ChangeKind, CommitKind, StoredChange, StoredCommit, StoredRepository } from "../model/changes.ts";
+import {
+  type ChangeKind,
+  type CommitKind,
+  NO_NAME,
+  type StoredChange,
+  type StoredCommit,
+  type StoredRepository,
+} from "../model/changes.ts";
 import { defined } from "../model/defined.ts";
 import type { Repository } from "../model/session.ts";
 import type { EntryOf } from "../model/transcript.ts";
@@ -15,7 +22,7 @@ export function putChangeFact(db: Database, session: number, entry: EntryOf<"com
       entry.commitKind ?? null,
       entry.replaces ?? null,
     );
-  } else {
+  } else if (entry.change !== NO_NAME) {
     db.prepare(putRow("changes", ["kind", "change_id", "created", "url"])).run(
       ...common,
       entry.changeKind,
@@ -41,6 +48,38 @@ export function setRepository(
   ).run(key, name, url ?? null, gitDir ?? null);
   const id = Number(db.prepare("SELECT id FROM repositories WHERE key = ?").get(key)?.["id"]);
   db.prepare("UPDATE sessions SET repository_id = ? WHERE id = ? AND repository_id IS NOT ?").run(id, session, id);
+}
+
+/** Removes and overwrites all commits and changes of a session. @returns whether there were any */
+export function removeChanges(db: Database, session: number): boolean {
+  if (
+    db
+      .prepare("SELECT 1 FROM commits WHERE session = ?1 UNION SELECT 1 FROM changes WHERE session = ?1")
+      .get(session) === undefined
+  )
+    return false;
+  db.prepare("PRAGMA secure_delete = ON").get();
+  db.prepare("DELETE FROM entries WHERE session = ? AND kind IN ('commit', 'change')").run(session);
+  db.prepare("DELETE FROM commits WHERE session = ?").run(session);
+  db.prepare("DELETE FROM changes WHERE session = ?").run(session);
+  forgetRepository(db, session);
+  return true;
+}
+
+/** Removes names from a session's commits and changes, and its repository. Its branches and tickets are names themselves. */
+export function forgetChangeNames(db: Database, session: number): void {
+  db.prepare("UPDATE commits SET branch = NULL WHERE session = ?").run(session);
+  db.prepare("DELETE FROM changes WHERE session = ? AND kind IN ('branch', 'ticket')").run(session);
+  db.prepare("UPDATE changes SET url = NULL, branch = NULL WHERE session = ?").run(session);
+  forgetRepository(db, session);
+}
+
+/** Removes a session's repository, and the repository itself if no other session has it. */
+export function forgetRepository(db: Database, session: number): void {
+  db.prepare("UPDATE sessions SET repository_id = NULL WHERE id = ? AND repository_id IS NOT NULL").run(session);
+  db.prepare(
+    "DELETE FROM repositories WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.repository_id = repositories.id)",
+  ).run();
 }
 
 /** Every repository in which a stored session worked. */

@@ -160,6 +160,16 @@ export const countOpenEntries = (db: Database, sessionNumber: number): number =>
 export const eventsOf = (db: Database, sessionNumber: number): readonly Event[] =>
   bodies(db, "SELECT body FROM events WHERE session = ? ORDER BY time_ms, id", sessionNumber);
 
+/** Starts and ends of a session's tool calls since a time, in order. */
+export const toolEventsSince = (db: Database, sessionNumber: number, sinceMs: number): readonly Event[] =>
+  bodies(
+    db,
+    `SELECT body FROM events WHERE session = ? AND time_ms >= ? AND type IN ('tool.start', 'tool.end')
+     ORDER BY time_ms, id`,
+    sessionNumber,
+    sinceMs,
+  );
+
 /** Ids of the prompts that hooks reported for a session. */
 export const hookPromptIds = (db: Database, sessionNumber: number): ReadonlySet<string> =>
   new Set(

@@ -1,6 +1,7 @@
 import { commonKey } from "../model/answer-keys.ts";
+import { digestOf } from "../model/digest.ts";
 import { decodePackedFacts } from "../model/fact-columns.ts";
-import { digestOf, type Packed } from "../model/packed.ts";
+import type { Packed } from "../model/packed.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import type { Database, Row, Value } from "./database.ts";
 import { readMeta, writeMeta } from "./meta.ts";

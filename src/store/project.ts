@@ -1,3 +1,4 @@
+import { forgetRepository } from "./changes.ts";
 import type { Database } from "./database.ts";
 import type { StoredSession } from "./sessions.ts";
 
@@ -44,6 +45,7 @@ export function excludeSession(db: Database, { id }: Pick<StoredSession, "id">):
     `UPDATE sessions SET excluded = 1, project = NULL, cwd = NULL, transcript_path = NULL, branch = NULL, repository = NULL,
        reported = NULL WHERE id = ?`,
   ).run(id);
+  forgetRepository(db, id);
   return spans;
 }
 
@@ -62,6 +64,8 @@ const TABLES = [
   "packed_turns",
   "packed",
   "content",
+  "commits",
+  "changes",
   "events",
   "entries",
   "positions",

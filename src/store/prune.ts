@@ -1,3 +1,4 @@
+import { forgetRepository } from "./changes.ts";
 import type { Database } from "./database.ts";
 import { packedFacts } from "./packed.ts";
 import { markPruned } from "./pruned-facts.ts";
@@ -99,6 +100,7 @@ export function pruneSession(db: Database, { id, source, sessionId }: Prunable, 
       `UPDATE sessions SET pruned_ms = ?, cwd = NULL, transcript_path = NULL, branch = NULL, repository = NULL,
          reported = NULL, process = NULL WHERE id = ?`,
     ).run(nowMs, id);
+    forgetRepository(db, id);
     return rows;
   });
 }

@@ -2,6 +2,7 @@ import type { Event } from "../model/event.ts";
 import type { ToolCall } from "../model/session.ts";
 import type { SpanRecord } from "../model/telemetry.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
+import { forgetChangeNames } from "./changes.ts";
 import type { Database } from "./database.ts";
 
 /** How each kind of fact loses its names. */
@@ -63,6 +64,7 @@ export function rewriteFacts(db: Database, sessionNumber: number, changes: FactC
     rewriteColumn(db, { table: "subagents", column: "agent_type", session: sessionNumber }, changes.agentType),
     rewriteColumn(db, { table: "segments", column: "start_origin", session: sessionNumber }, changes.origin),
   ];
+  forgetChangeNames(db, sessionNumber);
   const { changes: sessions } = db
     .prepare(
       "UPDATE sessions SET branch = NULL, repository = NULL WHERE id = ? AND coalesce(branch, repository) IS NOT NULL",

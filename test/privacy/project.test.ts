@@ -25,8 +25,11 @@ const parsed = (text: unknown) =>
 
 describe("a project's file", () => {
   test("can disable collection, lower the capture level, and add attributes", () => {
-    expect(parsed('{ "disabled": true, /* ours */ "capture": "none", "attributes": { "team": "shop" }, }')).toEqual({
+    expect(
+      parsed('{ "disabled": true, /* ours */ "capture": "none", "changes": false, "attributes": { "team": "shop" }, }'),
+    ).toEqual({
       disabled: true,
+      withoutChanges: true,
       capture: "none",
       attributes: { team: "shop" },
       warnings: [],
@@ -53,7 +56,7 @@ describe("a project's file", () => {
     ["a prototype", '{"__proto__": {"disabled": true}, "constructor": 1}', "__proto__"],
   ])("cannot set %s: it is ignored with a message", (_, text, key) => {
     const { warnings, ...wishes } = parsed(text);
-    expect(wishes).toEqual({ disabled: false, attributes: {} });
+    expect(wishes).toEqual({ disabled: false, withoutChanges: false, attributes: {} });
     expect(warnings.join("\n")).toContain(`${key} is ignored`);
   });
 
@@ -102,7 +105,7 @@ describe("a project's file", () => {
         (text) => {
           const wishes = parsed(text);
           for (const key of Object.keys(wishes))
-            expect(["disabled", "capture", "attributes", "warnings"]).toContain(key);
+            expect(["disabled", "capture", "withoutChanges", "attributes", "warnings"]).toContain(key);
           expect(Object.keys(wishes.attributes).length).toBeLessThanOrEqual(MAX_ATTRIBUTES);
           for (const [key, value] of Object.entries(wishes.attributes)) {
             expect(key).toMatch(/^(?!service|openhook|gen_ai|user|vcs|session|telemetry)[a-z][a-z0-9_.-]*$/);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { encodeFacts } from "../../src/model/facts.ts";
-import { digestOf, type Packed } from "../../src/model/packed.ts";
+import { digestOf } from "../../src/model/digest.ts";
+import type { Packed } from "../../src/model/packed.ts";
 import type { TranscriptEntry } from "../../src/model/transcript.ts";
 import type { Database } from "../../src/store/database.ts";
 import { addEntries, unpack } from "../../src/store/facts.ts";

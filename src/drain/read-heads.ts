@@ -1,0 +1,195 @@
+import { levelOf } from "../capture/level.ts";
+import { hasChangesOff } from "../capture/project.ts";
+import { keepsNames } from "../model/capture.ts";
+import { changeKey, commitKey } from "../model/changes.ts";
+import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
+import { findGit, readHead } from "../repository/git-files.ts";
+import { type NewCommit, newCommits } from "../repository/head-log.ts";
+import { setRepository, storedChanges, storedCommits } from "../store/changes.ts";
+import { toolEventsSince } from "../store/facts.ts";
+import { rootOf, type StoredSession, sessionById } from "../store/sessions.ts";
+import type { Drain } from "./context.ts";
+import { storeEntries } from "./store-entries.ts";
+
+/**
+ * Reads where HEAD is, and which commits it came to, for sessions with new events: their branch, and the commits of their tool calls.
+ * Reads files of `.git`; git is not started.
+ */
+export async function readHeads(drain: Drain, sessions: Iterable<number>): Promise<void> {
+  const { db } = drain;
+  const roots = new Set([...sessions].map((session) => rootOf(db, sessionById(db, session)).id));
+  const heads = new Map<string, ReturnType<typeof headOf>>();
+  for (const number of roots) {
+    const session = sessionById(db, number);
+    const { cwd, repository } = session;
+    if (cwd === undefined || repository === undefined) continue;
+    if (!keepsNames(levelOf(drain, session)) || hasChangesOff(drain, session)) continue;
+    const known = heads.get(cwd) ?? headOf(cwd);
+    heads.set(cwd, known);
+    const head = await known;
+    if (head === undefined) continue;
+    db.transaction(() => {
+      setRepository(db, number, repository, head.commonDir);
+      storeEntries(drain, session, [...commitsOf(drain, session, head), ...branchOf(drain, session, head)]);
+    });
+  }
+}
+
+// --- internal ---
+
+interface Head {
+  readonly commonDir: string;
+  readonly branch?: string;
+  readonly commits: readonly NewCommit[];
+}
+
+async function headOf(folder: string): Promise<Head | undefined> {
+  const place = await findGit(folder);
+  if (place === undefined) return undefined;
+  const { branch } = await readHead(place);
+  const commits = await newCommits(place);
+  return { commonDir: place.commonDir, ...(branch !== undefined && { branch }), commits };
+}
+
+/** A tool call, and how many commits it certainly made. */
+interface Window {
+  readonly callId?: string;
+  readonly agentId?: string;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly madeCommits: number;
+}
+
+/** Commits that HEAD came to while a tool call of the session ran. */
+function commitsOf({ db }: Drain, session: StoredSession, { commits, branch }: Head): readonly TranscriptEntry[] {
+  // A rebase makes new ids for old commits
+  const own = commits.filter(
+    ({ timeMs, commitKind }) => commitKind !== "rebase" && timeMs >= secondOf(session.firstMs),
+  );
+  if (own.length === 0) return [];
+  const known = new Map(storedCommits(db, session.id).map((one) => [commitKey(one.commit), one]));
+  const open = own.filter(({ commit }) => known.get(commitKey(commit))?.commit !== commit);
+  if (open.length === 0) return [];
+  const windows = windowsOf(toolEventsSince(db, session.id, (open[0]?.timeMs ?? 0) - LONGEST_CALL_MS));
+  const entries: TranscriptEntry[] = [];
+  for (const [at, one] of open.entries()) {
+    const printed = known.get(commitKey(one.commit));
+    const running = windows.filter((window) => isWithin(one, window));
+    if (printed !== undefined && one.commit.startsWith(printed.commit)) {
+      // The log confirms what may have been printed by something else
+      const certainty = printed.certainty === "observed" || running.length > 0 ? "observed" : "inferred";
+      const { timeMs, how, callId, agentId } = printed;
+      entries.push({ ...entryOf(one, { certainty, how, callId, agentId, branch }), timeMs });
+      continue;
+    }
+    const [maker, ...others] = running.filter(({ madeCommits }) => madeCommits > 0);
+    // If the call made n commits and there are n, they are its commits, whoever else works here
+    const isCertain =
+      maker !== undefined && others.length === 0 && own.filter((o) => isWithin(o, maker)).length === maker.madeCommits;
+    const by = isCertain ? maker : running.length === 1 ? running[0] : undefined;
+    if (running.length === 0 || isObservedElsewhere(db, session.id, one.commit)) continue;
+    const entry = entryOf(one, {
+      certainty: isCertain ? "observed" : "inferred",
+      how: "reflog",
+      callId: by?.callId,
+      agentId: by?.agentId,
+      branch,
+    });
+    // The end of the call, because model calls until then led to it; in the order of the log
+    entries.push({ ...entry, timeMs: Math.max(one.timeMs, by?.endMs ?? 0) + at / 1_000 });
+  }
+  return entries;
+}
+
+function entryOf(
+  { commit, timeMs, commitKind, before }: NewCommit,
+  of: Pick<EntryOf<"commit">, "certainty" | "how" | "callId" | "agentId" | "branch">,
+): EntryOf<"commit"> {
+  const { callId, agentId, branch, certainty, how } = of;
+  return {
+    kind: "commit",
+    key: commitKey(commit),
+    timeMs,
+    commit,
+    certainty,
+    how,
+    commitKind,
+    ...(commitKind === "amend" && before !== undefined && { replaces: before }),
+    ...(callId !== undefined && { callId }),
+    ...(agentId !== undefined && { agentId }),
+    ...(branch !== undefined && { branch }),
+  };
+}
+
+/** Longer calls are not searched for. */
+const LONGEST_CALL_MS = 3_600_000;
+
+const secondOf = (ms: number): number => Math.floor(ms / 1_000) * 1_000;
+
+const isWithin = ({ timeMs }: NewCommit, { startMs, endMs }: Window): boolean =>
+  timeMs >= secondOf(startMs) && timeMs <= endMs;
+
+function windowsOf(events: readonly Event[]): readonly Window[] {
+  const starts = new Map<string, number>();
+  const windows: Window[] = [];
+  for (const event of events) {
+    if (event.type !== "tool.start" && event.type !== "tool.end") continue;
+    const callId = event.data?.tool_call_id;
+    const extras = extrasOf(event);
+    const endMs = timeMsOf(event);
+    if (event.type === "tool.start") {
+      if (callId !== undefined) starts.set(callId, endMs);
+      continue;
+    }
+    const startMs = starts.get(callId ?? "") ?? endMs - (event.data?.duration_ms ?? 0);
+    const { agent_id: agentId, made_commits: madeCommits = 0 } = extras;
+    windows.push({
+      startMs,
+      endMs,
+      madeCommits,
+      ...(callId !== undefined && { callId }),
+      ...(agentId !== undefined && { agentId }),
+    });
+  }
+  return windows;
+}
+
+/** Whether another session made the commit: both work in one folder. */
+const isObservedElsewhere = (db: Drain["db"], session: number, commit: string): boolean =>
+  db
+    .prepare("SELECT 1 FROM commits WHERE key = ? AND session <> ? AND certainty = 'observed'")
+    .get(commitKey(commit), session) !== undefined;
+
+/** The branch that is checked out, if it is another one than after the session's last turn, and its tickets. */
+function branchOf(drain: Drain, session: StoredSession, { branch }: Head): readonly TranscriptEntry[] {
+  if (branch === undefined) return [];
+  const changes = storedChanges(drain.db, session.id);
+  const last = changes.findLast(({ changeKind }) => changeKind === "branch");
+  const timeMs = session.lastMs;
+  const entries: TranscriptEntry[] = [];
+  const add = (fact: Pick<EntryOf<"change">, "changeKind" | "change" | "branch">): void => {
+    // A session can come back to a branch
+    const key = `${changeKey(fact)}:${timeMs}`;
+    entries.push({ kind: "change", key, timeMs, ...fact, certainty: "observed", how: "branch-name" });
+  };
+  if (last?.change !== branch) {
+    add({ changeKind: "branch", change: branch });
+    for (const ticket of ticketsIn(branch, drain.loaded.config.changes.ticketPattern)) {
+      add({ changeKind: "ticket", change: ticket, branch });
+    }
+  }
+  // A pull request that was created since then is one of this branch
+  for (const one of changes) {
+    if (one.changeKind !== "pull_request" || one.branch !== undefined || one.isElsewhere === true) continue;
+    if (one.isCreated !== true || one.timeMs <= (last?.timeMs ?? 0)) continue;
+    const { session: _, repository: __, ...fact } = one;
+    entries.push({ kind: "change", key: changeKey(one), ...fact, branch });
+  }
+  return entries;
+}
+
+/** Ids of tickets in a name, each once. */
+const ticketsIn = (name: string, pattern: string): readonly string[] => [
+  ...new Set(name.slice(0, 256).match(new RegExp(pattern, "g")) ?? []),
+];

@@ -1,0 +1,130 @@
+// Real repositories, real git, the real drain: what it knows of the commits of agents
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { storedChanges, storedCommits, storedRepositories } from "../../src/store/changes.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { Work } from "./work.ts";
+
+let work: Work;
+beforeEach(() => {
+  work = new Work();
+});
+afterEach(() => work.remove());
+
+async function drained<T>(read: (db: ReturnType<typeof openDatabase>) => T): Promise<T> {
+  const { problems, quarantined } = await work.drain();
+  expect({ problems, quarantined }).toEqual({ problems: [], quarantined: 0 });
+  const db = openDatabase(work.inbox.places.storePath);
+  try {
+    return read(db);
+  } finally {
+    db.close();
+  }
+}
+
+const commits = () => drained((db) => storedCommits(db).map((one) => `${one.commit} ${one.certainty} ${one.how}`));
+
+test("a printed commit has its whole id, kind, branch and repository", async () => {
+  const shop = work.repository();
+  work.turn("one", shop, ["git switch -q -c fix/SHOP-12-x", "git commit --allow-empty -m 'a secret subject'"]);
+  const head = work.head(shop);
+  const found = await drained((db) => ({
+    commits: storedCommits(db),
+    changes: storedChanges(db).map(({ changeKind, change, certainty }) => `${changeKind} ${change} ${certainty}`),
+    repositories: storedRepositories(db).map(({ url }) => url),
+    all: JSON.stringify(["events", "entries", "spans", "commits"].map((t) => db.prepare(`SELECT * FROM ${t}`).all())),
+  }));
+  expect(found.commits).toMatchObject([
+    {
+      commit: head,
+      certainty: "observed",
+      how: "printed",
+      commitKind: "commit",
+      branch: "fix/SHOP-12-x",
+      repository: 1,
+    },
+  ]);
+  expect(found.changes).toEqual(["branch fix/SHOP-12-x observed", "ticket SHOP-12 observed"]);
+  expect(found.repositories).toEqual(["https://github.com/acme/shop.git"]);
+  expect(found.all).not.toContain("secret subject");
+});
+
+test("quiet commits are observed in the log of HEAD, if the call made as many as there are", async () => {
+  const shop = work.repository();
+  work.turn("one", shop, ["git commit -q --allow-empty -m a && git commit -q --allow-empty -m b"]);
+  expect(await commits()).toEqual([
+    `${work.run("git rev-parse HEAD~1", shop).output.trim()} observed reflog`,
+    `${work.head(shop)} observed reflog`,
+  ]);
+});
+
+test("what else HEAD came to while a call ran is inferred: a script, or somebody else in the same folder", async () => {
+  const shop = work.repository();
+  writeFileSync(join(shop, "release.sh"), "git commit -q --allow-empty -m release");
+  work.turn("one", shop, ["sh release.sh"]);
+  expect(await commits()).toEqual([`${work.head(shop)} inferred reflog`]);
+});
+
+test("checkouts, resets, fast-forwards and failed commits are no commits", async () => {
+  const shop = work.repository();
+  work.run("git switch -q -c other && git commit -q --allow-empty -m theirs && git switch -q main", shop);
+  work.turn("one", shop, [
+    "git merge other",
+    "git commit -m nothing",
+    "git reset --hard HEAD~1",
+    "git switch -q other",
+    "git commit --dry-run",
+  ]);
+  const found = await commits();
+  // The fixture's own commits are of the same second as the first call
+  expect(found.filter((one) => one.includes("observed"))).toEqual([]);
+});
+
+test("an amended commit replaces the one before; the same payload again changes nothing", async () => {
+  const shop = work.repository();
+  work.turn("one", shop, ["git commit --allow-empty -m a"]);
+  const first = work.head(shop);
+  await work.drain();
+  work.turn("one", shop, ["git commit --amend --allow-empty -m b"]);
+  const found = await drained((db) => storedCommits(db));
+  expect(found).toMatchObject([
+    { commit: first, certainty: "observed" },
+    { commit: work.head(shop), certainty: "observed", commitKind: "amend", replaces: first },
+  ]);
+  expect(await drained((db) => storedCommits(db))).toEqual(found);
+});
+
+test("a pull request belongs to the branch that it was created from", async () => {
+  const shop = work.repository();
+  const bin = work.folder("bin");
+  writeFileSync(join(bin, "gh"), "#!/bin/sh\necho https://github.com/acme/shop/pull/12\n", { mode: 0o755 });
+  work.turn("one", shop, ["git switch -q -c fix/x && git commit --allow-empty -m a", "gh pr create --fill"]);
+  expect(
+    await drained((db) => storedChanges(db).filter(({ changeKind }) => changeKind === "pull_request")),
+  ).toMatchObject([
+    {
+      change: "12",
+      url: "https://github.com/acme/shop/pull/12",
+      branch: "fix/x",
+      isCreated: true,
+      certainty: "observed",
+    },
+  ]);
+});
+
+test("at capture none only ids are kept; a project can forbid even these, also for what is stored", async () => {
+  const shop = work.repository();
+  work.inbox.env = { OPENHOOK_OTEL_CAPTURE: "none" };
+  work.turn("one", shop, ["git switch -q -c secret-branch", "git commit --allow-empty -m a"]);
+  const kept = await drained((db) => ({ commits: storedCommits(db), changes: storedChanges(db) }));
+  expect(kept.commits).toMatchObject([{ certainty: "observed", how: "printed" }]);
+  expect(JSON.stringify(kept)).not.toContain("secret-branch");
+
+  work.inbox.env = {};
+  work.turn("two", shop, ["git commit --allow-empty -m b"]);
+  expect(await commits()).toHaveLength(2);
+  writeFileSync(join(shop, ".openhook-otel.json"), `{ "changes": false }`);
+  work.turn("two", shop, ["git commit --allow-empty -m c"]);
+  expect(await commits()).toEqual(kept.commits.map(({ commit }) => `${commit} observed printed`));
+});
