@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { encodeFacts } from "../../src/model/facts.ts";
 import { digestOf } from "../../src/model/digest.ts";
+import { encodeFacts } from "../../src/model/facts.ts";
 import type { Packed } from "../../src/model/packed.ts";
 import type { TranscriptEntry } from "../../src/model/transcript.ts";
 import type { Database } from "../../src/store/database.ts";

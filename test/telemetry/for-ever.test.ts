@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { eventId } from "../../src/agents/shared/payload/identity.ts";
+import { digestOf } from "../../src/model/digest.ts";
 import { decodeTables } from "../../src/model/fact-columns.ts";
 import { decodeFacts } from "../../src/model/facts.ts";
-import { digestOf } from "../../src/model/digest.ts";
 import type { Turn } from "../../src/model/session.ts";
 import { countFacts } from "../../src/store/counters.ts";
 import { fingerprints } from "../../src/store/instance.ts";
