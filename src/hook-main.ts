@@ -26,6 +26,7 @@ void runHook(
     cwd: workingDirectory(),
     pid: process.pid,
     ppid: process.ppid,
+    platform: process.platform,
     write: (text) => process.stdout.write(text),
     replyOf,
   },

@@ -22,7 +22,9 @@ export function agentProcessOf(drain: Drain, source: string, facts: IntakeFacts)
   const { agentProcess, host, parentPid, parentStart } = facts;
   if (agentProcess !== undefined && host !== undefined)
     return { process: `${agentProcess.pid}:${agentProcess.start}`, host, isCertain: runIn === "agent" };
-  // Without /proc the parent may also be a shell that ends with the hook
+  // On Windows it is nearly always a shell that ends with the hook, and pids are used again within minutes
+  if (drain.platform === "win32") return undefined;
+  // Without /proc the parent may also be such a shell
   return parentPid === undefined || parentStart !== undefined || host !== undefined
     ? undefined
     : { process: `${parentPid}:`, host: "", isCertain: false };

@@ -13,6 +13,7 @@ import { join, parse } from "node:path";
 import { writeEvent } from "./hook-event-file.ts";
 import { type DrainOption, optionsOf } from "./hook-options.ts";
 import { readPayload, type Stdin } from "./hook-payload.ts";
+import { hasSessionId, sessionStartOf } from "./hook-session-start.ts";
 import {
   allowedNodeOptions,
   BRIDGE_CONSENT,
@@ -41,6 +42,7 @@ export interface HookIo {
   readonly cwd: string;
   readonly pid: number;
   readonly ppid: number;
+  readonly platform: NodeJS.Platform;
   /** Writes to stdout. */
   write(text: string): unknown;
   /** Returns what to print if the command line contains no reply. @default prints nothing */
@@ -72,12 +74,15 @@ export async function runHook(argv: readonly string[], io: HookIo, places: HookP
   const options = optionsOf(argv);
   let { event } = options;
   try {
-    const { pid, ppid, cwd, env } = io;
+    const { pid, cwd, env } = io;
     const recorded = Object.fromEntries(io.variables.map((name) => [name, env[name]]));
-    const head = Buffer.from(formatHead({ ...options, ppid, pid, cwd, env: recorded }));
-    const { chunks, end } = await readPayload(options.payload, io, MAX_FILE_BYTES - head.length);
-    const last = Buffer.from(formatEnd(end, startOfProcess(ppid), originOf(ppid)));
-    if (!isGoneForAWeek(places)) attempt(() => writeEvent(places, `${ppid}-${pid}`, [head, ...chunks, last]));
+    const headFor = (ppid: number) => Buffer.from(formatHead({ ...options, ppid, pid, cwd, env: recorded }));
+    const maxBytes = MAX_FILE_BYTES - headFor(Number.MAX_SAFE_INTEGER).length;
+    const { chunks, end } = await readPayload(options.payload, io, maxBytes);
+    const parent = parentOf(io, options.source, chunks, places);
+    const last = Buffer.from(formatEnd(end, parent.start, originOf(io.ppid)));
+    const parts = [headFor(parent.pid), ...chunks, last];
+    if (!isGoneForAWeek(places)) attempt(() => writeEvent(places, `${io.ppid}-${pid}`, parts));
     event ??= eventNameIn(chunks);
     const drain = options.drain ?? drainFor(event);
     // `soon` saves drains in hook.sh; here it is the same as `yes`, since only one drain runs at a time
@@ -206,6 +211,28 @@ function originOf(parent: number): HookOrigin {
   }
 }
 
+/**
+ * The process whose child this hook is. On Windows, without a session id, that of the session's start; `start` is then the time of that
+ * event.
+ */
+function parentOf(
+  { platform, ppid, cwd }: HookIo,
+  source: string | undefined,
+  chunks: readonly Buffer[],
+  { stateDir }: HookPlaces,
+): { readonly pid: number; readonly start: string | undefined } {
+  const direct = { pid: ppid, start: startOfProcess(ppid) };
+  if (platform !== "win32" || source === undefined) return direct;
+  if (hasSessionId(beginningOf(chunks))) return direct;
+  try {
+    const isStart = STARTS_SESSION.test(eventNameIn(chunks) ?? "");
+    const start = sessionStartOf({ stateDir, source, cwd, ppid, isStart, nowMs: Date.now() });
+    return { pid: start.ppid, start: String(start.startMs) };
+  } catch {
+    return direct;
+  }
+}
+
 /** The line of a shell in /proc. The same names in hook.sh. */
 const SHELLS = /^\d+ \((?:sh|dash|bash|ash|busybox|zsh|ksh[^)]*|mksh|fish)\) /;
 
@@ -231,13 +258,15 @@ function drainFor(event: string | undefined): DrainOption {
 
 /** The event's name in the payload's first bytes, under the usual members. A wrong match only costs one drain without work. */
 function eventNameIn(chunks: readonly Buffer[]): string | undefined {
-  const start = Buffer.concat(chunks.slice(0, 2)).toString("utf8", 0, SCANNED_BYTES);
+  const start = beginningOf(chunks);
   for (const key of ["hook_event_name", "hookEventName", "event", "type"]) {
     const found = new RegExp(`"${key}"\\s*:\\s*"([^"\\\\]{1,80})"`).exec(start);
     if (found?.[1] !== undefined) return found[1];
   }
   return undefined;
 }
+const beginningOf = (chunks: readonly Buffer[]): string =>
+  Buffer.concat(chunks.slice(0, 2)).toString("utf8", 0, SCANNED_BYTES);
 const SCANNED_BYTES = 8192;
 
 function queuedFiles(inboxDir: string): number {

@@ -93,6 +93,7 @@ describe.each(agents.map(({ source }) => [source]))("%s", (source) => {
           cwd: home,
           pid: 1,
           ppid: 1,
+          platform: "linux",
           write: (text) => {
             printed += text;
           },

@@ -252,6 +252,7 @@ const join = require("node:path").join;
 const stateDir = process.env.OPENHOOK_OTEL_HOME || ${JSON.stringify(stateDir)};
 module.exports.runHook(process.argv.slice(2), {
   env: process.env, variables: ${JSON.stringify(RECORDED_VARIABLES)}, stdin: process.stdin, cwd: process.cwd(), pid: process.pid, ppid: process.ppid,
+  platform: process.platform,
   write: (text) => process.stdout.write(text),
 }, { stateDir, inboxDir: join(stateDir, "inbox"), nodePath: process.execPath, programPath: ${JSON.stringify(programPath)} })
   .then(() => process.exit(0));

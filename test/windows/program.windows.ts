@@ -37,6 +37,19 @@ describe("hooks", () => {
   });
 });
 
+test("an agent without session ids has one session, although each hook has another shell above it", () => {
+  const { env } = newProfile("kiro");
+  expect(run(otel(["enable", "claude-code"], { env })).code).toBe(0);
+  const hook = "node C:/Users/kiro/AppData/Local/openhook-otel/hook.cjs --source kiro --drain no --event agent";
+  const events = ["agentSpawn", "userPromptSubmit", "preToolUse", "stop"].map((hook_event_name) => {
+    const payload = { hook_event_name, cwd: "C:\\work", prompt: "Hello", tool_name: "fs_read" };
+    return cmd(`${hook} ;exit 0 #openhook-otel& exit 0`, { env, stdin: JSON.stringify(payload) });
+  });
+  const results = runAll([...events, otel(["drain"], { env }), otel(["status", "--json"], { env })]);
+  expect(results.map(({ code, stderr }) => [code, stderr])).toEqual(results.map(() => [0, ""]));
+  expect(JSON.parse(results.at(-1)?.stdout ?? "").store.sessions).toBe(1);
+});
+
 describe("a damaged store", () => {
   test("is set aside in the drain that finds it", () => {
     const { env, state } = storeWithDamage("damaged");
