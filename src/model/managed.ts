@@ -2,8 +2,8 @@ import type { HookCommand } from "./hook-command.ts";
 
 /** Hooks that an administrator registers for all users of a machine, where the agent documents a place for that. */
 export interface ManagedInstaller {
-  /** Absolute; fixed, because a variable could come from a repository. */
-  path(platform: NodeJS.Platform): string;
+  /** Absolute; fixed, because a variable could come from a repository. `undefined`: not known on this platform. */
+  path(platform: NodeJS.Platform): string | undefined;
   /**
    * @param text the file as it is; `undefined` if there is none
    * @throws SettingsError if the agent itself could not read the file, or it has hooks of others in a form that cannot be merged

@@ -31,7 +31,8 @@ export async function managedFiles(
   const all: Omit<ManagedFile, "text">[] = [];
   for (const agent of await agents.list()) {
     const managed = (await agent.installer?.())?.default.managed;
-    if (managed !== undefined) all.push({ agent, managed, path: managed.path(platform) });
+    const path = managed?.path(platform);
+    if (managed !== undefined && path !== undefined) all.push({ agent, managed, path });
   }
   const unknown = names.find((name) => !all.some(({ agent }) => agent.source === name));
   if (unknown !== undefined) {

@@ -9,6 +9,9 @@ const managed = (
 
 /** What an administrator may already have in the file, by agent. */
 const EXISTING: Readonly<Record<string, readonly string[]>> = {
+  copilot: ['{\n  "version": 1,\n  "hooks": { "sessionStart": [{ "type": "command", "bash": "audit" }] }\n}\n'],
+  droid: ['{\n  "allowManagedHooksOnly": true\n}\n'],
+  "qwen-code": ['{\n  // ours\n  "ui": { "theme": "x" }\n}\n'],
   "claude-code": [],
   codex: ['allowed_sandbox_modes = ["read-only"] # ours\n', "[features]\r\nweb = true\r\n", "a = 1"],
   "gemini-cli": ['{\n  // ours\n  "ui": { "theme": "x" }\n}\n'],
@@ -28,7 +31,8 @@ test.each(managed)("%s: adding twice is adding once, and removing leaves what wa
     expect(left?.replace(/\r?\n$/, "")).toBe(text?.replace(/\r?\n$/, ""));
     expect(left === undefined ? [] : one.registered(left)).toEqual([]);
   }
-  for (const platform of ["linux", "darwin"] as const) expect(one.path(platform)).toMatch(/^\/(?:etc|Library)\//);
+  expect(one.path("linux")).toMatch(/^\/etc\//);
+  expect(one.path("darwin") ?? "/etc/").toMatch(/^\/(?:etc|Library)\//);
 });
 
 test("codex: hooks of others are not mixed with ours", async () => {

@@ -88,6 +88,9 @@ for user in "ada 61101" "bea 61102"; do
   say "doctor-$1"; as "$1" "$2" "$node" "$program" doctor --json || true
 done
 say elsewhere; ls elsewhere 2>/dev/null || echo none
+mv /usr/local/lib/openhook-otel/hook hook.away
+say broken; as ada 61101 "$node" "$program" doctor --json || true; as ada 61101 "$node" "$program" status || true
+mv hook.away /usr/local/lib/openhook-otel/hook
 say disable; "$node" "$program" disable --managed
 say left; cmp /etc/codex/requirements.toml codex.before; cmp /etc/gemini-cli/settings.json gemini.before; cmp /etc/claude-code/managed-settings.json before.json
 ls /etc/claude-code/managed-settings.d /etc/cursor /usr/local/lib/openhook-otel 2>&1 || true
@@ -110,8 +113,8 @@ const playedThrough = (): void => {
   expect(step("print")).toMatch(/^==> \/etc\/cursor\/hooks\.json$/m);
   expect(step("print")).not.toContain("allowed_sandbox_modes");
 
-  expect(step("enable").trim().split("\n")).toHaveLength(4);
-  expect(step("again").match(/already enabled for all users/g)).toHaveLength(4);
+  expect(step("enable").trim().split("\n")).toHaveLength(7);
+  expect(step("again").match(/already enabled for all users/g)).toHaveLength(7);
   expect(Object.keys(JSON.parse(step("claude")).hooks)).toContain("PostToolUseFailure");
   expect(step("codex")).toMatch(/^allowed_sandbox_modes = .* # ours\n# begin openhook-otel/);
   expect(step("modes")).toMatch(
@@ -130,11 +133,16 @@ const playedThrough = (): void => {
     expect(step(`doctor-${name}`)).toContain("registered for all users in /etc/codex/requirements.toml");
     expect(step(`doctor-${name}`)).not.toContain("switched off by");
     expect(step(`doctor-${name}`)).toContain("/etc/openhook-otel/config.json locks capture");
+    expect(step(`doctor-${name}`)).toContain("/usr/local/lib/openhook-otel/hook, for all users, starts drains with");
   }
+  expect(step("broken")).toMatch(
+    /registered for all users, but \S+hook is missing or cannot be executed; ask the admin/,
+  );
+  expect(step("broken")).toMatch(/Codex is not collected: it is registered for all users, but/);
   // A repository's variable does not move the state
   expect(step("elsewhere")).toBe("none\n");
 
-  expect(step("disable").match(/no longer enabled for all users/g)).toHaveLength(4);
+  expect(step("disable").match(/no longer enabled for all users/g)).toHaveLength(7);
   expect(step("left")).not.toMatch(/openhook-otel\.json|hooks\.json|hook\.conf/);
   expect(step("gone")).toBe("exit 0\n");
 };

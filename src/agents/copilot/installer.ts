@@ -23,7 +23,18 @@ export default oneFile({
   },
   remove: removeHooks,
   registered: hookEventsIn,
+  managed: {
+    // https://docs.github.com/en/copilot/reference/hooks-reference: policy hooks, read 2026-11-27; the folder is the one that 1.0.102
+    // read and whose hooks it ran on Linux. The others are not known
+    path: (platform) => (platform === "linux" ? POLICY_FILE : undefined),
+    // VS Code does not read it
+    add: (text, command) => addHooks(text, hooksFor(command, undefined, ["posix"], false)),
+    remove: removeHooks,
+    registered: hookEventsIn,
+  },
   async check(files, target) {
+    // Nothing switches policy hooks off
+    if (files.some(({ path }) => path === POLICY_FILE)) return [];
     const found = files.flatMap(({ text }) => (text === undefined ? [] : switchedOffIn(text)));
     found.push(...(await switchedOffElsewhere(target)));
     const isProject = files.some(({ path }) => path.startsWith(join(target.project, ".github")));
@@ -34,6 +45,8 @@ export default oneFile({
 });
 
 // --- internal ---
+
+const POLICY_FILE = "/etc/github-copilot/policy.d/openhook-otel.json";
 
 function homeOf({ home, project, env }: InstallTarget): string {
   const moved = env["COPILOT_HOME"];
@@ -95,9 +108,11 @@ function hooksFor(
   command: HookCommand,
   version: string | undefined,
   systems: readonly (typeof SYSTEMS)[number][],
+  editor = true,
 ): readonly FlatHook[] {
   const installed = parseVersion(version ?? "");
-  return EVENTS.filter(({ since }) => installed === undefined || compareVersions(since, installed) <= 0).map(
+  const isKnown = (since: string): boolean => installed === undefined || compareVersions(since, installed) <= 0;
+  return EVENTS.filter(({ since, isForEditor }) => isKnown(since) && (editor || isForEditor !== true)).map(
     ({ event, drain, timeoutSec, isForEditor }) => {
       const lines = systems.map((system) => {
         const { shell, unlessInCli } = SHELLS[system];

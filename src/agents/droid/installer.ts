@@ -11,6 +11,7 @@ import {
   registeredEvents,
   removeRegistrations,
 } from "../shared/settings/settings.ts";
+import { check, managedPath } from "./check.ts";
 
 export default oneFile({
   scopes: ["user", "project"],
@@ -18,6 +19,14 @@ export default oneFile({
   add: (text, { command }) => addRegistrations(text, registrationsFor(command)),
   remove: removeRegistrations,
   registered: registeredEvents,
+  check,
+  managed: {
+    // Where the program 0.225.2 reads an administrator's settings, with `hooks` among them; read 2026-11-27, not run
+    path: managedPath,
+    add: (text, command) => addRegistrations(text, registrationsFor(command)),
+    remove: removeRegistrations,
+    registered: registeredEvents,
+  },
   detect: detectBy("droid", ({ home }) => [join(home, ".factory")]),
 });
 

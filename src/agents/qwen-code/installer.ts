@@ -13,7 +13,7 @@ import {
 } from "../shared/settings/settings.ts";
 import { SOURCE } from "./adapter.ts";
 import { check } from "./check.ts";
-import { folderOf, HOOK_NAME, NOT_EVENTS, settingsPath } from "./settings.ts";
+import { folderOf, HOOK_NAME, NOT_EVENTS, settingsPath, systemSettingsPath } from "./settings.ts";
 
 export default oneFile({
   scopes: ["user", "project"],
@@ -22,6 +22,14 @@ export default oneFile({
   remove: (text) => removeRegistrations(text, NOT_EVENTS),
   registered: registeredEvents,
   check,
+  managed: {
+    // https://qwenlm.github.io/qwen-code-docs/en/users/configuration/settings: the system settings file; 0.24.4 ran its hooks and
+    // the user's on 2026-11-27
+    path: (platform) => systemSettingsPath({ env: {} }, platform),
+    add: (text, command) => addRegistrations(text, registrationsFor(command), NOT_EVENTS),
+    remove: (text) => removeRegistrations(text, NOT_EVENTS),
+    registered: registeredEvents,
+  },
   detect: detectBy("qwen", (target) => [join(folderOf(target), "settings.json")]),
 });
 

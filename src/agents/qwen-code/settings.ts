@@ -17,7 +17,7 @@ export const settingsPath = (scope: "user" | "project", target: InstallTarget): 
   join(scope === "project" ? join(target.project, ".qwen") : folderOf(target), "settings.json");
 
 /** The settings of the machine, which have the highest precedence. */
-export function systemSettingsPath({ env }: InstallTarget, platform: NodeJS.Platform): string {
+export function systemSettingsPath({ env }: Pick<InstallTarget, "env">, platform: NodeJS.Platform): string {
   const configured = env["QWEN_CODE_SYSTEM_SETTINGS_PATH"];
   if (configured !== undefined && configured !== "") return configured;
   if (platform === "darwin") return "/Library/Application Support/QwenCode/settings.json";

@@ -52,6 +52,10 @@ export async function agentReports(
       }
       if (status.managed !== null) {
         findings.push(inArea(status.title).ok(`registered for all users in ${status.managed}`));
+        const known = new Set(findings.map(({ text }) => text));
+        findings.push(
+          ...status.blocked.filter((text) => !known.has(text)).map((text) => inArea(status.title).broken(text)),
+        );
       }
       findings.push(...lastEvent(facts, context));
       if (agent !== undefined) findings.push(...(await readable(agent, facts, context)));

@@ -10,6 +10,7 @@ import { messageOf } from "../../model/error-message.ts";
 import { suggest } from "../../model/suggest.ts";
 import { isHookCurrent, onWindows } from "../../registration/hook-program.ts";
 import { brokenHook } from "../status/hook.ts";
+import { MANAGED_HOOK, managedHookConf } from "../status/managed-hook.ts";
 import type { Status } from "../status/shape.ts";
 import { broken, type Finding, inArea } from "./finding.ts";
 import { argumentsOf, windowsShells } from "./windows-shells.ts";
@@ -18,7 +19,9 @@ import { argumentsOf, windowsShells } from "./windows-shells.ts";
 export async function* hookFindings(status: Status, context: Context, hookSource: string): AsyncGenerator<Finding> {
   const { ok, remark, broken: brokenFinding } = inArea("hook");
   const isWanted = isHookWanted(status);
-  if (!isWanted && !status.hook.installed) return yield ok("not installed: no agent is enabled");
+  if (status.agents.some(({ managed }) => managed !== null)) yield* managedHookFindings(hookSource);
+  else if (!isWanted && !status.hook.installed) return yield ok("not installed: no agent is enabled");
+  if (!isWanted && !status.hook.installed) return;
   const problems = isWanted ? brokenHook(status.hook, true, context) : [];
   if (problems.length > 0) return yield* broken("hook", problems);
   let failure: string | undefined;
@@ -67,6 +70,18 @@ export async function* hookFindings(status: Status, context: Context, hookSource
   if (failure === undefined && !(await isHookCurrent(context, hookSource))) {
     yield remark(`${status.hook.path} is from another version`, `${suggest("doctor --fix")} updates it`);
   }
+}
+
+/** The hook for all users. What keeps it from running is reported with the agents. */
+async function* managedHookFindings(hookSource: string): AsyncGenerator<Finding> {
+  const { ok, remark } = inArea("hook");
+  const [bytes, shipped] = await Promise.all(
+    [MANAGED_HOOK, hookSource].map((path) => readFile(path).catch(() => undefined)),
+  );
+  if (bytes === undefined) return;
+  if (shipped !== undefined && !bytes.equals(shipped)) {
+    yield remark(`${MANAGED_HOOK} is from another version`, "ask the administrator to run enable --managed");
+  } else yield ok(`${MANAGED_HOOK}, for all users, starts drains with ${(await managedHookConf()).program}`);
 }
 
 /** True if an agent is configured to run our hook, so that it must be installed. */

@@ -38,10 +38,8 @@ export function brokenHook(hook: Status["hook"], isEnabled: boolean, { places, p
     : [`hooks cannot start a drain: ${hook.program}, named in ${places.hookConfPath}, does not exist: ${repair}`];
 }
 
-// --- internal ---
-
 /** A value that `enable` wrote for a POSIX shell. */
-function confValue(conf: string, name: string): string | null {
+export function confValue(conf: string, name: string): string | null {
   const found = new RegExp(`^${name}='((?:[^']|'\\\\'')*)'$`, "m").exec(conf)?.[1];
   return found === undefined ? null : found.replaceAll("'\\''", "'");
 }

@@ -5,6 +5,7 @@ import type { Context } from "../../context.ts";
 import type { Agent, Installer } from "../../model/agent.ts";
 import { suggest } from "../../model/suggest.ts";
 import { listed, readSettingsFiles, targetOf } from "../../registration/settings-edit.ts";
+import { brokenManagedHook } from "./managed-hook.ts";
 import type { AgentStatus, Registration } from "./shape.ts";
 
 /** Where registrations are looked for. */
@@ -51,8 +52,8 @@ export const isOfDeletedProject = ({ project }: Registration): boolean => projec
 // --- internal ---
 
 async function managedPath({ managed }: Installer, { platform }: Surroundings): Promise<string | null> {
-  if (managed === undefined || platform === "win32") return null;
-  const path = managed.path(platform);
+  const path = managed?.path(platform);
+  if (managed === undefined || path === undefined || platform === "win32") return null;
   const text = await readFileIfAny(path).catch(() => undefined);
   return text !== undefined && managed.registered(text.toString("utf8")).length > 0 ? path : null;
 }
@@ -64,7 +65,10 @@ async function blockedBy(
   installer: Installer,
   context: Surroundings,
 ): Promise<readonly string[]> {
-  const ofManaged = managed === null ? [] : await findingsOf([managed], context.cwd, installer, context);
+  const ofManaged =
+    managed === null
+      ? []
+      : [...(await brokenManagedHook()), ...(await findingsOf([managed], context.cwd, installer, context))];
   if (managed !== null && ofManaged.length === 0) return [];
   return [...new Set([...ofManaged, ...registrations.flatMap(({ blocked }) => blocked)])];
 }

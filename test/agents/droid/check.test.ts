@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { check } from "../../../src/agents/droid/check.ts";
+import droid from "../../../src/agents/droid/installer.ts";
+import type { HookCommand } from "../../../src/model/agent.ts";
+
+const home = mkdtempSync(join(tmpdir(), "openhook-droid-policy-"));
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+const command: HookCommand = ({ source }) => `/usr/local/lib/openhook-otel/hook ${source}`;
+const managed = join(home, "managed.json");
+
+async function findings(settings: string, user = "{}"): Promise<readonly string[]> {
+  const path = join(home, "settings.json");
+  writeFileSync(managed, settings);
+  writeFileSync(path, user);
+  const target = { home, project: join(home, "shop"), env: {} };
+  return (await check([{ path, text: user }], target, managed)).map(({ text }) => text);
+}
+
+test("an administrator's policy that keeps users' hooks from running is reported", async () => {
+  const policy = '{\n  "allowManagedHooksOnly": true\n}\n';
+  expect(await findings(policy)).toEqual([
+    expect.stringMatching(/^users' hooks are switched off by "allowManagedHooksOnly" in .*enable --managed$/),
+  ]);
+  // Then ours are among the administrator's
+  expect(await findings(droid.managed?.add(policy, command) ?? "")).toEqual([]);
+  expect(await findings("{}")).toEqual([]);
+});
+
+test("hooks that are switched off are reported, wherever", async () => {
+  const off = '{ "hooks": { "hooksDisabled": true } }';
+  expect(await findings("{}", off)).toEqual([expect.stringMatching(/is true in .*\/settings\.json; remove it$/)]);
+  expect(await findings(off)).toEqual([expect.stringMatching(/is true in .*\/managed\.json; remove it$/)]);
+});
