@@ -1,5 +1,6 @@
 import { allRecords } from "../config/backup.ts";
 import type { Context } from "../context.ts";
+import { suggest } from "../model/suggest.ts";
 import { changedPaths, type DisablePlan, disabledText, planDisable } from "../registration/disable-plan.ts";
 import { writeDisable } from "../registration/disable-write.ts";
 import { complainTo, forEachAgent } from "../registration/for-each-agent.ts";
@@ -70,7 +71,9 @@ export async function disable(
     const left = await allRecords(context.places.backupDir);
     context.stdout.write(remainingText(left));
     if (enabled.length > 0 && left.length === 0) {
-      await removeHookProgram(context);
+      const running = await removeHookProgram(context);
+      if (running.length > 0)
+        context.stdout.write(`A process still runs ${listed(running)}: ${suggest("uninstall")} removes it later.\n`);
       const { stateDir } = context.places;
       context.stdout.write(
         `The hook program is removed. Collected data stays in ${stateDir}; delete that directory to remove it.\n`,

@@ -29,6 +29,7 @@ export interface DrainCommandOptions {
  */
 export async function drain(options: DrainCommandOptions, context: Context): Promise<number> {
   if (options.quiet && (await restartWithoutRepositoryVariables(context, options.events ? ["--events"] : []))) return 0;
+  if (!options.quiet) await (await import("../registration/renew-copy.ts")).renewCopy(context);
   const log = new DrainLog(context);
   let deps: DrainDeps;
   let report: DrainReport | undefined;
@@ -43,7 +44,11 @@ export async function drain(options: DrainCommandOptions, context: Context): Pro
     return 1;
   }
   await log.flush();
-  if (options.quiet) return 0;
+  if (options.quiet) {
+    const { tidyCopies } = await import("../registration/old-copies.ts");
+    await tidyCopies(context);
+    return 0;
+  }
   if (options.json) context.stdout.write(`${JSON.stringify(report ?? { busy: true })}\n`);
   else context.stdout.write(drainText(report, deps.loaded));
   return 0;

@@ -3,7 +3,9 @@ import type { Context } from "../context.ts";
 import { type EnablePlan, enabledText, hasChanges, planEnable } from "../registration/enable-plan.ts";
 import { writeEnable } from "../registration/enable-write.ts";
 import { complainTo, forEachAgent } from "../registration/for-each-agent.ts";
+import { readHookConf } from "../registration/hook-conf.ts";
 import { installHookProgram } from "../registration/hook-program.ts";
+import { folderOf, isCopy } from "../registration/installed-copy.ts";
 import { installerFindings, type PresentAgent, presentAgents } from "../registration/present-agents.ts";
 import { type AgentLookup, namedAgents, type Scope, scopeOf, withUserErrors } from "../registration/settings-edit.ts";
 import { plainStatusLineText, refuseStatusLineOf, statusLineText } from "../registration/status-line.ts";
@@ -86,6 +88,9 @@ export async function enable(
         ? "The next session is collected."
         : "Until then nothing is collected.";
       context.stdout.write(`${next} Collected data is stored in ${context.places.stateDir}\n`);
+      const { program } = await readHookConf(context.places.hookConfPath);
+      if (program !== null && isCopy(program, context.places))
+        context.stdout.write(`Hooks use a copy of this program in ${folderOf(program)}\n`);
     }
     if (statusLine) context.stdout.write(plainStatusLineText(context));
     return done.length === chosen.length ? 0 : 1;

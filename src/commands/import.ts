@@ -47,6 +47,7 @@ export async function importPast(
   const agents = agentsToImport(names, deps.agents);
   const sinceMs = options.since === undefined ? undefined : sinceOf(options.since, context.now());
   if (options.export) requireDestination(deps);
+  if (!options.dryRun) await (await import("../registration/renew-copy.ts")).renewCopy(context);
   const progress = new ProgressLine(context);
   try {
     const report = await whenNoDrain(deps, () =>

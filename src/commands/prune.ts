@@ -8,6 +8,7 @@ import { type PruneRequest, pruneDryRun, quarantinedBefore } from "../drain/prun
 import { keptText, prunedLines } from "../drain/prune-text.ts";
 import type { Pruned } from "../drain/pruned.ts";
 import { messageOf } from "../model/error-message.ts";
+import { renewCopy } from "../registration/renew-copy.ts";
 import { withOpenStore } from "../sessions/open-store.ts";
 import { storeBytes } from "../store/size.ts";
 import { localTime, megabytes, plural } from "../text/figures.ts";
@@ -51,6 +52,7 @@ export async function prune(options: PruneOptions, context: Context): Promise<nu
   const progress = new ProgressLine(context);
   const onProgress = (sessions: number, of: number): void =>
     progress.line(sessions / of, `${sessions} of ${plural(of, "session")} removed from the store`);
+  await renewCopy(context);
   try {
     const report = await drainNow(await drainDeps(context, log.line), {
       endIdle: false,

@@ -4,6 +4,7 @@ import { type Context, UserError } from "../context.ts";
 import { drainDeps } from "../drain/from-process.ts";
 import { DrainLog } from "../drain/log.ts";
 import { messageOf } from "../model/error-message.ts";
+import { renewCopy } from "../registration/renew-copy.ts";
 import { withGivenUmask } from "../umask.ts";
 import { drainNow } from "./drain.ts";
 
@@ -19,6 +20,7 @@ export async function run([program = "", ...args]: readonly string[], context: C
   const code = await exitCodeOf(program, args, context);
   const log = new DrainLog(context);
   try {
+    await renewCopy(context);
     const deps = await drainDeps(context, log.line);
     const report = await drainNow(deps, { endIdle: false, quiet: false });
     for (const problem of report?.problems ?? []) context.stderr.write(`openhook-otel: ${problem}\n`);

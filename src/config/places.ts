@@ -24,6 +24,8 @@ export interface Places {
   readonly hookPath: string;
   /** What the hook program must know about this installation; written by `enable`. */
   readonly hookConfPath: string;
+  /** Has one folder per installed version of this program, which hooks and drains run. */
+  readonly copiesDir: string;
 }
 
 export interface PlacesInput {
@@ -52,6 +54,7 @@ export function placesOf({ env, home, platform }: PlacesInput): Places {
     machineConfigPath: join(machineRoot(platform), "config.json"),
     hookPath: join(hookDir, platform === "win32" ? "hook.cjs" : "hook"),
     hookConfPath: join(hookDir, "hook.conf"),
+    copiesDir: moved ?? join(dataRoot({ env, home, platform }), "openhook-otel"),
   };
 }
 
@@ -123,6 +126,13 @@ function stateRoot({ env, home, platform }: PlacesInput): string {
   const xdg = absolute(env["XDG_STATE_HOME"]);
   if (xdg !== undefined) return xdg;
   return platform === "darwin" ? join(home, "Library", "Application Support") : join(home, ".local", "state");
+}
+
+function dataRoot({ env, home, platform }: PlacesInput): string {
+  if (platform === "win32") return stateRoot({ env, home, platform });
+  const xdg = absolute(env["XDG_DATA_HOME"]);
+  if (xdg !== undefined) return xdg;
+  return platform === "darwin" ? join(home, "Library", "Application Support") : join(home, ".local", "share");
 }
 
 function configRoot({ env, home, platform }: PlacesInput): string {

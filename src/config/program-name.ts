@@ -14,12 +14,14 @@ export interface ProgramStart {
 
 /**
  * How to start this program from the user's shell: `openhook-otel` if the first program of that name in PATH is this one,
- * otherwise Node and the program's path, relative where that is shorter, quoted where the shell needs it.
+ * `npx openhook-otel` if npx started it, otherwise Node and the program's path, relative where that is shorter, quoted where the shell needs it.
  *
  * @throws never
  */
 export function programName(start: ProgramStart): string {
   const { cwd, nodePath, programPath } = start;
+  // In PATH only while npx runs it
+  if (/[\\/]_npx[\\/]/.test(programPath)) return "npx openhook-otel";
   const program = realPath(programPath);
   if (program !== undefined && firstInPath("openhook-otel", start) === program) return "openhook-otel";
   const realNode = realPath(nodePath);

@@ -87,6 +87,9 @@ export async function unsetInFile(key: string, path: string): Promise<boolean> {
   return true;
 }
 
+/** The JSON Schema for editors, which the first change of the settings writes beside them. */
+export const schemaPathOf = (configPath: string): string => join(dirname(configPath), SCHEMA_NAME);
+
 // --- internal ---
 
 /** A target's location in the file, existing or not. Header names are matched case-insensitively. */
@@ -118,7 +121,7 @@ function edited(before: Buffer | undefined, path: string, change: (document: str
 async function write(path: string, text: string, before: Buffer | undefined, secret: boolean): Promise<void> {
   await writeFileAtomic(path, text, { expect: before ?? null, forceMode: secret });
   if (!text.includes(`"./${SCHEMA_NAME}"`)) return;
-  const schemaPath = join(dirname(path), SCHEMA_NAME);
+  const schemaPath = schemaPathOf(path);
   const schema = Buffer.from(`${JSON.stringify(configJsonSchema(), null, 2)}\n`);
   if (basename(path) !== SCHEMA_NAME && !(await readFileIfAny(schemaPath))?.equals(schema)) {
     await writeFileAtomic(schemaPath, schema);

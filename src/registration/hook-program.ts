@@ -19,6 +19,9 @@ import type { HookCommand } from "../model/agent.ts";
 import { suggest } from "../model/suggest.ts";
 import { summaryPath } from "../statusline/summary.ts";
 import { makeSpareFiles } from "../store/spare-files.ts";
+import { readHookConf } from "./hook-conf.ts";
+import { folderOf, installCopy, isCopy, noteChosen } from "./installed-copy.ts";
+import { copiesIn, removeCopy, removeOldCopies } from "./old-copies.ts";
 import { refuseSudo } from "./sudo.ts";
 import { wrapperPathOf, wrapperProgram } from "./wrappers.ts";
 
@@ -63,8 +66,8 @@ export const statusLinePathOf = ({ hookPath }: Context["places"]): string => joi
 export const onWindows = ({ places, nodePath }: Context): WindowsLine => ({ hookPath: places.hookPath, nodePath });
 
 /**
- * Installs the program that agents start, its configuration and its directories, and the programs for wrappers and status lines if
- * they are used. Correct files are not rewritten.
+ * Installs the program that agents start, a copy of this program for its drains, its configuration and its directories, and the programs
+ * for wrappers and status lines if they are used. Correct files are not rewritten.
  *
  * @param hookSource the shipped program, absolute
  * @returns whether anything was missing or different
@@ -76,14 +79,17 @@ export async function installHookProgram(
   hookSource: string,
   { statusLine = false }: { readonly statusLine?: boolean } = {},
 ): Promise<boolean> {
-  const { places, nodePath, programPath, platform } = context;
+  const { places, nodePath, platform } = context;
   await refuseSudo(context);
   const program = await shipped(hookSource);
   for (const path of [places.stateDir, places.inboxDir, places.claimedDir, places.quarantineDir]) {
     await makePrivate(path, platform);
   }
   makeSpareFiles(places.stateDir, LOST_COUNT);
-  const conf = `state=${quoted(places.stateDir)}\nnode=${quoted(nodePath)}\nprogram=${quoted(programPath)}\n`;
+  const { program: before } = await readHookConf(places.hookConfPath);
+  const copy = await installCopy(context);
+  if (copy !== before && isCopy(copy, places)) await noteChosen(copy, context.now());
+  const conf = `state=${quoted(places.stateDir)}\nnode=${quoted(nodePath)}\nprogram=${quoted(copy)}\n`;
   // The program reads its configuration, so that is written first
   const written = [
     await writeIfDifferent(places.hookConfPath, Buffer.from(conf), platform === "win32" ? 0 : 0o600),
@@ -104,6 +110,7 @@ export async function installHookProgram(
     }
   }
   if (isNoexec(places.hookPath, platform)) throw new UserError("E_INSTALLATION", noexecText(places.hookPath), 1);
+  if (isCopy(copy, places)) await removeOldCopies(copy, context);
   return written.includes(true);
 }
 
@@ -130,15 +137,31 @@ export function isNoexec(path: string, platform: NodeJS.Platform): boolean {
 export const noexecText = (path: string): string =>
   `${path} cannot be executed: its folder does not allow programs (noexec), so agents could not be collected; set OPENHOOK_OTEL_HOME to a folder that allows programs, then: ${suggest("enable")}`;
 
-/** Removes the program and its configuration. The state stays. */
-export async function removeHookProgram({ places }: Context): Promise<void> {
+/**
+ * Removes the program, its configuration and the copies for its drains. The state stays.
+ *
+ * @returns copies that could not be removed, because a drain still runs them for example
+ */
+export async function removeHookProgram({ places, platform }: Context): Promise<readonly string[]> {
+  const folders = await installedFolders(places);
   await removeFile(statusLinePathOf(places));
   await removeFile(summaryPath(places.stateDir));
   await removeFile(places.hookPath);
   await removeFile(places.hookConfPath);
+  const left: string[] = [];
+  for (const folder of folders) if (!(await removeCopy(folder, platform))) left.push(folder);
   const directory = dirname(places.hookPath);
   // Fails if the user has files in it, which must stay
   if (directory !== places.stateDir) await rmdir(directory).catch(() => {});
+  return left;
+}
+
+/** Every copy of this program, in use or not, and what killed processes left of one. */
+export async function installedFolders(places: Context["places"]): Promise<readonly string[]> {
+  const { program } = await readHookConf(places.hookConfPath);
+  const recorded = program !== null && isCopy(program, places) ? [dirname(folderOf(program))] : [];
+  const all = await Promise.all([...new Set([places.copiesDir, ...recorded])].map(copiesIn));
+  return all.flatMap(({ copies, unfinished }) => [...copies, ...unfinished]);
 }
 
 // --- internal ---

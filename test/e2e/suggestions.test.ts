@@ -127,7 +127,7 @@ test("no message names a command in another way", () => {
   expect(found).toEqual([]);
 });
 const COMMANDS =
-  / (?:enable|disable|status|doctor|sessions|show|view|report|explain|drain|import|preview|reconcile|replay|prune|convert|conformance|bridge|wrap|unwrap|stack|config|demo)$/;
+  / (?:enable|disable|uninstall|status|doctor|sessions|show|view|report|explain|drain|import|preview|reconcile|replay|prune|convert|conformance|bridge|wrap|unwrap|stack|config|demo)$/;
 
 describe("the program's name", () => {
   const start = (cwd: string | undefined, path: string) => ({
@@ -150,6 +150,11 @@ describe("the program's name", () => {
     expect(programName(start(ROOT, path))).toBe(`node ${relative(ROOT, PROGRAM)}`);
     expect(programName(start(machine.home, path))).toBe(`node ${PROGRAM}`);
     expect(programName(start(undefined, ""))).toBe(`${process.execPath} ${PROGRAM}`);
+  });
+
+  test("npx, if npx runs it: its folder is in PATH only until it ends", () => {
+    const programPath = "/home/dev/.npm/_npx/1a2b/node_modules/openhook-otel/dist/openhook-otel.cjs";
+    expect(programName({ ...start(machine.home, ""), programPath })).toBe("npx openhook-otel");
   });
 
   test("a path with blanks or quotes is quoted for the shell", () => {

@@ -43,6 +43,9 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/e2e/delivery.test.ts": "backends that fail, with the built program; e2e/full-way.test.ts delivers once",
   "test/e2e/system-authorities.test.ts":
     "the operating system's authorities, with the built program; otlp/tls.test.ts has the others",
+  "test/e2e/installed-copy.test.ts":
+    "the program as npx and npm install it, with the built program; registration/installed-copy.test.ts has the rules",
+  "test/e2e/uninstall.test.ts": "everything removed, with the built program; commands/enable.test.ts has disable",
   "test/e2e/managed.test.ts":
     "an administrator's machine with two users, with the built program; agents/managed.test.ts has the files",
   "test/e2e/grpc.test.ts": "OTLP over gRPC with the built program; otlp/grpc.test.ts has the outcomes",

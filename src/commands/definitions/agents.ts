@@ -40,6 +40,17 @@ export function addAgentCommands(program: Command, { context, done, hookSource }
     });
 
   program
+    .command("uninstall")
+    .description("remove everything that enable and wrap have set up on this machine; collected data stays")
+    .option("--purge", "also remove all collected data and your settings", false)
+    .option("-y, --yes", "do not ask", false)
+    .option("--dry-run", "show what would be removed, without removing it", false)
+    .action(async (options) => {
+      const [{ uninstall }, lookup] = await Promise.all([import("../set-up.ts"), agentLookup()]);
+      await done(uninstall(options, context, lookup));
+    });
+
+  program
     .command("status")
     .description("show installed hooks, the queue and the last delivery")
     .option("--json", "print JSON", false)

@@ -59,14 +59,6 @@ export async function* hookFindings(status: Status, context: Context, hookSource
       `${suggest(`enable ${agent}`)} writes it again (add --scope project for a project's settings)`,
     );
   }
-  // Two installations, for example under two versions of Node: hooks do not start the one that is updated here
-  const { program } = status.hook;
-  if (program !== null && program !== context.programPath) {
-    yield remark(
-      `hooks start drains with ${program}, and this is ${context.programPath}`,
-      `${suggest("doctor --fix")} makes them start this one`,
-    );
-  }
   if (failure === undefined && !(await isHookCurrent(context, hookSource))) {
     yield remark(`${status.hook.path} is from another version`, `${suggest("doctor --fix")} updates it`);
   }

@@ -13,6 +13,7 @@ import { unwritableRemark } from "../status/state-directory.ts";
 import type { ExposedFiles } from "./exposed-files.ts";
 import { broken, type Finding, inArea } from "./finding.ts";
 import { hookFindings } from "./hook.ts";
+import { installedFindings, leftoverFindings } from "./installed.ts";
 
 /**
  * Node, and what all agents on this machine share.
@@ -29,6 +30,8 @@ export async function* machineFindings(
   yield* nodeFindings(status, context);
   yield* stateFindings(context, exposed);
   yield* hookFindings(status, context, hookSource);
+  yield* installedFindings(status, context);
+  yield* leftoverFindings(status, context);
   yield* configFindings(status, context);
   yield* discoveryFindings(context);
 }

@@ -1,14 +1,15 @@
 import { constants, existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import type { Context } from "../../context.ts";
 import { suggest } from "../../model/suggest.ts";
+import { readHookConf } from "../../registration/hook-conf.ts";
 import { isNoexec, noexecText } from "../../registration/hook-program.ts";
+import { versionOf } from "../../registration/installed-copy.ts";
 import { isAccessible } from "./files.ts";
 import type { Status } from "./shape.ts";
 
 /** The program that agents start. */
 export async function hookOf({ places, platform }: Context): Promise<Status["hook"]> {
-  const conf = await readFile(places.hookConfPath, "utf8").catch(() => "");
+  const { node, program } = await readHookConf(places.hookConfPath);
   const installed = existsSync(places.hookPath);
   // On Windows, Node runs it, so it only needs to be readable
   const mode = platform === "win32" ? constants.R_OK : constants.X_OK;
@@ -17,8 +18,9 @@ export async function hookOf({ places, platform }: Context): Promise<Status["hoo
     path: places.hookPath,
     installed,
     executable,
-    node: confValue(conf, "node"),
-    program: confValue(conf, "program"),
+    node,
+    program,
+    version: program === null ? null : versionOf(program),
   };
 }
 
@@ -36,10 +38,4 @@ export function brokenHook(hook: Status["hook"], isEnabled: boolean, { places, p
   return existsSync(hook.program)
     ? []
     : [`hooks cannot start a drain: ${hook.program}, named in ${places.hookConfPath}, does not exist: ${repair}`];
-}
-
-/** A value that `enable` wrote for a POSIX shell. */
-export function confValue(conf: string, name: string): string | null {
-  const found = new RegExp(`^${name}='((?:[^']|'\\\\'')*)'$`, "m").exec(conf)?.[1];
-  return found === undefined ? null : found.replaceAll("'\\''", "'");
 }

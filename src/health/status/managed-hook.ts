@@ -1,9 +1,8 @@
 import { constants } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { type HookConf, readHookConf } from "../../registration/hook-conf.ts";
 import { MANAGED_FOLDER } from "../../registration/managed.ts";
 import { isAccessible } from "./files.ts";
-import { confValue } from "./hook.ts";
 
 /** The hook program that an administrator installed for all users. */
 export const MANAGED_HOOK = join(MANAGED_FOLDER, "hook");
@@ -23,7 +22,4 @@ export async function brokenManagedHook(): Promise<readonly string[]> {
 }
 
 /** What it starts drains with. */
-export async function managedHookConf(): Promise<{ readonly node: string | null; readonly program: string | null }> {
-  const conf = await readFile(`${MANAGED_HOOK}.conf`, "utf8").catch(() => "");
-  return { node: confValue(conf, "node"), program: confValue(conf, "program") };
-}
+export const managedHookConf = (): Promise<HookConf> => readHookConf(`${MANAGED_HOOK}.conf`);

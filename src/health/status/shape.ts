@@ -13,6 +13,8 @@ export interface Status {
     /** What the hook starts drains with, from its `hook.conf`. */
     readonly node: string | null;
     readonly program: string | null;
+    /** Of that program. */
+    readonly version: string | null;
   };
   readonly state_dir: string;
   readonly state_dir_exists: boolean;

@@ -1,0 +1,91 @@
+import { execFile } from "node:child_process";
+import { readdir, readFile, rename, rm, rmdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import type { Context } from "../context.ts";
+import { folderOf, isCopy, isVersion, UNFINISHED } from "./installed-copy.ts";
+
+/**
+ * Removes the copies beside `current` that nothing uses: hooks have started `current` for an hour, and no process runs them. Also what killed
+ * processes left.
+ *
+ * @param current the program that hooks start; it is a copy
+ * @returns the folders that were removed
+ */
+export async function removeOldCopies(
+  current: string,
+  { now, platform }: Pick<Context, "now" | "platform">,
+): Promise<readonly string[]> {
+  const oldest = now() - UNUSED_MS;
+  if ((await ageOf(folderOf(current))) > oldest) return [];
+  const { copies, unfinished } = await copiesIn(dirname(folderOf(current)));
+  const removed: string[] = [];
+  for (const folder of [...copies.filter((one) => one !== folderOf(current)), ...unfinished]) {
+    if ((await ageOf(folder)) <= oldest && (await removeCopy(folder, platform))) removed.push(folder);
+  }
+  return removed;
+}
+
+/** The same for a drain that a hook started. @throws never */
+export async function tidyCopies({ programPath, places, now, platform }: Context): Promise<void> {
+  if (!isCopy(programPath, places)) return;
+  await removeOldCopies(programPath, { now, platform }).catch(() => []);
+}
+
+/** Every copy in this folder, and what killed processes left there. */
+export async function copiesIn(
+  copiesDir: string,
+): Promise<{ readonly copies: readonly string[]; readonly unfinished: readonly string[] }> {
+  const names = await readdir(copiesDir).catch(() => []);
+  const paths = (isOne: (name: string) => boolean) =>
+    names
+      .filter(isOne)
+      .sort()
+      .map((name) => join(copiesDir, name));
+  return { copies: paths(isVersion), unfinished: paths((name) => name.startsWith(UNFINISHED)) };
+}
+
+/**
+ * Removes a copy, unless a process runs it.
+ *
+ * @returns whether it is gone
+ */
+export async function removeCopy(folder: string, platform: NodeJS.Platform): Promise<boolean> {
+  if (platform !== "win32" && (await isRunning(folder).catch(() => true))) return false;
+  const away = join(dirname(folder), `${UNFINISHED}old-${process.pid}-${Date.now()}`);
+  try {
+    // In one step: a killed process leaves no part under the name of a copy. Windows refuses it while a process runs the copy
+    await rename(folder, away);
+  } catch {
+    return false;
+  }
+  await rm(away, { recursive: true, force: true });
+  await rmdir(dirname(folder)).catch(() => {});
+  return true;
+}
+
+// --- internal ---
+
+/** Longer than a drain runs, also on another machine that shares this home, whose processes we cannot see. */
+const UNUSED_MS = 3_600_000;
+
+/** When the copy was chosen, or an unfinished one begun. */
+const ageOf = (folder: string): Promise<number> =>
+  stat(folder).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => Number.POSITIVE_INFINITY,
+  );
+
+async function isRunning(folder: string): Promise<boolean> {
+  const own = String(process.pid);
+  const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name) && name !== own);
+  if (pids.length === 0) {
+    const { stdout } = await promisify(execFile)("/bin/ps", ["-axww", "-o", "pid=,args="], { maxBuffer: 1 << 26 });
+    return stdout.split("\n").some((line) => line.includes(`${folder}/`) && Number.parseInt(line, 10) !== process.pid);
+  }
+  for (const pid of pids) {
+    const command = await readFile(join("/proc", pid, "cmdline"), "utf8").catch(() => "");
+    if (command.includes(`${folder}/`)) return true;
+  }
+  return false;
+}
