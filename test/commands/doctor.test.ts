@@ -27,6 +27,7 @@ import { agentReports } from "../../src/health/doctor/agents.ts";
 import type { Agent, Installer } from "../../src/model/agent.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { readStore } from "../../src/store/read-only.ts";
+import { VERSION } from "../../src/version.ts";
 import { startGrpcReceiver } from "../receiver/grpc-receiver.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { CONTROL, columnsOf, contextAt, SGR } from "../support/context.ts";
@@ -269,8 +270,10 @@ describe("doctor", () => {
     expect(code).toBe(0);
     expect(about("hook")).toEqual([
       `ok: ${of.places.hookPath} records an event and prints nothing`,
-      `remark: hooks start drains with ${before}, and this is ${program}`,
       `remark: ${of.places.hookPath} is from another version`,
+    ]);
+    expect(about("version")).toEqual([
+      `remark: hooks start drains with ${before} (an unknown version), and this is ${program} (${VERSION})`,
     ]);
     const fixed = await examine({}, true);
     expect(fixed.report.fixed).toEqual([`reinstalled the hook program: ${of.places.hookPath}`]);

@@ -28,7 +28,7 @@ export async function* installedFindings({ hook }: Status, context: Context): As
   } else if (isPackage(programPath)) {
     const why = "an update or npm could remove it while a drain runs";
     yield remark(`hooks use ${folderOf(program)} itself: ${why}`, `${suggest("doctor --fix")} makes a copy for them`);
-  } else yield ok(`${VERSION}, hooks use this clone (${folderOf(program)})`);
+  } else yield ok(`${VERSION}, hooks use it in ${folderOf(program)}`);
 }
 
 /** Copies that hooks do not use, and what killed processes left. Drains remove them after an hour. */
