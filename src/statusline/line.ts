@@ -19,7 +19,7 @@ export interface ReportedLimit {
   readonly resetsAtMs: number;
 }
 
-/** Limits that are older than this show when they were true. The same in statusline.sh. */
+/** Figures that are older than this show their time. The same in statusline.sh. */
 const STALE_MS = 600_000;
 
 /**

@@ -21,7 +21,7 @@ export default oneFile({
   path: settingsPath,
   add(text, { command, version, statusLine }) {
     const registered = addRegistrations(text, registrationsFor(command, version));
-    return statusLine === undefined ? registered : addStatusLine(registered, statusLine);
+    return statusLine === undefined ? registered : addStatusLine(registered, statusLine, version);
   },
   remove(text) {
     const left = removeRegistrations(text);

@@ -1,3 +1,4 @@
+import { compareVersions, parseVersion } from "../shared/payload/version.ts";
 import { appendTo, type Json, nodeAt, parseDocument, plainOf, removeAt, replaceAt } from "../shared/settings/jsonc.ts";
 
 // https://code.claude.com/docs/en/statusline: one command per user, in `statusLine` of the settings, read 2026-11-27
@@ -11,9 +12,15 @@ export function statusLineOwner(text: string): "ours" | "other" | undefined {
   return typeof line === "string" && IS_OURS.test(line) ? "ours" : "other";
 }
 
-/** Sets our status line. One that the user has stays. @returns the same string if nothing had to change */
-export function addStatusLine(text: string, command: string): string {
-  const value: Json = { type: "command", command };
+/**
+ * Sets our status line. One that the user has stays.
+ *
+ * @param version of the agent, if it is known
+ * @returns the same string if nothing had to change
+ */
+export function addStatusLine(text: string, command: string, version: string | undefined): string {
+  const refreshes = compareVersions(parseVersion(version ?? "") ?? "0", REFRESHES_SINCE) >= 0;
+  const value: Json = { type: "command", command, ...(refreshes && { refreshInterval: REFRESH_S }) };
   const owner = statusLineOwner(text);
   if (owner === "other") return text;
   const body = bodyOf(text);
@@ -34,6 +41,10 @@ export function removeStatusLine(text: string): string | undefined {
 }
 
 // --- internal ---
+
+/** The agent draws the line when a turn ends, before the drain that the turn's end starts: without this, figures are a turn old. */
+const REFRESH_S = 10;
+const REFRESHES_SINCE = "2.1.97";
 
 /** The program, or our mark if its folder has another name: see `statusLineCommandOf`. */
 const IS_OURS = /openhook-otel[/\\]statusline(?![\w./\\-])|#openhook-otel(?:\s*$|& exit 0$)/;
