@@ -5,17 +5,20 @@ export const budgetsText =
 # One rule for each budget, with a unique name in the label \`budget\`. Without the label \`vcs_repository_name\` it covers
 # everything; with it, only that repository.
 # Spending: openhook:budget_spent:ratio_1h, _1d, _7d, _30d (rules/recording.yaml). Alerts: OpenhookBudget… (rules/alerts.yaml).
-groups:
-  - name: openhook-budgets
-    interval: 5m
-    rules:
-      - record: openhook:budget_usd
-        expr: vector(2000)
-        labels:
-          budget: team
-      # - record: openhook:budget_usd
-      #   expr: vector(300)
-      #   labels:
-      #     budget: lighthouse
-      #     vcs_repository_name: lighthouse
+#
+# No budget is set. To set one, remove the next line, and the first two characters of the lines below it.
+groups: []
+# groups:
+#   - name: openhook-budgets
+#     interval: 5m
+#     rules:
+#       - record: openhook:budget_usd
+#         expr: vector(2000)
+#         labels:
+#           budget: team
+#       - record: openhook:budget_usd
+#         expr: vector(300)
+#         labels:
+#           budget: lighthouse
+#           vcs_repository_name: lighthouse
 `;

@@ -24,6 +24,7 @@ export const collectorHealth = (): Dashboard =>
       stat({
         title: "Machines reporting",
         description: "Machines that reported in this time range.",
+        todo: "If it falls, see “Silent for” below.",
         unit: UNIT.count,
         width: 4,
         expr: `count(${sumBy(["machine"], exact(of.self("drain.count")))} > 0)`,
@@ -33,6 +34,7 @@ export const collectorHealth = (): Dashboard =>
       stat({
         title: "Silent machines",
         description: `Machines seen in the last ${IDLE}, but not in the last ${SILENT_DAYS} days: a holiday, or openhook-otel does not run or cannot deliver.`,
+        todo: "Run `openhook-otel doctor` there.",
         unit: UNIT.count,
         width: 4,
         steps: [
@@ -47,6 +49,7 @@ export const collectorHealth = (): Dashboard =>
         title: "Dropped",
         description:
           "Spans dropped from a machine's queue before a backend accepted them, and events lost because its disk was full. Must stay 0.",
+        todo: "Fix the connection or the disk of the machine that the alert OpenhookDropped names; its store still has the sessions.",
         unit: UNIT.count,
         width: 4,
         steps: [
@@ -61,6 +64,7 @@ export const collectorHealth = (): Dashboard =>
         title: "Quarantined",
         description:
           "Payloads that no adapter recognised, on all machines now. `openhook-otel replay` retries them after an update.",
+        todo: "Update openhook-otel there first.",
         unit: UNIT.count,
         width: 4,
         steps: [
@@ -75,6 +79,7 @@ export const collectorHealth = (): Dashboard =>
         title: "Unknown names",
         description:
           "Distinct events, fields and records that the installed versions do not know, on all machines now: an agent changed.",
+        todo: "Update openhook-otel, or report the names that `openhook-otel doctor` prints.",
         unit: UNIT.count,
         width: 4,
         steps: [
@@ -88,6 +93,7 @@ export const collectorHealth = (): Dashboard =>
       stat({
         title: "Oldest queued span",
         description: "The age of the oldest queued span on the machine furthest behind, at its last report.",
+        todo: "Above an hour, run `openhook-otel status` on that machine: it shows the backend's answer.",
         unit: UNIT.seconds,
         width: 4,
         steps: [
@@ -104,6 +110,7 @@ export const collectorHealth = (): Dashboard =>
         title: "Machines",
         description:
           "Each machine's last report. A machine that cannot deliver cannot report its queue either: see “Silent for”.",
+        todo: "Run `openhook-otel doctor` on machines with coloured values.",
         width: 24,
         height: 10,
         by: [
@@ -175,6 +182,7 @@ export const collectorHealth = (): Dashboard =>
       bars({
         title: "Export requests",
         description: "By outcome. retry: retried later. refused and partial: the backend rejected data.",
+        todo: "Refused requests need a change of the backend or its limits: `openhook-otel status` shows its answer.",
         unit: UNIT.count,
         decimals: 0,
         width: 8,
@@ -190,6 +198,7 @@ export const collectorHealth = (): Dashboard =>
       bars({
         title: "Drains",
         description: "By outcome. The next drain reports a killed one.",
+        todo: "Failed drains: `openhook-otel doctor` on that machine says why.",
         unit: UNIT.count,
         decimals: 0,
         width: 8,
@@ -202,6 +211,7 @@ export const collectorHealth = (): Dashboard =>
       lines({
         title: "Drain duration",
         description: "Over the six hours before each point. Agents never wait for drains.",
+        todo: "If it grows for days, prune old sessions or look for a slow disk.",
         unit: UNIT.seconds,
         width: 8,
         queries: [
@@ -214,6 +224,7 @@ export const collectorHealth = (): Dashboard =>
       lines({
         title: "Queue",
         description: "Payloads in inboxes and spans in outboxes on all machines, at their last report.",
+        todo: "If it grows, the backend does not accept data: see the export requests.",
         unit: UNIT.count,
         width: 8,
         queries: [
@@ -227,6 +238,7 @@ export const collectorHealth = (): Dashboard =>
       stat({
         title: "Successful export requests",
         description: "Accepted completely by the backend, as a share of all requests.",
+        todo: "Below 99 %, see which signal and outcome fail in “Export requests”.",
         unit: UNIT.share,
         decimals: 1,
         width: 8,
@@ -249,6 +261,7 @@ export const collectorHealth = (): Dashboard =>
       lines({
         title: "Store size",
         description: "The largest, and the total.",
+        todo: "If a store is large, lower retention.days there, or run `openhook-otel prune`.",
         unit: UNIT.bytes,
         width: 8,
         queries: [
@@ -263,6 +276,7 @@ export const collectorHealth = (): Dashboard =>
         title: "Payloads by outcome",
         description:
           "converted: became events. ignored: contain no needed data. quarantined: kept for a retry, not lost.",
+        todo: "Quarantined payloads: see the next panel.",
         unit: UNIT.count,
         decimals: 0,
         width: 8,
@@ -276,6 +290,7 @@ export const collectorHealth = (): Dashboard =>
         title: "Quarantined payloads",
         description:
           "By agent and reason. unrecognised: no adapter knows it. unreadable: not JSON. incomplete: the hook was killed while writing.",
+        todo: "Update openhook-otel, then run `openhook-otel replay` on that machine.",
         width: 8,
         noValue: "none",
         by: [
@@ -296,6 +311,7 @@ export const collectorHealth = (): Dashboard =>
         title: "Unknown names by agent version",
         description:
           "By agent and version, the maximum of any machine. `openhook-otel doctor` on that machine lists them; a newer openhook-otel may know them.",
+        todo: "If a newer openhook-otel does not know them either, report them.",
         width: 8,
         noValue: "none",
         by: [
@@ -316,6 +332,7 @@ export const collectorHealth = (): Dashboard =>
       table({
         title: "Events and transcript lines",
         description: "Payloads, new events and transcript lines by agent. Unreadable lines are skipped and counted.",
+        todo: "Unreadable lines: run `openhook-otel doctor` there, then `openhook-otel import` after an update.",
         width: 24,
         height: 8,
         by: [["source", "Agent"]],

@@ -33,6 +33,7 @@ export const costAndTokens = (): Dashboard =>
       stat({
         title: "Cost",
         description: "List price in US dollars of model calls with a known price.",
+        todo: "If it surprises you, look for the repository and the model that grew, below.",
         unit: UNIT.usd,
         decimals: 2,
         width: 4,
@@ -44,6 +45,7 @@ export const costAndTokens = (): Dashboard =>
       stat({
         title: "Calls with a known price",
         description: "Share of all model calls. Below 100 % the cost is a lower bound.",
+        todo: "Give the missing models a price with prices.file.",
         unit: UNIT.share,
         decimals: 1,
         width: 4,
@@ -58,6 +60,7 @@ export const costAndTokens = (): Dashboard =>
       stat({
         title: "Cost per session",
         description: "Cost divided by ended sessions, including those of agents that report no tokens.",
+        todo: "If it rises, look for longer sessions, a more expensive model, or fewer cache hits.",
         unit: UNIT.usd,
         decimals: 3,
         width: 4,
@@ -69,6 +72,7 @@ export const costAndTokens = (): Dashboard =>
       stat({
         title: "Subagents' share of the cost",
         description: "Cost of subagents' model calls as a share of all cost.",
+        todo: "If it is high, check whether subagents need the expensive model.",
         unit: UNIT.share,
         decimals: 1,
         width: 4,
@@ -80,6 +84,7 @@ export const costAndTokens = (): Dashboard =>
       stat({
         title: "Input tokens",
         description: "Cached tokens included.",
+        todo: "Large contexts cost with every call: begin new sessions for new tasks.",
         unit: UNIT.tokens,
         decimals: 2,
         width: 4,
@@ -90,6 +95,7 @@ export const costAndTokens = (): Dashboard =>
       stat({
         title: "Output tokens",
         description: "Reasoning tokens included.",
+        todo: "Output is the most expensive kind: look for files that are rewritten instead of edited.",
         unit: UNIT.tokens,
         decimals: 2,
         width: 4,
@@ -102,6 +108,7 @@ export const costAndTokens = (): Dashboard =>
         title: "Budgets",
         description:
           "Spending on each budget in rules/budgets.yaml, from the recording rules. 100 % of a day's share every day spends exactly the budget in 30 days.",
+        todo: "Near 100 %, agree on a cheaper model or raise the budget in rules/budgets.yaml.",
         width: 12,
         height: 6,
         noValue: "no budget is set",
@@ -143,6 +150,7 @@ export const costAndTokens = (): Dashboard =>
       bars({
         title: "Cost by repository",
         description: "US dollars at list price in each interval.",
+        todo: "Choose a bar to see its sessions.",
         unit: UNIT.usd,
         width: 12,
         height: 6,
@@ -160,6 +168,7 @@ export const costAndTokens = (): Dashboard =>
       table({
         title: "Repositories",
         description: "“unknown”: no model used there has a known price.",
+        todo: "Choose a repository to see its sessions.",
         width: 14,
         height: 9,
         by: [["repository", "Repository"]],
@@ -175,6 +184,7 @@ export const costAndTokens = (): Dashboard =>
         title: "Cost by model",
         description:
           "US dollars at list price in each interval. Models without a known price are not included; see the table below.",
+        todo: "If an expensive model does routine work, change the default in the agent's settings.",
         unit: UNIT.usd,
         width: 12,
         queries: [{ expr: exactSum(of.cost(), ["model"], "$__interval"), legend: `{{${LABEL.model}}}` }],
@@ -184,6 +194,7 @@ export const costAndTokens = (): Dashboard =>
       bars({
         title: "Tokens by kind",
         description: "Input is split into cache reads, cache writes and the rest, so that no token counts twice.",
+        todo: "Input that is not cached costs up to ten times as much: keep prompts and tool lists stable.",
         unit: UNIT.tokens,
         width: 12,
         queries: measure.tokensByKind(),
@@ -193,6 +204,7 @@ export const costAndTokens = (): Dashboard =>
       table({
         title: "Models",
         description: "By requested model and agent.",
+        todo: "Compare the cost per call, and the cache hits of models with the same work.",
         width: 24,
         height: 10,
         by: [
@@ -234,6 +246,7 @@ export const costAndTokens = (): Dashboard =>
       table({
         title: "Subagents and main agent",
         description: "Model calls of subagents and of the main agent.",
+        todo: "Expensive subagents can use a smaller model in most agents.",
         width: 12,
         by: [
           ["agent", "Agent"],
@@ -248,6 +261,7 @@ export const costAndTokens = (): Dashboard =>
         title: "Calls without a price, by model",
         description:
           "Models that are not in the price table, or calls without reported usage. Their cost is unknown, not 0.",
+        todo: "Add these models to prices.file, or update openhook-otel.",
         unit: UNIT.count,
         width: 12,
         noValue: "none: every call has a price",

@@ -13,6 +13,7 @@ export const coverage = {
       title: "Covered",
       description:
         "Of the agents that are used on machines, the share whose hooks run. An agent is used if its hooks are registered, or if it wrote a transcript in the last 30 days.",
+      todo: "Enable what the next two panels count.",
       unit: UNIT.share,
       decimals: 0,
       width: 4,
@@ -28,6 +29,7 @@ export const coverage = {
       title: "Used without hooks",
       description:
         "Agents with recent transcripts and no hooks, on all machines. `openhook-otel enable` there adds them.",
+      todo: "Add it to your roll-out.",
       unit: UNIT.count,
       width: 4,
       steps: STEPS,
@@ -38,6 +40,7 @@ export const coverage = {
       title: "Blocked",
       description:
         "Agents whose registered hooks do not run: a policy, a setting or missing trust. `openhook-otel doctor` there names it with the remedy.",
+      todo: "Then change the policy or setting.",
       unit: UNIT.count,
       width: 4,
       steps: STEPS,
@@ -47,6 +50,7 @@ export const coverage = {
     table({
       title: "Versions",
       description: "Machines by the version of openhook-otel that they reported last.",
+      todo: "Update machines that are far behind.",
       width: 12,
       height: 4,
       by: [["collectorVersion", "Version"]],
@@ -63,6 +67,7 @@ export const coverage = {
       title: "Machines and agents",
       description:
         "covered: hooks run. in some projects: only there. blocked: registered, but a policy or a setting switches them off. no hooks: used, as its transcripts show, but not enabled.",
+      todo: "Red and orange cells need `openhook-otel doctor` or `openhook-otel enable` on that machine.",
       width: 14,
       height: 10,
       row: ["machine", "Machine"],
@@ -76,6 +81,7 @@ export const coverage = {
     table({
       title: "Last drain",
       description: "When each machine last completed a drain, and with which version it reported.",
+      todo: "A machine that reports but does not drain needs `openhook-otel doctor`.",
       width: 10,
       height: 10,
       by: [

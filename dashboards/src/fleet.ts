@@ -29,6 +29,7 @@ export const FLEET: readonly Fleet[] = [
   counter("openhook.cost.unpriced.count", "model", "subagent", "repository"),
   counter("openhook.code.lines", "lineChange", "repository"),
   counter("openhook.compaction.count"),
+  ...histogram("gen_ai.client.inference.duration", "model"),
   ...histogram("gen_ai.execute_tool.duration", "tool", "mcpServer"),
   ...histogram("gen_ai.invoke_agent.duration"),
 ];

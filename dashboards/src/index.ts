@@ -2,7 +2,9 @@ import type { Dashboard, Panel } from "@grafana/grafana-foundation-sdk/dashboard
 import { budgetsText } from "./budgets.ts";
 import { collectorHealth } from "./collector-health.ts";
 import { costAndTokens } from "./cost-and-tokens.ts";
+import { peopleAndOutcomes } from "./people-and-outcomes.ts";
 import { ruleFiles } from "./rule-files.ts";
+import { runbooks } from "./runbooks.ts";
 import { sessionExplorer } from "./session-explorer.ts";
 import { teamOverview } from "./team-overview.ts";
 import { toolsAndReliability } from "./tools-and-reliability.ts";
@@ -16,6 +18,7 @@ export const generatedFiles = (): Readonly<Record<string, string>> => ({
     ]),
   ),
   ...ruleFiles(),
+  "../docs/alerts.md": runbooks(),
   "rules/budgets.yaml": budgetsText(),
 });
 
@@ -24,6 +27,7 @@ export const dashboards = (): Readonly<Record<string, Dashboard>> => ({
   "team-overview": finished(teamOverview()),
   "cost-and-tokens": finished(costAndTokens()),
   "tools-and-reliability": finished(toolsAndReliability()),
+  "people-and-outcomes": finished(peopleAndOutcomes()),
   "session-explorer": finished(sessionExplorer()),
   "collector-health": finished(collectorHealth()),
 });

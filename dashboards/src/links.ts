@@ -11,6 +11,7 @@ export const UID = {
   team: "openhook-team-overview",
   cost: "openhook-cost-and-tokens",
   tools: "openhook-tools-and-reliability",
+  people: "openhook-people-and-outcomes",
   sessions: "openhook-session-explorer",
   health: "openhook-collector-health",
 } as const;

@@ -2,13 +2,14 @@ import type { Builder } from "@grafana/grafana-foundation-sdk/cog";
 import type { Panel } from "@grafana/grafana-foundation-sdk/dashboard";
 import { PromQueryFormat } from "@grafana/grafana-foundation-sdk/prometheus";
 import { PanelBuilder as Table } from "@grafana/grafana-foundation-sdk/table";
-import { instant, PROMETHEUS, UNIT } from "./panels.ts";
+import { described, instant, PROMETHEUS, UNIT } from "./panels.ts";
 import { LABEL, type LabelKey } from "./promql.ts";
 
 /** A table with a row for each value of one label and a column for each value of another. Cells are texts with a colour. */
 export const matrix = (shown: {
   readonly title: string;
   readonly description: string;
+  readonly todo: string;
   readonly width: number;
   readonly height: number;
   readonly row: readonly [LabelKey, string];
@@ -26,7 +27,7 @@ export const matrix = (shown: {
   return (
     new Table()
       .title(shown.title)
-      .description(shown.description)
+      .description(described(shown))
       .span(shown.width)
       .height(shown.height)
       .datasource(PROMETHEUS)

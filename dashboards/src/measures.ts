@@ -1,8 +1,25 @@
-import { exactSum, LABEL, type LabelKey, ratio, sumBy } from "./promql.ts";
+import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
+import { type Column, UNIT } from "./panels.ts";
+import { exactSum, LABEL, type LabelKey, quantile, ratio, sumBy } from "./promql.ts";
 import { of } from "./select.ts";
 
 /** Figures of several dashboards, each computed in one way. */
 export const measure = {
+  /** Percentile of a duration, for a column of a table. @param bucket of the histogram with this name */
+  percentile: (
+    q: number,
+    metric: string,
+    bucket: string,
+    by: readonly LabelKey[],
+  ): Pick<Column, "expr" | "unit" | "decimals" | "highest"> => {
+    const highest = METRIC_SHAPES.get(metric)?.bounds?.at(-1);
+    return {
+      expr: `${quantile(q, bucket, by)} >= 0`,
+      unit: UNIT.seconds,
+      decimals: 2,
+      ...(highest !== undefined && { highest }),
+    };
+  },
   /**
    * Share of the input tokens that came from a cache; cached tokens are part of the input tokens. Input of agents and models
    * that do not report cache reads is left out, because it may or may not have been cached.

@@ -50,6 +50,8 @@ export type Unit = (typeof UNIT)[keyof typeof UNIT];
 interface Shown {
   readonly title: string;
   readonly description: string;
+  /** What to do about what the panel shows; it ends the description. */
+  readonly todo: string;
   readonly unit: Unit;
   /** In columns; the page has 24. */
   readonly width: number;
@@ -69,7 +71,7 @@ export const stat = (shown: Shown & { readonly expr: string }): Builder<Panel> =
     shown,
     new Stat()
       .title(shown.title)
-      .description(shown.description)
+      .description(described(shown))
       .span(shown.width)
       .height(shown.height ?? 4)
       .datasource(PROMETHEUS)
@@ -123,7 +125,7 @@ export const ranking = (shown: Shown & { readonly expr: string; readonly legend:
     shown,
     new BarGauge()
       .title(shown.title)
-      .description(shown.description)
+      .description(described(shown))
       .span(shown.width)
       .height(shown.height ?? 8)
       .datasource(PROMETHEUS)
@@ -148,6 +150,8 @@ export interface Column {
   readonly noValue?: string;
   readonly steps?: readonly Step[];
   readonly width?: number;
+  /** The highest bound of a histogram: a percentile there is shown as more than that. */
+  readonly highest?: number;
 }
 
 /** Rows by labels, columns by queries. The first column by size. */
@@ -165,7 +169,7 @@ export const table = (
   const plain = refs.length === 1 ? { Value: refs[0]?.name ?? "" } : {};
   const panel = new Table()
     .title(shown.title)
-    .description(shown.description)
+    .description(described(shown))
     .span(shown.width)
     .height(shown.height ?? 8)
     .datasource(PROMETHEUS)
@@ -188,11 +192,12 @@ export const table = (
       },
     ])
     .sortBy([new TableSortByFieldStateBuilder().displayName(shown.sortBy ?? shown.columns[0]?.name ?? "").desc(true)]);
-  for (const { name, unit, decimals, noValue, steps, width } of refs) {
+  for (const { name, unit, decimals, noValue, steps, width, highest } of refs) {
     panel.overrideByName(name, [
       { id: "unit", value: unit },
       ...(decimals === undefined ? [] : [{ id: "decimals", value: decimals }]),
       ...(noValue === undefined ? [] : [{ id: "noValue", value: noValue }]),
+      ...(highest === undefined ? [] : [{ id: "mappings", value: [moreThan(highest)] }]),
       ...(width === undefined ? [] : [{ id: "custom.width", value: width }]),
       ...(steps === undefined
         ? []
@@ -210,6 +215,10 @@ export const table = (
   }
   return panel;
 };
+
+/** What a panel shows, and what to do about it. */
+export const described = ({ description, todo }: Pick<Shown, "description" | "todo">): string =>
+  `${description} ${todo}`;
 
 /** A panel given as an object, for data sources other than Prometheus. */
 export const built = (panel: Panel): Builder<Panel> => ({ build: () => panel });
@@ -231,6 +240,12 @@ export const instant = (refId: string, expr: string, legendFormat = "__auto"): D
     .instant()
     .legendFormat(legendFormat);
 
+/** `histogram_quantile` returns the highest bound for everything above it. */
+const moreThan = (highest: number) => ({
+  type: "range",
+  options: { from: highest - 0.001, to: null, result: { text: `> ${Math.round(highest)} s`, index: 0 } },
+});
+
 const WHO = [{ type: "value", options: { true: { text: "subagents" }, false: { text: "main thread" } } }];
 
 /** Names rows without a label. */
@@ -245,7 +260,7 @@ const refIdOf = (index: number): string => String.fromCharCode("A".charCodeAt(0)
 const series = (shown: Shown & { readonly queries: readonly Query[] }): TimeSeries => {
   const panel = new TimeSeries()
     .title(shown.title)
-    .description(shown.description)
+    .description(described(shown))
     .span(shown.width)
     .height(shown.height ?? 8)
     .datasource(PROMETHEUS)

@@ -26,6 +26,8 @@ export const LABEL = {
   sourceVersion: promLabel(semconv.OPENHOOK_SOURCE_VERSION),
   coverage: promLabel(semconv.OPENHOOK_COVERAGE),
   collectorVersion: promLabel(semconv.OPENHOOK_COLLECTOR_VERSION),
+  /** Of `target_info`, from resource.attributes.team of the settings. */
+  team: "team",
   /** Only in the rules of rules/budgets.yaml. */
   budget: "budget",
 } as const;
@@ -44,6 +46,12 @@ export const IDLE = "30d";
  */
 export const exact = (selector: string, range = "$__range"): string =>
   `(last_over_time(${selector}[${IDLE}]) - (last_over_time(${selector}[${IDLE}] offset ${range}) or 0 * last_over_time(${selector}[${IDLE}])))`;
+
+/** What an expression was at the start of the time range: for its totals, those of the period before. */
+export const before = (expr: string): string => `last_over_time((${expr})[1s:1s] offset $__range)`;
+
+/** By how much an expression changed since the period before, as a share of what it was; no value if it was 0. */
+export const change = (expr: string): string => `${expr} / (${before(expr)} > 0) - 1`;
 
 /** The same, summed. @param by labels to keep */
 export const exactSum = (selector: string, by: readonly LabelKey[] = [], range = "$__range"): string =>

@@ -2,6 +2,7 @@ import { stringify } from "yaml";
 import { alertGroups } from "./alerts.ts";
 import { recordingGroups } from "./recording.ts";
 import type { Alert, Group } from "./rules.ts";
+import { wrapped } from "./wrapped.ts";
 
 /** The rule files as Prometheus reads them, and the alerts as Grafana provisions them. Path below dashboards/ → text. */
 export const ruleFiles = (): Readonly<Record<string, string>> => ({
@@ -23,7 +24,7 @@ function prometheus<Rule>(groups: readonly Group<Rule>[], toRule: (rule: Rule) =
 
 function commented(remark: string, groups: readonly object[]): string {
   const lines = stringify(groups, YAML).trimEnd().split("\n");
-  return `${[...wrapped(remark).map((line) => `# ${line}`), ...lines].map((line) => `  ${line}`.trimEnd()).join("\n")}\n`;
+  return `${[...wrapped(remark, 111).map((line) => `# ${line}`), ...lines].map((line) => `  ${line}`.trimEnd()).join("\n")}\n`;
 }
 
 const prometheusAlert = (rule: Alert): object => ({
@@ -35,10 +36,11 @@ const prometheusAlert = (rule: Alert): object => ({
 });
 
 const labelsOf = ({ severity }: Alert): object => ({ severity, service: "openhook-otel" });
-const annotationsOf = ({ summary, description, dashboard }: Alert): Readonly<Record<string, string>> => ({
+const annotationsOf = ({ alert, summary, description, dashboard }: Alert): Readonly<Record<string, string>> => ({
   summary,
   description,
   dashboard: `/d/${dashboard}`,
+  runbook_url: `docs/alerts.md#${alert.toLowerCase()}`,
 });
 
 /** An expression returns series only where it fires, so any number fires; no data does not. */
@@ -87,13 +89,3 @@ const inGrafana = (annotations: Readonly<Record<string, string>>): object =>
   );
 
 const YAML = { lineWidth: 0, aliasDuplicateObjects: false } as const;
-
-function wrapped(text: string): readonly string[] {
-  const lines: string[] = [];
-  for (const word of text.split(" ")) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + word.length > 110) lines.push(word);
-    else lines[lines.length - 1] = `${last} ${word}`;
-  }
-  return lines;
-}

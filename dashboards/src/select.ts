@@ -21,6 +21,8 @@ export const of = {
   toolDuration: (part: Part, more = ""): string => chosen("gen_ai.execute_tool.duration", TOOL, more, part),
   turnDuration: (part: Part, more = ""): string =>
     chosen("gen_ai.invoke_agent.duration", ["agent", "environment"], more, part),
+  modelDuration: (part: Part, more = ""): string =>
+    chosen("gen_ai.client.inference.duration", ["agent", "environment"], more, part),
   lines: (more = ""): string => chosen("openhook.code.lines", ["agent", "environment", "repository"], more),
   compactions: (more = ""): string => chosen("openhook.compaction.count", ["agent", "environment"], more),
   /** The program's own metrics, by machine. @param metric without `openhook.collector.` */

@@ -31,6 +31,7 @@ export const sessionExplorer = (): Dashboard =>
       bars({
         title: "Ended sessions",
         description: "By agent and interval. Drag over bars to narrow the time range of the lists below.",
+        todo: "Then choose a session in the list.",
         unit: UNIT.count,
         decimals: 0,
         width: 16,
@@ -43,6 +44,7 @@ export const sessionExplorer = (): Dashboard =>
         title: "Sessions by metrics",
         description:
           "The number of sessions that the lists below show, unless traces were sampled out or a list is truncated.",
+        todo: "If the lists are much shorter, narrow the time range, or check the sampling at the gateway.",
         unit: UNIT.count,
         width: 4,
         height: 7,
@@ -53,6 +55,7 @@ export const sessionExplorer = (): Dashboard =>
       stat({
         title: "Ended by timeout",
         description: "Sessions that went idle without an end: killed, or left open (reason timeout).",
+        todo: "Open some of them: the last span shows where they stopped.",
         unit: UNIT.count,
         width: 4,
         height: 7,

@@ -1,8 +1,9 @@
-import { type Dashboard, DashboardBuilder, RowBuilder } from "@grafana/grafana-foundation-sdk/dashboard";
+import type { Builder } from "@grafana/grafana-foundation-sdk/cog";
+import { type Dashboard, DashboardBuilder, type Panel, RowBuilder } from "@grafana/grafana-foundation-sdk/dashboard";
 import { put, siblings, TAG, toSessions, UID } from "./links.ts";
 import { measure, orZero } from "./measures.ts";
 import { bars, lines, ranking, stat, table, UNIT } from "./panels.ts";
-import { exact, exactSum, LABEL, NO_REPOSITORY, named, sumBy } from "./promql.ts";
+import { change, exact, exactSum, LABEL, NO_REPOSITORY, named, ratio, sumBy } from "./promql.ts";
 import { of } from "./select.ts";
 import { variable } from "./variables.ts";
 
@@ -14,7 +15,7 @@ export const teamOverview = (): Dashboard =>
       "Sessions, developers, agents, models, tokens and cost. Totals are exact: the same as the agents' own transcripts.",
     )
     .tags([TAG])
-    .time({ from: "now-24h", to: "now" })
+    .time({ from: "now-7d", to: "now" })
     .timezone("browser")
     .refresh("5m")
     .link(siblings())
@@ -32,6 +33,7 @@ export const teamOverview = (): Dashboard =>
       stat({
         title: "Sessions",
         description: "Ended session segments. A resumed session counts again; an open one is not counted yet.",
+        todo: "If it falls while people work as usual, look at collector health.",
         unit: UNIT.count,
         width: 3,
         expr: exactSum(of.sessions()),
@@ -42,6 +44,7 @@ export const teamOverview = (): Dashboard =>
         title: "Active developers",
         description:
           "Distinct people who prompted an agent. Needs identity.user (hash or plain) in the settings of the machines; otherwise people cannot be distinguished, and nothing is shown.",
+        todo: "Use it to see adoption, not to rate anybody.",
         unit: UNIT.count,
         width: 3,
         noValue: "identity is off",
@@ -52,6 +55,7 @@ export const teamOverview = (): Dashboard =>
       stat({
         title: "Active machines",
         description: "Machines (per user) on which an agent had a turn.",
+        todo: "Compare with the machines that you rolled out to: the coverage row of collector health shows the difference.",
         unit: UNIT.count,
         width: 3,
         expr: `count(${activeMachines})`,
@@ -61,6 +65,7 @@ export const teamOverview = (): Dashboard =>
       stat({
         title: "Prompts",
         description: "Turns prompted by a human, without those that agents started themselves.",
+        todo: "Few prompts and many tool calls mean long runs on their own: check their cost below.",
         unit: UNIT.count,
         width: 3,
         expr: exactSum(of.sessionTurns(`${LABEL.turnOrigin}="human"`)),
@@ -71,9 +76,10 @@ export const teamOverview = (): Dashboard =>
         title: "Cost",
         description:
           "List price in US dollars of model calls with a known price. If some calls have no price, this is a lower bound; if none has, it is “unknown”.",
+        todo: "If it surprises you, open the cost dashboard: “Cost by repository” and “Models” show what grew.",
         unit: UNIT.usd,
         decimals: 2,
-        width: 4,
+        width: 3,
         noValue: "unknown",
         expr: exactSum(of.cost()),
       }),
@@ -83,6 +89,7 @@ export const teamOverview = (): Dashboard =>
         title: "Calls without a price",
         description:
           "Model calls without a known price. Their cost is unknown, not 0, and not included in any figure here.",
+        todo: "Set your own price with prices.file, or update openhook-otel.",
         unit: UNIT.count,
         width: 3,
         steps: [
@@ -96,6 +103,7 @@ export const teamOverview = (): Dashboard =>
       stat({
         title: "Cache hit ratio",
         description: "Cache reads as a share of all input tokens. Models that do not report cache reads are left out.",
+        todo: "Below a half, look for prompts or tool lists that change from call to call.",
         unit: UNIT.share,
         decimals: 1,
         width: 3,
@@ -111,9 +119,10 @@ export const teamOverview = (): Dashboard =>
       stat({
         title: "Tool success",
         description: "Successful tool calls as a share of those that ran. Denied and unfinished ones are not included.",
+        todo: "If it falls, the tools dashboard shows which tool fails.",
         unit: UNIT.share,
         decimals: 1,
-        width: 2,
+        width: 3,
         steps: [
           ["red", null],
           ["orange", 0.8],
@@ -122,12 +131,36 @@ export const teamOverview = (): Dashboard =>
         expr: measure.toolSuccess(),
       }),
     )
+    .withRow(new RowBuilder("Compared with the period before"))
+    .withPanel(
+      changeOf("Cost", exactSum(of.cost()), "See which agent, below, and which repository, on the cost dashboard."),
+    )
+    .withPanel(changeOf("Sessions", exactSum(of.sessions()), "A fall on working days: see collector health first."))
+    .withPanel(
+      changeOf(
+        "Prompts",
+        exactSum(of.sessionTurns(`${LABEL.turnOrigin}="human"`)),
+        "Read it with the change of the cost: more cost for the same prompts is a more expensive habit.",
+      ),
+    )
+    .withPanel(
+      changeOf(
+        "Cost per session",
+        ratio(exactSum(of.cost()), exactSum(of.sessions())),
+        "If it rises, look for longer sessions, other models, or fewer cache hits.",
+      ),
+    )
+    .withPanel(
+      changeOf("Cache hit ratio", measure.cacheHit(), "If it falls, look for prompts or tool lists that change."),
+    )
+    .withPanel(changeOf("Tool errors", measure.toolErrors(), "If it rises, the tools dashboard shows which tool."))
     .withRow(new RowBuilder("Trends"))
     .withPanel(
       bars({
         title: "Cost by agent",
         description:
           "US dollars at list price in each interval. The bars add up to the cost of the time range, except at its edges.",
+        todo: "Choose a bar to see its sessions.",
         unit: UNIT.usd,
         width: 12,
         queries: [{ expr: exactSum(of.cost(), ["agent"], "$__interval"), legend: `{{${LABEL.agent}}}` }],
@@ -139,6 +172,7 @@ export const teamOverview = (): Dashboard =>
         title: "Tokens by kind",
         description:
           "Tokens in each interval. Input is split into cache reads, cache writes and the rest, so that no token counts twice.",
+        todo: "Much input that is not cached is expensive: keep sessions short, and prompts stable.",
         unit: UNIT.tokens,
         width: 12,
         queries: measure.tokensByKind(),
@@ -148,6 +182,7 @@ export const teamOverview = (): Dashboard =>
       bars({
         title: "Sessions by agent",
         description: "Ended session segments in each interval.",
+        todo: "Choose a bar to see its sessions.",
         unit: UNIT.count,
         decimals: 0,
         width: 8,
@@ -160,6 +195,7 @@ export const teamOverview = (): Dashboard =>
         title: "Cost per hour (trend)",
         description:
           "The cost of the six hours before each point, divided by six. A trend; totals are in the panels above.",
+        todo: "A step that stays is a new habit or model; a peak is one session: find it in the session explorer.",
         unit: UNIT.usd,
         width: 8,
         queries: [{ expr: `${exactSum(of.cost(), ["agent"], "6h")} / 6`, legend: `{{${LABEL.agent}}}` }],
@@ -169,6 +205,7 @@ export const teamOverview = (): Dashboard =>
       lines({
         title: "Cache hit ratio and tool success",
         description: "Over the six hours before each point.",
+        todo: "A step down on one day is usually an update of an agent: compare versions.",
         unit: UNIT.share,
         width: 8,
         max: 1,
@@ -183,6 +220,7 @@ export const teamOverview = (): Dashboard =>
       table({
         title: "Agents",
         description: "Work of each agent. A dash means none, or not reported; missing figures are never shown as 0.",
+        todo: "Compare agents by cost per session only for like work.",
         width: 24,
         height: 9,
         by: [["agent", "Agent"]],
@@ -214,6 +252,7 @@ export const teamOverview = (): Dashboard =>
       table({
         title: "Models",
         description: "By requested model. A model without a known price has the cost “unknown”.",
+        todo: "Move routine work to the cheaper model if quality allows it.",
         width: 14,
         height: 9,
         by: [["model", "Model"]],
@@ -237,6 +276,7 @@ export const teamOverview = (): Dashboard =>
       ranking({
         title: "Turns by repository",
         description: "The ten repositories with the most turns.",
+        todo: "Choose one above in “Repository” to see its figures alone.",
         unit: UNIT.count,
         width: 10,
         height: 9,
@@ -247,6 +287,21 @@ export const teamOverview = (): Dashboard =>
     .build();
 
 // --- internal ---
+
+/** By how much a figure changed since the period of the same length before this one. */
+function changeOf(title: string, expr: string, todo: string): Builder<Panel> {
+  return stat({
+    title: `${title}, change`,
+    description: "Compared with the period of the same length before this one, as a share of it.",
+    todo,
+    unit: UNIT.share,
+    decimals: 0,
+    width: 4,
+    height: 3,
+    noValue: "nothing to compare with",
+    expr: change(expr),
+  });
+}
 
 /** One series for each machine on which an agent had a turn. */
 const activeMachines = `${sumBy(["machine"], exact(of.turnsOfMachines()))} > 0`;

@@ -14,7 +14,7 @@ export const toolsAndReliability = (): Dashboard =>
       "Durations and error rates by tool, MCP server and agent; retries; denied and unfinished calls; how turns and sessions end.",
     )
     .tags([TAG])
-    .time({ from: "now-24h", to: "now" })
+    .time({ from: "now-7d", to: "now" })
     .timezone("browser")
     .refresh("5m")
     .link(siblings())
@@ -31,6 +31,7 @@ export const toolsAndReliability = (): Dashboard =>
       stat({
         title: "Tool calls",
         description: "All tool calls, with any outcome.",
+        todo: "Compare with turns: many calls per turn can be a loop.",
         unit: UNIT.count,
         width: 4,
         expr: exactSum(of.tools()),
@@ -40,6 +41,7 @@ export const toolsAndReliability = (): Dashboard =>
       stat({
         title: "Errors",
         description: "Failed tool calls as a share of those that ran.",
+        todo: "The table below shows which tool; its sessions show why.",
         unit: UNIT.share,
         decimals: 1,
         width: 4,
@@ -55,6 +57,7 @@ export const toolsAndReliability = (): Dashboard =>
       stat({
         title: "Denied",
         description: "Tool calls refused by a user or a rule. They never ran and are not tool errors.",
+        todo: "If many are harmless, allow them in the agent's settings; people wait for each.",
         unit: UNIT.count,
         width: 4,
         expr: measure.toolsWith("denied"),
@@ -65,6 +68,7 @@ export const toolsAndReliability = (): Dashboard =>
         title: "Unfinished",
         description:
           "Tool calls without a reported end: the session was killed, or continued without them. Neither success nor error.",
+        todo: "If it rises, look for agents that hang or are killed: session explorer, ended by timeout.",
         unit: UNIT.count,
         width: 4,
         expr: measure.toolsWith("unfinished"),
@@ -74,6 +78,7 @@ export const toolsAndReliability = (): Dashboard =>
       stat({
         title: "Failed model calls",
         description: "Calls that a provider refused or interrupted, retried ones included.",
+        todo: "“Failed model calls by error” below shows whether the provider, a limit or a key is the reason.",
         unit: UNIT.count,
         width: 4,
         expr: orZero(exactSum(of.modelErrors()), exactSum(of.modelCallsOfAgents())),
@@ -83,6 +88,7 @@ export const toolsAndReliability = (): Dashboard =>
       stat({
         title: "Failed per answered call",
         description: "Failed model calls divided by answered ones. 0.1 means one retry per ten calls.",
+        todo: "Above 5 %, check the provider's status and your rate limits.",
         unit: UNIT.share,
         decimals: 2,
         width: 4,
@@ -102,7 +108,8 @@ export const toolsAndReliability = (): Dashboard =>
       table({
         title: "Tools",
         description:
-          "Durations from start to end, including waiting for permission; only calls that ran. Above 82 s a percentile is shown as 82 s.",
+          "Durations from start to end, including waiting for permission; only calls that ran. The histogram ends at 82 s, as the conventions define it; the mean has no limit.",
+        todo: "Begin with tools that are used often and fail often; choose an agent to see its sessions.",
         width: 24,
         height: 10,
         by: [
@@ -117,6 +124,7 @@ export const toolsAndReliability = (): Dashboard =>
       table({
         title: "MCP servers",
         description: "Tool calls by MCP server.",
+        todo: "A server with many errors is down, or its login expired; a slow one delays every turn.",
         width: 24,
         height: 6,
         noValue: "–",
@@ -131,6 +139,7 @@ export const toolsAndReliability = (): Dashboard =>
       table({
         title: "Agents",
         description: "All tools of an agent together.",
+        todo: "An agent that differs much from the others has a broken tool or stricter permissions.",
         width: 24,
         height: 8,
         by: [["agent", "Agent"]],
@@ -138,11 +147,54 @@ export const toolsAndReliability = (): Dashboard =>
         links: [toSessions("Sessions of this agent", { agent: put("__data.fields.Agent") })],
       }),
     )
+    .withRow(new RowBuilder("Model latency"))
+    .withPanel(
+      table({
+        title: "Model latency",
+        description:
+          "From the request to the last record of the answer, for agents that report single calls. The histogram ends at 82 s; the mean has no limit.",
+        todo: "If one model is slow for all agents, it is the provider; if for one agent, its contexts are large.",
+        width: 12,
+        by: [
+          ["model", "Model"],
+          ["agent", "Agent"],
+        ],
+        columns: [
+          { name: "Calls", expr: exactSum(of.modelDuration("_count"), MODEL), unit: UNIT.count },
+          { name: "Mean", expr: mean(of.modelDuration("_sum"), of.modelDuration("_count"), MODEL), ...SECONDS },
+          ...([0.5, 0.95, 0.99] as const).map((q) => ({
+            name: `p${q * 100}`,
+            ...measure.percentile(q, "gen_ai.client.inference.duration", of.modelDuration("_bucket"), MODEL),
+          })),
+        ],
+      }),
+    )
+    .withPanel(
+      lines({
+        title: "95th percentile of latency by model",
+        description:
+          "Over the six hours before each point; the ten most used models. The highest value that can be shown is 82 s.",
+        todo: "If it rises for all models of a provider, see the provider's status; agents wait longest for this.",
+        unit: UNIT.seconds,
+        width: 12,
+        queries: [
+          {
+            expr: mostUsed(
+              "model",
+              of.modelDuration("_count"),
+              `${quantile(0.95, of.modelDuration("_bucket"), ["model"], "6h")} >= 0`,
+            ),
+            legend: `{{${LABEL.model}}}`,
+          },
+        ],
+      }),
+    )
     .withRow(new RowBuilder("Over time"))
     .withPanel(
       bars({
         title: "Tool calls by outcome",
         description: "Tool calls in each interval by outcome.",
+        todo: "If the share of errors grows, find the tool in the next panel.",
         unit: UNIT.count,
         decimals: 0,
         width: 8,
@@ -153,6 +205,7 @@ export const toolsAndReliability = (): Dashboard =>
       lines({
         title: "Error rate by tool",
         description: "Calls that ran in the six hours before each point; the ten most used tools.",
+        todo: "A jump is usually a broken build, a server that is down, or a changed tool.",
         unit: UNIT.share,
         width: 8,
         max: 1,
@@ -165,6 +218,7 @@ export const toolsAndReliability = (): Dashboard =>
       lines({
         title: "95th percentile of duration by tool",
         description: "Over the six hours before each point; the ten most used tools.",
+        todo: "If a tool becomes slower, look at its slowest calls in the session explorer.",
         unit: UNIT.seconds,
         width: 8,
         queries: [
@@ -180,6 +234,7 @@ export const toolsAndReliability = (): Dashboard =>
       table({
         title: "Turn duration",
         description: "From the prompt to the agent's last answer; subagents included.",
+        todo: "If p95 grows, look for loops and slow tools in the longest traces.",
         width: 12,
         by: [["agent", "Agent"]],
         columns: [
@@ -195,6 +250,7 @@ export const toolsAndReliability = (): Dashboard =>
         title: "Turn outcomes",
         description:
           "ended: reported by the agent. unfinished: the session ended or continued without a reported end. A rising number of these indicates stuck sessions.",
+        todo: "Look at sessions that ended by timeout: their last span shows where they stopped.",
         width: 12,
         by: [
           ["agent", "Agent"],
@@ -207,6 +263,7 @@ export const toolsAndReliability = (): Dashboard =>
       ranking({
         title: "Failed model calls by error",
         description: "By the provider's error name, retried ones included.",
+        todo: "rate_limit: fewer parallel agents or a higher limit. overloaded: the provider; wait. authentication: renew the key.",
         unit: UNIT.count,
         width: 12,
         noValue: "none",
@@ -218,6 +275,7 @@ export const toolsAndReliability = (): Dashboard =>
       ranking({
         title: "Session outcomes",
         description: "timeout: no events for session.idleTimeoutMs, so openhook-otel ended it: killed, or left open.",
+        todo: "Many timeouts: people leave sessions open, or agents hang.",
         unit: UNIT.count,
         width: 12,
         expr: `sort_desc(${exactSum(of.sessions(), ["agent", "endReason"])} > 0)`,
@@ -228,16 +286,19 @@ export const toolsAndReliability = (): Dashboard =>
 
 // --- internal ---
 
+const MODEL: readonly LabelKey[] = ["model", "agent"];
+const SECONDS = { unit: UNIT.seconds, decimals: 2 } as const;
+
+const mean = (sum: string, count: string, by: readonly LabelKey[]): string =>
+  ratio(exactSum(sum, by), exactSum(count, by));
+
 function columns(by: readonly LabelKey[], more = ""): readonly Column[] {
   const calls = exactSum(of.tools(more), by);
   const withStatus = (status: string): string =>
     orZero(exactSum(of.tools([`${LABEL.toolStatus}="${status}"`, more].filter(Boolean).join(", ")), by), calls);
   const ran = exactSum(of.tools([`${LABEL.toolStatus}=~"success|error"`, more].filter(Boolean).join(", ")), by);
-  const duration = (q: number): Pick<Column, "expr" | "unit" | "decimals"> => ({
-    expr: `${quantile(q, of.toolDuration("_bucket", more), by)} >= 0`,
-    unit: UNIT.seconds,
-    decimals: 2,
-  });
+  const duration = (q: number) =>
+    measure.percentile(q, "gen_ai.execute_tool.duration", of.toolDuration("_bucket", more), by);
   return [
     { name: "Calls", expr: calls, unit: UNIT.count },
     {
@@ -254,6 +315,7 @@ function columns(by: readonly LabelKey[], more = ""): readonly Column[] {
     { name: "Errors", expr: withStatus("error"), unit: UNIT.count },
     { name: "Denied", expr: withStatus("denied"), unit: UNIT.count },
     { name: "Unfinished", expr: withStatus("unfinished"), unit: UNIT.count },
+    { name: "Mean", expr: mean(of.toolDuration("_sum", more), of.toolDuration("_count", more), by), ...SECONDS },
     { name: "p50", ...duration(0.5) },
     { name: "p95", ...duration(0.95) },
     { name: "p99", ...duration(0.99) },

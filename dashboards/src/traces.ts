@@ -11,7 +11,7 @@ export const branches = (): Builder<Panel> =>
     type: "table",
     title: "Branches (Tempo)",
     description:
-      "Cost of the sessions that ended in this time range, by repository and branch, from the traces in Tempo: there are too many branches for metric labels. A session counts at the time of its span, so the sum can differ from the neighbouring panels at the edges of the time range; with tail sampling it contains only the traces that were kept. Tempo answers for at most 24 hours (3 before Tempo 3) unless query_frontend.metrics.max_duration is higher.",
+      "Cost of the sessions that ended in this time range, by repository and branch, from the traces in Tempo: there are too many branches for metric labels. A session counts at the time of its span, so the sum can differ from the neighbouring panels at the edges of the time range; with tail sampling it contains only the traces that were kept. Tempo answers for at most 24 hours (3 before Tempo 3) unless query_frontend.metrics.max_duration is higher. Look at branches that cost more than their change is worth.",
     datasource: TEMPO,
     gridPos: { x: 0, y: 0, w: 10, h: 9 },
     targets: [
@@ -49,7 +49,7 @@ export const tempoSessions = (): Builder<Panel> =>
     type: "table",
     title: "Sessions",
     description:
-      "Session segments that ended in this time range, with their work and cost. Choose a span id to see its trace below, or open it in Explore. An empty cost is unknown.",
+      "Session segments that ended in this time range, with their work and cost. Choose a span id to see its trace below, or open it in Explore. An empty cost is unknown. Sort by cost or duration to find what to improve.",
     datasource: TEMPO,
     gridPos: { x: 0, y: 0, w: 24, h: 11 },
     targets: [
@@ -96,7 +96,7 @@ export const tempoSpans = (): Builder<Panel> =>
     type: "table",
     title: "Failed and slow tool calls",
     description:
-      "Tool calls that failed or were denied, and those that took more than a minute. Choose a span id to see its trace.",
+      "Tool calls that failed or were denied, and those that took more than a minute. Choose a span id to see its trace, and mend the tool that appears most.",
     datasource: TEMPO,
     gridPos: { x: 0, y: 0, w: 24, h: 9 },
     targets: [
@@ -124,7 +124,7 @@ export const trace = (source: "tempo" | "jaeger"): Builder<Panel> =>
     type: "traces",
     title: "The trace",
     description:
-      "The session with the trace id in the field “Trace” above: turns, model calls, tool calls, subagents. Empty until one is chosen.",
+      "The session with the trace id in the field “Trace” above: turns, model calls, tool calls, subagents. Empty until one is chosen. Look for red spans, long gaps and repeated calls.",
     datasource: source === "tempo" ? TEMPO : JAEGER,
     gridPos: { x: 0, y: 0, w: 24, h: 16 },
     targets: [
@@ -143,7 +143,7 @@ export const jaegerSessions = (): Builder<Panel> =>
     description:
       "Traces of sessions of this agent in this time range. Choose a trace id to see it below, or open it in Explore. More filters: Explore, service, tags such as vcs.repository.name=… or error=true.",
     datasource: JAEGER,
-    gridPos: { x: 0, y: 0, w: 12, h: 9 },
+    gridPos: { x: 0, y: 0, w: 24, h: 9 },
     repeat: "agent",
     repeatDirection: "h",
     maxPerRow: 2,

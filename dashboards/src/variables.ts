@@ -83,6 +83,13 @@ export const variable = {
       raw("openhook.collector.drain.count"),
       LABEL.environment,
     ),
+  cohort: (): Builder<VariableModel> =>
+    new CustomVariableBuilder("cohort")
+      .label("At least")
+      .description("Groups of fewer people or machines are not shown, so that nobody can be singled out.")
+      .values("5,10,20")
+      .options(["5", "10", "20"].map((value) => ({ text: value, value, selected: value === "5" })))
+      .current({ text: "5", value: "5", selected: true }),
   trace: (): Builder<VariableModel> =>
     new TextBoxVariableBuilder("trace")
       .label("Trace")

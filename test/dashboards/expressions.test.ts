@@ -24,7 +24,7 @@ const METRICS = new Set([
 ]);
 const LABELS = new Set([
   ...Object.values(semconv).flatMap((name) => (typeof name === "string" ? [promLabel(name)] : [])),
-  ...["deployment_environment_name", "instance", "job", "le", "user_hash", "user_email", "user_name", "budget"],
+  ...["deployment_environment_name", "instance", "job", "le", "user_hash", "user_email", "user_name", "budget", "team"],
 ]);
 
 describe.each(queries.map((query) => [`${query.dashboard}: ${query.panel.title} ${query.refId}`, query] as const))(

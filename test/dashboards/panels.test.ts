@@ -8,11 +8,12 @@ const NAMES_OF_THE_ISSUE = [
   "team-overview",
   "cost-and-tokens",
   "tools-and-reliability",
+  "people-and-outcomes",
   "session-explorer",
   "collector-health",
 ];
 
-test("five dashboards with distinct uids", () => {
+test("six dashboards with distinct uids", () => {
   expect(all.map(([name]) => name)).toEqual(NAMES_OF_THE_ISSUE);
   expect(all.map(([name, { uid }]) => uid === `openhook-${name}`)).toEqual(all.map(() => true));
 });
@@ -68,8 +69,9 @@ describe.each(all)("%s", (name, dashboard) => {
 
   test("fills its grid: panels do not overlap, and end at column 24", () => {
     const taken = new Map<string, string>();
-    const visible = dashboard.panels ?? [];
-    for (const panel of visible) {
+    // Those of collapsed rows too: opening a row moves the rows below it
+    const collapsed = (dashboard.panels ?? []).flatMap((panel) => ("panels" in panel ? (panel.panels ?? []) : []));
+    for (const panel of [...(dashboard.panels ?? []), ...collapsed]) {
       const { x = 0, y = 0, w = 24, h = 1 } = panel.gridPos ?? {};
       expect(x + w, panel.title).toBeLessThanOrEqual(24);
       for (let row = y; row < y + h; row++) {

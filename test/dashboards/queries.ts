@@ -30,6 +30,7 @@ export interface Chosen {
   readonly model?: string;
   readonly tool?: string;
   readonly machine?: string;
+  readonly cohort?: string;
   readonly range?: string;
   readonly interval?: string;
 }
@@ -39,6 +40,7 @@ export const interpolated = (text: string, chosen: Chosen = {}): string =>
   text
     .replaceAll(SERIES, chosen.series ?? "_")
     .replaceAll("$__range", chosen.range ?? "6h")
+    .replaceAll("$cohort", chosen.cohort ?? "5")
     .replaceAll("$__interval", chosen.interval ?? "5m")
     .replaceAll(/\$(agent|environment|repository|model|tool|machine)\b/g, (_, name: keyof Chosen) =>
       chosen[name] === undefined ? ".*" : escaped(chosen[name]),
