@@ -1,20 +1,30 @@
 import { allAgents } from "../agents/registry.ts";
 import { loadConfigAndPrices } from "../config/own-prices.ts";
-import type { Context } from "../context.ts";
+import { type Context, UserError } from "../context.ts";
+import { suggest } from "../model/suggest.ts";
+import { sessionsAsked } from "../report/session-filter.ts";
 import { summaryJson } from "../report/session-list-json.ts";
 import { summarise } from "../report/session-summary.ts";
+import { titleOf } from "../report/session-title.ts";
 import { sessionTable } from "../report/text/session-list.ts";
 import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
-import { recentSessions } from "../store/queries.ts";
+import { sessionById } from "../store/sessions.ts";
 import { printLines } from "../text/ascii.ts";
 import { terminalOf } from "../text/terminal.ts";
+import { sinceOf, timeOf } from "../text/times.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
+import { showsTitles, type TitlesOption, withPrompts } from "./titles.ts";
 
-export interface SessionsOptions extends RefreshOption {
+export interface SessionsOptions extends RefreshOption, TitlesOption {
   /** Number of sessions, at least 1. */
   readonly limit: number;
   /** Also sessions of which only the start was reported. @default false */
   readonly all?: boolean;
+  readonly agent?: string;
+  readonly repository?: string;
+  /** Ages or times. */
+  readonly since?: string;
+  readonly until?: string;
   readonly json: boolean;
 }
 
@@ -22,17 +32,47 @@ export interface SessionsOptions extends RefreshOption {
  * `openhook-otel sessions`: lists sessions, latest activity first.
  *
  * @returns exit code: 0, also when there is none
- * @throws UserError when the store cannot be read
+ * @throws UserError for a wrong time, and when the store cannot be read
  */
 export async function sessions(options: SessionsOptions, context: Context): Promise<number> {
-  const { limit, all, json } = options;
+  const { limit, all, agent, repository, json } = options;
+  const nowMs = context.now();
+  const sinceMs = options.since === undefined ? undefined : sinceOf(options.since, nowMs);
+  const untilMs = options.until === undefined ? undefined : timeOf("--until", options.until, nowMs);
+  if ((sinceMs ?? 0) > (untilMs ?? nowMs)) throw new UserError("E_USAGE", "--since is later than --until");
+  const wanted = {
+    all: all === true,
+    ...(agent !== undefined && { agent }),
+    ...(repository !== undefined && { repository }),
+    ...(sinceMs !== undefined && { sinceMs }),
+    ...(untilMs !== undefined && { untilMs }),
+  };
   await refreshed(options, context);
-  const [agents] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
-  const found = withOpenStore(context, (db) =>
-    recentSessions(db, limit, all === true).map((stored) => summarise(db, stored, { agents })),
-  );
-  if (json) context.stdout.write(`${JSON.stringify((found ?? []).map(summaryJson))}\n`);
-  else if (found === undefined || found.length === 0) context.stdout.write(`${await noStoreMessage(context)}\n`);
-  else printLines(context, sessionTable(found, terminalOf(context)));
+  const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
+  const hasTitles = !json && showsTitles(options, loaded);
+  const found = withOpenStore(context, (db) => {
+    const asked = sessionsAsked(db, wanted);
+    const listed = asked.slice(0, limit).map((id) => {
+      const summary = summarise(db, sessionById(db, id), { agents });
+      return { ...summary, title: hasTitles ? titleOf(db, summary) : undefined };
+    });
+    return { listed, more: asked.length - listed.length };
+  });
+  if (json) context.stdout.write(`${JSON.stringify((found?.listed ?? []).map(summaryJson))}\n`);
+  else if (found === undefined || found.listed.length === 0) {
+    const isFiltered = found !== undefined && Object.keys(wanted).length > 1;
+    context.stdout.write(`${isFiltered ? NONE_MATCHES : await noStoreMessage(context)}\n`);
+  } else {
+    const idle = { nowMs, idleTimeoutMs: loaded.config.session.idleTimeoutMs };
+    printLines(
+      context,
+      sessionTable(await withPrompts(found.listed, { agents, loaded }, context), idle, terminalOf(context)),
+    );
+    if (found.more > 0) context.stdout.write(`${found.more} more: --limit ${limit + found.more}\n`);
+  }
   return 0;
 }
+
+// --- internal ---
+
+const NONE_MATCHES = `no session matches; ${suggest("sessions")} without filters lists all`;

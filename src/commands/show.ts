@@ -3,16 +3,20 @@ import { loadConfigAndPrices } from "../config/own-prices.ts";
 import { type Context, UserError } from "../context.ts";
 import { envelopeLines } from "../convert/session-envelopes.ts";
 import { jsonParts } from "../report/session-json.ts";
+import { titleOf, titleText } from "../report/session-title.ts";
 import { viewOf } from "../report/session-view.ts";
 import { sessionLines } from "../report/text/session.ts";
 import { chosenSession } from "../sessions/find-session.ts";
 import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
+import { knownFactsOf } from "../sessions/read-session.ts";
 import { spanSettings } from "../sessions/span-settings.ts";
+import { sessionById } from "../store/sessions.ts";
 import { printLines } from "../text/ascii.ts";
 import { terminalOf, writeLines } from "../text/terminal.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
+import { showsTitles, type TitlesOption, withPrompts } from "./titles.ts";
 
-export interface ShowOptions extends RefreshOption {
+export interface ShowOptions extends RefreshOption, TitlesOption {
   /** One JSON document. */
   readonly json: boolean;
   /** The session's OpenHook envelopes, one JSON line each. */
@@ -31,15 +35,25 @@ export async function show(session: string | undefined, options: ShowOptions, co
   await refreshed(options, context);
   const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
   const settings = spanSettings({ loaded });
+  const isData = options.envelopes || options.json;
   const found = withOpenStore(context, (db) => {
     const stored = chosenSession(db, session);
-    if (stored === undefined) return false;
+    if (stored === undefined) return undefined;
     if (options.envelopes) writeLines(context.stdout, envelopeLines(db, stored, loaded.config.openhook.text));
     else if (options.json)
       for (const part of jsonParts(db, viewOf(db, stored, { agents }, settings))) context.stdout.write(part);
-    else printLines(context, sessionLines(db, viewOf(db, stored, { agents }, settings), agents, terminalOf(context)));
-    return true;
+    const facts = knownFactsOf(db, { agents }, stored);
+    return { stored, title: !isData && showsTitles(options, loaded) ? titleOf(db, { stored, facts }) : undefined };
   });
-  if (found !== true) throw new UserError("E_EMPTY", await noStoreMessage(context), 1);
+  if (found === undefined) throw new UserError("E_EMPTY", await noStoreMessage(context), 1);
+  if (isData) return 0;
+  // The prompt is read from the agent's file, which takes a moment; the store stays closed meanwhile
+  const [titled = found] = await withPrompts([found], { agents, loaded }, context);
+  const heading = titled.title === undefined ? "" : titleText(titled.title);
+  const idle = { nowMs: context.now(), idleTimeoutMs: loaded.config.session.idleTimeoutMs };
+  withOpenStore(context, (db) => {
+    const view = viewOf(db, sessionById(db, found.stored.id), { agents }, settings);
+    printLines(context, sessionLines(db, view, { agents, idle, heading }, terminalOf(context)));
+  });
   return 0;
 }

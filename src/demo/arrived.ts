@@ -4,7 +4,7 @@ import { type Database, openDatabase } from "../store/database.ts";
 import { SELF_PREFIX } from "../telemetry/self.ts";
 import * as semconv from "../telemetry/semconv.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
-import { dollars } from "../text/figures.ts";
+import { preciseDollars } from "../text/figures.ts";
 import { type Column, table } from "../text/table.ts";
 import { printable, type Terminal } from "../text/terminal.ts";
 import type { ReceivedPoint } from "./otlp-json.ts";
@@ -38,7 +38,7 @@ export function metricLines({ points }: Arrived, terminal: Terminal): Iterable<s
     return [...sums].sort().map(([label, value], i) => ({
       metric: i === 0 ? metric : "",
       label,
-      value: isCost ? dollars(value * 1e9) : grouped(value),
+      value: isCost ? preciseDollars(value * 1e9) : grouped(value),
     }));
   });
   const columns: readonly Column<(typeof rows)[number]>[] = [

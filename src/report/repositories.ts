@@ -36,6 +36,18 @@ export function repositoryNames(all: Iterable<Repository>): RepositoryNames {
   };
 }
 
+/**
+ * A session's repository as stored. Where `.git` could not be read, because the folder is gone or in no repository, the folder
+ * gives the name.
+ *
+ * @param text JSON of a `Repository`
+ */
+export function repositoryOrFolder(text: unknown, cwd: unknown): Repository | undefined {
+  if (typeof text === "string") return JSON.parse(text) as Repository;
+  const name = typeof cwd === "string" ? cwd.split(/[\\/]+/).findLast((part) => part !== "") : undefined;
+  return name === undefined ? undefined : { name };
+}
+
 // --- internal ---
 
 /** Host and path, independent of the protocol; `undefined` without an address. */

@@ -36,6 +36,10 @@ export function titleText({ prompt, branch, changedFiles, tools }: SessionTitle)
   return [...(prompt === undefined ? [] : [prompt]), ...work].map(printable).join(" · ");
 }
 
+/** For lists that show the branch elsewhere: the prompt, or else what the session did. */
+export const shortTitle = ({ prompt, branch: _, ...work }: SessionTitle): string =>
+  prompt === undefined ? titleText(work) : printable(prompt);
+
 // --- internal ---
 
 const MAX_TOOLS = 3;

@@ -1,10 +1,9 @@
 import { cardOf } from "../model/card-of.ts";
-import type { Repository } from "../model/session.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
 import { STARTED_ONLY, WAS_USED } from "../store/queries.ts";
 import type { UsageQuery } from "./query.ts";
-import { repositoryNames } from "./repositories.ts";
+import { repositoryNames, repositoryOrFolder } from "./repositories.ts";
 
 /** A session whose rows count, and the session they count for. */
 export interface CountedSession {
@@ -29,7 +28,7 @@ export function countedSessions(
   const stored = new Map(
     db
       .prepare(
-        `SELECT id, source, session_id, parent, first_ms, repository, pruned_ms IS NOT NULL OR excluded = 1 AS hidden,
+        `SELECT id, source, session_id, parent, first_ms, repository, cwd, pruned_ms IS NOT NULL OR excluded = 1 AS hidden,
            EXISTS (SELECT 1 FROM positions p WHERE p.session = s.id) AS read,
            EXISTS (SELECT 1 FROM model_calls c WHERE c.session = s.id AND coalesce(c.input, c.output) IS NOT NULL)
              OR EXISTS (
@@ -51,9 +50,10 @@ export function countedSessions(
     }
   };
   const repositories = new Map(
-    [...stored].flatMap(([number, { repository: text, hidden }]) =>
-      typeof text === "string" && hidden !== 1 ? [[number, JSON.parse(text) as Repository] as const] : [],
-    ),
+    [...stored].flatMap(([number, { repository: text, cwd, hidden }]) => {
+      const of = hidden === 1 ? undefined : repositoryOrFolder(text, cwd);
+      return of === undefined ? [] : [[number, of] as const];
+    }),
   );
   const names = repositoryNames(repositories.values());
   const counted = new Map<number, CountedSession>();

@@ -23,15 +23,22 @@ export function count(n: number | undefined): string {
   return n < 999_500_000 ? `${short(n / 1e6)}M` : `${short(n / 1e9)}G`;
 }
 
-/** `$12.30`, `$0.0123`, `<$0.0001`, `$0`. */
+/** `$12.30`, `$0.02`, `<$0.01`, `$0`. */
 export function dollars(nanoUsd: number): string {
+  const usd = nanoUsd / 1e9;
+  if (usd === 0) return "$0";
+  return usd < 0.005 ? "<$0.01" : `$${usd.toFixed(2)}`;
+}
+
+/** Where small differences matter: `$12.30`, `$0.0123`, `<$0.0001`, `$0`. */
+export function preciseDollars(nanoUsd: number): string {
   const usd = nanoUsd / 1e9;
   if (usd === 0) return "$0";
   if (usd < 0.0001) return "<$0.0001";
   return usd < 0.999_95 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;
 }
 
-/** `$0.0123`; `≥$0.0123` if a call has no price or is incomplete; `?` if no call has a price. */
+/** `$0.12`; `≥$0.12` if a call has no price or is incomplete; `?` if no call has a price. */
 export const costText = ({ costNanoUsd, unpricedCalls, incompleteCalls }: CallSums): string =>
   costNanoUsd === undefined ? "?" : `${least(unpricedCalls + incompleteCalls > 0)}${dollars(costNanoUsd)}`;
 

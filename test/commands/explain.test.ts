@@ -45,14 +45,14 @@ describe("recorded sessions", () => {
     const text = await explained(of.places, "22530e1c");
     const lines = text.split("\n");
     expect(lines[0]).toMatch(/^Claude Code 2\.1\.\d+ · 22530e1c-\S+ · started 2026-/);
-    expect(lines[2]).toBe("- Turn 1 cost $0.0241, 92% of ≥$0.0263, in 2 calls.");
+    expect(lines[2]).toBe("- Turn 1 cost $0.02, 92% of ≥$0.03, in 2 calls.");
     expect(text).toContain("- Tools waited 7.9s, 65% of 12.1s at work, before they ran: permission or hooks.");
     expect(text).toContain("- The slowest call was Bash in turn 1: 8.0s, 7.9s of it before it ran.");
     expect(text).toMatch(/^tools waiting +7\.9s +43% +█+/m);
-    expect(text).toMatch(/^turn +1 +\$0\.0241 +11\.0k→103 +92% +█+/m);
-    expect(text).toMatch(/^ +2 +≥\$0\.0022 +5707→≥3 +8%/m);
+    expect(text).toMatch(/^turn +1 +\$0\.02 +11\.0k→103 +92% +█+/m);
+    expect(text).toMatch(/^ +2 +≥<\$0\.01 +5707→≥3 +8%/m);
     expect(text).toMatch(/^output is a lower bound: 1 answer was cut short$/m);
-    expect(text).toMatch(/^after +the prompt +≥\$0\.0238/m);
+    expect(text).toMatch(/^after +the prompt +≥\$0\.02/m);
     expect(text).toMatch(/^list prices of genai-prices\/\d/m);
     expect(text).not.toMatch(/should|consider|try /i);
   });

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { sessions } from "../../src/commands/sessions.ts";
+import { type SessionsOptions, sessions } from "../../src/commands/sessions.ts";
 import { type Places, placesOf } from "../../src/config/places.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { ensureSession } from "../../src/store/sessions.ts";
@@ -10,7 +10,7 @@ import { localTime } from "../../src/text/figures.ts";
 import { CONTROL, type ContextOptions, columnsOf, contextAt, SGR } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
 
-async function listed(places: Places, options: { limit?: number; json?: boolean } = {}, world: ContextOptions = {}) {
+async function listed(places: Places, options: Partial<SessionsOptions> = {}, world: ContextOptions = {}) {
   const { context, out } = contextAt(places, world);
   expect(await sessions({ limit: 20, json: false, ...options }, context)).toBe(0);
   return out();
@@ -35,12 +35,14 @@ describe("recorded sessions", () => {
   test("one line each, latest activity first", async () => {
     const lines = (await listed(of.places)).trimEnd().split("\n");
     expect(lines).toHaveLength(7);
-    expect(lines[0]).toMatch(/^started +agent +session +turns +calls +tools +tokens +cost +duration +end$/);
+    expect(lines[0]).toMatch(/^started +agent +session +repository +turns +calls +tools +tokens +cost +duration +end$/);
     const row = (id: string): string => lines.find((line) => line.includes(id)) ?? "";
-    expect(row("1989bcb3")).toMatch(/ claude-code +1989bcb3 +1 +5 +3 +24\.9k→273 +≥\$0\.0320 +\S+ +completed$/);
-    expect(row("64edee75")).toMatch(/ +1 +5 +4 \(3✗\) +27\.8k→244 +\$0\.0323 /);
+    expect(row("1989bcb3")).toMatch(
+      / claude-code +1989bcb3 +acme-shop +1 +5 +3 +24\.9k→273 +≥\$0\.03 +\S+ +completed$/,
+    );
+    expect(row("64edee75")).toMatch(/ +1 +5 +4 \(3✗\) +27\.8k→244 +\$0\.03 /);
     expect(row("864a3682")).toMatch(/ +3 +5 +2 +26\.4k→161 /);
-    expect(row("1b608f27")).toMatch(/ +1 +2 +2 +9605→121 .* timeout$/);
+    expect(row("1b608f27")).toMatch(/ +1 +2 +2 +9605→121 .* ended$/);
     const list = JSON.parse(await listed(of.places, { json: true })) as { last_activity: string; start: string }[];
     const times = list.map((one) => Date.parse(one.last_activity));
     expect(times).toEqual([...times].sort((a, b) => b - a));
@@ -66,8 +68,27 @@ describe("recorded sessions", () => {
   });
 
   test("--limit", async () => {
-    expect((await listed(of.places, { limit: 2 })).trimEnd().split("\n")).toHaveLength(3);
+    expect((await listed(of.places, { limit: 2 })).trimEnd().split("\n")).toHaveLength(4);
+    expect(await listed(of.places, { limit: 2 })).toMatch(/\n4 more: --limit 6\n$/);
     expect(JSON.parse(await listed(of.places, { limit: 2, json: true }))).toHaveLength(2);
+  });
+
+  test("filters by agent, repository and time", async () => {
+    const count = async (options: Partial<SessionsOptions>): Promise<number> =>
+      (JSON.parse(await listed(of.places, { json: true, ...options })) as unknown[]).length;
+    expect(await count({ agent: "claude-code", repository: "acme-shop" })).toBe(await count({}));
+    expect(await count({ agent: "codex" })).toBe(0);
+    expect(await count({ repository: "other" })).toBe(0);
+    expect(await count({ until: "2020-01-01" })).toBe(0);
+    expect(await count({ since: "2020-01-01", limit: 3 })).toBe(3);
+    expect(await listed(of.places, { agent: "codex" })).toMatch(/^no session matches; /);
+  });
+
+  test("has titles, with the first prompt line, unless they are off", async () => {
+    expect(await listed(of.places, { titles: true })).toMatch(/ title$/m);
+    expect(await listed(of.places, { titles: true })).toMatch(/ 1989bcb3 .* completed +\S/m);
+    const env = { OPENHOOK_OTEL_DISPLAY_TITLES: "false" };
+    expect(await listed(of.places, { titles: true }, { env })).not.toMatch(/ title$/m);
   });
 
   test("a narrow terminal loses the least important columns, never the id, and never wraps", async () => {
@@ -78,7 +99,7 @@ describe("recorded sessions", () => {
     }
     const titles = async (columns: number) =>
       (await listed(of.places, {}, { columns, env: { NO_COLOR: "1" } })).split("\n")[0]?.trim().split(/ +/);
-    expect(await titles(80)).toEqual(["started", "agent", "session", "turns", "tokens", "cost", "end"]);
+    expect(await titles(80)).toEqual(["started", "agent", "session", "repository", "tokens", "cost"]);
     expect(await titles(64)).toEqual(["started", "agent", "session", "tokens", "cost"]);
     expect(await titles(40)).toEqual(["started", "session", "cost"]);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { sumOfCalls } from "../../src/model/call-sums.ts";
-import { costText, count, dollars, megabytes, tokensText } from "../../src/text/figures.ts";
+import { costText, count, dollars, megabytes, preciseDollars, tokensText } from "../../src/text/figures.ts";
 
 const NONE = sumOfCalls([]);
 
@@ -25,7 +25,14 @@ describe("how numbers are shown", () => {
       "999M",
       "1.0G",
     ]);
-    expect([99_999, 100_000, 999_949_999, 999_950_000].map(dollars)).toEqual([
+    expect([0, 4_999_999, 5_000_000, 994_999_999, 995_000_001].map(dollars)).toEqual([
+      "$0",
+      "<$0.01",
+      "$0.01",
+      "$0.99",
+      "$1.00",
+    ]);
+    expect([99_999, 100_000, 999_949_999, 999_950_000].map(preciseDollars)).toEqual([
       "<$0.0001",
       "$0.0001",
       "$0.9999",
@@ -36,10 +43,10 @@ describe("how numbers are shown", () => {
   test("a sum that some call is missing from is a lower bound, one of no call is unknown", () => {
     expect([costText(NONE), tokensText(NONE)]).toEqual(["?", "?"]);
     const whole = { ...NONE, modelCalls: 2, input: 10_200, output: 80, costNanoUsd: 12_300_000 };
-    expect([costText(whole), tokensText(whole)]).toEqual(["$0.0123", "10.2k→80"]);
+    expect([costText(whole), tokensText(whole)]).toEqual(["$0.01", "10.2k→80"]);
     const cutShort = { ...whole, incompleteCalls: 1 };
-    expect([costText(cutShort), tokensText(cutShort)]).toEqual(["≥$0.0123", "10.2k→≥80"]);
+    expect([costText(cutShort), tokensText(cutShort)]).toEqual(["≥$0.01", "10.2k→≥80"]);
     const incomplete = { ...whole, callsWithoutUsage: 1, unpricedCalls: 1 };
-    expect([costText(incomplete), tokensText(incomplete)]).toEqual(["≥$0.0123", "≥10.2k→≥80"]);
+    expect([costText(incomplete), tokensText(incomplete)]).toEqual(["≥$0.01", "≥10.2k→≥80"]);
   });
 });

@@ -9,6 +9,11 @@ export function addSessionCommands(program: Command, { context, done, packageRoo
     .description("list sessions, newest first")
     .option("--limit <n>", "number of sessions", wholeNumber, 20)
     .option("--all", "also sessions that were started and never used", false)
+    .option("--agent <agent>", "only this agent, e.g. claude-code")
+    .option("--repository <name>", "only this repository")
+    .option("--since <time>", "only sessions active since this age or time, e.g. 7d, 2026-11-14")
+    .option("--until <time>", "only sessions that began before this age or time")
+    .option("--no-titles", NO_TITLES)
     .option("--json", "print JSON", false)
     .option("--no-refresh", NO_REFRESH)
     .action(async (options) => done((await import("../read-and-repair.ts")).sessions(options, context)));
@@ -19,6 +24,7 @@ export function addSessionCommands(program: Command, { context, done, packageRoo
     .argument("[session]", "session id, or its beginning (default: the newest session)")
     .option("--json", "print JSON", false)
     .option("--no-refresh", NO_REFRESH)
+    .option("--no-titles", NO_TITLES)
     .option("--envelopes", "print OpenHook envelopes, one JSON line each", false)
     .action(async (session: string | undefined, options) =>
       done((await import("../read-and-repair.ts")).show(session, options, context)),
@@ -75,3 +81,4 @@ export function addSessionCommands(program: Command, { context, done, packageRoo
 // --- internal ---
 
 const NO_REFRESH = "show only what is stored, without importing what is new";
+const NO_TITLES = "no titles: do not read first prompt lines from the agents' files";

@@ -136,7 +136,7 @@ function* drawn(titles: readonly string[], rows: readonly Row[], terminal: Termi
       }),
     ),
     { title: "share", rank: 7, align: "right", cell: ({ share }) => (share === undefined ? "?" : percent(share)) },
-    { title: "", rank: 3, ...(!isGrouped && { shrinkTo: 10 }), cell: ({ detail }) => detail, style: () => "dim" },
+    { title: "", rank: 3, ...(!isGrouped && { shrinkTo: 10 }), cell: ({ detail }) => detail },
   ];
   const taken = columns.reduce((sum, { title, cell }) => {
     const own = rows.reduce((w, row) => Math.max(w, widthOf(cell(row))), 0);

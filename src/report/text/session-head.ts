@@ -1,10 +1,11 @@
 import { sumOfCalls } from "../../model/call-sums.ts";
 import { sumKnown } from "../../model/known.ts";
 import type { Segment } from "../../model/session.ts";
-import { count, dollars, duration, localTime, plural, pricelessOf } from "../../text/figures.ts";
+import { count, dollars, duration, localTime, plural, preciseDollars, pricelessOf } from "../../text/figures.ts";
 import { type Piece, printable } from "../../text/terminal.ts";
 import { hasUsage } from "../call-totals.ts";
 import { hiddenCalls } from "../hidden-calls.ts";
+import { endOfSegment, type Idle } from "../session-end.ts";
 import { activeMs } from "../session-summary.ts";
 import type { SessionView } from "../session-view.ts";
 
@@ -24,12 +25,11 @@ export function identity({ stored, facts }: SessionView, title: string): readonl
 }
 
 /** When it started, how long it was active, how it ended. */
-export function life({ stored, segments }: SessionView): readonly Part[] {
-  const last = segments.at(-1);
+export function life({ stored, segments }: SessionView, idle: Idle): readonly Part[] {
   return [
     plain(`started ${localTime(segments[0]?.startMs ?? stored.firstMs)}`),
     plain(duration(activeMs(segments))),
-    last === undefined ? plain("open") : ending(last),
+    ending(segments.at(-1), idle),
   ];
 }
 
@@ -80,7 +80,9 @@ export function agentReported({ reported, sums }: SessionView): readonly Part[] 
   const cost = sum((usage) => usage.costUsd);
   const costText = cost === undefined || cost === 0 ? undefined : dollars(cost * 1e9);
   const isSameCost =
-    costText === undefined || (sums.costNanoUsd !== undefined && costText === dollars(sums.costNanoUsd));
+    cost === undefined ||
+    costText === undefined ||
+    (sums.costNanoUsd !== undefined && preciseDollars(cost * 1e9) === preciseDollars(sums.costNanoUsd));
   if (isSameOrUnknown(input, sums.input) && isSameOrUnknown(output, sums.output) && isSameCost) return [];
   return [
     [{ text: "reported by the agent:", style: "dim" }, { text: ` in ${count(input)}` }],
@@ -90,14 +92,14 @@ export function agentReported({ reported, sums }: SessionView): readonly Part[] 
 }
 
 /** The line above the waterfall of a segment. */
-export function segmentTitle(segment: Segment, of: number): readonly Part[] {
+export function segmentTitle(segment: Segment, of: number, idle: Idle): readonly Part[] {
   const { ordinal, startOrigin, startMs } = segment;
   return [
     [{ text: `segment ${ordinal + 1} of ${of}`, style: "bold" }],
     ...(startOrigin === undefined ? [] : [plain(printable(startOrigin))]),
     plain(localTime(startMs)),
     plain(duration(activeMs([segment]))),
-    ending(segment),
+    ending(segment, idle),
   ];
 }
 
@@ -109,11 +111,10 @@ const isSameOrUnknown = (reported: number | undefined, ours: number | undefined)
 
 const plain = (text: string): Part => [{ text }];
 
-function ending({ endMs, reason, nativeReason }: Segment): Part {
-  if (endMs === undefined) return [{ text: "open", style: "cyan" }];
-  const native = nativeReason === undefined || nativeReason === reason ? "" : ` (${printable(nativeReason)})`;
-  const text = `${reason ?? "ended"}${native}`;
-  return [reason === "error" ? { text, style: "red" } : { text }];
+function ending(segment: Segment | undefined, idle: Idle): Part {
+  const { state, text } = endOfSegment(segment, idle);
+  const style = state === "open" ? "cyan" : state === "failed" ? "red" : undefined;
+  return [{ text: printable(text), ...(style !== undefined && { style }) }];
 }
 
 function tokens(sums: SessionView["sums"]): readonly Part[] {

@@ -1,20 +1,34 @@
 import { maxOf } from "../../model/min-max.ts";
 import { costText, duration, localTime, tokensText } from "../../text/figures.ts";
 import { type Column, table } from "../../text/table.ts";
-import { printable, type Terminal } from "../../text/terminal.ts";
+import { clip, printable, type Terminal } from "../../text/terminal.ts";
 import { hasUsage } from "../call-totals.ts";
-import { activeMs, failedCalls, isOpen, type SessionSummary, toolCallCount } from "../session-summary.ts";
+import { type Failures, standsOut, sumOfFailures } from "../failure-share.ts";
+import { repositoryOrFolder } from "../repositories.ts";
+import { endOfSession, type Idle } from "../session-end.ts";
+import { activeMs, failedCalls, type SessionSummary, toolCallCount } from "../session-summary.ts";
+import { type SessionTitle, shortTitle } from "../session-title.ts";
+
+/** A session of the list. */
+export interface ListedSummary extends SessionSummary {
+  /** `undefined`: titles are off. */
+  readonly title: SessionTitle | undefined;
+}
 
 /** Sessions as a table. */
-export const sessionTable = (all: readonly SessionSummary[], terminal: Terminal): Generator<string> =>
-  table(columnsFor(all), all, terminal);
+export const sessionTable = (all: readonly ListedSummary[], idle: Idle, terminal: Terminal): Generator<string> =>
+  table(columnsFor(all, idle), all, terminal);
 
 // --- internal ---
 
 /** Characters of a session id that are shown, if they distinguish the listed sessions. */
 const ID_LENGTH = 8;
 
-function columnsFor(all: readonly SessionSummary[]): readonly Column<SessionSummary>[] {
+/** A longer title would push the figures apart on wide terminals. */
+const MAX_TITLE = 60;
+
+function columnsFor(all: readonly ListedSummary[], idle: Idle): readonly Column<ListedSummary>[] {
+  const usual = sumOfFailures(all.map(failuresOf));
   const idLength = distinctLength(all.map(({ stored }) => stored.sessionId));
   // Identity and cost stay longest on narrow terminals; imported sessions all end alike
   return [
@@ -29,7 +43,7 @@ function columnsFor(all: readonly SessionSummary[]): readonly Column<SessionSumm
       rank: 2,
       align: "right",
       cell: ({ tools }) => `${toolCallCount(tools)}${failedCalls(tools) === 0 ? "" : ` (${failedCalls(tools)}✗)`}`,
-      style: ({ tools }) => (failedCalls(tools) === 0 ? undefined : "red"),
+      style: (summary) => (standsOut(failuresOf(summary), usual) ? "red" : undefined),
     },
     { title: "tokens", rank: 8, align: "right", cell: tokens },
     { title: "cost", rank: 9, align: "right", cell: cost },
@@ -37,11 +51,24 @@ function columnsFor(all: readonly SessionSummary[]): readonly Column<SessionSumm
     {
       title: "end",
       rank: 5,
-      cell: (summary) => (isOpen(summary) ? "open" : (summary.segments.at(-1)?.reason ?? "ended")),
-      style: (summary) => (isOpen(summary) ? "cyan" : undefined),
+      cell: (summary) => endOfSession(summary, idle).short,
+      style: (summary) => END_STYLES[endOfSession(summary, idle).state],
+    },
+    {
+      title: "title",
+      rank: 5.5,
+      shrinkTo: 16,
+      cell: ({ title }) => (title === undefined ? "" : clip(shortTitle(title), MAX_TITLE)),
     },
   ];
 }
+
+const END_STYLES = { open: "cyan", failed: "red", ended: undefined, unreported: undefined } as const;
+
+const failuresOf = ({ tools }: SessionSummary): Failures => ({
+  failed: failedCalls(tools),
+  calls: toolCallCount(tools),
+});
 
 const toTheMinute = (ms: number): string => localTime(ms).slice(0, "2026-11-21 07:37".length);
 
@@ -54,8 +81,8 @@ function distinctLength(ids: readonly string[]): number {
   return longest;
 }
 
-function repository({ facts }: SessionSummary): string {
-  const { repository: of } = facts;
+function repository({ stored, facts }: SessionSummary): string {
+  const of = facts.repository ?? repositoryOrFolder(undefined, stored.cwd);
   if (of === undefined) return "";
   return printable(`${of.name}${of.branch === undefined ? "" : `@${of.branch}`}`);
 }

@@ -3,28 +3,38 @@ import { cardOf } from "../../model/card-of.ts";
 import type { Database } from "../../store/database.ts";
 import { settledSpans } from "../../store/queries.ts";
 import { flow, type Terminal } from "../../text/terminal.ts";
+import type { Idle } from "../session-end.ts";
 import type { SessionView } from "../session-view.ts";
 import { waterfall } from "../waterfall/waterfall.ts";
 import { agentReported, hidden, identity, life, segmentTitle, totals } from "./session-head.ts";
+
+/** What a session is shown with. */
+export interface SessionTexts {
+  readonly agents: readonly Agent[];
+  readonly idle: Idle;
+  /** Its title, `printable`; empty: none. */
+  readonly heading: string;
+}
 
 /** A session for people: head, then one waterfall per segment, each with its own time axis. */
 export function* sessionLines(
   db: Database,
   view: SessionView,
-  agents: readonly Agent[],
+  { agents, idle, heading }: SessionTexts,
   terminal: Terminal,
 ): Generator<string> {
   const { stored } = view;
   const title = cardOf({ agents }, stored.source)?.title ?? stored.source;
+  if (heading !== "") yield* flow([[{ text: heading, style: "bold" }]], terminal);
   yield* flow(identity(view, title), terminal);
-  yield* flow(life(view), terminal);
+  yield* flow(life(view, idle), terminal);
   yield* flow(totals(view), terminal);
   yield* flow(hidden(view), terminal);
   yield* flow(agentReported(view), terminal);
   let turnsBefore = 0;
   for (const segment of view.segments) {
     yield "";
-    if (view.segments.length > 1) yield* flow(segmentTitle(segment, view.segments.length), terminal);
+    if (view.segments.length > 1) yield* flow(segmentTitle(segment, view.segments.length, idle), terminal);
     const settled = settledSpans(db, stored.id, segment.ordinal).map((record) => ({ record }));
     const open = view.openSpans.filter((span) => span.segment === segment.ordinal);
     yield* waterfall([...settled, ...open], terminal, turnsBefore);

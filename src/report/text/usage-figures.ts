@@ -1,13 +1,18 @@
 import { count, dollars, duration } from "../../text/figures.ts";
 import type { Column } from "../../text/table.ts";
 import { hasUsage } from "../call-totals.ts";
+import { type Failures, standsOut } from "../failure-share.ts";
 import type { Dimension } from "../query.ts";
 import type { UsageRow } from "../usage-row.ts";
 import type { UsageLine } from "./usage-line.ts";
 import type { Measure } from "./usage-measure.ts";
 
 /** The figures of a usage table: tokens, cost and counts, or the figures of tools. */
-export function figureColumns(by: readonly Dimension[], measure: Measure): readonly Column<UsageLine>[] {
+export function figureColumns(
+  by: readonly Dimension[],
+  measure: Measure,
+  usual: Failures,
+): readonly Column<UsageLine>[] {
   const bold = ({ isTotal }: UsageLine) => (isTotal ? ("bold" as const) : undefined);
   const figure = (title: string, rank: number, text: (row: UsageRow) => string): Column<UsageLine> => ({
     title,
@@ -17,7 +22,7 @@ export function figureColumns(by: readonly Dimension[], measure: Measure): reado
     style: bold,
   });
   const red: Column<UsageLine>["style"] = ({ row, isTotal }) =>
-    (row.tools?.errors ?? 0) > 0 ? "red" : isTotal ? "bold" : undefined;
+    isTotal ? "bold" : standsOut(failuresOf(row), usual) ? "red" : undefined;
   const sessions = by.includes("session")
     ? []
     : [figure("sessions", 2, (row) => (row.sessions === 0 ? "" : count(row.sessions)))];
@@ -48,6 +53,9 @@ export function figureColumns(by: readonly Dimension[], measure: Measure): reado
     ...sessions,
   ];
 }
+
+/** Failed tool calls of a row. */
+export const failuresOf = ({ tools }: UsageRow): Failures => ({ failed: tools?.errors ?? 0, calls: tools?.calls ?? 0 });
 
 // --- internal ---
 

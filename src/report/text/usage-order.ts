@@ -1,24 +1,39 @@
+import { sumKnown } from "../../model/known.ts";
 import type { Dimension } from "../query.ts";
 import type { UsageRow } from "../usage-row.ts";
 import { MEASURES } from "./usage-measure.ts";
 
-/** Sorts rows for reading: by time first, then by cost, tokens and calls, largest first. */
+/**
+ * Sorts rows for reading, by the first key, then by the next ones: times in order, everything else by cost, tokens and calls of the
+ * whole group, largest first.
+ */
 export function inReadingOrder(by: readonly Dimension[], rows: readonly UsageRow[]): readonly UsageRow[] {
-  const times = by.filter((dimension) => TIMES.has(dimension));
-  const timeOf = ({ key }: UsageRow): string => JSON.stringify(times.map((dimension) => key[dimension]));
-  const rank = new Map([...new Set(rows.map(timeOf))].map((time, i) => [time, i]));
-  const size = (row: UsageRow): readonly number[] => [
-    rank.get(timeOf(row)) ?? 0,
-    -(row.calls?.costNanoUsd ?? -1),
-    -(MEASURES.tokens(row) ?? -1),
-    -(row.calls?.modelCalls ?? row.tools?.calls ?? 0),
-    -row.sessions,
-  ];
-  return rows
-    .map((row) => ({ row, size: size(row) }))
-    .sort((a, b) => a.size.map((n, i) => n - (b.size[i] ?? 0)).find((difference) => difference !== 0) ?? 0)
-    .map(({ row }) => row);
+  const [first, ...others] = by;
+  if (first === undefined) return rows;
+  const groups = new Map<string | null, UsageRow[]>();
+  for (const row of rows) {
+    const key = row.key[first] ?? null;
+    if (groups.get(key)?.push(row) === undefined) groups.set(key, [row]);
+  }
+  const all = [...groups.values()].map((group) => ({ group, size: sizeOf(group) }));
+  const ordered = TIMES.has(first) ? all : all.sort((a, b) => compare(a.size, b.size));
+  return ordered.flatMap(({ group }) => inReadingOrder(others, group));
 }
 
 /** Dimensions that are buckets of time. */
 export const TIMES: ReadonlySet<Dimension> = new Set(["hour", "day", "week", "month"]);
+
+// --- internal ---
+
+const sizeOf = (rows: readonly UsageRow[]): readonly number[] => [
+  sumKnown(rows.map(MEASURES.cost)) ?? -1,
+  sumKnown(rows.map(MEASURES.tokens)) ?? -1,
+  sum(rows, (row) => row.calls?.modelCalls ?? row.tools?.calls ?? 0),
+  sum(rows, (row) => row.sessions),
+];
+
+const sum = (rows: readonly UsageRow[], of: (row: UsageRow) => number): number =>
+  rows.reduce((n, row) => n + of(row), 0);
+
+const compare = (a: readonly number[], b: readonly number[]): number =>
+  b.map((n, i) => n - (a[i] ?? 0)).find((difference) => difference !== 0) ?? 0;

@@ -2,9 +2,10 @@ import { maxOf } from "../../model/min-max.ts";
 import { bar } from "../../text/bars.ts";
 import { type Column, table } from "../../text/table.ts";
 import { flow, type Terminal, widthOf } from "../../text/terminal.ts";
+import { sumOfFailures } from "../failure-share.ts";
 import type { Dimension } from "../query.ts";
 import type { UsageRow } from "../usage-row.ts";
-import { figureColumns } from "./usage-figures.ts";
+import { failuresOf, figureColumns } from "./usage-figures.ts";
 import { keyColumns, keyTexts } from "./usage-keys.ts";
 import type { UsageLine } from "./usage-line.ts";
 import { MEASURES, measureOf, TITLES } from "./usage-measure.ts";
@@ -27,7 +28,7 @@ export function* usageTable(
   if (total !== undefined && rows.length > 1)
     lines.push({ row: withFiguresOf(rows, total), keys: ["total"], isTotal: true });
   const measure = measureOf(by, rows);
-  const columns = [...keyColumns(by), ...figureColumns(by, measure)];
+  const columns = [...keyColumns(by), ...figureColumns(by, measure, sumOfFailures(rows.map(failuresOf)))];
   const scale = maxOf(
     rows.map((row) => MEASURES[measure](row) ?? 0),
     0,

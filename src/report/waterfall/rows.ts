@@ -2,6 +2,7 @@ import type { SpanRecord } from "../../model/telemetry.ts";
 import * as semconv from "../../telemetry/semconv.ts";
 import { count, dollars, duration } from "../../text/figures.ts";
 import { type Piece, printable, type Style } from "../../text/terminal.ts";
+import { spanName } from "../span-name.ts";
 import { endMsOf, numberAt, spanKindOf, textAt } from "./shown-span.ts";
 import type { TreeNode } from "./tree.ts";
 
@@ -12,7 +13,7 @@ export interface Row {
   readonly guide: string;
   readonly mark: Piece | undefined;
   readonly name: string;
-  /** Shown beside the name: status, error type, exit code, turn number. */
+  /** Shown beside the name: status, error type, exit code. */
   readonly detail: string;
   readonly style: Style | undefined;
   readonly isContainer: boolean;
@@ -37,8 +38,8 @@ export function toRow({ span: { record, open = false }, guide, turn }: TreeNode)
   return {
     guide,
     mark,
-    name: printable(record.name),
-    detail: printable(details(record, turn, open).join(", ")),
+    name: printable(spanName(record, turn)),
+    detail: printable(details(record, open).join(", ")),
     style,
     isContainer,
     duration: `${duration(endMsOf(record) - record.startMs)}${open ? "+" : ""}`,
@@ -49,7 +50,7 @@ export function toRow({ span: { record, open = false }, guide, turn }: TreeNode)
 
 // --- internal ---
 
-function details(record: SpanRecord, turn: number, open: boolean): readonly string[] {
+function details(record: SpanRecord, open: boolean): readonly string[] {
   const status = textAt(record, semconv.OPENHOOK_TOOL_STATUS);
   const errorType = textAt(record, semconv.ERROR_TYPE);
   const exitCode = numberAt(record, semconv.PROCESS_EXIT_CODE);
@@ -58,8 +59,7 @@ function details(record: SpanRecord, turn: number, open: boolean): readonly stri
   const failure =
     record.status.code !== "error" ? [] : [errorType === undefined || errorType === "_OTHER" ? "error" : errorType];
   return [
-    ...(spanKindOf(record) === "session" ? ["session"] : []),
-    ...(turn > 0 ? [`turn ${turn}`] : origin === "continuation" ? ["continued"] : []),
+    ...(origin === "continuation" ? ["continued"] : []),
     ...(origin === "machine" ? ["by machine"] : []),
     ...failure,
     ...(exitCode !== undefined && exitCode !== 0 ? [`exit ${exitCode}`] : []),

@@ -42,7 +42,7 @@ export function* waterfall(
     yield line([
       labelOf(row, layout.label),
       ...(layout.bar > 0 ? [[{ text: bar, ...(row.style !== undefined && { style: row.style }) }]] : []),
-      ...layout.figures.map(({ key, width }) => sized([{ text: row[key], style: "dim" }], width, "right")),
+      ...layout.figures.map(({ key, width }) => sized([{ text: row[key] }], width, "right")),
     ]);
   }
 }

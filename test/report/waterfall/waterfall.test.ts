@@ -77,12 +77,12 @@ describe("waterfall", () => {
       80,
     );
     expect(lines).toEqual([
-      "span                                  0s     10.0s  duration     tokens     cost",
-      "invoke_agent claude-code · session    ━━━━━━━━━━━━     10.0s",
-      "└─ invoke_agent claude-code · turn 1   ━━━━━━━━━━       8.0s",
-      "   ├─ chat opus                        ██▌              2.0s  24.9k→273  $0.0123",
-      "   └─ execute_tool Agent                 ▐███           3.0s",
-      "      └─ invoke_agent explorer            ━━╸           2.0s",
+      "span                        0s                 10.0s  duration     tokens   cost",
+      "Session                     ━━━━━━━━━━━━━━━━━━━━━━━━     10.0s",
+      "└─ Turn 1                     ━━━━━━━━━━━━━━━━━━━╸        8.0s",
+      "   ├─ opus                    █████                       2.0s  24.9k→273  $0.01",
+      "   └─ Agent                        ███████▌               3.0s",
+      "      └─ Subagent explorer          ━━━━━                 2.0s",
     ]);
   });
 
@@ -111,8 +111,8 @@ describe("waterfall", () => {
     ]);
     expect(lines[0]).toContain("┄ idle, drawn shorter");
     expect(lines[0]).toContain("8h 01m");
-    expect(lineWith(lines, "session 1")).toMatch(/━┄+━/);
-    const [first, second] = [barOf(lineWith(lines, "turn 2")), barOf(lineWith(lines, "turn 3"))];
+    expect(lineWith(lines, "Session")).toMatch(/━┄+━/);
+    const [first, second] = [barOf(lineWith(lines, "Turn 1")), barOf(lineWith(lines, "Turn 2"))];
     const [width1, width2] = [first[1] - first[0], second[1] - second[0]];
     expect(width1).toBeGreaterThan(10);
     // twice as long, twice as wide
@@ -146,7 +146,7 @@ describe("waterfall", () => {
     expect(lineWith(lines, "tool_call 5")).toMatch(/─ … tool_call 5 · open .*100ms\+/);
     expect(lineWith(lines, "model_call 6")).toMatch(/100ms +\? +\?$/);
     expect(lineWith(lines, "model_call 7")).toMatch(/10→≥4 +≥\$1\.50$/);
-    expect(lineWith(lines, "turn 1")).toMatch(/900ms +\? +\?$/);
+    expect(lineWith(lines, "Turn 1")).toMatch(/900ms +\? +\?$/);
     expect(lineWith(lines, "tool_call 2")).toMatch(/100ms$/);
   });
 
@@ -164,7 +164,7 @@ describe("waterfall", () => {
         },
       ],
     };
-    expect(draw([{ record: linked }, session])[2]).toMatch(/^└─ turn 2/);
+    expect(draw([{ record: linked }, session])[2]).toMatch(/^└─ Turn 1/);
   });
 
   test("spans without their parent, and spans that are each other's parents, are shown", () => {
@@ -175,7 +175,7 @@ describe("waterfall", () => {
       span(4, "tool_call", [5, 10], { parent: 4 }),
     ]);
     expect(lines).toHaveLength(5);
-    for (const name of ["turn 1", "turn 2", "tool_call 3", "tool_call 4"]) lineWith(lines, name);
+    for (const name of ["Turn 1", "Turn 2", "tool_call 3", "tool_call 4"]) lineWith(lines, name);
   });
 
   test("narrow terminals drop the bar, then tokens, then the rest; the name stays", () => {
@@ -187,13 +187,13 @@ describe("waterfall", () => {
         attributes: { ...tokens(10, 4), [semconv.OPENHOOK_COST_USD]: 1.5 },
       }),
     ];
-    const at = (columns: number): string => lineWith(draw(spans, columns), "chat m");
+    const at = (columns: number): string => lineWith(draw(spans, columns), "└─ m");
     expect(at(60)).toMatch(/█/);
-    expect(at(59)).toMatch(/^└─ chat m +900ms +10→4 +\$1\.50$/);
-    expect(at(43)).toMatch(/^└─ chat m +900ms +\$1\.50$/);
-    expect(at(31)).toMatch(/^└─ chat m +900ms$/);
-    expect(at(19)).toBe("└─ chat m");
-    expect(draw(spans, 6)[1]).toBe("└─ ch…");
+    expect(at(59)).toMatch(/^└─ m +900ms +10→4 +\$1\.50$/);
+    expect(at(43)).toMatch(/^└─ m +900ms +\$1\.50$/);
+    expect(at(31)).toMatch(/^└─ m +900ms$/);
+    expect(at(19)).toBe("└─ m");
+    expect(draw(spans, 6)[1]).toBe("└─ m");
   });
 
   test("figures are aligned for all characters in names", () => {

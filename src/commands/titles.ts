@@ -1,0 +1,40 @@
+import type { LoadedConfig } from "../config/load.ts";
+import type { Context } from "../context.ts";
+import type { Agent } from "../model/agent.ts";
+import { protectionOf } from "../privacy/protection.ts";
+import type { SessionTitle } from "../report/session-title.ts";
+import { withOpenStore } from "../sessions/open-store.ts";
+import type { StoredSession } from "../store/sessions.ts";
+import { promptLines } from "../transcripts/prompt-lines.ts";
+
+/** Commands that show sessions have `--no-titles`. */
+export interface TitlesOption {
+  readonly titles?: boolean;
+}
+
+export const showsTitles = ({ titles }: TitlesOption, { config }: LoadedConfig): boolean =>
+  titles === true && config.display.titles;
+
+/** Adds first prompt lines to titles, as far as the agents' files can be read within a moment. */
+export async function withPrompts<
+  T extends { readonly stored: StoredSession; readonly title: SessionTitle | undefined },
+>(
+  all: readonly T[],
+  { agents, loaded }: { readonly agents: readonly Agent[]; readonly loaded: LoadedConfig },
+  context: Context,
+): Promise<readonly T[]> {
+  const { places } = context;
+  const { redactSecrets: redact } = await protectionOf(loaded.config.redaction, places.home);
+  const lines = await promptLines(
+    { places, loaded, agents, redact, withStore: (ask) => withOpenStore(context, ask), budgetMs: BUDGET_MS },
+    all.filter(({ title }) => title !== undefined).map(({ stored }) => stored),
+  );
+  return all.map((one) => {
+    const prompt = lines.get(one.stored.id);
+    return prompt === undefined || one.title === undefined ? one : { ...one, title: { ...one.title, prompt } };
+  });
+}
+
+// --- internal ---
+
+const BUDGET_MS = 200;

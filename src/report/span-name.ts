@@ -1,0 +1,26 @@
+import type { SpanRecord } from "../model/telemetry.ts";
+import { spanKindOf } from "./waterfall/shown-span.ts";
+
+/**
+ * What a span is called for people: `Turn 1`, `Bash ls`, the model's name. Backends get the names of the GenAI conventions, such as
+ * `execute_tool Bash ls`.
+ *
+ * @param turn number of a prompted turn, from 1; 0 for everything else
+ */
+export function spanName(record: SpanRecord, turn: number): string {
+  const name = record.name.replace(/^(?:invoke_agent|execute_tool|chat) ?/, "");
+  switch (spanKindOf(record)) {
+    case "session":
+      return "Session";
+    case "turn":
+      return turn > 0 ? `Turn ${turn}` : "Turn";
+    case "subagent":
+      return `Subagent ${name}`.trimEnd();
+    case "model_call":
+      return name === "" ? "Model call" : name;
+    case "tool_call":
+      return name === "" ? "Tool call" : name;
+    default:
+      return record.name;
+  }
+}
