@@ -1,4 +1,4 @@
-// node scripts/readme-pictures.mjs: makes docs/images/view-session.png and docs/images/explain.png from the demo's recordings.
+// node scripts/readme-pictures.mjs: makes docs/images/view-home.png, view-session.png and explain.png from the demo's recordings.
 // Needs Chromium ($CHROMIUM or /usr/bin/chromium) and `script` of util-linux, which gives a program a terminal.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -65,8 +65,13 @@ async function pictureOfPage(kept) {
     await page.goto(address);
     await page.goto(`${page.url().split("#")[0]}#/session?source=claude-code&id=${sessionIn(kept)}`);
     await page.waitForSelector(".row");
+    await page.waitForSelector(".findings li");
     await page.waitForTimeout(500);
     await page.screenshot({ path: join(IMAGES, "view-session.png") });
+    await page.goto(`${page.url().split("#")[0]}#/home?range=30`);
+    await page.waitForSelector(".top-list");
+    await page.waitForTimeout(300);
+    await page.screenshot({ path: join(IMAGES, "view-home.png") });
   } finally {
     server.kill("SIGINT");
   }

@@ -7,6 +7,7 @@ export * from "./bridge.ts";
 export * from "./demo.ts";
 export * from "./doctor.ts";
 export * from "./explain.ts";
+export * from "./export.ts";
 export * from "./preview.ts";
 export * from "./prune.ts";
 export * from "./reconcile.ts";

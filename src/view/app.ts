@@ -30,7 +30,12 @@ export interface Live {
  * access.
  */
 export function makeApp(deps: ViewDeps, { changes, drains }: Live, base: string): Hono {
-  const listDeps = { agents: deps.agents, filterValues: cachedFilterValues(deps) };
+  const filterValues = cachedFilterValues(deps);
+  const withIdle = () => ({
+    ...deps,
+    filterValues,
+    idle: { nowMs: deps.now(), idleTimeoutMs: deps.idleTimeoutMs },
+  });
   // Not strict, because the page's address ends with a slash
   const app = new Hono({ strict: false }).basePath(base.replace(/\/$/, ""));
 
@@ -42,14 +47,12 @@ export function makeApp(deps: ViewDeps, { changes, drains }: Live, base: string)
     respond(c, deps, (db) => {
       const params = queryParams(c.req.query());
       const nowMs = deps.now();
-      return homeOver(db, listDeps, {
+      return homeOver(db, withIdle(), {
         ...params.texts("timeZone"),
         ...params.times("sinceMs", "untilMs", "beforeMs"),
         todayMs: params.number("todayMs", nowMs, 0, nowMs),
         yesterdayMs: params.number("yesterdayMs", nowMs, 0, nowMs),
         unit: params.oneOf("unit", UNITS, "day"),
-        idleTimeoutMs: deps.idleTimeoutMs,
-        nowMs,
       });
     }),
   );
@@ -57,7 +60,7 @@ export function makeApp(deps: ViewDeps, { changes, drains }: Live, base: string)
   app.get("/api/sessions", (c) =>
     respond(c, deps, (db) => {
       const params = queryParams(c.req.query());
-      return listSessions(db, listDeps, {
+      return listSessions(db, withIdle(), {
         ...params.texts("agent", "repository", "model", "text"),
         ...params.times("fromMs", "toMs"),
         errors: params.flag("errors"),
@@ -71,7 +74,7 @@ export function makeApp(deps: ViewDeps, { changes, drains }: Live, base: string)
   app.get("/api/session", (c) =>
     respond(c, deps, (db) => {
       const stored = findSession(db, queryParams(c.req.query()).session());
-      return stored === undefined ? NO_SESSION : whenChanged(c, db, stored, () => toDocument(db, stored, deps));
+      return stored === undefined ? NO_SESSION : whenChanged(c, db, stored, () => toDocument(db, stored, withIdle()));
     }),
   );
 
@@ -102,7 +105,7 @@ export function makeApp(deps: ViewDeps, { changes, drains }: Live, base: string)
   app.get("/api/usage", (c) =>
     respond(c, deps, (db) => {
       const params = queryParams(c.req.query());
-      return usageOver(db, listDeps, {
+      return usageOver(db, withIdle(), {
         ...params.texts("agent", "model", "repository", "timeZone"),
         ...params.times("sinceMs", "untilMs"),
         nowMs: deps.now(),
@@ -115,7 +118,7 @@ export function makeApp(deps: ViewDeps, { changes, drains }: Live, base: string)
   app.get("/api/tools", (c) =>
     respond(c, deps, (db) => {
       const params = queryParams(c.req.query());
-      return toolsOver(db, listDeps, {
+      return toolsOver(db, withIdle(), {
         ...params.texts("agent", "repository"),
         ...params.times("sinceMs", "untilMs"),
         nowMs: deps.now(),

@@ -1,13 +1,12 @@
 import { sumKnown } from "../model/known.ts";
 import { SpanRecord } from "../model/telemetry.ts";
 import { type SessionView, viewOf } from "../report/session-view.ts";
-import type { SessionSource } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
 import { settledSpans } from "../store/queries.ts";
 import { type StoredSession, sessionById } from "../store/sessions.ts";
 import type { SpanSettings } from "../telemetry/spans.ts";
-import { toColumns } from "./columns.ts";
-import { toRow } from "./rows.ts";
+import { type ShownSpan, toColumns } from "./columns.ts";
+import { type RowDeps, toRow } from "./rows.ts";
 import type { SessionDocument, SpanDocument } from "./wire.ts";
 
 /** The agent and the id it gave the session. */
@@ -16,7 +15,7 @@ export interface SessionName {
   readonly sessionId: string;
 }
 
-type Deps = Pick<SessionSource, "agents"> & { readonly settings: SpanSettings; readonly traceLink?: string };
+type Deps = RowDeps & { readonly settings: SpanSettings; readonly traceLink?: string };
 
 /** The session, or the parent of a subagent's session; `undefined` if it does not exist, was pruned or is excluded. */
 export function findSession(db: Database, { source, sessionId }: SessionName): StoredSession | undefined {
@@ -44,22 +43,14 @@ export function stampOf(db: Database, { id }: StoredSession): string {
 }
 
 /** The content of a session's page, without the attributes of its spans. */
-export function toDocument(
-  db: Database,
-  stored: StoredSession,
-  { agents, settings, traceLink }: Deps,
-): SessionDocument {
+export function toDocument(db: Database, stored: StoredSession, deps: Deps): SessionDocument {
+  const { agents, settings, traceLink } = deps;
   const view = viewOf(db, stored, { agents }, settings);
-  const spans = [
-    ...view.segments
-      .flatMap(({ ordinal }) => settledSpans(db, stored.id, ordinal))
-      .map((record) => ({ record, open: false })),
-    ...view.openSpans,
-  ];
+  const spans = spansOf(db, stored, view);
   const [first] = spans;
   return {
     kind: "session",
-    row: toRow(db, agents, view),
+    row: toRow(db, deps, view),
     segments: view.segments.map((segment) => ({
       startMs: segment.startMs,
       endMs: segment.endMs ?? null,
@@ -72,26 +63,35 @@ export function toDocument(
   };
 }
 
+/** All spans of a session, those that are stored and those that are still open. */
+export const spansOf = (
+  db: Database,
+  stored: StoredSession,
+  { segments, openSpans }: Pick<SessionView, "segments" | "openSpans">,
+): readonly ShownSpan[] => [
+  ...segments.flatMap(({ ordinal }) => settledSpans(db, stored.id, ordinal)).map((record) => ({ record, open: false })),
+  ...openSpans,
+];
+
 /** One span in full; `undefined` if the session has none with this id. */
 export function toSpanDocument(
   db: Database,
   stored: StoredSession,
   spanId: string,
-  { agents, settings, traceLink }: Deps,
+  { agents, settings, traceLink }: Omit<Deps, "idle">,
 ): SpanDocument | undefined {
   const row = db
     .prepare(
       "SELECT record FROM spans WHERE session = ? AND instr(record, ?) > 0 AND json_extract(record, '$.spanId') = ?",
     )
     .get(stored.id, `"spanId":"${spanId}"`, spanId);
-  if (row !== undefined) return spanOf(SpanRecord.parse(JSON.parse(String(row["record"]))), false, traceLink);
+  if (row !== undefined) return spanDocument(SpanRecord.parse(JSON.parse(String(row["record"]))), false, traceLink);
   const open = viewOf(db, stored, { agents }, settings).openSpans.find(({ record }) => record.spanId === spanId);
-  return open === undefined ? undefined : spanOf(open.record, open.open, traceLink);
+  return open === undefined ? undefined : spanDocument(open.record, open.open, traceLink);
 }
 
-// --- internal ---
-
-const spanOf = (record: SpanRecord, open: boolean, traceLink?: string): SpanDocument => ({
+/** A span as the page shows it. */
+export const spanDocument = (record: SpanRecord, open: boolean, traceLink?: string): SpanDocument => ({
   kind: "span",
   open,
   name: record.name,
@@ -106,6 +106,8 @@ const spanOf = (record: SpanRecord, open: boolean, traceLink?: string): SpanDocu
   events: record.events,
   links: record.links,
 });
+
+// --- internal ---
 
 /** The address of a span's trace in the user's backend. */
 const traceUrl = (link: string | undefined, { traceId, spanId }: SpanRecord): string | null =>

@@ -1,15 +1,15 @@
 import { bucketsBetween, compareBuckets } from "../report/buckets.ts";
 import { usageByGroupings } from "../report/usage.ts";
 import type { UsageRow } from "../report/usage-row.ts";
-import type { SessionSource } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
 import { figuresOf, firstMs, MAX_BUCKETS, nameOfKey, toolRows, UNIT_MS } from "./figures.ts";
 import type { FilterValues } from "./filter-values.ts";
 import { listSessions } from "./list.ts";
-import { type RunningQuery, runningSessions } from "./running.ts";
+import type { RowDeps } from "./rows.ts";
+import { runningSessions } from "./running.ts";
 import type { HomeDocument, HomeGroup, Split, Unit, UsageFigures } from "./wire.ts";
 
-export interface HomeQuery extends RunningQuery {
+export interface HomeQuery {
   /** Start of the user's day, and of the day before. */
   readonly todayMs: number;
   readonly yesterdayMs: number;
@@ -23,7 +23,7 @@ export interface HomeQuery extends RunningQuery {
   readonly timeZone?: string;
 }
 
-type Deps = Pick<SessionSource, "agents"> & { readonly filterValues: (db: Database) => FilterValues };
+type Deps = RowDeps & { readonly filterValues: (db: Database) => FilterValues };
 
 /**
  * What the start page shows: today and the chosen period, each compared with the period before up to the same time, so that a day that
@@ -32,7 +32,8 @@ type Deps = Pick<SessionSource, "agents"> & { readonly filterValues: (db: Databa
  * @throws RangeError for an unknown time zone, or for more buckets than a chart can show
  */
 export function homeOver(db: Database, deps: Deps, query: HomeQuery): HomeDocument {
-  const { nowMs, unit, timeZone } = query;
+  const { unit, timeZone } = query;
+  const { nowMs } = deps.idle;
   const zone = timeZone === undefined ? {} : { timeZone };
   const sinceMs = query.sinceMs ?? firstMs(db) ?? nowMs;
   const untilMs = query.untilMs ?? nowMs;
@@ -82,7 +83,7 @@ export function homeOver(db: Database, deps: Deps, query: HomeQuery): HomeDocume
     agents: groups("agent", agents),
     models: groups("model", models),
     tools: toolRows(db, deps, tools),
-    running: runningSessions(db, deps.agents, values, query),
+    running: runningSessions(db, deps, values),
     recent: listSessions(db, deps, { errors: false, sort: "recent", descending: true, limit: RECENT }).rows,
     sessionCount: Number(
       db.prepare("SELECT count(*) AS n FROM sessions s WHERE s.pruned_ms IS NULL AND s.excluded = 0").get()?.["n"] ?? 0,

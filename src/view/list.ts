@@ -6,7 +6,7 @@ import { unsettledSession } from "../sessions/read-session.ts";
 import type { Database, Value } from "../store/database.ts";
 import { sessionById, unsettledSessions } from "../store/sessions.ts";
 import type { FilterValues } from "./filter-values.ts";
-import { toRow } from "./rows.ts";
+import { type RowDeps, toRow } from "./rows.ts";
 import { SHOWN } from "./shown.ts";
 import type { SessionList, Sort } from "./wire.ts";
 
@@ -30,7 +30,7 @@ export interface ListQuery {
 /** The first sessions that match a query. */
 export function listSessions(
   db: Database,
-  deps: Pick<SessionSource, "agents"> & { readonly filterValues: (db: Database) => FilterValues },
+  deps: RowDeps & { readonly filterValues: (db: Database) => FilterValues },
   query: ListQuery,
 ): SessionList {
   const { agents } = deps;
@@ -48,7 +48,7 @@ export function listSessions(
   return {
     kind: "sessions",
     rows: rows.map((row) =>
-      toRow(db, agents, summarise(db, sessionById(db, Number(row["id"])), { agents }), filterValues.names),
+      toRow(db, deps, summarise(db, sessionById(db, Number(row["id"])), { agents }), filterValues.names),
     ),
     matchCount: countOf(where.sql, where.values),
     totalCount: countOf(SHOWN, []),

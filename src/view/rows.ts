@@ -1,12 +1,18 @@
 import { cardOf } from "../model/card-of.ts";
 import { knownAmounts } from "../report/call-totals.ts";
 import type { RepositoryNames } from "../report/repositories.ts";
+import { endOfSession, type Idle } from "../report/session-end.ts";
 import { activeMs, type SessionSummary } from "../report/session-summary.ts";
+import { titleOf, titleText } from "../report/session-title.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
 import { unsettledSession } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import type { SessionRow, Sums } from "./wire.ts";
+
+export interface RowDeps extends Pick<SessionSource, "agents"> {
+  readonly idle: Idle;
+}
 
 /**
  * A session as the list and the head of its page show it.
@@ -15,12 +21,13 @@ import type { SessionRow, Sums } from "./wire.ts";
  */
 export function toRow(
   db: Database,
-  agents: SessionSource["agents"],
+  { agents, idle }: RowDeps,
   summary: SessionSummary,
   names: Pick<RepositoryNames, "nameOf"> = { nameOf: ({ name }) => name },
 ): SessionRow {
   const { stored, facts, segments, tools, sums } = summary;
-  const last = segments.at(-1);
+  const end = endOfSession(summary, idle);
+  const { branch: _, ...title } = titleOf(db, summary);
   const repository = facts.repository;
   return {
     source: stored.source,
@@ -33,8 +40,8 @@ export function toRow(
     startMs: segments[0]?.startMs ?? stored.firstMs,
     lastMs: stored.lastMs,
     activeMs: activeMs(segments),
-    open: last?.endMs === undefined,
-    endReason: last?.reason ?? null,
+    end: { state: end.state, text: end.text },
+    title: titleText(title),
     turns: summary.turns,
     subagents: summary.subagents,
     toolCalls: [...tools.values()].reduce((a, b) => a + b, 0),

@@ -1,37 +1,30 @@
 import { summarise } from "../report/session-summary.ts";
-import type { SessionSource } from "../sessions/read-session.ts";
 import { unsettledSession } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
 import { idleSessions, sessionById } from "../store/sessions.ts";
 import type { FilterValues } from "./filter-values.ts";
-import { toRow } from "./rows.ts";
+import { type RowDeps, toRow } from "./rows.ts";
 import { SHOWN } from "./shown.ts";
 import type { RunningSession } from "./wire.ts";
-
-export interface RunningQuery {
-  readonly nowMs: number;
-  /** A session without activity for this long counts as ended, even if no drain has ended it yet. */
-  readonly idleTimeoutMs: number;
-}
 
 /** The open sessions with recent activity, the latest first. */
 export function runningSessions(
   db: Database,
-  agents: SessionSource["agents"],
+  deps: RowDeps,
   { names }: Pick<FilterValues, "names">,
-  { nowMs, idleTimeoutMs }: RunningQuery,
 ): readonly RunningSession[] {
+  const { agents, idle } = deps;
   const ids = db
     .prepare(
       `SELECT s.id AS id FROM sessions s WHERE ${SHOWN} AND s.last_ms >= ? AND s.id IN (SELECT value FROM json_each(?))
        ORDER BY s.last_ms DESC, s.id DESC LIMIT ?`,
     )
-    .all(nowMs - idleTimeoutMs, JSON.stringify(idleSessions(db, Number.MAX_SAFE_INTEGER)), MAX_RUNNING)
+    .all(idle.nowMs - idle.idleTimeoutMs, JSON.stringify(idleSessions(db, Number.MAX_SAFE_INTEGER)), MAX_RUNNING)
     .map((row) => Number(row["id"]));
   return ids.flatMap((id) => {
     const stored = sessionById(db, id);
-    const row = toRow(db, agents, summarise(db, stored, { agents }), names);
-    if (!row.open) return [];
+    const row = toRow(db, deps, summarise(db, stored, { agents }), names);
+    if (row.end.state !== "open") return [];
     const { turns, subagents } = unsettledSession({ db, agents }, stored);
     const turn = turns.findLast(({ state, origin }) => state === "open" && origin !== "none");
     const tools = [...turns, ...subagents]

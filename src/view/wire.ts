@@ -34,9 +34,10 @@ export interface SessionRow {
   readonly lastMs: number;
   /** Without pauses between its segments. */
   readonly activeMs: number;
-  readonly open: boolean;
-  /** `null` while it is open or if unknown. */
-  readonly endReason: string | null;
+  /** How it ended, for people; `unreported`: there is no record of its end. */
+  readonly end: { readonly state: "open" | "ended" | "failed" | "unreported"; readonly text: string };
+  /** Changed files and the tools it used most; empty: unknown. */
+  readonly title: string;
   readonly turns: number;
   readonly subagents: number;
   readonly toolCalls: number;
@@ -310,6 +311,20 @@ export interface ToolsDocument {
   readonly sinceMs: number;
   readonly rows: readonly ToolRow[];
   readonly choices: Choices;
+}
+
+/** The data of an exported page: one session in full. */
+export interface ExportedPage {
+  readonly kind: "export";
+  readonly exportedMs: number;
+  /** The capture level: how much the file contains. */
+  readonly level: string;
+  readonly session: SessionDocument;
+  readonly explanation: ExplanationDocument;
+  /** Attributes of every span. */
+  readonly resource: SpanDocument["attributes"];
+  /** In any order, without `resource`. */
+  readonly spans: readonly SpanDocument[];
 }
 
 /** Body of every JSON response. */

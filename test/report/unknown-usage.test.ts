@@ -101,7 +101,9 @@ describe.each(CASES)("%s", (_, source, payloads) => {
     expect(await printed((c) => sessions({ limit: 9, all: true, json: false }, c))).not.toMatch(/\$0/);
     expect(await printed((c) => report([], { json: false, csv: false }, c))).toMatch(/unknown/);
     const db = openDatabase(places.storePath);
-    const row = recentSessions(db, 9, true).map((stored) => toRow(db, agents, summarise(db, stored, { agents })))[0];
+    const row = recentSessions(db, 9, true).map((stored) =>
+      toRow(db, { agents, idle: { nowMs: Date.now(), idleTimeoutMs: 1_800_000 } }, summarise(db, stored, { agents })),
+    )[0];
     db.close();
     expect(row?.sums).toMatchObject({ modelCalls: null, input: null, output: null, costNanoUsd: null });
   });

@@ -236,7 +236,7 @@ describe("responses", () => {
     expect(Math.max(...spans.depth)).toBe(6);
     expect(spans.depth.every((depth, i) => i === 0 || depth <= (spans.depth[i - 1] ?? 0) + 1)).toBe(true);
     expect(spans.label.slice(0, 2).map((i) => spans.strings[i])).toEqual(["Session", "Turn 1"]);
-    expect(row).toMatchObject({ agent: "Claude Code", turns: 1, subagents: 3, toolCalls: 5, open: false });
+    expect(row).toMatchObject({ agent: "Claude Code", turns: 1, subagents: 3, toolCalls: 5, end: { state: "ended" } });
   });
 
   test("search is case-insensitive in every script", async () => {

@@ -1,4 +1,5 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
+import { CAPTURE_LEVELS } from "../../model/capture.ts";
 import { portNumber, wholeNumber } from "../../option-values.ts";
 import type { CommandSetup } from "./setup.ts";
 
@@ -75,6 +76,22 @@ export function addSessionCommands(program: Command, { context, done, packageRoo
     .option("--no-refresh", NO_REFRESH)
     .action(async (session: string | undefined, options) =>
       done((await import("../read-and-repair.ts")).explain(session, options, context)),
+    );
+
+  program
+    .command("export")
+    .description("write a session as a page in one file, to show it to others; needs no server and no network")
+    .argument("[session]", "session id, or its beginning, also with .html (default: the newest session)")
+    .option("-o, --output <file>", "path of the file; -: standard output (default: <session>.html)")
+    .addOption(
+      new Option("--capture <level>", "how much the file contains, at most what is stored")
+        .choices(CAPTURE_LEVELS)
+        .default("metadata"),
+    )
+    .option("--force", "replace an existing file", false)
+    .option("--no-refresh", NO_REFRESH)
+    .action(async (session: string | undefined, options) =>
+      done((await import("../read-and-repair.ts")).exportSession(session, { ...options, packageRoot }, context)),
     );
 }
 

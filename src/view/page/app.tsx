@@ -1,4 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
+import type { ExportedPage } from "../wire.ts";
+import { EXPORTED } from "./exported.ts";
+import { dateTimeExact } from "./format.ts";
 import { Home } from "./home/home.tsx";
 import { useConnection } from "./live.ts";
 import { hrefOf, type Route, readRoute } from "./route.ts";
@@ -8,6 +11,32 @@ import { Tools } from "./tools/tools.tsx";
 import { Usage } from "./usage/usage.tsx";
 
 export function App() {
+  return EXPORTED === undefined ? <Views /> : <Exported page={EXPORTED} />;
+}
+
+// --- internal ---
+
+/** One session without a server. */
+function Exported({ page }: { page: ExportedPage }) {
+  const route = useRoute();
+  const { source, sessionId } = page.session.row;
+  return (
+    <>
+      <header class="top">
+        <span class="brand">openhook-otel</span>
+        <span class="exported">
+          Exported {dateTimeExact(page.exportedMs)}, capture level {page.level}
+        </span>
+      </header>
+      <main id="main" tabIndex={-1}>
+        <SessionView source={source} id={sessionId} span={route.params["span"]} />
+      </main>
+    </>
+  );
+}
+
+/** The address, also after it has changed. */
+function useRoute(): Route {
   const [route, setRoute] = useState(() => readRoute(location.hash));
   useEffect(() => {
     const onHashChange = (): void => setRoute(readRoute(location.hash));
@@ -16,6 +45,11 @@ export function App() {
     onHashChange();
     return () => removeEventListener("hashchange", onHashChange);
   }, []);
+  return route;
+}
+
+function Views() {
+  const route = useRoute();
   const shown = route.view === "session" ? "sessions" : route.view;
   return (
     <>
@@ -41,8 +75,6 @@ export function App() {
     </>
   );
 }
-
-// --- internal ---
 
 /** The views that the navigation offers, in its order. */
 const TABS = [

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
-import type { Sums } from "../wire.ts";
+import type { SessionRow, Sums } from "../wire.ts";
 import { count, dollars, exact, roundDollars } from "./format.ts";
+import { safeText } from "./safe-text.ts";
 
 /** A number of tokens; `null` is shown as “unknown”, a lower bound with “≥”. */
 export function Tokens({ n, isLowerBound = false }: { n: number | null; isLowerBound?: boolean }) {
@@ -38,6 +39,12 @@ export function InOut({ sums }: { sums: Sums }) {
       <span class="sr"> out</span>
     </span>
   );
+}
+
+/** Marks sessions that are open, failed, or have no record of their end. */
+export function EndBadge({ end: { state, text } }: { end: SessionRow["end"] }) {
+  if (state === "ended") return null;
+  return <span class={`badge ${state}`}>{state === "unreported" ? "no end record" : safeText(text)}</span>;
 }
 
 /** A large figure with its name and a note below. */

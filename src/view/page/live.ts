@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { EXPORTED } from "./exported.ts";
 
 /**
  * Calls back whenever the server's responses may differ: the store has changed, or a new quarter of an hour has begun, because "today"
@@ -29,7 +30,7 @@ const changeListeners = new Set<() => void>();
 const connectionListeners = new Set<() => void>();
 
 function subscribe(listeners: Set<() => void>, listener: () => void): () => void {
-  if (source === undefined) connect();
+  if (source === undefined && EXPORTED === undefined) connect();
   listeners.add(listener);
   return () => listeners.delete(listener);
 }

@@ -1,5 +1,6 @@
 import type { SessionDocument } from "../../wire.ts";
-import { Cost, InOut } from "../figures.tsx";
+import { EXPORTED } from "../exported.ts";
+import { Cost, EndBadge, InOut } from "../figures.tsx";
 import { dateTimeExact, dollars, duration, exact, orUnknown, percent, plural } from "../format.ts";
 import { hrefOf } from "../route.ts";
 import { safeText } from "../safe-text.ts";
@@ -12,14 +13,15 @@ export function TitleBar({ document: { row } }: { document: SessionDocument }) {
   return (
     <header class="title-bar">
       <div class="title">
-        <a class="back" href={hrefOf("sessions")} aria-label="All sessions">
-          ←
-        </a>
+        {EXPORTED === undefined ? (
+          <a class="back" href={hrefOf("sessions")} aria-label="All sessions">
+            ←
+          </a>
+        ) : null}
         <h1 id="title">
           {safeText(row.agent)} <span class="place">{safeText(placeOf(row))}</span>
           {row.branch === null ? null : <span class="branch">{safeText(row.branch)}</span>}
-          {row.open ? <span class="badge open">open</span> : null}
-          {!row.open && row.endReason === "error" ? <span class="badge failed">ended with an error</span> : null}
+          <EndBadge end={row.end} />
         </h1>
       </div>
       <dl class="key-figures">
@@ -56,8 +58,9 @@ export function Facts({ document: { row, segments, reported, traceUrl } }: { doc
           Started <time dateTime={new Date(row.startMs).toISOString()}>{dateTimeExact(row.startMs)}</time>
         </span>
         {segments.length > 1 ? <span>{plural(segments.length, "segment")}</span> : null}
-        {row.open || row.endReason === null ? null : <span>ended: {safeText(row.endReason)}</span>}
+        {row.end.state === "open" ? null : <span>{safeText(row.end.text)}</span>}
         {row.agentVersion === null ? null : <span>version {safeText(row.agentVersion)}</span>}
+        {row.title === "" ? null : <span>{safeText(row.title)}</span>}
         {row.models.length === 0 ? null : <span>{row.models.map((model) => safeText(model)).join(", ")}</span>}
         <span class="id">{safeText(row.sessionId)}</span>
         {row.folder === null ? null : <span class="id">{safeText(row.folder)}</span>}

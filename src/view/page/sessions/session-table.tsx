@@ -1,7 +1,7 @@
 // biome-ignore-all lint/a11y/noRedundantRoles: styled as cards on narrow screens, the elements lose their roles
 import type { ComponentChildren } from "preact";
 import type { SessionRow, Sort } from "../../wire.ts";
-import { Cost, InOut } from "../figures.tsx";
+import { Cost, EndBadge, InOut } from "../figures.tsx";
 import { dateTime, dateTimeExact, duration, exact } from "../format.ts";
 import { hrefOf } from "../route.ts";
 import { safeText } from "../safe-text.ts";
@@ -94,12 +94,12 @@ function Row({ row, idLength }: { row: SessionRow; idLength: number }) {
         </a>
         <span class="sub">
           <span class="id">{safeText(row.sessionId.slice(0, idLength))}</span>
+          {row.title === "" ? null : <span class="work-done">{safeText(row.title)}</span>}
           <span class="models">{row.models.map((model) => safeText(model)).join(", ")}</span>
         </span>
       </td>
       <td role="cell" data-name="Last activity">
-        {row.open ? <span class="badge open">open</span> : null}
-        {!row.open && row.endReason === "error" ? <span class="badge failed">ended with an error</span> : null}
+        <EndBadge end={row.end} />
         <Time ms={row.lastMs} />
       </td>
       <td role="cell" data-name="Started">

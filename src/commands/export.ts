@@ -1,0 +1,75 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { allAgents } from "../agents/registry.ts";
+import { writeFileAtomic } from "../config/files.ts";
+import { loadConfigAndPrices } from "../config/own-prices.ts";
+import { type Context, UserError } from "../context.ts";
+import type { CaptureLevel } from "../model/capture.ts";
+import { protectionOf } from "../privacy/protection.ts";
+import { chosenSession } from "../sessions/find-session.ts";
+import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
+import { spanSettings } from "../sessions/span-settings.ts";
+import { printable } from "../text/terminal.ts";
+import { exportPage } from "../view/export.ts";
+import { readPageFiles } from "../view/page-files.ts";
+import { type RefreshOption, refreshed } from "./refreshed.ts";
+
+export interface ExportOptions extends RefreshOption {
+  /** Path of the file; `-`: standard output. @default the argument, or the session's id, with `.html` */
+  readonly output?: string;
+  /** How much the file contains, at most what is stored. */
+  readonly capture: CaptureLevel;
+  /** Replace an existing file. */
+  readonly force: boolean;
+  /** Holds `dist`. */
+  readonly packageRoot: string;
+}
+
+/**
+ * `openhook-otel export`: one session as a page in a single file, to show it to others.
+ *
+ * @param session id, the beginning of one, or `<source>/<id>`, also with `.html` behind; without it the one with the latest activity
+ * @returns exit code: 0
+ * @throws UserError when there is no such session, or the file exists
+ */
+export async function exportSession(
+  session: string | undefined,
+  options: ExportOptions,
+  context: Context,
+): Promise<number> {
+  const { output, capture, force, packageRoot } = options;
+  await refreshed(options, context);
+  const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
+  const { redact } = await protectionOf(loaded.config.redaction, context.places.home);
+  const files = readPageFiles(join(packageRoot, "dist", "view"));
+  const made = withOpenStore(context, (db) => {
+    const stored = chosenSession(db, session?.replace(/\.html$/, ""));
+    if (stored === undefined) return undefined;
+    const idle = { nowMs: context.now(), idleTimeoutMs: loaded.config.session.idleTimeoutMs };
+    const deps = { agents, files, level: capture, redact, idle, settings: spanSettings({ loaded }) };
+    return { name: stored.sessionId.slice(0, NAME_LENGTH), page: exportPage(db, stored, deps) };
+  });
+  if (made === undefined) throw new UserError("E_EMPTY", await noStoreMessage(context), 1);
+  if (output === "-") {
+    context.stdout.write(made.page);
+    return 0;
+  }
+  const named = session?.endsWith(".html") === true && !session.includes("/") ? session : `${safeName(made.name)}.html`;
+  const path = resolve(context.cwd, output ?? named);
+  if (!force && existsSync(path)) {
+    throw new UserError("E_EXISTS", `${JSON.stringify(path)} exists: use --force to replace it, or --output`, 1);
+  }
+  await writeFileAtomic(path, made.page);
+  const size = Math.ceil(Buffer.byteLength(made.page) / 1024);
+  context.stdout.write(
+    `Wrote ${printable(path)} (${size} KB, capture level ${capture}). It needs no server and no network.\n`,
+  );
+  return 0;
+}
+
+// --- internal ---
+
+const NAME_LENGTH = 8;
+
+/** Ids come from agents and may contain anything. */
+const safeName = (id: string): string => id.replace(/[^A-Za-z0-9._-]/g, "_").replace(/^\.+/, "_") || "session";

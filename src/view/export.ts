@@ -1,0 +1,119 @@
+import { createHash } from "node:crypto";
+import { type CaptureLevel, keepsContentUnredacted, keepsNames } from "../model/capture.ts";
+import type { SpanRecord } from "../model/telemetry.ts";
+import { redactNames, redactSpan } from "../privacy/records.ts";
+import type { Redact } from "../privacy/redact.ts";
+import { viewOf } from "../report/session-view.ts";
+import type { Database } from "../store/database.ts";
+import type { StoredSession } from "../store/sessions.ts";
+import { CONTENT_ATTRIBUTES } from "../telemetry/attributes.ts";
+import { recordAtLevel } from "../telemetry/level.ts";
+import type { SpanSettings } from "../telemetry/spans.ts";
+import { toColumns } from "./columns.ts";
+import type { ViewDeps } from "./deps.ts";
+import { spanDocument, spansOf, toDocument } from "./document.ts";
+import { toExplanation } from "./explanation.ts";
+import type { RowDeps } from "./rows.ts";
+import type { ExplanationDocument, ExportedPage, SessionDocument } from "./wire.ts";
+
+export interface ExportDeps extends RowDeps, Pick<ViewDeps, "files"> {
+  readonly settings: SpanSettings;
+  /** How much the file contains, at most what is stored. */
+  readonly level: CaptureLevel;
+  readonly redact: Redact;
+}
+
+/**
+ * One session as a page in a single file: its data, the page's script and style, nothing from elsewhere. The policy in it allows exactly
+ * this script and this style and no request at all.
+ */
+export function exportPage(db: Database, stored: StoredSession, deps: ExportDeps): string {
+  const { files, level } = deps;
+  const { nowMs } = deps.idle;
+  const script = inline(files, "page.js", /<\/script/gi, "<\\/script");
+  const style = inline(files, "page.css", /<\/style/gi, "<\\/style");
+  const data = JSON.stringify(exportedData(db, stored, deps)).replaceAll("<", "\\u003c");
+  const policy = [
+    "default-src 'none'",
+    `script-src '${hashOf(script)}'`,
+    `style-src '${hashOf(style)}'`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join("; ");
+  return `<!doctype html>
+<html lang="en" data-program="openhook-otel">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="content-security-policy" content="${policy}">
+<meta name="referrer" content="no-referrer">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Session · openhook-otel</title>
+<style>${style}</style>
+</head>
+<body>
+<div id="page"></div>
+<noscript>This page needs JavaScript.</noscript>
+<!-- Exported ${new Date(nowMs).toISOString()} at capture level ${level} -->
+<script type="application/json" id="data">${data}</script>
+<script type="module">${script}</script>
+</body>
+</html>
+`;
+}
+
+// --- internal ---
+
+function exportedData(db: Database, stored: StoredSession, deps: ExportDeps): ExportedPage {
+  const { agents, settings, level, redact, idle } = deps;
+  const ownNamesOf = (source: string) => agents.find((agent) => agent.source === source)?.own;
+  const untouched = keepsContentUnredacted(level) ? CONTENT_ATTRIBUTES : undefined;
+  const safe = (record: SpanRecord): SpanRecord =>
+    redactSpan(recordAtLevel(record, level, ownNamesOf), redact, untouched);
+  const spans = spansOf(db, stored, viewOf(db, stored, { agents }, settings)).map(({ record, open }) => ({
+    record: safe(record),
+    open,
+  }));
+  const documents = spans.map(({ record, open }) => {
+    // The same for all spans of a session, so it is in the file once
+    const { resource: _, ...rest } = { ...record };
+    return spanDocument({ ...rest, resource: {} }, open);
+  });
+  return {
+    kind: "export",
+    exportedMs: idle.nowMs,
+    level,
+    session: sessionAtLevel({ ...toDocument(db, stored, { agents, settings, idle }), spans: toColumns(spans) }, deps),
+    explanation: explanationAtLevel(toExplanation(db, stored, { agents, settings }), deps),
+    resource: spans[0]?.record.resource ?? {},
+    spans: documents,
+  };
+}
+
+function sessionAtLevel(document: SessionDocument, { level, redact }: ExportDeps): SessionDocument {
+  const { row } = document;
+  const named = keepsNames(level) ? row : { ...row, repository: null, branch: null, folder: null, title: "" };
+  return {
+    ...document,
+    traceUrl: null,
+    segments: document.segments.map((segment) => redactNames(segment, redact)),
+    row: redactNames(named, redact),
+  };
+}
+
+/** Its sentences contain names of tools, which may be the user's own. */
+function explanationAtLevel(explanation: ExplanationDocument, { level, redact }: ExportDeps): ExplanationDocument {
+  if (keepsNames(level)) return redactNames(explanation, redact);
+  return { ...explanation, findings: [], slowestTool: null, repeats: [], unknown: [] };
+}
+
+/** @throws Error if the page was not built completely */
+function inline(files: ViewDeps["files"], name: string, end: RegExp, escaped: string): string {
+  const file = files.get(name);
+  if (file === undefined) throw new Error(`the page has no ${name}`);
+  return file.body.replace(end, escaped);
+}
+
+const hashOf = (text: string): string => `sha256-${createHash("sha256").update(text).digest("base64")}`;
