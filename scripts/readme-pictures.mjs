@@ -1,11 +1,13 @@
-// node scripts/readme-pictures.mjs: makes docs/images/view-home.png, view-session.png and explain.png from the demo's recordings.
+// node scripts/readme-pictures.mjs: makes docs/images/view-home.png, view-session.png and explain.png, from the demo's
+// recordings and made-up sessions.
 // Needs Chromium ($CHROMIUM or /usr/bin/chromium) and `script` of util-linux, which gives a program a terminal.
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
+import { collectLong, drain } from "../test/view/collected.mjs";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const PROGRAM = join(ROOT, "dist", "openhook-otel.cjs");
@@ -26,6 +28,7 @@ try {
   try {
     await pictureOfExplain(kept);
     await pictureOfPage(kept);
+    await pictureOfHome();
   } finally {
     rmSync(dirname(state), { recursive: true, force: true });
   }
@@ -54,7 +57,40 @@ async function pictureOfExplain(kept) {
   await page.close();
 }
 
-async function pictureOfPage(kept) {
+/** The home of a machine with two weeks of made-up sessions. */
+async function pictureOfHome() {
+  const own = join(home, "two-weeks");
+  const now = Date.now();
+  const repositories = ["acme-shop", "payments-api", "data-pipeline"];
+  for (const [i, name] of repositories.entries()) {
+    mkdirSync(join(own, name, ".git"), { recursive: true });
+    writeFileSync(join(own, name, ".git", "HEAD"), "ref: refs/heads/main\n");
+    writeFileSync(
+      join(own, name, ".git", "config"),
+      `[remote "origin"]\n\turl = https://git.example/acme/${name}.git\n`,
+    );
+    for (let day = 0; day < 14; day++) {
+      const seed = 1 + i * 14 + day;
+      collectLong(own, join(ROOT, "dist"), {
+        spans: 60 + ((seed * 97) % (200 + i * 130)),
+        sessionId: `10000000-5eed-4000-8000-${String(seed).padStart(12, "0")}`,
+        cwd: join(own, name),
+        startMs: now - day * 86_400_000 - 1_800_000,
+        stepMs: 100,
+        seed,
+      });
+    }
+  }
+  drain(own, join(ROOT, "dist"));
+  await pictureOf({ PATH: process.env.PATH, HOME: own }, "view-home.png", "#/home?range=7", ".top-list");
+}
+
+function pictureOfPage(kept) {
+  return pictureOf(kept, "view-session.png", `#/session?source=claude-code&id=${sessionIn(kept)}`, ".findings li");
+}
+
+/** @param selector what is there when the view is complete */
+async function pictureOf(kept, name, hash, selector) {
   const server = spawn(process.execPath, [PROGRAM, "view", "--print-url"], {
     env: kept,
     stdio: ["ignore", "pipe", "inherit"],
@@ -63,15 +99,11 @@ async function pictureOfPage(kept) {
   try {
     const page = await browser.newPage({ viewport: { width: 1280, height: 760 }, colorScheme: "light" });
     await page.goto(address);
-    await page.goto(`${page.url().split("#")[0]}#/session?source=claude-code&id=${sessionIn(kept)}`);
-    await page.waitForSelector(".row");
-    await page.waitForSelector(".findings li");
+    await page.goto(`${page.url().split("#")[0]}${hash}`);
+    await page.waitForSelector(selector);
     await page.waitForTimeout(500);
-    await page.screenshot({ path: join(IMAGES, "view-session.png") });
-    await page.goto(`${page.url().split("#")[0]}#/home?range=30`);
-    await page.waitForSelector(".top-list");
-    await page.waitForTimeout(300);
-    await page.screenshot({ path: join(IMAGES, "view-home.png") });
+    await page.screenshot({ path: join(IMAGES, name) });
+    await page.close();
   } finally {
     server.kill("SIGINT");
   }

@@ -6,7 +6,7 @@ import { join } from "node:path";
  * the one hook call that ends it: the program does the rest.
  *
  * @param {string} home
- * @param {{ spans: number, sessionId?: string, cwd?: string, startMs?: number, stepMs?: number }} options about how many spans
+ * @param {{ spans: number, sessionId?: string, cwd?: string, startMs?: number, stepMs?: number, seed?: number }} options about how many spans
  * @returns {{ sessionId: string, hook: string, transcript: string }} `hook`: the payload of its SessionEnd
  */
 export function writeLongSession(
@@ -17,15 +17,17 @@ export function writeLongSession(
     cwd = "/home/dev/acme-shop",
     startMs = Date.UTC(2026, 10, 20, 8),
     stepMs = 250,
+    seed = 42,
   },
 ) {
   const folder = join(home, ".claude", "projects", cwd.replaceAll(/[/.]/g, "-"));
   mkdirSync(join(folder, sessionId, "subagents"), { recursive: true });
-  const random = randomFrom(42);
+  const random = randomFrom(seed);
   let atMs = startMs;
   let left = spans - 1;
   let ids = 0;
-  const next = (prefix) => `${prefix}${(++ids).toString(16).padStart(22, "0")}`;
+  // Sessions with the same ids would be copies of one another
+  const next = (prefix) => `${prefix}${(seed * 1_000_000 + ++ids).toString(16).padStart(22, "0")}`;
   const time = (step = stepMs) => {
     atMs += Math.round(step * (0.1 + random() * random() * 6));
     return new Date(atMs).toISOString();

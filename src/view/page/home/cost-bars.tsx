@@ -18,7 +18,7 @@ export function CostBars({ home: { buckets, costNanoUsd, unit }, period }: { hom
           const cost = costNanoUsd[i] ?? null;
           return (
             <span key={bucket} title={`${bucketName(bucket)}: ${cost === null ? "no known cost" : dollars(cost)}`}>
-              <span class={cost === null ? "none" : ""} style={{ height: `${((cost ?? 0) / largest) * 100}%` }} />
+              <span class={cost ? "" : "none"} style={{ height: `${((cost ?? 0) / largest) * 100}%` }} />
             </span>
           );
         })}

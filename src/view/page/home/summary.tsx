@@ -55,7 +55,7 @@ function CostOf({ figures }: { figures: UsageFigures | null }) {
 /** How the cost differs from the period before, e.g. `▲ 12 % on the 7 days before`. */
 function Change({ of: { figures, before }, against }: { of: Compared; against: string }) {
   const [now, then] = [figures === null ? 0 : figures.sums.costNanoUsd, before?.sums.costNanoUsd];
-  if (before === null) return <>nothing {against}</>;
+  if (before === null) return <>nothing {against.startsWith("the") ? `in ${against}` : against}</>;
   if (now === null || then === null || then === undefined) return <>unknown {against}</>;
   if (then === 0) return <>$0 {against}</>;
   const ratio = now / then;

@@ -39,7 +39,7 @@ export function Toolbar(props: Props) {
         <span class="sr">Search spans</span>
         <input
           type="search"
-          placeholder="Tool, model, failed, exit_code=1"
+          placeholder="Search: tool, failed …"
           title="Words of names, states (failed, denied, running) and attributes; Enter goes to the next match"
           value={search}
           onInput={(event) => props.onSearch(event.currentTarget.value.trim())}
