@@ -29,6 +29,7 @@ const KNOWN: readonly RegExp[] = [
   // What ships beside the program
   /^(?:schema|dashboards)\/[\w.-]+\.json$/,
   /^dashboards\/(?:README\.md|(?:src|rules|grafana-alerting)\/(?:[\w-]+\/)*[\w.-]+\.(?:ts|ya?ml))$/,
+  /^plugins\/(?:README\.md|src\/[\w-]+\.ts|(?:[\w.-]+\/)+[\w-]+\.json)$/,
   /^conformance\/(?:README\.md|(?:native\/)?[\w-]+\.jsonl)$/,
   /^collector-config\/(?:[\w.-]+\/)*[\w.-]+\.(?:ya?ml|md|ts|sh|tpl|env|example|conf)$/,
   /^docs\/(?:[\w-]+\/)?[\w-]+\.(?:md|png)$/,

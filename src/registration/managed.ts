@@ -106,18 +106,26 @@ export function needRoot(what: string): void {
   throw new UserError("E_ROOT", `${what} changes settings of all users: run it as root (sudo), or add --print`, 1);
 }
 
+/** As `hookCommandOf`, for a program at fixed places. @param start the beginning of the line, up to the program */
+export const posixCommand =
+  (start: string): HookCommand =>
+  ({ source, event, reply, drain }) => {
+    const flags = { yes: ["-d"], "if-waiting": ["-w"], soon: ["-s"], no: [] } as const;
+    const args = [
+      ...(event === undefined && reply === undefined ? [] : [word(event ?? "")]),
+      ...(reply === undefined ? [] : [word(reply)]),
+    ];
+    return [start, ...flags[drain], source, ...args].join(" ");
+  };
+
 // --- internal ---
 
-/** As `hookCommandOf`, for a program at a fixed place. A missing program exits with 0. */
-const managedCommand: HookCommand = ({ source, event, reply, drain, shell }) => {
+/** A missing program exits with 0. */
+const managedCommand: HookCommand = (options) => {
   const program = `${MANAGED_FOLDER}/hook`;
-  const flags = { yes: ["-d"], "if-waiting": ["-w"], soon: ["-s"], no: [] } as const;
-  const args = [
-    ...(event === undefined && reply === undefined ? [] : [word(event ?? "")]),
-    ...(reply === undefined ? [] : [word(reply)]),
-  ];
-  const start = shell === "user" ? `[ ! -x ${program} ]||exec ${program}` : `h=${program};[ ! -x "$h" ]||exec "$h"`;
-  return [start, ...flags[drain], source, ...args].join(" ");
+  const start =
+    options.shell === "user" ? `[ ! -x ${program} ]||exec ${program}` : `h=${program};[ ! -x "$h" ]||exec "$h"`;
+  return posixCommand(start)(options);
 };
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

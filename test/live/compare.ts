@@ -1,0 +1,66 @@
+import { readdirSync } from "node:fs";
+import { expect, onTestFinished } from "vitest";
+import { findAgent } from "../../src/agents/registry.ts";
+import { startReceiver } from "../receiver/receiver.ts";
+import { PROGRAM } from "../support/program.ts";
+import type { Installed } from "./install.ts";
+import { Machine } from "./machine.ts";
+import { startModelServer } from "./model-server.ts";
+import { play } from "./play.ts";
+import { type Program, toolsOf } from "./programs/program.ts";
+import { RECORDED_RUN, recorderIn } from "./record.ts";
+import type { Scenario } from "./scenarios.ts";
+import { receivedUsage, servedUsage } from "./usage.ts";
+
+/** A scenario of an agent. */
+export interface Played {
+  readonly program: Program;
+  readonly name: string;
+  readonly scenario: Scenario;
+  readonly installed: Installed;
+}
+
+/**
+ * Everything a user has: a home, registered hooks, the running agent, its hooks and their drains, a backend. The backend must have
+ * what the model server served.
+ *
+ * @param register how hooks are registered. @default `enable`
+ */
+export async function compare(
+  { program, name, scenario, installed }: Played,
+  register: (machine: Machine) => Promise<unknown> = (machine) => machine.openhook("enable", program.source),
+  machine: Machine = new Machine(PROGRAM, installed),
+): Promise<void> {
+  onTestFinished(({ task }) => {
+    if (task.result?.state !== "fail" || process.env["OPENHOOK_LIVE_KEEP"] === undefined) return machine.remove();
+    machine.stop();
+    console.log(`${program.source}, ${name}: what is left of it is in ${machine.home}`);
+  });
+  const backend = await startReceiver();
+  onTestFinished(() => backend.close());
+  const { project, home } = machine;
+  const model = (name === "subagent" ? program.subagentModel : undefined) ?? program.model;
+  const script = scenario.script(toolsOf(program, { project, model }));
+  const server = await startModelServer(program.api, script, program.askerOf);
+  onTestFinished(() => server.close());
+  const place = { home, project, model, url: server.url };
+  machine.settle(program, place, installed);
+
+  await machine.openhook("config", "set", "otlp.endpoint", backend.url);
+  await register(machine);
+  const recorder = recorderIn(process.env["OPENHOOK_LIVE_RECORD"], program.source, name);
+  if (recorder !== undefined) machine.variables = RECORDED_RUN;
+  for (const step of scenario.steps) {
+    await play(program, step, machine, place);
+    await machine.drained();
+    await recorder?.keepPayloads(machine);
+  }
+  await recorder?.keepFiles(machine, await findAgent(program.source));
+  // The next hook's drain would end a session whose agent reports no end, if the last drain stopped waiting for the agent's exit
+  if ((await findAgent(program.source))?.endsSilently) await machine.openhook("drain");
+  if (scenario.lastTurn === "unfinished") await machine.openhook("drain", "--end-idle");
+
+  expect(server.problems()).toEqual([]);
+  expect(readdirSync(machine.places.quarantineDir)).toEqual([]);
+  expect(receivedUsage(backend, program)).toEqual(servedUsage(server.served, scenario, program));
+}
