@@ -1,10 +1,11 @@
 // A machine of an administrator, as root in its own mount namespace: /etc and /usr/local are copies that end with the test.
 import { execFileSync } from "node:child_process";
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ensureBuilt, PROGRAM } from "../support/program.ts";
+import { copyProgram } from "../support/program-copy.ts";
 import { removeFolder } from "../support/remove.ts";
 
 /** Mounts and other users need root, as in CI. */
@@ -19,14 +20,7 @@ afterAll(() => removeFolder(folder));
 
 /** The program installed for all users, and two users with homes of their own. */
 function prepare(): void {
-  const root = join(PROGRAM, "..", "..");
-  const installed = join(folder, "lib", "openhook-otel");
-  mkdirSync(installed, { recursive: true });
-  for (const name of ["dist", "package.json"]) cpSync(join(root, name), join(installed, name), { recursive: true });
-  for (const name of ["libsql", "@libsql", "@neon-rs", "detect-libc"]) {
-    const modules = join(root, "node_modules", name);
-    cpSync(modules, join(folder, "lib", "node_modules", name), { recursive: true, dereference: true });
-  }
+  copyProgram(folder);
   for (const name of ["etc", "etc-work", "usr", "usr-work"]) mkdirSync(join(folder, name));
   for (const [name, uid] of USERS) {
     const home = join(folder, name);
