@@ -18,9 +18,10 @@ export function liveDrains(drain: () => Promise<void>): LiveDrains {
   let running: Promise<void> | undefined;
   const run = (): void => {
     timer = undefined;
+    const startMs = performance.now();
     running = drain().then(() => {
       running = undefined;
-      schedule(INTERVAL_MS);
+      schedule(Math.max(MIN_PAUSE_MS, INTERVAL_MS - (performance.now() - startMs)));
     });
   };
   const schedule = (afterMs: number): void => {
@@ -53,3 +54,5 @@ export function liveDrains(drain: () => Promise<void>): LiveDrains {
 // --- internal ---
 
 const INTERVAL_MS = 2_000;
+/** After a drain that took longer than the interval, so that the page's requests are answered. */
+const MIN_PAUSE_MS = 250;

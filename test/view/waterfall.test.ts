@@ -7,7 +7,7 @@ import { safeLines, safeText } from "../../src/view/page/safe-text.ts";
 import { FULL_VIEW, makeAxis, positionOf, ticksOf, timeAt, zoomed } from "../../src/view/page/session/axis.ts";
 import { findSpans } from "../../src/view/page/session/find.ts";
 import { orderOf } from "../../src/view/page/session/order.ts";
-import { readSpans, subtreeSums } from "../../src/view/page/session/spans.ts";
+import { isWorking, readSpans, subtreeSums } from "../../src/view/page/session/spans.ts";
 import { nextError, rowOf, visibleRows } from "../../src/view/page/session/visible.ts";
 
 const id = (n: number): string => n.toString(16).padStart(16, "0");
@@ -184,6 +184,19 @@ describe("rows", () => {
     });
     expect(subtreeSums(spansOf(root(9), call(2)), 0)).toMatchObject({ input: null, output: null, costNanoUsd: null });
   });
+});
+
+test("running spans grow until now, ended ones do not; a session that waits for the user runs nothing", () => {
+  const columns = (isToolOpen: boolean) =>
+    toColumns([
+      { record: root(50), open: true },
+      { record: span(2, 1, 10, 20), open: isToolOpen },
+      { record: span(3, 1, 20, 30), open: false },
+    ]);
+  const grown = readSpans(columns(true), 5000);
+  expect([...grown.endMs]).toEqual([5000, 5000, 30]);
+  expect([...readSpans(columns(true)).endMs]).toEqual([50, 50, 30]);
+  expect([isWorking(columns(true)), isWorking(columns(false))]).toEqual([true, false]);
 });
 
 describe("the axis", () => {

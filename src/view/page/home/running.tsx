@@ -1,14 +1,14 @@
-import { useEffect, useState } from "preact/hooks";
 import type { RunningSession } from "../../wire.ts";
 import { Cost, InOut } from "../figures.tsx";
 import { duration, plural } from "../format.ts";
 import { hrefOf } from "../route.ts";
 import { safeText } from "../safe-text.ts";
 import { placeOf } from "../sessions/place.ts";
+import { useNow } from "../use-now.ts";
 
 /** Sessions in which an agent works now or waits for the user, with what it does and what it has cost so far. */
 export function Running({ running }: { running: readonly RunningSession[] }) {
-  const nowMs = useNow(running.length > 0);
+  const nowMs = useNow(running.length > 0, 1000);
   if (running.length === 0) return null;
   return (
     <section class="running" aria-labelledby="running">
@@ -71,16 +71,4 @@ function Doing({ tools, nowMs }: { tools: RunningSession["tools"]; nowMs: number
       {more > 0 ? ` and ${plural(more, "more tool")}` : ""}, {duration(nowMs - first.startMs)}
     </>
   );
-}
-
-/** The time, to the second while something runs. */
-function useNow(isNeeded: boolean): number {
-  const [nowMs, setNowMs] = useState(Date.now());
-  useEffect(() => {
-    if (!isNeeded) return;
-    setNowMs(Date.now());
-    const timer = setInterval(() => setNowMs(Date.now()), 1000);
-    return () => clearInterval(timer);
-  }, [isNeeded]);
-  return nowMs;
 }

@@ -1,13 +1,15 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { SessionDocument } from "../../wire.ts";
 import { useApi } from "../api.ts";
+import { EXPORTED } from "../exported.ts";
 import { dataOf, Placeholder, problemOf } from "../placeholder.tsx";
 import { hrefOf, readRoute } from "../route.ts";
 import { safeText } from "../safe-text.ts";
+import { useNow } from "../use-now.ts";
 import { Details } from "./details.tsx";
 import { Explanation } from "./explanation.tsx";
 import { Facts, TitleBar } from "./head.tsx";
-import { readSpans } from "./spans.ts";
+import { isWorking, readSpans } from "./spans.ts";
 import { Waterfall } from "./waterfall.tsx";
 
 interface Props {
@@ -21,7 +23,13 @@ interface Props {
 export function SessionView({ source, id, span }: Props) {
   const response = useApi<SessionDocument>("session", { source, id });
   const session = dataOf(response, "session");
-  const spans = useMemo(() => (session === undefined ? undefined : readSpans(session.spans)), [session]);
+  const isRunning = session !== undefined && EXPORTED === undefined && isWorking(session.spans);
+  const nowMs = useNow(isRunning, GROW_MS);
+  const untilMs = isRunning ? nowMs : undefined;
+  const spans = useMemo(
+    () => (session === undefined ? undefined : readSpans(session.spans, untilMs)),
+    [session, untilMs],
+  );
   const [selected, setSelected] = useSelected(span);
   const title =
     session === undefined ? "Session" : `${session.row.agent} · ${session.row.repository ?? id.slice(0, 8)}`;
@@ -90,4 +98,6 @@ function useSelected(named: string | undefined): readonly [string | undefined, (
   return [selected, setSelected];
 }
 
+/** Running spans grow this often. */
+const GROW_MS = 2_000;
 const ADDRESS_MS = 250;

@@ -35,12 +35,13 @@ export interface Spans {
   subtreeCost(): Float64Array;
 }
 
-export function readSpans(columns: SpanColumns): Spans {
+/** @param untilMs running spans last until this time. @default the latest time of any span */
+export function readSpans(columns: SpanColumns, untilMs = 0): Spans {
   const { count, ids, strings } = columns;
   const startMs = Float64Array.from(columns.startMs);
   const endMs = Float64Array.from(columns.durationMs, (ms, i) => ms + (startMs[i] ?? 0));
   // A running span lasts at least until the latest known time
-  const lastMs = endMs.reduce((max, ms) => Math.max(max, ms), 0);
+  const lastMs = endMs.reduce((max, ms) => Math.max(max, ms), Math.max(0, untilMs - columns.baseMs));
   for (let i = 0; i < count; i++) if (((columns.flags[i] ?? 0) & FLAG.open) !== 0) endMs[i] = lastMs;
   const depth = Uint16Array.from(columns.depth);
   const flags = Uint8Array.from(columns.flags);
@@ -85,6 +86,10 @@ export function readSpans(columns: SpanColumns): Spans {
     },
   };
 }
+
+/** Whether a turn, subagent or tool call runs; a session alone can be open while its agent waits for the user. */
+export const isWorking = ({ flags, kind }: SpanColumns): boolean =>
+  flags.some((bits, i) => (bits & FLAG.open) !== 0 && SPAN_KINDS[kind[i] ?? -1] !== "session");
 
 /** Tokens and cost of a span and its descendants, each model call once. */
 export interface SubtreeSums {
