@@ -1,5 +1,5 @@
-import { type ClientRequest, type IncomingMessage, type RequestOptions, request as requestHttp } from "node:http";
-import { request as requestHttps } from "node:https";
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from "node:http";
+import { type RequestOptions, request as requestHttps } from "node:https";
 
 export type { Agent, ClientRequest, IncomingMessage } from "node:http";
 

@@ -4,6 +4,7 @@ import { networkFailure } from "../network/network-reason.ts";
 import { agentThrough, failureOfProxy, proxyFor } from "../network/proxy.ts";
 import { type IncomingMessage, openRequest } from "../network/request.ts";
 import { shownUrl } from "../network/shown-url.ts";
+import { systemAuthorities } from "../network/tls-files.ts";
 import { printable } from "../text/terminal.ts";
 
 /** Backends that can be queried, as in the settings and options. */
@@ -16,6 +17,8 @@ export class Backend {
   readonly title: string;
   readonly #base: URL;
   readonly #headers: Readonly<Record<string, string>>;
+  /** As for deliveries, companies install their authorities in the operating system. */
+  readonly #tls: { readonly ca?: string[] };
 
   /**
    * @param env contains the headers, `OPENHOOK_RECONCILE_<NAME>_HEADERS=authorization=Bearer%20…`: the only source of tokens
@@ -33,6 +36,8 @@ export class Backend {
     }
     const { pairs, problems } = parsePairs(env[variableOf(name)] ?? "");
     if (problems.length > 0) throw new UserError("E_USAGE", `${variableOf(name)} ${problems.join(", ")}`);
+    const ca = this.#base.protocol === "https:" ? systemAuthorities() : undefined;
+    this.#tls = ca === undefined ? {} : { ca };
     this.#headers = Object.fromEntries(pairs.map(([header, value]) => [header.toLowerCase(), value]));
   }
 
@@ -83,8 +88,8 @@ export class Backend {
         failed(new UserError("E_BACKEND", `cannot query ${this.title}: ${reason}`, 2, { cause: error }));
       };
       const method = body === undefined ? "GET" : "POST";
-      const agent = proxy === undefined ? {} : { agent: agentThrough(proxy, url) };
-      const request = openRequest(url, { method, headers, signal, ...agent }, (response) => {
+      const connection = proxy === undefined ? this.#tls : { agent: agentThrough(proxy, url, this.#tls) };
+      const request = openRequest(url, { method, headers, signal, ...connection }, (response) => {
         textOf(response).then((text) => done({ status: response.statusCode ?? 0, text }), lost);
       });
       request.on("error", lost);

@@ -44,3 +44,24 @@ test.each([
     }
   },
 );
+
+test("reconcile trusts them too", { timeout: 60_000 }, async () => {
+  const machine = new Machine();
+  const receiver: Receiver = await startReceiver({ tls: certificates.server });
+  try {
+    await new RecordedAgent(machine, "parallel-tools").work(HOOK_ALONE);
+    await machine.drain();
+    const reconcile = (path: string) =>
+      machine
+        .run(["reconcile", "--jaeger", receiver.url], { env: { SSL_CERT_FILE: path } })
+        .then(({ stderr }) => stderr);
+    const untrusted = /cannot query Jaeger: .*not signed by an authority known here/;
+    expect(await reconcile(certificates.stranger.certPath)).toMatch(untrusted);
+    const known = expect(await reconcile(certificates.ca.certPath));
+    if (canReadThem) known.not.toMatch(/cannot query/);
+    else known.toMatch(untrusted);
+  } finally {
+    await machine.remove();
+    await receiver.close();
+  }
+});
