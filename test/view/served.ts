@@ -34,6 +34,7 @@ export class Served {
     places: Places,
     now: () => number = Date.now,
     drain: () => Promise<void> = async () => {},
+    more: { readonly traceLink?: string } = {},
   ): Promise<Served> {
     const logged: string[] = [];
     const loaded = await loadConfig({ env: {}, places });
@@ -41,6 +42,7 @@ export class Served {
       storePath: places.storePath,
       agents: await allAgents(),
       settings: spanSettings({ loaded }),
+      ...more,
       idleTimeoutMs: loaded.config.session.idleTimeoutMs,
       files: readPageFiles(join(ROOT, "dist", "view")),
       noStoreMessage: () => noStoreMessage({ places }),

@@ -16,7 +16,18 @@ import { Served } from "./served.ts";
 
 const SESSION = "a79b3a9f-1c1f-4101-b0e2-6f245ecf26b3";
 const ONE = `source=claude-code&id=${SESSION}`;
-const QUESTIONS = ["api/sessions", `api/session?${ONE}`, "api/usage", "api/tools", "api/live"];
+const QUESTIONS = [
+  "api/home",
+  "api/sessions",
+  `api/session?${ONE}`,
+  `api/explain?${ONE}`,
+  `api/search?${ONE}&text=bash`,
+  "api/usage",
+  "api/tools",
+  "api/report.csv?by=day",
+  "api/report.json?by=agent,tool",
+  "api/live",
+];
 
 let replay: Replay;
 let served: Served;

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { loadConfig } from "../../src/config/load.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { ensureSession } from "../../src/store/sessions.ts";
+import { traceLinkOf } from "../../src/view/trace-link.ts";
+import type { HomeDocument } from "../../src/view/wire.ts";
+import { ensureBuilt } from "../support/program.ts";
+import { Replay } from "../support/replay.ts";
+import { Served } from "./served.ts";
+
+const DAY_MS = 86_400_000;
+
+let replay: Replay;
+let served: Served;
+let nowMs = 0;
+/** When the recorded session started, and the start of that day. */
+let [startMs, dayMs] = [0, 0];
+beforeAll(async () => {
+  await ensureBuilt();
+  replay = new Replay("claude-code", "nested-subagents");
+  for (const call of replay.calls) replay.put(call);
+  await replay.drain({ endIdle: true });
+  served = await Served.at(replay.places, () => nowMs);
+  const { rows } = (await served.json("api/sessions")) as { rows: readonly { startMs: number }[] };
+  startMs = rows[0]?.startMs ?? 0;
+  dayMs = Math.floor(startMs / DAY_MS) * DAY_MS;
+});
+afterAll(async () => {
+  await served.close();
+  replay.remove();
+});
+
+const home = async (todayMs: number): Promise<HomeDocument> =>
+  (await served.json(
+    `api/home?todayMs=${todayMs}&yesterdayMs=${todayMs - DAY_MS}&sinceMs=${todayMs - 6 * DAY_MS}&beforeMs=${todayMs - 13 * DAY_MS}&timeZone=UTC`,
+  )) as unknown as HomeDocument;
+
+describe("home", () => {
+  test("compares today with yesterday up to the same time, and a period with the one before", async () => {
+    nowMs = dayMs + DAY_MS - 1;
+    const own = await home(dayMs);
+    expect(own.today.figures).toMatchObject({ sessions: 1, toolCalls: 5 });
+    expect(own.today.figures?.sums.costNanoUsd).toBe(own.period.figures?.sums.costNanoUsd);
+    expect([own.today.before, own.period.before]).toEqual([null, null]);
+    expect(own.costNanoUsd.filter((cost) => cost !== null)).toEqual([own.today.figures?.sums.costNanoUsd]);
+
+    // The next day: before the session's time of day, and after it
+    nowMs = startMs + DAY_MS - 3_600_000;
+    expect((await home(dayMs + DAY_MS)).today).toEqual({ figures: null, before: null });
+    nowMs = startMs + DAY_MS + 3_600_000;
+    expect((await home(dayMs + DAY_MS)).today).toEqual({ figures: null, before: own.today.figures });
+
+    nowMs = startMs + 7 * DAY_MS + 3_600_000;
+    expect((await home(dayMs + 7 * DAY_MS)).period).toEqual({ figures: null, before: own.period.figures });
+  });
+
+  test("running: open sessions with recent activity only", async () => {
+    const db = openDatabase(replay.places.storePath);
+    ensureSession(db, "acme", "never-used", startMs);
+    db.close();
+    nowMs = startMs + 60_000;
+    expect((await home(dayMs)).running).toEqual([]);
+  });
+
+  test("a period with more bars than a chart can show is refused", async () => {
+    expect(await served.ask(`api/home?unit=hour&sinceMs=0`)).toMatchObject({ status: 400 });
+  });
+});
+
+test("files with figures: the columns of the report, and only known groupings", async () => {
+  const csv = await served.ask("api/report.csv?by=agent,tool&timeZone=UTC");
+  expect(csv.headers["content-disposition"]).toBe('attachment; filename="openhook-usage-agent-tool.csv"');
+  const [head, ...rows] = csv.text.split("\r\n");
+  expect(head).toMatch(/^agent,tool,sessions,.*tool_calls,tool_errors/);
+  expect(rows).toContainEqual(expect.stringMatching(/^claude-code,Bash,1,/));
+  const json = (await served.json("api/report.json?by=model")) as { rows: readonly Record<string, unknown>[] };
+  expect(json.rows[0]).toMatchObject({ model: "claude-sonnet-4-5-20250929", sessions: 1 });
+  for (const by of ["place", "model,tool"]) {
+    expect((await served.ask(`api/report.csv?by=${by}`)).status).toBe(400);
+  }
+});
+
+test("the link to a trace: the setting, otherwise the Jaeger that reconcile queries, otherwise none", async () => {
+  const { config } = await loadConfig({ env: {}, places: replay.places });
+  expect(traceLinkOf(config)).toEqual({});
+  const withJaeger = { ...config, reconcile: { ...config.reconcile, jaeger: "http://127.0.0.1:16686/" } };
+  expect(traceLinkOf(withJaeger).traceLink).toBe("http://127.0.0.1:16686/trace/{trace_id}");
+  const traceLink = "https://grafana.example/explore?id={trace_id}&span={span_id}";
+  const linked = await Served.at(replay.places, Date.now, async () => {}, { traceLink });
+  const { traceUrl, spans } = (await linked.json(
+    "api/session?source=claude-code&id=a79b3a9f-1c1f-4101-b0e2-6f245ecf26b3",
+  )) as { traceUrl: string; spans: { ids: string } };
+  await linked.close();
+  expect(traceUrl).toMatch(/^https:\/\/grafana\.example\/explore\?id=[0-9a-f]{32}&span=[0-9a-f]{16}$/);
+  expect(spans.ids).toContain(traceUrl.slice(-16));
+});
