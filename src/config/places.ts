@@ -1,4 +1,3 @@
-import { realpathSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
 
@@ -74,33 +73,6 @@ export function homeDirectory(): string {
 }
 
 /**
- * A path that still leads to Node after its next update: Homebrew and Nix put each version into a separate folder, which an update
- * removes, and keep a link to the current one. fnm has a link for each terminal instead, which ends with it, so there the link's target
- * lasts longer.
- *
- * @param path of the running binary, links resolved
- * @returns `path` if there is no such link
- */
-export function lastingNode(path: string, home: string): string {
-  if (/[\\/]fnm_multishells[\\/]/.test(path)) return realPathOf(path);
-  const [, prefix, formula] = /^(.+)\/Cellar\/([^/]+)\/[^/]+\/bin\/node$/.exec(path) ?? [];
-  const links =
-    prefix !== undefined && formula !== undefined
-      ? [join(prefix, "opt", formula, "bin", "node")]
-      : path.startsWith("/nix/store/")
-        ? [join(home, ".nix-profile", "bin", "node"), "/run/current-system/sw/bin/node"]
-        : [];
-  const isSame = (link: string): boolean => {
-    try {
-      return realpathSync(link) === path;
-    } catch {
-      return false;
-    }
-  };
-  return links.find(isSame) ?? path;
-}
-
-/**
  * The folder for what an administrator sets up for all users. On Windows not ProgramData, where every user can create folders, but where
  * only administrators can write; fixed, because a variable could come from a repository.
  */
@@ -112,14 +84,6 @@ export const machineRoot = (platform: NodeJS.Platform): string =>
       : "/etc/openhook-otel";
 
 // --- internal ---
-
-function realPathOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
-}
 
 function stateRoot({ env, home, platform }: PlacesInput): string {
   if (platform === "win32") return env["LOCALAPPDATA"] ?? join(home, "AppData", "Local");

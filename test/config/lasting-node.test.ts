@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { lastingNode } from "../../src/config/places.ts";
+import { lastingNode } from "../../src/config/lasting-node.ts";
 import { removeFolder } from "../support/remove.ts";
 
 let root: string;
@@ -24,6 +24,28 @@ it("fnm: uses the version's own folder, because the folder in PATH ends with the
   symlinkSync(join(root, "fnm", "node-versions", "v22.21.0", "installation"), join(root, "fnm_multishells", "712_17"));
   expect(lastingNode(join(root, "fnm_multishells", "712_17", "bin", "node"), "/home/dev")).toBe(path);
   expect(lastingNode("/gone/fnm_multishells/1/node", "/home/dev")).toBe("/gone/fnm_multishells/1/node");
+  // The default version's link outlives the version
+  mkdirSync(join(root, "fnm", "aliases"));
+  symlinkSync(join("..", "node-versions", "v22.21.0", "installation"), join(root, "fnm", "aliases", "default"));
+  const lasting = join(root, "fnm", "aliases", "default", "bin", "node");
+  expect(lastingNode(join(root, "fnm_multishells", "712_17", "bin", "node"), "/home/dev")).toBe(lasting);
+  expect(lastingNode(path, "/home/dev")).toBe(lasting);
+});
+
+it("Scoop and WinGet: uses the link to the current version", () => {
+  const version = join(root, "scoop", "apps", "nodejs-lts", "22.21.0");
+  mkdirSync(version, { recursive: true });
+  writeFileSync(join(version, "node.exe"), "");
+  expect(lastingNode(join(version, "node.exe"), root)).toBe(join(version, "node.exe"));
+  symlinkSync("22.21.0", join(root, "scoop", "apps", "nodejs-lts", "current"));
+  expect(lastingNode(join(version, "node.exe"), root)).toBe(join(version, "..", "current", "node.exe"));
+
+  const packaged = join(root, "WinGet", "Packages", "OpenJS.NodeJS_1", "node-v22.21.0-win-x64");
+  mkdirSync(packaged, { recursive: true });
+  mkdirSync(join(root, "WinGet", "Links"));
+  writeFileSync(join(packaged, "node.exe"), "");
+  symlinkSync(join(packaged, "node.exe"), join(root, "WinGet", "Links", "node.exe"));
+  expect(lastingNode(join(packaged, "node.exe"), root)).toBe(join(root, "WinGet", "Links", "node.exe"));
 });
 
 describe("Homebrew", () => {

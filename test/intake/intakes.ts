@@ -38,7 +38,7 @@ export interface HookArgs {
 
 /** hook.sh under every installed shell, and the node twin. */
 export function intakes(): readonly Intake[] {
-  const all = [["sh"], ["dash"], ["bash"], ["bash", "--posix"], ["busybox", "sh"]] as const;
+  const all = [["sh"], ["dash"], ["bash"], ["bash", "--posix"], ["busybox", "sh"], ["zsh", "--emulate", "sh"]] as const;
   // `sh` and `bash` differ most; CI runs the others too
   const shells = IS_WHOLE
     ? all
