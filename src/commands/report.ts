@@ -15,7 +15,7 @@ import { type RefreshOption, refreshed } from "./refreshed.ts";
 export type ReportOptions = QuestionOptions & RefreshOption;
 
 /**
- * `openhook-otel report`: usage by time, agent, model, repository, tool or session.
+ * `openhook-otel report`: usage by time, agent, model, repository, tool, session, commit or change.
  *
  * @param by dimensions; none: days, with summaries by agent and model
  * @returns exit code: 0, also when there is no usage

@@ -1,7 +1,16 @@
+import { CHANGE_DIMENSIONS } from "./attribution.ts";
 import { TIME_UNITS } from "./buckets.ts";
 
 /** What figures can be grouped by. */
-export const DIMENSIONS = [...TIME_UNITS, "agent", "model", "repository", "tool", "session"] as const;
+export const DIMENSIONS = [
+  ...TIME_UNITS,
+  "agent",
+  "model",
+  "repository",
+  "tool",
+  "session",
+  ...CHANGE_DIMENSIONS,
+] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 
 export interface UsageQuery {

@@ -1,5 +1,6 @@
 import { UserError } from "../context.ts";
 import { sinceOf, timeOf } from "../text/times.ts";
+import { CHANGE_DIMENSIONS } from "./attribution.ts";
 import { startOfDay } from "./buckets.ts";
 import { DIMENSIONS, type Dimension, type UsageQuery } from "./query.ts";
 
@@ -64,7 +65,7 @@ export function questionOf(words: readonly string[], options: QuestionOptions, n
 
 const DEFAULT_LIMIT = 20;
 /** There can be thousands of these; the screen shows the first. */
-const MANY: ReadonlySet<Dimension> = new Set(["session", "repository", "tool"]);
+const MANY: ReadonlySet<Dimension> = new Set(["session", "repository", "tool", ...CHANGE_DIMENSIONS]);
 
 function dimensionOf(word: string): Dimension {
   const singular = SHORT.get(word) ?? (word.endsWith("ies") ? `${word.slice(0, -3)}y` : word.replace(/s$/, ""));
@@ -79,6 +80,9 @@ function dimensionOf(word: string): Dimension {
 const SHORT: ReadonlyMap<string, string> = new Map([
   ["repo", "repository"],
   ["repos", "repository"],
+  ["branches", "branch"],
+  ["pr", "change"],
+  ["prs", "change"],
 ]);
 
 /** Whole days, weeks and months of the local calendar, so that the first bar covers a full bucket. */

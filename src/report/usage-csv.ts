@@ -2,7 +2,7 @@ import { printable } from "../text/terminal.ts";
 import type { UsageQuery } from "./query.ts";
 import { rowJson } from "./usage-json.ts";
 import type { UsageRow } from "./usage-row.ts";
-import { partsOf } from "./usage-rows.ts";
+import { isChangeDimension, partsOf } from "./usage-rows.ts";
 
 /**
  * Rows as RFC 4180 CSV with a header line; the caller appends a line feed to each. Unknown is an empty cell, never 0. Columns
@@ -12,7 +12,8 @@ import { partsOf } from "./usage-rows.ts";
 export function* csvLines(query: UsageQuery, rows: readonly UsageRow[]): Generator<string> {
   const { by } = query;
   const parts = partsOf(query);
-  const columns = COLUMNS.filter(([, part]) => part === "all" || parts[part]);
+  const parted = { ...parts, changes: by.some(isChangeDimension) };
+  const columns = COLUMNS.filter(([, part]) => part === "all" || parted[part]);
   yield [...by, ...columns.map(([name]) => name)].join(",") + LINE_END;
   for (const row of rows) {
     const figures = rowJson(row);
@@ -30,7 +31,12 @@ type Value = string | number | readonly string[] | null | undefined;
 type Figures = ReturnType<typeof rowJson>;
 
 /** Column name, part of the row, and member of the JSON row. */
-const COLUMNS: readonly (readonly [name: string, part: "all" | "calls" | "turns" | "tools", key: keyof Figures])[] = [
+const COLUMNS: readonly (readonly [
+  name: string,
+  part: "all" | "calls" | "turns" | "tools" | "changes",
+  key: keyof Figures,
+])[] = [
+  ["certainty", "changes", "certainty"],
   ["sessions", "all", "sessions"],
   ["turns", "turns", "turns"],
   ["prompts", "turns", "prompts"],

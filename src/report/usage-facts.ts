@@ -32,7 +32,12 @@ export interface TurnFigures {
 }
 
 /** Figures of one session at a time: one call, one turn, or sums over a quarter hour. */
-export type Fact = { readonly session: number; readonly timeMs: number } & (
+export type Fact = {
+  readonly session: number;
+  readonly timeMs: number;
+  /** A moment of it, if facts are summed by what they led to. @default timeMs */
+  readonly atMs?: number;
+} & (
   | { readonly kind: "calls"; readonly model: string | null; readonly figures: CallFigures }
   | { readonly kind: "tools"; readonly tool: string; readonly figures: ToolFigures }
   | { readonly kind: "turns"; readonly figures: TurnFigures }
@@ -47,6 +52,8 @@ export interface FactsWanted extends Readonly<Record<Fact["kind"], boolean>> {
   /** Whether facts are summed per model, and per tool. */
   readonly byModel: boolean;
   readonly byTool: boolean;
+  /** Whether facts are summed per commit and change. */
+  readonly byChange?: boolean;
   /** IANA name. @default the machine's */
   readonly timeZone?: string;
 }
@@ -60,18 +67,22 @@ export function* settledFacts(db: Database, sessions: readonly number[], wanted:
   const only = sessions.length <= FEW_SESSIONS ? JSON.stringify(sessions) : null;
   const until = Math.min(wanted.untilMs, Number.MAX_SAFE_INTEGER);
   const { column, timeOf } = timesOf(db, wanted);
+  // Between two commits or changes of its session all moments lead to the same
+  const part = (view: string): string =>
+    wanted.byChange === true ? ["commits", "changes"].map((table) => `, ${countBefore(table, view)}`).join("") : "";
   const rowsOf = (view: string, columns: string, group: string): Iterable<Row> => {
     const where = only === null ? "?3 IS NULL" : "session IN (SELECT value FROM json_each(?3))";
     return db
       .prepare(
-        `SELECT session, ${column} AS time, ${columns} FROM ${view}
-         WHERE time_ms >= ?1 AND time_ms < ?2 AND ${where} GROUP BY session, time${group}`,
+        `SELECT session, ${column} AS time, min(time_ms) AS at_ms, ${columns} FROM ${view}
+         WHERE time_ms >= ?1 AND time_ms < ?2 AND ${where} GROUP BY session, time${group}${part(view)}`,
       )
       .each(wanted.sinceMs, until, only);
   };
   const at = (row: Row) => ({
     session: Number(row["session"]),
     timeMs: timeOf(Number(row["time"])),
+    ...(wanted.byChange === true && { atMs: Number(row["at_ms"]) }),
   });
   const n = (row: Row, name: string): number => Number(row[name] ?? 0);
   if (wanted.calls) {
@@ -166,6 +177,9 @@ export function* openFactsOf(
 // --- internal ---
 
 const FEW_SESSIONS = 50;
+
+const countBefore = (table: string, view: string): string =>
+  `(SELECT count(*) FROM ${table} b WHERE b.session = ${view}.session AND b.time_ms < ${view}.time_ms)`;
 
 const CALL_COLUMNS = `sum(calls) AS calls, sum(sums_told) AS sums_told, sum(without_usage) AS without_usage,
   sum(unpriced) AS unpriced, sum(incomplete) AS incomplete, sum(input) AS input, sum(output) AS output,

@@ -1,5 +1,6 @@
 import { costSource } from "../telemetry/cost.ts";
 import { isoTime, usd } from "../text/figures.ts";
+import { CHANGE_DIMENSIONS } from "./attribution.ts";
 import { knownAmounts } from "./call-totals.ts";
 import type { Question } from "./question.ts";
 import type { UsageReport } from "./usage-report.ts";
@@ -26,10 +27,22 @@ export const reportJson = ({ query }: Question, report: UsageReport, timeZone: s
 });
 
 /** One row; `--csv` has the same figures. */
-export const rowJson = ({ key, sessions, calls, turns, tools, agentsWithoutUsage, sessionsWithoutUsage }: UsageRow) => {
+export const rowJson = ({
+  key,
+  sessions,
+  calls,
+  turns,
+  tools,
+  agentsWithoutUsage,
+  sessionsWithoutUsage,
+  certainty,
+}: UsageRow) => {
   const known = calls === undefined ? undefined : knownAmounts(calls, sessionsWithoutUsage > 0);
   return {
     ...key,
+    ...(Object.keys(key).some((name) => CHANGE_DIMENSIONS.some((one) => one === name)) && {
+      certainty: certainty ?? null,
+    }),
     sessions,
     ...(turns !== undefined && {
       turns: turns.turns,

@@ -1,3 +1,4 @@
+import type { Certainty } from "../model/changes.ts";
 import type { Dimension } from "./query.ts";
 import type { CallFigures } from "./usage-facts.ts";
 
@@ -16,6 +17,8 @@ export interface UsageRow {
   /** Agents of sessions whose usage is unknown: the agent never reports tokens, or the transcript was never read. */
   readonly agentsWithoutUsage: readonly string[];
   readonly sessionsWithoutUsage: number;
+  /** Of rows by commit, change, branch or ticket: the lowest of what they contain. Absent for rows of none of these. */
+  readonly certainty?: Certainty;
 }
 
 export interface TurnSums {

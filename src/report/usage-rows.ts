@@ -1,4 +1,6 @@
+import type { Certainty } from "../model/changes.ts";
 import { TOKEN_KINDS } from "../model/token-kinds.ts";
+import { type Attribution, CHANGE_DIMENSIONS, type ChangeDimension, changeKeyOf } from "./attribution.ts";
 import { type bucketsOf, compareBuckets, TIME_UNITS, type TimeUnit } from "./buckets.ts";
 import type { Dimension, UsageQuery } from "./query.ts";
 import type { CallFigures, Fact, ToolFigures } from "./usage-facts.ts";
@@ -18,6 +20,9 @@ export function partsOf(query: UsageQuery): {
 /** Whether a query groups by a dimension. */
 export const groupsBy = ({ by }: UsageQuery, dimension: Dimension): boolean => by.includes(dimension);
 
+export const isChangeDimension = (dimension: Dimension): dimension is ChangeDimension =>
+  CHANGE_DIMENSIONS.some((one) => one === dimension);
+
 /** Figures without any call. */
 export const NOTHING: CallFigures = {
   modelCalls: 0,
@@ -35,9 +40,13 @@ export class UsageTable {
   readonly #rows = new Map<string, Row>();
   readonly parts: Readonly<Record<Fact["kind"], boolean>>;
 
-  constructor(query: UsageQuery, nameOf: ReturnType<typeof bucketsOf>) {
+  readonly #attribution: Attribution | undefined;
+
+  /** @param attribution required for a grouping by commit, change, branch or ticket */
+  constructor(query: UsageQuery, nameOf: ReturnType<typeof bucketsOf>, attribution: Attribution | undefined) {
     this.#query = query;
     this.#nameOf = nameOf;
+    this.#attribution = attribution;
     this.parts = partsOf(query);
   }
 
@@ -45,7 +54,12 @@ export class UsageTable {
     const { by, model } = this.#query;
     if (!this.parts[fact.kind]) return;
     if (model !== undefined && fact.kind === "calls" && fact.model !== model) return;
-    const values = by.map((dimension) => keyValue(dimension, fact, session, this.#nameOf));
+    const of = by.some(isChangeDimension) ? this.#attribution?.at(session.root, fact.atMs ?? fact.timeMs) : undefined;
+    const values = by.map((dimension) =>
+      isChangeDimension(dimension)
+        ? changeKeyOf(dimension, of ?? {})
+        : keyValue(dimension, fact, session, this.#nameOf),
+    );
     const id = JSON.stringify(values);
     let row = this.#rows.get(id);
     if (row === undefined) {
@@ -53,6 +67,7 @@ export class UsageTable {
       this.#rows.set(id, row);
     }
     row.add(fact, session);
+    for (const dimension of by) if (isChangeDimension(dimension)) row.addCertainty(of?.[dimension]?.certainty);
   }
 
   /** Whether a session counts from its start even without calls. Not for groupings by tool or for one model. */
@@ -72,7 +87,7 @@ export class UsageTable {
 const isTime = (dimension: Dimension): dimension is TimeUnit => TIME_UNITS.some((unit) => unit === dimension);
 
 function keyValue(
-  dimension: Dimension,
+  dimension: Exclude<Dimension, ChangeDimension>,
   fact: Fact,
   session: CountedSession,
   nameOf: ReturnType<typeof bucketsOf>,
@@ -103,6 +118,7 @@ class Row {
   #reported: Set<number> | undefined;
   readonly #calls: { -readonly [K in keyof CallFigures]: CallFigures[K] } = { ...NOTHING };
   readonly #tools = { calls: 0, errors: 0, denied: 0, unfinished: 0, open: 0, toolMs: 0 };
+  #certainty: Certainty | undefined;
   readonly #turns = { turns: 0, prompts: 0, failed: 0, interrupted: 0 };
 
   constructor(by: readonly Dimension[], values: readonly (string | null)[], parts: Record<Fact["kind"], boolean>) {
@@ -126,6 +142,10 @@ class Row {
     else addTo(this.#turns, fact.figures, TURN_FIGURES);
   }
 
+  addCertainty(certainty: Certainty | undefined): void {
+    if (certainty === "inferred" || this.#certainty === undefined) this.#certainty = certainty;
+  }
+
   done(): UsageRow {
     const unreported = this.#parts.calls
       ? [...(this.#unreported ?? [])].filter(([root]) => this.#reported?.has(root) !== true)
@@ -138,6 +158,7 @@ class Row {
       ...(this.#parts.tools && { tools: this.#tools }),
       agentsWithoutUsage: [...new Set(unreported.map(([, agent]) => agent))].sort(),
       sessionsWithoutUsage: unreported.length,
+      ...(this.#certainty !== undefined && { certainty: this.#certainty }),
     };
   }
 }

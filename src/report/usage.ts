@@ -1,11 +1,12 @@
 import { QUARTER_MS } from "../model/packed.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
+import { Attribution } from "./attribution.ts";
 import { bucketsOf, TIME_UNITS } from "./buckets.ts";
 import type { Dimension, UsageQuery } from "./query.ts";
 import { type Fact, type FactsWanted, openFactsOf, settledFacts } from "./usage-facts.ts";
 import type { UsageRow } from "./usage-row.ts";
-import { groupsBy, NOTHING, UsageTable } from "./usage-rows.ts";
+import { groupsBy, isChangeDimension, NOTHING, UsageTable } from "./usage-rows.ts";
 import { countedSessions } from "./usage-sessions.ts";
 
 /**
@@ -44,7 +45,9 @@ export function usageByGroupings(
     untilMs: query.untilMs === undefined ? Infinity : Math.ceil(query.untilMs / QUARTER_MS) * QUARTER_MS,
   };
   const nameOf = bucketsOf(query.timeZone);
-  const tables = queries.map((one) => new UsageTable(one, nameOf));
+  const byChange = queries.some(({ by }) => by.some(isChangeDimension));
+  const attribution = byChange ? Attribution.of(db) : undefined;
+  const tables = queries.map((one) => new UsageTable(one, nameOf, attribution));
   const add = (fact: Fact, isWithin = true): void => {
     const session = sessions.get(fact.session);
     if (session === undefined || !isWithin) return;
@@ -61,6 +64,7 @@ export function usageByGroupings(
     turns: needs("turns"),
     byModel: isGroupedBy("model") || query.model !== undefined,
     byTool: isGroupedBy("tool"),
+    byChange,
     ...(unit !== undefined && { unit }),
     ...(query.timeZone !== undefined && { timeZone: query.timeZone }),
   };

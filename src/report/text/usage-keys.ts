@@ -4,19 +4,29 @@ import { printable, type Terminal, widthOf } from "../../text/terminal.ts";
 import { mondayOf } from "../buckets.ts";
 import type { Dimension } from "../query.ts";
 import type { UsageRow } from "../usage-row.ts";
+import { isChangeDimension } from "../usage-rows.ts";
 import type { UsageLine } from "./usage-line.ts";
 import { TIMES } from "./usage-order.ts";
 
 /** The columns on the left: what each row is grouped by. */
 export function keyColumns(by: readonly Dimension[]): readonly Column<UsageLine>[] {
-  return by.map((dimension, i) => ({
-    title: dimension,
-    rank: 30 - i,
-    cell: ({ keys }) => keys[i] ?? "",
-    style: ({ isTotal }) => (isTotal ? "bold" : undefined),
-    // Do not shrink ids: shortened ones would look the same
-    ...(!TIMES.has(dimension) && dimension !== "session" && { shrinkTo: 14 }),
-  }));
+  const keys = by.map(
+    (dimension, i): Column<UsageLine> => ({
+      title: dimension,
+      rank: 30 - i,
+      cell: ({ keys }) => keys[i] ?? "",
+      style: ({ isTotal }) => (isTotal ? "bold" : undefined),
+      // Do not shrink ids: shortened ones would look the same
+      ...(!TIMES.has(dimension) && dimension !== "session" && { shrinkTo: 14 }),
+    }),
+  );
+  // Only what is not certain is said
+  const certainty: Column<UsageLine> = {
+    title: "",
+    rank: 20,
+    cell: ({ row }) => (row.certainty === "inferred" ? "inferred" : ""),
+  };
+  return by.some(isChangeDimension) ? [...keys, certainty] : keys;
 }
 
 /** The texts of these columns, one list per row. */
@@ -42,6 +52,8 @@ export function keyTexts(
           return `${value} (${mondayOf(value).slice(5)})`;
         case "session":
           return nameOf(value);
+        case "commit":
+          return value.slice(0, COMMIT_LENGTH);
         default:
           return printable(value);
       }
@@ -60,6 +72,8 @@ export function unnamed(dimension: Dimension): string {
 
 /** Characters of a session id that are shown, if they distinguish the listed sessions. */
 const ID_LENGTH = 8;
+/** Digits of a commit that are shown, and that git accepts. */
+const COMMIT_LENGTH = 10;
 /** The widest figure and the gap before it. */
 const FIGURE_COLUMNS = 12;
 

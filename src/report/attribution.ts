@@ -1,0 +1,122 @@
+import type { Certainty, StoredChange, StoredCommit } from "../model/changes.ts";
+import { storedChanges, storedCommits } from "../store/changes.ts";
+import type { Database } from "../store/database.ts";
+
+/** What a moment of a session led to. Absent: none, or unknown. */
+export interface Attributed {
+  readonly commit?: StoredCommit;
+  readonly branch?: StoredChange;
+  readonly ticket?: StoredChange;
+  /** The pull request, otherwise the ticket, otherwise the branch. */
+  readonly change?: StoredChange;
+}
+
+/** The dimensions of reports that come from commits and changes. */
+export const CHANGE_DIMENSIONS = ["commit", "change", "branch", "ticket"] as const;
+export type ChangeDimension = (typeof CHANGE_DIMENSIONS)[number];
+
+/**
+ * Assigns each moment of a session to one commit or none, and to one change or none, so that sums over commits and changes are the sum
+ * over sessions. See docs/decisions/0043.
+ */
+export class Attribution {
+  readonly #commits: ReadonlyMap<number, readonly StoredCommit[]>;
+  readonly #changes: ReadonlyMap<number, readonly StoredChange[]>;
+  /** Pull requests by repository and branch, in all sessions. */
+  readonly #pulls: ReadonlyMap<string, readonly StoredChange[]>;
+  readonly #known = new Map<string, Attributed>();
+
+  constructor(commits: readonly StoredCommit[], changes: readonly StoredChange[]) {
+    const observed = new Set(commits.flatMap((one) => (one.certainty === "observed" ? [one.commit] : [])));
+    // Several sessions can work in one folder; the one that made the commit is known
+    const own = commits.filter((one) => one.certainty === "observed" || !observed.has(one.commit));
+    this.#commits = bySession(own);
+    this.#changes = bySession(changes);
+    this.#pulls = grouped(
+      changes.filter(({ changeKind, branch }) => changeKind === "pull_request" && branch !== undefined),
+      (one) => branchKey(one.repository, one.branch),
+    );
+  }
+
+  static of(db: Database): Attribution {
+    return new Attribution(storedCommits(db), storedChanges(db));
+  }
+
+  at(session: number, timeMs: number): Attributed {
+    const commits = this.#commits.get(session) ?? [];
+    const changes = this.#changes.get(session) ?? [];
+    if (commits.length + changes.length === 0) return NOTHING;
+    const key = `${session} ${timeMs}`;
+    const known = this.#known.get(key) ?? this.#find(commits, changes, timeMs);
+    this.#known.set(key, known);
+    return known;
+  }
+
+  #find(commits: readonly StoredCommit[], changes: readonly StoredChange[], timeMs: number): Attributed {
+    const next = (certainty: Certainty) => commits.find((one) => one.certainty === certainty && one.timeMs >= timeMs);
+    const commit = next("observed") ?? next("inferred");
+    const checkedOut = nearest(
+      changes.filter(({ changeKind }) => changeKind === "branch"),
+      timeMs,
+    );
+    const branch = checkedOut === undefined || DEFAULT_BRANCHES.has(checkedOut.change) ? undefined : checkedOut;
+    const ticket = changes.find(({ changeKind, branch: of }) => changeKind === "ticket" && of === branch?.change);
+    const ofBranch = this.#pulls.get(branchKey(branch?.repository, branch?.change)) ?? [];
+    const ofSession = changes.filter((one) => one.changeKind === "pull_request" && one.branch === undefined);
+    const pull =
+      nearest(branch === undefined ? [] : ofBranch, timeMs) ??
+      nearest(
+        ofSession.filter(({ isCreated }) => isCreated === true),
+        timeMs,
+      );
+    const change = pull ?? ticket ?? branch;
+    return {
+      ...(commit !== undefined && { commit }),
+      ...(branch !== undefined && { branch }),
+      ...(ticket !== undefined && { ticket }),
+      ...(change !== undefined && { change }),
+    };
+  }
+}
+
+/** The key of a report's row. @returns `null` for none */
+export function changeKeyOf(dimension: ChangeDimension, attributed: Attributed): string | null {
+  if (dimension === "commit") return attributed.commit?.commit ?? null;
+  const change = attributed[dimension];
+  return change === undefined ? null : nameOfChange(change);
+}
+
+/** `acme/shop#12`, `SHOP-12`, `fix/x`. */
+export function nameOfChange({ changeKind, change, url }: Pick<StoredChange, "changeKind" | "change" | "url">): string {
+  if (changeKind !== "pull_request" && changeKind !== "issue") return change;
+  if (url === undefined || !URL.canParse(url)) return `#${change}`;
+  const parts = new URL(url).pathname.split("/").filter((part) => part !== "" && part !== "-");
+  return `${parts.slice(0, -2).join("/")}${url.includes("/merge_requests/") ? "!" : "#"}${change}`;
+}
+
+// --- internal ---
+
+const NOTHING: Attributed = {};
+
+/** Work on these is no change of its own. */
+const DEFAULT_BRANCHES: ReadonlySet<string> = new Set(["main", "master", "trunk", "develop"]);
+
+const branchKey = (repository: number | undefined, branch: string | undefined): string =>
+  `${repository ?? ""} ${branch ?? ""}`;
+
+const bySession = <T extends { readonly session: number }>(all: readonly T[]): ReadonlyMap<number, readonly T[]> =>
+  grouped(all, ({ session }) => session);
+
+function grouped<T, K>(all: readonly T[], keyOf: (one: T) => K): ReadonlyMap<K, readonly T[]> {
+  const groups = new Map<K, T[]>();
+  for (const one of all) {
+    const group = groups.get(keyOf(one));
+    if (group === undefined) groups.set(keyOf(one), [one]);
+    else group.push(one);
+  }
+  return groups;
+}
+
+/** The first at or after a time, otherwise the last before it. @param sorted by time */
+const nearest = <T extends { readonly timeMs: number }>(sorted: readonly T[], timeMs: number): T | undefined =>
+  sorted.find((one) => one.timeMs >= timeMs) ?? sorted.at(-1);

@@ -1,0 +1,176 @@
+// Sums over commits and changes are the sums over sessions: to the nano-dollar, with subagents, open turns and several sessions
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { changeKey, commitKey } from "../../src/model/changes.ts";
+import type { EntryOf } from "../../src/model/transcript.ts";
+import { Attribution, nameOfChange } from "../../src/report/attribution.ts";
+import type { Dimension } from "../../src/report/query.ts";
+import { usage } from "../../src/report/usage.ts";
+import { csvLines } from "../../src/report/usage-csv.ts";
+import { rowJson } from "../../src/report/usage-json.ts";
+import type { UsageRow } from "../../src/report/usage-row.ts";
+import { type Database, openDatabase } from "../../src/store/database.ts";
+import { addEntries } from "../../src/store/facts.ts";
+import { ensureSession } from "../../src/store/sessions.ts";
+import { runs } from "../support/whole.ts";
+import { ACME, Work } from "./work.ts";
+
+const work = new Work();
+let db: Database;
+const agents = [ACME];
+const figures = (by: readonly Dimension[]) => usage(db, { agents }, { by });
+const heads: string[] = [];
+
+beforeAll(async () => {
+  const shop = work.repository();
+  work.turn("one", shop, ["git switch -q -c fix/SHOP-7", "git commit --allow-empty -m a"]);
+  heads.push(work.head(shop));
+  await work.drain();
+  work.turn("one", shop, ["ls", "git commit --allow-empty -m b"], "helper");
+  heads.push(work.head(shop));
+  work.turn("two", shop, ["ls"]);
+  await work.drain();
+  work.turn("three", work.repository("other", "https://github.com/acme/other"), ["ls"]);
+  // An open turn
+  work.put(work.event("one", "prompt.submit", shop, { prompt_length: 1 }), work.modelCall("one"));
+  await work.drain();
+  db = openDatabase(work.inbox.places.storePath);
+});
+afterAll(() => {
+  db.close();
+  work.remove();
+});
+
+const sumOf = (rows: ReturnType<typeof figures>) => ({
+  cost: rows.reduce((sum, { calls }) => sum + (calls?.costNanoUsd ?? 0), 0),
+  calls: rows.reduce((sum, { calls }) => sum + (calls?.modelCalls ?? 0), 0),
+  tools: rows.reduce((sum, { tools }) => sum + (tools?.calls ?? 0), 0),
+  turns: rows.reduce((sum, { turns }) => sum + (turns?.turns ?? 0), 0),
+});
+
+test("a commit has the model calls of its session up to it, and each call has one commit or none", () => {
+  const rows = figures(["commit"]);
+  expect(rows.map(({ key, certainty, calls }) => [key.commit, certainty, calls?.modelCalls])).toEqual(
+    [
+      [heads[0], "observed", 3],
+      [heads[1], "observed", 3],
+      [null, undefined, 5],
+    ].sort(([a], [b]) => (a === null ? 1 : b === null ? -1 : String(a) < String(b) ? -1 : 1)),
+  );
+  expect(sumOf(rows)).toEqual(sumOf(figures([])));
+  expect(sumOf(rows).cost).toBeGreaterThan(0);
+  expect(rowJson(rows.at(-1) as UsageRow)).toMatchObject({ commit: null, certainty: null });
+  expect([...csvLines({ by: ["commit"] }, rows)].slice(0, 2)).toEqual([
+    expect.stringMatching(/^commit,certainty,sessions,/),
+    expect.stringMatching(/^[0-9a-f]{40},observed,1,/),
+  ]);
+});
+
+test("branches, tickets and changes of both sessions on the branch", () => {
+  const names = (by: Dimension) =>
+    figures([by]).map(({ key, calls, sessions }) => [key[by], sessions, calls?.modelCalls]);
+  expect(names("branch")).toEqual([
+    ["fix/SHOP-7", 2, 9],
+    [null, 1, 2],
+  ]);
+  expect(names("ticket")).toEqual([
+    ["SHOP-7", 2, 9],
+    [null, 1, 2],
+  ]);
+  expect(names("change")).toEqual(names("ticket"));
+});
+
+test("whatever commits and changes are known, sums over them are the sums over sessions", () => {
+  const [firstMs, lastMs] = Object.values(
+    db.prepare("SELECT min(end_ms), max(end_ms) FROM model_calls").get() ?? {},
+  ).map(Number) as [number, number];
+  const whole = sumOf(figures([]));
+  const hex = fc.stringMatching(/^[0-9a-f]{40}$/);
+  const timeMs = fc.double({ min: firstMs - 5, max: lastMs + 5, noNaN: true });
+  const certainty = fc.constantFrom("observed" as const, "inferred" as const);
+  const session = fc.constantFrom("one", "two", "three");
+  const commit = fc.record({ session, commit: hex, timeMs, certainty });
+  const change = fc.record({
+    session,
+    timeMs,
+    certainty,
+    changeKind: fc.constantFrom("pull_request" as const, "ticket" as const, "branch" as const),
+    change: fc.constantFrom("1", "2", "main", "fix/x"),
+    branch: fc.constantFrom(undefined, "fix/x", "fix/SHOP-7"),
+    isCreated: fc.constantFrom(undefined, true as const),
+  });
+  fc.assert(
+    fc.property(fc.array(commit, { maxLength: 6 }), fc.array(change, { maxLength: 6 }), (commits, changes) => {
+      const undo = new Error("undo");
+      const check = () => {
+        for (const { session, ...one } of commits)
+          add(session, { kind: "commit", key: commitKey(one.commit), how: "printed", ...one });
+        for (const { session, branch, isCreated, ...one } of changes) {
+          const of = { ...(branch !== undefined && { branch }), ...(isCreated && { isCreated }) };
+          add(session, { kind: "change", key: `${changeKey(one)}:${one.timeMs}`, how: "printed", ...one, ...of });
+        }
+        for (const by of ["commit", "change", "branch", "ticket"] as const) {
+          expect(sumOf(figures([by]))).toEqual(whole);
+          expect(sumOf(figures([by, "session", "day"]))).toEqual(whole);
+        }
+        throw undo;
+      };
+      try {
+        db.transaction(check);
+      } catch (error) {
+        if (error !== undo) throw error;
+      }
+    }),
+    { numRuns: runs(160) },
+  );
+});
+
+const add = (session: string, entry: EntryOf<"commit"> | EntryOf<"change">) =>
+  addEntries(db, ensureSession(db, "acme", session, entry.timeMs), [entry]);
+
+const commitOf = (session: number, digit: string, timeMs: number, certainty: "observed" | "inferred" = "observed") => ({
+  session,
+  commit: digit.repeat(40),
+  timeMs,
+  certainty,
+  how: "printed" as const,
+});
+
+test("an inferred commit takes nothing from an observed one, and nothing at all if another session made it", () => {
+  const of = new Attribution(
+    [commitOf(1, "a", 10, "inferred"), commitOf(1, "b", 20), commitOf(1, "c", 30, "inferred"), commitOf(2, "c", 25)],
+    [],
+  );
+  const at = (timeMs: number) => of.at(1, timeMs).commit?.commit[0];
+  expect([5, 20, 21, 26].map(at)).toEqual(["b", "b", undefined, undefined]);
+});
+
+test("a pull request has the work on its branch, before and after it was created, in any session", () => {
+  const common = { certainty: "observed", repository: 1 } as const;
+  const branch = (session: number, change: string, timeMs: number) =>
+    ({ session, changeKind: "branch", change, timeMs, how: "branch-name", ...common }) as const;
+  const url = "https://gitlab.example.com/a/b/shop/-/merge_requests/7";
+  const pull = { changeKind: "pull_request", change: "7", url, branch: "fix/x", how: "printed", ...common } as const;
+  const of = new Attribution(
+    [],
+    [
+      branch(1, "fix/x", 10),
+      { session: 1, timeMs: 9, ...pull },
+      branch(1, "main", 20),
+      branch(2, "fix/x", 40),
+      branch(3, "b", 40),
+    ],
+  );
+  const at = (session: number, timeMs: number) => {
+    const { change } = of.at(session, timeMs);
+    return change === undefined ? undefined : nameOfChange(change);
+  };
+  expect([at(1, 5), at(1, 10), at(1, 15), at(2, 30), at(3, 30), at(4, 30)]).toEqual([
+    "a/b/shop!7",
+    "a/b/shop!7",
+    undefined,
+    "a/b/shop!7",
+    "b",
+    undefined,
+  ]);
+});
