@@ -17,7 +17,7 @@ export type ChangeDimension = (typeof CHANGE_DIMENSIONS)[number];
 
 /**
  * Assigns each moment of a session to one commit or none, and to one change or none, so that sums over commits and changes are the sum
- * over sessions. See docs/decisions/0043.
+ * over sessions. See docs/decisions/0044.
  */
 export class Attribution {
   readonly #commits: ReadonlyMap<number, readonly StoredCommit[]>;
