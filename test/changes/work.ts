@@ -92,7 +92,8 @@ export class Work {
   }
 
   modelCall(session: string) {
-    const timeMs = Date.now();
+    // After the call that it follows: in the same millisecond it would belong to that call's commit
+    const timeMs = Date.now() + 1;
     const key = `response:${session}-${this.#events}:`;
     const usage = { input: 1_000 + this.#events, output: 100 };
     const model = "claude-sonnet-4-5";
