@@ -38,8 +38,8 @@ test("shows every recording as received, exact to the token, and leaves no files
   for (const line of stdout.split("\n")) expect([...line].length, line).toBeLessThanOrEqual(120);
   for (const name of RECORDINGS)
     expect(stdout).toMatch(new RegExp(`^${name}.* session [0-9a-f-]{36}, \\d traces?`, "m"));
-  expect(stdout).toMatch(/execute_tool Bash rm .*denied/);
-  expect(stdout).toMatch(/│ {2}└─ invoke_agent general-purpose/);
+  expect(stdout).toMatch(/✗ Bash rm · denied/);
+  expect(stdout).toMatch(/│ {2}└─ Subagent general-purpose/);
 
   const totals = RECORDINGS.flatMap((name) => {
     const text = readFileSync(join(ROOT, "demo", "recordings", name, "expected.json"), "utf8");
