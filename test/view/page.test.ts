@@ -71,8 +71,8 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     expect(lines[0]).toMatch(/^month,agent,model,sessions,/);
     expect(lines.some((line) => line.startsWith("2026-11,claude-code,claude-sonnet-4-5-20250929,"))).toBe(true);
     await page.getByLabel("Time").selectOption("between");
-    await page.getByLabel("From").fill("2026-11-20");
-    await page.getByLabel("To").fill("2026-11-20");
+    await page.getByLabel("From", { exact: true }).fill("2026-11-20");
+    await page.getByLabel("To", { exact: true }).fill("2026-11-20");
     await soon(() => tile("Sessions").innerText()).toBe("1");
     await tops.filter({ hasText: "Agents" }).getByRole("link", { name: "Claude Code" }).click();
     await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
@@ -324,7 +324,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     expect(await page.getByRole("table").first().innerText()).toContain("claude-haiku-4-5-20251001");
     expect(await page.getByRole("columnheader", { name: "Cost" }).first().isVisible()).toBe(true);
     expect(await page.getByRole("columnheader", { name: "From cache" }).count()).toBe(0);
-    await page.getByLabel("Cache reads").check();
+    await page.getByLabel("Cache reads", { exact: true }).check();
     await page.getByRole("columnheader", { name: "From cache" }).first().waitFor();
     await page.getByLabel("Split cost by").selectOption("agent");
     await page.getByRole("heading", { name: "By agent" }).waitFor();
