@@ -18,6 +18,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   URL: "http://127.0.0.1:9",
   KEY: "capture",
   VALUE: "none",
+  agent: "claude-code",
   source: "claude-code",
   "status.source": "claude-code",
   flag: "",
