@@ -81,7 +81,7 @@ export const FAULTS = [
   {
     what: "The page does not show that the server ended",
     file: "src/view/page/live.ts",
-    from: '    connection = "lost";\n',
+    from: '    setConnection("lost");\n',
     to: "",
     rooms: ["test/view/"],
   },
