@@ -157,12 +157,13 @@ test("no command shows content", async () => {
     return sessions.slice(0, 1).map((session) => session.session_id);
   });
   const commands = [
-    ["sessions"],
+    // Titles contain the first line of the prompt, read from the agent's own file
+    ["sessions", "--no-titles"],
     ["sessions", "--json"],
     ["status"],
     ["status", "--json"],
     ...shown.flatMap((id) => [
-      ["show", id],
+      ["show", id, "--no-titles"],
       ["show", id, "--json"],
       ["show", id, "--envelopes"],
     ]),
