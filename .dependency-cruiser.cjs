@@ -15,6 +15,8 @@ const rule = (name, from, to) => ({ name, severity: "error", from, to });
 
 /** Imports that are erased when the program is compiled. */
 const TYPES = ["type-only", "type-import"];
+/** Types with their zod schemas. */
+const SCHEMAS = "^src/model/(changes|content|envelope|event-schema|telemetry|transcript)\\.ts$";
 /** The files an agent waits for. */
 const HOOK = "^src/intake/(hook[a-z-]*|inbox-file)\\.ts$";
 
@@ -37,6 +39,16 @@ module.exports = {
     rule("intake-knows-only-the-model", { path: "^src/intake/" }, { path: "^src/", pathNot: "^src/(intake|model)/" }),
 
     rule("model-imports-only-zod", { path: "^src/model/" }, { pathNot: ["^src/model/", "node_modules/zod/"] }),
+
+    // zod takes 10 ms to load, and only payloads are checked: schemas are loaded when the first one is
+    rule(
+      "schemas-are-loaded-on-use",
+      {
+        path: "^src/(agents|capture|drain|import|model|repository|session|sessions|store|telemetry|transcripts)/|^src/pipeline",
+        pathNot: [SCHEMAS, "\\.lazy\\.ts$"],
+      },
+      { path: [SCHEMAS, "node_modules/zod/"], dependencyTypesNot: TYPES },
+    ),
 
     // One folder per agent; what two of them want lies in shared
     rule("agents-know-only-the-model", { path: "^src/agents/" }, { path: "^src/", pathNot: "^src/(agents|model)/" }),

@@ -34,6 +34,10 @@ const PLANTED: Readonly<Record<string, { readonly file: string; readonly text: s
     file: "src/intake/planted.ts",
     text: `import { readMeta } from "../store/meta.ts";\nvoid readMeta;\n`,
   },
+  "schemas-are-loaded-on-use": {
+    file: "src/drain/planted-schema.ts",
+    text: `import { TranscriptEntry } from "../model/transcript.ts";\nvoid TranscriptEntry;\n`,
+  },
   "model-imports-only-zod": { file: "src/model/planted.ts", text: `import { v4 } from "uuid";\nvoid v4;\n` },
   "agents-know-only-the-model": {
     file: "src/agents/claude-code/planted-up.ts",

@@ -1,5 +1,5 @@
 import type { OwnNames } from "../model/agent.ts";
-import { NO_NAME } from "../model/changes.ts";
+import { NO_NAME } from "../model/change-facts.ts";
 import { type Event, type Extras, extrasOf } from "../model/event.ts";
 import { isOwnAgentType, reduceOrigin, reduceToolName } from "../model/names.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";

@@ -7,7 +7,7 @@ import {
   type ShellChanges,
 } from "../agents/shared/changes/printed.ts";
 import type { Agent, PayloadFacts } from "../model/agent.ts";
-import { changeKey, commitKey } from "../model/changes.ts";
+import { changeKey, commitKey } from "../model/change-facts.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 

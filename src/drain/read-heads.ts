@@ -1,7 +1,7 @@
 import { levelOf } from "../capture/level.ts";
 import { hasChangesOff } from "../capture/project.ts";
 import { keepsNames } from "../model/capture.ts";
-import { changeKey, commitKey } from "../model/changes.ts";
+import { changeKey, commitKey } from "../model/change-facts.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import { findGit, readHead } from "../repository/git-files.ts";

@@ -1,5 +1,4 @@
 import * as z from "zod";
-import { digestOf } from "./digest.ts";
 
 /**
  * `observed`: a tool call of the session printed it, or it is the only thing that a tool call that certainly did it can have done.
@@ -94,13 +93,3 @@ export type StoredCommit = CommitFact & StoredFact;
 
 /** A change as stored: table `changes`. */
 export type StoredChange = ChangeFact & StoredFact;
-
-/** What is left of a branch's or ticket's name where names are not kept. */
-export const NO_NAME = "-";
-
-/** The key of a commit's entry: the digits that git always prints, so that a short and a full id are one commit. */
-export const commitKey = (commit: string): string => `commit:${commit.slice(0, 7)}`;
-
-/** The key of a change's entry. It reveals no name, so that it can stay where names are removed. */
-export const changeKey = ({ changeKind, change, url }: Pick<ChangeFact, "changeKind" | "change" | "url">): string =>
-  `change:${changeKind}:${digestOf(changeKind, url ?? change).toString(36)}`;

@@ -1,5 +1,6 @@
+import { isChangeFact } from "./change-facts.ts";
 import { defined } from "./defined.ts";
-import { type EntryOf, isChangeFact, type TokenUsage, type TranscriptEntry } from "./transcript.ts";
+import type { EntryOf, TokenUsage, TranscriptEntry } from "./transcript.ts";
 import { isWholeUsage } from "./whole-usage.ts";
 import type { Writable } from "./writable.ts";
 

@@ -190,9 +190,6 @@ export const TranscriptEntry = z.discriminatedUnion("kind", [
 ]);
 export type TranscriptEntry = z.infer<typeof TranscriptEntry>;
 export type EntryOf<K extends TranscriptEntry["kind"]> = Extract<TranscriptEntry, { kind: K }>;
-/** Whether an entry is a commit or change: complete as soon as it is read, and part of no turn. */
-export const isChangeFact = (entry: TranscriptEntry): entry is EntryOf<"commit"> | EntryOf<"change"> =>
-  entry.kind === "commit" || entry.kind === "change";
 export type ModelCallEntry = z.infer<typeof ModelCallEntry>;
 
 /**

@@ -2,8 +2,6 @@ import { dirname, join } from "node:path";
 import type { Context } from "../context.ts";
 import { VERSION } from "../version.ts";
 import { readHookConf } from "./hook-conf.ts";
-import { installHookProgram } from "./hook-program.ts";
-import { isCopy, isPackage, versionOf } from "./installed-copy.ts";
 
 /**
  * Makes hooks use this version if they use an older copy. For commands that change the store: they may migrate it, and drains of an older
@@ -14,9 +12,13 @@ import { isCopy, isPackage, versionOf } from "./installed-copy.ts";
 export async function renewCopy(context: Context): Promise<void> {
   const { places, programPath, platform, stderr } = context;
   const { program } = await readHookConf(places.hookConfPath);
-  if (program === null || !isCopy(program, places) || !isPackage(programPath)) return;
+  if (program === null) return;
+  // Loaded on use: every import asks, and almost none has to copy
+  const { isCopy, isPackage, versionOf } = await import("./installed-copy.ts");
+  if (!isCopy(program, places) || !isPackage(programPath)) return;
   const before = versionOf(program);
   if (before === null || !isNewer(VERSION, before)) return;
+  const { installHookProgram } = await import("./hook-program.ts");
   await installHookProgram(context, join(dirname(programPath), platform === "win32" ? "hook.cjs" : "hook.sh"));
   stderr.write(`openhook-otel: hooks used version ${before}; now they use ${VERSION}, as this command does\n`);
 }

@@ -1,3 +1,4 @@
+import { isChangeFact } from "../model/change-facts.ts";
 import { defined } from "../model/defined.ts";
 import { extrasOf, timeMsOf } from "../model/event.ts";
 import { maxOf, minOf } from "../model/min-max.ts";
@@ -13,7 +14,6 @@ import {
   type Subagent,
   type Turn,
 } from "../model/session.ts";
-import { isChangeFact } from "../model/transcript.ts";
 import { isWholeUsage } from "../model/whole-usage.ts";
 import { assign, type Draft, type Drafts } from "./assign.ts";
 import { finishedPartsOf, type OpenRun, PART_LIMITS, withSettledWork } from "./finished-part.ts";

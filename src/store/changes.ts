@@ -1,11 +1,5 @@
-import {
-  type ChangeKind,
-  type CommitKind,
-  NO_NAME,
-  type StoredChange,
-  type StoredCommit,
-  type StoredRepository,
-} from "../model/changes.ts";
+import { NO_NAME } from "../model/change-facts.ts";
+import type { ChangeKind, CommitKind, StoredChange, StoredCommit, StoredRepository } from "../model/changes.ts";
 import { defined } from "../model/defined.ts";
 import type { Repository } from "../model/session.ts";
 import type { EntryOf } from "../model/transcript.ts";

@@ -1,7 +1,7 @@
 // Sums over commits and changes are the sums over sessions: to the nano-dollar, with subagents, open turns and several sessions
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { changeKey, commitKey } from "../../src/model/changes.ts";
+import { changeKey, commitKey } from "../../src/model/change-facts.ts";
 import type { EntryOf } from "../../src/model/transcript.ts";
 import { Attribution, nameOfChange } from "../../src/report/attribution.ts";
 import type { Dimension } from "../../src/report/query.ts";

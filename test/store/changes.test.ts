@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { changeKey, commitKey } from "../../src/model/changes.ts";
+import { changeKey, commitKey } from "../../src/model/change-facts.ts";
 import { mergeEntries } from "../../src/model/merge.ts";
 import type { EntryOf } from "../../src/model/transcript.ts";
 import { setRepository, storedChanges, storedCommits, storedRepositories } from "../../src/store/changes.ts";

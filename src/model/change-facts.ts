@@ -1,0 +1,19 @@
+import type { ChangeFact } from "./changes.ts";
+import { digestOf } from "./digest.ts";
+import type { EntryOf, TranscriptEntry } from "./transcript.ts";
+
+// Apart from their schemas, because most drains check nothing and need no zod
+
+/** Whether an entry is a commit or change: complete as soon as it is read, and part of no turn. */
+export const isChangeFact = (entry: TranscriptEntry): entry is EntryOf<"commit"> | EntryOf<"change"> =>
+  entry.kind === "commit" || entry.kind === "change";
+
+/** What is left of a branch's or ticket's name where names are not kept. */
+export const NO_NAME = "-";
+
+/** The key of a commit's entry: the digits that git always prints, so that a short and a full id are one commit. */
+export const commitKey = (commit: string): string => `commit:${commit.slice(0, 7)}`;
+
+/** The key of a change's entry. It reveals no name, so that it can stay where names are removed. */
+export const changeKey = ({ changeKind, change, url }: Pick<ChangeFact, "changeKind" | "change" | "url">): string =>
+  `change:${changeKind}:${digestOf(changeKind, url ?? change).toString(36)}`;
