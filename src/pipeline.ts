@@ -15,6 +15,7 @@ import { type DeriveOptions, deriveSession } from "./drain/derive.ts";
 import { ensureInstance } from "./drain/instance.ts";
 import { checkStoreDaily } from "./drain/integrity-check.ts";
 import { withStore } from "./drain/open.ts";
+import { startOutcomesDaily } from "./drain/outcomes-daily.ts";
 import { ensurePrivateState } from "./drain/private-state.ts";
 import { type PruneRequest, prune, pruneDaily } from "./drain/prune.ts";
 import { readHeads } from "./drain/read-heads.ts";
@@ -30,6 +31,7 @@ import { protectionOf } from "./privacy/protection.ts";
 import { type DrainScope, withDrainLock } from "./store/lock.ts";
 import { writeMeta } from "./store/meta.ts";
 import { LAST_DRAIN } from "./store/meta-keys.ts";
+import { putOutcomes, type StoredOutcome } from "./store/outcomes.ts";
 import { unfinishedSessions } from "./store/positions.ts";
 import { clearOldDrift } from "./store/self.ts";
 import { activeSessions, correctTimes, idleSessions, sessionById, unsettledSessions } from "./store/sessions.ts";
@@ -51,6 +53,10 @@ export interface DrainOptions {
   readonly sessions?: readonly number[];
   /** Remove old sessions from the store, after everything else. */
   readonly prune?: PruneRequest;
+  /** What became of commits, to be stored. */
+  readonly outcomes?: readonly StoredOutcome[];
+  /** Called once a day, if there are commits: starts a process that finds out what became of them. */
+  readonly startOutcomes?: () => void;
 }
 
 /**
@@ -149,6 +155,7 @@ async function pass(work: Drain, options: DrainOptions): Promise<void> {
   ensureInstance(work);
   applyCaptureSettings(work);
   clearOldDrift(work.db, work.version);
+  if (options.outcomes !== undefined) putOutcomes(work.db, options.outcomes);
   await retryQuarantined(work);
   const touched = await readInbox(work);
   const late = activeSessions(work.db, work.now() - LATE_FILES_MS, LATE_SESSIONS);
@@ -187,6 +194,7 @@ async function pass(work: Drain, options: DrainOptions): Promise<void> {
   removeRemnants(work);
   if (options.prune === undefined) await pruneDaily(work);
   else work.report.pruned ??= await prune(work, options.prune);
+  if (options.startOutcomes !== undefined) startOutcomesDaily(work, options.startOutcomes);
 }
 
 /** Reads large transcripts slice by slice, after everything else is sent. The next drain reads what is left. */

@@ -6,6 +6,7 @@ import type { DrainDeps, DrainReport } from "../drain/context.ts";
 import { drainDeps } from "../drain/from-process.ts";
 import { DrainLog } from "../drain/log.ts";
 import { restartWithoutRepositoryVariables } from "../drain/repository-environment.ts";
+import { startDrain } from "../intake/hook.ts";
 import { messageOf } from "../model/error-message.ts";
 import { suggest } from "../model/suggest.ts";
 import { type DrainOptions, drain as runDrain } from "../pipeline.ts";
@@ -35,7 +36,10 @@ export async function drain(options: DrainCommandOptions, context: Context): Pro
   let report: DrainReport | undefined;
   try {
     deps = await drainDeps(context, log.line);
-    report = await drainNow(deps, options);
+    report = await drainNow(deps, {
+      ...options,
+      ...(options.quiet && { startOutcomes: () => startOutcomes(context) }),
+    });
   } catch (error) {
     log.line(messageOf(error));
     // Through sudo, root would create a log that belongs to root
@@ -67,7 +71,7 @@ export async function drainNow(
     ...more
   }: Pick<DrainCommandOptions, "endIdle" | "quiet"> &
     Pick<DrainCommandOptions, "events"> &
-    Pick<DrainOptions, "prune" | "sessions">,
+    Pick<DrainOptions, "prune" | "sessions" | "outcomes" | "startOutcomes">,
 ): Promise<DrainReport | undefined> {
   const untilMs = deps.now() + OTHER_DRAIN_MS;
   for (;;) {
@@ -78,6 +82,11 @@ export async function drainNow(
 }
 
 // --- internal ---
+
+/** In a process of its own: it may take a minute in large repositories. */
+function startOutcomes({ places: { stateDir }, nodePath, programPath, env }: Context): void {
+  startDrain({ stateDir, nodePath, programPath }, env, ["--outcomes"]);
+}
 
 /** A drain that waits for late lines and a slow backend takes much less. */
 const OTHER_DRAIN_MS = 60_000;

@@ -8,6 +8,7 @@ export * from "./demo.ts";
 export * from "./doctor.ts";
 export * from "./explain.ts";
 export * from "./export.ts";
+export * from "./outcomes.ts";
 export * from "./preview.ts";
 export * from "./prune.ts";
 export * from "./reconcile.ts";

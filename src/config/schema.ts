@@ -295,6 +295,10 @@ export const Config = z.strictObject({
       ticketPattern: regularExpression
         .default("[A-Z][A-Z0-9]+-\\d+")
         .describe("Regular expression for ids of tickets in names of branches and trailers of commits."),
+      outcomes: z
+        .boolean()
+        .default(true)
+        .describe("Whether git is started once a day to find out what became of the commits, see docs/outcomes.md."),
     })
     .prefault({})
     .describe("Which commits, pull requests and tickets sessions led to, see docs/changes.md."),

@@ -65,8 +65,10 @@ export interface CommitToFollow {
   readonly commit: string;
   /** About when it was made, in milliseconds since the epoch. */
   readonly timeMs: number;
-  /** Paths of the files that the agent edited, relative to the repository's root. Absent: all files of the commit. */
+  /** Paths of the files that the agent edited, as it named them. Absent: all files of the commit. */
   readonly files?: readonly string[];
   /** The commit that was made in its place, if that was observed. */
   readonly replacedBy?: string;
+  /** It may be in another repository. */
+  readonly isElsewhere?: true;
 }

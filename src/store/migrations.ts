@@ -351,4 +351,27 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX changes_by_time ON changes (session, time_ms);
   CREATE INDEX changes_uncounted ON changes (session) WHERE counted = 0;
   `,
+  `
+  -- What became of commits, one row per commit; see model/outcomes.ts. lines_1: of the written lines those that were there a day after
+  -- the commit reached the default branch
+  CREATE TABLE commit_outcomes (
+    repository INTEGER NOT NULL REFERENCES repositories (id) ON DELETE CASCADE,
+    commit_id TEXT NOT NULL,
+    checked_ms REAL NOT NULL,
+    full_id TEXT,
+    fate TEXT NOT NULL,
+    reason TEXT,
+    rewritten_by TEXT,
+    rewritten_how TEXT,
+    reverted_by TEXT,
+    landed_ms REAL,
+    lines_written INTEGER,
+    lines_now INTEGER,
+    lines_1 INTEGER,
+    lines_7 INTEGER,
+    lines_30 INTEGER,
+    attested TEXT,
+    PRIMARY KEY (repository, commit_id)
+  ) WITHOUT ROWID;
+  `,
 ];

@@ -85,8 +85,9 @@ type Files = ReadonlyMap<string, readonly LineRange[]>;
 /** Those of a commit's files that the agent edited. @returns `undefined` if the commit is a merge, or has too many */
 function chosenFiles(all: Files | undefined, edited: readonly string[] | undefined): Files | undefined {
   if (all === undefined || all.size > MAX_FILES) return undefined;
-  const paths = edited === undefined ? undefined : new Set(edited);
-  return new Map([...all].filter(([path, ranges]) => ranges.length > 0 && paths?.has(path) !== false));
+  const isEdited = (path: string): boolean =>
+    edited === undefined || edited.some((name) => name === path || name.replaceAll("\\", "/").endsWith(`/${path}`));
+  return new Map([...all].filter(([path, ranges]) => ranges.length > 0 && isEdited(path)));
 }
 
 class CommitLines {

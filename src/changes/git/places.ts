@@ -41,7 +41,9 @@ export function placeOf(one: FoundCommit, search: Search, depth = 0): Place {
   if (branches.reachable.has(id)) return { fate: "open" };
   const other = compared.elsewhere.get(id);
   if (other !== undefined) return { fate: "open", rewritten: { by: other, how: "patch" } };
-  if (one.id === undefined && refs.isShallow) return { fate: "unknown", reason: "the clone is shallow" };
+  // Another clone may have it, or it was removed long after nothing referred to it any more
+  if (one.id === undefined)
+    return { fate: "unknown", reason: refs.isShallow ? "the clone is shallow" : "not in this clone" };
   if (compared.uncompared.has(id)) return { fate: "unknown", reason: "not all commits could be compared" };
   return { fate: "gone" };
 }

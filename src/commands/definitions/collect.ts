@@ -10,7 +10,12 @@ export function addCollectCommands(program: Command, { context, done, interrupti
     .option("-q, --quiet", "print nothing", false)
     .option("--json", "print JSON", false)
     .addOption(new Option("--events", "only read new events and run the bridge's commands").default(false).hideHelp())
-    .action(async (options) => done((await import("../drain.ts")).drain(options, context)));
+    .addOption(new Option("--outcomes", "only find out what became of commits").default(false).hideHelp())
+    .action(async ({ outcomes, ...options }) => {
+      if (!outcomes) return done((await import("../drain.ts")).drain(options, context));
+      const inBackground = { all: false, quiet: true, json: false };
+      return done((await import("../read-and-repair.ts")).outcomes(inBackground, context));
+    });
 
   program
     .command("import")

@@ -72,6 +72,17 @@ export function addSessionCommands(program: Command, { context, done, packageRoo
     );
 
   program
+    .command("outcomes")
+    .description(
+      "show what became of the agents' commits: merged, reverted, open, gone, and lines that are still there",
+    )
+    .option("--all", "also check commits again whose outcome does not change any more", false)
+    .option("--json", "print JSON, with each commit", false)
+    .action(async (options) =>
+      done((await import("../read-and-repair.ts")).outcomes({ ...options, quiet: false }, context)),
+    );
+
+  program
     .command("explain")
     .description("explain where a session's time and money went")
     .argument("[session]", "session id, or its beginning (default: the newest session)")

@@ -1,0 +1,59 @@
+import { existsSync } from "node:fs";
+import { readProjectSettings } from "../config/project.ts";
+import type { Context } from "../context.ts";
+import { messageOf } from "../model/error-message.ts";
+import type { StoredOutcome } from "../store/outcomes.ts";
+import type { RepositoryToFollow } from "./due-commits.ts";
+import { findGit } from "./git/find-git.ts";
+import { followCommits } from "./git/follow.ts";
+import { Git } from "./git/git.ts";
+
+/** What was found out, and which repositories could not be read. */
+export interface Checked {
+  readonly outcomes: readonly StoredOutcome[];
+  readonly problems: readonly string[];
+}
+
+/**
+ * Asks git what became of commits, one repository after the other. Does not use the store, so that drains need not wait.
+ *
+ * @param limitMs for all repositories together; the next run continues with what was not checked
+ * @throws never
+ */
+export async function checkOutcomes(
+  repositories: readonly RepositoryToFollow[],
+  { env, places, platform, now }: Pick<Context, "env" | "places" | "platform" | "now">,
+  limitMs: number,
+): Promise<Checked> {
+  const outcomes: StoredOutcome[] = [];
+  const problems: string[] = [];
+  const untilMs = performance.now() + limitMs;
+  for (const { repository, name, gitDir, folders, commits } of repositories) {
+    if (!existsSync(gitDir)) {
+      problems.push(`${name}: ${JSON.stringify(gitDir)} is gone`);
+      continue;
+    }
+    if (await isForbidden(folders)) continue;
+    const { home } = places;
+    const program = findGit(env, { projects: [gitDir, ...folders], home }, platform);
+    if (program === undefined) return { outcomes, problems: ["git is not installed, or not in PATH"] };
+    const git = new Git({ program, folder: gitDir, home, env, untilMs });
+    try {
+      const checkedMs = now();
+      const found = await followCommits(git, commits, checkedMs);
+      // A commit of an unknown repository was asked for here too
+      const own = found.filter(({ id }, at) => id !== undefined || commits[at]?.isElsewhere !== true);
+      outcomes.push(...own.map((one) => ({ ...one, repository, checkedMs })));
+    } catch (error) {
+      problems.push(`${name}: ${messageOf(error)}`);
+    }
+  }
+  return { outcomes, problems };
+}
+
+// --- internal ---
+
+async function isForbidden(folders: readonly string[]): Promise<boolean> {
+  const settings = await Promise.all(folders.filter((folder) => existsSync(folder)).map(readProjectSettings));
+  return settings.some(({ disabled, withoutChanges }) => disabled || withoutChanges);
+}

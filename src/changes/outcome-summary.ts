@@ -1,0 +1,99 @@
+import type { Certainty } from "../model/changes.ts";
+import { FATES, type Fate, KEPT_AFTER_DAYS, type KeptDay } from "../model/outcomes.ts";
+import { storedCommits, storedRepositories } from "../store/changes.ts";
+import type { Database } from "../store/database.ts";
+import { type StoredOutcome, storedOutcomes } from "../store/outcomes.ts";
+
+/** Lines of commits for which the number that was kept is known, and how many were. */
+export interface KeptShare {
+  readonly written: number;
+  readonly kept: number;
+}
+
+/** What became of the commits of one repository that are known with one certainty. */
+export interface OutcomeSummary {
+  readonly repository: string;
+  readonly certainty: Certainty;
+  readonly commits: number;
+  /** Not checked yet. */
+  readonly unchecked: number;
+  readonly fates: Readonly<Record<Fate, number>>;
+  readonly rewritten: number;
+  readonly linesWritten: number;
+  readonly kept: Readonly<Record<KeptDay, KeptShare>>;
+}
+
+/** A commit counts once, however many sessions know it; as observed if one of them observed it. */
+export interface CommitWithOutcome {
+  readonly repository: string;
+  readonly commit: string;
+  readonly certainty: Certainty;
+  /** Absent: not checked yet. */
+  readonly outcome?: StoredOutcome;
+}
+
+/** All stored commits with what became of them, by repository and time. */
+export function commitsWithOutcomes(db: Database): readonly CommitWithOutcome[] {
+  const names = new Map(storedRepositories(db).map(({ id, name }) => [id, name ?? "?"]));
+  const outcomes = new Map<string, StoredOutcome[]>();
+  for (const one of storedOutcomes(db)) outcomes.set(one.commit, [...(outcomes.get(one.commit) ?? []), one]);
+  const commits = new Map<string, CommitWithOutcome>();
+  for (const { commit, repository, certainty } of storedCommits(db)) {
+    const known = outcomes.get(commit) ?? [];
+    const outcome = known.find((one) => one.repository === repository) ?? known.find(({ id }) => id !== undefined);
+    const at = outcome?.repository ?? repository;
+    const key = `${at}:${outcome?.id ?? commit}`;
+    const isObserved = certainty === "observed" || commits.get(key)?.certainty === "observed";
+    commits.set(key, {
+      repository: names.get(at ?? -1) ?? "?",
+      commit: outcome?.id ?? commit,
+      certainty: isObserved ? "observed" : "inferred",
+      ...(outcome !== undefined && { outcome }),
+    });
+  }
+  return [...commits.values()].toSorted((a, b) => a.repository.localeCompare(b.repository));
+}
+
+/** Sums by repository and certainty. */
+export function summariesOf(commits: readonly CommitWithOutcome[]): readonly OutcomeSummary[] {
+  const groups = new Map<string, CommitWithOutcome[]>();
+  for (const one of commits) {
+    const key = `${one.repository}\0${one.certainty}`;
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  }
+  return [...groups.values()].flatMap((group) => summaryOf(group));
+}
+
+// --- internal ---
+
+function summaryOf(group: readonly CommitWithOutcome[]): readonly OutcomeSummary[] {
+  const [first] = group;
+  if (first === undefined) return [];
+  const outcomes = group.flatMap(({ outcome }) => outcome ?? []);
+  // The lines of an amended commit are those of the commit that replaced it
+  const lines = outcomes.filter(({ rewritten }) => rewritten?.how !== "amend").flatMap((one) => one.lines ?? []);
+  const fates = Object.fromEntries(FATES.map((fate) => [fate, outcomes.filter((one) => one.fate === fate).length]));
+  const kept = Object.fromEntries(
+    KEPT_AFTER_DAYS.map((day) => {
+      const known = lines.filter(({ after }) => after[day] !== undefined);
+      return [
+        day,
+        { written: sum(known.map(({ written }) => written)), kept: sum(known.map(({ after }) => after[day] ?? 0)) },
+      ];
+    }),
+  );
+  return [
+    {
+      repository: first.repository,
+      certainty: first.certainty,
+      commits: group.length,
+      unchecked: group.length - outcomes.length,
+      fates: fates as Record<Fate, number>,
+      rewritten: outcomes.filter(({ rewritten }) => rewritten !== undefined).length,
+      linesWritten: sum(lines.map(({ written }) => written)),
+      kept: kept as Record<KeptDay, KeptShare>,
+    },
+  ];
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);

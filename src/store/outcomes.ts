@@ -1,0 +1,116 @@
+import { defined } from "../model/defined.ts";
+import type { Attestation, CommitOutcome, Fate, KeptDay, Rewritten } from "../model/outcomes.ts";
+import type { Database, Row } from "./database.ts";
+
+/** An outcome as stored: table `commit_outcomes`. */
+export interface StoredOutcome extends CommitOutcome {
+  /** Number of the repository. */
+  readonly repository: number;
+  readonly checkedMs: number;
+}
+
+/**
+ * Writes what became of commits. Each commit has one row, however often it is checked: what is unknown now does not replace what was
+ * known before. Outcomes of commits that are no longer stored are removed.
+ */
+export function putOutcomes(db: Database, outcomes: readonly StoredOutcome[]): void {
+  const put = db.prepare(PUT);
+  db.transaction(() => {
+    for (const one of outcomes) {
+      const { lines } = one;
+      put.run(
+        one.repository,
+        one.commit,
+        one.checkedMs,
+        one.id ?? null,
+        one.fate,
+        one.reason ?? null,
+        one.rewritten?.by ?? null,
+        one.rewritten?.how ?? null,
+        one.revertedBy ?? null,
+        one.landedMs ?? null,
+        lines?.written ?? null,
+        lines?.now ?? null,
+        lines?.after[1] ?? null,
+        lines?.after[7] ?? null,
+        lines?.after[30] ?? null,
+        one.attested.length === 0 ? null : JSON.stringify(one.attested),
+      );
+    }
+    db.prepare(
+      "DELETE FROM commit_outcomes WHERE NOT EXISTS (SELECT 1 FROM commits c WHERE c.commit_id = commit_outcomes.commit_id)",
+    ).run();
+  });
+}
+
+/** All outcomes, by repository and commit. */
+export const storedOutcomes = (db: Database): readonly StoredOutcome[] =>
+  db.prepare("SELECT * FROM commit_outcomes ORDER BY repository, commit_id").all().map(toOutcome);
+
+export const hasCommits = (db: Database): boolean => db.prepare("SELECT 1 FROM commits LIMIT 1").get() !== undefined;
+
+// --- internal ---
+
+const VALUES = [
+  "full_id",
+  "fate",
+  "reason",
+  "rewritten_by",
+  "rewritten_how",
+  "reverted_by",
+  "landed_ms",
+  "lines_written",
+  "lines_now",
+  "lines_1",
+  "lines_7",
+  "lines_30",
+  "attested",
+];
+
+/** Counted once they are known: later the history may be cut off, or files gone. */
+const LASTING: ReadonlySet<string> = new Set([
+  "full_id",
+  "lines_written",
+  "lines_now",
+  "lines_1",
+  "lines_7",
+  "lines_30",
+]);
+
+const IS_KNOWN = "excluded.fate <> 'unknown' OR commit_outcomes.fate = 'unknown'";
+
+const PUT = `INSERT INTO commit_outcomes (repository, commit_id, checked_ms, ${VALUES.join(", ")})
+  VALUES (${Array.from({ length: VALUES.length + 3 }, () => "?").join(", ")})
+  ON CONFLICT (repository, commit_id) DO UPDATE SET checked_ms = excluded.checked_ms, ${VALUES.map((name) =>
+    LASTING.has(name)
+      ? `${name} = coalesce(excluded.${name}, ${name})`
+      : `${name} = CASE WHEN ${IS_KNOWN} THEN excluded.${name} ELSE ${name} END`,
+  ).join(", ")}`;
+
+function toOutcome(row: Row): StoredOutcome {
+  const [by, how] = [textIn(row, "rewritten_by"), textIn(row, "rewritten_how")];
+  const written = numberIn(row, "lines_written");
+  const after = Object.fromEntries(
+    ([1, 7, 30] as const satisfies readonly KeptDay[]).flatMap((day) => {
+      const kept = numberIn(row, `lines_${day}`);
+      return kept === undefined ? [] : [[day, kept]];
+    }),
+  );
+  return defined<StoredOutcome>({
+    repository: Number(row["repository"]),
+    commit: String(row["commit_id"]),
+    checkedMs: Number(row["checked_ms"]),
+    id: textIn(row, "full_id"),
+    fate: String(row["fate"]) as Fate,
+    reason: textIn(row, "reason"),
+    rewritten: by === undefined ? undefined : { by, how: how as Rewritten["how"] },
+    revertedBy: textIn(row, "reverted_by"),
+    landedMs: numberIn(row, "landed_ms"),
+    lines: written === undefined ? undefined : defined({ written, now: numberIn(row, "lines_now"), after }),
+    attested: JSON.parse(textIn(row, "attested") ?? "[]") as readonly Attestation[],
+  } as StoredOutcome);
+}
+
+const textIn = (row: Row, name: string): string | undefined => (row[name] === null ? undefined : String(row[name]));
+
+const numberIn = (row: Row, name: string): number | undefined => (row[name] === null ? undefined : Number(row[name]));
