@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
 import { outcomes } from "../../src/commands/outcomes.ts";
 import { placesOf } from "../../src/config/places.ts";
-import { commitKey } from "../../src/model/changes.ts";
+import { commitKey } from "../../src/model/change-facts.ts";
 import { setRepository } from "../../src/store/changes.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { addEntries } from "../../src/store/facts.ts";
