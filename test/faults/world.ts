@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type Places, placesOf } from "../../src/config/places.ts";
 import { formatEnd, formatHead, LOST_FILE } from "../../src/intake/inbox-file.ts";
+import { summaryPath } from "../../src/statusline/summary.ts";
 import { recordedEnv } from "../support/recorded-env.ts";
 import { CASES, type RecordedCall } from "../support/replay.ts";
 
@@ -79,6 +80,8 @@ export class World {
   state(part: readonly [number, number] = [0, 1], below = this.root): State {
     const state = new State(join(below, `state-${++this.#states}`), this.home);
     mkdirSync(state.places.inboxDir, { recursive: true, mode: 0o700 });
+    // A status line was set up, so that drains write its file
+    writeFileSync(summaryPath(state.places.stateDir), "", { mode: 0o600 });
     this.fill(state, part);
     return state;
   }
