@@ -1,19 +1,39 @@
 import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import type { Places } from "../config/places.ts";
 import type { Context } from "../context.ts";
 import { drainDeps } from "../drain/from-process.ts";
 import { DrainLog } from "../drain/log.ts";
 import { messageOf } from "../model/error-message.ts";
 import { drain } from "../pipeline.ts";
+import { readStore } from "../store/read-only.ts";
+import { idleSessions } from "../store/sessions.ts";
 
-/** A drain for an open page, in this process. Problems go to the log of drains, as for those that hooks start. */
+/**
+ * A drain for an open page, in this process, if there is anything that it could find. Problems go to the log of drains, as for those
+ * that hooks start.
+ */
 export async function drainForPage(context: Context): Promise<void> {
   // Without the folder nothing was ever collected, and looking at nothing must not create it
   if (!existsSync(context.places.stateDir)) return;
   const log = new DrainLog(context);
   try {
+    // Each drain writes to the store, and the page then loads everything again
+    if (!(await hasQueuedEvents(context.places)) && !hasOpenSessions(context.places)) return;
     await drain(await drainDeps(context, log.line));
   } catch (error) {
     log.line(messageOf(error));
   }
   await log.flush().catch(() => {});
 }
+
+// --- internal ---
+
+async function hasQueuedEvents({ inboxDir, claimedDir }: Places): Promise<boolean> {
+  const names = await Promise.all([inboxDir, claimedDir].map((dir) => readdir(dir).catch(() => [])));
+  return names.flat().length > 0;
+}
+
+/** Their transcripts may have grown, or their agents may have ended. */
+const hasOpenSessions = ({ storePath }: Places): boolean =>
+  readStore(storePath, (db) => idleSessions(db, Number.POSITIVE_INFINITY).length > 0) === true;
