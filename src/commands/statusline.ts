@@ -30,7 +30,7 @@ export async function statusline(
   const asking = agent === undefined ? undefined : { agent, input: stdin.isTTY === true ? "" : await textOf(stdin) };
   const text = await readFileIfAny(summaryPath(places.stateDir));
   if (text === undefined)
-    stderr.write(`no figures are collected for status lines: ${suggest("enable --statusline")}\n`);
+    stderr.write(`no figures are collected for status lines yet: run ${suggest("enable --statusline")}\n`);
   const summary = parseSummary(text?.toString() ?? "");
   const { line, limits } = statusLine(asking, summary, now());
   stdout.write(`${line}\n`);

@@ -46,7 +46,7 @@ export async function uninstall(options: UninstallOptions, context: Context, age
       context.stdout.write("Dry run: nothing was removed.\n");
       return plan.failed.length === 0 ? 0 : 1;
     }
-    if (!(await confirmEdit("Remove it?", options.yes, context))) {
+    if (!(await confirmEdit("Remove it?", options.yes, context, "pass --yes"))) {
       context.stdout.write("Nothing was removed.\n");
       return 1;
     }

@@ -35,10 +35,13 @@ export async function ensureStateDirs(dirs: InboxDirs & { readonly stateDir: str
 /** The message for a directory that cannot be created, with the cause and the remedy. */
 export async function cannotCreate(dir: string, error: unknown): Promise<string> {
   const closed = await closedFolder(dir);
+  const elsewhere = "set OPENHOOK_OTEL_HOME to another folder";
   const advice =
-    closed === undefined
-      ? "remove the file in its place, or set OPENHOOK_OTEL_HOME to another folder"
-      : `its owner's rights are missing: chmod u+rwx ${JSON.stringify(closed)}`;
+    closed !== undefined
+      ? `its owner's rights are missing: chmod u+rwx ${JSON.stringify(closed)}`
+      : NOT_WRITABLE.has(codeOf(error))
+        ? `let this user write there, or ${elsewhere}`
+        : `remove the file in its place, or ${elsewhere}`;
   return `cannot create the directory ${JSON.stringify(dir)}: ${messageOf(error)}; ${advice}`;
 }
 
@@ -125,6 +128,9 @@ export async function unwrittenEvents(stateDir: string): Promise<{ readonly tota
 export const REASON_SUFFIX = ".reason";
 
 // --- internal ---
+
+/** The folder above it belongs to another user, or the disk is read-only. */
+const NOT_WRITABLE: ReadonlySet<unknown> = new Set(["EACCES", "EPERM", "EROFS"]);
 
 /** The nearest existing folder, if it is this user's and closed to them, as after `umask 777`; otherwise `undefined`. */
 async function closedFolder(dir: string): Promise<string | undefined> {
