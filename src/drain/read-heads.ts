@@ -190,6 +190,8 @@ function branchOf(drain: Drain, session: StoredSession, { branch }: Head): reado
 }
 
 /** Ids of tickets in a name, each once. */
-const ticketsIn = (name: string, pattern: string): readonly string[] => [
-  ...new Set(name.slice(0, 256).match(new RegExp(pattern, "g")) ?? []),
-];
+const ticketsIn = (name: string, pattern: string): readonly string[] =>
+  [...new Set(name.slice(0, 256).match(new RegExp(pattern, "g")) ?? [])].filter((id) => !STANDARD.test(id));
+
+/** Names of encodings, algorithms and standards look like ids of tickets. */
+const STANDARD = /^(?:AES|BASE|CVE|CWE|ES|HTTP|ISO|MD|PEP|RFC|RSA|SHA|UTF)-\d/;

@@ -7,11 +7,8 @@ import * as z from "zod";
 export const Certainty = z.enum(["observed", "inferred"]);
 export type Certainty = z.infer<typeof Certainty>;
 
-/**
- * How a commit became known. `printed`: by the call that made it; `reflog`: the log of HEAD has it while a tool call of the session ran;
- * `between-turns`: the log of HEAD has it after a turn that edited files of the worktree, and before the next one.
- */
-export const CommitOrigin = z.enum(["printed", "reflog", "between-turns"]);
+/** How a commit became known. `printed`: by the call that made it; `reflog`: the log of HEAD has it while a tool call of the session ran. */
+export const CommitOrigin = z.enum(["printed", "reflog"]);
 export type CommitOrigin = z.infer<typeof CommitOrigin>;
 
 /** How HEAD came to the commit. A checkout, a reset, a pull and a fast-forward make no commit. */
@@ -42,8 +39,8 @@ export type CommitFact = z.infer<typeof CommitFact>;
 export const ChangeKind = z.enum(["pull_request", "issue", "ticket", "branch"]);
 export type ChangeKind = z.infer<typeof ChangeKind>;
 
-/** How a change became known: a tool call printed it, or the name of the branch or a trailer of a commit contains it. */
-export const ChangeOrigin = z.enum(["printed", "branch-name", "trailer"]);
+/** How a change became known: a tool call printed it, or the name of the branch contains it. */
+export const ChangeOrigin = z.enum(["printed", "branch-name"]);
 export type ChangeOrigin = z.infer<typeof ChangeOrigin>;
 
 /** What a session worked on, or created: a pull request, an issue, a ticket, a branch. Its title is content. */

@@ -27,7 +27,7 @@ const commits = () => drained((db) => storedCommits(db).map((one) => `${one.comm
 
 test("a printed commit has its whole id, kind, branch and repository", async () => {
   const shop = work.repository();
-  work.turn("one", shop, ["git switch -q -c fix/SHOP-12-x", "git commit --allow-empty -m 'a secret subject'"]);
+  work.turn("one", shop, ["git switch -q -c fix/SHOP-12-UTF-8", "git commit --allow-empty -m 'a secret subject'"]);
   const head = work.head(shop);
   const found = await drained((db) => ({
     commits: storedCommits(db),
@@ -41,11 +41,11 @@ test("a printed commit has its whole id, kind, branch and repository", async () 
       certainty: "observed",
       how: "printed",
       commitKind: "commit",
-      branch: "fix/SHOP-12-x",
+      branch: "fix/SHOP-12-UTF-8",
       repository: 1,
     },
   ]);
-  expect(found.changes).toEqual(["branch fix/SHOP-12-x observed", "ticket SHOP-12 observed"]);
+  expect(found.changes).toEqual(["branch fix/SHOP-12-UTF-8 observed", "ticket SHOP-12 observed"]);
   expect(found.repositories).toEqual(["https://github.com/acme/shop.git"]);
   expect(found.all).not.toContain("secret subject");
 });
