@@ -48,7 +48,8 @@ export const SITUATIONS: readonly Situation[] = [
       agent.turn((it) => it.git("status"));
       return repo;
     },
-    commits: { tax: { fact: "inferred", fate: "merged", lines: [4, 4] } },
+    // Drains do not start git, so they do not know which files the commit changes
+    commits: { tax: { fact: "unobserved", fate: "merged", lines: [4, 4] } },
   },
   {
     name: "the user commits other files between two turns",

@@ -67,7 +67,7 @@ export function changeOfUrl(url: string): Pick<ChangeFact, "changeKind" | "chang
 const CREATES = /(?:^|_|-|\.|\/)create_?(?:pull_?request|merge_?request|issue)$/i;
 
 const PROGRAMS = /\b(?:git|gh|glab|curl)(?:\.exe)?\b/i;
-const ACTIONS = /\b(?:commit|cherry-pick|revert|push|pr|mr|issues?|pulls|merge_requests)\b/;
+const ACTIONS = /\b(?:commit|cherry-pick|revert|merge|push|pr|mr|issues?|pulls|merge_requests)\b/;
 
 const NOTHING: ShellChanges = { commits: [], changes: [] };
 
@@ -103,10 +103,11 @@ const FULL_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
 function commitsIn({ programs, isCertain, isElsewhere, isMute }: ListedPrograms, output: string) {
   const makers = programs.flatMap((program, at) => (makesCommits(program) ? [{ program, at }] : []));
-  if (makers.length === 0) return { commits: [] };
+  const lines = output.split(/\r?\n/);
+  if (makers.length === 0)
+    return { commits: [], ...(isCertain && hasMerged(programs, isElsewhere, lines) && { madeCommits: 1 }) };
   const isSure = isCertain && makers.every(({ program }) => program !== undefined && makesOne(program));
   const inPlace = makers.every(({ at }) => isElsewhere[at] === false);
-  const lines = output.split(/\r?\n/);
   const answers = answersIn(lines);
   const speakers = makers.filter(({ program }) => program !== undefined && !isQuiet(program));
   const isAlone = programs.every((one, at) => makesCommits(one) || isMute[at]);
@@ -128,6 +129,24 @@ function commitsIn({ programs, isCertain, isElsewhere, isMute }: ListedPrograms,
   }
   return { commits, ...(isSure && inPlace && { madeCommits: makers.length }) };
 }
+
+/** Whether the only merge made a commit. git does not print its id, but the log of HEAD has it. */
+function hasMerged(
+  programs: readonly (KnownProgram | undefined)[],
+  isElsewhere: readonly boolean[],
+  lines: readonly string[],
+): boolean {
+  const merges = programs.flatMap((one, at) => (one?.name === "git" && one.operands[0] === "merge" ? [at] : []));
+  const [at] = merges;
+  return (
+    at !== undefined &&
+    merges.length === 1 &&
+    isElsewhere[at] === false &&
+    lines.filter((line) => MERGED.test(line)).length === 1
+  );
+}
+
+const MERGED = /^Merge made by .+\.$/;
 
 const answersIn = (lines: readonly string[]) =>
   lines.flatMap((line) => {

@@ -1,0 +1,53 @@
+// Who made the commits of the situations, by what hooks and .git files show: nothing may be observed that the agent did not do
+import { afterEach, describe, expect, test } from "vitest";
+import { storedCommits } from "../../src/store/changes.ts";
+import { readStore } from "../../src/store/read-only.ts";
+import { GitWorld } from "../support/git-world.ts";
+import { Replay } from "../support/replay.ts";
+import { IS_WHOLE } from "../support/whole.ts";
+import { type Answer, SITUATIONS } from "./situations.ts";
+
+const world: GitWorld[] = [];
+const inbox: Replay[] = [];
+afterEach(() => {
+  for (const one of [...world.splice(0), ...inbox.splice(0)]) one.remove();
+});
+
+/** The certainty of each commit with a label, after one drain of all hook calls; `none` if it is not stored. */
+async function certainties(run: (world: GitWorld) => unknown): Promise<Record<string, string>> {
+  const made = new GitWorld();
+  const at = new Replay("claude-code", "basic", { withTranscripts: false });
+  world.push(made);
+  inbox.push(at);
+  run(made);
+  for (const { source, timeMs, payload } of made.calls) {
+    const received_at = new Date(timeMs).toISOString();
+    at.put({ received_at, event: String(payload["hook_event_name"]), stdin: payload }, timeMs, source);
+  }
+  await at.drain({ endIdle: true }, { now: () => made.nowMs + 1_000 });
+  const stored = readStore(at.places.storePath, (db) => storedCommits(db)) ?? [];
+  return Object.fromEntries(
+    [...made.commits].map(([label, id]) => {
+      const found = stored.filter(({ commit }) => id.startsWith(commit)).map(({ certainty }) => certainty);
+      return [label, found.includes("observed") ? "observed" : (found[0] ?? "none")];
+    }),
+  );
+}
+
+const ALLOWED: Readonly<Record<NonNullable<Answer["fact"]>, readonly string[]>> = {
+  observed: ["observed"],
+  inferred: ["inferred"],
+  none: ["none"],
+  unobserved: ["none", "inferred"],
+};
+
+const ASKED = SITUATIONS.filter(({ commits }) => Object.values(commits).some(({ fact }) => fact !== undefined));
+
+describe("who made a commit", () => {
+  test.each(ASKED.filter((_, at) => IS_WHOLE || at % 10 === 0))("$name", async ({ run, commits }) => {
+    const found = await certainties(run);
+    for (const [label, { fact }] of Object.entries(commits)) {
+      if (fact !== undefined) expect(ALLOWED[fact], `${label} is ${found[label]}, not ${fact}`).toContain(found[label]);
+    }
+  });
+});
