@@ -4,7 +4,6 @@ import { storedCommits } from "../../src/store/changes.ts";
 import { readStore } from "../../src/store/read-only.ts";
 import { GitWorld } from "../support/git-world.ts";
 import { Replay } from "../support/replay.ts";
-import { IS_WHOLE } from "../support/whole.ts";
 import { type Answer, SITUATIONS } from "./situations.ts";
 
 const world: GitWorld[] = [];
@@ -44,7 +43,7 @@ const ALLOWED: Readonly<Record<NonNullable<Answer["fact"]>, readonly string[]>> 
 const ASKED = SITUATIONS.filter(({ commits }) => Object.values(commits).some(({ fact }) => fact !== undefined));
 
 describe("who made a commit", () => {
-  test.each(ASKED.filter((_, at) => IS_WHOLE || at % 10 === 0))("$name", async ({ run, commits }) => {
+  test.each(ASKED)("$name", async ({ run, commits }) => {
     const found = await certainties(run);
     for (const [label, { fact }] of Object.entries(commits)) {
       if (fact !== undefined) expect(ALLOWED[fact], `${label} is ${found[label]}, not ${fact}`).toContain(found[label]);
