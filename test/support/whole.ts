@@ -21,7 +21,7 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/changes/facts.test.ts": "who made the commits of every situation; changes/drain.test.ts has the rules",
   "test/changes/git.test.ts": "git in odd repositories; changes/follow.test.ts follows commits",
   "test/intake/hook-soon.test.ts": "one drain for many events, which takes seconds; intake/hook.test.ts starts drains",
-  "test/view/export.test.ts": "an exported page in Chromium; telemetry/level.test.ts has the capture levels",
+  "test/view/export.test.ts": "an exported page in Chromium; telemetry/content-levels.test.ts has the capture levels",
   "test/commands/stack.test.ts": "the compose files, parsed and compared; collector-config/*.test.ts check their parts",
   "test/e2e/commands.test.ts":
     "odd machines and terminals, with the built program; commands/*.test.ts run each in process",
