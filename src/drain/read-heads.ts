@@ -84,7 +84,7 @@ function commitsOf({ db }: Drain, session: StoredSession, { commits, branch }: H
       continue;
     }
     const [maker, ...others] = running.filter(({ madeCommits }) => madeCommits > 0);
-    // If the call made n commits and there are n, they are its commits, whoever else works here
+    // If the call made n commits and the log has n, they are its commits, even if others work in this folder
     const isCertain =
       maker !== undefined && others.length === 0 && own.filter((o) => isWithin(o, maker)).length === maker.madeCommits;
     const by = isCertain ? maker : running.length === 1 ? running[0] : undefined;

@@ -27,7 +27,7 @@ interface ToCompare {
 type KnownCommit = FoundCommit & { readonly id: string };
 
 /**
- * Compares patches. Whoever rebases or picks a commit keeps the time when its author wrote it, so commits with the same time come first;
+ * Compares patches. A rebase or cherry-pick keeps the author's time of a commit, so commits with the same time come first;
  * only for the rest the default branch is searched for commits that change the same files. @throws GitError in no time
  */
 export async function comparePatches(git: Git, all: ToCompare): Promise<Compared> {

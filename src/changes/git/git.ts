@@ -106,7 +106,7 @@ export class Git {
         else fail(new GitError(isLate ? LATE : failure(args, problem, code ?? signal)));
       });
     });
-    // Whoever is interested waits for it; others must not end the program
+    // Its callers await it later; until then a rejection must not end the program
     ended.catch(() => {});
     return { process: child, output: child.stdout, ended };
   }

@@ -28,7 +28,7 @@ export function changesOfShell(command: string, output: string, cwd: string | un
     // Every program of an `&&` list succeeded if the list did
     isCertain: commands.every(({ next }, at) => next === "&&" || at === commands.length - 1),
     isElsewhere: movesElsewhere(commands, programs, cwd),
-    isMute: programs.map(
+    printsNothing: programs.map(
       (one, at) => one !== undefined && (isSilent(one) || (commands[at - 1]?.next === "|" && isFilter(one))),
     ),
   };
@@ -78,7 +78,7 @@ interface ListedPrograms {
   /** By index of the program. */
   readonly isElsewhere: readonly boolean[];
   /** Whether it prints no ids and addresses. */
-  readonly isMute: readonly boolean[];
+  readonly printsNothing: readonly boolean[];
 }
 
 /** Where each program works: after `cd`, perhaps in another repository. */
@@ -101,7 +101,7 @@ function movesElsewhere(
 const ANSWER = /^\[(detached HEAD|[^\s\]]+)(?: \(root-commit\))? ([0-9a-f]{4,64})\] /;
 const FULL_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
-function commitsIn({ programs, isCertain, isElsewhere, isMute }: ListedPrograms, output: string) {
+function commitsIn({ programs, isCertain, isElsewhere, printsNothing }: ListedPrograms, output: string) {
   const makers = programs.flatMap((program, at) => (makesCommits(program) ? [{ program, at }] : []));
   const lines = output.split(/\r?\n/);
   if (makers.length === 0)
@@ -109,13 +109,13 @@ function commitsIn({ programs, isCertain, isElsewhere, isMute }: ListedPrograms,
   const isSure = isCertain && makers.every(({ program }) => program !== undefined && makesOne(program));
   const inPlace = makers.every(({ at }) => isElsewhere[at] === false);
   const answers = answersIn(lines);
-  const speakers = makers.filter(({ program }) => program !== undefined && !isQuiet(program));
-  const isAlone = programs.every((one, at) => makesCommits(one) || isMute[at]);
-  const isObserved = isSure && answers.length === speakers.length;
-  const isPossible = isObserved || (isAlone && answers.length <= speakers.length);
+  const printing = makers.filter(({ program }) => program !== undefined && !isQuiet(program));
+  const isAlone = programs.every((one, at) => makesCommits(one) || printsNothing[at]);
+  const isObserved = isSure && answers.length === printing.length;
+  const isPossible = isObserved || (isAlone && answers.length <= printing.length);
   const commits = isPossible
     ? answers.map(({ branch, commit }, at) =>
-        commitFact(commit, branch, speakers[at], isObserved ? "observed" : "inferred", isElsewhere),
+        commitFact(commit, branch, printing[at], isObserved ? "observed" : "inferred", isElsewhere),
       )
     : [];
   // `git commit -q && git rev-parse HEAD`
@@ -219,7 +219,7 @@ const URLS: readonly (readonly [RegExp, ChangeFact["changeKind"]])[] = [
 
 /** What the programs of a list show of pull requests and issues: each must be alone in its kind in the output. */
 function changesIn(
-  { programs, isCertain, isElsewhere, isMute }: ListedPrograms,
+  { programs, isCertain, isElsewhere, printsNothing }: ListedPrograms,
   output: string,
 ): ShellChanges["changes"] {
   const shown = programs.flatMap((program, at) => {
@@ -230,7 +230,7 @@ function changesIn(
   // A push shows the pull request of its branch, if nothing else is asked
   const asked = shown.filter(({ isPush }) => !isPush);
   const isAlone = programs.every(
-    (one, at) => (one !== undefined && showsChange(one)) || makesCommits(one) || isMute[at],
+    (one, at) => (one !== undefined && showsChange(one)) || makesCommits(one) || printsNothing[at],
   );
   if (!isAlone && !isCertain) return [];
   return (asked.length > 0 ? asked : shown).flatMap(({ kind, isCreated, at }): ShellChanges["changes"] => {
