@@ -34,6 +34,7 @@ const UNITS: ReadonlyMap<string, string> = new Map([
   ["s", "seconds"],
   ["By", "bytes"],
   ["USD", "USD"],
+  ["1", "ratio"],
 ]);
 
 function nameOfShape({ name, unit, type }: MetricShape): string {

@@ -19,6 +19,7 @@ export const LABEL = {
   turnState: promLabel(semconv.OPENHOOK_TURN_STATE),
   lineChange: promLabel(semconv.OPENHOOK_LINE_CHANGE),
   outcome: promLabel(semconv.OPENHOOK_OUTCOME),
+  rateWindow: promLabel(semconv.OPENHOOK_RATE_LIMIT_WINDOW),
   reason: promLabel(semconv.OPENHOOK_REASON),
   signal: promLabel(semconv.OPENHOOK_SIGNAL),
   driftKind: promLabel(semconv.OPENHOOK_DRIFT_KIND),

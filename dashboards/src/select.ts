@@ -28,6 +28,9 @@ export const of = {
   /** The program's own metrics, by machine. @param metric without `openhook.collector.` */
   self: (metric: string, more = "", part: Part = ""): string =>
     `${raw(`openhook.collector.${metric}`, part)}{${also(matching("environment", "machine"), more)}}`,
+  /** Gauges of single machines, regardless of the variable `series`. */
+  rateLimit: (metric: "usage" | "reset.time"): string =>
+    `${raw(`openhook.rate_limit.${metric}`)}{${matching("agent", "environment")}}`,
   /** Turns by machine, regardless of the variable `series`: the recorded sums have no users. */
   turnsOfMachines: (more = ""): string =>
     `${raw("openhook.turn.count")}{${also(matching("agent", "environment", "repository"), more)}}`,

@@ -2,7 +2,7 @@ import { type Dashboard, DashboardBuilder, RowBuilder } from "@grafana/grafana-f
 import { put, siblings, TAG, toSessions, UID } from "./links.ts";
 import { measure, orZero } from "./measures.ts";
 import { bars, type Column, lines, ranking, stat, table, UNIT } from "./panels.ts";
-import { exactSum, LABEL, type LabelKey, mostUsed, quantile, ratio } from "./promql.ts";
+import { exactSum, LABEL, type LabelKey, labels, mostUsed, quantile, ratio } from "./promql.ts";
 import { of } from "./select.ts";
 import { variable } from "./variables.ts";
 
@@ -189,6 +189,56 @@ export const toolsAndReliability = (): Dashboard =>
         ],
       }),
     )
+    .withRow(new RowBuilder("Rate limits"))
+    .withPanel(
+      table({
+        title: "Rate limits",
+        description:
+          "The highest used share of a subscription's limits on any machine, by agent, until the reset. Only agents that report limits, with accounts that have some; a limit that was reset since is not shown.",
+        todo: "Near 100 %, move work to another time or model, or ask for a larger plan.",
+        width: 12,
+        noValue: "–",
+        by: [
+          ["agent", "Agent"],
+          ["rateWindow", "Window"],
+        ],
+        columns: [
+          {
+            name: "Used at most",
+            expr: `max by (${labels(LIMIT)}) (${USED_NOW})`,
+            unit: UNIT.share,
+            decimals: 0,
+            steps: [
+              ["green", null],
+              ["orange", 0.8],
+              ["red", 1],
+            ],
+          },
+          { name: "Machines above 80 %", expr: `count by (${labels(LIMIT)}) (${USED_NOW} >= 0.8)`, unit: UNIT.count },
+          {
+            name: "Next reset in",
+            expr: `min by (${labels(LIMIT)}) (${UNTIL_RESET})`,
+            unit: UNIT.seconds,
+            decimals: 0,
+          },
+        ],
+      }),
+    )
+    .withPanel(
+      lines({
+        title: "Used share of rate limits",
+        description: "The highest on any machine, as reported in the hour before each point.",
+        todo: "Peaks at 100 % are times in which people waited.",
+        unit: UNIT.share,
+        width: 12,
+        queries: [
+          {
+            expr: `max by (${labels(LIMIT)}) (last_over_time(${of.rateLimit("usage")}[1h]))`,
+            legend: `{{${LABEL.agent}}} {{${LABEL.rateWindow}}}`,
+          },
+        ],
+      }),
+    )
     .withRow(new RowBuilder("Over time"))
     .withPanel(
       bars({
@@ -285,6 +335,11 @@ export const toolsAndReliability = (): Dashboard =>
     .build();
 
 // --- internal ---
+
+const LIMIT: readonly LabelKey[] = ["agent", "rateWindow"];
+/** Time to the reset of each limit that was not reset yet. Its last report can be as old as its window. */
+const UNTIL_RESET = `(last_over_time(${of.rateLimit("reset.time")}[7d]) - time() > 0)`;
+const USED_NOW = `(last_over_time(${of.rateLimit("usage")}[7d]) and ${UNTIL_RESET})`;
 
 const MODEL: readonly LabelKey[] = ["model", "agent"];
 const SECONDS = { unit: UNIT.seconds, decimals: 2 } as const;

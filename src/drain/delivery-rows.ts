@@ -14,6 +14,7 @@ import { backendNowMs } from "./backend-clock.ts";
 import { affectsAllSessions } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { identityOf } from "./identity.ts";
+import { rateLimitGauges } from "./rate-limits.ts";
 import { isSelfStream, selfGauges } from "./self-gauges.ts";
 
 /** Where the records of this drain are sent, and the resource that they have. A signal without an endpoint is absent. */
@@ -39,7 +40,10 @@ export function* spanRows(drain: Drain): Generator<OutboxRow> {
 export async function metricRows(drain: Drain, settings: OtlpSettings) {
   const temporality = drain.loaded.config.otlp.metrics.temporality;
   const nowMs = backendNowMs(drain);
-  const gauges = await selfGauges(drain, settings.traces !== undefined, nowMs);
+  const gauges = [
+    ...(await selfGauges(drain, settings.traces !== undefined, nowMs)),
+    ...(await rateLimitGauges(drain, nowMs)),
+  ];
   const streams = pendingStreams(drain.db, METRIC_SHAPES, temporality, nowMs).filter(
     (stream) => drain.loaded.config.selfTelemetry || !isSelfStream(stream),
   );

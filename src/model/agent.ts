@@ -4,6 +4,7 @@ import type { FactSink } from "./fact-sink.ts";
 import type { FileWrite } from "./file-write.ts";
 import type { HookCommand } from "./hook-command.ts";
 import type { ManagedInstaller } from "./managed.ts";
+import type { RateLimit } from "./rate-limit.ts";
 import type { Offset, TranscriptEntry } from "./transcript.ts";
 
 export type { HookCommand } from "./hook-command.ts";
@@ -375,6 +376,8 @@ export interface Agent {
   readonly replies?: Readonly<Record<string, string>>;
   /** The agent's built-in names. Absent: it has none. */
   readonly own?: OwnNames;
+  /** The rate limits in the last lines of a session's file. Pure; never throws. Absent: its files have none. */
+  rateLimitsOf?(lines: readonly string[]): readonly RateLimit[];
   /** Remarks for the log about a payload that was accepted with reservations, one line each. No content. */
   remarks?(payload: unknown): readonly string[];
   readonly transcript?: () => Promise<{ default: TranscriptReader }>;

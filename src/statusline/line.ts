@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { RATE_WINDOWS, type RateLimit, type RateWindow } from "../model/rate-limit.ts";
 import type { parseSummary } from "./summary.ts";
 
 // https://code.claude.com/docs/en/statusline: the JSON on stdin, read 2026-11-27
@@ -11,13 +12,6 @@ const Input = z.object({
   context_window: z.object({ used_percentage: z.number() }).optional().catch(undefined),
   rate_limits: z.object({ five_hour: limit, seven_day: limit }).optional().catch(undefined),
 });
-
-/** A rate limit as the agent reports it. */
-export interface ReportedLimit {
-  readonly window: "five_hour" | "seven_day";
-  readonly percent: number;
-  readonly resetsAtMs: number;
-}
 
 /** Figures that are older than this show their time. The same in statusline.sh. */
 const STALE_MS = 600_000;
@@ -33,7 +27,7 @@ export function statusLine(
   asking: { readonly agent: string; readonly input: string } | undefined,
   summary: ReturnType<typeof parseSummary>,
   nowMs: number,
-): { readonly line: string; readonly limits: readonly ReportedLimit[] } {
+): { readonly line: string; readonly limits: readonly RateLimit[] } {
   const isToday = summary !== undefined && summary.untilMs > nowMs;
   const age = isToday && nowMs - summary.atMs > STALE_MS ? ` (as of ${summary.clock})` : "";
   const today = `${isToday ? summary.today : "?"} today${age}`;
@@ -52,7 +46,7 @@ export function statusLine(
   const own = found.cost === undefined ? "?" : `~$${found.cost.total_cost_usd.toFixed(2)}`;
   const model = found.model?.display_name ?? "";
   const used = found.context_window?.used_percentage;
-  const limits = WINDOWS.flatMap(([window]): ReportedLimit[] => {
+  const limits = WINDOWS.flatMap((window): RateLimit[] => {
     const one = found.rate_limits?.[window];
     return one === undefined ? [] : [{ window, percent: one.used_percentage, resetsAtMs: one.resets_at * 1000 }];
   });
@@ -62,17 +56,14 @@ export function statusLine(
     `${stored?.cost ?? own} session`,
     today,
     `context ${used === undefined ? "?" : `${Math.trunc(used)}%`}`,
-    ...limits.map((one) => limitText(WINDOWS.find(([window]) => window === one.window)?.[1] ?? "", one, nowMs)),
+    ...limits.map((one) => limitText(RATE_WINDOWS[one.window], one, nowMs)),
   ];
   return { line: parts.join(" | "), limits };
 }
 
 // --- internal ---
 
-const WINDOWS = [
-  ["five_hour", "5h"],
-  ["seven_day", "7d"],
-] as const;
+const WINDOWS = Object.keys(RATE_WINDOWS) as readonly RateWindow[];
 
 function jsonOf(text: string): unknown {
   try {

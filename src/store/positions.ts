@@ -25,6 +25,18 @@ export function positionOf(db: Database, path: string): Position | undefined {
   };
 }
 
+/** The file of an agent that was modified last, of those that were read. */
+export function latestFileOf(db: Database, source: string): string | undefined {
+  const row = db
+    .prepare(
+      `SELECT p.path FROM sessions s JOIN positions p ON p.session = s.id
+       WHERE s.id IN (SELECT id FROM sessions WHERE source = ? ORDER BY last_ms DESC LIMIT 5)
+       ORDER BY p.modified_ms DESC LIMIT 1`,
+    )
+    .get(source);
+  return row === undefined ? undefined : String(row["path"]);
+}
+
 /** Whether anything was ever read of a session's transcripts. */
 export const hasReadTranscript = (db: Database, sessionNumber: number): boolean =>
   db.prepare("SELECT 1 FROM positions WHERE session = ? LIMIT 1").get(sessionNumber) !== undefined;

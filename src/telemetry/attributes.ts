@@ -93,6 +93,7 @@ export const EXPOSURE = {
   [semconv.OPENHOOK_REASON]: "open",
   [semconv.OPENHOOK_SIGNAL]: "open",
   [semconv.OPENHOOK_DRIFT_KIND]: "open",
+  [semconv.OPENHOOK_RATE_LIMIT_WINDOW]: "open",
   [semconv.OPENHOOK_COVERAGE]: "open",
   [semconv.OPENHOOK_COLLECTOR_VERSION]: "open",
   [semconv.OPENHOOK_REPORTED.input]: "open",

@@ -91,6 +91,7 @@ export const OPENHOOK_OUTCOME = "openhook.collector.outcome";
 export const OPENHOOK_REASON = "openhook.collector.reason";
 export const OPENHOOK_SIGNAL = "openhook.collector.signal";
 export const OPENHOOK_DRIFT_KIND = "openhook.collector.drift.kind";
+export const OPENHOOK_RATE_LIMIT_WINDOW = "openhook.rate_limit.window";
 export const OPENHOOK_COVERAGE = "openhook.collector.coverage";
 export const OPENHOOK_COLLECTOR_VERSION = "openhook.collector.version";
 /** Sums reported by the agent, side requests included; never added to other sums. */

@@ -25,6 +25,13 @@ const counter = (
   type: "counter",
   value,
 });
+const gauge = (name: string, unit: string, description: string): MetricShape => ({
+  name,
+  unit,
+  description,
+  type: "gauge",
+  value: "double",
+});
 const histogram = (
   name: string,
   unit: string,
@@ -131,6 +138,8 @@ export const SHAPES = {
   ),
   lines: counter("openhook.code.lines", "{line}", "Lines added and removed by edits"),
   compactions: counter("openhook.compaction.count", "{compaction}", "Context compactions"),
+  rateLimitUsage: gauge("openhook.rate_limit.usage", "1", "Used share of a subscription's limit, until its reset"),
+  rateLimitReset: gauge("openhook.rate_limit.reset.time", "s", "Unix time at which a limit is reset"),
 } as const;
 
 /** Every metric this program sends, by name. */

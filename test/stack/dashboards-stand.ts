@@ -13,6 +13,13 @@ export function addTrouble({ machines }: Team): void {
     if (call === undefined) continue;
     const torn = { received_at: call.received_at, event: call.event, stdin_raw: "{ torn" };
     if (index % 9 === 0) for (let copies = 0; copies < 8; copies++) machine.put(torn);
+    // As a status line writes them
+    const inAnHour = Math.floor(Date.now() / 1000) + 3_600;
+    mkdirSync(machine.places.stateDir, { recursive: true });
+    writeFileSync(
+      join(machine.places.stateDir, "rate-limits.claude-code"),
+      `five_hour 85.5 ${inAnHour}\nseven_day 41 ${inAnHour}\nend\n`,
+    );
     if (index % 11 === 0) machine.put({ ...call, stdin: { ...call.stdin, a_name_of_next_year: 1 } });
   }
 }

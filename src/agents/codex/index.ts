@@ -4,6 +4,7 @@ import { hookContent } from "../shared/payload/content.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
 import { toFileWrites } from "./file-writes.ts";
 import { KNOWN } from "./known.ts";
+import { rateLimitsOf } from "./rate-limits.ts";
 import { toEntries } from "./requests.ts";
 
 export default {
@@ -47,6 +48,7 @@ export default {
   toFileWrites,
   toEvents,
   toEntries,
+  rateLimitsOf,
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
 } satisfies Agent;

@@ -1,0 +1,72 @@
+import { openRegular } from "../agents/shared/transcript/open.ts";
+import { readFileIfAny } from "../config/files.ts";
+import type { Agent } from "../model/agent.ts";
+import type { RateLimit } from "../model/rate-limit.ts";
+import type { MetricPoint } from "../model/telemetry.ts";
+import { parseLimits, reportedLimitsPath } from "../statusline/limits.ts";
+import { labelsOf } from "../store/labels.ts";
+import { latestFileOf } from "../store/positions.ts";
+import * as semconv from "../telemetry/semconv.ts";
+import { SHAPES } from "../telemetry/shapes.ts";
+import type { Drain } from "./context.ts";
+
+export interface AgentLimit extends RateLimit {
+  readonly agent: string;
+}
+
+/**
+ * The limits that agents last reported, by their status lines or in their newest session, and that were not reset since. Usage only
+ * grows until the reset, so an old report is a lower bound. What cannot be read is unknown.
+ */
+export async function rateLimits(drain: Drain): Promise<readonly AgentLimit[]> {
+  const found = await Promise.all(
+    drain.agents.map(async (agent) => {
+      const limits = await limitsOf(drain, agent).catch(() => []);
+      return limits.map((limit): AgentLimit => ({ agent: agent.source, ...limit }));
+    }),
+  );
+  return found.flat().filter(({ resetsAtMs }) => resetsAtMs > drain.now());
+}
+
+/** The same as gauges. @param pointMs now, by the backend's clock, in milliseconds since the epoch */
+export async function rateLimitGauges(drain: Drain, pointMs: number): Promise<readonly MetricPoint[]> {
+  const labels = labelsOf(drain.db);
+  return (await rateLimits(drain)).flatMap(({ agent, window, percent, resetsAtMs }) =>
+    (
+      [
+        [SHAPES.rateLimitUsage, percent / 100],
+        [SHAPES.rateLimitReset, resetsAtMs / 1000],
+      ] as const
+    ).map(([shape, value]) => ({
+      shape,
+      attributes: { [semconv.OPENHOOK_RATE_LIMIT_WINDOW]: window, ...labels },
+      resource: { [semconv.SERVICE_NAME]: agent },
+      startMs: pointMs,
+      timeMs: pointMs,
+      data: { kind: "gauge" as const, value },
+    })),
+  );
+}
+
+// --- internal ---
+
+/** The end of a session's file: the last answers, after which agents write their limits. */
+const TAIL_BYTES = 65_536;
+
+async function limitsOf({ db, places }: Drain, { source, rateLimitsOf }: Agent): Promise<readonly RateLimit[]> {
+  const path = rateLimitsOf === undefined ? undefined : latestFileOf(db, source);
+  if (rateLimitsOf !== undefined && path !== undefined) return rateLimitsOf((await tailOf(path)).split("\n"));
+  const text = await readFileIfAny(reportedLimitsPath(places.stateDir, source));
+  return parseLimits(text?.toString("latin1") ?? "");
+}
+
+async function tailOf(path: string): Promise<string> {
+  const { file, stats } = await openRegular(path);
+  try {
+    const bytes = Buffer.alloc(Math.min(stats.size, TAIL_BYTES));
+    const { bytesRead } = await file.read(bytes, 0, bytes.length, stats.size - bytes.length);
+    return bytes.subarray(0, bytesRead).toString("utf8");
+  } finally {
+    await file.close();
+  }
+}
