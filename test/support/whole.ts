@@ -27,6 +27,8 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
     "odd machines and terminals, with the built program; commands/*.test.ts run each in process",
   "test/drain/agent-process.test.ts": "sessions that end with real processes; session/endings.test.ts has the rules",
   "test/drain/coverage.test.ts": "what covers an agent; telemetry/self-delivery.test.ts delivers the metrics",
+  "test/drain/rate-limits.test.ts":
+    "rate limits as a backend receives them; codex/rate-limits.test.ts and statusline/*.test.ts read them",
   "test/drain/revisions.test.ts": "an answer that changes at any time; drain/late-transcript.test.ts reads in parts",
   "test/drain/large-turn.test.ts":
     "a turn that fills a small heap, with the built program; store/settle.test.ts has the rules",
