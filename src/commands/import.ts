@@ -13,6 +13,7 @@ import { setImportV8Flags } from "../import/v8-flags.ts";
 import { whenNoDrain } from "../import/wait.ts";
 import type { Agent } from "../model/agent.ts";
 import { messageOf } from "../model/error-message.ts";
+import { renewCopy } from "../registration/renew-copy.ts";
 import { ProgressLine } from "../text/progress.ts";
 import { sinceOf } from "../text/times.ts";
 
@@ -47,7 +48,7 @@ export async function importPast(
   const agents = agentsToImport(names, deps.agents);
   const sinceMs = options.since === undefined ? undefined : sinceOf(options.since, context.now());
   if (options.export) requireDestination(deps);
-  if (!options.dryRun) await (await import("../registration/renew-copy.ts")).renewCopy(context);
+  if (!options.dryRun) await renewCopy(context);
   const progress = new ProgressLine(context);
   try {
     const report = await whenNoDrain(deps, () =>

@@ -287,6 +287,35 @@ test("a Node that is too old: one line, and the hook stays silent; 20.11 is enou
   }
 });
 
+test.runIf(process.platform === "linux")(
+  "starts without a report of the process, and with one where the C library is unknown",
+  async () => {
+    const counting = (answer: string): string => {
+      const path = join(machine.home, "counting.cjs");
+      const code = `const fs = require("node:fs"), { readFileSync } = fs, { getReport } = process.report;
+fs.readFileSync = (path, ...rest) => (path === "/proc/self/maps" ? ${answer} : readFileSync(path, ...rest));
+process.report.getReport = () => (process.stderr.write("report"), getReport.call(process.report));`;
+      writeFileSync(path, code);
+      return `'${process.execPath}' --require '${path}' '${PROGRAM}' sessions --no-refresh`;
+    };
+    await machine.ok(["drain"]);
+    expect((await machine.shell(counting("readFileSync(path, ...rest)"))).stderr).not.toContain("report");
+    for (const unknown of ['"7f00-7f01 r-xp 00 00:00 1 /lib/ld-musl-x86_64.so.1\\n"', "fs.missing()"]) {
+      expect(await machine.shell(counting(unknown)), unknown).toMatchObject({
+        code: 0,
+        stderr: expect.stringContaining("report"),
+      });
+    }
+  },
+);
+
+test("files of the program are ASCII, which V8 compiles faster", async () => {
+  const folder = join(dirname(PROGRAM));
+  const scripts = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".cjs"));
+  expect(scripts.length).toBeGreaterThan(20);
+  for (const path of scripts) expect(readFileSync(join(folder, path), "latin1"), path).not.toMatch(/[\x80-\xff]/);
+});
+
 test("output into a pipe has no colours, and is complete", async () => {
   await new RecordedAgent(machine, "parallel-tools").work(HOOK_ALONE);
   await machine.drain(["--end-idle"]);
