@@ -1,11 +1,16 @@
 import { CARDS } from "./cards.ts";
 
 /**
- * Environment variables that the intake records: those that the cards declare, the home folder, which contains transcripts, and the
- * one that marks commands of the bridge (`BRIDGE_VARIABLE`).
+ * Environment variables that the intake records: those that the cards declare, the home folder, which contains transcripts, the one
+ * that marks commands of the bridge (`BRIDGE_VARIABLE`), and the one that names the CI job (`PIPELINE_VARIABLE`).
  */
 export const RECORDED_VARIABLES: readonly string[] = [
-  ...new Set(["HOME", "OPENHOOK_BRIDGE", ...CARDS.flatMap(({ environment = [] }) => environment)]),
+  ...new Set([
+    "HOME",
+    "OPENHOOK_BRIDGE",
+    "OPENHOOK_OTEL_PIPELINE",
+    ...CARDS.flatMap(({ environment = [] }) => environment),
+  ]),
 ];
 
 /** The hook's replies by source and event; see `replies` of a card. */

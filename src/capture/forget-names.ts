@@ -27,8 +27,8 @@ export function forgetNamesOfStreams(drain: CaptureContext, session: StoredSessi
 }
 
 /**
- * Removes names from what is stored of a session: its spans, sent or not, its facts, packed or not, its repository and branch. Call it inside a
- * transaction.
+ * Removes names from what is stored of a session: its spans, sent or not, its facts, packed or not, its repository,
+ * branch and CI job. Call it inside a transaction.
  *
  * @returns whether there were any
  */

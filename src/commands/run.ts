@@ -1,8 +1,11 @@
 import { spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
 import { constants } from "node:os";
 import { type Context, UserError } from "../context.ts";
+import { ciJob } from "../drain/ci-job.ts";
 import { drainDeps } from "../drain/from-process.ts";
 import { DrainLog } from "../drain/log.ts";
+import { PIPELINE_VARIABLE } from "../intake/inbox-file.ts";
 import { messageOf } from "../model/error-message.ts";
 import { renewCopy } from "../registration/renew-copy.ts";
 import { withGivenUmask } from "../umask.ts";
@@ -10,13 +13,14 @@ import { drainNow } from "./drain.ts";
 
 /**
  * `openhook-otel run -- <program> …`: runs an agent, then drains before it returns. For jobs and containers that end with their
- * first process: the drains that hooks start would end with it.
+ * first process: the drains that hooks start would end with it. Spans name the CI job.
  *
  * @param command the program and its arguments; it gets this terminal
  * @returns the program's exit code, 128 and the signal's number if a signal ended it. A failed drain does not change it
  * @throws UserError if the program cannot be started, with the exit codes of shells: 127 not found, 126 not executable
  */
-export async function run([program = "", ...args]: readonly string[], context: Context): Promise<number> {
+export async function run([program = "", ...args]: readonly string[], given: Context): Promise<number> {
+  const context = withCiJob(given);
   const code = await exitCodeOf(program, args, context);
   const log = new DrainLog(context);
   try {
@@ -34,19 +38,38 @@ export async function run([program = "", ...args]: readonly string[], context: C
 
 // --- internal ---
 
-/** Signals to pass on to the agent. Not SIGINT: a terminal sends it to both. */
+/** Names the CI job in the environment of the agent, and thus of its hooks, and of this process's drain. */
+function withCiJob(context: Context): Context {
+  const job = ciJob(context.env);
+  return Object.keys(job).length === 0
+    ? context
+    : { ...context, env: { ...context.env, [PIPELINE_VARIABLE]: JSON.stringify(job) } };
+}
+
+/** Signals to pass on to the agent. */
 const FORWARDED = ["SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"] as const;
+
+/** A terminal sends SIGINT to the agent too; CI systems and container runtimes send it only to this process. */
+function hasTerminal(): boolean {
+  if (process.platform === "win32") return true;
+  try {
+    closeSync(openSync("/dev/tty", "r"));
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 function exitCodeOf(program: string, args: readonly string[], { env, cwd }: Context): Promise<number> {
   return new Promise((done, failed) => {
     const child = withGivenUmask(() => spawn(program, args, { env, cwd, stdio: "inherit" }));
     const forward = (signal: NodeJS.Signals): boolean => child.kill(signal);
-    const ignore = (): void => {};
+    const onInterrupt = hasTerminal() ? () => {} : forward;
     for (const signal of FORWARDED) process.on(signal, forward);
-    process.on("SIGINT", ignore);
+    process.on("SIGINT", onInterrupt);
     const end = (): void => {
       for (const signal of FORWARDED) process.off(signal, forward);
-      process.off("SIGINT", ignore);
+      process.off("SIGINT", onInterrupt);
     };
     child.on("error", (error) => {
       end();

@@ -70,6 +70,8 @@ export function readOtelVariables(env: Env): OtelLayer {
 const NO_SETTING: ReadonlySet<string> = new Set([
   "OPENHOOK_OTEL_HOME",
   "OPENHOOK_OTEL_DRAIN",
+  // From `run`, for hooks and drains
+  "OPENHOOK_OTEL_PIPELINE",
   // From hooks, for the drain that they start
   "OPENHOOK_OTEL_HOOK_FOLDER",
   "OPENHOOK_OTEL_HOOK_STATE",

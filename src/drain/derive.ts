@@ -27,6 +27,7 @@ import { type KeyedSpan, partSpans, segmentSpan, subagentSpans, turnSpans } from
 import { addTotals, NO_TOTALS, segmentTotals, type Totals } from "../telemetry/totals.ts";
 import { notePriceError } from "./contain.ts";
 import type { Drain } from "./context.ts";
+import { pipelineResource, withPipeline } from "./pipeline-resource.ts";
 
 export interface DeriveOptions {
   /** Ends an open segment now, for this reason. */
@@ -124,6 +125,7 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
         }),
     );
     const added = projectAttributes(drain, sessionNumber);
+    const pipeline = pipelineResource(drain, sessionNumber);
     drain.report.spans += settle(
       db,
       {
@@ -138,7 +140,7 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
         segments,
         ...(context.renamed !== undefined && { renamed: context.renamed }),
         spans: mapped(spans(), (span) => {
-          const record = recordAtLevel(span.record, level, ownNamesOf(drain));
+          const record = recordAtLevel(withPipeline(span.record, pipeline), level, ownNamesOf(drain));
           return {
             ...span,
             record: protectSpan(drain, keepsNames(level) ? withProjectAttributes(record, added) : record),

@@ -4,7 +4,7 @@ import { foldersOf, loadProjectSettings } from "../capture/project.ts";
 import { reportProblem } from "../capture/report-problem.ts";
 import { claim, type InboxFile, type InboxProblem, type LostEvent, settle } from "../intake/inbox.ts";
 import { unwrittenEvents } from "../intake/inbox-dirs.ts";
-import { BRIDGE_VARIABLE, GONE_MARK } from "../intake/inbox-file.ts";
+import { BRIDGE_VARIABLE, GONE_MARK, PIPELINE_VARIABLE } from "../intake/inbox-file.ts";
 import { type Decoded, decodeEvent } from "../intake/payload.ts";
 import { quarantine } from "../intake/quarantine.ts";
 import { isRetried } from "../intake/quarantined.ts";
@@ -22,6 +22,7 @@ import { affectsAllSessions } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { reportLeftFiles } from "./left-files.ts";
 import { originsIn } from "./local-sessions.ts";
+import { recordedPipeline } from "./pipeline-resource.ts";
 import { payloadIncrement, recordSelf } from "./self-counters.ts";
 import { type CountedRefusal, type PayloadBatch, type StorablePayload, storePayloads } from "./store-payloads.ts";
 
@@ -122,6 +123,7 @@ export async function readInbox(drain: Drain): Promise<ReadonlySet<number>> {
       ...adapted,
       origins,
       ...(process && { process }),
+      pipeline: recordedPipeline(file.facts.env[PIPELINE_VARIABLE], drain.env),
       isBridged: file.facts.env[BRIDGE_VARIABLE] === undefined,
     });
     if (adapted.content.length > 0) heldBytes += file.payload.length;

@@ -11,6 +11,7 @@ import { addEvents } from "../store/facts.ts";
 import { addToMeta } from "../store/meta.ts";
 import { inRoot } from "../store/move-facts.ts";
 import { addLostEvents, markCommitted } from "../store/self.ts";
+import { type Pipeline, setPipeline } from "../store/session-pipeline.ts";
 import { noteAgentProcess } from "../store/session-processes.ts";
 import { ensureSession, rootOf, type StoredSession, setFork, updateSession } from "../store/sessions.ts";
 import type { AdaptedPayload, RefusedPayload } from "./adapt.ts";
@@ -30,6 +31,8 @@ export type StorablePayload = AdaptedPayload & {
   readonly origins?: Origins;
   /** The agent's process that ran the hook, if the card says that this is known. */
   readonly process?: AgentProcess;
+  /** The CI job that ran the agent, if it is certain. */
+  readonly pipeline?: Pipeline | undefined;
 };
 
 /** A quarantined payload, as it is counted. */
@@ -98,7 +101,7 @@ function storeEvent(
   drain: Drain,
   payloadEvent: Event,
   touched: number[],
-  { isBridged, process }: Pick<StorablePayload, "isBridged" | "process">,
+  { isBridged, process, pipeline }: Pick<StorablePayload, "isBridged" | "process" | "pipeline">,
 ): AssignedEvent | undefined {
   const { db, report } = drain;
   const found = assignSession(drain, payloadEvent);
@@ -122,6 +125,7 @@ function storeEvent(
     updateSession(db, session.id, { timeMs: timeMsOf(event) });
     return assigned;
   }
+  setPipeline(db, session.id, keepsNames(levelOf(drain, session)) ? pipeline : undefined);
   if (process !== undefined && extras.agent_id === undefined) noteAgentProcess(db, session.id, process, event);
   updateSession(db, session.id, {
     timeMs: timeMsOf(event),

@@ -32,6 +32,9 @@ export const HOOK_NODE_OPTIONS = "OPENHOOK_OTEL_HOOK_NODE_OPTIONS";
  */
 export const BRIDGE_VARIABLE = "OPENHOOK_BRIDGE";
 
+/** Set by `openhook-otel run` for the agent: the CI job, as JSON of resource attributes. Hooks record it. */
+export const PIPELINE_VARIABLE = "OPENHOOK_OTEL_PIPELINE";
+
 /** A file in the state directory with what the user allowed the bridge to run. Only while it exists do all events start drains. */
 export const BRIDGE_CONSENT = "bridge.json";
 /** A file in the state directory with the process id of the drain that reads new events by itself. hook.sh has the same names. */

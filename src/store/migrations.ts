@@ -374,4 +374,8 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (repository, commit_id)
   ) WITHOUT ROWID;
   `,
+  `
+  -- The CI job that ran the agent last: resource attributes as JSON
+  ALTER TABLE sessions ADD COLUMN pipeline TEXT;
+  `,
 ];

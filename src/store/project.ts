@@ -42,7 +42,7 @@ export function excludeSession(db: Database, { id }: Pick<StoredSession, "id">):
   const { changes: spans } = db.prepare("DELETE FROM spans WHERE session = ?").run(id);
   for (const table of TABLES) db.prepare(`DELETE FROM ${table} WHERE session = ?`).run(id);
   db.prepare(
-    `UPDATE sessions SET excluded = 1, project = NULL, cwd = NULL, transcript_path = NULL, branch = NULL, repository = NULL,
+    `UPDATE sessions SET excluded = 1, project = NULL, pipeline = NULL, cwd = NULL, transcript_path = NULL, branch = NULL, repository = NULL,
        reported = NULL WHERE id = ?`,
   ).run(id);
   forgetRepository(db, id);

@@ -98,7 +98,7 @@ export function pruneSession(db: Database, { id, source, sessionId }: Prunable, 
       .run(id).changes;
     db.prepare(
       `UPDATE sessions SET pruned_ms = ?, cwd = NULL, transcript_path = NULL, branch = NULL, repository = NULL,
-         reported = NULL, process = NULL WHERE id = ?`,
+         reported = NULL, process = NULL, pipeline = NULL WHERE id = ?`,
     ).run(nowMs, id);
     forgetRepository(db, id);
     return rows;

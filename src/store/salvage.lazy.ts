@@ -92,6 +92,7 @@ const JSON_COLUMNS: ReadonlySet<string> = new Set([
   "body",
   "histogram",
   "memo",
+  "pipeline",
   "record",
   "reported",
   "repository",

@@ -46,7 +46,7 @@ export function rewriteSpans(db: Database, sessionNumber: number, change: (recor
 }
 
 /**
- * Changes the stored facts of a session and removes its repository and branch. Old versions are overwritten on disk. Call it inside a
+ * Changes the stored facts of a session and removes its repository, branch and CI job. Old versions are overwritten on disk. Call it inside a
  * transaction.
  *
  * @returns whether there were any
@@ -67,7 +67,8 @@ export function rewriteFacts(db: Database, sessionNumber: number, changes: FactC
   forgetChangeNames(db, sessionNumber);
   const { changes: sessions } = db
     .prepare(
-      "UPDATE sessions SET branch = NULL, repository = NULL WHERE id = ? AND coalesce(branch, repository) IS NOT NULL",
+      `UPDATE sessions SET branch = NULL, repository = NULL, pipeline = NULL
+       WHERE id = ? AND coalesce(branch, repository, pipeline) IS NOT NULL`,
     )
     .run(sessionNumber);
   return sessions > 0 || done.includes(true);

@@ -71,7 +71,10 @@ function bareRecord(record: SpanRecord, ownNamesOf: OwnNamesOf): SpanRecord {
   const source = String(record.resource[semconv.SERVICE_NAME] ?? "");
   const attributes = bareAttributes(record.attributes, source, ownNamesOf(source));
   const name = nameOf(record, attributes);
-  return isSame(attributes, record.attributes) && name === record.name ? record : { ...record, name, attributes };
+  const resource = Object.fromEntries(Object.entries(record.resource).filter(([key]) => !NAMES.has(key)));
+  return isSame(attributes, record.attributes) && isSame(resource, record.resource) && name === record.name
+    ? record
+    : { ...record, name, attributes, resource };
 }
 
 function bareAttributes(attributes: Attributes, source: string, own: OwnNames | undefined): Attributes {

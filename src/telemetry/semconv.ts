@@ -39,6 +39,13 @@ export const VCS_REPOSITORY_NAME = "vcs.repository.name";
 export const VCS_REPOSITORY_URL = "vcs.repository.url.full";
 export const VCS_REF_HEAD_NAME = "vcs.ref.head.name";
 export const VCS_REF_HEAD_REVISION = "vcs.ref.head.revision";
+/** The CI job that ran the agent; only in the resource of spans, because each job would start new series of metrics. */
+export const CICD_PIPELINE_NAME = "cicd.pipeline.name";
+export const CICD_PIPELINE_RUN_ID = "cicd.pipeline.run.id";
+export const CICD_PIPELINE_RUN_URL = "cicd.pipeline.run.url.full";
+export const CICD_PIPELINE_TASK_NAME = "cicd.pipeline.task.name";
+export const CICD_PIPELINE_TASK_RUN_ID = "cicd.pipeline.task.run.id";
+export const CICD_PIPELINE_TASK_RUN_URL = "cicd.pipeline.task.run.url.full";
 
 /** What a span represents: `session`, `turn`, `subagent`, `model_call` or `tool_call`. */
 export const OPENHOOK_SPAN_KIND = "openhook.span.kind";

@@ -46,7 +46,7 @@ export function writeEvent({ source, keptEnv, cwd, event }, payload) {
     ["pid", String(process.pid)],
     ["cwd", cwd],
     ["env.HOME", home()],
-    ...[...keptEnv, "OPENHOOK_BRIDGE"].map((name) => [`env.${name}`, process.env[name]]),
+    ...[...keptEnv, "OPENHOOK_BRIDGE", "OPENHOOK_OTEL_PIPELINE"].map((name) => [`env.${name}`, process.env[name]]),
   ];
   const head = fields
     .filter(([, value]) => value !== undefined && value !== "" && !value.includes("\n"))
