@@ -2,7 +2,7 @@ import type { Certainty } from "../model/changes.ts";
 import { FATES, type Fate, KEPT_AFTER_DAYS, type KeptDay } from "../model/outcomes.ts";
 import { storedCommits, storedRepositories } from "../store/changes.ts";
 import type { Database } from "../store/database.ts";
-import { type StoredOutcome, storedOutcomes } from "../store/outcomes.ts";
+import { outcomeFinder, type StoredOutcome } from "../store/outcomes.ts";
 
 /** Lines of commits for which the number that was kept is known, and how many were. */
 export interface KeptShare {
@@ -35,12 +35,11 @@ export interface CommitWithOutcome {
 /** All stored commits with what became of them, by repository and time. */
 export function commitsWithOutcomes(db: Database): readonly CommitWithOutcome[] {
   const names = new Map(storedRepositories(db).map(({ id, name }) => [id, name ?? "?"]));
-  const outcomes = new Map<string, StoredOutcome[]>();
-  for (const one of storedOutcomes(db)) outcomes.set(one.commit, [...(outcomes.get(one.commit) ?? []), one]);
+  const outcomeOf = outcomeFinder(db);
   const commits = new Map<string, CommitWithOutcome>();
-  for (const { commit, repository, certainty } of storedCommits(db)) {
-    const known = outcomes.get(commit) ?? [];
-    const outcome = known.find((one) => one.repository === repository) ?? known.find(({ id }) => id !== undefined);
+  for (const one of storedCommits(db)) {
+    const { commit, repository, certainty } = one;
+    const outcome = outcomeOf(one);
     const at = outcome?.repository ?? repository;
     const key = `${at}:${outcome?.id ?? commit}`;
     const isObserved = certainty === "observed" || commits.get(key)?.certainty === "observed";

@@ -14,6 +14,7 @@ import { sessionById } from "../store/sessions.ts";
 import { printLines } from "../text/ascii.ts";
 import { terminalOf, writeLines } from "../text/terminal.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
+import { changeInsteadOfSession, showChange } from "./show-change.ts";
 import { showsTitles, type TitlesOption, withPrompts } from "./titles.ts";
 
 export interface ShowOptions extends RefreshOption, TitlesOption {
@@ -24,15 +25,21 @@ export interface ShowOptions extends RefreshOption, TitlesOption {
 }
 
 /**
- * `openhook-otel show`: a session as a waterfall, from the spans that were or will be exported.
+ * `openhook-otel show`: a session as a waterfall, from the spans that were or will be exported; or the sessions behind a commit or change.
  *
- * @param session id, the beginning of one, or `<source>/<id>`; without it the one with the latest activity
+ * @param session id, the beginning of one, or `<source>/<id>`; without it the one with the latest activity. Or a commit, pull request,
+ *   ticket or branch
  * @returns exit code: 0
- * @throws UserError when there is no such session, more than one, or none at all yet
+ * @throws UserError when there is nothing with this name, more than one, or none at all yet
  */
 export async function show(session: string | undefined, options: ShowOptions, context: Context): Promise<number> {
   if (options.json && options.envelopes) throw new UserError("E_USAGE", "choose one of --json and --envelopes");
   await refreshed(options, context);
+  const change = session === undefined ? undefined : await changeInsteadOfSession(session, context);
+  if (change !== undefined) {
+    if (options.envelopes) throw new UserError("E_USAGE", "--envelopes prints one session: name a session");
+    return showChange(change, options, context);
+  }
   const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
   const settings = spanSettings({ loaded });
   const isData = options.envelopes || options.json;

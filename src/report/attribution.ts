@@ -86,6 +86,16 @@ export function changeKeyOf(dimension: ChangeDimension, attributed: Attributed):
   return change === undefined ? null : nameOfChange(change);
 }
 
+/**
+ * What distinguishes a commit or change from all others. A ticket is one in all repositories; the number of a pull request and the name
+ * of a branch belong to one.
+ */
+export function identityOf(one: StoredCommit | StoredChange): string {
+  if ("commit" in one) return one.commit;
+  if (one.url !== undefined) return one.url;
+  return `${one.changeKind} ${one.changeKind === "ticket" ? "" : (one.repository ?? "")} ${one.change}`;
+}
+
 /** `acme/shop#12`, `SHOP-12`, `fix/x`. */
 export function nameOfChange({ changeKind, change, url }: Pick<StoredChange, "changeKind" | "change" | "url">): string {
   if (changeKind !== "pull_request" && changeKind !== "issue") return change;

@@ -1,4 +1,4 @@
-import { CHANGE_DIMENSIONS } from "./attribution.ts";
+import { CHANGE_DIMENSIONS, type ChangeDimension } from "./attribution.ts";
 import { TIME_UNITS } from "./buckets.ts";
 
 /** What figures can be grouped by. */
@@ -27,6 +27,14 @@ export interface UsageQuery {
   readonly repository?: string;
   /** The number of a session in the store; includes its subagents' sessions. */
   readonly session?: number;
+  /** Only what led to certain commits or changes. */
+  readonly ledTo?: LedTo;
   /** IANA name. @default the machine's */
   readonly timeZone?: string;
+}
+
+/** Commits, pull requests, tickets or branches, by `identityOf`. */
+export interface LedTo {
+  readonly dimension: ChangeDimension;
+  readonly identities: ReadonlySet<string>;
 }

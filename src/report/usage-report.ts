@@ -54,11 +54,15 @@ export function usageReport(
     leftOut: all.length - rows.length,
     ...(isOverview && { agents: byAgent, models }),
     total: ofTools ? withoutCalls(total) : total,
-    unpriced: models
-      .filter(({ calls }) => (calls?.unpricedCalls ?? 0) > 0)
-      .sort((a, b) => (b.calls?.unpricedCalls ?? 0) - (a.calls?.unpricedCalls ?? 0)),
+    unpriced: unpricedOf(models),
   };
 }
+
+/** Rows of models with calls of unknown price, most calls first. */
+export const unpricedOf = (models: readonly UsageRow[]): readonly UsageRow[] =>
+  models
+    .filter(({ calls }) => (calls?.unpricedCalls ?? 0) > 0)
+    .toSorted((a, b) => (b.calls?.unpricedCalls ?? 0) - (a.calls?.unpricedCalls ?? 0));
 
 // --- internal ---
 

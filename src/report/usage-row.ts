@@ -17,7 +17,7 @@ export interface UsageRow {
   /** Agents of sessions whose usage is unknown: the agent never reports tokens, or the transcript was never read. */
   readonly agentsWithoutUsage: readonly string[];
   readonly sessionsWithoutUsage: number;
-  /** Of rows by commit, change, branch or ticket: the lowest of what they contain. Absent for rows of none of these. */
+  /** Of rows by commit, change, branch or ticket, and of what led to one of these: the lowest of what they contain. Absent for rows of none of these. */
   readonly certainty?: Certainty;
 }
 

@@ -1,6 +1,6 @@
 import type { Certainty } from "../model/changes.ts";
 import { TOKEN_KINDS } from "../model/token-kinds.ts";
-import { type Attribution, CHANGE_DIMENSIONS, type ChangeDimension, changeKeyOf } from "./attribution.ts";
+import { type Attribution, CHANGE_DIMENSIONS, type ChangeDimension, changeKeyOf, identityOf } from "./attribution.ts";
 import { type bucketsOf, compareBuckets, TIME_UNITS, type TimeUnit } from "./buckets.ts";
 import type { Dimension, UsageQuery } from "./query.ts";
 import type { CallFigures, Fact, ToolFigures } from "./usage-facts.ts";
@@ -42,7 +42,7 @@ export class UsageTable {
 
   readonly #attribution: Attribution | undefined;
 
-  /** @param attribution required for a grouping by commit, change, branch or ticket */
+  /** @param attribution required for a grouping by commit, change, branch or ticket, and for `ledTo` */
   constructor(query: UsageQuery, nameOf: ReturnType<typeof bucketsOf>, attribution: Attribution | undefined) {
     this.#query = query;
     this.#nameOf = nameOf;
@@ -51,10 +51,13 @@ export class UsageTable {
   }
 
   add(fact: Fact, session: CountedSession): void {
-    const { by, model } = this.#query;
+    const { by, model, ledTo } = this.#query;
     if (!this.parts[fact.kind]) return;
     if (model !== undefined && fact.kind === "calls" && fact.model !== model) return;
-    const of = by.some(isChangeDimension) ? this.#attribution?.at(session.root, fact.atMs ?? fact.timeMs) : undefined;
+    const isNeeded = ledTo !== undefined || by.some(isChangeDimension);
+    const of = isNeeded ? this.#attribution?.at(session.root, fact.atMs ?? fact.timeMs) : undefined;
+    const wanted = ledTo === undefined ? undefined : of?.[ledTo.dimension];
+    if (ledTo !== undefined && (wanted === undefined || !ledTo.identities.has(identityOf(wanted)))) return;
     const values = by.map((dimension) =>
       isChangeDimension(dimension)
         ? changeKeyOf(dimension, of ?? {})
@@ -67,6 +70,7 @@ export class UsageTable {
       this.#rows.set(id, row);
     }
     row.add(fact, session);
+    row.addCertainty(wanted?.certainty);
     for (const dimension of by) if (isChangeDimension(dimension)) row.addCertainty(of?.[dimension]?.certainty);
   }
 

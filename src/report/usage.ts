@@ -45,7 +45,7 @@ export function usageByGroupings(
     untilMs: query.untilMs === undefined ? Infinity : Math.ceil(query.untilMs / QUARTER_MS) * QUARTER_MS,
   };
   const nameOf = bucketsOf(query.timeZone);
-  const byChange = queries.some(({ by }) => by.some(isChangeDimension));
+  const byChange = query.ledTo !== undefined || queries.some(({ by }) => by.some(isChangeDimension));
   const attribution = byChange ? Attribution.of(db) : undefined;
   const tables = queries.map((one) => new UsageTable(one, nameOf, attribution));
   const add = (fact: Fact, isWithin = true): void => {

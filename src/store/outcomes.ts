@@ -47,6 +47,18 @@ export function putOutcomes(db: Database, outcomes: readonly StoredOutcome[]): v
 export const storedOutcomes = (db: Database): readonly StoredOutcome[] =>
   db.prepare("SELECT * FROM commit_outcomes ORDER BY repository, commit_id").all().map(toOutcome);
 
+/** Finds what became of a commit: in its repository, or, if that is unknown, in the one that has the commit. Absent: not checked yet. */
+export function outcomeFinder(
+  db: Database,
+): (commit: { readonly commit: string; readonly repository?: number }) => StoredOutcome | undefined {
+  const outcomes = new Map<string, StoredOutcome[]>();
+  for (const one of storedOutcomes(db)) outcomes.set(one.commit, [...(outcomes.get(one.commit) ?? []), one]);
+  return ({ commit, repository }) => {
+    const known = outcomes.get(commit) ?? [];
+    return known.find((one) => one.repository === repository) ?? known.find(({ id }) => id !== undefined);
+  };
+}
+
 export const hasCommits = (db: Database): boolean => db.prepare("SELECT 1 FROM commits LIMIT 1").get() !== undefined;
 
 // --- internal ---

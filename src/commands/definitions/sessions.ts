@@ -21,8 +21,11 @@ export function addSessionCommands(program: Command, { context, done, packageRoo
 
   program
     .command("show")
-    .description("show a session as a waterfall: turns, model calls, tools, tokens and cost")
-    .argument("[session]", "session id, or its beginning (default: the newest session)")
+    .description("show a session as a waterfall, or what a commit or pull request cost and the sessions behind it")
+    .argument(
+      "[name]",
+      "session id, commit, or the beginning of one; pull request (#12, its URL), ticket or branch (default: the newest session)",
+    )
     .option("--json", "print JSON", false)
     .option("--no-refresh", NO_REFRESH)
     .option("--no-titles", NO_TITLES)

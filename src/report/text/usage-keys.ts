@@ -4,7 +4,6 @@ import { printable, type Terminal, widthOf } from "../../text/terminal.ts";
 import { mondayOf } from "../buckets.ts";
 import type { Dimension } from "../query.ts";
 import type { UsageRow } from "../usage-row.ts";
-import { isChangeDimension } from "../usage-rows.ts";
 import type { UsageLine } from "./usage-line.ts";
 import { TIMES } from "./usage-order.ts";
 
@@ -26,7 +25,7 @@ export function keyColumns(by: readonly Dimension[]): readonly Column<UsageLine>
     rank: 20,
     cell: ({ row }) => (row.certainty === "inferred" ? "inferred" : ""),
   };
-  return by.some(isChangeDimension) ? [...keys, certainty] : keys;
+  return [...keys, certainty];
 }
 
 /** The texts of these columns, one list per row. */
@@ -68,12 +67,13 @@ export function unnamed(dimension: Dimension): string {
   return dimension === "repository" ? "(no repository known)" : `(no ${dimension})`;
 }
 
+/** Digits of a commit that are shown, and that git accepts. */
+export const COMMIT_LENGTH = 10;
+
 // --- internal ---
 
 /** Characters of a session id that are shown, if they distinguish the listed sessions. */
 const ID_LENGTH = 8;
-/** Digits of a commit that are shown, and that git accepts. */
-const COMMIT_LENGTH = 10;
 /** The widest figure and the gap before it. */
 const FIGURE_COLUMNS = 12;
 

@@ -1,0 +1,47 @@
+import { resolveRevision } from "../changes/resolve-revision.ts";
+import { type Context, UserError } from "../context.ts";
+import { findChanges, type NamedChange, repositoryNumber } from "../report/find-change.ts";
+import { KINDS } from "../report/text/change.ts";
+import { findGit } from "../repository/git-files.ts";
+import { readRepository } from "../repository/read.ts";
+import { withOpenStore } from "../sessions/open-store.ts";
+import { printable } from "../text/terminal.ts";
+
+/** What a name may mean. */
+export interface Named {
+  readonly found: readonly NamedChange[];
+  /** The commit that it names in the repository of the user's folder, though no session is known to have made it. */
+  readonly revision?: string;
+}
+
+/** Looks for commits and changes with a name; those of the repository in the user's folder come before others. */
+export async function findNamed(name: string, context: Context): Promise<Named> {
+  const place = await placeOf(context);
+  const find = (text: string) =>
+    withOpenStore(context, (db) => findChanges(db, text, place && repositoryNumber(db, place)));
+  const found = find(name) ?? [];
+  if (found.length > 0) return { found };
+  // HEAD, or an id that is shorter than what is stored
+  const revision = await resolveRevision(name, context);
+  return revision === undefined ? { found } : { found: find(revision) ?? [], revision };
+}
+
+/** Several things have the name. @param meanings how the user can name them */
+export function ambiguous(name: string, meanings: readonly string[]): UserError {
+  const shown = meanings.slice(0, MAX_MEANINGS).map(printable).join(", ");
+  const more = meanings.length > MAX_MEANINGS ? " and more" : "";
+  return new UserError("E_SESSION", `"${printable(name)}" can mean several things: ${shown}${more}`, 1);
+}
+
+export const describeChange = ({ kind, name, url, repository }: NamedChange): string =>
+  `${KINDS[kind]} ${url ?? name}${kind === "branch" && repository !== undefined ? ` in ${repository}` : ""}`;
+
+// --- internal ---
+
+const MAX_MEANINGS = 5;
+
+async function placeOf({ cwd }: Context): Promise<{ readonly url?: string; readonly gitDir: string } | undefined> {
+  const [git, repository] = await Promise.all([findGit(cwd), readRepository(cwd)]);
+  if (git === undefined) return undefined;
+  return { gitDir: git.commonDir, ...(repository?.url !== undefined && { url: repository.url }) };
+}

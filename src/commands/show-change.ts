@@ -1,0 +1,61 @@
+import { allAgents } from "../agents/registry.ts";
+import { loadConfigAndPrices } from "../config/own-prices.ts";
+import { type Context, UserError } from "../context.ts";
+import { suggest } from "../model/suggest.ts";
+import { changeJson } from "../report/change-json.ts";
+import { changeReport } from "../report/change-report.ts";
+import type { NamedChange } from "../report/find-change.ts";
+import { changeLines, shortId } from "../report/text/change.ts";
+import { withOpenStore } from "../sessions/open-store.ts";
+import { findSessions, recentSessions } from "../store/queries.ts";
+import { printLines } from "../text/ascii.ts";
+import { printable, terminalOf } from "../text/terminal.ts";
+import { ambiguous, describeChange, findNamed } from "./named-change.ts";
+
+/**
+ * The commit or change that the user named.
+ *
+ * @returns `undefined` if it is the name of a session, or there is no store yet
+ * @throws UserError if there is nothing with this name, or more than one
+ */
+export async function changeInsteadOfSession(name: string, context: Context): Promise<NamedChange | undefined> {
+  const { found, revision } = await findNamed(name, context);
+  const stored = withOpenStore(context, (db) => ({
+    newest: recentSessions(db, 1)[0],
+    sessions: findSessions(db, name, MAX_SESSIONS),
+  }));
+  if (stored?.newest === undefined) return undefined;
+  const { sessions, newest } = stored;
+  const [only] = found;
+  if (only !== undefined && found.length + sessions.length > 1) {
+    const ids = sessions.map((one) => `session ${one.source}/${one.sessionId}`);
+    throw ambiguous(name, [...ids, ...found.map(describeChange)]);
+  }
+  if (only !== undefined || sessions.length > 0) return only;
+  throw new UserError(
+    "E_SESSION",
+    revision === undefined
+      ? `no session begins with "${printable(name)}"; it is no commit, pull request, ticket or branch of a session either: ` +
+          `${suggest("sessions")} and ${suggest("report change")} list what is known, the newest is "${printable(newest.sessionId)}"`
+      : `no session is known to have made commit ${shortId(revision)}; ${suggest("report commit")} lists the commits that are known`,
+    1,
+  );
+}
+
+/** `openhook-otel show <commit>`, `<pull request>`: what it cost, and the sessions behind it. @returns exit code: 0 */
+export async function showChange(
+  change: NamedChange,
+  { json }: { readonly json: boolean },
+  context: Context,
+): Promise<number> {
+  const [agents] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
+  const report = withOpenStore(context, (db) => changeReport(db, agents, change));
+  if (report === undefined) return 0;
+  if (json) context.stdout.write(`${JSON.stringify(changeJson(report))}\n`);
+  else printLines(context, changeLines(report, terminalOf(context)));
+  return 0;
+}
+
+// --- internal ---
+
+const MAX_SESSIONS = 5;

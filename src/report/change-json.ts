@@ -1,0 +1,38 @@
+import { costSource } from "../telemetry/cost.ts";
+import { isoTime } from "../text/figures.ts";
+import type { ChangeReport, KnownCommit } from "./change-report.ts";
+import { rowJson } from "./usage-json.ts";
+import type { UsageRow } from "./usage-row.ts";
+
+/** A commit or change with the sessions behind it, as a JSON document. Unknown is `null`, never 0. */
+export const changeJson = ({ change, commits, total, rows, agents, models, unpriced }: ChangeReport) => ({
+  kind: change.kind,
+  name: change.name,
+  url: change.url ?? null,
+  repository: change.repository ?? null,
+  certainty: total?.certainty ?? null,
+  price_table: costSource().prices,
+  commits: commits.map(commitJson),
+  sessions: rows.map(rowWithCertainty),
+  agents: agents.map(rowWithCertainty),
+  models: models.map(rowWithCertainty),
+  total: total === undefined ? null : rowWithCertainty(total),
+  unpriced: unpriced.map(({ key, calls }) => ({ model: key.model ?? null, calls: calls?.unpricedCalls ?? 0 })),
+});
+
+/** A commit with what became of it. */
+export const commitJson = ({ commit, timeMs, certainty, outcome }: KnownCommit) => ({
+  commit,
+  time: isoTime(timeMs),
+  certainty,
+  fate: outcome?.fate ?? null,
+  reason: outcome?.reason ?? null,
+  rewritten: outcome?.rewritten ?? null,
+  reverted_by: outcome?.revertedBy ?? null,
+  landed_at: isoTime(outcome?.landedMs),
+  checked_at: isoTime(outcome?.checkedMs),
+});
+
+// --- internal ---
+
+const rowWithCertainty = (row: UsageRow) => ({ ...rowJson(row), certainty: row.certainty ?? null });

@@ -1,0 +1,88 @@
+import { suggest } from "../../model/suggest.ts";
+import { plural } from "../../text/figures.ts";
+import { flow, type Piece, printable, type Terminal, wrapped } from "../../text/terminal.ts";
+import type { ChangeReport, KnownCommit } from "../change-report.ts";
+import type { NamedChange } from "../find-change.ts";
+import { COMMIT_LENGTH } from "./usage-keys.ts";
+import { notesOf } from "./usage-notes.ts";
+import { usageTable } from "./usage-table.ts";
+
+/** A commit or change with the sessions behind it. */
+export function* changeLines(report: ChangeReport, terminal: Terminal): Generator<string> {
+  const { change, commits, rows, total, models } = report;
+  yield* flow(headOf(report), terminal);
+  if (change.kind !== "commit") {
+    const texts = commits.slice(0, MAX_COMMITS).map((one) => `${shortId(one.commit)} ${commitText(one)}`);
+    const more = commits.length - texts.length;
+    const all = [...texts, ...(more > 0 ? [`${more} more`] : [])].join("; ");
+    yield* wrapped({ text: "" }, `${plural(commits.length, "commit")}${all === "" ? "" : `: ${all}`}`, terminal);
+  } else if (change.isLater === true) {
+    yield* wrapped(
+      { text: "" },
+      `it has the work of ${commits.map(({ commit }) => shortId(commit)).join(", ")}`,
+      terminal,
+    );
+  }
+  yield "";
+  if (total === undefined) {
+    yield* wrapped({ text: "" }, nothingText(report), terminal);
+    return;
+  }
+  yield* usageTable(["session"], rows, total, terminal);
+  if (models.length > 1) {
+    yield "";
+    yield* usageTable(["model"], models, undefined, terminal);
+  }
+  yield "";
+  const notes = notesOf(report);
+  const isUnchecked = commits.some(({ outcome }) => outcome === undefined);
+  for (const note of isUnchecked ? [...notes, `${suggest("outcomes")} checks what became of commits`] : notes)
+    yield* wrapped({ text: "" }, note, terminal);
+}
+
+export const KINDS = {
+  commit: "commit",
+  pull_request: "pull request",
+  ticket: "ticket",
+  branch: "branch",
+} as const satisfies Record<NamedChange["kind"], string>;
+
+/** The digits of a commit that are shown. */
+export const shortId = (commit: string): string => commit.slice(0, COMMIT_LENGTH);
+
+/** Certainty and fate: `merged`, `inferred, gone`, `reverted by 3f2a1b9c0d`. */
+export const commitText = ({ certainty, outcome }: Pick<KnownCommit, "certainty" | "outcome">): string =>
+  [...(certainty === "inferred" ? ["inferred"] : []), fateText(outcome)].join(", ");
+
+/** What became of a commit: `merged as 3f2a1b9c0d (squash)`. */
+export function fateText(outcome: KnownCommit["outcome"]): string {
+  if (outcome === undefined) return "not checked yet";
+  const { fate, reason, rewritten, revertedBy } = outcome;
+  if (fate === "unknown") return reason === undefined ? "fate unknown" : `fate unknown: ${printable(reason)}`;
+  const as = rewritten === undefined ? "" : ` as ${shortId(rewritten.by)} (${rewritten.how})`;
+  return `${fate}${as}${revertedBy === undefined ? "" : ` by ${shortId(revertedBy)}`}`;
+}
+
+// --- internal ---
+
+const MAX_COMMITS = 8;
+
+function headOf({ change, commits, total }: ChangeReport): readonly (readonly Piece[])[] {
+  const { kind, name, url, repository, isLater } = change;
+  const [only] = commits;
+  const plain = (text: string): readonly Piece[] => [{ text: printable(text) }];
+  const certainty = kind === "commit" ? only?.certainty : total?.certainty;
+  return [
+    [{ text: printable(`${KINDS[kind]} ${kind === "commit" ? shortId(name) : name}`), style: "bold" }],
+    ...(repository === undefined || kind === "pull_request" ? [] : [plain(repository)]),
+    ...(url === undefined ? [] : [plain(url)]),
+    ...(certainty === undefined ? [] : [plain(certainty)]),
+    ...(kind === "commit" && isLater !== true ? [plain(fateText(only?.outcome))] : []),
+  ];
+}
+
+/** Why nothing counts for something that is known. */
+const nothingText = ({ change: { kind } }: ChangeReport): string =>
+  kind === "commit"
+    ? "no work counts for this commit: that of its session led to other commits"
+    : `no work counts for this ${KINDS[kind]}: a session showed it, but none is known to have worked on it`;
