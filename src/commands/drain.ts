@@ -83,7 +83,7 @@ export async function drainNow(
 
 // --- internal ---
 
-/** In a process of its own: it may take a minute in large repositories. */
+/** In a separate process: it may take a minute in large repositories. */
 function startOutcomes({ places: { stateDir }, nodePath, programPath, env }: Context): void {
   startDrain({ stateDir, nodePath, programPath }, env, ["--outcomes"]);
 }

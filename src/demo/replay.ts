@@ -90,7 +90,7 @@ function demoEnv(env: Env, { home, stateDir, configDir }: DemoPlaces): Env {
     HOME: home,
     USERPROFILE: home,
     APPDATA: configDir,
-    // An installed hook's record of its own state is there
+    // The state that an installed hook records is there
     LOCALAPPDATA: join(home, "AppData", "Local"),
     XDG_CONFIG_HOME: configDir,
     OPENHOOK_OTEL_HOME: stateDir,

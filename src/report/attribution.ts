@@ -108,7 +108,7 @@ export function nameOfChange({ changeKind, change, url }: Pick<StoredChange, "ch
 
 const NOTHING: Attributed = {};
 
-/** Work on these is no change of its own. */
+/** Work on these branches is not a change. */
 const DEFAULT_BRANCHES: ReadonlySet<string> = new Set(["main", "master", "trunk", "develop"]);
 
 const branchKey = (repository: number | undefined, branch: string | undefined): string =>

@@ -39,8 +39,8 @@ export interface ProcessIdentity {
 }
 
 /**
- * A lock by file name, for file systems on which the operating system's locks are not reliable: whoever creates the name has the
- * lock. The file names its holder and is renewed while it is held. The lock of a process of this machine that has ended is taken
+ * A lock by file name, for file systems on which the operating system's locks are not reliable: the process that creates the name
+ * has the lock. The file names its holder and is renewed while it is held. The lock of a process of this machine that has ended is taken
  * over immediately, that of another machine after `STALE_AFTER_MS` without renewal.
  *
  * @param path the name; created and removed here

@@ -83,7 +83,7 @@ describe("a drain", () => {
     expect(kept).toHaveLength(report.quarantined);
   });
 
-  test("quarantines payloads of an agent without a card, whoever registered the hook", async () => {
+  test("quarantines payloads of an agent without a card, no matter who registered the hook", async () => {
     const fixture = new InboxFixture();
     inbox = fixture;
     const payload = { hook_event_name: "pre_step", session_id: "s", parent_session_id: null, cwd: "/home/dev" };

@@ -15,7 +15,7 @@ import { exitCodeIn, isTask, mcpServerOf, spawnedIn } from "./texts.ts";
 
 export const SOURCE = "droid";
 
-/** SubagentStop is not needed: it names no subagent, and the subagent's own session ends with hooks of its own. */
+/** SubagentStop is not needed: it names no subagent, and the subagent's session sends its own end. */
 export const EVENTS = {
   SessionStart: "session.start",
   SessionEnd: "session.end",
@@ -38,7 +38,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   const native = p === undefined ? undefined : (first(p, ["hook_event_name", "hookEventName"]) ?? intake.event);
   const known = native === undefined ? undefined : typeOf(EVENTS, native);
   if (p === undefined || native === undefined || known === undefined) return [];
-  // A subagent is a process and session of its own; its start names the session that called it
+  // A subagent is a separate process and session; its start names the session that called it
   const callerId = known === "session.start" ? asString(p["calling_session_id"]) : undefined;
   const type = callerId === undefined ? known : "subagent.start";
   const isResumed = p["source"] === "resume" && asString(p["previous_session_id"]) === undefined;

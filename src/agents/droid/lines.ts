@@ -23,7 +23,7 @@ export interface LineState {
   models?: readonly string[] | undefined;
   /** The last message of the origin, while a fork's copies are read. */
   copiedUntil?: string | undefined;
-  /** Its copies were read, and nothing of its own yet. */
+  /** Only its copied lines were read so far. */
   isForked?: true | undefined;
   /** Status in the last error that Droid showed. */
   httpStatus?: number | undefined;

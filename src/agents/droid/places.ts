@@ -6,8 +6,8 @@ import { FolderMemory } from "../shared/transcript/folder-memory.ts";
 import { firstBytes } from "../shared/transcript/open.ts";
 import { type Dated, entriesIn, foldersBelow, located, oldestFirst, statFile } from "../shared/transcript/past.ts";
 
-// sessions/<working directory, dashed>/<session id>.jsonl, and <session id>.settings.json with its tokens. A subagent is a session
-// of its own, whose first line names the session and the call that started it.
+// sessions/<working directory, dashed>/<session id>.jsonl, and <session id>.settings.json with its tokens. A subagent is a separate
+// session, whose first line names the session and the call that started it.
 
 const SESSIONS = "sessions";
 const EXTENSION = ".jsonl";

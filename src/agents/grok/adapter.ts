@@ -46,7 +46,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   const cwd = asString(p["cwd"]);
   const reportedId = first(p, ["sessionId", "session_id"]);
   const childId = isStart ? first(p, ["subagentId", "subagent_id"]) : undefined;
-  // A subagent has a session id of its own; only its start names the parent
+  // A subagent has its own session id; only its start names the parent
   const session = sessionOf(SOURCE, intake, { payload: childId ?? reportedId, cwd });
   const promptId = first(p, ["promptId", "prompt_id"]);
   const isHelper = isStart || helperType !== undefined;

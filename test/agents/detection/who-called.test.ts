@@ -37,7 +37,7 @@ const detected = ({ event, env, payload }: RecordedPayload, source: string | und
 
 describe.each([...new Set(payloads.map(({ source }) => source))])("%s", (own) => {
   const sent = payloads.filter(({ source }) => source === own);
-  test(`is found whoever registered the hook, and if nobody is named${EQUAL[own] === undefined ? "" : `; not always: ${EQUAL[own]}`}`, () => {
+  test(`is found no matter who registered the hook, also if nobody is named${EQUAL[own] === undefined ? "" : `; not always: ${EQUAL[own]}`}`, () => {
     const others =
       EQUAL[own] === undefined
         ? [undefined, ...agents.map(({ source }) => source)].filter((source) => !isLike(own, source))

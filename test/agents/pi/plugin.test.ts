@@ -192,7 +192,7 @@ describe("helpers", () => {
     expect(new Set(events.map((event) => event.session_id))).toEqual(new Set([alone.session_id]));
   });
 
-  test("a process with a file is a session, whoever started it", () => {
+  test("a process with a file is a session, no matter what started it", () => {
     const { events } = play([at({ type: "session_start" }), at(user(1_000))], { OPENHOOK_OTEL_PI_PARENT: "another" });
     for (const event of events) expect(extrasOf(event).parent_session_id).toBeUndefined();
     expect(typesOf(events)).toEqual(["prompt.submit", "session.start"]);

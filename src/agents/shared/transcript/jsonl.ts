@@ -86,7 +86,7 @@ export const fingerprintOf = (first: Buffer, last: Buffer): string => `${digestO
 /** Bytes at either end that a fingerprint covers. */
 export const EDGE_BYTES = 512;
 
-/** A line with bytes of its own. */
+/** A line in a copy of its bytes. */
 export const wholeLine = (bytes: Buffer): JsonLine => ({
   bytes,
   isCut: false,
