@@ -28,6 +28,7 @@ import { writeStatusLine } from "./drain/statusline.ts";
 import { LOST_COUNT } from "./intake/inbox-file.ts";
 import { ENDED_BY_USER, ENDED_IDLE, ENDED_WITH_PROCESS } from "./model/session.ts";
 import { protectionOf } from "./privacy/protection.ts";
+import { hasUncounted } from "./store/changes.ts";
 import { type DrainScope, withDrainLock } from "./store/lock.ts";
 import { writeMeta } from "./store/meta.ts";
 import { LAST_DRAIN } from "./store/meta-keys.ts";
@@ -186,6 +187,7 @@ async function pass(work: Drain, options: DrainOptions): Promise<void> {
   await endWithProcess(work);
   await endIdle(work, options);
   await applyProjectSettingsBeforeSending(work);
+  await countWhatSessionsLedTo(work, options);
   await writeStatusLine(work);
   await sendQueued(work, options);
   if (options.lingers === true && (await endsSoon(work))) await sendQueued(work, options);
@@ -207,6 +209,14 @@ async function readRest(work: Drain, options: DrainOptions): Promise<void> {
     await endIdle(work, options);
     await sendQueued(work, options);
   }
+}
+
+/** Most drains have nothing to count, and do not load the code for it. */
+async function countWhatSessionsLedTo(work: Drain, { outcomes }: DrainOptions): Promise<void> {
+  if (outcomes === undefined && !hasUncounted(work.db)) return;
+  const { countChanges, countOutcomes } = await import("./drain/count-changes.ts");
+  countChanges(work);
+  if (outcomes !== undefined) countOutcomes(work);
 }
 
 const sendQueued = (work: Drain, options: DrainOptions): Promise<void> =>

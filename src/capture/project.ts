@@ -41,11 +41,15 @@ export function hasProjectSettings(drain: CaptureContext, folder: string | undef
   return settings.capture !== undefined || Object.keys(settings.attributes).length > 0;
 }
 
-/** Whether no commits and changes of a session are kept: its project or the user does not want it. */
-export const hasChangesOff = (
-  drain: CaptureContext,
-  { id, cwd = sessionById(drain.db, id).cwd }: StoredSession,
-): boolean => !drain.loaded.config.changes.enabled || settingsByFolder(drain).get(cwd ?? "")?.withoutChanges === true;
+/**
+ * Whether no commits and changes of a session are kept: its project or the user does not want it.
+ *
+ * @param cwd the folder that an event names: at capture level none the store knows no folder
+ */
+export const hasChangesOff = (drain: CaptureContext, session: StoredSession, cwd?: string): boolean => {
+  const folder = session.cwd ?? sessionById(drain.db, session.id).cwd ?? cwd ?? "";
+  return !drain.loaded.config.changes.enabled || settingsByFolder(drain).get(folder)?.withoutChanges === true;
+};
 
 /** Folders that events name. */
 export const foldersOf = (events: readonly Event[]): readonly (string | undefined)[] => events.map(({ cwd }) => cwd);

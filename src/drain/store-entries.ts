@@ -23,9 +23,16 @@ import type { Drain } from "./context.ts";
 /**
  * Entries → store. If a model call was counted and its record is more complete now, the difference is added to counters and to the
  * segment's sums. Call it inside the transaction that also stores the position, or the name of the inbox file.
+ *
+ * @param cwd the folder that their event names, if there is one
  */
-export function storeEntries(drain: Drain, session: StoredSession, entries: readonly TranscriptEntry[]): void {
-  const changesOff = entries.some(isChangeFact) && hasChangesOff(drain, session);
+export function storeEntries(
+  drain: Drain,
+  session: StoredSession,
+  entries: readonly TranscriptEntry[],
+  cwd?: string,
+): void {
+  const changesOff = entries.some(isChangeFact) && hasChangesOff(drain, session, cwd);
   const wanted = changesOff ? entries.filter((entry) => !isChangeFact(entry)) : entries;
   const kept = entriesAtLevel(drain, session, wanted);
   applyRevisions(drain, addEntries(drain.db, session, kept));

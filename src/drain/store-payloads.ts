@@ -75,7 +75,7 @@ export function storePayloads(drain: Drain, batch: PayloadBatch): readonly numbe
       if (assigned === undefined) continue;
       const { session, subagent } = assigned;
       const own = subagent === undefined ? entries : entries.map((e) => ({ ...e, agentId: e.agentId ?? subagent }));
-      storeEntries(drain, session, own);
+      storeEntries(drain, session, own, subagent === undefined ? events[0]?.cwd : undefined);
       storeContent(drain, session, content, levelOf(drain, session));
     }
     recordSelf(drain, steps);

@@ -8,11 +8,17 @@ import type { EntryOf, TranscriptEntry } from "./transcript.ts";
 export const isChangeFact = (entry: TranscriptEntry): entry is EntryOf<"commit"> | EntryOf<"change"> =>
   entry.kind === "commit" || entry.kind === "change";
 
+/** Work on these branches is no change of its own. */
+export const DEFAULT_BRANCHES: ReadonlySet<string> = new Set(["main", "master", "trunk", "develop"]);
+
 /** What is left of a branch's or ticket's name where names are not kept. */
 export const NO_NAME = "-";
 
 /** The key of a commit's entry: the digits that git always prints, so that a short and a full id are one commit. */
 export const commitKey = (commit: string): string => `commit:${commit.slice(0, 7)}`;
+
+/** Whether two ids are of one commit: one can have fewer digits than the other. */
+export const isSameCommit = (a: string, b: string): boolean => a.startsWith(b) || b.startsWith(a);
 
 /** The key of a change's entry. It reveals no name, so that it can stay where names are removed. */
 export const changeKey = ({ changeKind, change, url }: Pick<ChangeFact, "changeKind" | "change" | "url">): string =>

@@ -52,6 +52,8 @@ export interface CommitOutcome {
   readonly reason?: string;
   readonly rewritten?: Rewritten;
   readonly revertedBy?: string;
+  /** When the commit that took it back reached the default branch, in milliseconds since the epoch. */
+  readonly revertedMs?: number;
   /** When it reached the default branch, in milliseconds since the epoch. */
   readonly landedMs?: number;
   /** Absent: unknown, or the commit was never on the default branch. */

@@ -1,3 +1,4 @@
+import { DEFAULT_BRANCHES } from "../model/change-facts.ts";
 import type { Certainty, StoredChange, StoredCommit } from "../model/changes.ts";
 import { storedChanges, storedCommits } from "../store/changes.ts";
 import type { Database } from "../store/database.ts";
@@ -107,9 +108,6 @@ export function nameOfChange({ changeKind, change, url }: Pick<StoredChange, "ch
 // --- internal ---
 
 const NOTHING: Attributed = {};
-
-/** Work on these branches is not a change. */
-const DEFAULT_BRANCHES: ReadonlySet<string> = new Set(["main", "master", "trunk", "develop"]);
 
 const branchKey = (repository: number | undefined, branch: string | undefined): string =>
   `${repository ?? ""} ${branch ?? ""}`;

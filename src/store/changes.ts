@@ -76,6 +76,15 @@ export function forgetRepository(db: Database, session: number): void {
   ).run();
 }
 
+/** Whether there are commits or changes that are not in the counters as they are known now. */
+export const hasUncounted = (db: Database): boolean =>
+  db
+    .prepare(
+      `SELECT 1 FROM commits WHERE counted = 0 OR (counted = 1 AND certainty = 'observed')
+       UNION ALL SELECT 1 FROM changes WHERE counted = 0 LIMIT 1`,
+    )
+    .get() !== undefined;
+
 /** Every repository in which a stored session worked. */
 export const storedRepositories = (db: Database): readonly StoredRepository[] =>
   db

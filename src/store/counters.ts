@@ -49,6 +49,12 @@ function countNew(
   return counted;
 }
 
+/** Whether a fact is in the counters. @param key as in `countFacts` */
+export const isCounted = (db: Database, key: string): boolean =>
+  db.prepare("SELECT 1 FROM increments WHERE key = ?").get(key) !== undefined ||
+  isPrunedFact(db, "increment", key) ||
+  isCountedBefore(db, key);
+
 /** Adds increments without a fact, which the caller adds only once: the program's own metrics. */
 export function addSteps(
   db: Database,

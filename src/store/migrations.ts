@@ -378,4 +378,12 @@ export const MIGRATIONS: readonly string[] = [
   -- The CI job that ran the agent last: resource attributes as JSON
   ALTER TABLE sessions ADD COLUMN pipeline TEXT;
   `,
+  `
+  -- counted: 1, counted as inferred; 2, as observed. A commit can become observed after it was counted
+  DROP INDEX commits_uncounted;
+  CREATE INDEX commits_uncounted ON commits (session) WHERE counted = 0 OR (counted = 1 AND certainty = 'observed');
+
+  -- When the commit that took another one back reached the default branch
+  ALTER TABLE commit_outcomes ADD COLUMN reverted_ms REAL;
+  `,
 ];

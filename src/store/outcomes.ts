@@ -11,7 +11,7 @@ export interface StoredOutcome extends CommitOutcome {
 
 /**
  * Writes what became of commits. Each commit has one row, however often it is checked: what is unknown now does not replace what was
- * known before. Outcomes of commits that are no longer stored are removed.
+ * known before. Outcomes of commits and repositories that are no longer stored are left out or removed.
  */
 export function putOutcomes(db: Database, outcomes: readonly StoredOutcome[]): void {
   const put = db.prepare(PUT);
@@ -28,6 +28,7 @@ export function putOutcomes(db: Database, outcomes: readonly StoredOutcome[]): v
         one.rewritten?.by ?? null,
         one.rewritten?.how ?? null,
         one.revertedBy ?? null,
+        one.revertedMs ?? null,
         one.landedMs ?? null,
         lines?.written ?? null,
         lines?.now ?? null,
@@ -70,6 +71,7 @@ const VALUES = [
   "rewritten_by",
   "rewritten_how",
   "reverted_by",
+  "reverted_ms",
   "landed_ms",
   "lines_written",
   "lines_now",
@@ -92,7 +94,8 @@ const LASTING: ReadonlySet<string> = new Set([
 const IS_KNOWN = "excluded.fate <> 'unknown' OR commit_outcomes.fate = 'unknown'";
 
 const PUT = `INSERT INTO commit_outcomes (repository, commit_id, checked_ms, ${VALUES.join(", ")})
-  VALUES (${Array.from({ length: VALUES.length + 3 }, () => "?").join(", ")})
+  SELECT ${Array.from({ length: VALUES.length + 3 }, (_, at) => `?${at + 1}`).join(", ")}
+  WHERE EXISTS (SELECT 1 FROM repositories WHERE id = ?1)
   ON CONFLICT (repository, commit_id) DO UPDATE SET checked_ms = excluded.checked_ms, ${VALUES.map((name) =>
     LASTING.has(name)
       ? `${name} = coalesce(excluded.${name}, ${name})`
@@ -117,6 +120,7 @@ function toOutcome(row: Row): StoredOutcome {
     reason: textIn(row, "reason"),
     rewritten: by === undefined ? undefined : { by, how: how as Rewritten["how"] },
     revertedBy: textIn(row, "reverted_by"),
+    revertedMs: numberIn(row, "reverted_ms"),
     landedMs: numberIn(row, "landed_ms"),
     lines: written === undefined ? undefined : defined({ written, now: numberIn(row, "lines_now"), after }),
     attested: JSON.parse(textIn(row, "attested") ?? "[]") as readonly Attestation[],

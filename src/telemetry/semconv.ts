@@ -91,6 +91,18 @@ export const OPENHOOK_REQUEST_ID = "openhook.request.id";
 export const OPENHOOK_SUBAGENT = "openhook.subagent";
 export const OPENHOOK_TOKEN_TYPE = "openhook.token.type";
 export const OPENHOOK_LINE_CHANGE = "openhook.code.change";
+/** Who made a commit: `observed` or `inferred`, see model/changes.ts. */
+export const OPENHOOK_CERTAINTY = "openhook.commit.certainty";
+/** What a commit reached: `merged`, `reverted` or `gone`. */
+export const OPENHOOK_COMMIT_FATE = "openhook.commit.fate";
+/** What became of the lines that a commit added: `kept`, `reworked` or `reverted`. */
+export const OPENHOOK_LINE_FATE = "openhook.code.fate";
+/** Days since the commit reached the default branch: 1, 7 or 30. */
+export const OPENHOOK_LINE_AGE = "openhook.code.age_days";
+/** `pull_request`, `issue`, `ticket` or `branch`. */
+export const OPENHOOK_CHANGE_KIND = "openhook.change.kind";
+/** Whether a tool call created the change. */
+export const OPENHOOK_CHANGE_CREATED = "openhook.change.created";
 /** In the program's own metrics: the agent that sent a payload or wrote a transcript, and its version. */
 export const OPENHOOK_SOURCE = "openhook.source";
 export const OPENHOOK_SOURCE_VERSION = "openhook.source.version";

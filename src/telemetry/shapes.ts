@@ -138,6 +138,18 @@ export const SHAPES = {
   ),
   lines: counter("openhook.code.lines", "{line}", "Lines added and removed by edits"),
   compactions: counter("openhook.compaction.count", "{compaction}", "Context compactions"),
+  commits: counter("openhook.commit.count", "{commit}", "Commits that sessions led to, by certainty"),
+  commitFates: counter(
+    "openhook.commit.fate.count",
+    "{commit}",
+    "Commits that were merged, reverted or lost: each at most once per fate",
+  ),
+  commitLines: counter(
+    "openhook.commit.lines",
+    "{line}",
+    "Lines of merged commits: kept, reworked or reverted 1, 7 and 30 days later",
+  ),
+  changes: counter("openhook.change.count", "{change}", "Pull requests, issues, tickets and branches of sessions"),
   rateLimitUsage: gauge("openhook.rate_limit.usage", "1", "Used share of a subscription's limit, until its reset"),
   rateLimitReset: gauge("openhook.rate_limit.reset.time", "s", "Unix time at which a limit is reset"),
 } as const;

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { storedChanges, storedCommits, storedRepositories } from "../../src/store/changes.ts";
+import { counterValues } from "../../src/store/counters.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { Work } from "./work.ts";
 
@@ -33,6 +34,7 @@ test("a printed commit has its whole id, kind, branch and repository", async () 
     commits: storedCommits(db),
     changes: storedChanges(db).map(({ changeKind, change, certainty }) => `${changeKind} ${change} ${certainty}`),
     repositories: storedRepositories(db).map(({ url }) => url),
+    counted: counterValues(db).flatMap(({ metric, value }) => (/commit|change/.test(metric) ? [[metric, value]] : [])),
     all: JSON.stringify(["events", "entries", "spans", "commits"].map((t) => db.prepare(`SELECT * FROM ${t}`).all())),
   }));
   expect(found.commits).toMatchObject([
@@ -46,6 +48,11 @@ test("a printed commit has its whole id, kind, branch and repository", async () 
     },
   ]);
   expect(found.changes).toEqual(["branch fix/SHOP-12-UTF-8 observed", "ticket SHOP-12 observed"]);
+  expect(found.counted).toEqual([
+    ["openhook.change.count", 1],
+    ["openhook.change.count", 1],
+    ["openhook.commit.count", 1],
+  ]);
   expect(found.repositories).toEqual(["https://github.com/acme/shop.git"]);
   expect(found.all).not.toContain("secret subject");
 });

@@ -18,6 +18,8 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/agents/replies.test.ts": "the reply of every registered hook; intake/hook.test.ts has those of the cards",
   "test/agents/cli-wrapper/wrapper.test.ts": "the wrapper in every shell; commands/wrap.test.ts runs it once",
   "test/agents/codex/packed.test.ts": "compressed rollouts of all kinds; shared/unpacked.test.ts reads the format",
+  "test/changes/counts.test.ts":
+    "commits and changes in the counters; changes/drain.test.ts counts commits, store/counters.test.ts has the rules",
   "test/changes/facts.test.ts": "who made the commits of every situation; changes/drain.test.ts has the rules",
   "test/changes/git.test.ts": "git in odd repositories; changes/follow.test.ts follows commits",
   "test/intake/hook-soon.test.ts": "one drain for many events, which takes seconds; intake/hook.test.ts starts drains",

@@ -120,6 +120,8 @@ async function withReverts(
   const reverts = await revertsOf(git, history, landed);
   return outcomes.map((outcome) => {
     const revertedBy = reverts.get(outcome.landed ?? "");
-    return revertedBy === undefined ? outcome : { ...outcome, fate: "reverted", revertedBy };
+    if (revertedBy === undefined) return outcome;
+    const revertedMs = history.timeOf(history.landingOf(revertedBy) ?? revertedBy);
+    return { ...outcome, fate: "reverted", revertedBy, ...(revertedMs !== undefined && { revertedMs }) };
   });
 }
