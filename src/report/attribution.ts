@@ -28,10 +28,7 @@ export class Attribution {
   readonly #known = new Map<string, Attributed>();
 
   constructor(commits: readonly StoredCommit[], changes: readonly StoredChange[]) {
-    const observed = new Set(commits.flatMap((one) => (one.certainty === "observed" ? [one.commit] : [])));
-    // Several sessions can work in one folder; the one that made the commit is known
-    const own = commits.filter((one) => one.certainty === "observed" || !observed.has(one.commit));
-    this.#commits = bySession(own);
+    this.#commits = bySession(ownCommits(commits));
     this.#changes = bySession(changes);
     this.#pulls = grouped(
       changes.filter(({ changeKind, branch }) => changeKind === "pull_request" && branch !== undefined),
@@ -78,6 +75,12 @@ export class Attribution {
       ...(change !== undefined && { change }),
     };
   }
+}
+
+/** Without inferred commits that another session is known to have made: several can work in one folder. */
+export function ownCommits(commits: readonly StoredCommit[]): readonly StoredCommit[] {
+  const observed = new Set(commits.flatMap((one) => (one.certainty === "observed" ? [one.commit] : [])));
+  return commits.filter((one) => one.certainty === "observed" || !observed.has(one.commit));
 }
 
 /** The key of a report's row. @returns `null` for none */

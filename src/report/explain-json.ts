@@ -1,5 +1,6 @@
 import { costSource } from "../telemetry/cost.ts";
 import { isoTime } from "../text/figures.ts";
+import { commitJson } from "./change-json.ts";
 import type { Explanation } from "./explain.ts";
 import type { Share } from "./explain-money.ts";
 import { findingsOf } from "./findings.ts";
@@ -8,13 +9,21 @@ import { unknownsOf } from "./unknowns.ts";
 
 /** The whole explanation as a JSON document. Unknown is `null`, never 0. */
 export function explainJson(explanation: Explanation) {
-  const { view, time, money, habits } = explanation;
+  const { view, time, money, habits, results } = explanation;
   const shares = <T>(all: readonly Share<T>[], name: (of: T) => Readonly<Record<string, unknown>>) =>
     all.map(({ of, sums }) => ({ ...name(of), ...sumsJson(sums, view.facts) }));
   return {
     ...headJson(view),
     findings: findingsOf(explanation),
     unknown: unknownsOf(explanation),
+    commits: results.commits.map(commitJson),
+    changes: results.changes.map(({ kind, name, url, certainty, isCreated }) => ({
+      kind,
+      name,
+      url: url ?? null,
+      certainty,
+      created: isCreated,
+    })),
     time:
       time === undefined
         ? null

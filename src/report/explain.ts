@@ -6,6 +6,7 @@ import type { Totals } from "../telemetry/totals.ts";
 import { type Habits, habitsOf } from "./explain-habits.ts";
 import { type MoneySpent, moneySpent, placedCalls } from "./explain-money.ts";
 import { type TimeSpent, timeSpent } from "./explain-time.ts";
+import { type SessionResults, sessionResults } from "./session-results.ts";
 import type { SessionView } from "./session-view.ts";
 
 /** Where the time and money of one session went. */
@@ -15,6 +16,7 @@ export interface Explanation {
   readonly time: TimeSpent | undefined;
   readonly money: MoneySpent;
   readonly habits: Habits;
+  readonly results: SessionResults;
 }
 
 /** Explains one session. Only reads the store. */
@@ -29,5 +31,6 @@ export function explain(db: Database, view: SessionView, { agents }: Pick<Sessio
     time: timeSpent(view),
     money: moneySpent(view, calls),
     habits: habitsOf(db, view, calls, compactions),
+    results: sessionResults(db, view),
   };
 }

@@ -2,6 +2,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { explain } from "../../src/commands/explain.ts";
 import { show } from "../../src/commands/show.ts";
 import type { UserError } from "../../src/context.ts";
 import { usage } from "../../src/report/usage.ts";
@@ -120,10 +121,31 @@ test("a pull request has the sessions on its branch, its commits, and what becam
     /^pull request acme\/shop#12 · https:\/\/github.com\/acme\/shop\/pull\/12 · observed\n2 commits: /,
   );
   expect(text).toContain(
-    `${heads[0]?.slice(0, 10)} merged as 5555555555 (squash); ${heads[1]?.slice(0, 10)} not checked yet`,
+    `${heads[0]?.slice(0, 10)}, merged as 5555555555 (squash); ${heads[1]?.slice(0, 10)}, not checked yet`,
   );
   expect(text).toMatch(/\nacme\/two .*\nacme\/one |\nacme\/one .*\nacme\/two /);
   expect(text).toMatch(/\ncost: list prices/);
+});
+
+test("explain says what a session led to: commits with what became of them, and changes", async () => {
+  const explained = async (name: string, json: boolean) => {
+    const { context, out } = contextAt(work.inbox.places, { columns: 200 });
+    expect(await explain(name, { json }, context)).toBe(0);
+    return out().replace(SGR, "");
+  };
+  const [first, second] = heads.map((head) => head.slice(0, 10));
+  expect(await explained("one", false)).toContain(
+    `\n- It made 1 commit: ${first}, merged as 5555555555 (squash).\n- Its work counts for pull request acme/shop#12.\n`,
+  );
+  expect(await explained("two", false)).toContain(
+    `\n- It made 1 commit: ${second}, not checked yet.\n- It created pull request acme/shop#12.\n`,
+  );
+  expect(await explained("four", false)).not.toMatch(/It made|It created|Its work counts/);
+  expect(JSON.parse(await explained("two", true))).toMatchObject({
+    commits: [{ commit: heads[1], certainty: "observed", fate: null }],
+    changes: [{ kind: "pull_request", name: "acme/shop#12", certainty: "observed", created: true }],
+  });
+  expect(JSON.parse(await explained("four", true))).toMatchObject({ commits: [], changes: [] });
 });
 
 test("the repository of the folder decides which number is meant; elsewhere it is ambiguous", async () => {

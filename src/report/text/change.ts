@@ -12,10 +12,8 @@ export function* changeLines(report: ChangeReport, terminal: Terminal): Generato
   const { change, commits, rows, total, models } = report;
   yield* flow(headOf(report), terminal);
   if (change.kind !== "commit") {
-    const texts = commits.slice(0, MAX_COMMITS).map((one) => `${shortId(one.commit)} ${commitText(one)}`);
-    const more = commits.length - texts.length;
-    const all = [...texts, ...(more > 0 ? [`${more} more`] : [])].join("; ");
-    yield* wrapped({ text: "" }, `${plural(commits.length, "commit")}${all === "" ? "" : `: ${all}`}`, terminal);
+    const named = commits.length === 0 ? "" : `: ${commitTexts(commits, MAX_COMMITS)}`;
+    yield* wrapped({ text: "" }, `${plural(commits.length, "commit")}${named}`, terminal);
   } else if (change.isLater === true) {
     yield* wrapped(
       { text: "" },
@@ -50,9 +48,16 @@ export const KINDS = {
 /** The digits of a commit that are shown. */
 export const shortId = (commit: string): string => commit.slice(0, COMMIT_LENGTH);
 
-/** Certainty and fate: `merged`, `inferred, gone`, `reverted by 3f2a1b9c0d`. */
-export const commitText = ({ certainty, outcome }: Pick<KnownCommit, "certainty" | "outcome">): string =>
-  [...(certainty === "inferred" ? ["inferred"] : []), fateText(outcome)].join(", ");
+/** `280cbf6a6c, merged as 5555555555 (squash); 3f2a1b9c0d, inferred, gone; 4 more`. */
+export function commitTexts(commits: readonly KnownCommit[], limit: number): string {
+  const shown = commits
+    .slice(0, limit)
+    .map(({ commit, certainty, outcome }) =>
+      [shortId(commit), ...(certainty === "inferred" ? ["inferred"] : []), fateText(outcome)].join(", "),
+    );
+  const more = commits.length - shown.length;
+  return [...shown, ...(more > 0 ? [`${more} more`] : [])].join("; ");
+}
 
 /** What became of a commit: `merged as 3f2a1b9c0d (squash)`. */
 export function fateText(outcome: KnownCommit["outcome"]): string {

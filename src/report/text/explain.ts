@@ -5,13 +5,15 @@ import type { Explanation } from "../explain.ts";
 import { findingsOf } from "../findings.ts";
 import { unknownsOf } from "../unknowns.ts";
 import { moneyTable, timeTable } from "./explain-tables.ts";
+import { resultSentences } from "./session-results.ts";
 
-/** An explanation for people: findings, where the time went, where the money went, notes. @param title the agent's */
+/** An explanation for people: what the session led to, findings, where the time went, where the money went, notes. @param title the agent's */
 export function* explanationLines(explanation: Explanation, title: string, terminal: Terminal): Generator<string> {
   yield* flow(identity(explanation, title), terminal);
   const findings = findingsOf(explanation).slice(0, MAX_FINDINGS);
-  if (findings.length > 0) yield "";
-  for (const { text } of findings) yield* wrapped({ text: "- ", style: "dim" }, text, terminal);
+  const sentences = [...resultSentences(explanation.results), ...findings.map(({ text }) => text)];
+  if (sentences.length > 0) yield "";
+  for (const text of sentences) yield* wrapped({ text: "- ", style: "dim" }, text, terminal);
   for (const lines of [timeTable(explanation, terminal), moneyTable(explanation, terminal)]) {
     yield* afterSpace(lines);
   }
