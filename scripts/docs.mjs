@@ -195,7 +195,7 @@ function commands() {
     if (run.status !== 0) throw new Error(`openhook-otel ${args.join(" ")} --help failed: ${run.stderr}`);
     return run.stdout.trim();
   };
-  const names = [...help().matchAll(/^ {2}([a-z]+)(?= |\n)/gm)].map(([, name]) => name);
+  const names = [...help().matchAll(/^ {2}([a-z-]+)(?= |\n)/gm)].map(([, name]) => name);
   return names.map((name) => `## ${name}\n\n\`\`\`text\n${help(name)}\n\`\`\``).join("\n\n");
 }
 

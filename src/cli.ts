@@ -2,6 +2,7 @@ import { dirname } from "node:path";
 import { addAgentCommands } from "./commands/definitions/agents.ts";
 import { addCollectCommands } from "./commands/definitions/collect.ts";
 import { addDataCommands } from "./commands/definitions/data.ts";
+import { addResultCommands } from "./commands/definitions/results.ts";
 import { addSessionCommands } from "./commands/definitions/sessions.ts";
 import { addToolCommands } from "./commands/definitions/tools.ts";
 import { runProgram } from "./program.ts";
@@ -9,6 +10,7 @@ import { runProgram } from "./program.ts";
 runProgram(dirname(__dirname), [
   addAgentCommands,
   addSessionCommands,
+  addResultCommands,
   addCollectCommands,
   addDataCommands,
   addToolCommands,

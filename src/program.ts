@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { Command, CommanderError } from "commander";
+import { groupCommands } from "./commands/definitions/groups.ts";
 import type { CommandSetup } from "./commands/definitions/setup.ts";
 import { refuseSurplusArguments } from "./commands/definitions/surplus.ts";
 import { lastingNode } from "./config/lasting-node.ts";
@@ -106,7 +107,7 @@ async function main(
 }
 
 function emptyProgram(): Command {
-  return new Command("openhook-otel")
+  return groupCommands(new Command("openhook-otel"))
     .description(
       "See what AI coding agents really do: their hooks and transcripts as OpenTelemetry traces and metrics.",
     )

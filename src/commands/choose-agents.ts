@@ -11,30 +11,33 @@ import {
 import { isInteractive, promptStreams } from "./prompts.ts";
 
 /**
- * Asks which of the found agents to enable; all are selected at first.
+ * Asks which of the found agents to enable; all are selected at first. Does not ask if all are enabled already.
  *
- * @returns the selected ones, none when the user cancels
+ * @returns the selected ones; `undefined` when the user cancels
  * @throws UserError when this is no terminal
  */
 export async function chooseAgents(
   found: readonly PresentAgent[],
   scope: Scope,
   context: Context,
-): Promise<readonly PresentAgent[]> {
+): Promise<readonly PresentAgent[] | undefined> {
   const names = found.map(({ agent }) => agent.source);
+  const states = await Promise.all(found.map(({ installer }) => stateOf(installer, scope, context)));
+  if (states.every(({ isEnabled }) => isEnabled)) return found;
   if (!isInteractive(context)) {
     throw new UserError(
       "E_CONFIRM",
       `found ${names.join(", ")}: name the agents to enable, pass --yes for all, or run it in a terminal to choose`,
     );
   }
-  const options = await Promise.all(
-    found.map(async ({ agent, installer, version }) => ({
+  const options = found.map(({ agent, version }, index) => {
+    const { isEnabled = false, files = "" } = states[index] ?? {};
+    return {
       value: agent.source,
       label: version === undefined ? agent.title : `${agent.title} ${version}`,
-      hint: await hintOf(installer, scope, context),
-    })),
-  );
+      hint: isEnabled ? `enabled already in ${files}` : files,
+    };
+  });
   const choice = await multiselect({
     message: "Register the hook with these agents? Space toggles, Enter confirms",
     options,
@@ -42,15 +45,24 @@ export async function chooseAgents(
     required: false,
     ...promptStreams(context),
   });
-  if (isCancel(choice)) return [];
+  if (isCancel(choice)) return undefined;
   return found.filter(({ agent }) => choice.includes(agent.source));
 }
 
 // --- internal ---
 
-async function hintOf(installer: InstallableAgent["installer"], scope: Scope, context: Context): Promise<string> {
+interface EnabledState {
+  readonly isEnabled: boolean;
+  /** Paths of the agent's settings, for display. */
+  readonly files: string;
+}
+
+async function stateOf(
+  installer: InstallableAgent["installer"],
+  scope: Scope,
+  context: Context,
+): Promise<EnabledState> {
   const paths = await installer.paths(scope, targetOf(context));
   const files = await readSettingsFiles(paths).catch(() => []);
-  const isEnabled = installer.registered(files).length > 0;
-  return isEnabled ? `enabled already in ${listed(paths)}` : listed(paths);
+  return { isEnabled: installer.registered(files).length > 0, files: listed(paths) };
 }

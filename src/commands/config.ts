@@ -9,13 +9,7 @@ import { type Context, UserError } from "../context.ts";
 import { refuseSudo } from "../registration/sudo.ts";
 import { printable } from "../text/terminal.ts";
 import { getSetting, showConfig } from "./config-show.ts";
-
-export type ConfigAction =
-  | { readonly kind: "show"; readonly json: boolean }
-  | { readonly kind: "get"; readonly key: string }
-  | { readonly kind: "set"; readonly key: string; readonly value: string }
-  | { readonly kind: "unset"; readonly key: string }
-  | { readonly kind: "path" };
+import type { ConfigAction } from "./definitions/config.ts";
 
 /**
  * `openhook-otel config`: shows and changes the user's settings. Header values and secrets in addresses are masked.

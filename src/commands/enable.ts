@@ -1,4 +1,3 @@
-import { recordVariables } from "../config/recorded-variables.ts";
 import type { Context } from "../context.ts";
 import { type EnablePlan, enabledText, hasChanges, planEnable } from "../registration/enable-plan.ts";
 import { writeEnable } from "../registration/enable-write.ts";
@@ -9,7 +8,7 @@ import { folderOf, isCopy } from "../registration/installed-copy.ts";
 import { installerFindings, type PresentAgent, presentAgents } from "../registration/present-agents.ts";
 import { type AgentLookup, namedAgents, type Scope, scopeOf, withUserErrors } from "../registration/settings-edit.ts";
 import { plainStatusLineText, refuseStatusLineOf, statusLineText } from "../registration/status-line.ts";
-import { variablesToRecord } from "../registration/variables-to-record.ts";
+import { recordOwnVariables } from "../registration/variables-to-record.ts";
 import { loadNativePart } from "../store/native-part.ts";
 import { printLines } from "../text/ascii.ts";
 import { unifiedDiff } from "../text/diff.ts";
@@ -27,6 +26,8 @@ export interface EnableOptions {
   readonly statusline?: boolean;
   /** The shipped hook program, absolute: `hook.sh`, on Windows `hook.cjs`. */
   readonly hookSource: string;
+  /** Chooses among the agents found, if none was named. @default asks the user */
+  readonly choose?: typeof chooseAgents;
 }
 
 /**
@@ -53,7 +54,8 @@ export async function enable(
     const found: readonly PresentAgent[] = isNamed
       ? await namedAgents(names, scope, agents)
       : await presentAgents(scope, context, agents);
-    const chosen = isNamed || options.yes || dryRun ? found : await chooseAgents(found, scope, context);
+    const choose = options.choose ?? chooseAgents;
+    const chosen = isNamed || options.yes || dryRun ? found : ((await choose(found, scope, context)) ?? []);
     if (chosen.length === 0) {
       context.stdout.write("Nothing was changed.\n");
       return 1;
@@ -107,14 +109,4 @@ function showDryRun(plans: readonly EnablePlan[], { stdout, places }: Context): 
     }
   }
   stdout.write(`Dry run: nothing was written. The hook program would be ${places.hookPath}\n`);
-}
-
-/** Drains that hooks start then recognise the user's values, also where a repository names the same variable. */
-async function recordOwnVariables(context: Context): Promise<void> {
-  const { own, theirs } = await variablesToRecord(context);
-  await recordVariables(own, context.places.stateDir);
-  const lines = [...theirs].map(
-    ([name, path]) => `! ${name} is not recorded, because ${path} names it: run enable in your home folder instead`,
-  );
-  printLines(context, lines.map(printable));
 }

@@ -5,7 +5,7 @@ import { DrainLog } from "../drain/log.ts";
 import { agentsToImport, requireDestination } from "../import/choose.ts";
 import type { Exported } from "../import/export.ts";
 import { importJson } from "../import/json.ts";
-import { type ImportReport, importSessions } from "../import/run.ts";
+import { type ImportOptions, type ImportReport, importSessions } from "../import/run.ts";
 import { printImport } from "../import/text.ts";
 import { readersFor } from "../import/threads.ts";
 import { asUserError } from "../import/user-error.ts";
@@ -26,6 +26,8 @@ export interface ImportCommandOptions {
   /** Also export the imported sessions. */
   readonly export: boolean;
   readonly json: boolean;
+  /** Gets what a dry run found, and returns whether to import it. @default does not ask */
+  readonly confirm?: (found: ImportReport | undefined, agents: readonly Agent[]) => Promise<boolean>;
   /** Aborted by Ctrl-C. */
   readonly stop: AbortSignal;
 }
@@ -51,18 +53,19 @@ export async function importPast(
   if (!options.dryRun) await renewCopy(context);
   const progress = new ProgressLine(context);
   try {
-    const report = await whenNoDrain(deps, () =>
-      importSessions(deps, {
-        agents: agents.map(({ source }) => source),
-        env: context.env,
-        ...(sinceMs !== undefined && { sinceMs }),
-        dryRun: options.dryRun,
-        again: options.again === true,
-        readers: (drain, bytes) => readersFor(drain, bytes, context),
-        onProgress: progress.show,
-        signal: options.stop,
-      }),
-    );
+    const work: ImportOptions = {
+      agents: agents.map(({ source }) => source),
+      env: context.env,
+      ...(sinceMs !== undefined && { sinceMs }),
+      dryRun: options.dryRun,
+      again: options.again === true,
+      readers: (drain, bytes) => readersFor(drain, bytes, context),
+      onProgress: progress.show,
+      signal: options.stop,
+    };
+    const { confirm } = options;
+    if (confirm && !(await confirm(await importSessions(deps, { ...work, dryRun: true }), agents))) return 0;
+    const report = await whenNoDrain(deps, () => importSessions(deps, work));
     progress.clear();
     // Drain before the export: the inbox may hold events of these sessions, which would reopen an exported one
     const hasHooks = report.fromHooks.length > 0 || report.isDrainRequested || options.export;

@@ -20,12 +20,19 @@ export async function confirmEdit(
   if (!isInteractive(context)) {
     throw new UserError("E_CONFIRM", `this edits agents' settings: ${remedy}, or run it in a terminal`);
   }
-  const choice = await confirm({ message, ...promptStreams(context) });
-  return !isCancel(choice) && choice;
+  return (await askYesNo(message, context)) === "yes";
 }
 
-/** Whether the user can be asked. */
-export const isInteractive = ({ stdin, stdout }: Context): boolean => stdin.isTTY === true && stdout.isTTY === true;
+/** Asks a question on a terminal; Ctrl-C and Escape cancel. */
+export async function askYesNo(message: string, context: Context): Promise<"yes" | "no" | "cancelled"> {
+  const choice = await confirm({ message, ...promptStreams(context) });
+  if (isCancel(choice)) return "cancelled";
+  return choice ? "yes" : "no";
+}
+
+/** Whether the user can be asked. Some CI services give jobs a terminal, but nobody answers. */
+export const isInteractive = ({ stdin, stdout, env }: Context): boolean =>
+  stdin.isTTY === true && stdout.isTTY === true && ["", "0", "false", undefined].includes(env["CI"]);
 
 /** Where a prompt reads and writes. */
 export const promptStreams = ({ stdin, stdout }: Context) => ({

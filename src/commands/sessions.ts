@@ -8,6 +8,7 @@ import { summarise } from "../report/session-summary.ts";
 import { titleOf } from "../report/session-title.ts";
 import { sessionTable } from "../report/text/session-list.ts";
 import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
+import { sessionCounts } from "../store/queries.ts";
 import { sessionById } from "../store/sessions.ts";
 import { printLines } from "../text/ascii.ts";
 import { terminalOf } from "../text/terminal.ts";
@@ -72,6 +73,10 @@ export async function sessions(options: SessionsOptions, context: Context): Prom
   }
   return 0;
 }
+
+/** Number of sessions in the store; 0 without a store. @throws UserError when it cannot be read */
+export const storedSessions = (context: Context): number =>
+  withOpenStore(context, (db) => sessionCounts(db).sessions) ?? 0;
 
 // --- internal ---
 

@@ -8,6 +8,7 @@ export * from "./disable.ts";
 export * from "./enable.ts";
 export * from "./managed.ts";
 export * from "./stack.ts";
+export * from "./start.ts";
 export * from "./uninstall.ts";
 export * from "./unwrap.ts";
 export * from "./wrap.ts";

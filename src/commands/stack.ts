@@ -1,5 +1,4 @@
 import { dirname, join, resolve } from "node:path";
-import { confirm, isCancel } from "@clack/prompts";
 import { type Context, UserError } from "../context.ts";
 import { suggest } from "../model/suggest.ts";
 import { withUserErrors } from "../registration/settings-edit.ts";
@@ -10,7 +9,7 @@ import { changedText, dryRunText, nextStepsText, pathsText, writtenText } from "
 import { writeStack } from "../stack/write.ts";
 import { printable } from "../text/terminal.ts";
 import { config } from "./config.ts";
-import { isInteractive, promptStreams } from "./prompts.ts";
+import { askYesNo, isInteractive } from "./prompts.ts";
 import { undoStack } from "./stack-undo.ts";
 
 export interface StackOptions {
@@ -110,7 +109,5 @@ async function askForEndpoint(
   }
   const instead = before === undefined ? "" : ` instead of ${before}`;
   const message = `Export to ${STACK_ENDPOINT}${instead}? (otlp.endpoint in ${context.places.configPath})`;
-  const choice = await confirm({ message, ...promptStreams(context) });
-  if (isCancel(choice)) return "cancelled";
-  return choice ? "yes" : "no";
+  return askYesNo(message, context);
 }

@@ -1,15 +1,14 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { allAgents } from "../agents/registry.ts";
 import { loadConfigAndPrices } from "../config/own-prices.ts";
 import { type Context, UserError } from "../context.ts";
-import { systemProgram } from "../model/system-program.ts";
 import { describeStoreError, noStoreMessage } from "../sessions/open-store.ts";
 import { spanSettings } from "../sessions/span-settings.ts";
 import { readPageFiles } from "../view/page-files.ts";
 import { serveView, type ViewServer } from "../view/server.ts";
 import { traceLinkOf } from "../view/trace-link.ts";
+import { openInBrowser, tunnelText } from "./browser.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
 import { drainForPage } from "./view-drains.ts";
 
@@ -52,7 +51,7 @@ export async function view(options: ViewOptions, context: Context): Promise<numb
     if (options.printUrl) context.stdout.write(`${server.link}\n`);
     else
       context.stdout.write(
-        `Serving ${server.link}\nOnly this user on this machine can open it. Press Ctrl-C to stop.\n`,
+        `Serving ${server.link}\nOnly this user on this machine can open it. Press Ctrl-C to stop.\n${tunnelText(server.link, context)}`,
       );
     if (options.open && !options.printUrl) openInBrowser(server.onceLink(), context);
     if (!options.stop.aborted) await once(options.stop, "abort");
@@ -89,24 +88,4 @@ function pageFiles(packageRoot: string): ReturnType<typeof readPageFiles> {
       cause: error,
     });
   }
-}
-
-/** Does not wait and never fails, because the address was printed. */
-function openInBrowser(url: string, { platform, env }: Context): void {
-  const [program, ...args] = openerOn(platform, env);
-  if (program === undefined) return;
-  try {
-    const child = spawn(program, [...args, url], { stdio: "ignore", detached: true, env: { ...env } });
-    child.on("error", () => {});
-    child.unref();
-  } catch {
-    // No such program, or the process limit is reached: continue without a browser
-  }
-}
-
-function openerOn(platform: NodeJS.Platform, env: Context["env"]): readonly string[] {
-  if (platform === "darwin") return ["open"];
-  // `start` is a cmd.exe builtin, and cmd.exe would interpret characters of the URL
-  if (platform === "win32") return [systemProgram("rundll32.exe", env), "url.dll,FileProtocolHandler"];
-  return env["DISPLAY"] || env["WAYLAND_DISPLAY"] || env["WSL_DISTRO_NAME"] ? ["xdg-open"] : [];
 }

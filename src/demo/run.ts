@@ -69,7 +69,7 @@ export async function runDemo(
       heading("check", terminal),
       ...checked.lines,
       ...(own?.lines ?? []),
-      ...nextSteps(recordings),
+      ...nextSteps(),
     ],
   };
 }

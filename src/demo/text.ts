@@ -49,15 +49,13 @@ export function* sessionLines(
 }
 
 /** Commands to run next. */
-export const nextSteps = (recordings: readonly Recording[]): readonly string[] => [
+export const nextSteps = (): readonly string[] => [
   "",
   "Next",
-  ...sourcesOf(recordings).map((source) => `  ${suggest(`enable ${source}`)}`),
-  "      records your own sessions, from the next one on",
+  `  ${suggest("start")}`,
+  "      enables your agents, imports your past sessions and opens them in the browser",
   `  ${suggest("config set otlp.endpoint http://127.0.0.1:4318")}`,
   "      exports them to your backend; without an endpoint they stay on this machine",
-  `  ${suggest("show")}`,
-  "      shows your newest session like those above",
 ];
 
 export const heading = (text: string, { colour }: Terminal): string => lineOf([{ text, style: "bold" }], colour);

@@ -9,6 +9,9 @@ import {
   targetOf,
 } from "./settings-edit.ts";
 
+/** Code of the error when no supported agent is installed. */
+export const NO_AGENT_FOUND = "E_NO_AGENT";
+
 export interface PresentAgent extends InstallableAgent {
   /** Absent when unknown. */
   readonly version?: string;
@@ -29,7 +32,7 @@ export async function presentAgents(
   });
   if (found.length > 0) return found;
   const known = all.map((one) => one.agent.source).join(", ");
-  throw new UserError("E_AGENT", `no agent was found on this machine; name one: ${known}`);
+  throw new UserError(NO_AGENT_FOUND, `no agent was found on this machine; name one: ${known}`);
 }
 
 /** What keeps an agent's registrations from running, by the agent's own check. */

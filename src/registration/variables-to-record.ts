@@ -1,7 +1,10 @@
 import { allAgents } from "../agents/registry.ts";
 import { doubtfulVariables, foldersOfAgents } from "../config/doubtful-variables.ts";
+import { recordVariables } from "../config/recorded-variables.ts";
 import type { Context } from "../context.ts";
 import { allowedNodeOptions } from "../intake/inbox-file.ts";
+import { printLines } from "../text/ascii.ts";
+import { printable } from "../text/terminal.ts";
 
 /**
  * The variables that `enable` records. Variables that a file of the current folder's repository names are left out, because an agent
@@ -15,4 +18,14 @@ export async function variablesToRecord({ env: given, cwd, places }: Context) {
   const at = { folders: [cwd, ...foldersOfAgents(given)], home: places.home, files };
   const theirs = await doubtfulVariables(env, places.stateDir, at);
   return { own: Object.fromEntries(Object.entries(env).filter(([name]) => !theirs.has(name))), theirs };
+}
+
+/** Records them, so that drains that hooks start recognise the user's values, also where a repository names the same variable. */
+export async function recordOwnVariables(context: Context): Promise<void> {
+  const { own, theirs } = await variablesToRecord(context);
+  await recordVariables(own, context.places.stateDir);
+  const lines = [...theirs].map(
+    ([name, path]) => `! ${name} is not recorded, because ${path} names it: run enable in your home folder instead`,
+  );
+  printLines(context, lines.map(printable));
 }

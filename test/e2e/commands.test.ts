@@ -14,7 +14,7 @@ afterEach(() => machine.remove());
 
 /** Names of the commands that a help text lists. */
 const listed = (help: string): readonly string[] =>
-  [...(help.split("Commands:")[1] ?? "").matchAll(/^ {2}([a-z]+)/gm)].map(([, name]) => name ?? "");
+  [...help.matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, name]) => name ?? "");
 
 // These force colours on a terminal; a pipe must have none in any case
 const COLOURFUL = { TERM: "xterm-256color", FORCE_COLOR: "1" };
@@ -37,6 +37,14 @@ describe("help", () => {
       expect(text, command.join(" ")).toContain("-h, --help");
     }
     expect(readdirSync(machine.home)).toEqual([]);
+  });
+
+  test("each command is in a group, and each group has an example", async () => {
+    const help = await machine.ok(["--help"]);
+    expect(help).not.toContain("Commands:");
+    const groups = [...help.matchAll(/^([A-Z][a-z ]+), e\.g\. .*openhook-otel\S* (\S+)/gm)];
+    expect(groups.map(([, group]) => group)).toEqual(["See", "Set up", "Send", "Maintain"]);
+    expect(listed(help)).toEqual(expect.arrayContaining(groups.map(([, , command]) => command)));
   });
 
   test("without a command: prints help, as an error", async () => {

@@ -128,7 +128,7 @@ test("no message names a command in another way", () => {
   expect(found).toEqual([]);
 });
 const COMMANDS =
-  / (?:enable|disable|uninstall|status|doctor|sessions|show|view|report|explain|drain|import|preview|reconcile|replay|prune|convert|conformance|bridge|wrap|unwrap|stack|config|demo)$/;
+  / (?:start|enable|disable|uninstall|status|doctor|sessions|show|view|report|explain|drain|import|preview|reconcile|replay|prune|convert|conformance|bridge|wrap|unwrap|stack|config|demo)$/;
 
 describe("the program's name", () => {
   const start = (cwd: string | undefined, path: string) => ({

@@ -1,8 +1,12 @@
 import { type Command, Option } from "commander";
+import { GROUPS } from "./groups.ts";
 import type { CommandSetup } from "./setup.ts";
 
 /** Adds the commands that register the hook and check the installation. */
-export function addAgentCommands(program: Command, { context, done, hookSource }: CommandSetup): void {
+export function addAgentCommands(
+  program: Command,
+  { context, done, hookSource, packageRoot, interruption }: CommandSetup,
+): void {
   const scope = () =>
     new Option(
       "--scope <scope>",
@@ -10,7 +14,20 @@ export function addAgentCommands(program: Command, { context, done, hookSource }
     ).choices(["user", "project"]);
 
   program
+    .command("start")
+    .helpGroup(GROUPS.setUp)
+    .description("set up everything: enable the agents found here, import past sessions, open the page")
+    .argument("[agents...]", "enable only these, e.g. claude-code (default: choose from the agents found here)")
+    .option("-y, --yes", "do not ask: enable all agents found here, import all past sessions", false)
+    .option("--no-open", "do not open the page")
+    .action(async (names: string[], options) => {
+      const [{ start }, lookup] = await Promise.all([import("../set-up.ts"), agentLookup()]);
+      await done(start(names, { ...options, hookSource, packageRoot, stop: interruption() }, context, lookup));
+    });
+
+  program
     .command("enable")
+    .helpGroup(GROUPS.setUp)
     .description("register the hook with agents; their next session is recorded")
     .argument("[agents...]", "e.g. claude-code (default: choose from the agents found on this machine)")
     .addOption(scope())
@@ -20,13 +37,14 @@ export function addAgentCommands(program: Command, { context, done, hookSource }
     .option("--managed", "as root: for all users, in the agents' settings for administrators", false)
     .option("--print", "with --managed: print the files, e.g. for an MDM tool, and change nothing", false)
     .action(async (names: string[], { managed, print, ...options }) => {
-      const [{ enable, enableManaged }, lookup] = await Promise.all([import("../set-up.ts"), agentLookup()]);
+      const [{ enableAndOffer, enableManaged }, lookup] = await Promise.all([import("../set-up.ts"), agentLookup()]);
       if (managed) return done(enableManaged(names, { print, hookSource }, context, lookup));
-      await done(enable(names, { ...options, hookSource }, context, lookup));
+      await done(enableAndOffer(names, { ...options, hookSource }, interruption, context, lookup));
     });
 
   program
     .command("disable")
+    .helpGroup(GROUPS.setUp)
     .description("remove the hook and restore the agents' settings")
     .argument("[agents...]", "e.g. claude-code (default: all enabled agents)")
     .addOption(scope())
@@ -41,6 +59,7 @@ export function addAgentCommands(program: Command, { context, done, hookSource }
 
   program
     .command("uninstall")
+    .helpGroup(GROUPS.setUp)
     .description("remove everything that enable and wrap have set up on this machine; collected data stays")
     .option("--purge", "also remove all collected data and your settings", false)
     .option("-y, --yes", "do not ask", false)
@@ -52,12 +71,14 @@ export function addAgentCommands(program: Command, { context, done, hookSource }
 
   program
     .command("status")
+    .helpGroup(GROUPS.maintain)
     .description("show installed hooks, the queue and the last delivery")
     .option("--json", "print JSON", false)
     .action(async (options) => done((await import("../read-and-repair.ts")).status(options, context)));
 
   program
     .command("doctor")
+    .helpGroup(GROUPS.maintain)
     .description("check everything from the agents to the backend, and show how to fix it")
     .option("--fix", "fix what is safe to fix", false)
     .option("--json", "print JSON", false)

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { GROUPS } from "./groups.ts";
 
 /** What `openhook-otel bridge` is asked to do. */
 export type BridgeAction =
@@ -11,6 +12,7 @@ export type BridgeAction =
 export function addBridgeCommands(program: Command, run: (action: BridgeAction) => Promise<void>): void {
   const bridge = program
     .command("bridge")
+    .helpGroup(GROUPS.send)
     .description("hand every event, as an OpenHook envelope, to the commands in .openhook.json that you allow")
     .helpCommand(false);
   bridge

@@ -1,10 +1,12 @@
 import { type Command, Option } from "commander";
+import { GROUPS } from "./groups.ts";
 import type { CommandSetup } from "./setup.ts";
 
 /** Adds the commands that collect: `drain` and `import`. */
 export function addCollectCommands(program: Command, { context, done, interruption }: CommandSetup): void {
   program
     .command("drain")
+    .helpGroup(GROUPS.send)
     .description("convert queued events and export them; hooks run this automatically")
     .option("--end-idle", "end all open sessions now", false)
     .option("-q, --quiet", "print nothing", false)
@@ -19,6 +21,7 @@ export function addCollectCommands(program: Command, { context, done, interrupti
 
   program
     .command("import")
+    .helpGroup(GROUPS.setUp)
     .description("import past sessions of the agents on this machine; nothing is exported without --export")
     .argument("[agents...]", "e.g. claude-code (default: all agents that keep their sessions)")
     .option("--since <time>", "only sessions active since this age or time, e.g. 90d, 2026-10-01")

@@ -1,12 +1,14 @@
-import { type Command, Option } from "commander";
-import { CAPTURE_LEVELS } from "../../model/capture.ts";
+import type { Command } from "commander";
 import { portNumber, wholeNumber } from "../../option-values.ts";
+import { GROUPS } from "./groups.ts";
+import { NO_REFRESH, NO_TITLES } from "./option-texts.ts";
 import type { CommandSetup } from "./setup.ts";
 
 /** Adds the commands that show sessions and usage. */
 export function addSessionCommands(program: Command, { context, done, packageRoot, interruption }: CommandSetup): void {
   program
     .command("sessions")
+    .helpGroup(GROUPS.see)
     .description("list sessions, newest first")
     .option("--limit <n>", "number of sessions", wholeNumber, 20)
     .option("--all", "also sessions that were started and never used", false)
@@ -21,6 +23,7 @@ export function addSessionCommands(program: Command, { context, done, packageRoo
 
   program
     .command("show")
+    .helpGroup(GROUPS.see)
     .description("show a session as a waterfall, or what a commit or pull request cost and the sessions behind it")
     .argument(
       "[name]",
@@ -36,6 +39,7 @@ export function addSessionCommands(program: Command, { context, done, packageRoo
 
   program
     .command("view")
+    .helpGroup(GROUPS.see)
     .description("show sessions, usage and tools in your browser; the page is served on this machine only")
     .option("--no-refresh", NO_REFRESH)
     .option("--port <n>", "port to listen on (default: any free port)", portNumber, 0)
@@ -47,6 +51,7 @@ export function addSessionCommands(program: Command, { context, done, packageRoo
 
   program
     .command("report")
+    .helpGroup(GROUPS.see)
     .description("sum up tokens, cost, turns and tools (default: by day, agent and model)")
     .argument(
       "[by...]",
@@ -66,27 +71,8 @@ export function addSessionCommands(program: Command, { context, done, packageRoo
     );
 
   program
-    .command("statusline")
-    .description("print one line with the cost of the session and of today, context use and limits")
-    .argument("[agent]", "which agent puts its JSON on stdin, e.g. claude-code (default: none, for shells and tmux)")
-    .argument("[end...]", "ignored if it begins with ;")
-    .action(async (agent: string | undefined, end: string[]) =>
-      done((await import("../read-and-repair.ts")).statusline(agent, end, context)),
-    );
-
-  program
-    .command("outcomes")
-    .description(
-      "show what became of the agents' commits: merged, reverted, open, gone, and lines that are still there",
-    )
-    .option("--all", "also check commits again whose outcome does not change any more", false)
-    .option("--json", "print JSON, with each commit", false)
-    .action(async (options) =>
-      done((await import("../read-and-repair.ts")).outcomes({ ...options, quiet: false }, context)),
-    );
-
-  program
     .command("explain")
+    .helpGroup(GROUPS.see)
     .description("explain where a session's time and money went")
     .argument("[session]", "session id, or its beginning (default: the newest session)")
     .option("--json", "print JSON", false)
@@ -94,25 +80,4 @@ export function addSessionCommands(program: Command, { context, done, packageRoo
     .action(async (session: string | undefined, options) =>
       done((await import("../read-and-repair.ts")).explain(session, options, context)),
     );
-
-  program
-    .command("export")
-    .description("write a session as a page in one file, to show it to others; needs no server and no network")
-    .argument("[session]", "session id, or its beginning, also with .html (default: the newest session)")
-    .option("-o, --output <file>", "path of the file; -: standard output (default: <session>.html)")
-    .addOption(
-      new Option("--capture <level>", "how much the file contains, at most what is stored")
-        .choices(CAPTURE_LEVELS)
-        .default("metadata"),
-    )
-    .option("--force", "replace an existing file", false)
-    .option("--no-refresh", NO_REFRESH)
-    .action(async (session: string | undefined, options) =>
-      done((await import("../read-and-repair.ts")).exportSession(session, { ...options, packageRoot }, context)),
-    );
 }
-
-// --- internal ---
-
-const NO_REFRESH = "show only what is stored, without importing what is new";
-const NO_TITLES = "no titles: do not read first prompt lines from the agents' files";

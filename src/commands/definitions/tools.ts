@@ -1,15 +1,15 @@
 import { type Command, Option } from "commander";
 import { ENVELOPE_TEXTS } from "../../model/envelope-types.ts";
 import { addBridgeCommands } from "./bridge.ts";
+import { addConfigCommands } from "./config.ts";
+import { GROUPS } from "./groups.ts";
 import type { CommandSetup } from "./setup.ts";
 
 /** Adds the remaining commands: conversion, wrappers, the local stack, settings, the hook and the demo. */
 export function addToolCommands(program: Command, { context, done, hookSource, packageRoot }: CommandSetup): void {
-  const configure = async (action: import("../config.ts").ConfigAction): Promise<number> =>
-    (await import("../set-up.ts")).config(action, context);
-
   program
     .command("convert")
+    .helpGroup(GROUPS.maintain)
     .description("convert native payloads, or a recording of them, to OpenHook v0.1 envelopes, one JSON line each")
     .argument("[file]", "file to read (default, or -: stdin)")
     .option("--source <agent>", "agent that sent the payloads, if they do not name it")
@@ -27,6 +27,7 @@ export function addToolCommands(program: Command, { context, done, hookSource, p
 
   program
     .command("conformance")
+    .helpGroup(GROUPS.maintain)
     .description("run OpenHook's conformance kit against a command, or against this program")
     .argument("[command]", "shell command that reads a native payload and writes envelopes (default: this program)")
     .option("--kinds <kinds>", "kinds of cases: convert,validate,session,discover (default for a command: convert)")
@@ -39,6 +40,7 @@ export function addToolCommands(program: Command, { context, done, hookSource, p
 
   program
     .command("wrap")
+    .helpGroup(GROUPS.setUp)
     .description("record every run of gh, aws, kubectl, docker, … as a tool call")
     .argument("[programs...]", "e.g. gh aws kubectl docker (default: list wrapped programs)")
     .option("--directory <path>", "directory for the wrappers; must come before the programs in PATH")
@@ -49,6 +51,7 @@ export function addToolCommands(program: Command, { context, done, hookSource, p
 
   program
     .command("unwrap")
+    .helpGroup(GROUPS.setUp)
     .description("remove wrappers")
     .argument("[programs...]", "e.g. gh (default: all wrapped programs)")
     .option("--dry-run", "show what would be done, without doing it", false)
@@ -56,6 +59,7 @@ export function addToolCommands(program: Command, { context, done, hookSource, p
 
   program
     .command("stack")
+    .helpGroup(GROUPS.setUp)
     .description("write a compose file with Collector, Jaeger, Tempo, Prometheus and Grafana, and export to them")
     .option("--directory <path>", "directory for the files (default: beside the configuration file)")
     .option("--print", "print compose.yaml only", false)
@@ -67,31 +71,11 @@ export function addToolCommands(program: Command, { context, done, hookSource, p
 
   addBridgeCommands(program, async (action) => done((await import("../read-and-repair.ts")).bridge(action, context)));
 
-  const config = program.command("config").description("show or change settings").helpCommand(false);
-  config
-    .command("show", { isDefault: true })
-    .description("show effective values and where each comes from")
-    .option("--json", "print JSON", false)
-    .action(async (options) => done(configure({ kind: "show", ...options })));
-  config
-    .command("get <key>")
-    .description("print one effective value")
-    .action(async (key: string) => done(configure({ kind: "get", key })));
-  config
-    .command("set <key> <value>")
-    .description("write a setting to the configuration file, e.g. set otlp.endpoint http://127.0.0.1:4318")
-    .action(async (key: string, value: string) => done(configure({ kind: "set", key, value })));
-  config
-    .command("unset <key>")
-    .description("remove a setting from the configuration file")
-    .action(async (key: string) => done(configure({ kind: "unset", key })));
-  config
-    .command("path")
-    .description("print the path of the configuration file")
-    .action(async () => done(configure({ kind: "path" })));
+  addConfigCommands(program, async (action) => done((await import("../set-up.ts")).config(action, context)));
 
   program
     .command("hook")
+    .helpGroup(GROUPS.maintain)
     .description("record one event from stdin; run by agents; always exits 0")
     .option("--source <agent>", "agent that sends it, e.g. claude-code")
     .option("--event <name>", "native event name, if the payload does not contain it")
@@ -102,6 +86,7 @@ export function addToolCommands(program: Command, { context, done, hookSource, p
 
   program
     .command("demo")
+    .helpGroup(GROUPS.setUp)
     .description("replay recorded sessions through the real hook, drain and exporter, and show what arrived")
     .option("--keep", "keep the demo's home directory and print its path", false)
     .action(async (options) => done((await import("../read-and-repair.ts")).demo(options, context, packageRoot)));

@@ -1,0 +1,40 @@
+import type { Command } from "commander";
+import { GROUPS } from "./groups.ts";
+
+/** What `openhook-otel config` is asked to do. */
+export type ConfigAction =
+  | { readonly kind: "show"; readonly json: boolean }
+  | { readonly kind: "get"; readonly key: string }
+  | { readonly kind: "set"; readonly key: string; readonly value: string }
+  | { readonly kind: "unset"; readonly key: string }
+  | { readonly kind: "path" };
+
+/** Adds `config` and its subcommands. */
+export function addConfigCommands(program: Command, run: (action: ConfigAction) => Promise<void>): void {
+  const config = program
+    .command("config")
+    .helpGroup(GROUPS.setUp)
+    .description("show or change settings")
+    .helpCommand(false);
+  config
+    .command("show", { isDefault: true })
+    .description("show effective values and where each comes from")
+    .option("--json", "print JSON", false)
+    .action((options) => run({ kind: "show", ...options }));
+  config
+    .command("get <key>")
+    .description("print one effective value")
+    .action((key: string) => run({ kind: "get", key }));
+  config
+    .command("set <key> <value>")
+    .description("write a setting to the configuration file, e.g. set otlp.endpoint http://127.0.0.1:4318")
+    .action((key: string, value: string) => run({ kind: "set", key, value }));
+  config
+    .command("unset <key>")
+    .description("remove a setting from the configuration file")
+    .action((key: string) => run({ kind: "unset", key }));
+  config
+    .command("path")
+    .description("print the path of the configuration file")
+    .action(() => run({ kind: "path" }));
+}

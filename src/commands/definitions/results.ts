@@ -1,0 +1,47 @@
+import { type Command, Option } from "commander";
+import { CAPTURE_LEVELS } from "../../model/capture.ts";
+import { GROUPS } from "./groups.ts";
+import { NO_REFRESH } from "./option-texts.ts";
+import type { CommandSetup } from "./setup.ts";
+
+/** Adds the commands that show results elsewhere or later: in a status line, in a file, in what became of commits. */
+export function addResultCommands(program: Command, { context, done, packageRoot }: CommandSetup): void {
+  program
+    .command("statusline")
+    .helpGroup(GROUPS.see)
+    .description("print one line with the cost of the session and of today, context use and limits")
+    .argument("[agent]", "which agent puts its JSON on stdin, e.g. claude-code (default: none, for shells and tmux)")
+    .argument("[end...]", "ignored if it begins with ;")
+    .action(async (agent: string | undefined, end: string[]) =>
+      done((await import("../read-and-repair.ts")).statusline(agent, end, context)),
+    );
+
+  program
+    .command("outcomes")
+    .helpGroup(GROUPS.see)
+    .description(
+      "show what became of the agents' commits: merged, reverted, open, gone, and lines that are still there",
+    )
+    .option("--all", "also check commits again whose outcome does not change any more", false)
+    .option("--json", "print JSON, with each commit", false)
+    .action(async (options) =>
+      done((await import("../read-and-repair.ts")).outcomes({ ...options, quiet: false }, context)),
+    );
+
+  program
+    .command("export")
+    .helpGroup(GROUPS.see)
+    .description("write a session as a page in one file, to show it to others; needs no server and no network")
+    .argument("[session]", "session id, or its beginning, also with .html (default: the newest session)")
+    .option("-o, --output <file>", "path of the file; -: standard output (default: <session>.html)")
+    .addOption(
+      new Option("--capture <level>", "how much the file contains, at most what is stored")
+        .choices(CAPTURE_LEVELS)
+        .default("metadata"),
+    )
+    .option("--force", "replace an existing file", false)
+    .option("--no-refresh", NO_REFRESH)
+    .action(async (session: string | undefined, options) =>
+      done((await import("../read-and-repair.ts")).exportSession(session, { ...options, packageRoot }, context)),
+    );
+}
