@@ -41,7 +41,8 @@ export async function bundle(outdir, plugins = []) {
   );
   copyFileSync(join(ROOT, "src", "bin.cjs"), join(outdir, "openhook-otel.cjs"));
   copyFileSync(join(ROOT, "src", "intake", "hook.sh"), join(outdir, "hook.sh"));
-  copyFileSync(join(ROOT, "src", "statusline", "statusline.sh"), join(outdir, "statusline.sh"));
+  for (const name of ["statusline.sh", "statusline.cjs"])
+    copyFileSync(join(ROOT, "src", "statusline", name), join(outdir, name));
   for (const file of ["openhook-otel.cjs", "hook.sh", "statusline.sh"]) chmodSync(join(outdir, file), 0o755);
 }
 

@@ -79,7 +79,7 @@ async function remove(
   }
   const running = await removeHookProgram(context);
   if (plan.programs.length + plan.copies.length > 0) context.stdout.write("The hook program is removed.\n");
-  const left = purge && plan.stateDir !== undefined ? await removeState(context) : undefined;
+  const left = purge && plan.stateDir !== undefined ? await removeState(context, running) : undefined;
   if (purge && plan.stateDir !== undefined) {
     const rest = left === undefined ? "" : `; what is not ours stays in ${plan.stateDir}`;
     show([`Collected data is removed${rest}.`], context);

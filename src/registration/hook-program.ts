@@ -1,6 +1,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { chmod, mkdir, rmdir, stat } from "node:fs/promises";
 import { dirname, join, posix, win32 } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { posixCommand, projectLine } from "../agents/shared/settings/project-line.ts";
 import { isOurCommand } from "../agents/shared/settings/settings.ts";
 import {
@@ -49,18 +50,18 @@ export function hookCommandOf(context: Context, scope: "user" | "project"): Hook
 
 /** The command line of a status line. Like a hook's, it does nothing if the program is missing. */
 export function statusLineCommandOf(context: Context, source: string): string {
-  const { places, platform, programPath } = context;
-  if (platform === "win32")
-    return windowsLine({ ...onWindows(context), hookPath: programPath }, ["statusline", source]);
-  const path = statusLinePathOf(places);
+  const { places, platform } = context;
+  const path = statusLinePathOf(context);
+  if (platform === "win32") return windowsLine({ ...onWindows(context), hookPath: path }, [source]);
   const standard = join(places.home, ".local", "share", "openhook-otel", "statusline") === path;
   const program = standard ? "~/.local/share/openhook-otel/statusline" : quoted(path);
   const line = `h=${program};[ ! -x "$h" ]||exec "$h" ${source}`;
   return standard ? line : `${line} #openhook-otel`;
 }
 
-/** The program that prints status lines, except on Windows: beside the hook program, whose configuration it reads. */
-export const statusLinePathOf = ({ hookPath }: Context["places"]): string => join(dirname(hookPath), "statusline");
+/** The program that prints status lines: beside the hook program, whose configuration it reads. */
+export const statusLinePathOf = ({ places, platform }: Pick<Context, "places" | "platform">): string =>
+  join(dirname(places.hookPath), platform === "win32" ? "statusline.cjs" : "statusline");
 
 /** For `windowsLine`. */
 export const onWindows = ({ places, nodePath }: Context): WindowsLine => ({ hookPath: places.hookPath, nodePath });
@@ -103,11 +104,8 @@ export async function installHookProgram(
   if (statusLine || (await readFileIfAny(summaryPath(places.stateDir))) !== undefined) {
     // Drains write the figures only if the file exists
     if (statusLine) written.push(await makeIfMissing(summaryPath(places.stateDir)));
-    if (platform !== "win32") {
-      written.push(
-        await writeIfDifferent(statusLinePathOf(places), await shipped(statusLineSource(hookSource)), 0o755),
-      );
-    }
+    const content = await shipped(statusLineSource(hookSource, platform));
+    written.push(await writeIfDifferent(statusLinePathOf(context), content, platform === "win32" ? 0 : 0o755));
   }
   if (isNoexec(places.hookPath, platform)) throw new UserError("E_INSTALLATION", noexecText(places.hookPath), 1);
   if (isCopy(copy, places)) await removeOldCopies(copy, context);
@@ -115,10 +113,13 @@ export async function installHookProgram(
 }
 
 /** Whether the installed programs are the shipped ones; updating this program does not replace them. */
-export async function isHookCurrent({ places }: Pick<Context, "places">, hookSource: string): Promise<boolean> {
+export async function isHookCurrent(
+  { places, platform }: Pick<Context, "places" | "platform">,
+  hookSource: string,
+): Promise<boolean> {
   if ((await readFileIfAny(places.hookPath))?.equals(await shipped(hookSource)) !== true) return false;
-  const statusLine = await readFileIfAny(statusLinePathOf(places));
-  return statusLine?.equals(await shipped(statusLineSource(hookSource))) !== false;
+  const statusLine = await readFileIfAny(statusLinePathOf({ places, platform }));
+  return statusLine?.equals(await shipped(statusLineSource(hookSource, platform))) !== false;
 }
 
 /** Whether a program cannot be started although its mode allows it, as on a `noexec` file system. */
@@ -140,16 +141,22 @@ export const noexecText = (path: string): string =>
 /**
  * Removes the program, its configuration and the copies for its drains. The state stays.
  *
- * @returns copies that could not be removed, because a drain still runs them for example
+ * @returns copies that could not be removed, because a process has run them for five seconds more: a drain rarely takes as long
  */
-export async function removeHookProgram({ places, platform }: Context): Promise<readonly string[]> {
+export async function removeHookProgram(context: Context): Promise<readonly string[]> {
+  const { places, platform } = context;
   const folders = await installedFolders(places);
-  await removeFile(statusLinePathOf(places));
+  await removeFile(statusLinePathOf(context));
   await removeFile(summaryPath(places.stateDir));
   await removeFile(places.hookPath);
   await removeFile(places.hookConfPath);
-  const left: string[] = [];
-  for (const folder of folders) if (!(await removeCopy(folder, platform))) left.push(folder);
+  let left = folders;
+  for (let tries = 1; left.length > 0; tries++) {
+    const tried = await Promise.all(left.map(async (folder) => ((await removeCopy(folder, platform)) ? [] : [folder])));
+    left = tried.flat();
+    if (left.length === 0 || tries === RUNNING_TRIES) break;
+    await sleep(RUNNING_RETRY_MS);
+  }
   const directory = dirname(places.hookPath);
   // Fails if the user has files in it, which must stay
   if (directory !== places.stateDir) await rmdir(directory).catch(() => {});
@@ -165,6 +172,9 @@ export async function installedFolders(places: Context["places"]): Promise<reado
 }
 
 // --- internal ---
+
+const RUNNING_TRIES = 25;
+const RUNNING_RETRY_MS = 200;
 
 async function shipped(hookSource: string): Promise<Buffer> {
   const program = await readFileIfAny(hookSource);
@@ -248,7 +258,8 @@ async function makePrivate(path: string, platform: NodeJS.Platform): Promise<voi
   }
 }
 
-const statusLineSource = (hookSource: string): string => join(dirname(hookSource), "statusline.sh");
+const statusLineSource = (hookSource: string, platform: NodeJS.Platform): string =>
+  join(dirname(hookSource), platform === "win32" ? "statusline.cjs" : "statusline.sh");
 
 /** @returns whether it was written */
 async function makeIfMissing(path: string): Promise<boolean> {

@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
-import { readdir, readFile, rename, rm, rmdir, stat } from "node:fs/promises";
+import { open, readdir, readFile, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { replaceFile } from "../config/files.ts";
 import type { Context } from "../context.ts";
 import { folderOf, isCopy, isVersion, UNFINISHED } from "./installed-copy.ts";
 
@@ -51,15 +52,18 @@ export async function copiesIn(
  * @returns whether it is gone
  */
 export async function removeCopy(folder: string, platform: NodeJS.Platform): Promise<boolean> {
-  if (platform !== "win32" && (await isRunning(folder).catch(() => true))) return false;
+  const isUsed = platform === "win32" ? hasLoadedPart(folder) : isRunning(folder);
+  if (await isUsed.catch(() => true)) return false;
   const away = join(dirname(folder), `${UNFINISHED}old-${process.pid}-${Date.now()}`);
   try {
-    // In one step: a killed process leaves no part under the name of a copy. Windows refuses it while a process runs the copy
-    await rename(folder, away);
+    // In one step: a killed process leaves no part under the name of a copy
+    await replaceFile(folder, away, platform);
+    // On Windows a virus scanner can have a file open
+    await rm(away, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   } catch {
+    // What is left under the other name is removed the next time
     return false;
   }
-  await rm(away, { recursive: true, force: true });
   await rmdir(dirname(folder)).catch(() => {});
   return true;
 }
@@ -75,6 +79,17 @@ const ageOf = (folder: string): Promise<number> =>
     ({ mtimeMs }) => mtimeMs,
     () => Number.POSITIVE_INFINITY,
   );
+
+/** Whether a process has loaded the native part: Windows opens no loaded library for writing. */
+async function hasLoadedPart(folder: string): Promise<boolean> {
+  const paths = await readdir(folder, { recursive: true, withFileTypes: true });
+  for (const { name, parentPath } of paths.filter((path) => path.name.endsWith(".node"))) {
+    const part = await open(join(parentPath, name), "r+").catch((error: NodeJS.ErrnoException) => error.code);
+    if (typeof part === "object") await part.close();
+    else if (part === "EBUSY") return true;
+  }
+  return false;
+}
 
 async function isRunning(folder: string): Promise<boolean> {
   const own = String(process.pid);

@@ -11,21 +11,27 @@ import { nativePartMissing } from "../store/native-part.ts";
  * Removes all collected data and this program's state. A folder that the user named with OPENHOOK_OTEL_HOME can have other files, which
  * stay.
  *
- * @returns what is left in the folder; `undefined` if it is gone
+ * @param running copies of this program that processes run; on Windows they are in the same folder and stay
+ * @returns what else is left in the folder; `undefined`: nothing
  * @throws UserError while a drain runs
  */
-export async function removeState({ places, now }: Context): Promise<readonly string[] | undefined> {
+export async function removeState(
+  { places, now }: Context,
+  running: readonly string[],
+): Promise<readonly string[] | undefined> {
   const { stateDir } = places;
+  const isRunning = (name: string): boolean => running.includes(join(stateDir, name));
+  const removable = async () => (await ownNames(stateDir)).filter((name) => !isRunning(name));
   await withoutDrain(join(stateDir, "drain.lock"), now, async () => {
-    for (const name of await ownNames(stateDir)) {
+    for (const name of await removable()) {
       // Windows removes no open file
       if (!LOCK.test(name)) await rm(join(stateDir, name), { recursive: true, force: true });
     }
   });
-  for (const name of await ownNames(stateDir)) await rm(join(stateDir, name), { recursive: true, force: true });
+  for (const name of await removable()) await rm(join(stateDir, name), { recursive: true, force: true });
   const isLink = (await lstat(stateDir)).isSymbolicLink();
   const left = await readdir(stateDir);
-  if (left.length > 0) return left;
+  if (left.length > 0) return left.every(isRunning) ? undefined : left.filter((name) => !isRunning(name));
   await (isLink ? unlink(stateDir) : rmdir(stateDir));
   return undefined;
 }

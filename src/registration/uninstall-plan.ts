@@ -63,7 +63,7 @@ export async function planUninstall(
     registrations: plans.filter(({ plan }) => plan.enabled),
     failed,
     wrappers: await wrappersHere(context),
-    programs: [places.hookPath, places.hookConfPath, statusLinePathOf(places), wrapperPathOf(places)].filter((path) =>
+    programs: [places.hookPath, places.hookConfPath, statusLinePathOf(context), wrapperPathOf(places)].filter((path) =>
       existsSync(path),
     ),
     copies: await installedFolders(places),

@@ -132,6 +132,22 @@ describe("update and downgrade", () => {
     expect(existsSync(copyOf(OLD))).toBe(false);
   });
 
+  test("uninstall waits for a process that runs the copy and ends soon", async () => {
+    enable(old);
+    const viewing = spawn(process.execPath, [programIn(OLD), "view", "--print-url"], { env: env(), stdio: "pipe" });
+    const ended = new Promise((done) => viewing.once("exit", done));
+    await new Promise((done) => viewing.stdout.once("data", done));
+    const uninstalling = spawn(process.execPath, [old, "uninstall", "--yes"], { env: env(), stdio: "ignore" });
+    const code = new Promise((done) => uninstalling.once("exit", done));
+    await until("the hook is removed", () => !existsSync(machine.places.hookPath));
+    await sleep(500);
+    expect(existsSync(copyOf(OLD))).toBe(true);
+    viewing.kill("SIGKILL");
+    await ended;
+    expect(await code).toBe(0);
+    expect(existsSync(copyOf(OLD))).toBe(false);
+  });
+
   test("a newer version that changes the store makes hooks use it first; an older one does not", () => {
     enable(old);
     const { status, stderr } = run(next, "drain");

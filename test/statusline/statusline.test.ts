@@ -17,6 +17,8 @@ import { allAgents } from "../../src/agents/registry.ts";
 import { disable } from "../../src/commands/disable.ts";
 import { enable } from "../../src/commands/enable.ts";
 import { statusline } from "../../src/commands/statusline.ts";
+import { placesOf } from "../../src/config/places.ts";
+import { statusLineCommandOf } from "../../src/registration/hook-program.ts";
 import { usage } from "../../src/report/usage.ts";
 import { parseLimits, reportedLimitsPath } from "../../src/statusline/limits.ts";
 import { statusLine } from "../../src/statusline/line.ts";
@@ -208,6 +210,36 @@ test("usage that an agent did not report makes the cost unknown", async () => {
   const shown = parseSummary(readFileSync(summaryPath(of.places.stateDir), "utf8"));
   expect([shown?.today, shown?.sessions[0]?.cost]).toEqual(["?", "?"]);
   of.remove();
+});
+
+test("on Windows, the line starts the installed copy, whatever version that is", () => {
+  const places = placesOf({
+    env: { LOCALAPPDATA: "C:/Users/dev/AppData/Local" },
+    home: "C:/Users/dev",
+    platform: "win32",
+  });
+  const { context } = contextAt(places);
+  const onWindows = { ...context, platform: "win32", nodePath: "C:\\node\\node.exe" } as const;
+  expect(statusLineCommandOf(onWindows, "claude-code")).toBe(
+    "C:\\\\node\\\\node.exe C:/Users/dev/AppData/Local/openhook-otel/statusline.cjs claude-code ;exit 0 #openhook-otel& exit 0",
+  );
+  const starter = join(folder, "statusline.cjs");
+  copyFileSync(join(ROOT, "src", "statusline", "statusline.cjs"), starter);
+  const copy = join(folder, "it's 1.2.3.cjs");
+  const printed = (): unknown => {
+    const { stdout, stderr, status } = spawnSync(process.execPath, [starter, "claude-code", ";exit", "0"], {
+      env: { OPENHOOK_OTEL_HOME: "/of/a/repository" },
+      encoding: "utf8",
+    });
+    return [status, stderr, stdout];
+  };
+  expect(printed()).toEqual([0, "", ""]);
+  const conf = readFileSync(join(folder, "hook.conf"), "utf8");
+  writeFileSync(join(folder, "hook.conf"), `${conf}program='${copy.replace("'", "'\\''")}'\n`);
+  expect(printed()).toEqual([0, "", ""]);
+  writeFileSync(copy, "console.log(...process.argv.slice(2), process.env.OPENHOOK_OTEL_HOME)");
+  expect(printed()).toEqual([0, "", `statusline claude-code ;exit 0 ${join(folder, "state")}\n`]);
+  writeFileSync(join(folder, "hook.conf"), conf);
 });
 
 describe("enable --statusline", () => {

@@ -21,9 +21,8 @@ export function installPackage(folder: string, version?: string): string {
   return join(root, "dist", "openhook-otel.cjs");
 }
 
-// --- internal ---
-
-function renameVersion(root: string, version: string): void {
+/** Replaces the version of an installed package, also in its program. */
+export function renameVersion(root: string, version: string): void {
   const { version: real }: { version: string } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const paths = readdirSync(join(root, "dist"), { recursive: true, encoding: "utf8" }).filter((p) =>
     p.endsWith(".cjs"),

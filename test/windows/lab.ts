@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,8 +29,11 @@ export interface Result {
 }
 
 /** This program. */
-export const otel = (args: readonly string[], more: Omit<Step, "argv"> = {}): Step => ({
-  argv: [NODE, APP, ...args],
+export const otel = (args: readonly string[], more: Omit<Step, "argv"> = {}): Step => otelAt(APP, args, more);
+
+/** Another copy or version of it. */
+export const otelAt = (program: string, args: readonly string[], more: Omit<Step, "argv"> = {}): Step => ({
+  argv: [NODE, program, ...args],
   ...more,
 });
 
@@ -53,6 +56,25 @@ export function run(step: Step): Result {
 /** Runs the steps while `program` runs, once it has printed `ready`, whose first group replaces `{ready}` in their arguments. */
 export const runDuring = (program: Step, ready: RegExp, steps: readonly Step[]): readonly Result[] =>
   start({ during: { ...coded(program), ready: ready.source }, steps });
+
+/** Runs a command line in Linux' bash, where `node` is Windows' Node. Git Bash has the same syntax; Wine has no bash. */
+export function inBash(line: string, stdin: string): Omit<Result, "ms"> {
+  const folder = onDisk("work", "bash");
+  mkdirSync(folder, { recursive: true });
+  const inWindows = ["chroot", DEBIAN, "env", ...environment(), "wine", NODE].map((word) => `'${word}'`).join(" ");
+  // Files, because Wine gives Node no pipes of Linux; see also inside.cjs
+  const [input, out, err] = [join(folder, "stdin"), join(folder, "stdout"), join(folder, "stderr")];
+  const program = `#!/bin/sh\nexec ${inWindows} "$@" <'${input}' >'${out}' 2>'${err}'\n`;
+  writeFileSync(join(folder, "node"), program, { mode: 0o755 });
+  for (const [path, content] of [[input, stdin] as const, [out, ""] as const, [err, ""] as const])
+    writeFileSync(path, content);
+  const { status, stderr } = spawnSync("bash", ["--norc", "-c", line], {
+    env: { PATH: `${folder}:/usr/sbin:/usr/bin:/bin` },
+    encoding: "utf8",
+  });
+  const text = (path: string) => readFileSync(path, "utf8").replaceAll("\r", "");
+  return { code: status, stdout: text(out), stderr: `${stderr}${text(err).replace(OF_WINE, "")}` };
+}
 
 /** Packs this repository and installs it, as npm does it on Windows. */
 export function install(): void {
@@ -109,6 +131,9 @@ export const copyTo = (from: string, to: string): void => cpSync(from, to, { rec
 // --- internal ---
 
 let jobs = 0;
+
+/** What Wine itself writes to stderr. */
+const OF_WINE = "error: XDG_RUNTIME_DIR is invalid or not set in the environment.\n";
 
 const coded = ({ stdin, env, ...step }: Step) => ({
   ...step,
