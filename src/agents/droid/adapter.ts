@@ -55,8 +55,8 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
         native,
         session,
         cwd,
-        // Two calls can have equal payloads, and no payload has a time or a call's id; other events have ids or times
-        key: isTool ? `${intake.timeMs}:${payloadDigest(payload)}` : payloadDigest(payload),
+        // Two calls or compactions can have equal payloads, without a time or an id; payloads of other events differ
+        key: isTool || type === "compaction" ? `${intake.timeMs}:${payloadDigest(payload)}` : payloadDigest(payload),
         promptLength: typeof prompt === "string" && prompt !== "" ? prompt.length : undefined,
         reason: "completed",
         ...(tool !== undefined && { tool: { name: tool.name, ...(tool.status && { status: tool.status }) } }),

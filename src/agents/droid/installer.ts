@@ -36,12 +36,13 @@ export default oneFile({
 const TIMEOUT_S = 5;
 const END_TIMEOUT_S = 10;
 
-/** Not registered: Notification, PreCompact and SubagentStop, which a trace does not need. */
+/** Not registered: Notification and SubagentStop, which a trace does not need. */
 const EVENTS: readonly HookEvent[] = [
   { event: "SessionStart", drain: "if-waiting" },
   { event: "UserPromptSubmit", drain: "no" },
   { event: "PreToolUse", drain: "no", matcher: "*" },
   { event: "PostToolUse", drain: "no", matcher: "*" },
+  { event: "PreCompact", drain: "no" },
   { event: "Stop", drain: "yes" },
   { event: "SessionEnd", drain: "yes" },
 ];
