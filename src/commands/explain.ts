@@ -25,14 +25,14 @@ export interface ExplainOptions extends RefreshOption {
  * @throws UserError when there is no such session, more than one, or none at all yet
  */
 export async function explain(session: string | undefined, options: ExplainOptions, context: Context): Promise<number> {
-  await refreshed(options, context);
+  const behind = await refreshed(options, context);
   const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
   const explanation = withOpenStore(context, (db) => {
     const stored = chosenSession(db, session);
     if (stored === undefined) return undefined;
     return explained(db, viewOf(db, stored, { agents }, spanSettings({ loaded })), { agents });
   });
-  if (explanation === undefined) throw new UserError("E_EMPTY", await noStoreMessage(context), 1);
+  if (explanation === undefined) throw new UserError("E_EMPTY", await noStoreMessage(context, behind), 1);
   const { source } = explanation.view.stored;
   const title = cardOf({ agents }, source)?.title ?? source;
   if (options.json) context.stdout.write(`${JSON.stringify(explainJson(explanation))}\n`);

@@ -38,7 +38,7 @@ export async function exportSession(
   context: Context,
 ): Promise<number> {
   const { output, capture, force, packageRoot } = options;
-  await refreshed(options, context);
+  const behind = await refreshed(options, context);
   const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
   const { redact } = await protectionOf(loaded.config.redaction, context.places.home);
   const files = readPageFiles(join(packageRoot, "dist", "view"));
@@ -49,7 +49,7 @@ export async function exportSession(
     const deps = { agents, files, level: capture, redact, idle, settings: spanSettings({ loaded }) };
     return { name: stored.sessionId.slice(0, NAME_LENGTH), page: exportPage(db, stored, deps) };
   });
-  if (made === undefined) throw new UserError("E_EMPTY", await noStoreMessage(context), 1);
+  if (made === undefined) throw new UserError("E_EMPTY", await noStoreMessage(context, behind), 1);
   if (output === "-") {
     context.stdout.write(made.page);
     return 0;

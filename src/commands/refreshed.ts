@@ -2,7 +2,8 @@ import { spawn } from "node:child_process";
 import type { Context } from "../context.ts";
 import { drainDeps } from "../drain/from-process.ts";
 import { readersInThisThread } from "../import/readers.ts";
-import { type Behind, refresh } from "../import/refresh.ts";
+import { refresh, type Spent } from "../import/refresh.ts";
+import type { Behind } from "../model/behind.ts";
 import { cardOf } from "../model/card-of.ts";
 import { messageOf } from "../model/error-message.ts";
 import { StoreError } from "../store/database.ts";
@@ -19,31 +20,45 @@ export interface RefreshOption {
  * stderr what the command cannot show yet. A problem never keeps the command from showing what is stored.
  *
  * @param options.refresh not true: the user passed `--no-refresh`
+ * @returns what the command cannot show yet
  */
-export async function refreshed({ refresh: isWanted }: RefreshOption, context: Context): Promise<void> {
-  if (isWanted !== true) return;
+export async function refreshed(
+  { refresh: isWanted }: RefreshOption,
+  context: Context,
+  spent = spentByThisProcess,
+): Promise<Behind | undefined> {
+  if (isWanted !== true) return undefined;
   try {
     const deps = await drainDeps(context, () => {});
-    if (!deps.loaded.config.display.refresh) return;
+    if (!deps.loaded.config.display.refresh) return undefined;
     const { behind } = await refresh(deps, {
       env: context.env,
       readers: (drain) => readersInThisThread((source) => cardOf(drain, source), drain.redact),
+      spent,
     });
-    if (behind === undefined) return;
+    if (behind === undefined) return undefined;
     context.stderr.write(`${textOf(behind)}\n`);
-    importBehind(context);
+    if (behind.isRunning !== true) importBehind(context);
+    return behind;
   } catch (error) {
     // The command itself reports a store that it cannot read
-    if (error instanceof StoreError) return;
+    if (error instanceof StoreError) return undefined;
     context.stderr.write(`could not look for new sessions: ${printable(messageOf(error))}\n`);
+    return undefined;
   }
 }
 
 // --- internal ---
 
-function textOf({ sessions, bytes }: Behind): string {
+function spentByThisProcess(): Spent {
+  const { user, system } = process.cpuUsage();
+  return { wallMs: performance.now(), cpuMs: (user + system) / 1000 };
+}
+
+function textOf({ sessions, bytes, isRunning }: Behind): string {
   if (sessions === undefined) return "the search for new sessions takes long and continues in the background";
-  return `not shown yet: ${plural(sessions, "session")} with new data (${megabytes(bytes)}), being imported in the background`;
+  const how = isRunning ? "another import or drain is running" : "being imported in the background";
+  return `not shown yet: ${plural(sessions, "session")} with new data (${megabytes(bytes)}), ${how}`;
 }
 
 /** Does not wait and never fails: the next command tries again. */

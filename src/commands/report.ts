@@ -24,7 +24,7 @@ export type ReportOptions = QuestionOptions & RefreshOption;
 export async function report(by: readonly string[], options: ReportOptions, context: Context): Promise<number> {
   if (options.json && options.csv) throw new UserError("E_USAGE", "choose one of --json and --csv");
   const question = questionOf(by, options, context.now());
-  await refreshed(options, context);
+  const behind = await refreshed(options, context);
   const [agents] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
   const isData = options.json || options.csv;
   const found = withOpenStore(context, (db) => {
@@ -37,7 +37,7 @@ export async function report(by: readonly string[], options: ReportOptions, cont
     const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
     context.stdout.write(`${JSON.stringify(reportJson(question, result, timeZone))}\n`);
   } else if (options.csv) writeLines(context.stdout, csvLines(question.query, result.rows));
-  else if (found === undefined) context.stdout.write(`${await noStoreMessage(context)}\n`);
+  else if (found === undefined) context.stdout.write(`${await noStoreMessage(context, behind)}\n`);
   else if (result.total === undefined) context.stdout.write(`${found.advice}\n`);
   else printLines(context, usageReportLines(question, result, terminalOf(context)));
   return 0;

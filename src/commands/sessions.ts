@@ -48,7 +48,7 @@ export async function sessions(options: SessionsOptions, context: Context): Prom
     ...(sinceMs !== undefined && { sinceMs }),
     ...(untilMs !== undefined && { untilMs }),
   };
-  await refreshed(options, context);
+  const behind = await refreshed(options, context);
   const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
   const hasTitles = !json && showsTitles(options, loaded);
   const found = withOpenStore(context, (db) => {
@@ -61,8 +61,8 @@ export async function sessions(options: SessionsOptions, context: Context): Prom
   });
   if (json) context.stdout.write(`${JSON.stringify((found?.listed ?? []).map(summaryJson))}\n`);
   else if (found === undefined || found.listed.length === 0) {
-    const isFiltered = found !== undefined && Object.keys(wanted).length > 1;
-    context.stdout.write(`${isFiltered ? NONE_MATCHES : await noStoreMessage(context)}\n`);
+    const isFiltered = behind === undefined && found !== undefined && Object.keys(wanted).length > 1;
+    context.stdout.write(`${isFiltered ? NONE_MATCHES : await noStoreMessage(context, behind)}\n`);
   } else {
     const idle = { nowMs, idleTimeoutMs: loaded.config.session.idleTimeoutMs };
     printLines(

@@ -34,7 +34,7 @@ export interface ShowOptions extends RefreshOption, TitlesOption {
  */
 export async function show(session: string | undefined, options: ShowOptions, context: Context): Promise<number> {
   if (options.json && options.envelopes) throw new UserError("E_USAGE", "choose one of --json and --envelopes");
-  await refreshed(options, context);
+  const behind = await refreshed(options, context);
   const change = session === undefined ? undefined : await changeInsteadOfSession(session, context);
   if (change !== undefined) {
     if (options.envelopes) throw new UserError("E_USAGE", "--envelopes prints one session: name a session");
@@ -52,7 +52,7 @@ export async function show(session: string | undefined, options: ShowOptions, co
     const facts = knownFactsOf(db, { agents }, stored);
     return { stored, title: !isData && showsTitles(options, loaded) ? titleOf(db, { stored, facts }) : undefined };
   });
-  if (found === undefined) throw new UserError("E_EMPTY", await noStoreMessage(context), 1);
+  if (found === undefined) throw new UserError("E_EMPTY", await noStoreMessage(context, behind), 1);
   if (isData) return 0;
   // The prompt is read from the agent's file, which takes a moment; the store stays closed meanwhile
   const [titled = found] = await withPrompts([found], { agents, loaded }, context);

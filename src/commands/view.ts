@@ -32,7 +32,7 @@ export interface ViewOptions extends RefreshOption {
  * @throws UserError when it cannot listen on the port, or the page was not built
  */
 export async function view(options: ViewOptions, context: Context): Promise<number> {
-  await refreshed(options, context);
+  const behind = await refreshed(options, context);
   const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
   const server = await served(options, {
     storePath: context.places.storePath,
@@ -41,7 +41,7 @@ export async function view(options: ViewOptions, context: Context): Promise<numb
     ...traceLinkOf(loaded.config),
     idleTimeoutMs: loaded.config.session.idleTimeoutMs,
     files: pageFiles(options.packageRoot),
-    noStoreMessage: () => noStoreMessage(context),
+    noStoreMessage: () => noStoreMessage(context, behind),
     describeStoreError,
     drain: () => drainForPage(context),
     now: context.now,

@@ -1,4 +1,5 @@
 import type { DrainDeps } from "../drain/context.ts";
+import type { Behind } from "../model/behind.ts";
 import type { Database } from "../store/database.ts";
 import { readStore } from "../store/read-only.ts";
 import { type Found, findSessions, type Known, readKnown } from "./find.ts";
@@ -12,16 +13,17 @@ export interface Refreshed {
   readonly behind?: Behind;
 }
 
-export interface Behind {
-  /** Absent: the search took too long. */
-  readonly sessions?: number;
-  readonly bytes: number;
-}
-
 export interface RefreshOptions {
   /** Environment variables that set the agents' folders. */
   readonly env: ImportOptions["env"];
   readonly readers: ImportOptions["readers"];
+  /** Time and processor time of this process. */
+  readonly spent: () => Spent;
+}
+
+export interface Spent {
+  readonly wallMs: number;
+  readonly cpuMs: number;
 }
 
 /**
@@ -36,47 +38,53 @@ export async function refresh(deps: DrainDeps, options: RefreshOptions): Promise
   // What hooks have reported is read by a drain, which also sends it
   const [ours, fromHooks] = [news.filter(isOurs), news.filter((found) => !isOurs(found))];
   const isQuick = bytesOf(ours) <= MAX_BYTES;
+  const imported = isQuick && ours.length > 0 ? await importNow(deps, ours, options) : 0;
+  if (imported === undefined) return { imported: 0, behind: { ...sizeOf(news), isRunning: true } };
   const behind = isQuick ? fromHooks : news;
-  return {
-    imported: isQuick && ours.length > 0 ? await importNow(deps, ours, options) : 0,
-    ...(behind.length > 0 && { behind: { sessions: behind.length, bytes: bytesOf(behind) } }),
-  };
+  return { imported, ...(behind.length > 0 && { behind: sizeOf(behind) }) };
 }
 
 // --- internal ---
 
 const isOurs = ({ state }: Found): boolean => state !== "known-from-hooks";
 const bytesOf = (all: readonly Found[]): number => all.reduce((sum, { bytes }) => sum + bytes, 0);
+const sizeOf = (all: readonly Found[]): Behind => ({ sessions: all.length, bytes: bytesOf(all) });
 
 /** Read and stored in about 50 ms. */
 const MAX_BYTES = 8 << 20;
-/** A search of thousands of sessions takes a tenth of it; network disks can take longer. */
-const SEARCH_MS = 250;
+/** A search of thousands of sessions takes a tenth of it. Processor time, because on a busy machine any search can take long. */
+const SEARCH_CPU_MS = 250;
+/** For disks that answer slowly. */
+const SEARCH_MS = 1_000;
 
 /** Sessions that an import would read; `undefined` if searching took too long. */
-async function newsOf(deps: DrainDeps, { env }: RefreshOptions): Promise<readonly Found[] | undefined> {
+async function newsOf(deps: DrainDeps, { env, spent }: RefreshOptions): Promise<readonly Found[] | undefined> {
   const sources = deps.agents.filter(({ transcript }) => transcript !== undefined).map(({ source }) => source);
   // Usually nothing is new, and then the sessions in the store are not needed
   const files = await readKnown(deps, sources, false, (ask) => withStore(deps, ask, NO_SESSIONS));
-  const untilMs = performance.now() + SEARCH_MS;
-  const changed = await changedOf(deps, files, env, untilMs);
+  const { wallMs, cpuMs } = spent();
+  const isLate = (): boolean => {
+    const now = spent();
+    return now.cpuMs - cpuMs > SEARCH_CPU_MS || now.wallMs - wallMs > SEARCH_MS;
+  };
+  const changed = await changedOf(deps, files, env, isLate);
   if (changed === undefined || changed.length === 0) return changed;
   const known = await readKnown(deps, [...new Set(changed.map(({ source }) => source))], false, (ask) =>
     withStore(deps, ask),
   );
-  return changedOf(deps, known, env, untilMs);
+  return changedOf(deps, known, env, isLate);
 }
 
 async function changedOf(
   deps: DrainDeps,
   known: Known,
   env: RefreshOptions["env"],
-  untilMs: number,
+  isLate: () => boolean,
 ): Promise<readonly Found[] | undefined> {
   const changed: Found[] = [];
   for await (const found of findSessions(deps, known, env, () => {})) {
     if (found.state !== "unchanged") changed.push(found);
-    if (performance.now() > untilMs) return undefined;
+    if (isLate()) return undefined;
   }
   return changed;
 }
@@ -99,8 +107,12 @@ function withStore(
   );
 }
 
-/** @returns number of sessions; 0 while another drain or import is at work, which will have them */
-async function importNow(deps: DrainDeps, news: readonly Found[], { env, readers }: RefreshOptions): Promise<number> {
+/** @returns number of sessions; `undefined` while another drain or import is at work */
+async function importNow(
+  deps: DrainDeps,
+  news: readonly Found[],
+  { env, readers }: RefreshOptions,
+): Promise<number | undefined> {
   const { importSessions } = await import("./run.ts");
   const report = await importSessions(deps, {
     agents: [...new Set(news.map(({ source }) => source))],
@@ -110,5 +122,5 @@ async function importNow(deps: DrainDeps, news: readonly Found[], { env, readers
     onProgress: () => {},
     signal: new AbortController().signal,
   });
-  return [...(report?.agents.values() ?? [])].reduce((sum, { imported }) => sum + imported, 0);
+  return report && [...report.agents.values()].reduce((sum, { imported }) => sum + imported, 0);
 }

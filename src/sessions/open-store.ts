@@ -1,5 +1,6 @@
 import { type Context, UserError } from "../context.ts";
 import { counts } from "../intake/inbox-dirs.ts";
+import type { Behind } from "../model/behind.ts";
 import { suggest } from "../model/suggest.ts";
 import { type Database, StoreError } from "../store/database.ts";
 import { readStore } from "../store/read-only.ts";
@@ -29,8 +30,17 @@ export const REPAIR =
   `${suggest("drain")} moves it aside and starts a new one with everything that can still be read; then ${suggest("import")} reads ` +
   "lost sessions again from their transcripts";
 
-/** One line for an empty or missing store. */
-export async function noStoreMessage({ places }: Pick<Context, "places">): Promise<string> {
+/**
+ * One line for an empty or missing store.
+ *
+ * @param behind what is being imported in the background
+ */
+export async function noStoreMessage({ places }: Pick<Context, "places">, behind?: Behind): Promise<string> {
+  if (behind !== undefined) {
+    const { sessions } = behind;
+    const what = sessions === undefined ? "looking for past sessions" : `importing ${plural(sessions, "session")}`;
+    return `${what}; run it again in a moment`;
+  }
   const { inbox, claimed } = await counts(places).catch(() => ({ inbox: 0, claimed: 0 }));
   const waiting = inbox + claimed;
   return waiting > 0

@@ -1,7 +1,15 @@
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { explain } from "../../src/commands/explain.ts";
+import { refreshed } from "../../src/commands/refreshed.ts";
 import { report } from "../../src/commands/report.ts";
 import { sessions } from "../../src/commands/sessions.ts";
+import { show } from "../../src/commands/show.ts";
+import type { Context } from "../../src/context.ts";
+import type { Spent } from "../../src/import/refresh.ts";
+import { messageOf } from "../../src/model/error-message.ts";
+import { withDrainLock } from "../../src/store/lock.ts";
 import { claudePath, claudeSession, sessionIdOf, writeLines } from "../import/claude.ts";
 import { type ContextOptions, contextAt } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
@@ -56,6 +64,52 @@ test("more than fits into the time is announced and left to the background", asy
   const { turns, err } = await listed();
   expect(turns).toEqual([]);
   expect(err).toBe("not shown yet: 1 session with new data (9.4 MB), being imported in the background\n");
+});
+
+test("while the first import runs behind, a command says so instead of that there are no sessions", async () => {
+  write(1, { turns: 2, answer: JSON.stringify({ type: "progress", data: "x".repeat(9 << 20) }) });
+  const text = "importing 1 session; run it again in a moment";
+  const run = async (command: (context: Context) => Promise<number>) => {
+    const { context, out } = contextAt(at.places, { now: () => STARTED_MS + 24 * HOUR_MS });
+    return { done: await command(context).catch(messageOf), out: out() };
+  };
+  const list = { limit: 20, json: false, refresh: true };
+  expect(await run((context) => sessions(list, context))).toEqual({ done: 0, out: `${text}\n` });
+  expect(await run((context) => sessions({ ...list, agent: "codex" }, context))).toEqual({ done: 0, out: `${text}\n` });
+  const asked = { json: false, csv: false, refresh: true };
+  expect(await run((context) => report([], asked, context))).toEqual({ done: 0, out: `${text}\n` });
+  expect(await run((context) => explain(undefined, asked, context))).toEqual({ done: text, out: "" });
+  expect(await run((context) => show(undefined, { ...asked, envelopes: false }, context))).toEqual({
+    done: text,
+    out: "",
+  });
+});
+
+test("while another import or drain is at work, a command says so and starts no further import", async () => {
+  write(1, { turns: 2 });
+  mkdirSync(at.places.stateDir, { recursive: true });
+  let shown: Awaited<ReturnType<typeof listed>> | undefined;
+  await withDrainLock(join(at.places.stateDir, "drain.lock"), async () => {
+    shown ??= await listed();
+  });
+  expect(shown).toEqual({
+    turns: [],
+    err: "not shown yet: 1 session with new data (<0.1 MB), another import or drain is running\n",
+  });
+});
+
+test("a search gives up after its processor time, not because the machine is busy", async () => {
+  write(1, { turns: 2 });
+  const search = async (...later: Spent[]) => {
+    const { context } = contextAt(at.places);
+    const spent = () => later.shift() ?? { wallMs: 900, cpuMs: 100 };
+    return refreshed({ refresh: true }, context, spent);
+  };
+  const start = { wallMs: 0, cpuMs: 0 };
+  expect(await search(start, { wallMs: 900, cpuMs: 300 })).toEqual({ bytes: 0 });
+  expect(await search(start, { wallMs: 1_100, cpuMs: 100 })).toEqual({ bytes: 0 });
+  expect(await search(start)).toBeUndefined();
+  expect((await listed(false)).turns).toEqual([2]);
 });
 
 test("what hooks have reported is left to a drain; other sessions are imported", async () => {
