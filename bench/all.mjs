@@ -14,6 +14,7 @@ import { goal, goalLines } from "./lib/figures.mjs";
 import { machineLine } from "./lib/machine.mjs";
 import { countOf, PROGRAM, ROOT, sizesOf, started } from "./lib/options.mjs";
 import { benchRead } from "./read.mjs";
+import { benchRefresh, HOMES } from "./refresh.mjs";
 
 const PAGE = join(ROOT, "docs", "benchmarks.md");
 
@@ -42,6 +43,7 @@ async function main() {
     backlog: () => benchBacklog({ runs: runsOr(5, 3), program, sizes: sizesOf(quick ? "250,500" : BACKLOGS) }),
     read: () => benchRead({ runs: runsOr(5, 3), mb }),
     import: () => benchImport({ runs: runsOr(5, 3), mb, program }),
+    refresh: () => benchRefresh({ runs: runsOr(5, 3), program, sizes: sizesOf(quick ? "30,100" : HOMES) }),
     export: () => benchExport({ runs: runsOr(5, 3), program, spans: quick ? 2_000 : Number(SPANS) }),
   };
   const names = positionals.length > 0 ? positionals : Object.keys(benchmarks);

@@ -92,8 +92,7 @@ function goalsOf(mb, measured, ccusage) {
   return [REPORT, SESSIONS].flatMap((name) => {
     const what = `${name}, ${inWhole(mb)} MB, nothing new`;
     const ms = median(wallOf(name));
-    const inSeconds =
-      mb > FIRST_GOAL_MB ? [] : [goal(`${what}: at most ${GOAL_MS} ms`, inTime(ms), ms <= GOAL_MS)];
+    const inSeconds = mb > FIRST_GOAL_MB ? [] : [goal(`${what}: at most ${GOAL_MS} ms`, inTime(ms), ms <= GOAL_MS)];
     const most = goalRatioOf(mb);
     const text = `${what}: wall time to ccusage's, at most ${most}`;
     if (ccusage === undefined) return [...inSeconds, goal(text, "not measured", undefined)];

@@ -25,7 +25,7 @@ export interface RefreshOption {
 export async function refreshed(
   { refresh: isWanted }: RefreshOption,
   context: Context,
-  spent = spentByThisProcess,
+  spent: Spent = THIS_PROCESS,
 ): Promise<Behind | undefined> {
   if (isWanted !== true) return undefined;
   try {
@@ -50,10 +50,13 @@ export async function refreshed(
 
 // --- internal ---
 
-function spentByThisProcess(): Spent {
-  const { user, system } = process.cpuUsage();
-  return { wallMs: performance.now(), cpuMs: (user + system) / 1000 };
-}
+const THIS_PROCESS: Spent = {
+  time: () => performance.now(),
+  processorTime: () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000;
+  },
+};
 
 function textOf({ sessions, bytes, isRunning }: Behind): string {
   if (sessions === undefined) return "the search for new sessions takes long and continues in the background";

@@ -153,11 +153,11 @@ async function* sessionsOf(
     onProblem(`could not look for sessions in ${JSON.stringify(path)}: ${messageOf(error)}`, error);
   for await (const located of reader.locate({ home, roots, onProblem: onPathProblem })) {
     try {
-      if (located.only !== undefined) {
-        yield { sessionId: located.sessionId, files: [{ path: located.path }], sizes: [located.only] };
+      const { origin, parts, ...query } = located;
+      if (parts !== undefined) {
+        yield { sessionId: query.sessionId, files: parts.map(({ file }) => file), sizes: parts };
         continue;
       }
-      const { origin, ...query } = located;
       const all = await reader.files({ ...query, roots, onProblem: onPathProblem });
       const files = origin === undefined ? all : partsOf(all, origin);
       if (files.length === 0) continue;
@@ -194,20 +194,22 @@ function namesOf({ places }: Pick<DrainDeps, "places">, db: Database | undefined
   };
 }
 
-const positionsIn = (db: Database): ReadonlyMap<string, KnownFile> =>
-  new Map(
-    db
-      .prepare("SELECT path, session, size, modified_ms FROM positions")
-      .all()
-      .map((row) => [
-        String(row["path"]),
-        {
-          session: Number(row["session"]),
-          sizeBytes: Number(row["size"]),
-          modifiedMs: Number(row["modified_ms"]),
-        },
-      ]),
+/** As one text: a row from SQLite costs more than looking at its file. Times are fractions, which JSON of SQLite rounds. */
+function positionsIn(db: Database): ReadonlyMap<string, KnownFile> {
+  const row = db
+    .prepare(
+      `SELECT json_group_array(json_array(path, session, size, CAST(modified_ms * ${TIME_UNITS} AS INTEGER))) AS positions
+       FROM positions`,
+    )
+    .get();
+  const all = JSON.parse(String(row?.["positions"])) as [path: string, session: number, size: number, time: number][];
+  return new Map(
+    all.map(([path, session, sizeBytes, time]) => [path, { session, sizeBytes, modifiedMs: time / TIME_UNITS }]),
   );
+}
+
+/** Units of a millisecond. A power of two: the product is exact, and an integer for every time of a file since February 1970. */
+const TIME_UNITS = 2 ** 21;
 
 const sessionsIn = (db: Database) =>
   new Map(

@@ -103,8 +103,8 @@ export type LocatedSession = Omit<TranscriptQuery, "roots"> & {
   readonly path: string;
   /** Required if the card's session ids are `local`. */
   readonly origin?: SessionOrigin;
-  /** Size of the file at `path`, if the search showed that it is the only one: `files` would return that one alone. */
-  readonly only?: PartSize;
+  /** What `files` would return, with sizes, if the search has seen all of it. Looking again takes longer than the search. */
+  readonly parts?: readonly (PartSize & { readonly file: TranscriptFile })[];
 };
 
 export interface TranscriptReader {

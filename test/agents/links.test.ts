@@ -61,7 +61,7 @@ test.each(RECORDED)("%s: a transcript that becomes a link after it was located i
   const { default: reader } = await agent.transcript();
   const roots = reader.roots(home, {});
   const files: TranscriptFile[] = [];
-  for await (const { only: _, ...session } of reader.locate({ home, roots, onProblem: () => {} })) {
+  for await (const { parts: _, ...session } of reader.locate({ home, roots, onProblem: () => {} })) {
     for (const file of await reader.files({ ...session, roots })) files.push({ ...file, roots });
   }
   expect(files.length).toBeGreaterThan(0);

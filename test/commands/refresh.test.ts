@@ -7,7 +7,6 @@ import { report } from "../../src/commands/report.ts";
 import { sessions } from "../../src/commands/sessions.ts";
 import { show } from "../../src/commands/show.ts";
 import type { Context } from "../../src/context.ts";
-import type { Spent } from "../../src/import/refresh.ts";
 import { messageOf } from "../../src/model/error-message.ts";
 import { withDrainLock } from "../../src/store/lock.ts";
 import { claudePath, claudeSession, sessionIdOf, writeLines } from "../import/claude.ts";
@@ -100,15 +99,23 @@ test("while another import or drain is at work, a command says so and starts no 
 
 test("a search gives up after its processor time, not because the machine is busy", async () => {
   write(1, { turns: 2 });
-  const search = async (...later: Spent[]) => {
-    const { context } = contextAt(at.places);
-    const spent = () => later.shift() ?? { wallMs: 900, cpuMs: 100 };
-    return refreshed({ refresh: true }, context, spent);
+  /** What has been used at the start is 0. */
+  const after = (ms: number): (() => number) => {
+    let isStart = true;
+    return () => {
+      if (!isStart) return ms;
+      isStart = false;
+      return 0;
+    };
   };
-  const start = { wallMs: 0, cpuMs: 0 };
-  expect(await search(start, { wallMs: 900, cpuMs: 300 })).toEqual({ bytes: 0 });
-  expect(await search(start, { wallMs: 1_100, cpuMs: 100 })).toEqual({ bytes: 0 });
-  expect(await search(start)).toBeUndefined();
+  const search = (timeMs: number, processorMs: number) =>
+    refreshed({ refresh: true }, contextAt(at.places).context, {
+      time: after(timeMs),
+      processorTime: after(processorMs),
+    });
+  expect(await search(900, 300)).toEqual({ bytes: 0 });
+  expect(await search(1_100, 100)).toEqual({ bytes: 0 });
+  expect(await search(900, 100)).toBeUndefined();
   expect((await listed(false)).turns).toEqual([2]);
 });
 

@@ -11,7 +11,7 @@ export interface LocateProblem {
 /**
  * Every session that a reader finds, in its order, and the problems it reports.
  *
- * @throws Error if the reader reports that a session is a single file (`only`), and `files` returns anything else
+ * @throws Error if the reader reports the parts of a session, and `files` returns anything else
  */
 export async function locateAll(
   reader: Pick<TranscriptReader, "locate" | "roots" | "files">,
@@ -23,11 +23,12 @@ export async function locateAll(
   const onProblem = (path: string, error: Error): void => void problems.push({ path, error });
   for await (const session of reader.locate({ home, roots, onProblem })) {
     sessions.push(session);
-    const { only, ...query } = session;
-    if (only === undefined) continue;
+    const { parts, ...query } = session;
+    if (parts === undefined) continue;
     const files = await reader.files({ ...query, roots });
-    if (!isDeepStrictEqual([files, only], [[{ path: session.path }], partSizeOf(session)])) {
-      throw new Error(`${session.path} is reported as the only file of ${session.sessionId}: ${JSON.stringify(files)}`);
+    const same = files.map((file) => ({ file, ...partSizeOf(file) }));
+    if (!isDeepStrictEqual(parts, same)) {
+      throw new Error(`${session.sessionId} has other parts than reported: ${JSON.stringify({ parts, same })}`);
     }
   }
   return { sessions, problems };

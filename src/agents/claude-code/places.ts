@@ -1,6 +1,6 @@
-import { type Dirent, readdirSync, statSync } from "node:fs";
+import { type Dirent, lstatSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { LocatedSession, LocateQuery, PartSize, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
+import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
 import { distinctParts, existingFiles } from "../shared/transcript/copies.ts";
 import { FolderMemory } from "../shared/transcript/folder-memory.ts";
 import { openJsonl } from "../shared/transcript/jsonl.ts";
@@ -8,6 +8,7 @@ import {
   type Dated,
   type Entry,
   entriesIn,
+  type FileStat,
   foldersBelow,
   located,
   oldestFirst,
@@ -77,13 +78,13 @@ const LINES = ".jsonl";
 
 interface Candidate extends Dated {
   readonly mains: readonly string[];
-  readonly only?: PartSize;
+  readonly parts?: NonNullable<LocatedSession["parts"]>;
 }
 
 /** Merges a session that is in two folders. */
-const merged = (known: Candidate | undefined, { only, ...other }: Candidate): Candidate =>
+const merged = (known: Candidate | undefined, { parts, ...other }: Candidate): Candidate =>
   known === undefined
-    ? { ...other, ...(only !== undefined && { only }) }
+    ? { ...other, ...(parts !== undefined && { parts }) }
     : {
         sessionId: known.sessionId,
         path: known.path,
@@ -115,10 +116,10 @@ async function sessionsInProject(
   const mains = entries.filter(isMain).flatMap(({ name, path }): readonly Candidate[] => {
     const file = statFile(path, query);
     if (file === undefined || file.sizeBytes === 0) return [];
-    const { sizeBytes, writtenMs } = file;
     const sessionId = basename(name, LINES);
-    const only = hasNoSubagentFiles && !shared.has(sessionId) ? { sizeBytes, modifiedMs: writtenMs } : undefined;
-    return [{ sessionId, path, startMs: file.startMs, mains: [path], ...(only !== undefined && { only }) }];
+    const below = shared.has(sessionId) ? subagentsBelow(join(project, sessionId, SUBAGENTS), query) : [];
+    const parts = hasNoSubagentFiles ? seenParts(path, file, below, query) : undefined;
+    return [{ sessionId, path, startMs: file.startMs, mains: [path], ...(parts !== undefined && { parts }) }];
   });
   const known = new Set(mains.map(({ sessionId }) => sessionId));
   const left = new Map<string, Candidate>();
@@ -138,6 +139,22 @@ async function sessionsInProject(
     if (sessionId !== undefined) await add(sessionId, path);
   }
   return { mains, left: [...left.values()] };
+}
+
+/** All parts of a session, if no two can be the same file; otherwise `files` has to compare them. */
+function seenParts(
+  main: string,
+  { sizeBytes, writtenMs }: FileStat,
+  below: readonly TranscriptFile[],
+  query: LocateQuery,
+): Candidate["parts"] {
+  const parts = [{ file: { path: main }, sizeBytes, modifiedMs: writtenMs }];
+  for (const file of below) {
+    const seen = statFile(file.path, query, lstatSync);
+    if (seen === undefined || seen.isShared) return undefined;
+    parts.push({ file, sizeBytes: seen.sizeBytes, modifiedMs: seen.writtenMs });
+  }
+  return parts;
 }
 
 /**

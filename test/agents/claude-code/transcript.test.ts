@@ -1,5 +1,6 @@
 import {
   appendFileSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -60,6 +61,19 @@ describe("locate", () => {
     put(join(project, SESSION, "subagents", "agent-a2.jsonl"));
     put(join(project, "notes.txt"));
     expect(await located()).toEqual([main, other]);
+  });
+
+  test("knows a session's parts, unless two paths can lead to the same file", async () => {
+    const main = put(join(project, `${SESSION}.jsonl`));
+    const below = put(join(project, SESSION, "subagents", "agent-a2.jsonl"));
+    const parts = async () => (await locateAll(reader, home)).sessions.map((one) => one.parts?.map(({ file }) => file));
+    expect(await parts()).toEqual([[{ path: main }, { path: below, agentId: "a2" }]]);
+    for (const link of [symlinkSync, linkSync]) {
+      const again = join(dirname(below), "agent-a3.jsonl");
+      link(below, again);
+      expect(await parts()).toEqual([undefined]);
+      rmSync(again);
+    }
   });
 
   test("finds nothing if the agent was never run", async () => {

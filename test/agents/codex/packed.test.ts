@@ -57,7 +57,7 @@ function pack(path: string): void {
 /** All entries of every located session, by the key of their offset. */
 async function everything(): Promise<Readonly<Record<string, readonly TranscriptEntry[]>>> {
   const all: Record<string, TranscriptEntry[]> = {};
-  for (const { only, ...query } of (await locateAll(reader, at.home)).sessions) {
+  for (const { parts: _, ...query } of (await locateAll(reader, at.home)).sessions) {
     for (const file of await reader.files({ ...query, roots: reader.roots(at.home, {}) })) {
       const entries: TranscriptEntry[] = [];
       for await (const batch of reader.read(file, INITIAL_OFFSET)) entries.push(...batch.entries);

@@ -20,6 +20,8 @@ export interface FileStat {
   /** Creation time; the modification time if that is earlier, as for a copied file. */
   readonly startMs: number;
   readonly writtenMs: number;
+  /** Whether other paths lead to the same file. */
+  readonly isShared: boolean;
 }
 
 /** A session with its start time. */
@@ -72,9 +74,13 @@ export async function entriesIn(folder: string, query: LocateQuery): Promise<rea
   return [...direct, ...linked];
 }
 
-/** Size and times of a file; `undefined` if it is not a file. */
-export function statFile(path: string, query: LocateQuery): FileStat | undefined {
-  const found = tryStat(query, path, () => statSync(path));
+/**
+ * Size and times of a file; `undefined` if it is not a file.
+ *
+ * @param stat `lstatSync`: links are not files
+ */
+export function statFile(path: string, query: LocateQuery, stat = statSync): FileStat | undefined {
+  const found = tryStat(query, path, () => stat(path));
   return found?.isFile() === true ? fileStatOf(found) : undefined;
 }
 
@@ -125,14 +131,14 @@ export async function* sessionFiles(
 }
 
 export const located = (
-  { sessionId, path, mains, only }: Omit<LocatedSession, "home">,
+  { sessionId, path, mains, parts }: Omit<LocatedSession, "home">,
   { home }: LocateQuery,
 ): LocatedSession => ({
   sessionId,
   path,
   home,
   ...(mains !== undefined && { mains }),
-  ...(only !== undefined && { only }),
+  ...(parts !== undefined && { parts }),
 });
 
 /** Sequential calls would wait for the disk each time; a single batch would need a promise for each file. */
@@ -179,9 +185,9 @@ const entryOf = (folder: string, entry: Dirent): Entry => ({
 });
 
 /** Some file systems do not record creation times and report 1970. */
-function fileStatOf({ size, birthtimeMs, mtimeMs }: Stats): FileStat {
+function fileStatOf({ size, birthtimeMs, mtimeMs, nlink }: Stats): FileStat {
   const startMs = birthtimeMs > 0 ? Math.min(birthtimeMs, mtimeMs) : mtimeMs;
-  return { sizeBytes: size, startMs, writtenMs: mtimeMs };
+  return { sizeBytes: size, startMs, writtenMs: mtimeMs, isShared: nlink > 1 };
 }
 
 async function isOutside(path: string, roots: readonly string[]): Promise<boolean> {
