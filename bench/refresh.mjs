@@ -1,7 +1,6 @@
 // node bench/refresh.mjs [--runs N] [--sizes MB,MB] [--program FILE]
 // The everyday answer: `report` and `sessions` on a machine whose sessions are in the store, with the search for new ones and
 // nothing new, compared with ccusage, which reads every file again; each a separate process, from start to exit.
-import { cpus } from "node:os";
 import { join } from "node:path";
 import { dailyOf, findCcusage, totalsOfCcusage } from "./lib/ccusage.mjs";
 import { AGENTS, checkTotals, corpusOf } from "./lib/corpora.mjs";
@@ -97,7 +96,7 @@ function goalsOf(mb, measured, ccusage) {
     const text = `${what}: wall time to ccusage's, at most ${most}`;
     if (ccusage === undefined) return [...inSeconds, goal(text, "not measured", undefined)];
     const ratio = median(ratios(wallOf(name), wallOf(ccusage.version)));
-    return [...inSeconds, goal(`${text} (${cpus().length} cores)`, inRatio(ratio), ratio <= most)];
+    return [...inSeconds, goal(text, inRatio(ratio), ratio <= most)];
   });
 }
 
