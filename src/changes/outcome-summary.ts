@@ -1,4 +1,4 @@
-import type { Certainty } from "../model/changes.ts";
+import type { Certainty, StoredCommit } from "../model/changes.ts";
 import { FATES, type Fate, KEPT_AFTER_DAYS, type KeptDay } from "../model/outcomes.ts";
 import { storedCommits, storedRepositories } from "../store/changes.ts";
 import type { Database } from "../store/database.ts";
@@ -10,10 +10,8 @@ export interface KeptShare {
   readonly kept: number;
 }
 
-/** What became of the commits of one repository that are known with one certainty. */
-export interface OutcomeSummary {
-  readonly repository: string;
-  readonly certainty: Certainty;
+/** What became of some commits. */
+export interface OutcomeFigures {
   readonly commits: number;
   /** Not checked yet. */
   readonly unchecked: number;
@@ -21,6 +19,12 @@ export interface OutcomeSummary {
   readonly rewritten: number;
   readonly linesWritten: number;
   readonly kept: Readonly<Record<KeptDay, KeptShare>>;
+}
+
+/** What became of the commits of one repository that are known with one certainty. */
+export interface OutcomeSummary extends OutcomeFigures {
+  readonly repository: string;
+  readonly certainty: Certainty;
 }
 
 /** A commit counts once, however many sessions know it; as observed if one of them observed it. */
@@ -33,24 +37,29 @@ export interface CommitWithOutcome {
 }
 
 /** All stored commits with what became of them, by repository and time. */
-export function commitsWithOutcomes(db: Database): readonly CommitWithOutcome[] {
+export const commitsWithOutcomes = (db: Database): readonly CommitWithOutcome[] => outcomeReader(db)(storedCommits(db));
+
+/** @returns a function from stored commits to what became of them, each commit once, by repository */
+export function outcomeReader(db: Database): (commits: readonly StoredCommit[]) => readonly CommitWithOutcome[] {
   const names = new Map(storedRepositories(db).map(({ id, name }) => [id, name ?? "?"]));
   const outcomeOf = outcomeFinder(db);
-  const commits = new Map<string, CommitWithOutcome>();
-  for (const one of storedCommits(db)) {
-    const { commit, repository, certainty } = one;
-    const outcome = outcomeOf(one);
-    const at = outcome?.repository ?? repository;
-    const key = `${at}:${outcome?.id ?? commit}`;
-    const isObserved = certainty === "observed" || commits.get(key)?.certainty === "observed";
-    commits.set(key, {
-      repository: names.get(at ?? -1) ?? "?",
-      commit: outcome?.id ?? commit,
-      certainty: isObserved ? "observed" : "inferred",
-      ...(outcome !== undefined && { outcome }),
-    });
-  }
-  return [...commits.values()].toSorted((a, b) => a.repository.localeCompare(b.repository));
+  return (all) => {
+    const commits = new Map<string, CommitWithOutcome>();
+    for (const one of all) {
+      const { commit, repository, certainty } = one;
+      const outcome = outcomeOf(one);
+      const at = outcome?.repository ?? repository;
+      const key = `${at}:${outcome?.id ?? commit}`;
+      const isObserved = certainty === "observed" || commits.get(key)?.certainty === "observed";
+      commits.set(key, {
+        repository: names.get(at ?? -1) ?? "?",
+        commit: outcome?.id ?? commit,
+        certainty: isObserved ? "observed" : "inferred",
+        ...(outcome !== undefined && { outcome }),
+      });
+    }
+    return [...commits.values()].toSorted((a, b) => a.repository.localeCompare(b.repository));
+  };
 }
 
 /** Sums by repository and certainty. */
@@ -60,15 +69,17 @@ export function summariesOf(commits: readonly CommitWithOutcome[]): readonly Out
     const key = `${one.repository}\0${one.certainty}`;
     groups.set(key, [...(groups.get(key) ?? []), one]);
   }
-  return [...groups.values()].flatMap((group) => summaryOf(group));
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    return first === undefined
+      ? []
+      : [{ repository: first.repository, certainty: first.certainty, ...outcomeFigures(group) }];
+  });
 }
 
-// --- internal ---
-
-function summaryOf(group: readonly CommitWithOutcome[]): readonly OutcomeSummary[] {
-  const [first] = group;
-  if (first === undefined) return [];
-  const outcomes = group.flatMap(({ outcome }) => outcome ?? []);
+/** Sums over commits, each of which is in the list once. */
+export function outcomeFigures(commits: readonly CommitWithOutcome[]): OutcomeFigures {
+  const outcomes = commits.flatMap(({ outcome }) => outcome ?? []);
   // The lines of an amended commit are those of the commit that replaced it
   const lines = outcomes.filter(({ rewritten }) => rewritten?.how !== "amend").flatMap((one) => one.lines ?? []);
   const fates = Object.fromEntries(FATES.map((fate) => [fate, outcomes.filter((one) => one.fate === fate).length]));
@@ -81,18 +92,16 @@ function summaryOf(group: readonly CommitWithOutcome[]): readonly OutcomeSummary
       ];
     }),
   );
-  return [
-    {
-      repository: first.repository,
-      certainty: first.certainty,
-      commits: group.length,
-      unchecked: group.length - outcomes.length,
-      fates: fates as Record<Fate, number>,
-      rewritten: outcomes.filter(({ rewritten }) => rewritten !== undefined).length,
-      linesWritten: sum(lines.map(({ written }) => written)),
-      kept: kept as Record<KeptDay, KeptShare>,
-    },
-  ];
+  return {
+    commits: commits.length,
+    unchecked: commits.length - outcomes.length,
+    fates: fates as Record<Fate, number>,
+    rewritten: outcomes.filter(({ rewritten }) => rewritten !== undefined).length,
+    linesWritten: sum(lines.map(({ written }) => written)),
+    kept: kept as Record<KeptDay, KeptShare>,
+  };
 }
+
+// --- internal ---
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);

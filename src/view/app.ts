@@ -5,7 +5,7 @@ import { DIMENSIONS } from "../report/query.ts";
 import { type Database, StoreError } from "../store/database.ts";
 import { readStore } from "../store/read-only.ts";
 import type { StoredSession } from "../store/sessions.ts";
-import type { Changes } from "./changes.ts";
+import { changesOver } from "./change-figures.ts";
 import type { ViewDeps } from "./deps.ts";
 import { findSession, stampOf, toDocument, toSpanDocument } from "./document.ts";
 import { Download, downloadOf } from "./download.ts";
@@ -17,7 +17,8 @@ import { listSessions } from "./list.ts";
 import type { LiveDrains } from "./live-drains.ts";
 import { BadRequest, queryParams } from "./query-params.ts";
 import { searchSpans } from "./search-spans.ts";
-import { type ApiError, type NoStore, SORTS, SPLITS, UNITS } from "./wire.ts";
+import type { Changes } from "./watch-store.ts";
+import { type ApiError, CHANGE_GROUPS, CHANGE_SORTS, type NoStore, SORTS, SPLITS, UNITS } from "./wire.ts";
 
 /** What an open page is connected to. */
 export interface Live {
@@ -122,6 +123,24 @@ export function makeApp(deps: ViewDeps, { changes, drains }: Live, base: string)
         ...params.texts("agent", "repository"),
         ...params.times("sinceMs", "untilMs"),
         nowMs: deps.now(),
+      });
+    }),
+  );
+
+  app.get("/api/changes", (c) =>
+    respond(c, deps, (db) => {
+      const params = queryParams(c.req.query());
+      const ofSession = params.texts("id").id !== undefined;
+      const stored = ofSession ? findSession(db, params.session()) : undefined;
+      if (ofSession && stored === undefined) return NO_SESSION;
+      return changesOver(db, withIdle(), {
+        ...params.texts("agent", "repository", "key", "text"),
+        ...(stored !== undefined && { session: stored.id }),
+        ...params.times("sinceMs", "untilMs"),
+        nowMs: deps.now(),
+        by: params.oneOf("by", CHANGE_GROUPS, "change"),
+        sort: params.oneOf("sort", CHANGE_SORTS, "cost"),
+        limit: params.number("limit", 50, 1, MAX_ROWS),
       });
     }),
   );

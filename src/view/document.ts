@@ -35,11 +35,15 @@ export function stampOf(db: Database, { id }: StoredSession): string {
       `SELECT (SELECT last_ms FROM sessions WHERE id = ?1) AS last, (SELECT max(seq) FROM spans WHERE session = ?1) AS seq,
          (SELECT count(*) FROM events WHERE session = ?1 AND settled = 0) AS events,
          (SELECT group_concat(length(body) || ':' || key) FROM entries WHERE session = ?1 AND settled = 0) AS entries,
-         (SELECT group_concat(ordinal || ':' || delivered) FROM segments WHERE session = ?1) AS segments`,
+         (SELECT group_concat(ordinal || ':' || delivered) FROM segments WHERE session = ?1) AS segments,
+         (SELECT count(*) || ':' || sum(certainty = 'observed') FROM commits) AS commits,
+         (SELECT count(*) || ':' || sum(certainty = 'observed') FROM changes) AS changes`,
     )
     .get(id);
   // Not the whole row, because the driver adds the duration of the query
-  return JSON.stringify(["last", "seq", "events", "entries", "segments"].map((name) => row?.[name]));
+  return JSON.stringify(
+    ["last", "seq", "events", "entries", "segments", "commits", "changes"].map((name) => row?.[name]),
+  );
 }
 
 /** The content of a session's page, without the attributes of its spans. */

@@ -7,6 +7,7 @@ import type { SessionSource } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import type { SpanSettings } from "../telemetry/spans.ts";
+import { changesOfSession } from "./change-figures.ts";
 import type { ExplanationDocument } from "./wire.ts";
 
 type Deps = Pick<SessionSource, "agents"> & { readonly settings: SpanSettings };
@@ -31,6 +32,7 @@ export function toExplanation(db: Database, stored: StoredSession, { agents, set
     slowestTool: slowestTool(view),
     repeats: habits.repeats.slice(0, MAX_REPEATS).map(({ name, calls, totalMs }) => ({ name, calls, totalMs })),
     unknown: unknownsOf(explanation),
+    changes: changesOfSession(db, { agents }, stored),
   };
 }
 

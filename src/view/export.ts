@@ -103,10 +103,10 @@ function sessionAtLevel(document: SessionDocument, { level, redact }: ExportDeps
   };
 }
 
-/** Its sentences contain names of tools, which may be the user's own. */
+/** Its sentences contain names of tools, which may be the user's own, and its changes names of branches. */
 function explanationAtLevel(explanation: ExplanationDocument, { level, redact }: ExportDeps): ExplanationDocument {
   if (keepsNames(level)) return redactNames(explanation, redact);
-  return { ...explanation, findings: [], slowestTool: null, repeats: [], unknown: [] };
+  return { ...explanation, findings: [], slowestTool: null, repeats: [], unknown: [], changes: [] };
 }
 
 /** @throws Error if the page was not built completely */

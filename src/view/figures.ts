@@ -128,10 +128,18 @@ export const figuresOf = ({ sessions, calls, turns, tools, sessionsWithoutUsage 
   sums: toSums(calls ?? NO_CALLS, sessionsWithoutUsage > 0),
   cacheReportedInput: calls?.cacheReportedInput ?? null,
   cacheReportedRead: calls?.cacheReportedRead ?? null,
+  modelMs: modelMsOf(calls),
+  toolMs: tools?.toolMs ?? null,
   sessionsWithoutUsage,
 });
 
 // --- internal ---
+
+/** Agents that do not report when their calls began have none that took any time. */
+function modelMsOf(calls: UsageRow["calls"]): number | null {
+  if (calls === undefined) return null;
+  return calls.modelMs === 0 && calls.modelCalls + calls.aggregateRecords > 0 ? null : calls.modelMs;
+}
 
 const NO_CALLS = { modelCalls: 0, aggregateRecords: 0, callsWithoutUsage: 0, incompleteCalls: 0, unpricedCalls: 0 };
 

@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { makeApp } from "./app.ts";
-import { watchStore } from "./changes.ts";
 import type { ViewDeps } from "./deps.ts";
 import { type Guard, makeGuard, SECURITY_HEADERS } from "./guard.ts";
 import { liveDrains } from "./live-drains.ts";
+import { watchStore } from "./watch-store.ts";
 
 /** A running server. */
 export interface ViewServer {

@@ -4,6 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { changeKey, commitKey } from "../../src/model/change-facts.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { addEntries } from "../../src/store/facts.ts";
+import { ensureSession } from "../../src/store/sessions.ts";
 import { ensureBuilt, PROGRAM, ROOT } from "../support/program.ts";
 import { removeFolder } from "../support/remove.ts";
 import { auditContrast, auditNames } from "./audit.mjs";
@@ -34,6 +38,7 @@ beforeAll(async () => {
   collectLong(home, DIST, { spans: LONG_SPANS });
   hostileSession();
   drain(home, DIST);
+  changesOfNested();
   server = spawn(process.execPath, [PROGRAM, "view", "--print-url"], {
     env: { PATH: process.env["PATH"], HOME: home },
     stdio: ["ignore", "pipe", "inherit"],
@@ -316,6 +321,40 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     expect(await page.evaluate("globalThis.notReloaded")).toBe(true);
   });
 
+  test("changes: cost of commits, the sessions behind them, and from a session to what it led to", async () => {
+    await using look = await opened("#/changes?range=all&by=commit");
+    const { page } = look;
+    const rows = page.locator(".changes tbody:not(.sums) > tr:first-child");
+    await count(rows, 2);
+    expect(await rows.first().innerText()).toMatch(/^aaaaaaaaaa\s+observed[\s\S]*\$0\.00[\s\S]*not checked yet/);
+    expect(await rows.nth(1).innerText()).toMatch(/^bbbbbbbbbb\s+inferred/);
+    const dollars = async (name: string) =>
+      Number(
+        (
+          await page
+            .locator(".sums tr")
+            .filter({ hasText: name })
+            .locator("[data-name=Cost] span")
+            .getAttribute("title")
+        )?.slice(1),
+      );
+    expect(await dollars("All sessions")).toBeGreaterThan(await dollars("Without a known commit"));
+    await rows
+      .first()
+      .getByRole("button", { name: /^1 session/ })
+      .click();
+    await page.locator(".behind a").click();
+    await page.getByRole("heading", { name: "Claude Code acme-shop" }).waitFor();
+    await page.getByRole("link", { name: "2 commits, 1 inferred" }).click();
+    await page.getByText(`Only session ${NESTED}.`).waitFor();
+    await page.getByRole("button", { name: "Show all commits" }).click();
+    await page.getByLabel("By", { exact: true }).selectOption("change");
+    await page.getByRole("link", { name: "acme/shop#12" }).waitFor();
+    expect(await page.getByRole("link", { name: "acme/shop#12" }).getAttribute("rel")).toBe("noopener noreferrer");
+    await page.getByLabel("By", { exact: true }).selectOption("ticket");
+    await page.getByRole("heading", { name: "No ticket is known in this period" }).waitFor();
+  });
+
   test("usage and tools: figures, charts and tables", async () => {
     await using look = await opened("#/usage?range=all");
     const { page } = look;
@@ -394,6 +433,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
         "home?range=all",
         "sessions",
         `session?source=claude-code&id=${NESTED}`,
+        "changes?range=all&by=commit",
         "usage?range=all",
         "tools?range=all",
         "sessions?text=zzz",
@@ -401,6 +441,11 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
       for (const view of views) {
         await page.goto(`${base}#/${view}`);
         await page.locator("h1").waitFor();
+        if (view.startsWith("changes?"))
+          await page
+            .getByRole("button", { name: /^1 session/ })
+            .first()
+            .click();
         if (view.startsWith("session?")) {
           await page.locator(".row.tool_call").first().click();
           await page.locator(".attributes").first().waitFor();
@@ -450,7 +495,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
         own.stdout.once("data", (data: Buffer) => done(data.toString().trim())),
       );
       await page.goto(await address);
-      for (const view of ["Home", "Sessions", "Usage", "Tools"]) {
+      for (const view of ["Home", "Sessions", "Changes", "Usage", "Tools"]) {
         await page.getByRole("link", { name: view, exact: true }).click();
         await page.getByRole("heading", { name: view, level: 1 }).waitFor();
         const advice = page.getByText(`import past sessions with node dist/openhook-otel.cjs import`);
@@ -541,6 +586,34 @@ const count = (rows: { count(): Promise<number> }, n: number) => soon(() => rows
 
 const isFocused = (page: Page, selector: string): Promise<boolean> =>
   page.evaluate(`document.activeElement?.matches(${JSON.stringify(selector)}) === true`);
+
+/** Two commits and a pull request, as a drain stores what tool calls print. */
+function changesOfNested(): void {
+  const db = openDatabase(join(home, ".local", "state", "openhook-otel", "store.db"));
+  const session = ensureSession(db, "claude-code", NESTED, 0);
+  const { first, last } = db
+    .prepare("SELECT min(end_ms) AS first, max(end_ms) AS last FROM model_calls WHERE session = ?")
+    .get(session.id) as { first: number; last: number };
+  const commit = (digit: string, timeMs: number, certainty: "observed" | "inferred") => {
+    const id = digit.repeat(40);
+    return { kind: "commit" as const, key: commitKey(id), commit: id, timeMs, certainty, how: "printed" as const };
+  };
+  const pull = { changeKind: "pull_request" as const, change: "12", url: "https://git.example/acme/shop/pull/12" };
+  addEntries(db, session, [
+    commit("a", (first + last) / 2, "observed"),
+    commit("b", last, "inferred"),
+    {
+      kind: "change",
+      key: changeKey(pull),
+      ...pull,
+      timeMs: last,
+      certainty: "observed",
+      how: "printed",
+      isCreated: true,
+    },
+  ]);
+  db.close();
+}
 
 /** From a tool that uses OpenHook, with unlikely names. */
 function hostileSession(): void {

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ExportedPage } from "../wire.ts";
+import { Changes } from "./changes/changes.tsx";
 import { EXPORTED } from "./exported.ts";
 import { dateTimeExact } from "./format.ts";
 import { Home } from "./home/home.tsx";
@@ -80,6 +81,7 @@ function Views() {
 const TABS = [
   { to: "home", title: "Home" },
   { to: "sessions", title: "Sessions" },
+  { to: "changes", title: "Changes" },
   { to: "usage", title: "Usage" },
   { to: "tools", title: "Tools" },
 ] as const satisfies readonly { readonly to: Route["view"]; readonly title: string }[];
@@ -99,6 +101,8 @@ function View({ view, params }: Route) {
           span={params["span"]}
         />
       );
+    case "changes":
+      return <Changes params={params} />;
     case "usage":
       return <Usage params={params} />;
     case "tools":

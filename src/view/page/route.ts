@@ -31,4 +31,4 @@ export function change(params: Readonly<Record<string, string | undefined>>): vo
 
 // --- internal ---
 
-const VIEWS = ["home", "sessions", "session", "usage", "tools"] as const;
+const VIEWS = ["home", "sessions", "session", "changes", "usage", "tools"] as const;

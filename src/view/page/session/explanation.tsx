@@ -1,7 +1,9 @@
 import type { ExplanationDocument, Part } from "../../wire.ts";
-import { useApi } from "../api.ts";
+import { type Params, useApi } from "../api.ts";
+import { EXPORTED } from "../exported.ts";
 import { dollars, duration, percent, plural } from "../format.ts";
 import { dataOf } from "../placeholder.tsx";
+import { hrefOf } from "../route.ts";
 import { safeText } from "../safe-text.ts";
 import type { Spans } from "./spans.ts";
 
@@ -26,7 +28,7 @@ export function Explanation({ source, id, spans, onSelect }: Props) {
               <li key={text}>{safeText(text)}</li>
             ))}
           </ul>
-          <Notable explanation={explanation} spans={spans} onSelect={onSelect} />
+          <Notable explanation={explanation} source={source} id={id} spans={spans} onSelect={onSelect} />
           {explanation.unknown.length === 0 ? null : (
             <details class="unknowns muted">
               <summary>{plural(explanation.unknown.length, "thing is", "things are")} unknown</summary>
@@ -85,17 +87,18 @@ const PART_NAMES: Readonly<Record<Part, string>> = {
 };
 
 /** The most expensive turn, the slowest tool and repeated calls; the first two lead to their span. */
-function Notable({
-  explanation,
-  spans,
-  onSelect,
-}: Omit<Props, "source" | "id"> & { explanation: ExplanationDocument }) {
-  const { expensiveTurn, slowestTool, repeats } = explanation;
+function Notable({ explanation, source, id, spans, onSelect }: Props & { explanation: ExplanationDocument }) {
+  const { expensiveTurn, slowestTool, repeats, changes } = explanation;
   const [repeat] = repeats;
-  if (expensiveTurn === null && slowestTool === null && repeat === undefined) return null;
+  if (expensiveTurn === null && slowestTool === null && repeat === undefined && changes.length === 0) return null;
   const goTo = (span: number) => (span < 0 ? undefined : () => onSelect(spans.idOf(span)));
   return (
     <dl class="notable">
+      {changes.length === 0 ? null : (
+        <Fact name="Led to">
+          <LedTo changes={changes} source={source} id={id} />
+        </Fact>
+      )}
       {expensiveTurn === null ? null : (
         <Fact
           name="Most expensive turn"
@@ -155,6 +158,43 @@ function Fact({
       </dd>
     </div>
   );
+}
+
+/** Each change with a link to all of its work, and the commits of this session together. */
+function LedTo({ changes, source, id }: { changes: ExplanationDocument["changes"]; source: string; id: string }) {
+  const commits = changes.filter(({ by }) => by === "commit");
+  const named = changes.filter(({ by }) => by === "change");
+  return (
+    <span class="led-to">
+      {named.slice(0, MAX_CHANGES).map(({ key, certainty }) => (
+        <ViewLink key={key} params={{ by: "change", range: "all", key }}>
+          {safeText(key)}
+          {certainty === "inferred" ? " (inferred)" : ""}
+        </ViewLink>
+      ))}
+      {named.length > MAX_CHANGES ? (
+        <ViewLink params={{ by: "change", range: "all", source, id }}>
+          {plural(named.length - MAX_CHANGES, "more change")}
+        </ViewLink>
+      ) : null}
+      {commits.length === 0 ? null : (
+        <ViewLink params={{ by: "commit", range: "all", source, id }}>{commitsText(commits)}</ViewLink>
+      )}
+    </span>
+  );
+}
+
+/** More do not fit beside the waterfall's explanation. */
+const MAX_CHANGES = 3;
+
+function commitsText(commits: ExplanationDocument["changes"]): string {
+  const inferred = commits.filter(({ certainty }) => certainty === "inferred").length;
+  return `${plural(commits.length, "commit")}${inferred === 0 ? "" : `, ${inferred} inferred`}`;
+}
+
+/** A link into the changes view; an exported page has no other views. */
+function ViewLink({ params, children }: { params: Params; children: preact.ComponentChildren }) {
+  return EXPORTED === undefined ? <a href={hrefOf("changes", params)}>{children}</a> : <span>{children}</span>;
 }
 
 function spanOf(spans: Spans, matches: (i: number) => boolean): number {

@@ -1,6 +1,6 @@
-import { useEffect, useRef, useState } from "preact/hooks";
 import type { Choices } from "../../wire.ts";
 import { Day } from "../day.tsx";
+import { SearchField } from "../search-field.tsx";
 import { Select } from "../select.tsx";
 import { SubjectFilters } from "../subject-filters.tsx";
 import { PERIODS } from "./period.ts";
@@ -16,7 +16,11 @@ export function Filters({ params, choices, onChange }: Props) {
   const isFiltered = FILTERS.some((name) => (params[name] ?? "") !== "");
   return (
     <search class="filters" aria-label="Filter sessions">
-      <Search value={params["text"] ?? ""} onChange={(text) => onChange({ text })} />
+      <SearchField
+        value={params["text"] ?? ""}
+        placeholder="Id, repository, branch, folder, model"
+        onChange={(text) => onChange({ text })}
+      />
       <SubjectFilters params={params} choices={choices} onChange={onChange} />
       <Select
         name="Time"
@@ -51,29 +55,3 @@ export function Filters({ params, choices, onChange }: Props) {
 
 const FILTERS = ["text", "agent", "repository", "model", "period", "from", "to", "errors"] as const;
 const NO_FILTERS = Object.fromEntries(FILTERS.map((name) => [name, undefined]));
-
-/** Searches when the user pauses typing. */
-function Search({ value, onChange }: { value: string; onChange: (text: string) => void }) {
-  const [text, setText] = useState(value);
-  const timer = useRef<number | undefined>(undefined);
-  useEffect(() => setText(value), [value]);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  return (
-    <label class="field search">
-      <span>Search</span>
-      <input
-        type="search"
-        placeholder="Id, repository, branch, folder, model"
-        value={text}
-        onInput={(event) => {
-          const next = event.currentTarget.value;
-          setText(next);
-          clearTimeout(timer.current);
-          timer.current = setTimeout(() => onChange(next), DEBOUNCE_MS);
-        }}
-      />
-    </label>
-  );
-}
-
-const DEBOUNCE_MS = 250;

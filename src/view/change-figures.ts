@@ -1,0 +1,247 @@
+import { type OutcomeFigures, outcomeFigures, outcomeReader } from "../changes/outcome-summary.ts";
+import type { StoredCommit } from "../model/changes.ts";
+import { sumKnown } from "../model/known.ts";
+import { KEPT_AFTER_DAYS } from "../model/outcomes.ts";
+import { nameOfChange } from "../report/attribution.ts";
+import type { Dimension } from "../report/query.ts";
+import { inReadingOrder } from "../report/text/usage-order.ts";
+import { usageByGroupings } from "../report/usage.ts";
+import type { UsageRow } from "../report/usage-row.ts";
+import type { SessionSource } from "../sessions/read-session.ts";
+import { storedChanges, storedCommits } from "../store/changes.ts";
+import type { Database } from "../store/database.ts";
+import type { StoredSession } from "../store/sessions.ts";
+import { type FiguresQuery, figuresOf, firstMs, nameOfKey } from "./figures.ts";
+import type { FilterValues } from "./filter-values.ts";
+import type {
+  ChangeGroup,
+  ChangeOutcome,
+  ChangePart,
+  ChangeRow,
+  ChangeSort,
+  ChangesDocument,
+  SessionChange,
+  UsageFigures,
+} from "./wire.ts";
+
+export interface ChangesQuery extends Omit<FiguresQuery, "model"> {
+  readonly by: ChangeGroup;
+  /** Only work of this session, by its number in the store. */
+  readonly session?: number;
+  /** Only this change. */
+  readonly key?: string;
+  /** Searched in names, repositories and agents; case-insensitive. */
+  readonly text?: string;
+  readonly sort: ChangeSort;
+  readonly limit: number;
+}
+
+type Deps = Pick<SessionSource, "agents"> & { readonly filterValues: (db: Database) => FilterValues };
+
+/**
+ * What commits, pull requests, branches or tickets cost, with the sessions behind them and what became of their commits. The figures are
+ * those of `report`: each call belongs to one row or to none.
+ */
+export function changesOver(
+  db: Database,
+  deps: Deps,
+  { nowMs: _, key, text, sort, limit, ...query }: ChangesQuery,
+): ChangesDocument {
+  const { by } = query;
+  const sinceMs = query.sinceMs ?? firstMs(db) ?? 0;
+  const groupings: readonly (readonly Dimension[])[] = [
+    [],
+    [by],
+    [by, "agent"],
+    [by, "repository"],
+    [by, "session"],
+    by === "commit" ? [by] : [by, "commit"],
+  ];
+  const [[total] = [], all = [], ...parts] = usageByGroupings(db, deps, { ...query, sinceMs }, groupings);
+  const [agents, repositories, sessions, commits] = parts.map((rows) => partsBy(by, rows));
+  const named = inReadingOrder([by], all).filter((row) => row.key[by] != null);
+  const facts = new ChangeFacts(db);
+  const commitsOf = (row: UsageRow): readonly string[] => valuesOf(commits?.get(row.key[by] ?? ""), "commit");
+  const listed = named.map((row) => {
+    const name = row.key[by] ?? "";
+    return {
+      row,
+      name,
+      repositories: valuesOf(repositories?.get(name), "repository"),
+      agents: valuesOf(agents?.get(name), "agent").map((agent) => nameOfKey(deps, "agent", agent) ?? agent),
+      timeMs: facts.lastMs(name, commitsOf(row)),
+    };
+  });
+  const searched = text?.toLowerCase();
+  const matching = listed.filter(
+    (one) =>
+      (key === undefined || one.name === key) &&
+      (searched === undefined ||
+        [one.name, ...one.repositories, ...one.agents].some((part) => part.toLowerCase().includes(searched))),
+  );
+  if (sort === "recent") matching.sort((a, b) => (b.timeMs ?? 0) - (a.timeMs ?? 0));
+  const shown = matching.slice(0, limit);
+  const sessionNames = namesOfSessions(
+    db,
+    shown.flatMap(({ name }) => valuesOf(sessions?.get(name), "session")),
+  );
+  const without = all.find((row) => row.key[by] == null);
+  return {
+    kind: "changes",
+    by,
+    sinceMs,
+    rows: shown.map(
+      ({ row, name, ...rest }): ChangeRow => ({
+        key: name,
+        url: facts.urlOf(name),
+        certainty: row.certainty ?? "inferred",
+        ...rest,
+        figures: figuresOf(row),
+        outcome: facts.outcomeOf(commitsOf(row)),
+        sessions: inReadingOrder(["session"], sessions?.get(name) ?? []).flatMap((part): readonly ChangePart[] => {
+          const session = sessionNames.get(part.key.session ?? "");
+          if (session === undefined) return [];
+          return [{ ...session, agent: nameOfKey(deps, "agent", session.source) ?? "", figures: figuresOf(part) }];
+        }),
+      }),
+    ),
+    rowCount: matching.length,
+    withCost: costOf(named.map(figuresOf)),
+    without: without === undefined ? null : figuresOf(without),
+    total: total === undefined ? null : figuresOf(total),
+    outcome: facts.outcomeOf(named.flatMap(commitsOf)),
+    choices: deps.filterValues(db).choices,
+  };
+}
+
+/** The changes of one session and its commits, the most expensive first. */
+export function changesOfSession(
+  db: Database,
+  deps: Pick<SessionSource, "agents">,
+  { id }: Pick<StoredSession, "id">,
+): readonly SessionChange[] {
+  const groupings = ["change", "commit"] as const;
+  const found = usageByGroupings(
+    db,
+    deps,
+    { session: id },
+    groupings.map((by) => [by]),
+  );
+  return groupings.flatMap((by, i) =>
+    inReadingOrder([by], found[i] ?? []).flatMap((row): readonly SessionChange[] => {
+      const key = row.key[by] ?? null;
+      const { costNanoUsd } = figuresOf(row).sums;
+      return key === null ? [] : [{ by, key, certainty: row.certainty ?? "inferred", costNanoUsd }];
+    }),
+  );
+}
+
+// --- internal ---
+
+/** Rows by a change and something else, by the change. */
+function partsBy(by: ChangeGroup, rows: readonly UsageRow[]): ReadonlyMap<string, readonly UsageRow[]> {
+  const parts = new Map<string, UsageRow[]>();
+  for (const row of rows) {
+    const name = row.key[by] ?? null;
+    if (name === null) continue;
+    if (parts.get(name)?.push(row) === undefined) parts.set(name, [row]);
+  }
+  return parts;
+}
+
+/** The known values of a dimension. */
+const valuesOf = (rows: readonly UsageRow[] = [], dimension: Dimension): readonly string[] => [
+  ...new Set(rows.flatMap(({ key }) => key[dimension] ?? [])),
+];
+
+function costOf(all: readonly UsageFigures[]): ChangesDocument["withCost"] {
+  const costs = all.map(({ sums }) => sums.costNanoUsd);
+  return {
+    costNanoUsd: all.length === 0 ? 0 : (sumKnown(costs.map((cost) => cost ?? undefined)) ?? null),
+    costIsLowerBound: costs.includes(null) || all.some(({ sums }) => sums.costIsLowerBound),
+  };
+}
+
+/** Sessions by the names that figures have. */
+function namesOfSessions(
+  db: Database,
+  names: readonly string[],
+): ReadonlyMap<string, { readonly source: string; readonly sessionId: string }> {
+  const rows = db
+    .prepare(
+      `SELECT source, session_id, source || '/' || session_id AS name FROM sessions
+       WHERE source || '/' || session_id IN (SELECT value FROM json_each(?))`,
+    )
+    .all(JSON.stringify(names));
+  return new Map(
+    rows.map(({ name, source, session_id }) => [
+      String(name),
+      { source: String(source), sessionId: String(session_id) },
+    ]),
+  );
+}
+
+/** What is stored of commits and changes themselves, by the names that figures have. */
+class ChangeFacts {
+  readonly #commits = new Map<string, StoredCommit[]>();
+  readonly #changes = new Map<string, { readonly lastMs: number; readonly url: string | null }>();
+  readonly #outcomesOf: ReturnType<typeof outcomeReader>;
+
+  constructor(db: Database) {
+    this.#outcomesOf = outcomeReader(db);
+    for (const one of storedCommits(db)) {
+      if (this.#commits.get(one.commit)?.push(one) === undefined) this.#commits.set(one.commit, [one]);
+    }
+    for (const one of storedChanges(db)) {
+      const name = nameOfChange(one);
+      const known = this.#changes.get(name);
+      const url = isWebAddress(one.url) ? one.url : (known?.url ?? null);
+      this.#changes.set(name, { lastMs: Math.max(one.timeMs, known?.lastMs ?? 0), url });
+    }
+  }
+
+  urlOf(name: string): string | null {
+    return this.#changes.get(name)?.url ?? null;
+  }
+
+  lastMs(name: string, commits: readonly string[]): number | null {
+    const change = this.#changes.get(name);
+    const times = [
+      ...this.#factsOf(commits).map(({ timeMs }) => timeMs),
+      ...(change === undefined ? [] : [change.lastMs]),
+    ];
+    return times.length === 0 ? null : times.reduce((a, b) => Math.max(a, b));
+  }
+
+  outcomeOf(commits: readonly string[]): ChangeOutcome | null {
+    const known = this.#outcomesOf(this.#factsOf(commits));
+    if (known.length === 0) return null;
+    const { kept, linesWritten: _, ...figures } = outcomeFigures(known);
+    const [only] = known.length === 1 ? known : [];
+    return { ...figures, kept: longestKept(kept), note: noteOf(only?.outcome) };
+  }
+
+  #factsOf = (commits: readonly string[]): readonly StoredCommit[] =>
+    commits.flatMap((commit) => this.#commits.get(commit) ?? []);
+}
+
+function longestKept(kept: OutcomeFigures["kept"]): ChangeOutcome["kept"] {
+  const days = KEPT_AFTER_DAYS.findLast((one) => kept[one].written > 0);
+  return days === undefined ? null : { days, ...kept[days] };
+}
+
+function noteOf(
+  outcome:
+    | { readonly rewritten?: { readonly by: string }; readonly revertedBy?: string; readonly reason?: string }
+    | undefined,
+): string | null {
+  if (outcome?.revertedBy !== undefined) return `by ${outcome.revertedBy.slice(0, SHOWN_DIGITS)}`;
+  if (outcome?.rewritten !== undefined) return `as ${outcome.rewritten.by.slice(0, SHOWN_DIGITS)}`;
+  return outcome?.reason ?? null;
+}
+
+const SHOWN_DIGITS = 10;
+
+/** What agents printed becomes a link only if it leads to a web page. */
+const isWebAddress = (url: string | undefined): url is string =>
+  url !== undefined && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
