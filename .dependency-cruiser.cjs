@@ -173,7 +173,7 @@ module.exports = {
     rule(
       "page-runs-in-a-browser",
       { path: "^src/view/page/" },
-      { pathNot: ["^src/view/page/", "^src/view/(wire|match)\\.ts$", "node_modules/(preact|uplot)/"] },
+      { pathNot: ["^src/view/page/", "^src/view/(wire|wire-changes|match)\\.ts$", "node_modules/(preact|uplot)/"] },
     ),
     rule("page-is-built-apart", { path: "^src/", pathNot: "^src/view/page/" }, { path: "^src/view/page/" }),
 

@@ -18,7 +18,8 @@ import type { LiveDrains } from "./live-drains.ts";
 import { BadRequest, queryParams } from "./query-params.ts";
 import { searchSpans } from "./search-spans.ts";
 import type { Changes } from "./watch-store.ts";
-import { type ApiError, CHANGE_GROUPS, CHANGE_SORTS, type NoStore, SORTS, SPLITS, UNITS } from "./wire.ts";
+import { type ApiError, type NoStore, SORTS, SPLITS, UNITS } from "./wire.ts";
+import { CHANGE_GROUPS, CHANGE_SORTS } from "./wire-changes.ts";
 
 /** What an open page is connected to. */
 export interface Live {

@@ -13,16 +13,8 @@ import type { Database } from "../store/database.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import { type FiguresQuery, figuresOf, firstMs, nameOfKey } from "./figures.ts";
 import type { FilterValues } from "./filter-values.ts";
-import type {
-  ChangeGroup,
-  ChangeOutcome,
-  ChangePart,
-  ChangeRow,
-  ChangeSort,
-  ChangesDocument,
-  SessionChange,
-  UsageFigures,
-} from "./wire.ts";
+import type { SessionChange, UsageFigures } from "./wire.ts";
+import type { ChangeGroup, ChangeOutcome, ChangePart, ChangeRow, ChangeSort, ChangesDocument } from "./wire-changes.ts";
 
 export interface ChangesQuery extends Omit<FiguresQuery, "model"> {
   readonly by: ChangeGroup;

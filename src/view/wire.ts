@@ -318,78 +318,8 @@ export interface ToolsDocument {
   readonly choices: Choices;
 }
 
-/** What the changes view groups by. */
-export const CHANGE_GROUPS = ["change", "commit", "branch", "ticket"] as const;
-export type ChangeGroup = (typeof CHANGE_GROUPS)[number];
-export const CHANGE_SORTS = ["cost", "recent"] as const;
-export type ChangeSort = (typeof CHANGE_SORTS)[number];
-
 /** `inferred`: somebody did it in the session's folder, perhaps not the agent. What is unknown has no row. */
 export type Certainty = "observed" | "inferred";
-
-export const FATES = ["merged", "reverted", "open", "gone", "unknown"] as const;
-export type Fate = (typeof FATES)[number];
-
-/** What became of the commits of a change. */
-export interface ChangeOutcome {
-  readonly commits: number;
-  /** Commits that were not checked yet. */
-  readonly unchecked: number;
-  readonly fates: Readonly<Record<Fate, number>>;
-  readonly rewritten: number;
-  /** Lines that are kept, after the longest known time; `null`: unknown. */
-  readonly kept: { readonly days: number; readonly written: number; readonly kept: number } | null;
-  /** The commit that took it back, the one that has its patch now, or why the fate is unknown; for a single commit. */
-  readonly note: string | null;
-}
-
-/** The part of a session that led to a change. */
-export interface ChangePart {
-  readonly source: string;
-  readonly sessionId: string;
-  /** The agent's name. */
-  readonly agent: string;
-  readonly figures: UsageFigures;
-}
-
-/** A commit, pull request, branch or ticket, with the work that led to it. */
-export interface ChangeRow {
-  /** Id of the commit, `acme/shop#12`, `SHOP-12`, name of the branch. */
-  readonly key: string;
-  /** Address of the pull request; `null`: unknown, or it has none. */
-  readonly url: string | null;
-  readonly certainty: Certainty;
-  /** Display names; empty: unknown. */
-  readonly repositories: readonly string[];
-  /** Agents by name. */
-  readonly agents: readonly string[];
-  /** Time of the commit, or when the change was seen last. */
-  readonly timeMs: number | null;
-  readonly figures: UsageFigures;
-  /** `null`: no commit of it is known. */
-  readonly outcome: ChangeOutcome | null;
-  /** The most expensive first. Their figures add up to those of the row. */
-  readonly sessions: readonly ChangePart[];
-}
-
-export interface ChangesDocument {
-  readonly kind: "changes";
-  readonly by: ChangeGroup;
-  readonly sinceMs: number;
-  /** In the asked order, at most as many as asked for. */
-  readonly rows: readonly ChangeRow[];
-  /** Number of changes, also beyond the limit. */
-  readonly rowCount: number;
-  /** Cost of all changes; with that of `without` it adds up to that of `total`. */
-  readonly withCost: Pick<Sums, "costNanoUsd" | "costIsLowerBound">;
-  /** Work that led to no change that is known; `null`: there is none. */
-  readonly without: UsageFigures | null;
-  /** All work of the period; `null`: there is none. */
-  readonly total: UsageFigures | null;
-  /** What became of all commits of the rows. */
-  readonly outcome: ChangeOutcome | null;
-  readonly choices: Choices;
-}
 
 /** What a session led to. */
 export interface SessionChange {

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
-import type { ChangeGroup, ChangePart, ChangeRow, ChangeSort, ChangesDocument, UsageFigures } from "../../wire.ts";
+import type { UsageFigures } from "../../wire.ts";
+import type { ChangeGroup, ChangePart, ChangeRow, ChangeSort, ChangesDocument } from "../../wire-changes.ts";
 import { Cost, InOut, Unknown } from "../figures.tsx";
 import { dateTime, dateTimeExact, duration, exact, plural } from "../format.ts";
 import { hrefOf } from "../route.ts";

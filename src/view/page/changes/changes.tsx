@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { CHANGE_GROUPS, type ChangeGroup, type ChangesDocument } from "../../wire.ts";
+import { CHANGE_GROUPS, type ChangeGroup, type ChangesDocument } from "../../wire-changes.ts";
 import { useApi } from "../api.ts";
 import { Downloads } from "../downloads.tsx";
 import { Cost, Tile } from "../figures.tsx";

@@ -1,4 +1,4 @@
-import type { ChangeGroup } from "../../wire.ts";
+import type { ChangeGroup } from "../../wire-changes.ts";
 
 /** What the groups are called, and where they come from. */
 export const GROUP_NAMES = {
