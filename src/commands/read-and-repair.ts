@@ -9,6 +9,7 @@ export * from "./doctor.ts";
 export * from "./explain.ts";
 export * from "./export.ts";
 export * from "./outcomes.ts";
+export * from "./pr-comment.ts";
 export * from "./preview.ts";
 export * from "./prune.ts";
 export * from "./reconcile.ts";

@@ -32,6 +32,15 @@ export function findChanges(db: Database, text: string, here?: number): readonly
   return [...commitsNamed(db, text), ...(ofHere.length > 0 ? ofHere : changes)];
 }
 
+/** The newest pull request of a branch. @returns `undefined` if none is known */
+export function pullRequestOf(db: Database, { name, repositories }: NamedChange): NamedChange | undefined {
+  const pull = storedChanges(db).findLast(
+    ({ changeKind, branch, repository }) =>
+      changeKind === "pull_request" && branch === name && repository !== undefined && repositories.includes(repository),
+  );
+  return pull && findChanges(db, pull.url ?? `#${pull.change}`, pull.repository)[0];
+}
+
 /** The stored repository with an address or git directory. */
 export const repositoryNumber = (
   db: Database,

@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import { CAPTURE_LEVELS } from "../../model/capture.ts";
+import { suggest } from "../../model/suggest.ts";
 import { GROUPS } from "./groups.ts";
 import { NO_REFRESH } from "./option-texts.ts";
 import type { CommandSetup } from "./setup.ts";
@@ -26,6 +27,26 @@ export function addResultCommands(program: Command, { context, done, packageRoot
     .option("--json", "print JSON, with each commit", false)
     .action(async (options) =>
       done((await import("../read-and-repair.ts")).outcomes({ ...options, quiet: false }, context)),
+    );
+
+  program
+    .command("pr-comment")
+    .helpGroup(GROUPS.see)
+    .description(
+      "print what a pull request cost, as Markdown for a comment; in a terminal, gh can post it if you agree",
+    )
+    .argument(
+      "[name]",
+      "pull request (#12, its URL), branch, ticket or commit (default: the branch that is checked out)",
+    )
+    .option("--dry-run", "only print the text, and do not offer to post it", false)
+    .option("--no-refresh", NO_REFRESH)
+    .addHelpText(
+      "after",
+      () => `\nTo post it without a question:\n  ${suggest("pr-comment")} | gh pr comment --body-file -`,
+    )
+    .action(async (name: string | undefined, options) =>
+      done((await import("../read-and-repair.ts")).prComment(name, options, context)),
     );
 
   program

@@ -6,13 +6,16 @@ import type { UsageReport } from "../usage-report.ts";
 import type { UsageRow } from "../usage-row.ts";
 import { unnamed } from "./usage-keys.ts";
 
-/** What limits the figures, one sentence each: rows left out, prices, unknown tokens. */
-export function notesOf({ total, unpriced, leftOut, rows }: UsageReport): readonly string[] {
+/** What limits the figures, one sentence each: rows left out, prices, unknown tokens. @param prices where they come from */
+export function notesOf(
+  { total, unpriced, leftOut, rows }: UsageReport,
+  prices: string = describePrices(),
+): readonly string[] {
   const calls = total?.calls;
   const notes: string[] = [];
   if (leftOut > 0) notes.push(`${plural(leftOut, "row")} more: --limit ${rows.length + leftOut}`);
   if (calls?.costNanoUsd !== undefined) {
-    notes.push(`cost: ${describePrices()}; a call keeps the price with which it was recorded`);
+    notes.push(`cost: ${prices}; a call keeps the price with which it was recorded`);
   }
   if (calls !== undefined && pricelessOf(calls) > 0) {
     notes.push(`price unknown: ${plural(pricelessOf(calls), "call")}, ${namesOf(unpriced)}`);

@@ -1,0 +1,100 @@
+import { spawn } from "node:child_process";
+import { confirm, isCancel } from "@clack/prompts";
+import { allAgents } from "../agents/registry.ts";
+import { findProgram } from "../changes/git/find-git.ts";
+import { loadConfigAndPrices } from "../config/own-prices.ts";
+import { type Context, UserError } from "../context.ts";
+import { suggest } from "../model/suggest.ts";
+import { changeComment } from "../report/change-comment.ts";
+import { changeReport } from "../report/change-report.ts";
+import { type NamedChange, pullRequestOf } from "../report/find-change.ts";
+import { readRepository } from "../repository/read.ts";
+import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
+import { printable } from "../text/terminal.ts";
+import { ambiguous, describeChange, findNamed } from "./named-change.ts";
+import { isInteractive, promptStreams } from "./prompts.ts";
+import { type RefreshOption, refreshed } from "./refreshed.ts";
+
+export interface PrCommentOptions extends RefreshOption {
+  /** Only print; do not offer to give the text to `gh`. */
+  readonly dryRun: boolean;
+}
+
+/**
+ * `openhook-otel pr-comment`: what a pull request cost, as Markdown on stdout. In a terminal it then asks whether the user's `gh` should
+ * post it; without one it starts nothing.
+ *
+ * @param name pull request, branch or commit; without it the branch that is checked out
+ * @returns exit code: 0; 1 if `gh` failed
+ * @throws UserError if there is no such change, or nothing is known of it, so that a pipe posts nothing
+ */
+export async function prComment(
+  name: string | undefined,
+  options: PrCommentOptions,
+  context: Context,
+): Promise<number> {
+  await refreshed(options, context);
+  const wanted = name ?? (await checkedOutBranch(context));
+  const [agents] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
+  const change = await changeOf(wanted, context);
+  const comment = withOpenStore(context, (db) => changeComment(changeReport(db, agents, change), agents));
+  if (comment === undefined) {
+    throw new UserError("E_EMPTY", `no work counts for ${describeChange(change)}: there is nothing to say`, 1);
+  }
+  context.stdout.write(comment);
+  if (options.dryRun || !isInteractive(context)) return 0;
+  return offerToPost(comment, change, context);
+}
+
+// --- internal ---
+
+async function checkedOutBranch({ cwd }: Context): Promise<string> {
+  const branch = (await readRepository(cwd))?.branch;
+  if (branch !== undefined) return branch;
+  throw new UserError("E_USAGE", "no branch is checked out here: name a pull request, branch or commit");
+}
+
+async function changeOf(name: string, context: Context): Promise<NamedChange> {
+  const { found } = await findNamed(name, context);
+  const [only, another] = found;
+  if (another !== undefined) throw ambiguous(name, found.map(describeChange));
+  if (only !== undefined) {
+    // Also has the work for it that was done elsewhere
+    const pull = only.kind === "branch" ? withOpenStore(context, (db) => pullRequestOf(db, only)) : undefined;
+    return pull ?? only;
+  }
+  const isEmpty = withOpenStore(context, () => true) === undefined;
+  throw new UserError(
+    "E_EMPTY",
+    isEmpty
+      ? await noStoreMessage(context)
+      : `no session on this machine is known to have worked on "${printable(name)}"; ${suggest("report change")} lists what is known`,
+    1,
+  );
+}
+
+/** Shows the command of `gh`, and runs it if the user agrees. Without a pull request, `gh` takes that of the branch here. */
+async function offerToPost(comment: string, { kind, url, name }: NamedChange, context: Context): Promise<number> {
+  const { env, cwd, places, platform, stderr } = context;
+  const target = url ?? (kind === "branch" ? name : undefined);
+  const args = ["pr", "comment", ...(target === undefined ? [] : [target]), "--body-file", "-"];
+  const gh = findProgram("gh", env, { projects: [cwd], home: places.home }, platform);
+  if (gh === undefined) {
+    stderr.write("gh is not installed: paste the text yourself\n");
+    return 0;
+  }
+  const message = `Post this with "gh ${args.map(printable).join(" ")}"?`;
+  const choice = await confirm({ message, initialValue: false, ...promptStreams(context) });
+  if (isCancel(choice) || !choice) return 0;
+  return new Promise((done) => {
+    const child = spawn(gh, args, { cwd, env: { ...env }, stdio: ["pipe", "inherit", "inherit"] });
+    child.on("error", (error) => {
+      stderr.write(`gh cannot be started: ${printable(error.message)}\n`);
+      done(1);
+    });
+    child.on("close", (code) => done(code === 0 ? 0 : 1));
+    // It may end without reading everything
+    child.stdin.on("error", () => {});
+    child.stdin.end(comment);
+  });
+}
