@@ -1,10 +1,11 @@
 import { resolveRevision } from "../changes/resolve-revision.ts";
 import { type Context, UserError } from "../context.ts";
+import { suggest } from "../model/suggest.ts";
 import { findChanges, type NamedChange, repositoryNumber } from "../report/find-change.ts";
 import { KINDS } from "../report/text/change.ts";
 import { findGit } from "../repository/git-files.ts";
 import { readRepository } from "../repository/read.ts";
-import { withOpenStore } from "../sessions/open-store.ts";
+import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
 import { printable } from "../text/terminal.ts";
 
 /** What a name may mean. */
@@ -16,7 +17,7 @@ export interface Named {
 
 /** Looks for commits and changes with a name; those of the repository in the user's folder come before others. */
 export async function findNamed(name: string, context: Context): Promise<Named> {
-  const place = await placeOf(context);
+  const place = await repositoryHere(context);
   const find = (text: string) =>
     withOpenStore(context, (db) => findChanges(db, text, place && repositoryNumber(db, place)));
   const found = find(name) ?? [];
@@ -36,12 +37,31 @@ export function ambiguous(name: string, meanings: readonly string[]): UserError 
 export const describeChange = ({ kind, name, url, repository }: NamedChange): string =>
   `${KINDS[kind]} ${url ?? name}${kind === "branch" && repository !== undefined ? ` in ${repository}` : ""}`;
 
-// --- internal ---
+/** The one commit or change with a name. @throws UserError if there is none, or more than one */
+export async function namedChange(name: string, context: Context): Promise<NamedChange> {
+  const { found } = await findNamed(name, context);
+  const [only, another] = found;
+  if (another !== undefined) throw ambiguous(name, found.map(describeChange));
+  if (only !== undefined) return only;
+  const isEmpty = withOpenStore(context, () => true) === undefined;
+  throw new UserError(
+    "E_EMPTY",
+    isEmpty
+      ? await noStoreMessage(context)
+      : `no session on this machine is known to have worked on "${printable(name)}"; ${suggest("report change")} lists what is known`,
+    1,
+  );
+}
 
-const MAX_MEANINGS = 5;
-
-async function placeOf({ cwd }: Context): Promise<{ readonly url?: string; readonly gitDir: string } | undefined> {
+/** The repository of the user's folder. @returns `undefined` if it is in none */
+export async function repositoryHere({
+  cwd,
+}: Context): Promise<{ readonly url?: string; readonly gitDir: string } | undefined> {
   const [git, repository] = await Promise.all([findGit(cwd), readRepository(cwd)]);
   if (git === undefined) return undefined;
   return { gitDir: git.commonDir, ...(repository?.url !== undefined && { url: repository.url }) };
 }
+
+// --- internal ---
+
+const MAX_MEANINGS = 5;

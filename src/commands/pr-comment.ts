@@ -4,14 +4,13 @@ import { allAgents } from "../agents/registry.ts";
 import { findProgram } from "../changes/git/find-git.ts";
 import { loadConfigAndPrices } from "../config/own-prices.ts";
 import { type Context, UserError } from "../context.ts";
-import { suggest } from "../model/suggest.ts";
 import { changeComment } from "../report/change-comment.ts";
 import { changeReport } from "../report/change-report.ts";
 import { type NamedChange, pullRequestOf } from "../report/find-change.ts";
 import { readRepository } from "../repository/read.ts";
-import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
+import { withOpenStore } from "../sessions/open-store.ts";
 import { printable } from "../text/terminal.ts";
-import { ambiguous, describeChange, findNamed } from "./named-change.ts";
+import { describeChange, namedChange } from "./named-change.ts";
 import { isInteractive, promptStreams } from "./prompts.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
 
@@ -54,23 +53,11 @@ async function checkedOutBranch({ cwd }: Context): Promise<string> {
   throw new UserError("E_USAGE", "no branch is checked out here: name a pull request, branch or commit");
 }
 
+/** Of a branch its pull request, which also has the work that was done elsewhere. */
 async function changeOf(name: string, context: Context): Promise<NamedChange> {
-  const { found } = await findNamed(name, context);
-  const [only, another] = found;
-  if (another !== undefined) throw ambiguous(name, found.map(describeChange));
-  if (only !== undefined) {
-    // Also has the work for it that was done elsewhere
-    const pull = only.kind === "branch" ? withOpenStore(context, (db) => pullRequestOf(db, only)) : undefined;
-    return pull ?? only;
-  }
-  const isEmpty = withOpenStore(context, () => true) === undefined;
-  throw new UserError(
-    "E_EMPTY",
-    isEmpty
-      ? await noStoreMessage(context)
-      : `no session on this machine is known to have worked on "${printable(name)}"; ${suggest("report change")} lists what is known`,
-    1,
-  );
+  const change = await namedChange(name, context);
+  const pull = change.kind === "branch" ? withOpenStore(context, (db) => pullRequestOf(db, change)) : undefined;
+  return pull ?? change;
 }
 
 /** Shows the command of `gh`, and runs it if the user agrees. Without a pull request, `gh` takes that of the branch here. */

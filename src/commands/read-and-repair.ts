@@ -8,6 +8,7 @@ export * from "./demo.ts";
 export * from "./doctor.ts";
 export * from "./explain.ts";
 export * from "./export.ts";
+export * from "./export-trace.ts";
 export * from "./outcomes.ts";
 export * from "./pr-comment.ts";
 export * from "./preview.ts";

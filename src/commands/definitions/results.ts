@@ -49,7 +49,7 @@ export function addResultCommands(program: Command, { context, done, packageRoot
       done((await import("../read-and-repair.ts")).prComment(name, options, context)),
     );
 
-  program
+  const group = program
     .command("export")
     .helpGroup(GROUPS.see)
     .description("write a session as a page in one file, to show it to others; needs no server and no network")
@@ -64,5 +64,20 @@ export function addResultCommands(program: Command, { context, done, packageRoot
     .option("--no-refresh", NO_REFRESH)
     .action(async (session: string | undefined, options) =>
       done((await import("../read-and-repair.ts")).exportSession(session, { ...options, packageRoot }, context)),
+    );
+
+  // Both have --output, --force and --no-refresh
+  group.enablePositionalOptions().helpCommand(false);
+  group
+    .command("agent-trace")
+    .description(
+      "write which files and lines of commits agents wrote, as Agent Trace records, one JSON line per commit",
+    )
+    .argument("[name]", "commit, pull request, ticket or branch (default: all commits of the repository you are in)")
+    .option("-o, --output <file>", "path of the file (default: standard output)")
+    .option("--force", "replace an existing file", false)
+    .option("--no-refresh", NO_REFRESH)
+    .action(async (name: string | undefined, options) =>
+      done((await import("../read-and-repair.ts")).exportTrace(name, options, context)),
     );
 }

@@ -1,0 +1,103 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { allAgents } from "../agents/registry.ts";
+import { type CommitToTrace, traceRecord } from "../changes/agent-trace.ts";
+import { commitsToTrace, readCommits } from "../changes/trace-commits.ts";
+import { writeFileAtomic } from "../config/files.ts";
+import { loadConfigAndPrices } from "../config/own-prices.ts";
+import { type Context, UserError } from "../context.ts";
+import { suggest } from "../model/suggest.ts";
+import { Attribution } from "../report/attribution.ts";
+import { changeReport } from "../report/change-report.ts";
+import { repositoryNumber } from "../report/find-change.ts";
+import { findGit } from "../repository/git-files.ts";
+import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
+import { spanSettings } from "../sessions/span-settings.ts";
+import { sessionById } from "../store/sessions.ts";
+import { plural } from "../text/figures.ts";
+import { printable } from "../text/terminal.ts";
+import { VERSION } from "../version.ts";
+import { namedChange, repositoryHere } from "./named-change.ts";
+import { type RefreshOption, refreshed } from "./refreshed.ts";
+
+export interface ExportTraceOptions extends RefreshOption {
+  /** Path of the file. @default standard output */
+  readonly output?: string;
+  readonly force: boolean;
+}
+
+/**
+ * `openhook-otel export agent-trace`: which files and lines of commits agents wrote, one Agent Trace record per commit and line.
+ *
+ * @param name commit, pull request, ticket or branch; without it all commits of the repository in the user's folder
+ * @returns exit code: 0
+ * @throws UserError if there is nothing to write
+ */
+export async function exportTrace(
+  name: string | undefined,
+  options: ExportTraceOptions,
+  context: Context,
+): Promise<number> {
+  await refreshed(options, context);
+  const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
+  const change = name === undefined ? undefined : await namedChange(name, context);
+  const here = await repositoryHere(context);
+  const repositories = withOpenStore(context, (db) => {
+    const repository = here && repositoryNumber(db, here);
+    if (change !== undefined) return commitsToTrace(db, changeReport(db, agents, change));
+    return repository === undefined ? [] : commitsToTrace(db, { repository });
+  });
+  if (repositories === undefined) throw new UserError("E_EMPTY", await noStoreMessage(context), 1);
+  const { commits, problems } = await readCommits(repositories, context);
+  for (const problem of problems) context.stderr.write(`${printable(problem)}\n`);
+  const roots = await rootsOf(commits, context);
+  const deps = {
+    agents,
+    settings: spanSettings({ loaded }),
+    version: VERSION,
+    rootOf: (cwd?: string) => roots.get(cwd ?? ""),
+  };
+  const records = withOpenStore(context, (db) => {
+    const attribution = Attribution.of(db);
+    return commits.flatMap((one) => traceRecord(db, attribution, one, deps) ?? []);
+  });
+  const text = (records ?? []).map((record) => `${JSON.stringify(record)}\n`).join("");
+  if (text === "") {
+    const of = name === undefined ? "the repository here" : `"${printable(name)}"`;
+    throw new UserError(
+      "E_EMPTY",
+      `no commit with files that an agent's tools edited is known of ${of}; ${suggest("report commit")} lists commits`,
+      1,
+    );
+  }
+  if (options.output === undefined || options.output === "-") context.stdout.write(text);
+  else await save(text, options.output, plural(commits.length, "commit"), options.force, context);
+  return 0;
+}
+
+// --- internal ---
+
+/** The roots of the worktrees in which the commits' sessions ran, by the sessions' folders. */
+async function rootsOf(commits: readonly CommitToTrace[], context: Context): Promise<ReadonlyMap<string, string>> {
+  const numbers = new Set(commits.flatMap((one) => one.commits.map(({ session }) => session)));
+  const folders = withOpenStore(context, (db) => [...numbers].flatMap((number) => sessionById(db, number).cwd ?? []));
+  const roots = new Map<string, string>();
+  for (const folder of new Set(folders ?? [])) {
+    const place = await findGit(folder);
+    if (place !== undefined) roots.set(folder, place.workTree);
+  }
+  return roots;
+}
+
+async function save(text: string, output: string, what: string, force: boolean, context: Context): Promise<void> {
+  const path = resolve(context.cwd, output);
+  if (!force && existsSync(path)) {
+    throw new UserError(
+      "E_EXISTS",
+      `${JSON.stringify(path)} exists: use --force to replace it, or another --output`,
+      1,
+    );
+  }
+  await writeFileAtomic(path, text);
+  context.stdout.write(`Wrote ${printable(path)} (${what}). It names files.\n`);
+}
