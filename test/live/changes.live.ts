@@ -21,6 +21,8 @@ beforeAll(ensureBuilt);
 interface Editor {
   readonly program: Program;
   edit(file: string, before: string, after: string): ToolUse;
+  /** Whether it reports which lines it wrote. */
+  readonly knowsLines: boolean;
 }
 
 const EDITORS: readonly Editor[] = [
@@ -30,11 +32,13 @@ const EDITORS: readonly Editor[] = [
       arguments: (...of) => [...claudeCode.arguments(...of), "--permission-mode=acceptEdits"],
     },
     edit: (file_path, old_string, new_string) => use("Edit", { file_path, old_string, new_string }),
+    knowsLines: true,
   },
   {
     program: codex,
     edit: (file, before, after) =>
       use("apply_patch", `*** Begin Patch\n*** Update File: ${file}\n@@\n-${before}\n+${after}\n*** End Patch\n`),
+    knowsLines: false,
   },
 ];
 
@@ -119,6 +123,19 @@ test.each(EDITORS)("$program.source: the cost of a pull request is what was serv
   // What came before a commit counts for it: the end of the first turn for the second one
   const commit = await json("show", heads[0]?.slice(0, 8) ?? "");
   expect(nano(commit.total.cost_usd)).toBe(costOf(first.slice(0, 3)));
+
+  const traces = (await machine.openhook("export", "agent-trace", "#12")).trim().split("\n");
+  const ranges = editor.knowsLines ? [{ start_line: 1, end_line: 1 }] : [];
+  for (const [at, trace] of traces.entries()) {
+    expect(JSON.parse(trace)).toMatchObject({
+      vcs: { revision: heads[at] },
+      files: [{ path: "src/price.js", conversations: [{ contributor: { type: "ai" }, ranges }] }],
+    });
+  }
+  expect(traces).toHaveLength(2);
+  expect(await machine.openhook("pr-comment", "#12")).toContain(
+    `| $${(costOf([...first, ...second]) / 1e9).toFixed(2)} |`,
+  );
 });
 
 // --- internal ---
