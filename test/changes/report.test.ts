@@ -3,12 +3,13 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { changeKey, commitKey } from "../../src/model/change-facts.ts";
 import type { EntryOf } from "../../src/model/transcript.ts";
-import { Attribution, nameOfChange } from "../../src/report/attribution.ts";
+import { Attribution, identityOf, nameOfChange } from "../../src/report/attribution.ts";
 import type { Dimension } from "../../src/report/query.ts";
 import { usage } from "../../src/report/usage.ts";
 import { csvLines } from "../../src/report/usage-csv.ts";
 import { rowJson } from "../../src/report/usage-json.ts";
 import type { UsageRow } from "../../src/report/usage-row.ts";
+import { storedChanges, storedCommits } from "../../src/store/changes.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { addEntries } from "../../src/store/facts.ts";
 import { ensureSession } from "../../src/store/sessions.ts";
@@ -112,6 +113,12 @@ test("whatever commits and changes are known, sums over them are the sums over s
         for (const by of ["commit", "change", "branch", "ticket"] as const) {
           expect(sumOf(figures([by]))).toEqual(whole);
           expect(sumOf(figures([by, "session", "day"]))).toEqual(whole);
+          // What led to a change, and the sessions behind it: together with the work without one, everything
+          const facts = by === "commit" ? storedCommits(db) : storedChanges(db);
+          const ledTo = { dimension: by, identities: new Set(facts.map(identityOf)) };
+          const behind = usage(db, { agents }, { by: ["session"], ledTo });
+          expect(sumOf(behind)).toEqual(sumOf(usage(db, { agents }, { by: [], ledTo })));
+          expect(sumOf([...behind, ...figures([by]).filter(({ key }) => key[by] === null)])).toEqual(whole);
         }
         throw undo;
       };

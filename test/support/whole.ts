@@ -24,6 +24,8 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/changes/git.test.ts": "git in odd repositories; changes/follow.test.ts follows commits",
   "test/intake/hook-soon.test.ts": "one drain for many events, which takes seconds; intake/hook.test.ts starts drains",
   "test/view/export.test.ts": "an exported page in Chromium; telemetry/content-levels.test.ts has the capture levels",
+  "test/commands/pr-comment.test.ts": "the comment of a pull request; changes/report.test.ts has the figures",
+  "test/commands/show-change.test.ts": "each way to name a change; changes/report.test.ts has the figures",
   "test/commands/stack.test.ts": "the compose files, parsed and compared; collector-config/*.test.ts check their parts",
   "test/e2e/commands.test.ts":
     "odd machines and terminals, with the built program; commands/*.test.ts run each in process",
