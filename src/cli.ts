@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import { addAgentCommands } from "./commands/definitions/agents.ts";
 import { addCollectCommands } from "./commands/definitions/collect.ts";
+import { addCompletionCommands } from "./commands/definitions/completion.ts";
 import { addDataCommands } from "./commands/definitions/data.ts";
 import { addResultCommands } from "./commands/definitions/results.ts";
 import { addSessionCommands } from "./commands/definitions/sessions.ts";
@@ -14,4 +15,5 @@ runProgram(dirname(__dirname), [
   addCollectCommands,
   addDataCommands,
   addToolCommands,
+  addCompletionCommands,
 ]);

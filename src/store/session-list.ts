@@ -38,3 +38,17 @@ export const listedSessions = (
       ...(row["cwd"] !== null && { cwd: String(row["cwd"]) }),
       ...(row["repository"] !== null && { repository: String(row["repository"]) }),
     }));
+
+/** Ids and agents of the sessions with the latest activity, as `listedSessions`. */
+export const latestSessions = (db: Database, limit: number) =>
+  db
+    .prepare(
+      `SELECT session_id, source, last_ms FROM sessions WHERE parent IS NULL AND pruned_ms IS NULL AND excluded = 0
+       ORDER BY last_ms DESC, id DESC LIMIT ?`,
+    )
+    .all(limit)
+    .map((row) => ({
+      sessionId: String(row["session_id"]),
+      source: String(row["source"]),
+      lastMs: Number(row["last_ms"]),
+    }));

@@ -58,6 +58,8 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/e2e/uninstall.test.ts": "everything removed, with the built program; commands/enable.test.ts has disable",
   "test/e2e/managed.test.ts":
     "an administrator's machine with two users, with the built program; agents/managed.test.ts has the files",
+  "test/e2e/completion.test.ts":
+    "bash, zsh and fish in a terminal, with the built program; commands/completion.test.ts has what is completed",
   "test/e2e/containers.test.ts":
     "CI jobs, no network, and pid namespaces that end, with the built program; e2e/run.test.ts has `run`",
   "test/e2e/grpc.test.ts": "OTLP over gRPC with the built program; otlp/grpc.test.ts has the outcomes",
