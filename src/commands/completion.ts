@@ -47,6 +47,7 @@ async function valuesFor({ places }: Context): Promise<Values> {
   const cards = await allAgents();
   const named = (list: typeof cards) => list.map(({ source, title }) => [source, title] as const);
   const agents = named(cards);
+  const sessions = sessionsIn(places.storePath);
   return {
     agent: agents,
     source: agents,
@@ -54,7 +55,8 @@ async function valuesFor({ places }: Context): Promise<Values> {
     agents: named(cards.filter(({ installer }) => installer !== undefined)),
     by: DIMENSIONS.map((dimension) => [dimension, ""]),
     key: SETTINGS.map(({ key, description }) => [key, description]),
-    session: sessionsIn(places.storePath),
+    session: sessions,
+    "show name": sessions,
   };
 }
 
