@@ -9,10 +9,9 @@ import { readStore } from "../store/read-only.ts";
 import { latestSessions } from "../store/session-list.ts";
 import { localTime } from "../text/figures.ts";
 import bashScript from "./completion.bash?raw";
-import type { Shell } from "./definitions/completion.ts";
 
 /** `openhook-otel completion <shell>`: prints the script that registers our completions. @returns exit code: 0 */
-export async function completion(shell: Shell, context: Context): Promise<number> {
+export async function completion(shell: string, context: Context): Promise<number> {
   const program = callOf(context);
   if (shell === "bash") context.stdout.write(bashScript.replace("PROGRAM", () => program));
   else new RootCommand().setup("openhook-otel", program, shell);

@@ -2,22 +2,19 @@ import { Argument, type Command } from "commander";
 import { GROUPS } from "./groups.ts";
 import type { CommandSetup } from "./setup.ts";
 
-export const SHELLS = ["bash", "zsh", "fish", "powershell"] as const;
-export type Shell = (typeof SHELLS)[number];
-
 /** Adds the command that prints a script for a shell, and the one that this script runs. */
 export function addCompletionCommands(program: Command, { context, done }: CommandSetup): void {
   program
     .command("completion")
     .helpGroup(GROUPS.setUp)
     .description("print a script with which your shell completes commands, options, agents, settings and sessions")
-    .addArgument(new Argument("<shell>", "which shell").choices(SHELLS))
+    .addArgument(new Argument("<shell>", "which shell").choices(["bash", "zsh", "fish", "powershell"]))
     .addHelpText("after", EXAMPLES)
-    .action(async (shell: Shell) => done((await import("../completion.ts")).completion(shell, context)));
+    .action(async (shell: string) => done((await import("../completion.ts")).completion(shell, context)));
 
   program
     .command("complete", { hidden: true })
-    .argument("[words...]", "after --: the command line up to the cursor")
+    .argument("[words...]", "after --: the command line up to what is being typed")
     .action(async (words: string[]) => done((await import("../completion.ts")).complete(words, program, context)));
 }
 
