@@ -15,7 +15,7 @@ const KNOWN: readonly RegExp[] = [
   /^\.github\/(?:[\w-]+\/)?[\w-]+\.(?:ya?ml|md)$/,
   // The program: flat rooms of code, agents with their README, the page with its styles
   /^src\/(?:[\w.-]+\/)*[\w.-]+\.tsx?$/,
-  /^src\/(?:bin\.cjs|intake\/(?:hook|wrapper)\.sh|statusline\/statusline\.(?:sh|cjs)|commands\/completion\.bash|agents\/(?:[\w-]+\/)+[\w-]+\.js)$/,
+  /^src\/(?:bin\.cjs|intake\/(?:hook|wrapper)\.sh|statusline\/statusline\.(?:sh|cjs)|commands\/completion\.sh|agents\/(?:[\w-]+\/)+[\w-]+\.js)$/,
   /^src\/agents\/[\w-]+\/README\.md$/,
   /^src\/agents\/shared\/transcript\/shorten\/shorten\.wat$/,
   /^src\/store\/(?:README\.md|[\w-]+\.sql)$/,

@@ -8,7 +8,7 @@ import { DIMENSIONS } from "../report/query.ts";
 import { readStore } from "../store/read-only.ts";
 import { latestSessions } from "../store/session-list.ts";
 import { localTime } from "../text/figures.ts";
-import bashScript from "./completion.bash?raw";
+import bashScript from "./completion.sh?raw";
 
 /** `openhook-otel completion <shell>`: prints the script that registers our completions. @returns exit code: 0 */
 export async function completion(shell: string, context: Context): Promise<number> {
