@@ -27,7 +27,7 @@ export async function doctor(options: DoctorOptions, context: Context, agents: A
   const examination = await examine(context, agents, options.hookSource);
   const all = [...examination.findings, ...examination.reports.flatMap((report) => report.findings)];
   if (options.json) context.stdout.write(`${JSON.stringify(asJson(examination, fixes))}\n`);
-  else printLines(context, doctorLines(all, fixes, terminalOf(context)));
+  else printLines(context, doctorLines(examination, fixes, terminalOf(context)));
   return all.some(({ level }) => level === "broken") || (fixes?.failed.length ?? 0) > 0 ? 1 : 0;
 }
 

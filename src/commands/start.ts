@@ -1,6 +1,6 @@
 import { type Context, UserError } from "../context.ts";
 import { suggest } from "../model/suggest.ts";
-import { NO_AGENT_FOUND, type PresentAgent } from "../registration/present-agents.ts";
+import { NO_AGENT_FOUND, NOTHING_TO_COLLECT, type PresentAgent } from "../registration/present-agents.ts";
 import type { AgentLookup } from "../registration/settings-edit.ts";
 import { plural } from "../text/figures.ts";
 import { chooseAgents } from "./choose-agents.ts";
@@ -79,7 +79,7 @@ async function enableFound(
     return chosen === undefined ? "cancelled" : 0;
   } catch (error) {
     if (!(error instanceof UserError) || error.code !== NO_AGENT_FOUND) throw error;
-    context.stdout.write("Nothing to collect yet: no supported agent found on this machine.\n");
+    context.stdout.write(`${NOTHING_TO_COLLECT}.\n`);
     return 0;
   }
 }

@@ -11,6 +11,8 @@ import {
 
 /** Code of the error when no supported agent is installed. */
 export const NO_AGENT_FOUND = "E_NO_AGENT";
+/** What commands say then that do not need an agent. */
+export const NOTHING_TO_COLLECT = "Nothing to collect yet: no supported agent found on this machine";
 
 export interface PresentAgent extends InstallableAgent {
   /** Absent when unknown. */

@@ -607,6 +607,32 @@ test("as text: each finding with its mark and remedy, no line wider than the ter
   }
 });
 
+test("as text: what is broken first, then remarks, then a line for each finding that is fine", async () => {
+  await enableClaude();
+  rmSync(of.places.hookPath);
+  const { context, out } = settledContext({ columns: 200, env: { OPENHOOK_OTEL_SEMCONV: "old" } });
+  await doctor({ json: false, fix: false, hookSource }, context, agents);
+  const marks = [
+    ...out()
+      .replaceAll(SGR, "")
+      .matchAll(/^[✗!✓]/gm),
+  ].map(([mark]) => mark);
+  expect(marks.lastIndexOf("✗")).toBeLessThan(marks.indexOf("!"));
+  expect(marks.lastIndexOf("!")).toBeLessThan(marks.lastIndexOf("✓"));
+  expect(out().replaceAll(SGR, "")).toMatch(/\n✓ node: v\d/);
+});
+
+test("as text, without an agent: nothing to collect yet, and absent agents in one line", async () => {
+  const { context, out } = settledContext({ columns: 200, env: { PATH: "" } });
+  rmSync(join(of.home, ".claude"), { recursive: true });
+  expect(await doctor({ json: false, fix: false, hookSource }, context, agents)).toBe(0);
+  const plain = out().replaceAll(SGR, "");
+  expect(plain).toMatch(
+    /^openhook-otel \S+\n\n! Nothing to collect yet: no supported agent found on this machine\n {2}→ /,
+  );
+  expect(plain).toMatch(/\n- not on this machine: Claude Code\n\nnothing is broken\n$/);
+});
+
 test("checks the moved state directory when OPENHOOK_OTEL_HOME is set", async () => {
   const moved = join(of.home, "moved");
   mkdirSync(moved, { mode: 0o755 });

@@ -74,7 +74,7 @@ describe("status", () => {
     const { code, text, facts } = await result();
     expect(code).toBe(0);
     expect(text).toMatch(/^openhook-otel \d/);
-    expect(text).toMatch(/^agents +none is enabled: openhook-otel enable finds those on this machine$/m);
+    expect(text).toMatch(/^agents +none is enabled: openhook-otel start finds those on this machine$/m);
     expect(text).toMatch(/^state .*\(does not exist yet\)$/m);
     expect(text).toMatch(/^last drain +none yet$/m);
     expect(text).toMatch(/^traces +export is off \(no endpoint\)$/m);

@@ -1,12 +1,19 @@
+import { suggest } from "../../model/suggest.ts";
+import { NOTHING_TO_COLLECT } from "../../registration/present-agents.ts";
 import { plural } from "../../text/figures.ts";
 import { clip, type Piece, printable, type Terminal, wrapped } from "../../text/terminal.ts";
 import { VERSION } from "../../version.ts";
+import type { AgentReport } from "./agents.ts";
+import type { Examination } from "./examine.ts";
 import type { Finding } from "./finding.ts";
 import type { FixReport } from "./fix.ts";
 
-/** The findings by area, then one line that sums them up. */
+/**
+ * Areas with something broken first, then those with remarks, each below its name; then a line for everything that
+ * works. Agents that are not on this machine share one line.
+ */
 export function* doctorLines(
-  all: readonly Finding[],
+  { findings, reports }: Examination,
   fixes: FixReport | undefined,
   terminal: Terminal,
 ): Generator<string> {
@@ -14,18 +21,35 @@ export function* doctorLines(
   for (const text of fixes?.done ?? []) yield* wrapped({ text: "fixed: ", style: "green" }, printable(text), terminal);
   for (const text of fixes?.failed ?? [])
     yield* wrapped({ text: "not fixed: ", style: "red" }, printable(text), terminal);
-  let area = "";
-  for (const finding of all) {
-    if (finding.area !== area) {
-      area = finding.area;
+  const absent = reports.filter(isAbsent);
+  const isEmpty = absent.length === reports.length;
+  if (isEmpty) {
+    yield "";
+    yield* wrapped(MARKS.remark, NOTHING_TO_COLLECT, terminal);
+    yield* wrapped(TODO, `install one, then run ${suggest("start")}; ${suggest("demo")} shows an example`, terminal);
+  }
+  const all = [...findings, ...reports.filter((report) => !isAbsent(report)).flatMap((report) => report.findings)];
+  const areas = [...new Set(all.map(({ area }) => area))].map((area) => {
+    const own = all.filter((finding) => finding.area === area);
+    return { area, own, level: worstOf(own) };
+  });
+  for (const level of ["broken", "remark"] as const) {
+    for (const { area, own } of areas.filter((one) => one.level === level)) {
       yield "";
       yield clip(printable(area), terminal.columns);
+      for (const finding of own) yield* findingLines(finding, finding.text, terminal);
     }
-    yield* wrapped(MARKS[finding.level], printable(finding.text), terminal);
-    if (finding.todo !== undefined) yield* wrapped({ text: "  → ", style: "dim" }, printable(finding.todo), terminal);
   }
   yield "";
-  yield clip(summary(all), terminal.columns);
+  for (const { own } of areas.filter(({ level }) => level === "ok")) {
+    for (const finding of own) yield* findingLines(finding, `${finding.area}: ${finding.text}`, terminal);
+  }
+  if (absent.length > 0) {
+    const titles = absent.map(({ title }) => title).join(", ");
+    yield* wrapped({ text: "- ", style: "dim" }, printable(`not on this machine: ${titles}`), terminal);
+  }
+  yield "";
+  yield clip(summary(all, isEmpty), terminal.columns);
 }
 
 // --- internal ---
@@ -35,11 +59,24 @@ const MARKS = {
   remark: { text: "! ", style: "yellow" },
   broken: { text: "✗ ", style: "red" },
 } as const satisfies Record<Finding["level"], Piece>;
+const TODO: Piece = { text: "  → ", style: "dim" };
 
-function summary(all: readonly Finding[]): string {
+/** Not installed, not enabled, and nothing was ever received from it. */
+const isAbsent = ({ present, registrations, last_event, findings }: AgentReport): boolean =>
+  !present && registrations.length === 0 && last_event === null && worstOf(findings) === "ok" && findings.length === 1;
+
+function* findingLines({ level, todo }: Finding, text: string, terminal: Terminal): Generator<string> {
+  yield* wrapped(MARKS[level], printable(text), terminal);
+  if (todo !== undefined) yield* wrapped(TODO, printable(todo), terminal);
+}
+
+const worstOf = (findings: readonly Finding[]): Finding["level"] =>
+  (["broken", "remark"] as const).find((level) => findings.some((one) => one.level === level)) ?? "ok";
+
+function summary(all: readonly Finding[], isEmpty: boolean): string {
   const [broken, remarks] = (["broken", "remark"] as const).map(
     (level) => all.filter((one) => one.level === level).length,
   );
-  if (broken === 0 && remarks === 0) return "everything works";
+  if (broken === 0 && remarks === 0) return isEmpty ? "nothing is broken" : "everything works";
   return [...(broken ? [`${broken} broken`] : []), ...(remarks ? [plural(remarks, "remark")] : [])].join(", ");
 }

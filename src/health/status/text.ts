@@ -59,7 +59,7 @@ function agentLines({ agents }: Status): readonly string[] {
     path === null ? [] : [`${title}: enabled for all users in ${path}`],
   );
   registered.push(...managed);
-  if (registered.length === 0) return [`none is enabled: ${suggest("enable")} finds those on this machine`];
+  if (registered.length === 0) return [`none is enabled: ${suggest("start")} finds those on this machine`];
   const others = agents.filter(
     ({ registrations, managed: path }) => path === null && registrations.every(({ state }) => state === "none"),
   );
