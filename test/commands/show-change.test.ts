@@ -182,6 +182,13 @@ test("what nobody knows is refused, with the commands that list what is known", 
   await expect(shown("SHOP-7", { envelopes: true })).rejects.toThrow("--envelopes prints one session: name a session");
 });
 
+test("a branch whose work is no change says so", async () => {
+  expect(await shown("main", { cwd: shop })).toBe(
+    "branch main · shop\n0 commits\n\nno work counts for this branch: work on main, master, trunk and develop is no change\n",
+  );
+  expect(await json("main", shop)).toMatchObject({ kind: "branch", total: null, sessions: [], commits: [] });
+});
+
 test("a beginning that commits share, or a commit and a session, is ambiguous", async () => {
   const db = openDatabase(work.inbox.places.storePath);
   const same = `${heads[0]?.slice(0, 8)}${"0".repeat(32)}`;

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { ensureBuilt, PROGRAM, ROOT } from "../support/program.ts";
@@ -124,7 +124,9 @@ test.each(EDITORS)("$program.source: the cost of a pull request is what was serv
   const commit = await json("show", heads[0]?.slice(0, 8) ?? "");
   expect(nano(commit.total.cost_usd)).toBe(costOf(first.slice(0, 3)));
 
-  const traces = (await machine.openhook("export", "agent-trace", "#12")).trim().split("\n");
+  const traceFile = join(home, "trace.jsonl");
+  await machine.openhook("export", "agent-trace", "#12", "--output", traceFile);
+  const traces = readFileSync(traceFile, "utf8").trim().split("\n");
   const ranges = editor.knowsLines ? [{ start_line: 1, end_line: 1 }] : [];
   for (const [at, trace] of traces.entries()) {
     expect(JSON.parse(trace)).toMatchObject({

@@ -66,9 +66,8 @@ export function addResultCommands(program: Command, { context, done, packageRoot
       done((await import("../read-and-repair.ts")).exportSession(session, { ...options, packageRoot }, context)),
     );
 
-  // Both have --output, --force and --no-refresh
-  group.enablePositionalOptions().helpCommand(false);
   group
+    .helpCommand(false)
     .command("agent-trace")
     .description(
       "write which files and lines of commits agents wrote, as Agent Trace records, one JSON line per commit",
@@ -77,7 +76,9 @@ export function addResultCommands(program: Command, { context, done, packageRoot
     .option("-o, --output <file>", "path of the file (default: standard output)")
     .option("--force", "replace an existing file", false)
     .option("--no-refresh", NO_REFRESH)
-    .action(async (name: string | undefined, options) =>
-      done((await import("../read-and-repair.ts")).exportTrace(name, options, context)),
-    );
+    .action(async (name: string | undefined, _, command: Command) => {
+      if (group.getOptionValueSource("capture") === "cli") command.error("error: --capture is for pages only");
+      // Commander gives options that both have to `export`
+      return done((await import("../read-and-repair.ts")).exportTrace(name, command.optsWithGlobals(), context));
+    });
 }

@@ -87,7 +87,8 @@ function headOf({ change, commits, total }: ChangeReport): readonly (readonly Pi
 }
 
 /** Why nothing counts for something that is known. */
-const nothingText = ({ change: { kind } }: ChangeReport): string =>
-  kind === "commit"
-    ? "no work counts for this commit: that of its session led to other commits"
-    : `no work counts for this ${KINDS[kind]}: a session showed it, but none is known to have worked on it`;
+function nothingText({ change: { kind } }: ChangeReport): string {
+  if (kind === "commit") return "no work counts for this commit: that of its session led to other commits";
+  if (kind === "branch") return "no work counts for this branch: work on main, master, trunk and develop is no change";
+  return `no work counts for this ${KINDS[kind]}: a session showed it, but none is known to have worked on it`;
+}
