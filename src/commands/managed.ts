@@ -5,6 +5,7 @@ import {
   MANAGED_FOLDER,
   managedConf,
   managedFiles,
+  needLastingProgram,
   needRoot,
   removeManagedProgram,
   withHooks,
@@ -27,6 +28,7 @@ export async function enableManaged(
   agents: AgentLookup,
 ): Promise<number> {
   return withUserErrors(async () => {
+    needLastingProgram(context);
     const files = await managedFiles(names, context, agents);
     const { stdout } = context;
     if (print) {

@@ -74,6 +74,15 @@ export const managedConf = ({ nodePath, programPath }: Pick<Context, "nodePath" 
     "",
   ].join("\n");
 
+/** @throws UserError for a program in a package manager's cache: every user's hooks would end with it */
+export function needLastingProgram({ programPath }: Pick<Context, "programPath">): void {
+  if (!CACHE.test(programPath)) return;
+  const what = `all users' hooks would run ${programPath}, which is in a cache that may be emptied at any time`;
+  const advice =
+    "install the package first (npm install --global openhook-otel), then run openhook-otel enable --managed";
+  throw new UserError("E_MANAGED", `${what}: ${advice}`, 1);
+}
+
 /**
  * Installs the hook program for all users.
  *
@@ -127,6 +136,9 @@ const managedCommand: HookCommand = (options) => {
     options.shell === "user" ? `[ ! -x ${program} ]||exec ${program}` : `h=${program};[ ! -x "$h" ]||exec "$h"`;
   return posixCommand(start)(options);
 };
+
+/** Folders of npx, pnpm dlx, yarn dlx and bunx. */
+const CACHE = /[\\/](?:_npx|dlx|dlx-[^\\/]+|bunx-[^\\/]+|_cacache)[\\/]/;
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 const word = (text: string): string => (text !== "" && /^[\w.:/-]+$/.test(text) ? text : quoted(text));

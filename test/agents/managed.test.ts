@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
+import { allAgents, findAgent } from "../../src/agents/registry.ts";
+import { enableManaged } from "../../src/commands/managed.ts";
+import { placesOf } from "../../src/config/places.ts";
 import type { HookCommand } from "../../src/model/agent.ts";
+import { contextAt } from "../support/context.ts";
 
 const command: HookCommand = ({ source }) => `/usr/local/lib/openhook-otel/hook ${source}`;
 const managed = (
@@ -42,4 +45,18 @@ test("codex: hooks of others are not mixed with ours", async () => {
   );
   expect(() => codex?.add('[hooks]\nmanaged_dir = "/x"\n', command)).toThrow(/has hooks already/);
   expect(() => codex?.add("not toml", command)).toThrow(/not valid TOML/);
+});
+
+test.each([
+  "/var/cache/npm/_npx/5f1e/node_modules/openhook-otel/dist/openhook-otel.cjs",
+  "/var/cache/pnpm/dlx/5f1e/node_modules/openhook-otel/dist/openhook-otel.cjs",
+  "/tmp/bunx-0-openhook-otel@latest/node_modules/openhook-otel/dist/openhook-otel.cjs",
+])("a program in a cache is not registered for all users: %s", async (programPath) => {
+  const places = placesOf({ env: {}, home: "/nowhere", platform: "linux" });
+  const { context, out } = contextAt(places, { programPath });
+  for (const print of [true, false]) {
+    const enabled = enableManaged([], { print, hookSource: "" }, context, { list: allAgents, find: findAgent });
+    await expect(enabled).rejects.toThrow(/a cache that may be emptied at any time: install the package first/);
+  }
+  expect(out()).toBe("");
 });
