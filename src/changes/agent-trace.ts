@@ -92,7 +92,9 @@ export function traceRecord(
     metadata: {
       "openhook-otel": {
         certainty: commits.some(({ certainty }) => certainty === "observed") ? "observed" : "inferred",
-        sessions: sessions.map(({ view: { stored } }) => ({ source: stored.source, session_id: stored.sessionId })),
+        sessions: sessions.flatMap(({ view: { stored }, edits }) =>
+          edits.size === 0 ? [] : [{ source: stored.source, session_id: stored.sessionId }],
+        ),
       },
     },
   };

@@ -13,6 +13,7 @@ import { repositoryNumber } from "../report/find-change.ts";
 import { findGit } from "../repository/git-files.ts";
 import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
 import { spanSettings } from "../sessions/span-settings.ts";
+import type { Database } from "../store/database.ts";
 import { sessionById } from "../store/sessions.ts";
 import { plural } from "../text/figures.ts";
 import { printable } from "../text/terminal.ts";
@@ -57,11 +58,12 @@ export async function exportTrace(
     version: VERSION,
     rootOf: (cwd?: string) => roots.get(cwd ?? ""),
   };
-  const records = withOpenStore(context, (db) => {
+  const make = (db: Database) => {
     const attribution = Attribution.of(db);
     return commits.flatMap((one) => traceRecord(db, attribution, one, deps) ?? []);
-  });
-  const text = (records ?? []).map((record) => `${JSON.stringify(record)}\n`).join("");
+  };
+  const records = withOpenStore(context, make) ?? [];
+  const text = records.map((record) => `${JSON.stringify(record)}\n`).join("");
   if (text === "") {
     const of = name === undefined ? "the repository here" : `"${printable(name)}"`;
     throw new UserError(
@@ -71,7 +73,7 @@ export async function exportTrace(
     );
   }
   if (options.output === undefined || options.output === "-") context.stdout.write(text);
-  else await save(text, options.output, plural(commits.length, "commit"), options.force, context);
+  else await save(text, options.output, plural(records.length, "commit"), options.force, context);
   return 0;
 }
 

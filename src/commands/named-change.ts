@@ -15,13 +15,17 @@ export interface Named {
   readonly revision?: string;
 }
 
-/** Looks for commits and changes with a name; those of the repository in the user's folder come before others. */
-export async function findNamed(name: string, context: Context): Promise<Named> {
+/**
+ * Looks for commits and changes with a name; those of the repository in the user's folder come before others.
+ *
+ * @param asksGit whether git is asked what a name means that is not stored
+ */
+export async function findNamed(name: string, context: Context, asksGit = true): Promise<Named> {
   const place = await repositoryHere(context);
   const find = (text: string) =>
     withOpenStore(context, (db) => findChanges(db, text, place && repositoryNumber(db, place)));
   const found = find(name) ?? [];
-  if (found.length > 0) return { found };
+  if (found.length > 0 || !asksGit) return { found };
   // HEAD, or an id that is shorter than what is stored
   const revision = await resolveRevision(name, context);
   return revision === undefined ? { found } : { found: find(revision) ?? [], revision };

@@ -19,13 +19,13 @@ import { ambiguous, describeChange, findNamed } from "./named-change.ts";
  * @throws UserError if there is nothing with this name, or more than one
  */
 export async function changeInsteadOfSession(name: string, context: Context): Promise<NamedChange | undefined> {
-  const { found, revision } = await findNamed(name, context);
   const stored = withOpenStore(context, (db) => ({
     newest: recentSessions(db, 1)[0],
     sessions: findSessions(db, name, MAX_SESSIONS),
   }));
   if (stored?.newest === undefined) return undefined;
   const { sessions, newest } = stored;
+  const { found, revision } = await findNamed(name, context, sessions.length === 0);
   const [only] = found;
   if (only !== undefined && found.length + sessions.length > 1) {
     const ids = sessions.map((one) => `session ${one.source}/${one.sessionId}`);

@@ -38,6 +38,7 @@ export function* changeLines(report: ChangeReport, terminal: Terminal): Generato
     yield* wrapped({ text: "" }, note, terminal);
 }
 
+/** What each kind of change is called. */
 export const KINDS = {
   commit: "commit",
   pull_request: "pull request",
