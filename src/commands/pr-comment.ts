@@ -50,7 +50,7 @@ export async function prComment(
 async function checkedOutBranch({ cwd }: Context): Promise<string> {
   const branch = (await readRepository(cwd))?.branch;
   if (branch !== undefined) return branch;
-  throw new UserError("E_USAGE", "no branch is checked out here: name a pull request, branch or commit");
+  throw new UserError("E_EMPTY", "no branch is checked out here: name a pull request, branch or commit", 1);
 }
 
 /** Of a branch its pull request, which also has the work that was done elsewhere. */

@@ -81,7 +81,7 @@ test("where nothing is known, nothing is printed, so that a pipe posts nothing",
   expect(await failure("#99")).toMatch(
     /^1 no session on this machine is known to have worked on "#99"; .*report change/,
   );
-  expect(await failure(undefined, work.home)).toMatch(/^2 no branch is checked out here/);
+  expect(await failure(undefined, work.home)).toMatch(/^1 no branch is checked out here/);
   work.run("git switch -q main", shop);
   expect(await failure(undefined)).toMatch(/^1 no (session|work)/);
   work.run("git switch -q secret-plan", shop);
