@@ -135,18 +135,30 @@ function switchedOffIn(text: string): readonly Finding[] {
     : [];
 }
 
-/** The user's and the project's settings of Copilot can switch all hooks off, which Copilot does not report. */
+/**
+ * A project's settings, also those of Claude Code, switch all hooks off, which Copilot does not report. Seen with 1.0.102 and
+ * `--prompt`. The user's settings did not, although they are documented to.
+ */
 async function switchedOffElsewhere(target: InstallTarget): Promise<readonly Finding[]> {
-  const paths = [
-    ...["settings.json", "config.json"].map((name) => join(homeOf(target), name)),
-    ...["settings.json", "settings.local.json"].map((name) => join(target.project, ".github", "copilot", name)),
+  const names = ["settings.json", "settings.local.json"];
+  const folders = [join(target.project, ".github", "copilot"), join(target.project, ".claude")];
+  const projects = await switchingOff(folders.flatMap((folder) => names.map((name) => join(folder, name))));
+  const users = await switchingOff(["settings.json", "config.json"].map((name) => join(homeOf(target), name)));
+  return [
+    ...projects.map((path): Finding => {
+      return { level: "broken", text: `hooks are switched off: "disableAllHooks" is true in ${path}; remove it` };
+    }),
+    ...users.map((path): Finding => {
+      const seen = "Copilot 1.0.102 ran hooks nevertheless, other versions may not";
+      return { level: "remark", text: `"disableAllHooks" is true in ${path}: ${seen}` };
+    }),
   ];
+}
+
+/** Those of the files that contain the switch. */
+async function switchingOff(paths: readonly string[]): Promise<readonly string[]> {
   const texts = await Promise.all(paths.map((path) => readFile(path, "utf8").catch(() => "")));
-  return paths.flatMap((path, i): Finding[] =>
-    switchedOffIn(texts[i] ?? "").length === 0
-      ? []
-      : [{ level: "broken", text: `hooks are switched off: "disableAllHooks" is true in ${path}; remove it` }],
-  );
+  return paths.filter((_, i) => switchedOffIn(texts[i] ?? "").length > 0);
 }
 
 /** True below a folder that the user trusts; false if the configuration cannot be read. */

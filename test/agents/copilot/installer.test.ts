@@ -233,11 +233,17 @@ describe.skipIf(process.platform === "win32")("on this machine", () => {
     expect(await check("project", trusting(home))).toEqual([]);
     expect(await check("project", JSON.stringify({ trusted_folders: [home] }))).toEqual([]);
   });
+  test.each([".copilot/settings.json", ".copilot/config.json"])("mentions the switch in %s", async (file) => {
+    await mkdir(dirname(join(home, file)), { recursive: true });
+    await writeFile(join(home, file), '{"disableAllHooks": true}');
+    const found = await installer.check?.([{ path, text: add(undefined) }], here());
+    expect(found).toMatchObject([{ level: "remark", text: expect.stringContaining(join(home, file)) }]);
+  });
   test.each([
-    ".copilot/settings.json",
-    ".copilot/config.json",
     "acme-shop/.github/copilot/settings.json",
     "acme-shop/.github/copilot/settings.local.json",
+    "acme-shop/.claude/settings.json",
+    "acme-shop/.claude/settings.local.json",
   ])("reports that %s disables all hooks", async (file) => {
     await mkdir(dirname(join(home, file)), { recursive: true });
     await writeFile(join(home, file), '// mine\n{"disableAllHooks": true}');
