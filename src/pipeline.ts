@@ -25,6 +25,7 @@ import { retryQuarantined } from "./drain/retry-quarantined.ts";
 import { measureDrain } from "./drain/self-counters.ts";
 import { announceDrain, serveBridge, serveBridgeDuring } from "./drain/serve-bridge.ts";
 import { writeStatusLine } from "./drain/statusline.ts";
+import type { Outcomes } from "./drain/store-outcomes.ts";
 import { LOST_COUNT } from "./intake/inbox-file.ts";
 import { ENDED_BY_USER, ENDED_IDLE, ENDED_WITH_PROCESS } from "./model/session.ts";
 import { protectionOf } from "./privacy/protection.ts";
@@ -32,7 +33,6 @@ import { hasUncounted } from "./store/changes.ts";
 import { type DrainScope, withDrainLock } from "./store/lock.ts";
 import { writeMeta } from "./store/meta.ts";
 import { LAST_DRAIN } from "./store/meta-keys.ts";
-import { putOutcomes, type StoredOutcome } from "./store/outcomes.ts";
 import { unfinishedSessions } from "./store/positions.ts";
 import { clearOldDrift } from "./store/self.ts";
 import { activeSessions, correctTimes, idleSessions, sessionById, unsettledSessions } from "./store/sessions.ts";
@@ -54,8 +54,8 @@ export interface DrainOptions {
   readonly sessions?: readonly number[];
   /** Remove old sessions from the store, after everything else. */
   readonly prune?: PruneRequest;
-  /** What became of commits, to be stored. */
-  readonly outcomes?: readonly StoredOutcome[];
+  /** What git said of commits, to be stored. */
+  readonly outcomes?: Outcomes;
   /** Called once a day, if there are commits: starts a process that finds out what became of them. */
   readonly startOutcomes?: () => void;
 }
@@ -156,7 +156,8 @@ async function pass(work: Drain, options: DrainOptions): Promise<void> {
   ensureInstance(work);
   applyCaptureSettings(work);
   clearOldDrift(work.db, work.version);
-  if (options.outcomes !== undefined) putOutcomes(work.db, options.outcomes);
+  if (options.outcomes !== undefined)
+    await (await import("./drain/store-outcomes.ts")).storeOutcomes(work, options.outcomes);
   await retryQuarantined(work);
   const touched = await readInbox(work);
   const late = activeSessions(work.db, work.now() - LATE_FILES_MS, LATE_SESSIONS);

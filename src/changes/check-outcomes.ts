@@ -2,8 +2,10 @@ import { existsSync } from "node:fs";
 import { readProjectSettings } from "../config/project.ts";
 import type { Context } from "../context.ts";
 import { messageOf } from "../model/error-message.ts";
+import type { CommitToFollow } from "../model/outcomes.ts";
 import type { StoredOutcome } from "../store/outcomes.ts";
 import type { RepositoryToFollow } from "./due-commits.ts";
+import { commitsOfEdits, type EditedCommit, type SessionEdits } from "./edited-commits.ts";
 import { findGit } from "./git/find-git.ts";
 import { followCommits } from "./git/follow.ts";
 import { Git } from "./git/git.ts";
@@ -11,6 +13,7 @@ import { Git } from "./git/git.ts";
 /** What was found out, and which repositories could not be read. */
 export interface Checked {
   readonly outcomes: readonly StoredOutcome[];
+  readonly edited: readonly EditedCommit[];
   readonly problems: readonly string[];
 }
 
@@ -26,9 +29,10 @@ export async function checkOutcomes(
   limitMs: number,
 ): Promise<Checked> {
   const outcomes: StoredOutcome[] = [];
+  const edited: EditedCommit[] = [];
   const problems: string[] = [];
   const untilMs = performance.now() + limitMs;
-  for (const { repository, name, gitDir, folders, commits } of repositories) {
+  for (const { repository, name, gitDir, folders, commits, edits } of repositories) {
     if (!existsSync(gitDir)) {
       problems.push(`${name}: ${JSON.stringify(gitDir)} is gone`);
       continue;
@@ -36,22 +40,43 @@ export async function checkOutcomes(
     if (await isForbidden(folders)) continue;
     const { home } = places;
     const program = findGit(env, { projects: [gitDir, ...folders], home }, platform);
-    if (program === undefined) return { outcomes, problems: ["git is not installed, or not in PATH"] };
+    if (program === undefined) return { outcomes, edited, problems: ["git is not installed, or not in PATH"] };
     const git = new Git({ program, folder: gitDir, home, env, untilMs });
     try {
       const checkedMs = now();
-      const found = await followCommits(git, commits, checkedMs);
+      const made = await commitsOfEdits(git, gitDir, edits);
+      edited.push(...made);
+      const all = [...commits, ...toFollow(made, edits, commits)];
+      const found = await followCommits(git, all, checkedMs);
       // A commit of an unknown repository was asked for here too
-      const own = found.filter(({ id }, at) => id !== undefined || commits[at]?.isElsewhere !== true);
+      const own = found.filter(({ id }, at) => id !== undefined || all[at]?.isElsewhere !== true);
       outcomes.push(...own.map((one) => ({ ...one, repository, checkedMs })));
     } catch (error) {
       problems.push(`${name}: ${messageOf(error)}`);
     }
   }
-  return { outcomes, problems };
+  return { outcomes, edited, problems };
 }
 
 // --- internal ---
+
+/** Commits that were found just now, each once. */
+function toFollow(
+  made: readonly EditedCommit[],
+  edits: readonly SessionEdits[],
+  known: readonly CommitToFollow[],
+): readonly CommitToFollow[] {
+  const ids = new Set(known.map(({ commit }) => commit));
+  const found = new Map<string, CommitToFollow>();
+  for (const { session, entry } of made) {
+    const { commit, timeMs } = entry;
+    if (ids.has(commit)) continue;
+    const own = edits.filter((one) => one.session === session).flatMap((one) => one.edits.map(({ path }) => path));
+    const files = new Set([...(found.get(commit)?.files ?? []), ...own]);
+    found.set(commit, { commit, timeMs, files: [...files] });
+  }
+  return [...found.values()];
+}
 
 async function isForbidden(folders: readonly string[]): Promise<boolean> {
   const settings = await Promise.all(folders.filter((folder) => existsSync(folder)).map(readProjectSettings));

@@ -1,7 +1,9 @@
+import type { StoredCommit } from "../model/changes.ts";
 import type { CommitToFollow } from "../model/outcomes.ts";
 import { storedCommits, storedRepositories } from "../store/changes.ts";
 import type { Database } from "../store/database.ts";
 import { storedOutcomes } from "../store/outcomes.ts";
+import type { SessionEdits } from "./edited-commits.ts";
 
 /** A repository, and the commits of it whose outcome is not final yet. */
 export interface RepositoryToFollow {
@@ -11,6 +13,8 @@ export interface RepositoryToFollow {
   /** Folders of the sessions that made the commits. */
   readonly folders: readonly string[];
   readonly commits: readonly CommitToFollow[];
+  /** What recent sessions edited: somebody may have committed it. */
+  readonly edits: readonly SessionEdits[];
 }
 
 /**
@@ -25,7 +29,7 @@ export function dueCommits(db: Database, nowMs: number, isAll: boolean): readonl
     commits.flatMap(({ replaces, commit }) => (replaces === undefined ? [] : [[replaces, commit]])),
   );
   const folders = db.prepare("SELECT cwd FROM sessions WHERE id = ?");
-  const edits = db.prepare(EDITS);
+  const editedFiles = db.prepare(EDITS);
   return storedRepositories(db).flatMap((repository) => {
     const { id, gitDir, name = "?" } = repository;
     if (gitDir === undefined) return [];
@@ -49,13 +53,16 @@ export function dueCommits(db: Database, nowMs: number, isAll: boolean): readonl
     const next = [...wanted.values()].toSorted((a, b) => checkedMs(a) - checkedMs(b) || b.timeMs - a.timeMs);
     const chosen = next.slice(0, MAX_COMMITS).map((one): CommitToFollow => {
       const names = [...(sessions.get(one.commit) ?? [])].flatMap((session) =>
-        edits.all(session).map((row) => String(row["path"])),
+        editedFiles.all(session).map((row) => String(row["path"])),
       );
       return names.length === 0 ? one : { ...one, files: [...new Set(names)] };
     });
     const all = new Set(chosen.flatMap(({ commit }) => [...(sessions.get(commit) ?? [])]));
     const cwds = [...all].flatMap((session) => textOf(folders.get(session)?.["cwd"]) ?? []);
-    return chosen.length === 0 ? [] : [{ repository: id, name, gitDir, folders: [...new Set(cwds)], commits: chosen }];
+    const edits = editsIn(db, id, nowMs, commits);
+    if (chosen.length + edits.length === 0) return [];
+    const places = new Set([...cwds, ...edits.map(({ folder }) => folder)]);
+    return [{ repository: id, name, gitDir, folders: [...places], commits: chosen, edits }];
   });
 }
 
@@ -68,6 +75,33 @@ const LANDED_MS = 32 * DAY_MS;
 const OPEN_MS = 90 * DAY_MS;
 /** In one run; those that were not checked for longest come first. */
 const MAX_COMMITS = 500;
+
+/** Commits of older edits were found in earlier runs, or are not asked for any more. */
+const EDITED_MS = 14 * DAY_MS;
+
+/** What sessions of a repository edited lately. At capture level none, files are not known. */
+function editsIn(
+  db: Database,
+  repository: number,
+  nowMs: number,
+  commits: readonly StoredCommit[],
+): readonly SessionEdits[] {
+  const edited = db.prepare(
+    `SELECT json_extract(body, '$.data.path') AS path, time_ms FROM events WHERE session = ? AND type = 'file.write'
+       AND time_ms > ? AND json_extract(body, '$.data.path') IS NOT NULL ORDER BY time_ms DESC LIMIT 5000`,
+  );
+  return db
+    .prepare("SELECT id, cwd FROM sessions WHERE repository_id = ? AND last_ms > ? AND cwd IS NOT NULL")
+    .all(repository, nowMs - EDITED_MS)
+    .flatMap(({ id, cwd }) => {
+      const session = Number(id);
+      const edits = edited
+        .all(session, nowMs - EDITED_MS)
+        .map((row) => ({ path: String(row["path"]), timeMs: Number(row["time_ms"]) }));
+      const known = commits.flatMap((one) => (one.session === session ? [one.commit] : []));
+      return edits.length === 0 ? [] : [{ session, folder: String(cwd), edits, commits: known }];
+    });
+}
 
 const EDITS = `SELECT DISTINCT json_extract(body, '$.data.path') AS path FROM events
   WHERE session = ? AND type = 'file.write' AND json_extract(body, '$.data.path') IS NOT NULL LIMIT 5000`;

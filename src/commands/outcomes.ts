@@ -64,12 +64,17 @@ function yieldToOthers(): void {
 }
 
 /** Stores the results in a drain, which also counts and sends them. @returns why that failed */
-async function store({ outcomes, problems }: Checked, context: Context): Promise<string | undefined> {
+async function store({ outcomes, edited, problems }: Checked, context: Context): Promise<string | undefined> {
   const log = new DrainLog(context);
   for (const line of problems) log.line(`outcomes: ${line}`);
   try {
     if (outcomes.length === 0) return undefined;
-    const report = await drainNow(await drainDeps(context, log.line), { endIdle: false, quiet: false, outcomes });
+    const found = { outcomes, edited };
+    const report = await drainNow(await drainDeps(context, log.line), {
+      endIdle: false,
+      quiet: false,
+      outcomes: found,
+    });
     return report === undefined ? "another drain is running and did not finish; try again later" : undefined;
   } catch (error) {
     log.line(messageOf(error));

@@ -1,6 +1,6 @@
 import { readMeta, writeMeta } from "../store/meta.ts";
 import { LAST_OUTCOMES } from "../store/meta-keys.ts";
-import { hasCommits } from "../store/outcomes.ts";
+import { hasRepositories } from "../store/outcomes.ts";
 import type { Drain } from "./context.ts";
 
 /**
@@ -10,7 +10,7 @@ import type { Drain } from "./context.ts";
  */
 export function startOutcomesDaily({ db, loaded, now }: Drain, start: () => void): void {
   if (!loaded.config.changes.enabled || !loaded.config.changes.outcomes) return;
-  if (Math.abs(now() - Number(readMeta(db, LAST_OUTCOMES) ?? "0")) < DAY_MS || !hasCommits(db)) return;
+  if (Math.abs(now() - Number(readMeta(db, LAST_OUTCOMES) ?? "0")) < DAY_MS || !hasRepositories(db)) return;
   writeMeta(db, LAST_OUTCOMES, String(now()));
   start();
 }

@@ -68,7 +68,9 @@ function commitsOf({ db }: Drain, session: StoredSession, { commits, branch }: H
     ({ timeMs, commitKind }) => commitKind !== "rebase" && timeMs >= secondOf(session.firstMs),
   );
   if (own.length === 0) return [];
-  const known = new Map(storedCommits(db, session.id).map((one) => [commitKey(one.commit), one]));
+  // Which call made a commit of edited files was not asked when it was found
+  const stored = storedCommits(db, session.id).filter(({ how }) => how !== "edits");
+  const known = new Map(stored.map((one) => [commitKey(one.commit), one]));
   const open = own.filter(({ commit }) => known.get(commitKey(commit))?.commit !== commit);
   if (open.length === 0) return [];
   const windows = windowsOf(toolEventsSince(db, session.id, (open[0]?.timeMs ?? 0) - LONGEST_CALL_MS));

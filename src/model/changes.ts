@@ -7,8 +7,11 @@ import * as z from "zod";
 export const Certainty = z.enum(["observed", "inferred"]);
 export type Certainty = z.infer<typeof Certainty>;
 
-/** How a commit became known. `printed`: by the call that made it; `reflog`: the log of HEAD has it while a tool call of the session ran. */
-export const CommitOrigin = z.enum(["printed", "reflog"]);
+/**
+ * How a commit became known. `printed`: by the call that made it; `reflog`: the log of HEAD has it while a tool call of the session ran;
+ * `edits`: it is the first one that changes a file after the session edited it.
+ */
+export const CommitOrigin = z.enum(["printed", "reflog", "edits"]);
 export type CommitOrigin = z.infer<typeof CommitOrigin>;
 
 /** How HEAD came to the commit. A checkout, a reset, a pull and a fast-forward make no commit. */

@@ -1,4 +1,4 @@
-import { DEFAULT_BRANCHES } from "../model/change-facts.ts";
+import { commitKey, DEFAULT_BRANCHES } from "../model/change-facts.ts";
 import type { Certainty, StoredChange, StoredCommit } from "../model/changes.ts";
 import { storedChanges, storedCommits } from "../store/changes.ts";
 import type { Database } from "../store/database.ts";
@@ -79,8 +79,8 @@ export class Attribution {
 
 /** Without inferred commits that another session is known to have made: several can work in one folder. */
 export function ownCommits(commits: readonly StoredCommit[]): readonly StoredCommit[] {
-  const observed = new Set(commits.flatMap((one) => (one.certainty === "observed" ? [one.commit] : [])));
-  return commits.filter((one) => one.certainty === "observed" || !observed.has(one.commit));
+  const observed = new Set(commits.flatMap((one) => (one.certainty === "observed" ? [commitKey(one.commit)] : [])));
+  return commits.filter((one) => one.certainty === "observed" || !observed.has(commitKey(one.commit)));
 }
 
 /** The key of a report's row. @returns `null` for none */

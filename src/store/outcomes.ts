@@ -60,7 +60,9 @@ export function outcomeFinder(
   };
 }
 
-export const hasCommits = (db: Database): boolean => db.prepare("SELECT 1 FROM commits LIMIT 1").get() !== undefined;
+/** Whether there is a repository that git can be asked about. */
+export const hasRepositories = (db: Database): boolean =>
+  db.prepare("SELECT 1 FROM repositories LIMIT 1").get() !== undefined;
 
 // --- internal ---
 

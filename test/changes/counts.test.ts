@@ -63,9 +63,12 @@ const outcome = (word: string, more: Partial<StoredOutcome> = {}): StoredOutcome
 });
 
 /** The sums of a metric, as `attribute values: sum`, after a drain, and after another one that stores outcomes. */
-async function counted(metric: string, { outcomes, ...options }: DrainOptions = {}): Promise<Record<string, number>> {
+async function counted(
+  metric: string,
+  { outcomes, ...options }: Omit<DrainOptions, "outcomes"> & { readonly outcomes?: readonly StoredOutcome[] } = {},
+): Promise<Record<string, number>> {
   expect((await inbox.drain(options)).problems).toEqual([]);
-  if (outcomes !== undefined) expect((await inbox.drain({ outcomes })).problems).toEqual([]);
+  if (outcomes !== undefined) expect((await inbox.drain({ outcomes: { outcomes, edited: [] } })).problems).toEqual([]);
   const db = openDatabase(inbox.places.storePath);
   try {
     const sums = counterValues(db)

@@ -1,5 +1,7 @@
 // Who made the commits of the situations, by what hooks and .git files show: nothing may be observed that the agent did not do
 import { afterEach, describe, expect, test } from "vitest";
+import { checkOutcomes } from "../../src/changes/check-outcomes.ts";
+import { dueCommits } from "../../src/changes/due-commits.ts";
 import { storedCommits } from "../../src/store/changes.ts";
 import { readStore } from "../../src/store/read-only.ts";
 import { GitWorld } from "../support/git-world.ts";
@@ -12,7 +14,7 @@ afterEach(() => {
   for (const one of [...world.splice(0), ...inbox.splice(0)]) one.remove();
 });
 
-/** The certainty of each commit with a label, after one drain of all hook calls; `none` if it is not stored. */
+/** The certainty of each commit with a label, after one drain of all hook calls and after outcomes; `none` if it is not stored. */
 async function certainties(run: (world: GitWorld) => unknown): Promise<Record<string, string>> {
   const made = new GitWorld();
   const at = new Replay("claude-code", "basic", { withTranscripts: false });
@@ -23,7 +25,13 @@ async function certainties(run: (world: GitWorld) => unknown): Promise<Record<st
     const received_at = new Date(timeMs).toISOString();
     at.put({ received_at, event: String(payload["hook_event_name"]), stdin: payload }, timeMs, source);
   }
-  await at.drain({ endIdle: true }, { now: () => made.nowMs + 1_000 });
+  const now = () => made.nowMs + 1_000;
+  await at.drain({ endIdle: true }, { now });
+  const due = readStore(at.places.storePath, (db) => dueCommits(db, now(), false)) ?? [];
+  const around = { env: process.env, places: { ...at.places, home: made.home }, platform: process.platform, now };
+  const { outcomes, edited, problems } = await checkOutcomes(due, around, 60_000);
+  expect(problems.filter((one) => !one.endsWith(" is gone"))).toEqual([]);
+  await at.drain({ outcomes: { outcomes, edited } }, { now });
   const stored = readStore(at.places.storePath, (db) => storedCommits(db)) ?? [];
   return Object.fromEntries(
     [...made.commits].map(([label, id]) => {

@@ -90,7 +90,10 @@ test("whatever commits and changes are known, sums over them are the sums over s
   const timeMs = fc.double({ min: firstMs - 5, max: lastMs + 5, noNaN: true });
   const certainty = fc.constantFrom("observed" as const, "inferred" as const);
   const session = fc.constantFrom("one", "two", "three");
-  const commit = fc.record({ session, commit: hex, timeMs, certainty });
+  // Several sessions can know one commit
+  const id = fc.oneof(hex, fc.constantFrom("a".repeat(40), "b".repeat(40)));
+  const how = fc.constantFrom("printed" as const, "reflog" as const, "edits" as const);
+  const commit = fc.record({ session, commit: id, timeMs, certainty, how });
   const change = fc.record({
     session,
     timeMs,
@@ -104,8 +107,7 @@ test("whatever commits and changes are known, sums over them are the sums over s
     fc.property(fc.array(commit, { maxLength: 6 }), fc.array(change, { maxLength: 6 }), (commits, changes) => {
       const undo = new Error("undo");
       const check = () => {
-        for (const { session, ...one } of commits)
-          add(session, { kind: "commit", key: commitKey(one.commit), how: "printed", ...one });
+        for (const { session, ...one } of commits) add(session, { kind: "commit", key: commitKey(one.commit), ...one });
         for (const { session, branch, isCreated, ...one } of changes) {
           const of = { ...(branch !== undefined && { branch }), ...(isCreated && { isCreated }) };
           add(session, { kind: "change", key: `${changeKey(one)}:${one.timeMs}`, how: "printed", ...one, ...of });

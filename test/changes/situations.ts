@@ -48,8 +48,117 @@ export const SITUATIONS: readonly Situation[] = [
       agent.turn((it) => it.git("status"));
       return repo;
     },
-    // Drains do not start git, so they do not know which files the commit changes
-    commits: { tax: { fact: "unobserved", fate: "merged", lines: [4, 4] } },
+    commits: { tax: { fact: "inferred", fate: "merged", lines: [4, 4] } },
+  },
+  {
+    name: "the user commits what the agent edited, with other files",
+    run: (world) => {
+      const repo = world.repository();
+      const agent = world.session("codex", repo).turn((it) => it.write("src/tax.js", lines("tax", 4)));
+      repo.write("src/own.js", lines("own", 3)).commit("mixed");
+      agent.turn((it) => it.git("status"));
+      return repo;
+    },
+    commits: { mixed: { fact: "inferred", fate: "merged", lines: [7, 7] } },
+  },
+  {
+    name: "the user commits what the agent edited in parts, and goes on",
+    run: (world) => {
+      const repo = world.repository();
+      world.session("claude-code", repo).turn((it) => {
+        it.write("src/tax.js", lines("tax", 4)).write("src/vat.js", lines("vat", 3));
+      });
+      repo.write("src/own.js", lines("own", 3)).git("add", "src/own.js");
+      repo.git("commit", "-qm", "Own");
+      repo.mark("own").git("add", "src/tax.js");
+      repo.git("commit", "-qm", "Tax");
+      repo.mark("tax").commit("vat");
+      return repo.append("src/vat.js", "more\n").commit("later");
+    },
+    commits: {
+      own: { fact: "none", fate: "merged" },
+      tax: { fact: "inferred", fate: "merged" },
+      vat: { fact: "inferred", fate: "merged" },
+      later: { fact: "none", fate: "merged" },
+    },
+  },
+  {
+    name: "the user commits after the session, days later and too late",
+    run: (world) => {
+      const repo = world.repository();
+      const agent = world.session("claude-code", repo).turn((it) => {
+        it.write("src/tax.js", lines("tax", 4)).write("src/vat.js", lines("vat", 3));
+      });
+      agent.end();
+      world.days(3);
+      repo.git("add", "src/tax.js");
+      repo.git("commit", "-qm", "Tax");
+      repo.mark("tax");
+      world.days(5);
+      return repo.commit("vat");
+    },
+    commits: { tax: { fact: "inferred", fate: "merged" }, vat: { fact: "none", fate: "merged" } },
+  },
+  {
+    name: "the user amends the agent's commit with what the agent edited next",
+    run: (world) => {
+      const repo = world.repository();
+      const agent = world.session("claude-code", repo).turn((it) => {
+        it.write("src/tax.js", lines("tax", 10)).commit("first");
+      });
+      agent.turn((it) => it.write("src/tax.js", lines("tax", 12)));
+      repo.git("commit", "-qa", "--amend", "-m", "Second");
+      repo.mark("second").git("commit", "-q", "--amend", "-m", "Better words");
+      return repo.mark("third");
+    },
+    commits: {
+      first: { fact: "observed", fate: "merged", rewritten: ["third", "amend"], lines: [10, 10] },
+      second: { fact: "inferred", fate: "merged", rewritten: ["third", "patch"] },
+      third: { fact: "none", fate: "merged" },
+    },
+  },
+  {
+    name: "the user commits files of the same names in another worktree",
+    run: (world) => {
+      const repo = world.repository();
+      const side = repo.worktree("side", "side");
+      const agent = world.session("claude-code", repo).turn((it) => it.write("src/tax.js", lines("tax", 4)));
+      side.write("src/tax.js", lines("own", 4)).commit("own");
+      agent.turn((it) => it.git("status"));
+      return repo.commit("tax");
+    },
+    commits: { own: { fact: "none", fate: "open" }, tax: { fact: "inferred", fate: "merged" } },
+  },
+  {
+    name: "another agent commits what the agent edited",
+    run: (world) => {
+      const repo = world.repository();
+      world.session("claude-code", repo).turn((it) => it.write("src/tax.js", lines("tax", 4)));
+      world.session("codex", repo).turn((it) => it.commit("tax"));
+      return repo;
+    },
+    commits: { tax: { fact: "observed", fate: "merged", lines: [4, 4] } },
+  },
+  {
+    name: "the user picks, takes back and merges commits with files that the agent edited",
+    run: (world) => {
+      const repo = world.repository();
+      repo.git("switch", "-qc", "feature");
+      repo.append("src/cart.js", "theirs\n").commit("theirs");
+      repo.git("switch", "-q", "main");
+      const agent = world.session("claude-code", repo).turn((it) => it.write("src/cart.js", lines("cart", 30)));
+      repo.git("cherry-pick", "feature");
+      repo.mark("picked").git("revert", "--no-edit", "HEAD");
+      repo.mark("taken").git("merge", "-q", "--no-ff", "-m", "Merge", "feature");
+      repo.mark("merge");
+      agent.turn((it) => it.git("status"));
+      return repo;
+    },
+    commits: {
+      picked: { fact: "none", fate: "reverted" },
+      taken: { fact: "none", fate: "merged" },
+      merge: { fact: "none", fate: "merged" },
+    },
   },
   {
     name: "the user commits other files between two turns",

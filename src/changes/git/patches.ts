@@ -52,6 +52,26 @@ export async function changedFiles(git: Git, patches: readonly PatchOf[]): Promi
   return files;
 }
 
+/** All files that each of some patches changes. @throws GitError */
+export async function allChangedFiles(
+  git: Git,
+  patches: readonly PatchOf[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const files = new Map<string, string[]>();
+  if (patches.length === 0) return files;
+  const ids = new Set(patches.map(({ commit }) => commit));
+  let names: string[] | undefined;
+  const args = ["diff-tree", "-r", "-z", "--root", "--name-only", "--no-renames", "--stdin"];
+  for await (const field of git.records(args, "\0", linesOf(patches))) {
+    const text = field.toString("utf8");
+    if (ids.has(text)) {
+      names = files.get(text) ?? [];
+      files.set(text, names);
+    } else names?.push(text);
+  }
+  return files;
+}
+
 /** Commits since a time that change one of some files, newest first; at most `max`. @throws GitError */
 export async function commitsTouching(
   git: Git,
