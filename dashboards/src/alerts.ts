@@ -133,6 +133,16 @@ export const alertGroups = (): readonly Group<Alert>[] => [
         dashboard: UID.health,
       },
       {
+        alert: "OpenhookUncoveredAgents",
+        expr: `${UNCOVERED} > 0`,
+        for: "1d",
+        severity: "info",
+        summary: "{{ $labels.openhook_source }} is used on {{ $value | humanize }} machines that do not collect it",
+        description:
+          "Its transcripts there are from the last 30 days, but its hooks are not registered, or a policy, a setting or missing trust keeps them from running. “Machines and agents” on the health dashboard shows where. On such a machine `openhook-otel enable` registers hooks and `openhook-otel doctor` names what blocks them; `enable --managed` does it for all users. If an agent shall not be collected, silence this alert for it.",
+        dashboard: UID.health,
+      },
+      {
         alert: "OpenhookNothingArrives",
         expr: `(count(${SILENCE} < 7200) or 0 * count(${SILENCE})) < 1 and count(${SILENCE_A_WEEK_AGO} < 7200) >= 3`,
         for: "30m",
@@ -220,6 +230,9 @@ const LONG_SECONDS = "3276.8";
 const TURNS = recorded("gen_ai.invoke_agent.duration", "_count");
 const SHORT_TURNS = `${recorded("gen_ai.invoke_agent.duration", "_bucket")}{le="${LONG_SECONDS}"}`;
 const LONG_TURNS = `${exactSum(TURNS, ["environment", "agent"], "6h")} - ${exactSum(SHORT_TURNS, ["environment", "agent"], "6h")}`;
+
+/** Machines that use an agent without collecting it, by agent; only those that reported within a week. */
+const UNCOVERED = `sum by (${labels(["environment", "source"])}) (last_over_time(${raw("openhook.collector.coverage.agents")}{${LABEL.coverage}=~"uncovered|blocked"}[7d]))`;
 
 const REPORT = raw("openhook.collector.report.time");
 const SILENCE = `(time() - max by (${labels(MACHINE)}) (last_over_time(${REPORT}[30d])))`;

@@ -1,5 +1,6 @@
 import { type Dashboard, DashboardBuilder, RowBuilder } from "@grafana/grafana-foundation-sdk/dashboard";
 import { siblings, TAG, UID } from "./links.ts";
+import { outcomes } from "./outcomes.ts";
 import { lines, stat, table, UNIT } from "./panels.ts";
 import { exact, IDLE, LABEL, raw } from "./promql.ts";
 import { matching, variable } from "./variables.ts";
@@ -9,7 +10,7 @@ export const peopleAndOutcomes = (): Dashboard =>
   new DashboardBuilder("Coding agents: people and outcomes")
     .uid(UID.people)
     .description(
-      "Cost and sessions by team, spread over people without naming or ranking them, and adoption by agent. Groups of fewer people than “At least” are hidden.",
+      "Cost and sessions by team, spread over people without naming or ranking them, adoption by agent, and what became of commits. Groups of fewer people than “At least” are hidden.",
     )
     .tags([TAG])
     .time({ from: "now-7d", to: "now" })
@@ -132,6 +133,13 @@ export const peopleAndOutcomes = (): Dashboard =>
         sortBy: "Machines",
       }),
     )
+    .withRow(new RowBuilder("What came of it"))
+    .withPanel(outcomes.commits())
+    .withPanel(outcomes.merged())
+    .withPanel(outcomes.costPerMerged())
+    .withPanel(outcomes.kept())
+    .withPanel(outcomes.byRepository())
+    .withPanel(outcomes.survival())
     .build();
 
 // --- internal ---

@@ -1,6 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { countFacts } from "../../src/store/counters.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { commitCounts, fateCounts } from "../../src/telemetry/change-metrics.ts";
+import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
 import { ROOT } from "../support/program.ts";
 import type { Team } from "./sessions.ts";
 
@@ -21,6 +25,27 @@ export function addTrouble({ machines }: Team): void {
       `five_hour 85.5 ${inAnHour}\nseven_day 41 ${inAnHour}\nend\n`,
     );
     if (index % 11 === 0) machine.put({ ...call, stdin: { ...call.stdin, a_name_of_next_year: 1 } });
+  }
+}
+
+/** What git would answer weeks later: commits of two agents that were merged, one of them taken back. */
+export function addOutcomes({ machines }: Team): void {
+  for (const [index, { source, places }] of machines.entries()) {
+    if (source !== "claude-code" && source !== "codex") continue;
+    const by = { source, sessionId: `outcome-${index}`, repository: index % 3 === 1 ? "lighthouse" : "harbour" };
+    const commit = `${index}`.padStart(40, "0");
+    const lines = { written: 40, after: { 1: 40, 7: 38, 30: 30 } };
+    const fate = index % 4 === 0 ? "reverted" : "merged";
+    const db = openDatabase(places.storePath);
+    try {
+      const counted = [
+        commitCounts(by, commit, "observed"),
+        ...fateCounts(by, "observed", { commit, fate, lines, attested: [] }),
+      ];
+      db.transaction(() => countFacts(db, counted, METRIC_SHAPES, Date.now()));
+    } finally {
+      db.close();
+    }
   }
 }
 

@@ -8,7 +8,7 @@ import type { Attributes } from "../../src/model/telemetry.ts";
 import { allQueries, type Chosen, interpolated, type PanelQuery } from "../dashboards/queries.ts";
 import { sleep } from "../support/program.ts";
 import { query, sum } from "./ask.ts";
-import { addTrouble, configuration, quickened, repositoryIn } from "./dashboards-stand.ts";
+import { addOutcomes, addTrouble, configuration, quickened, repositoryIn } from "./dashboards-stand.ts";
 import { freePorts } from "./process.ts";
 import { programs } from "./programs.ts";
 import { screens } from "./render.ts";
@@ -73,6 +73,7 @@ describe.skipIf(!hasStack)("dashboards and rules on all recorded sessions", () =
     }
     addTrouble(team);
     await team.drain(env);
+    addOutcomes(team);
     // The metrics of a drain about itself go with the next delivery
     await team.drain(env);
     truth = team.truth();
