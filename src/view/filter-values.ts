@@ -1,6 +1,6 @@
 import { cardOf } from "../model/card-of.ts";
 import type { Repository } from "../model/session.ts";
-import { type RepositoryNames, repositoryNames } from "../report/repositories.ts";
+import { type RepositoryNames, repositoryNames, repositoryOrFolder } from "../report/repositories.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
 import { SHOWN } from "./shown.ts";
@@ -10,6 +10,8 @@ import type { Choices } from "./wire.ts";
 export interface FilterValues {
   readonly choices: Choices;
   readonly repositories: readonly Repository[];
+  /** Working folders of sessions without a repository; the last part of the path is their name. */
+  readonly folders: readonly string[];
   readonly names: RepositoryNames;
 }
 
@@ -41,8 +43,13 @@ function queryFilterValues(db: Database, agents: SessionSource["agents"]): Filte
     )
     .all()
     .map(({ name, url }): Repository => ({ name: String(name), ...(typeof url === "string" && { url }) }));
-  const names = repositoryNames(repositories);
-  return { choices: choicesOf(db, agents, repositories.map(names.nameOf)), repositories, names };
+  const folders = db
+    .prepare(`SELECT DISTINCT cwd FROM sessions s WHERE ${SHOWN} AND repository IS NULL AND cwd IS NOT NULL`)
+    .all()
+    .map(({ cwd }) => String(cwd));
+  const named = [...repositories, ...folders.flatMap((folder) => repositoryOrFolder(undefined, folder) ?? [])];
+  const names = repositoryNames(named);
+  return { choices: choicesOf(db, agents, named.map(names.nameOf)), repositories, folders, names };
 }
 
 function choicesOf(db: Database, agents: SessionSource["agents"], repositories: readonly string[]): Choices {

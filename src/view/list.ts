@@ -1,5 +1,5 @@
 import type { Repository } from "../model/session.ts";
-import type { RepositoryNames } from "../report/repositories.ts";
+import { type RepositoryNames, repositoryOrFolder } from "../report/repositories.ts";
 import { summarise } from "../report/session-summary.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
 import { unsettledSession } from "../sessions/read-session.ts";
@@ -91,7 +91,7 @@ interface Conditions {
 function conditions(
   db: Database,
   agents: SessionSource["agents"],
-  { choices, repositories, names }: FilterValues,
+  { choices, repositories, folders, names }: FilterValues,
   query: ListQuery,
 ): Conditions {
   const parts: string[] = [SHOWN];
@@ -104,10 +104,16 @@ function conditions(
   if (query.repository !== undefined) {
     const { repository } = query;
     const matching = repositories.filter((one) => names.isMeant(one, repository));
+    const isMeant = (folder: string): boolean => {
+      const named = repositoryOrFolder(undefined, folder);
+      return named !== undefined && names.isMeant(named, repository);
+    };
     and(
-      `EXISTS (SELECT 1 FROM json_each(?) m WHERE json_extract(m.value, '$.name') = ${REPOSITORY}
-        AND json_extract(m.value, '$.url') IS json_extract(s.repository, '$.url'))`,
+      `(EXISTS (SELECT 1 FROM json_each(?) m WHERE json_extract(m.value, '$.name') = ${REPOSITORY}
+          AND json_extract(m.value, '$.url') IS json_extract(s.repository, '$.url'))
+        OR s.repository IS NULL AND s.cwd IN (SELECT value FROM json_each(?)))`,
       JSON.stringify(matching),
+      JSON.stringify(folders.filter(isMeant)),
     );
   }
   if (query.fromMs !== undefined) and("s.last_ms >= ?", query.fromMs);

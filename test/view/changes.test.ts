@@ -68,6 +68,17 @@ afterAll(async () => {
 const changes = async (query: string): Promise<ChangesDocument> =>
   (await served.json(`api/changes?${query}`)) as unknown as ChangesDocument;
 
+test("a repository that is named by its folder can be chosen, and filters the list", async () => {
+  const list = async (query: string) =>
+    (await served.json(`api/sessions?${query}`)) as {
+      matchCount: number;
+      choices: { repositories: readonly string[] };
+    };
+  expect((await list("")).choices.repositories).toEqual(["shop"]);
+  expect((await list("repository=shop")).matchCount).toBe(3);
+  expect((await list("repository=other")).matchCount).toBe(0);
+});
+
 describe("changes", () => {
   test.each(CHANGE_GROUPS)("by %s: rows and the work without one are the cost of all sessions, exactly", async (by) => {
     const { rows, without, withCost, total } = await changes(`by=${by}`);
