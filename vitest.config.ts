@@ -4,7 +4,7 @@ import { IS_WHOLE, ISOLATED_FILES, SLOW_FILES } from "./test/support/whole.ts";
 export default defineConfig({
   test: {
     exclude: IS_WHOLE ? [] : Object.keys(SLOW_FILES),
-    globalSetup: "test/support/print-selection.ts",
+    globalSetup: ["test/support/print-selection.ts", "test/support/isolate-home.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // A test without assertions fails, for example when the list it walks is empty

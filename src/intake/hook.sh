@@ -370,7 +370,8 @@ if [ "${OPENHOOK_OTEL_DRAIN-}" != off ] && [ -n "$node" ] && [ -f "$program" ]; 
     unset OPENSSL_ENGINES
     unset OPENSSL_MODULES
     # /startup variables
-    cd / && PATH=$caller_path
+    # A service of macOS can have none
+    cd / && PATH=${caller_path:-/usr/bin:/bin}
     if [ ! -x "$node" ]; then
       # An update has moved it. Programs started from a desktop have a short PATH: add the folders of package managers
       node=node

@@ -61,7 +61,7 @@ export class Replay {
     this.#edit = edit;
     this.#folder = join(CASES, source, name);
     this.home = mkdtempSync(join(tmpdir(), "openhook-replay-"));
-    this.places = placesOf({ env: {}, home: this.home, platform: "linux" });
+    this.places = placesOf({ env: {}, home: this.home, platform: PLATFORM });
     const text = readFileSync(join(this.#folder, "hooks.jsonl"), "utf8");
     this.#recordedHome = /\/home\/dev\d*/.exec(text)?.[0] ?? "/home/dev";
     this.calls = this.#edit(this.#moved(text), "hooks.jsonl")
@@ -87,16 +87,17 @@ export class Replay {
     const recorded = join(this.#folder, "transcripts");
     if (!this.hasTranscripts) return;
     for (const file of filesBelow(recorded)) {
-      const target = join(this.transcriptRoot, this.#moved(file.slice(recorded.length + 1)));
+      const path = file.slice(recorded.length + 1).replaceAll("\\", "/");
+      const target = join(this.transcriptRoot, this.#moved(path));
       if (only.path !== undefined && target !== only.path) continue;
-      if (only.subagents === true && !/(^|\/)agent-[^/]*$/.test(target)) continue;
+      if (only.subagents === true && !/(^|\/)agent-[^/]*$/.test(path)) continue;
       const bytes = readFileSync(file);
       if (bytes.includes(0)) {
         mkdirSync(dirname(target), { recursive: true });
         writeFileSync(target, bytes);
         continue;
       }
-      let text = this.#edit(this.#moved(bytes.toString()), file.slice(recorded.length + 1));
+      let text = this.#edit(this.#moved(bytes.toString()), path);
       if (only.untilMs !== undefined) {
         // Of a file that the agent rewrites completely, only the last version was recorded
         if (file.endsWith(".jsonl")) text = linesUntil(text, only.untilMs);
@@ -162,7 +163,7 @@ export class Replay {
       loaded: await loadConfig({ env: this.env, places: this.places }),
       agents: await allAgents(),
       version: "0.0.0-test",
-      platform: "linux",
+      platform: PLATFORM,
       arch: "x64",
       now: Date.now,
       sleep: (ms) => new Promise((done) => setTimeout(done, ms)),
@@ -191,14 +192,19 @@ export class Replay {
   }
 
   #moved(text: string): string {
-    const dashed = (path: string): string => path.replaceAll(/[/.]/g, "-");
+    // On Windows with slashes, because backslashes would need another notation in JSON, and again in JSON inside of it
+    const home = this.home.replaceAll("\\", "/");
+    const dashed = (path: string): string => path.replaceAll(/[/.:]/g, "-");
     return text
-      .replaceAll(`${this.#recordedHome}/`, `${this.home}/`)
-      .replaceAll(`${dashed(this.#recordedHome)}-`, `${dashed(this.home)}-`);
+      .replaceAll(`${this.#recordedHome}/`, `${home}/`)
+      .replaceAll(`${dashed(this.#recordedHome)}-`, `${dashed(home)}-`);
   }
 }
 
 const PARENT_PID = 3131;
+
+/** Other systems than Windows are as Linux for a drain. */
+const PLATFORM = process.platform === "win32" ? "win32" : "linux";
 
 /** When a file was written that is one record with a time. Without a zone it is UTC, the zone of the recordings. */
 function timeOfRecord(text: string): number | undefined {
