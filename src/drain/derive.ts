@@ -11,6 +11,7 @@ import { buildSession } from "../session/build.ts";
 import { sourcesOf } from "../session/sources.ts";
 import { expectsTranscript, knownFactsOf, settledTraces, unsettledContext } from "../sessions/read-session.ts";
 import { spanSettings } from "../sessions/span-settings.ts";
+import { storedChanges, storedCommits } from "../store/changes.ts";
 import { contentOf, dropSettledContent } from "../store/content.ts";
 import { openFacts } from "../store/facts.ts";
 import { clearFailures } from "../store/failures.ts";
@@ -19,6 +20,7 @@ import { type StoredSession, sessionById } from "../store/sessions.ts";
 import { type StoredSpan, settle } from "../store/settle.ts";
 import { NO_CONTENT, withContent } from "../telemetry/content.ts";
 import { costNanoUsd, costsOf, takePriceError } from "../telemetry/cost.ts";
+import { ledToIn } from "../telemetry/led-to.ts";
 import { recordAtLevel } from "../telemetry/level.ts";
 import { compactionCounts, eachCallCount, eachRunCount, segmentCounts } from "../telemetry/metrics.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
@@ -85,11 +87,16 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
       : NO_CONTENT;
     // A parent can depend on what is settled now, before the spans are stored
     const places = new Map(subagents.map((s) => [s, placeOf(s)]));
+    const [commits, changes] = [storedCommits(db, sessionNumber), storedChanges(db, sessionNumber)];
+    const ledToOf = (turn: Turn) => ledToIn(turn, commits, changes);
     const ended: StoredSpan[] = [];
     const endedCounts: Counted[] = [];
     function* spans(): Generator<StoredSpan> {
       for (const turn of turns)
-        yield* spansOfSegment(turn.segment, withContent(turnSpans(turn, facts, settings), turn, content));
+        yield* spansOfSegment(
+          turn.segment,
+          withContent(turnSpans(turn, facts, settings, ledToOf(turn)), turn, content),
+        );
       for (const [s, place] of places)
         yield* spansOfSegment(s.segment, withContent(subagentSpans(s, place, facts, settings), s, content));
       for (const part of session.finishedParts)

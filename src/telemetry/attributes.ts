@@ -50,6 +50,7 @@ export const EXPOSURE = {
   [semconv.VCS_REPOSITORY_URL]: "name",
   [semconv.VCS_REF_HEAD_NAME]: "name",
   [semconv.VCS_REF_HEAD_REVISION]: "name",
+  [semconv.VCS_CHANGE_ID]: "name",
   [semconv.CICD_PIPELINE_NAME]: "name",
   [semconv.CICD_PIPELINE_RUN_ID]: "name",
   [semconv.CICD_PIPELINE_RUN_URL]: "name",

@@ -39,6 +39,8 @@ export const VCS_REPOSITORY_NAME = "vcs.repository.name";
 export const VCS_REPOSITORY_URL = "vcs.repository.url.full";
 export const VCS_REF_HEAD_NAME = "vcs.ref.head.name";
 export const VCS_REF_HEAD_REVISION = "vcs.ref.head.revision";
+/** The number of a pull request or merge request. */
+export const VCS_CHANGE_ID = "vcs.change.id";
 /** The CI job that ran the agent; only in the resource of spans, because each job would start new series of metrics. */
 export const CICD_PIPELINE_NAME = "cicd.pipeline.name";
 export const CICD_PIPELINE_RUN_ID = "cicd.pipeline.run.id";

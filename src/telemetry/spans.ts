@@ -4,6 +4,7 @@ import type { Segment, SessionFacts, Subagent, ToolCall, Turn } from "../model/s
 import type { Attributes, AttributeValue, SpanRecord } from "../model/telemetry.ts";
 import { costNanoUsd, costSource, costsOf } from "./cost.ts";
 import { type SpanSubject, spanIdOf, traceIdOf, worldIdOf } from "./ids.ts";
+import type { LedTo } from "./led-to.ts";
 import { providerOf } from "./provider.ts";
 import * as semconv from "./semconv.ts";
 import { type SpanParent, turnSpanIds } from "./span-parents.ts";
@@ -34,7 +35,12 @@ export const spanKeyOf = ({ source, sessionId }: SessionFacts, subject: SpanSubj
  * A turn's span with its model calls and tool calls. A turn without a prompt has only the latter two. Each span is made when the
  * caller reads it: all spans of a large turn together take more memory than the turn itself.
  */
-export function* turnSpans(turn: Turn, facts: SessionFacts, settings: SpanSettings): Generator<KeyedSpan> {
+export function* turnSpans(
+  turn: Turn,
+  facts: SessionFacts,
+  settings: SpanSettings,
+  ledTo: LedTo = {},
+): Generator<KeyedSpan> {
   const ids = turnSpanIds(turn, facts, settings.traceScope);
   if (turn.origin !== "none")
     yield span(facts, "turn", turn.key, ids.traceId, {
@@ -60,6 +66,8 @@ export function* turnSpans(turn: Turn, facts: SessionFacts, settings: SpanSettin
         [semconv.OPENHOOK_PROMPT_LENGTH]: turn.promptLength,
         [semconv.OPENHOOK_BACKGROUND]: turn.backgroundCount === 0 ? undefined : turn.backgroundCount,
         ...repositoryAttributes(facts),
+        ...(ledTo.revision !== undefined && { [semconv.VCS_REF_HEAD_REVISION]: ledTo.revision }),
+        [semconv.VCS_CHANGE_ID]: ledTo.changeId,
       },
     });
   yield* workSpans(turn, facts, settings, ids.traceId, ids.ownSpanId, facts.source);

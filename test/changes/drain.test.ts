@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { SpanRecord } from "../../src/model/telemetry.ts";
 import { storedChanges, storedCommits, storedRepositories } from "../../src/store/changes.ts";
 import { counterValues } from "../../src/store/counters.ts";
 import { openDatabase } from "../../src/store/database.ts";
@@ -117,6 +118,26 @@ test("a pull request belongs to the branch that it was created from", async () =
       isCreated: true,
       certainty: "observed",
     },
+  ]);
+});
+
+test("the span of a turn names its last observed commit and the pull request that it created; not those of others", async () => {
+  const shop = work.repository();
+  const bin = work.folder("bin");
+  writeFileSync(join(bin, "gh"), "#!/bin/sh\necho https://github.com/acme/shop/pull/12\n", { mode: 0o755 });
+  work.turn("one", shop, ["git switch -q -c fix/x && git commit --allow-empty -m a", "gh pr create --fill"]);
+  const head = work.head(shop);
+  work.turn("two", shop, ["ls"]);
+  const turns = await drained((db) =>
+    db
+      .prepare("SELECT record FROM spans ORDER BY seq")
+      .all()
+      .map((row) => (JSON.parse(String(row["record"])) as SpanRecord).attributes)
+      .filter((attributes) => attributes["openhook.span.kind"] === "turn"),
+  );
+  expect(turns.map((one) => [one["vcs.ref.head.revision"], one["vcs.change.id"]])).toEqual([
+    [head, "12"],
+    [expect.any(String), undefined],
   ]);
 });
 
