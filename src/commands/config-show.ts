@@ -4,10 +4,17 @@ import { keyOf } from "../config/layer.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
 import { knownTarget } from "../config/user-file.ts";
 import type { Context } from "../context.ts";
+import { suggest } from "../model/suggest.ts";
 import { printable } from "../text/terminal.ts";
 
-/** `openhook-otel config show`: every setting, its value and where that comes from. */
-export async function showConfig(json: boolean, context: Context): Promise<number> {
+/**
+ * `openhook-otel config show`: settings, their values and where these come from. Without `all` only settings that were
+ * set somewhere; JSON has all.
+ */
+export async function showConfig(
+  { json, all }: { readonly json: boolean; readonly all?: boolean },
+  context: Context,
+): Promise<number> {
   const loaded = await loadConfig(context);
   const { configPath, machineConfigPath } = context.places;
   const rows = effectiveSettings(loaded);
@@ -18,8 +25,12 @@ export async function showConfig(json: boolean, context: Context): Promise<numbe
   else {
     context.stdout.write(`file: ${printable(configPath)}${exists ? "" : " (none yet)"}\n`);
     context.stdout.write(`${machineLine(loaded, machine)}\n`);
-    const cells = rows.map((row) => [row.key, printable(effectiveText(row)), row.source]);
-    for (const line of aligned([["SETTING", "VALUE", "FROM"], ...cells])) context.stdout.write(`${line}\n`);
+    const shown = all === true ? rows : rows.filter(({ key }) => loaded.sources.get(key)?.kind !== "default");
+    const cells = shown.map((row) => [row.key, printable(effectiveText(row)), row.source]);
+    if (cells.length > 0)
+      for (const line of aligned([["SETTING", "VALUE", "FROM"], ...cells])) context.stdout.write(`${line}\n`);
+    const left = rows.length - shown.length;
+    if (left > 0) context.stdout.write(`${cells.length > 0 ? "\n" : ""}${defaultsText(left, shown.length)}\n`);
     if (loaded.warnings.length + loaded.errors.length > 0) context.stderr.write("\n");
     for (const warning of loaded.warnings) context.stderr.write(`warning: ${printable(warning)}\n`);
     for (const error of loaded.errors) context.stderr.write(`error: ${printable(error)}\n`);
@@ -49,6 +60,9 @@ export async function getSetting(key: string, context: Context): Promise<number>
 }
 
 // --- internal ---
+
+const defaultsText = (left: number, shown: number): string =>
+  `${shown === 0 ? `all ${left}` : `${left} more`} settings have their default: ${suggest("config --all")} shows them`;
 
 /** The administrator's file and its locks; an empty line where there is none. */
 function machineLine({ machinePath, locked }: LoadedConfig, exists: boolean): string {

@@ -33,7 +33,7 @@ export async function config(action: ConfigAction, context: Context): Promise<nu
 function run(action: ConfigAction, context: Context): number | Promise<number> {
   switch (action.kind) {
     case "show":
-      return showConfig(action.json, context);
+      return showConfig(action, context);
     case "get":
       return getSetting(action.key, context);
     case "set":

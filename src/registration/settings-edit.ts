@@ -1,8 +1,10 @@
 import { basename, dirname } from "node:path";
 import { SettingsError } from "../agents/shared/settings/settings.ts";
 import { FileError, readFileIfAny, refuseOdd } from "../config/files.ts";
+import { nearest } from "../config/nearest.ts";
 import { type Context, UserError } from "../context.ts";
 import type { Agent, Installer, InstallTarget, SettingsText } from "../model/agent.ts";
+import { suggest } from "../model/suggest.ts";
 
 // What `enable` and `disable` share: agents and their settings files
 
@@ -40,12 +42,13 @@ export async function namedAgents(
   for (const name of new Set(names)) {
     const agent = await agents.find(name);
     if (agent === undefined) {
-      const known = (await installableAgents(scope, agents)).map((one) => one.agent.source).join(", ");
-      throw new UserError("E_AGENT", `unknown agent ${JSON.stringify(name)}; known are: ${known}`);
+      const known = (await installableAgents(scope, agents)).map((one) => one.agent.source);
+      const hint = meantAgent(name, known);
+      throw new UserError("E_AGENT", `unknown agent ${JSON.stringify(name)}${hint}; known are: ${known.join(", ")}`);
     }
     const installer = (await agent.installer?.())?.default;
     if (installer === undefined) {
-      throw new UserError("E_AGENT", `${agent.title} has no settings that we could edit; see its page in the README`);
+      throw new UserError("E_AGENT", byHand(agent));
     }
     if (!installer.scopes.includes(scope)) {
       throw new UserError(
@@ -124,6 +127,19 @@ export async function withUserErrors<T>(run: () => Promise<T>): Promise<T> {
 }
 
 // --- internal ---
+
+/** ` (did you mean X?)` for a beginning of a name or a typing error; otherwise empty. */
+function meantAgent(name: string, known: readonly string[]): string {
+  const meant = known.find((one) => name.length > 2 && one.startsWith(name.toLowerCase())) ?? nearest(name, known);
+  return meant === undefined ? "" : ` (did you mean ${meant}?)`;
+}
+
+/** How to record an agent whose settings no installer edits. */
+function byHand({ title, docs, source, callsModels }: Agent): string {
+  if (callsModels === false) return `${title} are recorded by wrappers: run ${suggest("wrap")}`;
+  const command = suggest(`hook --source ${source} --event <event>`);
+  return `${title} cannot be enabled automatically; for each event in its hook settings (${docs}), paste: ${command}`;
+}
 
 async function readSettingsFile(path: string): Promise<SettingsFile> {
   await refuseOdd(path);

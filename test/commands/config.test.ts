@@ -60,7 +60,17 @@ async function run(action: ConfigAction, env: Record<string, string> = {}, machi
 const set = (key: string, value: string, env?: Record<string, string>) => run({ kind: "set", key, value }, env);
 const unset = (key: string) => run({ kind: "unset", key });
 const get = (key: string, env?: Record<string, string>) => run({ kind: "get", key }, env);
-const show = (env?: Record<string, string>, json = false) => run({ kind: "show", json }, env);
+const show = (env?: Record<string, string>, json = false) => run({ kind: "show", json, all: true }, env);
+
+it("show without --all has only what was set, and the number of the others", async () => {
+  expect((await run({ kind: "show", json: false })).out).toMatch(
+    /\nall \d+ settings have their default: \S+ config --all shows them\n$/,
+  );
+  const { out } = await run({ kind: "show", json: false }, { OPENHOOK_OTEL_CAPTURE: "none" });
+  const rows = out.split("\n").filter((line) => /^[a-z]+(\.\w+)* {2}/i.test(line));
+  expect(rows).toEqual([expect.stringMatching(/^SETTING +VALUE/), expect.stringMatching(/^capture +none +/)]);
+  expect(out).toMatch(/\n\n\d+ more settings have their default: /);
+});
 
 /** The error of an action that must fail. */
 async function failure(action: Promise<unknown>): Promise<UserError> {
@@ -254,7 +264,7 @@ describe("a machine whose administrator sets and locks settings", () => {
   const on = (action: ConfigAction) => run(action, {}, machine);
 
   it("shows what is locked, in which file", async () => {
-    const { code, out, err } = await on({ kind: "show", json: false });
+    const { code, out, err } = await on({ kind: "show", json: false, all: true });
     expect([code, err]).toEqual([0, ""]);
     const machinePath = join(home, "machine.json");
     expect(out).toContain(`\nmachine file: ${machinePath}, locks otlp, resource.attributes.team\n\n`);

@@ -377,6 +377,22 @@ describe("enable", () => {
     expect(existsSync(userSettings())).toBe(true);
   });
 
+  it("an unknown name is answered with the agent that was probably meant", async () => {
+    for (const [name, meant] of [
+      ["claude", "claude-code"],
+      ["rovre", "rover"],
+    ] as const) {
+      const error = await refusal(on({}, settledContext(), [name]));
+      expect(error.message).toMatch(new RegExp(`^unknown agent "${name}" \\(did you mean ${meant}\\?\\); known are: `));
+    }
+    expect((await refusal(on({}, settledContext(), ["zeppelin"]))).message).toMatch(/^unknown agent "zeppelin"; known/);
+  });
+
+  it("an agent without an installer is explained, with the command to paste", async () => {
+    const { message } = await refusal(on({}, settledContext(), ["cli-wrapper"]));
+    expect(message).toMatch(/ \(https:\S+\), paste: \S+ hook --source cli-wrapper --event <event>$/);
+  });
+
   it("without a name and without a terminal it refuses, and names the agents found", async () => {
     mkdirSync(join(home, ".claude"));
     mkdirSync(join(home, ".rover"));
@@ -603,7 +619,7 @@ describe("errors are one line, and no edit is left half done", () => {
   it("unknown names", async () => {
     expect(await refusal(on({}, settledContext(), ["claude"]))).toMatchObject({
       exitCode: 2,
-      message: 'unknown agent "claude"; known are: claude-code, rover, lander',
+      message: 'unknown agent "claude" (did you mean claude-code?); known are: claude-code, rover, lander',
     });
     expect((await refusal(on({}, settledContext(), ["cli-wrapper"]))).exitCode).toBe(2);
     expect((await refusal(off({}, settledContext(), ["claude"]))).exitCode).toBe(2);

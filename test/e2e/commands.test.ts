@@ -131,7 +131,7 @@ describe("an empty machine", () => {
     expect(await machine.ok(["sessions"])).toContain("enable");
     expect(JSON.parse(await machine.ok(["sessions", "--json"]))).toEqual([]);
     expect(await machine.ok(["status"])).toMatch(/sessions\s+none yet/);
-    expect(await machine.ok(["config"])).toContain("otlp.endpoint");
+    expect(await machine.ok(["config", "--all"])).toContain("otlp.endpoint");
     expect(readdirSync(machine.home)).toEqual([]);
   });
 

@@ -3,7 +3,7 @@ import { GROUPS } from "./groups.ts";
 
 /** What `openhook-otel config` is asked to do. */
 export type ConfigAction =
-  | { readonly kind: "show"; readonly json: boolean }
+  | { readonly kind: "show"; readonly json: boolean; readonly all?: boolean }
   | { readonly kind: "get"; readonly key: string }
   | { readonly kind: "set"; readonly key: string; readonly value: string }
   | { readonly kind: "unset"; readonly key: string }
@@ -18,8 +18,9 @@ export function addConfigCommands(program: Command, run: (action: ConfigAction) 
     .helpCommand(false);
   config
     .command("show", { isDefault: true })
-    .description("show effective values and where each comes from")
-    .option("--json", "print JSON", false)
+    .description("show the settings that differ from the default, and where each comes from")
+    .option("--all", "show all settings", false)
+    .option("--json", "print JSON, with all settings", false)
     .action((options) => run({ kind: "show", ...options }));
   config
     .command("get <key>")
