@@ -78,8 +78,7 @@ export const managedConf = ({ nodePath, programPath }: Pick<Context, "nodePath" 
 export function needLastingProgram({ programPath }: Pick<Context, "programPath">): void {
   if (!CACHE.test(programPath)) return;
   const what = `all users' hooks would run ${programPath}, which is in a cache that may be emptied at any time`;
-  const advice =
-    "install the package first (npm install --global openhook-otel), then run openhook-otel enable --managed";
+  const advice = "install the package first (npm install --global openhook-otel), then use the installed program";
   throw new UserError("E_MANAGED", `${what}: ${advice}`, 1);
 }
 
