@@ -217,7 +217,7 @@ describe("modelCallRevision", () => {
 test("metrics follow OpenTelemetry's naming and units, and bounds ascend", () => {
   for (const shape of METRIC_SHAPES.values()) {
     expect(shape.name).toMatch(/^(gen_ai|openhook)(\.[a-z_]+)+$/);
-    expect(shape.unit).toMatch(/^(\{[a-z_]+\}|s|By|USD)$/);
+    expect(shape.unit).toMatch(/^(\{[a-z_]+\}|1|s|By|USD)$/);
     expect(shape.description).toMatch(/^[A-Z].*[^.]$/);
     expect(shape.bounds !== undefined).toBe(shape.type === "histogram");
     const bounds = shape.bounds ?? [];
