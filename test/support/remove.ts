@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 
 const TRIES = 100;
 const PAUSE_MS = 100;
+const IN_USE: ReadonlySet<string> = new Set(["EBUSY", "EPERM", "ENOTEMPTY"]);
 
 /**
  * Removes a folder that a drain may still write into: a drain started by a hook can outlive its test. Starts over on
@@ -14,7 +15,7 @@ export function removeFolder(path: string): void {
       return;
     } catch (error) {
       // Windows keeps a store's file until its statements are collected (decision 0040), which this thread cannot wait for
-      if (process.platform === "win32") return;
+      if (process.platform === "win32" && IN_USE.has((error as NodeJS.ErrnoException).code ?? "")) return;
       if (tries === TRIES) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
     }
