@@ -30,7 +30,7 @@ export interface Database {
 }
 
 export class StoreError extends Error {
-  readonly code: "E_STORE_NEWER" | "E_STORE_DAMAGED" | "E_STORE";
+  readonly code: "E_STORE_NEWER" | "E_STORE_OLDER" | "E_STORE_DAMAGED" | "E_STORE";
   constructor(code: StoreError["code"], message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = "StoreError";

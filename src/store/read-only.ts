@@ -157,6 +157,6 @@ const otherVersion = (path: string, version: number): StoreError =>
   version > MIGRATIONS.length
     ? newerError(path, version, MIGRATIONS.length)
     : new StoreError(
-        "E_STORE",
+        "E_STORE_OLDER",
         `${JSON.stringify(path)} was written by an earlier version of openhook-otel; the next drain brings it up to date: run ${suggest("drain")}`,
       );

@@ -26,7 +26,8 @@ export class ProgressLine {
     if (ofSessions === 0) return;
     const share = ofBytes === 0 ? sessions / ofSessions : bytes / ofBytes;
     const tookMs = performance.now() - this.#startMs;
-    const left = share > 0 && share < 1 ? `  ${duration((tookMs / share) * (1 - share))} left` : "";
+    // At first, the speed says nothing: files are found, and code is compiled
+    const left = tookMs >= 1000 && share > 0 && share < 1 ? `  ${duration((tookMs / share) * (1 - share))} left` : "";
     const speed = tookMs > 0 && bytes > 0 ? `  ${megabytes((bytes / tookMs) * 1000)}/s` : "";
     this.line(share, `${sessions} of ${ofSessions} sessions  ${megabytes(bytes)}${speed}${left}`);
   };

@@ -325,13 +325,19 @@ describe("doctor", () => {
     expect(JSON.stringify(report)).not.toContain("sk-secret");
   });
 
-  test("a corrupt store, a file that is not a store, and a store with times in the future", async () => {
+  test("a corrupt store, one of an earlier version, a file that is not a store, and times in the future", async () => {
     await collect();
     const at = (await examine({ now: () => Date.parse("2020-01-01T00:00:00Z") })).about("clock");
     expect(at).toEqual([
       expect.stringMatching(/^remark: the store has an event at 2026-.* ahead of this machine's clock$/),
     ]);
     const db = openDatabase(of.places.storePath);
+    const version = Number(db.prepare("PRAGMA user_version").get()?.["user_version"]);
+    db.prepare("PRAGMA user_version = 3").get();
+    expect((await examine()).about("store")).toEqual([
+      expect.stringMatching(/^remark: .* was written by an earlier version/),
+    ]);
+    db.prepare(`PRAGMA user_version = ${version}`).get();
     // one page of many: status can still read everything it needs
     const page = Number(db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'increments'").get()?.["rootpage"]);
     const pageBytes = Number(db.prepare("PRAGMA page_size").get()?.["page_size"]);

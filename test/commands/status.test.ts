@@ -326,6 +326,15 @@ describe("broken: exit 1, with a remedy", () => {
     expect((await broken(/is damaged: .*openhook-otel drain moves it aside/)).store.state).toBe("damaged");
   });
 
+  test("a store of an earlier version is no fault: the next drain migrates it", async () => {
+    const db = openDatabase(places().storePath);
+    db.prepare("PRAGMA user_version = 3").run();
+    db.close();
+    const { code, facts } = await result();
+    expect({ code, state: facts.store.state, broken: facts.broken }).toEqual({ code: 0, state: "older", broken: [] });
+    expect(facts.remarks.join("\n")).toMatch(/was written by an earlier version .* run .*drain/);
+  });
+
   test("an invalid setting; an invalid destination keeps data on this machine", async () => {
     const facts = await broken(/^configuration: .*OPENHOOK_OTEL_OTLP_ENDPOINT/, {
       env: { OPENHOOK_OTEL_OTLP_ENDPOINT: "ftp://collector" },

@@ -45,7 +45,9 @@ export async function storeFindings(
     return { findings: [...findings, ...storeOf(context).remarks.map((text) => remark(text))], activity };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    return { findings: [broken(describeStoreError(error))], activity: none };
+    // Nothing is wrong after an update: the next drain migrates the store
+    const finding = error.code === "E_STORE_OLDER" ? remark : broken;
+    return { findings: [finding(describeStoreError(error))], activity: none };
   }
 }
 

@@ -44,7 +44,7 @@ export interface Status {
   };
   readonly store: {
     readonly path: string;
-    readonly state: "none" | "ok" | "damaged" | "newer" | "unreadable";
+    readonly state: "none" | "ok" | "damaged" | "newer" | "older" | "unreadable";
     readonly sessions: number;
     readonly open: number;
   };

@@ -52,12 +52,22 @@ export function storeOf({ places, now }: Context): StoreFacts {
     return { ...facts, remarks: [...facts.remarks, ...putBackRemark(facts.putBack, now()), ...damaged] };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    const states = { E_STORE_DAMAGED: "damaged", E_STORE_NEWER: "newer", E_STORE: "unreadable" } as const;
-    return { ...NO_STORE, state: states[error.code], broken: [describeStoreError(error)], remarks: damaged };
+    const state = STATES[error.code];
+    const text = describeStoreError(error);
+    // After an update nothing is wrong: the next drain migrates the store
+    if (state === "older") return { ...NO_STORE, state, remarks: [text, ...damaged] };
+    return { ...NO_STORE, state, broken: [text], remarks: damaged };
   }
 }
 
 // --- internal ---
+
+const STATES = {
+  E_STORE_DAMAGED: "damaged",
+  E_STORE_NEWER: "newer",
+  E_STORE_OLDER: "older",
+  E_STORE: "unreadable",
+} as const satisfies Readonly<Record<StoreError["code"], StoreFacts["state"]>>;
 
 const NO_STORE: StoreFacts = {
   state: "none",
