@@ -231,11 +231,13 @@ const TURNS = recorded("gen_ai.invoke_agent.duration", "_count");
 const SHORT_TURNS = `${recorded("gen_ai.invoke_agent.duration", "_bucket")}{le="${LONG_SECONDS}"}`;
 const LONG_TURNS = `${exactSum(TURNS, ["environment", "agent"], "6h")} - ${exactSum(SHORT_TURNS, ["environment", "agent"], "6h")}`;
 
-/** Machines that use an agent without collecting it, by agent; only those that reported within a week. */
-const UNCOVERED = `sum by (${labels(["environment", "source"])}) (last_over_time(${raw("openhook.collector.coverage.agents")}{${LABEL.coverage}=~"uncovered|blocked"}[7d]))`;
-
 const REPORT = raw("openhook.collector.report.time");
 const SILENCE = `(time() - max by (${labels(MACHINE)}) (last_over_time(${REPORT}[30d])))`;
 /** Also for a machine that now reports under another environment. */
 const MACHINE_SILENCE = `(time() - max by (${LABEL.machine}) (last_over_time(${REPORT}[30d])))`;
 const SILENCE_A_WEEK_AGO = `(time() - ${7 * 86_400} - max by (${labels(MACHINE)}) (last_over_time(${REPORT}[30d] offset 1w)))`;
+
+/** Machines that reported within a week, with their newest environment: a scraped series outlives its machine and its name. */
+const REPORTING = `topk by (${LABEL.machine}) (1, max by (${labels(MACHINE)}) (last_over_time(${REPORT}[30d]))) > time() - ${7 * 86_400}`;
+/** Reporting machines that use an agent without collecting it, by agent. */
+const UNCOVERED = `sum by (${labels(["environment", "source"])}) (last_over_time(${raw("openhook.collector.coverage.agents")}{${LABEL.coverage}=~"uncovered|blocked"}[7d]) and on (${labels(MACHINE)}) (${REPORTING}))`;
