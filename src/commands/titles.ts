@@ -23,16 +23,29 @@ export async function withPrompts<
   { agents, loaded }: { readonly agents: readonly Agent[]; readonly loaded: LoadedConfig },
   context: Context,
 ): Promise<readonly T[]> {
-  const { places } = context;
-  const { redactSecrets: redact } = await protectionOf(loaded.config.redaction, places.home);
-  const lines = await promptLines(
-    { places, loaded, agents, redact, withStore: (ask) => withOpenStore(context, ask), budgetMs: BUDGET_MS },
-    all.filter(({ title }) => title !== undefined).map(({ stored }) => stored),
-  );
+  const lines = await promptReader(
+    { agents, loaded },
+    context,
+  )(all.filter(({ title }) => title !== undefined).map(({ stored }) => stored));
   return all.map((one) => {
     const prompt = lines.get(one.stored.id);
     return prompt === undefined || one.title === undefined ? one : { ...one, title: { ...one.title, prompt } };
   });
+}
+
+/** Reads first prompt lines from the agents' files, as far as it can within a moment. */
+export function promptReader(
+  { agents, loaded }: { readonly agents: readonly Agent[]; readonly loaded: LoadedConfig },
+  context: Context,
+): (sessions: readonly StoredSession[]) => ReturnType<typeof promptLines> {
+  const { places } = context;
+  return async (sessions) => {
+    const { redactSecrets: redact } = await protectionOf(loaded.config.redaction, places.home);
+    return promptLines(
+      { places, loaded, agents, redact, withStore: (ask) => withOpenStore(context, ask), budgetMs: BUDGET_MS },
+      sessions,
+    );
+  };
 }
 
 // --- internal ---

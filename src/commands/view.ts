@@ -10,9 +10,10 @@ import { serveView, type ViewServer } from "../view/server.ts";
 import { traceLinkOf } from "../view/trace-link.ts";
 import { openInBrowser, tunnelText } from "./browser.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
+import { promptReader, showsTitles, type TitlesOption } from "./titles.ts";
 import { drainForPage } from "./view-drains.ts";
 
-export interface ViewOptions extends RefreshOption {
+export interface ViewOptions extends RefreshOption, TitlesOption {
   /** 0: any free port. */
   readonly port: number;
   /** Open the page in the user's browser. */
@@ -40,6 +41,7 @@ export async function view(options: ViewOptions, context: Context): Promise<numb
     settings: spanSettings({ loaded }),
     ...traceLinkOf(loaded.config),
     idleTimeoutMs: loaded.config.session.idleTimeoutMs,
+    ...(showsTitles(options, loaded) && { promptLines: promptReader({ agents, loaded }, context) }),
     files: pageFiles(options.packageRoot),
     noStoreMessage: () => noStoreMessage(context, behind),
     describeStoreError,

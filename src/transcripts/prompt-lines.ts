@@ -20,14 +20,14 @@ export interface PromptDeps {
 }
 
 /**
- * The first prompt line of each session, by the session's number, from the agents' own files. None if the user switched titles off,
- * and none of sessions whose project allows nothing to be kept.
+ * The first prompt line of each session, by the session's number, from the agents' own files; `undefined` if it has no file or
+ * the file none. No entry: it was not read, because the time was over, titles are off or the project allows nothing to be kept.
  */
 export async function promptLines(
   deps: PromptDeps,
   sessions: readonly StoredSession[],
-): Promise<ReadonlyMap<number, string>> {
-  const lines = new Map<number, string>();
+): Promise<ReadonlyMap<number, string | undefined>> {
+  const lines = new Map<number, string | undefined>();
   if (!deps.loaded.config.display.titles) return lines;
   const untilMs = performance.now() + deps.budgetMs;
   const readers = await readersOf(deps, sessions);
@@ -35,12 +35,16 @@ export async function promptLines(
     (db) => new Map([...readers].map(([source, reader]) => [source, rootsOf({ ...deps, db }, reader, source)])),
   );
   for (const session of sessions) {
+    if (session.capture === "none") continue;
     const reader = readers.get(session.source);
-    if (reader === undefined || session.capture === "none") continue;
+    if (reader === undefined) {
+      lines.set(session.id, undefined);
+      continue;
+    }
     if (performance.now() >= untilMs) break;
     const query = { home: deps.places.home, roots: roots?.get(session.source) ?? [] };
     const line = await firstPromptLine(reader, session, query);
-    if (line !== undefined) lines.set(session.id, deps.redact(line));
+    lines.set(session.id, line === undefined ? undefined : deps.redact(line));
   }
   return lines;
 }

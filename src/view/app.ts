@@ -15,6 +15,7 @@ import { cachedFilterValues } from "./filter-values.ts";
 import { homeOver } from "./home.ts";
 import { listSessions } from "./list.ts";
 import type { LiveDrains } from "./live-drains.ts";
+import { promptAdder } from "./prompts.ts";
 import { BadRequest, queryParams } from "./query-params.ts";
 import { searchSpans } from "./search-spans.ts";
 import type { Changes } from "./watch-store.ts";
@@ -31,7 +32,8 @@ export interface Live {
  * Routes below `base`: the page's files from memory, and its data, each response from one snapshot of the store. The caller has checked
  * access.
  */
-export function makeApp(deps: ViewDeps, { changes, drains }: Live, base: string): Hono {
+export function makeApp(viewDeps: ViewDeps, { changes, drains }: Live, base: string): Hono {
+  const deps = { ...viewDeps, addPrompts: promptAdder(viewDeps) };
   const filterValues = cachedFilterValues(deps);
   const withIdle = () => ({
     ...deps,
@@ -202,8 +204,12 @@ const NO_SESSION = Symbol("no such session");
 const NO_SPAN = Symbol("no such span");
 const NOT_MODIFIED = Symbol("not modified");
 
+interface ResponseDeps extends ViewDeps {
+  readonly addPrompts: ReturnType<typeof promptAdder>;
+}
+
 /** @param read reads from one snapshot of the store; a symbol is the reason why there is no object */
-async function respond(c: Context, deps: ViewDeps, read: (db: Database) => object | symbol): Promise<Response> {
+async function respond(c: Context, deps: ResponseDeps, read: (db: Database) => object | symbol): Promise<Response> {
   try {
     const result = readStore(deps.storePath, read);
     if (result === undefined) {
@@ -213,7 +219,11 @@ async function respond(c: Context, deps: ViewDeps, read: (db: Database) => objec
     if (result === NO_SESSION) return c.json(apiError("E_SESSION", NO_SESSION_MESSAGE), 404);
     if (result instanceof Download) return c.body(result.body, 200, result.headers);
     if (result === NO_SPAN) return c.json(apiError("E_SPAN", "This session no longer has this span."), 404);
-    return c.json(result);
+    if (typeof result === "symbol") throw new Error(`no response for ${String(result)}`);
+    const { document, isComplete } = await deps.addPrompts(result);
+    // Without a tag the page fetches it again, not only after the session has changed
+    if (!isComplete) c.header("etag", undefined);
+    return c.json(document);
   } catch (error) {
     if (error instanceof StoreError) return c.json(apiError(error.code, deps.describeStoreError(error)), 503);
     if (error instanceof BadRequest || error instanceof RangeError) {

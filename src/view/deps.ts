@@ -1,5 +1,6 @@
 import type { Agent } from "../model/agent.ts";
 import type { StoreError } from "../store/database.ts";
+import type { StoredSession } from "../store/sessions.ts";
 import type { SpanSettings } from "../telemetry/spans.ts";
 
 /** What the page's server needs. */
@@ -11,6 +12,8 @@ export interface ViewDeps {
   readonly idleTimeoutMs: number;
   /** Address of a trace in the user's backend, with `{trace_id}` and perhaps `{span_id}`. */
   readonly traceLink?: string;
+  /** First prompt lines by session number; no entry: not read yet. Absent: the page shows none. */
+  readonly promptLines?: (sessions: readonly StoredSession[]) => Promise<ReadonlyMap<number, string | undefined>>;
   /** The built page's files by name. */
   readonly files: ReadonlyMap<string, PageFile>;
   /** How to fill a store that does not exist yet. */

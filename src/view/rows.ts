@@ -42,6 +42,7 @@ export function toRow(
     activeMs: activeMs(segments),
     end: { state: end.state, text: end.text },
     title: titleText(title),
+    prompt: null,
     turns: summary.turns,
     subagents: summary.subagents,
     toolCalls: [...tools.values()].reduce((a, b) => a + b, 0),

@@ -38,6 +38,8 @@ export interface SessionRow {
   readonly end: { readonly state: "open" | "ended" | "failed" | "unreported"; readonly text: string };
   /** Changed files and the tools it used most; empty: unknown. */
   readonly title: string;
+  /** First line of the first prompt. Read from the agent's own file for this response, so an exported page has none. */
+  readonly prompt: string | null;
   readonly turns: number;
   readonly subagents: number;
   readonly toolCalls: number;

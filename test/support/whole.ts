@@ -90,6 +90,8 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/privacy/canary.test.ts": "planted secrets through every agent; e2e/privacy.test.ts has one",
   "test/telemetry/self-delivery.test.ts":
     "own telemetry as a backend receives it; telemetry/self.test.ts has the rules",
+  "test/view/prompts.test.ts":
+    "first prompt lines in the page's data; transcripts/prompt-lines.test.ts reads them from the agents' files",
   "test/view/page.test.ts": "the page in Chromium; view/server.test.ts has the data",
 };
 

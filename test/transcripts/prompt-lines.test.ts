@@ -14,7 +14,7 @@ import { Replay } from "../support/replay.ts";
 let at: Replay;
 afterEach(() => at.remove());
 
-async function linesOf(env: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
+async function linesOf(env: Readonly<Record<string, string>> = {}): Promise<readonly (string | undefined)[]> {
   const { context } = contextAt(at.places, { env });
   const stop = new AbortController().signal;
   await importPast([at.source], { dryRun: false, export: false, json: false, stop }, context);
@@ -73,6 +73,6 @@ describe("first prompt lines", () => {
     at = new Replay("claude-code", "basic");
     expect(await linesOf()).toHaveLength(1);
     rmSync(at.transcriptRoot, { recursive: true });
-    expect(await linesOf()).toEqual([]);
+    expect(await linesOf()).toEqual([undefined]);
   });
 });

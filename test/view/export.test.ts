@@ -86,6 +86,8 @@ test("the file contains what the capture level allows, and no more than what is 
     true,
   ]);
   expect([none, metadata].map((page) => page?.includes("acme-shop"))).toEqual([false, true]);
+  // The agent's own file, from which the page reads the title, is not read
+  expect(full).toContain('"prompt":null');
   // The home folder of the user is part of paths
   expect([none, metadata, redacted].map((page) => page?.includes(home))).toEqual([false, false, false]);
 });

@@ -17,6 +17,7 @@ import { callHook, collect, collectLong, drain, type RecordedCall } from "./coll
 
 const DIST = join(ROOT, "dist");
 const NESTED = "a79b3a9f-1c1f-4101-b0e2-6f245ecf26b3";
+const PROMPT = "Deep question";
 const LONG = "10000000-5eed-4000-8000-00000000aaaa";
 const LONG_SPANS = 3000;
 const HOSTILE = "<img src=x onerror=alert(1)>\u202egnp.exe";
@@ -95,7 +96,9 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
       .getByRole("row")
       .filter({ hasText: NESTED.slice(0, 8) })
       .innerText();
-    for (const text of ["Claude Code", "acme-shop", "main", "4,278", "120", "$0.0098"]) expect(nested).toContain(text);
+    for (const text of ["Claude Code", "acme-shop", "main", "4,278", "120", "$0.0098", PROMPT]) {
+      expect(nested).toContain(text);
+    }
   });
 
   test("filters and sorts, and keeps both in the address", async () => {
@@ -172,6 +175,12 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     await page.keyboard.press("Escape");
     await details.waitFor({ state: "detached" });
     expect(await isFocused(page, "#waterfall")).toBe(true);
+  });
+
+  test("a session's first prompt line is on its page, not in the title, which browsers store", async () => {
+    await using look = await opened(`#/session?source=claude-code&id=${NESTED}`);
+    expect(await look.page.locator(".session-page > .prompt").innerText()).toBe(PROMPT);
+    expect(await look.page.title()).toBe("Claude Code · acme-shop · openhook-otel");
   });
 
   test("zooms by keys, wheel and dragging, and back", async () => {

@@ -5,6 +5,7 @@ import { loadConfig } from "../../src/config/load.ts";
 import type { Places } from "../../src/config/places.ts";
 import { describeStoreError, noStoreMessage } from "../../src/sessions/open-store.ts";
 import { spanSettings } from "../../src/sessions/span-settings.ts";
+import type { ViewDeps } from "../../src/view/deps.ts";
 import { readPageFiles } from "../../src/view/page-files.ts";
 import { serveView, type ViewServer } from "../../src/view/server.ts";
 import { ROOT } from "../support/program.ts";
@@ -34,7 +35,7 @@ export class Served {
     places: Places,
     now: () => number = Date.now,
     drain: () => Promise<void> = async () => {},
-    more: { readonly traceLink?: string } = {},
+    more: Pick<ViewDeps, "traceLink" | "promptLines"> = {},
   ): Promise<Served> {
     const logged: string[] = [];
     const loaded = await loadConfig({ env: {}, places });

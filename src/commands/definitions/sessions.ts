@@ -42,6 +42,7 @@ export function addSessionCommands(program: Command, { context, done, packageRoo
     .helpGroup(GROUPS.see)
     .description("show sessions, usage and tools in your browser; the page is served on this machine only")
     .option("--no-refresh", NO_REFRESH)
+    .option("--no-titles", NO_TITLES)
     .option("--port <n>", "port to listen on (default: any free port)", portNumber, 0)
     .option("--no-open", "print the address, do not open a browser")
     .option("--print-url", "print only the address, do not open a browser", false)

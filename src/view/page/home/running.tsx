@@ -20,6 +20,7 @@ export function Running({ running }: { running: readonly RunningSession[] }) {
               <span class="agent">{safeText(row.agent)}</span> {safeText(placeOf(row))}
               {row.branch === null ? null : <span class="branch">{safeText(row.branch)}</span>}
             </a>
+            {row.prompt === null ? null : <span class="prompt">{safeText(row.prompt)}</span>}
             <span class="doing">
               {turnStartMs === null ? (
                 `Waiting for you, ${duration(nowMs - row.lastMs)}`

@@ -49,10 +49,11 @@ export function TitleBar({ document: { row } }: { document: SessionDocument }) {
   );
 }
 
-/** When the session ran and where, and what the agent itself reported. */
+/** What the session was about, when it ran and where, and what the agent itself reported. */
 export function Facts({ document: { row, segments, reported, traceUrl } }: { document: SessionDocument }) {
   return (
     <>
+      {row.prompt === null ? null : <p class="prompt">{safeText(row.prompt)}</p>}
       <p class="facts">
         <span>
           Started <time dateTime={new Date(row.startMs).toISOString()}>{dateTimeExact(row.startMs)}</time>

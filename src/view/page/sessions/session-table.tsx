@@ -92,6 +92,7 @@ function Row({ row, idLength }: { row: SessionRow; idLength: number }) {
             {row.branch === null ? null : <span class="branch">{safeText(row.branch)}</span>}
           </span>
         </a>
+        {row.prompt === null ? null : <span class="prompt">{safeText(row.prompt)}</span>}
         <span class="sub">
           <span class="id">{safeText(row.sessionId.slice(0, idLength))}</span>
           {row.title === "" ? null : <span class="work-done">{safeText(row.title)}</span>}

@@ -1,0 +1,93 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { allAgents } from "../../src/agents/registry.ts";
+import { promptReader } from "../../src/commands/titles.ts";
+import { loadConfigAndPrices } from "../../src/config/own-prices.ts";
+import { openDatabase } from "../../src/store/database.ts";
+import { limitCapture, sessionById } from "../../src/store/sessions.ts";
+import { promptAdder } from "../../src/view/prompts.ts";
+import { contextAt } from "../support/context.ts";
+import { Replay } from "../support/replay.ts";
+import { Served } from "./served.ts";
+
+const LINE = "Look at src and tell me where to add a discount";
+
+let replay: Replay;
+let served: Served | undefined;
+beforeEach(async () => {
+  replay = new Replay("claude-code", "basic");
+  for (const call of replay.calls) replay.put(call);
+  await replay.drain({ endIdle: true });
+});
+afterEach(async () => {
+  await served?.close();
+  served = undefined;
+  replay.remove();
+});
+
+const reader = async () => {
+  const { context } = contextAt(replay.places);
+  return promptReader({ agents: await allAgents(), loaded: await loadConfigAndPrices(context) }, context);
+};
+
+/** Prompts of all rows, as the page gets them. */
+async function shownPrompts(from: Served): Promise<readonly unknown[]> {
+  const list = JSON.parse((await from.ask("api/sessions")).text);
+  const [{ source, sessionId }] = list.rows;
+  const session = JSON.parse((await from.ask(`api/session?source=${source}&id=${sessionId}`)).text);
+  const home = JSON.parse((await from.ask("api/home")).text);
+  return [list.rows[0].prompt, session.row.prompt, home.recent[0].prompt];
+}
+
+test("rows have the first prompt line, which no file keeps", async () => {
+  served = await Served.at(replay.places, Date.now, undefined, { promptLines: await reader() });
+  expect(await shownPrompts(served)).toEqual([LINE, LINE, LINE]);
+  const { stateDir } = replay.places;
+  for (const entry of readdirSync(stateDir, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) expect(readFileSync(join(entry.parentPath, entry.name), "latin1")).not.toContain(LINE);
+  }
+});
+
+test("without a reader no row has one", async () => {
+  served = await Served.at(replay.places);
+  expect(await shownPrompts(served)).toEqual([null, null, null]);
+});
+
+test("each line is read once, and not shown once its project allows nothing to be kept", async () => {
+  const promptLines = vi.fn(await reader());
+  served = await Served.at(replay.places, Date.now, undefined, { promptLines });
+  await shownPrompts(served);
+  expect(promptLines).toHaveBeenCalledTimes(1);
+  const db = openDatabase(replay.places.storePath);
+  limitCapture(db, sessionById(db, 1), "none");
+  db.close();
+  expect(await shownPrompts(served)).toEqual([null, null, null]);
+});
+
+test("a line that could not be read in time comes with the next response", async () => {
+  const lines = [new Map<number, string>(), new Map([[1, LINE]])];
+  served = await Served.at(replay.places, Date.now, undefined, { promptLines: async () => lines.shift() ?? new Map() });
+  const list = JSON.parse((await served.ask("api/sessions")).text);
+  expect(list.rows[0].prompt).toBe(null);
+  const path = `api/session?source=claude-code&id=${list.rows[0].sessionId}`;
+  const { headers, text } = await served.ask(path);
+  expect([JSON.parse(text).row.prompt, typeof headers["etag"]]).toEqual([LINE, "string"]);
+});
+
+test("a response without a line that may exist has no tag, so the page fetches it again", async () => {
+  served = await Served.at(replay.places, Date.now, undefined, {
+    promptLines: () => Promise.reject(new Error("gone")),
+  });
+  const [row] = JSON.parse((await served.ask("api/sessions")).text).rows;
+  const { status, headers } = await served.ask(`api/session?source=claude-code&id=${row.sessionId}`);
+  expect([status, headers["etag"]]).toEqual([200, undefined]);
+});
+
+test("other documents are left alone", async () => {
+  const usage = { kind: "usage", rows: [] };
+  expect(await promptAdder({ storePath: replay.places.storePath, promptLines: await reader() })(usage)).toEqual({
+    document: usage,
+    isComplete: true,
+  });
+});
