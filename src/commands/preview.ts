@@ -2,6 +2,7 @@ import { type Context, UserError } from "../context.ts";
 import type { Drain } from "../drain/context.ts";
 import { drainDeps } from "../drain/from-process.ts";
 import { type Preview, previewDelivery } from "../drain/preview.ts";
+import { previewSummary, summaryJson } from "../drain/preview-summary.ts";
 import { previewLines } from "../drain/preview-text.ts";
 import { drain as runDrain } from "../pipeline.ts";
 import { namedSession } from "../sessions/find-session.ts";
@@ -9,12 +10,12 @@ import { printLines } from "../text/ascii.ts";
 import { printable, terminalOf } from "../text/terminal.ts";
 
 export interface PreviewOptions {
-  /** The bodies themselves, OTLP/JSON, one per line. */
+  /** The bodies themselves, OTLP/JSON, one per line; last a line whose only member is `summary`. */
   readonly json: boolean;
 }
 
 /**
- * `openhook-otel preview`: exactly what the next drain would send. Events in the inbox are converted first, as a drain
+ * `openhook-otel preview`: a summary, then exactly what the next drain would send. Events in the inbox are converted first, as a drain
  * does; nothing is sent.
  *
  * @param session id, the beginning of one, or `<source>/<id>`; without it everything queued, including counters
@@ -33,7 +34,9 @@ export async function preview(session: string | undefined, options: PreviewOptio
     throw new UserError("E_BUSY", "another drain is running; try again when it has finished", 1);
   }
   for (const line of messages) context.stderr.write(`${printable(line)}\n`);
-  if (options.json) for (const { body } of found.requests) context.stdout.write(`${body}\n`);
-  else printLines(context, previewLines(found, session, deps.loaded, terminalOf(context)));
+  if (options.json) {
+    for (const { body } of found.requests) context.stdout.write(`${body}\n`);
+    context.stdout.write(`${JSON.stringify({ summary: summaryJson(previewSummary(found, deps.loaded)) })}\n`);
+  } else printLines(context, previewLines(found, session, deps.loaded, terminalOf(context)));
   return 0;
 }

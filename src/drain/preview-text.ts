@@ -1,19 +1,20 @@
-import { whyUnsent } from "../config/config-state.ts";
 import type { LoadedConfig } from "../config/load.ts";
-import { shownValue } from "../config/redact.ts";
-import { SETTINGS } from "../config/settings.ts";
 import { plural } from "../text/figures.ts";
 import { type Json, otlpLines } from "../text/otlp-json.ts";
 import { flow, printable, type Terminal, wrapped } from "../text/terminal.ts";
 import type { Preview, PreviewedRequest } from "./preview.ts";
+import { previewSummary, shownUrl, summaryLines, unsentText } from "./preview-summary.ts";
 
-/** The requests of a preview for people, secrets masked. @param session what the user named, if anything */
+/** A preview for people, secrets masked: its summary, then the requests. @param session what the user named, if anything */
 export function* previewLines(
-  { requests, settings }: Preview,
+  preview: Preview,
   session: string | undefined,
   loaded: LoadedConfig,
   terminal: Terminal,
 ): Generator<string> {
+  const { requests, settings } = preview;
+  yield* summaryLines(previewSummary(preview, loaded), session !== undefined, terminal);
+  yield "";
   if (requests.length === 0) {
     const what = session === undefined ? "nothing is queued" : "nothing of this session is queued";
     yield* wrapped({ text: "" }, `${what}: everything has been sent, or no turn has ended yet`, terminal);
@@ -43,10 +44,7 @@ function* head(
       [{ text: plural(Buffer.byteLength(body), "byte") }],
       [
         {
-          text:
-            to === undefined
-              ? (whyUnsent(signal, loaded) ?? "not sent: no endpoint is set")
-              : `to ${printable(shownUrl(to.url))}`,
+          text: to === undefined ? unsentText(signal, loaded) : `to ${printable(shownUrl(to.url))}`,
         },
       ],
       ...Object.keys(to?.headers ?? {}).map((name) => [{ text: `header ${printable(name)}: ***` }]),
@@ -54,6 +52,3 @@ function* head(
     terminal,
   );
 }
-
-const ENDPOINT = SETTINGS.find(({ key }) => key === "otlp.endpoint");
-const shownUrl = (url: string): string => (ENDPOINT === undefined ? "" : shownValue(ENDPOINT, url));

@@ -56,7 +56,7 @@ function valueIn(value: Json): string {
 }
 
 const text = (value: Json): string => printable(typeof value === "string" ? value : JSON.stringify(value));
-const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
+export const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
 const isGroup = (value: Json): value is { readonly [name: string]: Json } =>
   typeof value === "object" && value !== null && !isList(value);
 

@@ -45,6 +45,8 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/drain/put-back.test.ts": "older stores that are put back at several times; drain/instance.test.ts has copies",
   "test/drain/shared-home.test.ts": "several machines on one home; drain/instance.test.ts has the rules",
   "test/bridge/failures.test.ts": "commands that fail, levels, changed files; bridge/deliver.test.ts delivers once",
+  "test/privacy/preview-summary.test.ts":
+    "the summary of a preview; privacy/preview.test.ts compares it with a delivery",
   "test/e2e/openhook.test.ts":
     "OpenHook senders and drains that hooks start, with the built program; e2e/full-way.test.ts delivers once",
   "test/e2e/bridge.test.ts": "commands of every kind, with installed hooks; bridge/deliver.test.ts has the rules",

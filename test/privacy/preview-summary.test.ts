@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { preview } from "../../src/commands/preview.ts";
+import { contextAt, SGR } from "../support/context.ts";
+import { Replay } from "../support/replay.ts";
+
+const nowMs = Date.now();
+
+test("a preview begins with a summary", async () => {
+  const own = new Replay("claude-code", "subagent");
+  const endpoint = {
+    OPENHOOK_OTEL_OTLP_ENDPOINT: "http://collector.test:4318",
+    OPENHOOK_OTEL_SELF_TELEMETRY: "false",
+  };
+  const summary = async (env: Record<string, string>, json = false): Promise<string> => {
+    const { context, out } = contextAt(own.places, { env, now: () => nowMs, columns: 100 });
+    await preview(undefined, { json }, context);
+    const lines = out()
+      .replaceAll(/\x1b\[\d+m/g, "")
+      .trimEnd()
+      .split("\n");
+    return json ? String(lines.at(-1)) : lines.slice(0, lines.indexOf("")).join("\n");
+  };
+  try {
+    expect(await summary(endpoint)).toBe(
+      [
+        "The next drain would send nothing",
+        "traces        nothing, to http://collector.test:4318/v1/traces",
+        "metrics       nothing, to http://collector.test:4318/v1/metrics",
+        "capture       metadata: ids, times, figures and names; no prompts, answers, arguments or results",
+      ].join("\n"),
+    );
+    for (const call of own.calls) own.put(call);
+    expect((await summary({ ...endpoint, OPENHOOK_OTEL_CAPTURE: "redacted" })).replaceAll(/\d{4,5}/g, "N")).toBe(
+      [
+        "The next drain would send 11 spans of 1 session and 92 metric points",
+        "spans         1 session, 1 turn, 5 model calls, 3 tool calls, 1 subagent",
+        "traces        1 request, N bytes of JSON, to http://collector.test:N/v1/traces",
+        "metrics       1 request, N bytes of JSON, to http://collector.test:N/v1/metrics",
+        "capture       redacted: also prompts, answers, arguments and results, without secrets",
+        "content       gen_ai.input.messages, gen_ai.output.messages, gen_ai.tool.call.arguments,",
+        "              gen_ai.tool.call.result",
+        "names         gen_ai.agent.name, gen_ai.tool.name, openhook.session.native_end_reason,",
+        "              openhook.session.start_origin, process.executable.name",
+        "who you are   none",
+        "other         host.arch, os.type, service.instance.id, service.namespace, telemetry.distro.name,",
+        "              telemetry.distro.version",
+      ].join("\n"),
+    );
+    const off = await summary({ ...endpoint, OPENHOOK_OTEL_OTLP_TRACES_ENABLED: "false" });
+    expect(off).toContain("The next drain would send 92 metric points, but not 11 spans of 1 session\n");
+    expect(off).toContain("traces        not sent: export is switched off (otlp.traces.enabled)\n");
+    expect(off).toContain("content       none\n");
+    const { summary: figures } = JSON.parse(await summary({ OPENHOOK_OTEL_CAPTURE: "none" }, true));
+    expect(figures).toMatchObject({
+      traces: { url: null, unsent: "not sent: no endpoint is set", requests: 1 },
+      spans: { total: 11, session: 1, turn: 1, model_call: 5, tool_call: 3, subagent: 1 },
+      sessions: 1,
+      capture: "none",
+      attributes: { content: [], names: [], user: [] },
+    });
+    expect(await summary({})).toMatch(/^Export is off: the next drain would send nothing; queued: 11 spans of /);
+  } finally {
+    own.remove();
+  }
+});
