@@ -14,10 +14,7 @@ test("a preview begins with a summary", async () => {
   const summary = async (env: Record<string, string>, json = false): Promise<string> => {
     const { context, out } = contextAt(own.places, { env, now: () => nowMs, columns: 100 });
     await preview(undefined, { json }, context);
-    const lines = out()
-      .replaceAll(/\x1b\[\d+m/g, "")
-      .trimEnd()
-      .split("\n");
+    const lines = out().replaceAll(SGR, "").trimEnd().split("\n");
     return json ? String(lines.at(-1)) : lines.slice(0, lines.indexOf("")).join("\n");
   };
   try {
