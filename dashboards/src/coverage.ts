@@ -66,24 +66,25 @@ export const coverage = {
     matrix({
       title: "Machines and agents",
       description:
-        "covered: hooks run. in some projects: only there. blocked: registered, but a policy or a setting switches them off. no hooks: used, as its transcripts show, but not enabled.",
+        "covered: hooks run. in some projects: only there. blocked: registered, but a policy or a setting switches them off. no hooks: used, as its transcripts show, but not enabled. –: not used.",
       todo: "Red and orange cells need `openhook-otel doctor` or `openhook-otel enable` on that machine.",
-      width: 14,
+      // A column for each agent: beside another panel their texts are cut off
+      width: 24,
       height: 10,
       row: ["machine", "Machine"],
       column: ["source", "Agent"],
       value: "Coverage",
       expr: `${COVERAGES.map((one, index) => `${index + 1} * ${sumBy(["machine", "source"], agentsWith(one))}`).join(" + ")} > 0`,
       texts: COVERAGES.map((one, index) => [index + 1, ...TEXTS[one]]),
-      noValue: "not used",
+      noValue: "–",
     }),
   drains: (): Builder<Panel> =>
     table({
       title: "Last drain",
       description: "When each machine last completed a drain, and with which version it reported.",
       todo: "A machine that reports but does not drain needs `openhook-otel doctor`.",
-      width: 10,
-      height: 10,
+      width: 24,
+      height: 8,
       by: [
         ["machine", "Machine"],
         ["collectorVersion", "Version"],

@@ -197,7 +197,7 @@ export const toolsAndReliability = (): Dashboard =>
           "The highest used share of a subscription's limits on any machine, by agent, until the reset. Only agents that report limits, with accounts that have some; a limit that was reset since is not shown.",
         todo: "Near 100 %, move work to another time or model, or ask for a larger plan.",
         width: 12,
-        noValue: "–",
+        noValue: "no limits reported",
         by: [
           ["agent", "Agent"],
           ["rateWindow", "Window"],
@@ -214,7 +214,7 @@ export const toolsAndReliability = (): Dashboard =>
               ["red", 1],
             ],
           },
-          { name: "Machines above 80 %", expr: `count by (${labels(LIMIT)}) (${USED_NOW} >= 0.8)`, unit: UNIT.count },
+          { name: "Machines from 80 %", expr: `sum by (${labels(LIMIT)}) (${USED_NOW} >= bool 0.8)`, unit: UNIT.count },
           {
             name: "Next reset in",
             expr: `min by (${labels(LIMIT)}) (${UNTIL_RESET})`,
@@ -222,6 +222,7 @@ export const toolsAndReliability = (): Dashboard =>
             decimals: 0,
           },
         ],
+        sortBy: "Used at most",
       }),
     )
     .withPanel(
@@ -230,6 +231,7 @@ export const toolsAndReliability = (): Dashboard =>
         description: "The highest on any machine, as reported in the hour before each point.",
         todo: "Peaks at 100 % are times in which people waited.",
         unit: UNIT.share,
+        decimals: 0,
         width: 12,
         queries: [
           {
