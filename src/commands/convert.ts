@@ -3,6 +3,7 @@ import type { Readable } from "node:stream";
 import { allAgents } from "../agents/registry.ts";
 import { readFileIfAny } from "../config/files.ts";
 import { loadConfig } from "../config/load.ts";
+import { meantAgent } from "../config/nearest.ts";
 import { type Context, UserError } from "../context.ts";
 import { validate } from "../convert/conformance.ts";
 import { convertAll } from "../convert/envelopes.ts";
@@ -43,8 +44,12 @@ export async function convert(file: string | undefined, options: ConvertOptions,
   }
   const agents = await allAgents();
   if (options.source !== undefined && !agents.some((agent) => agent.source === options.source)) {
-    const known = agents.map((agent) => agent.source).join(", ");
-    throw new UserError("E_AGENT", `unknown agent ${JSON.stringify(options.source)}; known are: ${known}`);
+    const known = agents.map((agent) => agent.source);
+    const hint = meantAgent(options.source, known);
+    throw new UserError(
+      "E_AGENT",
+      `unknown agent ${JSON.stringify(options.source)}${hint}; known are: ${known.join(", ")}`,
+    );
   }
   const { source, event } = options;
   const given = { ...(source !== undefined && { source }), ...(event !== undefined && { event }) };

@@ -1,5 +1,6 @@
-import { findAgent } from "../agents/registry.ts";
+import { allAgents, findAgent } from "../agents/registry.ts";
 import { readFileIfAny, writeFileAtomic } from "../config/files.ts";
+import { meantAgent } from "../config/nearest.ts";
 import { type Context, UserError } from "../context.ts";
 import { suggest } from "../model/suggest.ts";
 import { limitsText, reportedLimitsPath } from "../statusline/limits.ts";
@@ -25,7 +26,11 @@ export async function statusline(
     throw new UserError("E_USAGE", `too many arguments for 'statusline': ${JSON.stringify(surplus)}`);
   }
   if (agent !== undefined && (await findAgent(agent)) === undefined) {
-    throw new UserError("E_AGENT", `unknown agent ${JSON.stringify(agent)}; ${suggest("status")} lists them`);
+    const hint = meantAgent(
+      agent,
+      (await allAgents()).map(({ source }) => source),
+    );
+    throw new UserError("E_AGENT", `unknown agent ${JSON.stringify(agent)}${hint}; ${suggest("status")} lists them`);
   }
   const asking = agent === undefined ? undefined : { agent, input: stdin.isTTY === true ? "" : await textOf(stdin) };
   const text = await readFileIfAny(summaryPath(places.stateDir));

@@ -22,7 +22,24 @@ export function hint(word: string, candidates: readonly string[]): string {
   return meant === undefined ? "" : ` Did you mean ${meant}?`;
 }
 
+/**
+ * ` (did you mean X?)` for the beginning of an agent's id or a typing error, also in its first word: `clade` means claude-code, not
+ * cline. Otherwise empty.
+ */
+export function meantAgent(name: string, known: readonly string[]): string {
+  const begins = known.find((one) => name.length > 2 && one.startsWith(name.toLowerCase()));
+  const meant = begins ?? nearestBy(name, known);
+  return meant === undefined ? "" : ` (did you mean ${meant}?)`;
+}
+
 // --- internal ---
+
+/** The nearest id; of several with the same first word, the first. */
+function nearestBy(name: string, known: readonly string[]): string | undefined {
+  const firstWord = (id: string): string => id.split("-", 1)[0] ?? id;
+  const word = nearest(name, [...known, ...known.map(firstWord)]);
+  return word === undefined || known.includes(word) ? word : known.find((id) => firstWord(id) === word);
+}
 
 /** `endpoint` of `otlp.endpoint`: a setting at the wrong level is the most common mistake. */
 const lastPart = (key: string): string => key.slice(key.lastIndexOf(".") + 1);

@@ -1,3 +1,4 @@
+import { meantAgent } from "../config/nearest.ts";
 import { UserError } from "../context.ts";
 import type { DrainDeps } from "../drain/context.ts";
 import type { Agent } from "../model/agent.ts";
@@ -13,10 +14,11 @@ export function agentsToImport(names: readonly string[], agents: readonly Agent[
   const found = names.map((name) => {
     const agent = agents.find(({ source }) => source === name);
     if (agent === undefined) {
-      const known = readable.map(({ source }) => source).join(", ");
+      const known = readable.map(({ source }) => source);
+      const hint = meantAgent(name, known);
       throw new UserError(
         "E_USAGE",
-        `unknown agent ${JSON.stringify(name)}; these agents keep past sessions: ${known}`,
+        `unknown agent ${JSON.stringify(name)}${hint}; these agents keep past sessions: ${known.join(", ")}`,
       );
     }
     if (agent.transcript === undefined) {

@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
 import { SettingsError } from "../agents/shared/settings/settings.ts";
 import { FileError, readFileIfAny, refuseOdd } from "../config/files.ts";
-import { nearest } from "../config/nearest.ts";
+import { meantAgent } from "../config/nearest.ts";
 import { type Context, UserError } from "../context.ts";
 import type { Agent, Installer, InstallTarget, SettingsText } from "../model/agent.ts";
 import { suggest } from "../model/suggest.ts";
@@ -127,12 +127,6 @@ export async function withUserErrors<T>(run: () => Promise<T>): Promise<T> {
 }
 
 // --- internal ---
-
-/** ` (did you mean X?)` for a beginning of a name or a typing error; otherwise empty. */
-function meantAgent(name: string, known: readonly string[]): string {
-  const meant = known.find((one) => name.length > 2 && one.startsWith(name.toLowerCase())) ?? nearest(name, known);
-  return meant === undefined ? "" : ` (did you mean ${meant}?)`;
-}
 
 /** How to record an agent whose settings no installer edits. */
 function byHand({ title, docs, source, callsModels }: Agent): string {

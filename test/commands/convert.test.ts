@@ -109,6 +109,7 @@ describe("native payloads become envelopes", () => {
     const own = await run(JSON.stringify(recorded), { source: "openhook", event: "postToolUse" });
     expect(json(own.lines)).toEqual([expect.objectContaining({ type: "tool.start" })]);
     await expect(run("{}", { source: "nobody" })).rejects.toThrow(/unknown agent "nobody"; known are: /);
+    await expect(run("{}", { source: "clade" })).rejects.toThrow(/"clade" \(did you mean claude-code\?\); known/);
   });
 
   test("tool calls without an id get one, the same for start and end", async () => {

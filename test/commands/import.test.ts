@@ -227,7 +227,7 @@ describe("import", () => {
       expect(error.exitCode).toBe(2);
       return error.message;
     };
-    expect(await wrong(["claude"])).toMatch(/unknown agent "claude".*claude-code/);
+    expect(await wrong(["clade"])).toMatch(/unknown agent "clade" \(did you mean claude-code\?\); these agents/);
     expect(await wrong([], { since: "2099-01-01" })).toMatch(/--since "2099-01-01" is in the future/);
     expect(await wrong(["cursor"])).toMatch(/Cursor keeps no past sessions that can be read/);
     expect(await wrong([], { export: true })).toMatch(/config set otlp\.endpoint/);
