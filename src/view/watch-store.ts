@@ -11,7 +11,7 @@ export interface Changes {
 }
 
 /**
- * Compares the store's files twice a second while there are subscribers. Keeps no connection open, which would still refer to the
+ * Compares the store's files four times a second while there are subscribers. Keeps no connection open, which would still refer to the
  * old store after it was moved away.
  */
 export function watchStore(path: string): Changes {
@@ -52,7 +52,7 @@ export function watchStore(path: string): Changes {
 
 // --- internal ---
 
-const CHECK_MS = 500;
+const CHECK_MS = 250;
 
 /** Changes with every commit, which writes to the main file or its log. */
 const stampOf = (path: string): string =>
