@@ -130,9 +130,9 @@ test("whatever commits and changes are known, sums over them are the sums over s
         if (error !== undo) throw error;
       }
     }),
-    { numRuns: runs(160) },
+    { numRuns: runs(80) },
   );
-});
+}, 90_000);
 
 const add = (session: string, entry: EntryOf<"commit"> | EntryOf<"change">) =>
   addEntries(db, ensureSession(db, "acme", session, entry.timeMs), [entry]);
