@@ -2,7 +2,6 @@ import { type Context, UserError } from "../context.ts";
 import type { Drain } from "../drain/context.ts";
 import { drainDeps } from "../drain/from-process.ts";
 import { type Preview, previewDelivery } from "../drain/preview.ts";
-import { previewSummary, summaryJson } from "../drain/preview-summary.ts";
 import { previewLines } from "../drain/preview-text.ts";
 import { drain as runDrain } from "../pipeline.ts";
 import { namedSession } from "../sessions/find-session.ts";
@@ -10,7 +9,7 @@ import { printLines } from "../text/ascii.ts";
 import { printable, terminalOf } from "../text/terminal.ts";
 
 export interface PreviewOptions {
-  /** The bodies themselves, OTLP/JSON, one per line; last a line whose only member is `summary`. */
+  /** The bodies themselves, OTLP/JSON, one per line, without the summary. */
   readonly json: boolean;
 }
 
@@ -34,9 +33,7 @@ export async function preview(session: string | undefined, options: PreviewOptio
     throw new UserError("E_BUSY", "another drain is running; try again when it has finished", 1);
   }
   for (const line of messages) context.stderr.write(`${printable(line)}\n`);
-  if (options.json) {
-    for (const { body } of found.requests) context.stdout.write(`${body}\n`);
-    context.stdout.write(`${JSON.stringify({ summary: summaryJson(previewSummary(found, deps.loaded)) })}\n`);
-  } else printLines(context, previewLines(found, session, deps.loaded, terminalOf(context)));
+  if (options.json) for (const { body } of found.requests) context.stdout.write(`${body}\n`);
+  else printLines(context, previewLines(found, session, deps.loaded, terminalOf(context)));
   return 0;
 }

@@ -67,16 +67,6 @@ export function previewSummary({ requests, settings }: Preview, loaded: LoadedCo
   };
 }
 
-/** The `summary` member of `preview --json`. */
-export const summaryJson = (summary: PreviewSummary) => ({
-  ...summary.signals,
-  spans: { total: total(summary.spans), ...Object.fromEntries(summary.spans) },
-  sessions: summary.sessions,
-  metric_points: summary.metricPoints,
-  capture: summary.capture,
-  attributes: { content: summary.content, names: summary.names, user: summary.user, other: summary.other },
-});
-
 /** The summary for people. @param isOfSession whether the user named a session: its preview has no metrics */
 export function* summaryLines(summary: PreviewSummary, isOfSession: boolean, terminal: Terminal): Generator<string> {
   const line = (label: string, text: string) =>

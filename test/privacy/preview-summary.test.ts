@@ -11,11 +11,11 @@ test("a preview begins with a summary", async () => {
     OPENHOOK_OTEL_OTLP_ENDPOINT: "http://collector.test:4318",
     OPENHOOK_OTEL_SELF_TELEMETRY: "false",
   };
-  const summary = async (env: Record<string, string>, json = false): Promise<string> => {
+  const summary = async (env: Record<string, string>): Promise<string> => {
     const { context, out } = contextAt(own.places, { env, now: () => nowMs, columns: 100 });
-    await preview(undefined, { json }, context);
+    await preview(undefined, { json: false }, context);
     const lines = out().replaceAll(SGR, "").trimEnd().split("\n");
-    return json ? String(lines.at(-1)) : lines.slice(0, lines.indexOf("")).join("\n");
+    return lines.slice(0, lines.indexOf("")).join("\n");
   };
   try {
     expect(await summary(endpoint)).toBe(
@@ -47,14 +47,7 @@ test("a preview begins with a summary", async () => {
     expect(off).toContain("The next drain would send 92 metric points, but not 11 spans of 1 session\n");
     expect(off).toContain("traces        not sent: export is switched off (otlp.traces.enabled)\n");
     expect(off).toContain("content       none\n");
-    const { summary: figures } = JSON.parse(await summary({ OPENHOOK_OTEL_CAPTURE: "none" }, true));
-    expect(figures).toMatchObject({
-      traces: { url: null, unsent: "not sent: no endpoint is set", requests: 1 },
-      spans: { total: 11, session: 1, turn: 1, model_call: 5, tool_call: 3, subagent: 1 },
-      sessions: 1,
-      capture: "none",
-      attributes: { content: [], names: [], user: [] },
-    });
+    expect(await summary({ ...endpoint, OPENHOOK_OTEL_CAPTURE: "none" })).toMatch(/\ncontent {7}none\nnames {9}none\n/);
     expect(await summary({})).toMatch(/^Export is off: the next drain would send nothing; queued: 11 spans of /);
   } finally {
     own.remove();

@@ -39,10 +39,10 @@ const look = async (session: string | undefined, json: boolean): Promise<string>
 
 describe("preview", () => {
   test("of everything equals byte for byte the later delivery, and sends nothing", async () => {
-    const bodies = bodiesIn(await look(undefined, true));
+    const bodies = (await look(undefined, true)).trimEnd().split("\n");
     expect(receiver.requests).toEqual([]);
     expect(bodies.length).toBeGreaterThan(3);
-    expect(bodiesIn(await look(undefined, true))).toEqual(bodies);
+    expect(await look(undefined, true)).toBe(`${bodies.join("\n")}\n`);
 
     await replay.drain({ isEager: true }, { now: () => nowMs, version: VERSION });
     const sent = receiver.requests.map(({ body }) => body.toString("utf8"));
@@ -103,11 +103,10 @@ interface Span {
   readonly attributes: readonly { readonly key: string; readonly value: { readonly stringValue?: string } }[];
 }
 
-/** The last line is the summary. */
-const bodiesIn = (lines: string): readonly string[] => lines.trimEnd().split("\n").slice(0, -1);
-
 function spansIn(lines: string): readonly { readonly id: string; readonly session: string }[] {
-  return bodiesIn(lines)
+  return lines
+    .trimEnd()
+    .split("\n")
     .flatMap((line) => {
       const { resourceSpans = [] } = JSON.parse(line) as {
         resourceSpans?: readonly { readonly scopeSpans: readonly { readonly spans: readonly Span[] }[] }[];

@@ -16,7 +16,7 @@ export function addDataCommands(program: Command, { context, done }: CommandSetu
     .helpGroup(GROUPS.send)
     .description("show what the next drain would send, without sending it: a summary, then every request")
     .argument("[session]", "session id, or its beginning (default: everything queued)")
-    .option("--json", "print the request bodies as OTLP/JSON, one per line, and last a line with the summary", false)
+    .option("--json", "print only the request bodies, as OTLP/JSON, one per line", false)
     .action(async (session: string | undefined, options) =>
       done((await import("../read-and-repair.ts")).preview(session, options, context)),
     );
