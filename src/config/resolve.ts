@@ -84,7 +84,7 @@ const highestFirst = ({ flags, own, otel, file, machine }: Layers): readonly Lay
   machine,
 ];
 
-/** What the machine file locks, no other place decides. */
+/** No other place can set what the machine file locks. */
 const unlocked = ({ flags, own, otel, file, machine }: Layers): Layers => ({
   flags: withoutLocked(flags, machine),
   own: withoutLocked(own, machine),

@@ -17,7 +17,7 @@ export const ourImplementation =
   };
 
 /**
- * A command, run once for each case in a shell: the input on stdin, the answer on stdout. `OPENHOOK_CASE`, `OPENHOOK_SOURCE` and
+ * A command that a shell runs once for each case: the input on stdin, the answer on stdout. `OPENHOOK_CASE`, `OPENHOOK_SOURCE` and
  * `OPENHOOK_EVENT` say what is asked.
  */
 export const commandImplementation =

@@ -55,7 +55,7 @@ export function faultIn({ kind, expected }: KitCase, answer: KitAnswer): string 
   const { stdout, code, complaint } = answer;
   const why = complaint === undefined ? "" : `: ${complaint}`;
   if (code === undefined) return `it did not run, or took too long${why}`;
-  // A file that is no registration is refused in whatever way
+  // How it refuses a file that is no registration does not matter
   if (kind === "discover" && expected === null) return code !== 0 || stdout.trim() === "" ? undefined : "not refused";
   if (code !== 0) return `exit code ${code}${why}`;
   const values = valuesOf(stdout);
@@ -73,7 +73,7 @@ interface Vector {
   readonly level?: 1 | 2 | 3;
   readonly source?: string;
   readonly event?: string;
-  /** JSON, or a text that is none. */
+  /** Parsed JSON, or the text itself if it is not JSON. */
   readonly input?: unknown;
   readonly text?: string;
   readonly expected: unknown;

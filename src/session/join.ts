@@ -106,7 +106,7 @@ function assignedCalls(events: readonly Event[], hooksNameAgents: HooksNameAgent
   return [...calls.values()];
 }
 
-/** The members that tell equal calls apart once they have ended. */
+/** The members that distinguish equal calls once they have ended. */
 const outcomeOf = ({ status, spawnedAgentId }: Outcome): Outcome => ({ status, spawnedAgentId });
 
 type Outcome = Pick<Call, "status" | "spawnedAgentId">;
