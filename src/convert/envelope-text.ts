@@ -27,7 +27,7 @@ export type WrittenEnvelope = Readonly<Record<string, unknown>> & Pick<Envelope,
  * with the event's `id`, so that a consumer recognises a repeated delivery.
  *
  * Text `cwd` has the folder in `cwd`. Text `context` has it in `context` as a `file:` URI; another URI that the sender gave comes
- * first. What the chosen text has no field for stays out.
+ * first. Members without a field in the chosen text are left out.
  *
  * @returns `undefined` if there is no such envelope: for signals (`turn.end`, …), for `file.write` in the text `cwd`, which does not
  *          define it, and for `file.write` at level `none`
