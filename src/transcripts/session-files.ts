@@ -32,5 +32,5 @@ export const partsOf = (files: readonly TranscriptFile[], origin: SessionOrigin)
     .filter(({ path }) => path === origin.database)
     .map((file) => ({ ...file, positionKey: `${file.key ?? file.path}@${origin.createdMs}` }));
 
-/** The name under which it is stored how far a part was read. */
+/** The name under which the store keeps how far a part was read. */
 export const positionKeyOf = ({ positionKey, key, path }: TranscriptFile): string => positionKey ?? key ?? path;
