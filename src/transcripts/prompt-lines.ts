@@ -20,8 +20,9 @@ export interface PromptDeps {
 }
 
 /**
- * The first prompt line of each session, by the session's number, from the agents' own files; `undefined` if it has no file or
- * the file none. No entry: it was not read, because the time was over, titles are off or the project allows nothing to be kept.
+ * The first prompt line of each session, by the session's number, from the agents' own files; `undefined` if it has no file,
+ * or its file has no prompt. No entry: it was not read, because the time was over, titles are off or the project allows nothing to
+ * be kept.
  */
 export async function promptLines(
   deps: PromptDeps,
