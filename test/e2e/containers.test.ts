@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
+import { hookCall } from "../support/hook-call.ts";
 import { ensureBuilt, Machine, PROGRAM, until } from "../support/program.ts";
 
 const canUnshare = spawnSync("unshare", ["--net", "--pid", "--fork", "--kill-child", "true"]).status === 0;
@@ -113,11 +114,7 @@ describe.runIf(canUnshare)("in a container", () => {
 async function installAgent(on: Machine, endpoint?: string): Promise<string> {
   const registered = await on.enable();
   if (endpoint !== undefined) await on.ok(["config", "set", "otlp.endpoint", endpoint]);
-  const call = (event: string): string => {
-    const payload = JSON.stringify({ session_id: "SESSION", hook_event_name: event, cwd: on.home, reason: "other" });
-    const hook = (registered.get(event)?.[0] ?? "").replaceAll("'", "'\\''");
-    return `printf '%s' '${payload}' | sed "s/SESSION/$1/" | sh -c '${hook}'`;
-  };
+  const call = (event: string): string => hookCall(registered, event, on.home, '"$1"');
   const path = join(on.home, "agent.sh");
   writeFileSync(path, `${call("SessionStart")}\n${call("SessionEnd")}\nexit 7\n`);
   return path;

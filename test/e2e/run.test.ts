@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
+import { hookCall } from "../support/hook-call.ts";
 import { ensureBuilt, Machine } from "../support/program.ts";
 
 let machine: Machine;
@@ -14,14 +15,11 @@ beforeAll(async () => {
   const registered = await machine.enable();
   await machine.ok(["config", "set", "otlp.endpoint", receiver.url]);
   agent = join(machine.home, "agent.sh");
-  const call = (event: string, session: string): string => {
-    const payload = JSON.stringify({ session_id: session, hook_event_name: event, cwd: machine.home, reason: "other" });
-    return `printf '%s' '${payload}' | sh -c '${(registered.get(event)?.[0] ?? "").replaceAll("'", "'\\''")}'`;
-  };
+  const call = (event: string): string => hookCall(registered, event, machine.home, "j1");
   mkdirSync(join(machine.home, "logs"));
   writeFileSync(
     agent,
-    `export OPENHOOK_OTEL_DRAIN=off\n${call("SessionStart", "j1")}\n${call("SessionEnd", "j1")}\necho "said $*"\nkill -s "\${2:-0}" $$ 2>/dev/null\nexit "$1"\n`,
+    `export OPENHOOK_OTEL_DRAIN=off\n${call("SessionStart")}\n${call("SessionEnd")}\necho "said $*"\nkill -s "\${2:-0}" $$ 2>/dev/null\nexit "$1"\n`,
   );
 });
 afterAll(async () => {
