@@ -44,7 +44,9 @@ export async function commitsOfEdits(
   const open = work.flatMap(({ tree, edits, ...one }) => {
     if (tree === undefined) return [];
     const times = timesByPath(tree, one.folder, edits);
-    const firstMs = Math.min(...[...times.values()].flat());
+    const firstMs = [...times.values()]
+      .flat()
+      .reduce((first, timeMs) => Math.min(first, timeMs), Number.POSITIVE_INFINITY);
     const log = tree.log.filter((commit) => lastMsOf(commit) >= firstMs && isOfEdits(commit));
     return log.length === 0 ? [] : [{ ...one, times, log }];
   });
@@ -114,7 +116,9 @@ function timesByPath(
       .find((one) => one !== "" && !one.startsWith("..") && !isAbsolute(one));
     if (inside === undefined) continue;
     const name = inside.replaceAll(sep, "/");
-    times.set(name, [...(times.get(name) ?? []), timeMs]);
+    const known = times.get(name);
+    if (known === undefined) times.set(name, [timeMs]);
+    else known.push(timeMs);
   }
   return times;
 }

@@ -68,7 +68,7 @@ export async function exportTrace(
     const of = name === undefined ? "the repository here" : `"${printable(name)}"`;
     throw new UserError(
       "E_EMPTY",
-      `no commit with files that an agent's tools edited is known of ${of}; ${suggest("report commit")} lists commits`,
+      `no known commit of ${of} has files that an agent's tools edited; ${suggest("report commit")} lists commits`,
       1,
     );
   }

@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { afterAll, expect, test } from "vitest";
+import { commitsOfEdits } from "../../src/changes/edited-commits.ts";
 import { findGit } from "../../src/changes/git/find-git.ts";
 import { followCommits } from "../../src/changes/git/follow.ts";
 import { Git } from "../../src/changes/git/git.ts";
@@ -38,6 +39,15 @@ test("git that takes too long is ended", async () => {
   await expect(followCommits(open(repo.folder, 0), [{ commit: "abcdef0", timeMs: 0 }], world.nowMs)).rejects.toThrow(
     "took too long",
   );
+});
+
+test("a file that a session edited 200,000 times is found in the user's commit", async () => {
+  const repo = world.repository("many-edits");
+  repo.write("src/tax.js", lines("tax", 10)).commit("edited");
+  const edits = Array.from({ length: 200_000 }, (_, at) => ({ path: "src/tax.js", timeMs: world.nowMs - 1_000 - at }));
+  const session = { session: 1, folder: repo.folder, edits, commits: [] };
+  const found = await commitsOfEdits(open(repo.folder), `${repo.folder}/.git`, [session]);
+  expect(found.map(({ entry }) => entry.commit)).toEqual([world.commits.get("edited")]);
 });
 
 test("sessions that git-ai and Entire recorded are reported", async () => {
