@@ -14,7 +14,7 @@ export const importJson = (report: ImportReport, isDryRun: boolean, sent: Export
         imported: sums.imported,
         again: sums.again,
         unchanged: sums.unchanged,
-        told_by_hooks: sums.fromHooks,
+        from_hooks: sums.fromHooks,
         older: sums.older,
         left_out: sums.leftOut,
         failed: sums.failed,

@@ -43,7 +43,7 @@ const COLUMNS: readonly (readonly [
   ["failed_turns", "turns", "failed_turns"],
   ["interrupted_turns", "turns", "interrupted_turns"],
   ["model_calls", "calls", "model_calls"],
-  ["sums_told", "calls", "sums_told"],
+  ["aggregate_records", "calls", "aggregate_records"],
   ["input_tokens", "calls", "input"],
   ["output_tokens", "calls", "output"],
   ["cache_read_tokens", "calls", "cache_read"],

@@ -53,7 +53,7 @@ export const rowJson = ({
     ...(calls !== undefined &&
       known !== undefined && {
         model_calls: known.modelCalls,
-        sums_told: calls.aggregateRecords,
+        aggregate_records: calls.aggregateRecords,
         input: known.input,
         output: known.output,
         cache_read: known.cacheRead,

@@ -75,7 +75,7 @@ interface Report {
   readonly agents: readonly {
     readonly source: string;
     readonly version: string | null;
-    readonly version_heard: string | null;
+    readonly reported_version: string | null;
     readonly last_event: string | null;
     readonly findings: readonly Said[];
   }[];
@@ -164,7 +164,7 @@ describe("doctor", () => {
       expect.stringMatching(/^ok: last event 1m 0\ds ago, 1 session in total$/),
       "ok: the last session's transcript can be read (1 part)",
     ]);
-    expect(own).toMatchObject({ version: "2.1.329", version_heard: expect.stringMatching(/^2\./) });
+    expect(own).toMatchObject({ version: "2.1.329", reported_version: expect.stringMatching(/^2\./) });
     expect(Date.parse(own?.last_event ?? "")).toBeCloseTo(Date.parse(of.calls.at(-1)?.received_at ?? ""), -4);
   });
 

@@ -140,12 +140,14 @@ export class TaskMessages {
     const key = `error:${request.ts}:${name}`;
     if (request.errors.includes(key)) return;
     request.errors.push(key);
-    const told = parsedObject(asString(figures["errorMessage"]) ?? asString(figures["streamingFailedMessage"]) ?? "");
-    const status = asCount(told?.["status"]);
+    const details = parsedObject(
+      asString(figures["errorMessage"]) ?? asString(figures["streamingFailedMessage"]) ?? "",
+    );
+    const status = asCount(details?.["status"]);
     this.#entries.push({
       kind: "model_error",
       ...this.#at(key, ts),
-      errorType: asCode(told?.["code"]) ?? "_OTHER",
+      errorType: asCode(details?.["code"]) ?? "_OTHER",
       final: name === "final",
       ...(status !== undefined && status >= 100 && status < 600 && { httpStatus: status }),
     });
@@ -245,8 +247,8 @@ export class TaskMessages {
     sinceMs: number,
     info: Readonly<Record<string, unknown>> | undefined,
   ): void {
-    const told = asString(info?.["providerId"]);
-    const providers = told === undefined ? this.#models.providersUntil(ts) : [told];
+    const named = asString(info?.["providerId"]);
+    const providers = named === undefined ? this.#models.providersUntil(ts) : [named];
     const usage = usageOf(figures, providers);
     const model = asString(info?.["modelId"]) ?? this.#models.onlyModelUntil(ts);
     this.#models.spent(model, figures, usage);

@@ -25,7 +25,7 @@ export interface AgentReport {
   /** `null`: unknown. */
   readonly version: string | null;
   /** The last version that the store has seen. */
-  readonly version_heard: string | null;
+  readonly reported_version: string | null;
   readonly last_event: string | null;
   readonly registrations: readonly Registration[];
   readonly findings: readonly Finding[];
@@ -64,7 +64,7 @@ export async function agentReports(
         title: status.title,
         present,
         version: version ?? null,
-        version_heard: last?.version ?? null,
+        reported_version: last?.version ?? null,
         last_event: last?.eventMs === undefined ? null : new Date(last.eventMs).toISOString(),
         registrations: status.registrations.filter(({ state }) => state !== "none"),
         findings,
