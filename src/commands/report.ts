@@ -3,6 +3,7 @@ import { loadConfigAndPrices } from "../config/own-prices.ts";
 import { type Context, UserError } from "../context.ts";
 import { type QuestionOptions, questionOf } from "../report/question.ts";
 import { noUsageText } from "../report/text/no-usage.ts";
+import { refuseUnknownAgent } from "../report/text/unknown-name.ts";
 import { usageReportLines } from "../report/text/usage-report.ts";
 import { csvLines } from "../report/usage-csv.ts";
 import { reportJson } from "../report/usage-json.ts";
@@ -28,10 +29,12 @@ export async function report(by: readonly string[], options: ReportOptions, cont
   const [agents] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
   const isData = options.json || options.csv;
   const found = withOpenStore(context, (db) => {
+    refuseUnknownAgent(options.agent, agents, db);
     const result = usageReport(db, agents, question, context.now(), isData);
     if (result === undefined) return undefined;
     return { result, advice: result.total === undefined && !isData ? noUsageText(db, agents, question) : "" };
   });
+  if (found === undefined) refuseUnknownAgent(options.agent, agents, undefined);
   const result = found?.result ?? EMPTY_REPORT;
   if (options.json) {
     const { timeZone } = Intl.DateTimeFormat().resolvedOptions();

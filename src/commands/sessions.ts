@@ -7,6 +7,7 @@ import { summaryJson } from "../report/session-list-json.ts";
 import { summarise } from "../report/session-summary.ts";
 import { titleOf } from "../report/session-title.ts";
 import { sessionTable } from "../report/text/session-list.ts";
+import { refuseUnknownAgent, unknownNameText } from "../report/text/unknown-name.ts";
 import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
 import { sessionCounts } from "../store/queries.ts";
 import { sessionById } from "../store/sessions.ts";
@@ -52,17 +53,20 @@ export async function sessions(options: SessionsOptions, context: Context): Prom
   const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
   const hasTitles = !json && showsTitles(options, loaded);
   const found = withOpenStore(context, (db) => {
+    refuseUnknownAgent(agent, agents, db);
     const asked = sessionsAsked(db, wanted);
     const listed = asked.slice(0, limit).map((id) => {
       const summary = summarise(db, sessionById(db, id), { agents });
       return { ...summary, title: hasTitles ? titleOf(db, summary) : undefined };
     });
-    return { listed, more: asked.length - listed.length };
+    const unknown = listed.length > 0 ? undefined : unknownNameText(db, agents, wanted);
+    return { listed, more: asked.length - listed.length, unknown };
   });
+  if (found === undefined) refuseUnknownAgent(agent, agents, undefined);
   if (json) context.stdout.write(`${JSON.stringify((found?.listed ?? []).map(summaryJson))}\n`);
   else if (found === undefined || found.listed.length === 0) {
     const isFiltered = behind === undefined && found !== undefined && Object.keys(wanted).length > 1;
-    context.stdout.write(`${isFiltered ? NONE_MATCHES : await noStoreMessage(context, behind)}\n`);
+    context.stdout.write(`${isFiltered ? (found.unknown ?? NONE_MATCHES) : await noStoreMessage(context, behind)}\n`);
   } else {
     const idle = { nowMs, idleTimeoutMs: loaded.config.session.idleTimeoutMs };
     printLines(

@@ -305,6 +305,8 @@ export interface Agent {
   readonly tokens: "transcript" | "payload" | "none";
   /** False: it calls no model, so no token usage means none was used. @default true */
   readonly callsModels?: boolean;
+  /** True: not one program but all that send OpenHook themselves, so it is never missing on a machine. @default false */
+  readonly isAnyProgram?: boolean;
   /** True: its sessions can end while subagents still work. @default false */
   readonly endsBeforeSubagents?: boolean;
   /**

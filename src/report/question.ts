@@ -1,3 +1,4 @@
+import { nearest } from "../config/nearest.ts";
 import { UserError } from "../context.ts";
 import { sinceOf, timeOf } from "../text/times.ts";
 import { CHANGE_DIMENSIONS } from "./attribution.ts";
@@ -71,9 +72,10 @@ function dimensionOf(word: string): Dimension {
   const singular = SHORT.get(word) ?? (word.endsWith("ies") ? `${word.slice(0, -3)}y` : word.replace(/s$/, ""));
   const found = DIMENSIONS.find((dimension) => dimension === singular);
   if (found !== undefined) return found;
+  const meant = nearest(singular, DIMENSIONS);
   throw new UserError(
     "E_USAGE",
-    `unknown dimension ${JSON.stringify(word)}; a report can be by ${DIMENSIONS.join(", ")}`,
+    `unknown dimension ${JSON.stringify(word)}${meant === undefined ? "" : ` (did you mean ${meant}?)`}; a report can be by ${DIMENSIONS.join(", ")}`,
   );
 }
 

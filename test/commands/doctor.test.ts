@@ -639,6 +639,18 @@ test("as text, without an agent: nothing to collect yet, and absent agents in on
   expect(plain).toMatch(/\n- not on this machine: Claude Code\n\nnothing is broken\n$/);
 });
 
+test("programs that send OpenHook themselves are not called absent", async () => {
+  const openhook = await findAgent("openhook");
+  if (openhook === undefined) throw new Error("no such card");
+  const { context, out } = settledContext({ columns: 200, env: { PATH: "" } });
+  rmSync(join(of.home, ".claude"), { recursive: true });
+  const both = { ...agents, list: async () => [await claude(), openhook], find: findAgent };
+  expect(await doctor({ json: false, fix: false, hookSource }, context, both)).toBe(0);
+  expect(out().replaceAll(SGR, "")).toMatch(
+    /\n- not on this machine: Claude Code\n- other programs can send OpenHook v0\.1 events themselves: .* enable openhook\n/,
+  );
+});
+
 test("checks the moved state directory when OPENHOOK_OTEL_HOME is set", async () => {
   const moved = join(of.home, "moved");
   mkdirSync(moved, { mode: 0o755 });

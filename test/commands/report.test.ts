@@ -180,8 +180,16 @@ describe("recorded sessions", () => {
   });
 
   test("invalid arguments list the valid ones", async () => {
-    expect(await shown([], { agent: "clode" })).toMatch(
-      /^no session of agent "clode"; in the store: claude-code, .*codex/,
+    for (const json of [false, true]) {
+      await expect(shown([], { agent: "clade", json })).rejects.toThrow(
+        /^unknown agent "clade" \(did you mean claude-code\?\); known are: .*codex/,
+      );
+    }
+    expect(await shown([], { agent: "kiro" })).toMatch(
+      /^no session of agent "kiro"; in the store: claude-code, .*codex/,
+    );
+    expect(await shown([], { repository: "acme-shp" })).toMatch(
+      /^no session of repository "acme-shp" \(did you mean acme-shop\?\); in the store: /,
     );
     expect(await shown([], { model: "\u001b[2J" })).toMatch(/^no session of model "\\x1b\[2J"; in the store: /);
     const later = { now: () => Date.parse("2030-02-01") };
@@ -207,6 +215,7 @@ describe("recorded sessions", () => {
     await expect(shown(["colour"])).rejects.toThrow(
       'unknown dimension "colour"; a report can be by hour, day, week, month, agent, model',
     );
+    await expect(shown(["weak"])).rejects.toThrow('unknown dimension "weak" (did you mean week?); a report can be by');
     await expect(shown([], { since: "2099-01-01" })).rejects.toMatchObject({
       exitCode: 2,
       message: expect.stringContaining('--since "2099-01-01" is in the future'),

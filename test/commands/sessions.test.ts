@@ -81,7 +81,19 @@ describe("recorded sessions", () => {
     expect(await count({ repository: "other" })).toBe(0);
     expect(await count({ until: "2020-01-01" })).toBe(0);
     expect(await count({ since: "2020-01-01", limit: 3 })).toBe(3);
-    expect(await listed(of.places, { agent: "codex" })).toMatch(/^no session matches; /);
+    expect(await listed(of.places, { until: "2020-01-01" })).toMatch(/^no session matches; /);
+  });
+
+  test("a name that no session has: what was probably meant, and the names in the store", async () => {
+    await expect(listed(of.places, { agent: "clade", json: true })).rejects.toThrow(
+      /^unknown agent "clade" \(did you mean claude-code\?\); known are: /,
+    );
+    expect(await listed(of.places, { agent: "codex" })).toBe(
+      'no session of agent "codex"; in the store: claude-code\n',
+    );
+    expect(await listed(of.places, { repository: "acme-shp" })).toBe(
+      'no session of repository "acme-shp" (did you mean acme-shop?); in the store: acme-shop\n',
+    );
   });
 
   test("has titles, with the first prompt line, unless they are off", async () => {

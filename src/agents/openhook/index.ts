@@ -10,6 +10,7 @@ export default {
   docs: "OpenHook v0.1 specification",
   emits: [...ENVELOPE_TYPES, "notice"],
   tokens: "payload",
+  isAnyProgram: true,
   capabilities: {
     basis: "documented",
     versions: "0.1",

@@ -22,6 +22,8 @@ export interface AgentReport {
   readonly source: string;
   readonly title: string;
   readonly present: boolean;
+  /** It is not one program, but all that send OpenHook themselves. */
+  readonly any_program: boolean;
   /** `null`: unknown. */
   readonly version: string | null;
   /** The last version that the store has seen. */
@@ -63,6 +65,7 @@ export async function agentReports(
         source: status.source,
         title: status.title,
         present,
+        any_program: agent?.isAnyProgram === true,
         version: version ?? null,
         reported_version: last?.version ?? null,
         last_event: last?.eventMs === undefined ? null : new Date(last.eventMs).toISOString(),

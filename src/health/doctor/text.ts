@@ -45,8 +45,13 @@ export function* doctorLines(
     for (const finding of own) yield* findingLines(finding, `${finding.area}: ${finding.text}`, terminal);
   }
   if (absent.length > 0) {
-    const titles = absent.map(({ title }) => title).join(", ");
-    yield* wrapped({ text: "- ", style: "dim" }, printable(`not on this machine: ${titles}`), terminal);
+    const titles = absent.flatMap(({ title, any_program }) => (any_program ? [] : [title])).join(", ");
+    if (titles !== "") yield* wrapped(NOTE, printable(`not on this machine: ${titles}`), terminal);
+    for (const { source, any_program } of absent) {
+      if (!any_program) continue;
+      const how = `in a project that uses one, run ${suggest(`enable ${source}`)}`;
+      yield* wrapped(NOTE, `other programs can send OpenHook v0.1 events themselves: ${how}`, terminal);
+    }
   }
   yield "";
   yield clip(summary(all, isEmpty), terminal.columns);
@@ -59,6 +64,7 @@ const MARKS = {
   remark: { text: "! ", style: "yellow" },
   broken: { text: "✗ ", style: "red" },
 } as const satisfies Record<Finding["level"], Piece>;
+const NOTE: Piece = { text: "- ", style: "dim" };
 const TODO: Piece = { text: "  → ", style: "dim" };
 
 /** Not installed, not enabled, and nothing was ever received from it. */

@@ -1,0 +1,48 @@
+import { meantAgent, nearest } from "../../config/nearest.ts";
+import { UserError } from "../../context.ts";
+import type { Agent } from "../../model/agent.ts";
+import type { Database } from "../../store/database.ts";
+import { printable } from "../../text/terminal.ts";
+import type { UsageQuery } from "../query.ts";
+import { usage } from "../usage.ts";
+
+/** The names that the store has, if it has no session of the wanted agent, model or repository. */
+export function unknownNameText(
+  db: Database,
+  agents: readonly Agent[],
+  wanted: Pick<UsageQuery, "agent" | "model" | "repository">,
+): string | undefined {
+  for (const dimension of ["agent", "model", "repository"] as const) {
+    const name = wanted[dimension];
+    if (name === undefined) continue;
+    if (usage(db, { agents }, { by: [], [dimension]: name }).length > 0) continue;
+    const names = usage(db, { agents }, { by: [dimension] }).flatMap(({ key }) => key[dimension] ?? []);
+    const known = names.slice(0, MAX_KNOWN).map(printable).join(", ");
+    const list = names.length === 0 ? "none" : `${known}${names.length > MAX_KNOWN ? " and more" : ""}`;
+    const meant = dimension === "agent" ? undefined : nearest(name, names);
+    const hint = meant === undefined ? "" : ` (did you mean ${printable(meant)}?)`;
+    return `no session of ${dimension} "${printable(name)}"${hint}; in the store: ${list}`;
+  }
+  return undefined;
+}
+
+/**
+ * Refuses a name that neither an agent nor a session in the store has.
+ *
+ * @param db `undefined`: no store yet
+ * @throws UserError with the agent that was probably meant
+ */
+export function refuseUnknownAgent(name: string | undefined, agents: readonly Agent[], db: Database | undefined): void {
+  if (name === undefined || agents.some(({ source }) => source === name)) return;
+  // Envelopes name agents that we have no card for
+  if (db?.prepare("SELECT 1 FROM sessions WHERE source = ?").get(name) !== undefined) return;
+  const known = agents.map(({ source }) => source);
+  throw new UserError(
+    "E_AGENT",
+    `unknown agent "${printable(name)}"${meantAgent(name, known)}; known are: ${known.join(", ")}`,
+  );
+}
+
+// --- internal ---
+
+const MAX_KNOWN = 12;
