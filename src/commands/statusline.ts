@@ -1,7 +1,7 @@
 import { allAgents, findAgent } from "../agents/registry.ts";
 import { readFileIfAny, writeFileAtomic } from "../config/files.ts";
-import { meantAgent } from "../config/nearest.ts";
 import { type Context, UserError } from "../context.ts";
+import { meantAgent } from "../model/nearest.ts";
 import { suggest } from "../model/suggest.ts";
 import { limitsText, reportedLimitsPath } from "../statusline/limits.ts";
 import { statusLine } from "../statusline/line.ts";

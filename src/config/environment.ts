@@ -1,6 +1,6 @@
+import { hint } from "../model/nearest.ts";
 import { OTLP_SIGNALS, type OtlpSignal } from "../model/settings.ts";
 import { type Layer, newLayer, type Origin, put, putText } from "./layer.ts";
-import { hint } from "./nearest.ts";
 import { parsePairs } from "./pairs.ts";
 import { PREFIX } from "./setting.ts";
 import { invalidReason, SETTINGS, type Target, targetOf } from "./settings.ts";

@@ -1,9 +1,9 @@
 import { readFile, stat } from "node:fs/promises";
+import { hint } from "../model/nearest.ts";
 import { type FileLayer, readDocument, unreadableDocument } from "./document.lazy.ts";
 import { type Env, readOtelVariables, readOwnVariables } from "./environment.ts";
 import { type Layer, newLayer, put, putText } from "./layer.ts";
 import { readMachineFile } from "./machine-file.ts";
-import { hint } from "./nearest.ts";
 import type { Places } from "./places.ts";
 import { type LoadedConfig, resolve } from "./resolve.ts";
 import { SETTINGS, targetOf } from "./settings.ts";

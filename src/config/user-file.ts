@@ -1,5 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import { findNodeAtLocation } from "jsonc-parser";
+import { hint } from "../model/nearest.ts";
 import { suggest } from "../model/suggest.ts";
 import { parseDocument } from "./document.lazy.ts";
 import { DocumentError, setIn, unsetIn } from "./edit.ts";
@@ -7,7 +8,6 @@ import { readFileIfAny, writeFileAtomic } from "./files.ts";
 import { configJsonSchema } from "./json-schema.ts";
 import { keyOf, newLayer, putText } from "./layer.ts";
 import { isLocked } from "./locks.ts";
-import { hint } from "./nearest.ts";
 import type { LoadedConfig } from "./resolve.ts";
 import { SECTIONS, SETTINGS, type Target, targetOf } from "./settings.ts";
 

@@ -1,7 +1,7 @@
-import { meantAgent } from "../config/nearest.ts";
 import { UserError } from "../context.ts";
 import type { DrainDeps } from "../drain/context.ts";
 import type { Agent } from "../model/agent.ts";
+import { meantAgent } from "../model/nearest.ts";
 import { suggest } from "../model/suggest.ts";
 
 /**

@@ -1,9 +1,9 @@
 import { basename, dirname } from "node:path";
 import { SettingsError } from "../agents/shared/settings/settings.ts";
 import { FileError, readFileIfAny, refuseOdd } from "../config/files.ts";
-import { meantAgent } from "../config/nearest.ts";
 import { type Context, UserError } from "../context.ts";
 import type { Agent, Installer, InstallTarget, SettingsText } from "../model/agent.ts";
+import { meantAgent } from "../model/nearest.ts";
 import { suggest } from "../model/suggest.ts";
 
 // What `enable` and `disable` share: agents and their settings files

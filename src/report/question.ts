@@ -1,5 +1,5 @@
-import { nearest } from "../config/nearest.ts";
 import { UserError } from "../context.ts";
+import { nearest } from "../model/nearest.ts";
 import { sinceOf, timeOf } from "../text/times.ts";
 import { CHANGE_DIMENSIONS } from "./attribution.ts";
 import { startOfDay } from "./buckets.ts";

@@ -1,6 +1,6 @@
-import { meantAgent, nearest } from "../../config/nearest.ts";
 import { UserError } from "../../context.ts";
 import type { Agent } from "../../model/agent.ts";
+import { meantAgent, nearest } from "../../model/nearest.ts";
 import type { Database } from "../../store/database.ts";
 import { printable } from "../../text/terminal.ts";
 import type { UsageQuery } from "../query.ts";

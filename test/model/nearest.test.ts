@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
 import { statusline } from "../../src/commands/statusline.ts";
-import { meantAgent } from "../../src/config/nearest.ts";
 import { placesOf } from "../../src/config/places.ts";
+import { meantAgent } from "../../src/model/nearest.ts";
 import { contextAt } from "../support/context.ts";
 
 test.each([
