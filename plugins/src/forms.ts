@@ -1,5 +1,6 @@
 import type { Installer } from "../../src/model/agent.ts";
 import { posixCommand } from "../../src/registration/managed.ts";
+import { managedFolderOf } from "../../src/registration/managed-places.ts";
 
 /** A package that registers our hooks with an agent, in the agent's form. */
 export interface Plugin {
@@ -56,15 +57,15 @@ export const PLUGINS: readonly Plugin[] = [
 
 // --- internal ---
 
-/** The user's hook program, otherwise that of all users. A missing program exits with 0. */
+/** The user's hook program, otherwise that of all users, on Linux or macOS. A missing program exits with 0. */
 const command = posixCommand(
-  'h=~/.local/share/openhook-otel/hook;[ -x "$h" ]||h=/usr/local/lib/openhook-otel/hook;[ ! -x "$h" ]||exec "$h"',
+  'h=~/.local/share/openhook-otel/hook;[ -x "$h" ]||h=/usr/local/lib/openhook-otel/hook;[ -x "$h" ]||h="/Library/Application Support/openhook-otel/hook";[ ! -x "$h" ]||exec "$h"',
 );
 
 /** For all users a file has the hooks that every version knows. */
 function managed({ managed: of }: Installer): unknown {
   if (of === undefined) throw new Error("no hooks for all users");
-  return JSON.parse(of.add(undefined, command));
+  return JSON.parse(of.add(undefined, command, managedFolderOf("linux")));
 }
 
 /** The settings of a user's home that have hooks. */

@@ -103,7 +103,9 @@ function staysLines(plan: UninstallPlan, isPurge: boolean, { programPath }: Cont
       ? [`Collected data stays in ${plan.stateDir}: ${suggest("uninstall --purge")} removes it.`]
       : []),
     ...(plan.stackDir === undefined ? [] : [`The stack's files stay in ${plan.stackDir}: ${suggest("stack --undo")}`]),
-    ...plan.managed.map((path) => `${path} has hooks for all users: as root, ${suggest("disable --managed")}`),
+    ...(plan.managed.length === 0
+      ? []
+      : [`What serves all users stays (${listed(plan.managed)}): as root, ${suggest("disable --managed")}`]),
     ...(isGlobal ? ["The package itself: npm uninstall --global openhook-otel"] : []),
   ];
 }

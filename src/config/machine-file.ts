@@ -42,7 +42,12 @@ export async function distrust(path: string, trustedUids: readonly number[] = [0
   if (process.platform === "win32") return undefined;
   if (!trustedUids.includes(found.uid)) return `it belongs to user ${found.uid}, not to root`;
   if ((found.mode & GROUP_OR_OTHERS_WRITE) !== 0) return "users other than root can write it: chmod 644";
-  for (let folder = dirname(path); ; folder = dirname(folder)) {
+  return distrustFolder(dirname(path), trustedUids);
+}
+
+/** The same for a folder and those above it. */
+export async function distrustFolder(path: string, trustedUids: readonly number[] = [0]): Promise<string | undefined> {
+  for (let folder = path; ; folder = dirname(folder)) {
     const { uid, mode } = await stat(folder);
     if (!trustedUids.includes(uid)) return `its folder ${folder} belongs to user ${uid}, not to root`;
     const isOpen = (mode & GROUP_OR_OTHERS_WRITE) !== 0 && (mode & STICKY) === 0;

@@ -6,9 +6,10 @@ export interface ManagedInstaller {
   path(platform: NodeJS.Platform): string | undefined;
   /**
    * @param text the file as it is; `undefined` if there is none
+   * @param programFolder of the hook program, which some agents have to know
    * @throws SettingsError if the agent itself could not read the file, or it has hooks of others in a form that cannot be merged
    */
-  add(text: string | undefined, command: HookCommand): string;
+  add(text: string | undefined, command: HookCommand, programFolder: string): string;
   /** @returns the file without our registrations; `undefined` if it contained nothing else */
   remove(text: string): string | undefined;
   /** Native names. Empty if the file cannot be read. Never throws. */

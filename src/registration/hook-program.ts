@@ -1,7 +1,6 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { chmod, mkdir, rmdir, stat } from "node:fs/promises";
 import { dirname, join, posix, win32 } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { posixCommand, projectLine } from "../agents/shared/settings/project-line.ts";
 import { isOurCommand } from "../agents/shared/settings/settings.ts";
 import {
@@ -22,7 +21,7 @@ import { summaryPath } from "../statusline/summary.ts";
 import { makeSpareFiles } from "../store/spare-files.ts";
 import { readHookConf } from "./hook-conf.ts";
 import { folderOf, installCopy, isCopy, noteChosen } from "./installed-copy.ts";
-import { copiesIn, removeCopy, removeOldCopies } from "./old-copies.ts";
+import { copiesIn, removeCopies, removeOldCopies } from "./old-copies.ts";
 import { refuseSudo } from "./sudo.ts";
 import { wrapperPathOf, wrapperProgram } from "./wrappers.ts";
 
@@ -141,7 +140,7 @@ export const noexecText = (path: string): string =>
 /**
  * Removes the program, its configuration and the copies for its drains. The state stays.
  *
- * @returns copies that could not be removed, because a process has run them for five seconds more: a drain rarely takes as long
+ * @returns copies that could not be removed, because a process runs them
  */
 export async function removeHookProgram(context: Context): Promise<readonly string[]> {
   const { places, platform } = context;
@@ -150,13 +149,7 @@ export async function removeHookProgram(context: Context): Promise<readonly stri
   await removeFile(summaryPath(places.stateDir));
   await removeFile(places.hookPath);
   await removeFile(places.hookConfPath);
-  let left = folders;
-  for (let tries = 1; left.length > 0; tries++) {
-    const tried = await Promise.all(left.map(async (folder) => ((await removeCopy(folder, platform)) ? [] : [folder])));
-    left = tried.flat();
-    if (left.length === 0 || tries === RUNNING_TRIES) break;
-    await sleep(RUNNING_RETRY_MS);
-  }
+  const left = await removeCopies(folders, platform);
   const directory = dirname(places.hookPath);
   // Fails if the user has files in it, which must stay
   if (directory !== places.stateDir) await rmdir(directory).catch(() => {});
@@ -172,9 +165,6 @@ export async function installedFolders(places: Context["places"]): Promise<reado
 }
 
 // --- internal ---
-
-const RUNNING_TRIES = 25;
-const RUNNING_RETRY_MS = 200;
 
 async function shipped(hookSource: string): Promise<Buffer> {
   const program = await readFileIfAny(hookSource);

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, open, rm, utimes } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, open, rm, utimes } from "node:fs/promises";
 import { basename, dirname, join, parse } from "node:path";
 import { promisify } from "node:util";
 import { readFileIfAny, replaceFile, writeFileAtomic } from "../config/files.ts";
@@ -56,25 +56,41 @@ export function versionOf(programPath: string): string | null {
  * @returns the program that hooks start: the copy, or for a clone of the repository the program itself
  * @throws UserError if the copy cannot be written or does not run
  */
-export async function installCopy({ places, programPath, nodePath }: Context): Promise<string> {
-  if (!isPackage(programPath)) return programPath;
+export async function installCopy(context: Context): Promise<string> {
+  const { places, programPath } = context;
+  return isPackage(programPath) ? copyTo(places.copiesDir, context) : programPath;
+}
+
+/**
+ * The same for any folder, and also for a clone.
+ *
+ * @param isUsable whether an existing copy may be used, apart from its content
+ * @param mode of new folders
+ */
+export async function copyTo(
+  copiesDir: string,
+  { programPath, nodePath }: Pick<Context, "programPath" | "nodePath">,
+  {
+    isUsable = async () => true,
+    mode = 0o700,
+  }: { readonly isUsable?: (folder: string) => Promise<boolean>; readonly mode?: number } = {},
+): Promise<string> {
   const files = await packageFiles(programPath);
   try {
     for (const name of namesFor(files)) {
-      const folder = join(places.copiesDir, name);
-      if (folder === folderOf(programPath)) return programPath;
+      const folder = join(copiesDir, name);
       const state = await stateOf(folder, files);
-      if (state === "other") continue;
-      if (state === "absent") await writeCopy(folder, files, nodePath);
+      if (state === "other" || (state !== "absent" && !(await isUsable(folder)))) continue;
+      if (state === "absent") await writeCopy(folder, files, nodePath, mode);
       else if (state === "partial") await complete(folder, files);
       return programIn(folder);
     }
   } catch (error) {
     if (error instanceof UserError) throw error;
-    const text = `cannot copy this program to ${places.copiesDir}, where hooks would start it: ${messageOf(error)}`;
+    const text = `cannot copy this program to ${copiesDir}, where hooks would start it: ${messageOf(error)}`;
     throw new UserError("E_COPY", text, 1, { cause: error });
   }
-  throw new UserError("E_COPY", `${places.copiesDir} has damaged copies of version ${VERSION}: remove them`, 1);
+  throw new UserError("E_COPY", `${copiesDir} has damaged copies of version ${VERSION}: remove them`, 1);
 }
 
 /** Whether a copy has this program's content. */
@@ -108,12 +124,14 @@ async function stateOf(folder: string, files: PackageFiles): Promise<"same" | "p
 }
 
 /** Written beside its place and renamed when it is complete and runs: a killed process leaves no half a copy. */
-async function writeCopy(folder: string, files: PackageFiles, nodePath: string): Promise<void> {
-  await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
+async function writeCopy(folder: string, files: PackageFiles, nodePath: string, mode: number): Promise<void> {
+  await mkdir(dirname(folder), { recursive: true, mode });
   const unfinished = await mkdtemp(join(dirname(folder), `${UNFINISHED}new-`));
   try {
     for (const [path, { content, mode }] of files) await writeDurably(join(unfinished, path), content, mode);
     await tryOut(programIn(unfinished), nodePath);
+    // `mkdtemp` makes it private. Windows has no modes
+    if (process.platform !== "win32") await chmod(unfinished, mode);
     await replaceFile(unfinished, folder).catch(async (error: unknown) => {
       // Another `enable` was faster
       if ((await stateOf(folder, files)) !== "same") throw error;

@@ -1,14 +1,9 @@
-import { realpath, rmdir, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import { readFileIfAny, removeFile, writeFileAtomic } from "../config/files.ts";
-import { distrust } from "../config/machine-file.ts";
 import { type Context, UserError } from "../context.ts";
 import type { Agent, HookCommand } from "../model/agent.ts";
 import type { ManagedInstaller } from "../model/managed.ts";
+import { managedFolderOf, managedHookOf } from "./managed-places.ts";
 import { type AgentLookup, edited } from "./settings-edit.ts";
-
-/** The hook program for all users of a machine, with its configuration beside it. */
-export const MANAGED_FOLDER = "/usr/local/lib/openhook-otel";
 
 /** An agent with a place for an administrator's hooks, and the file there. */
 export interface ManagedFile {
@@ -44,8 +39,8 @@ export async function managedFiles(
 }
 
 /** The file with our hooks in it. @throws UserError that names the file */
-export const withHooks = ({ path, text, managed }: ManagedFile): string =>
-  edited([{ path, text }], () => managed.add(text, managedCommand));
+export const withHooks = ({ path, text, managed }: ManagedFile, platform: NodeJS.Platform): string =>
+  edited([{ path, text }], () => managed.add(text, managedCommand(platform), managedFolderOf(platform)));
 
 export const withoutHooks = ({ managed, text }: ManagedFile): string | undefined =>
   text === undefined ? undefined : managed.remove(text);
@@ -58,54 +53,6 @@ export const isManaged = ({ managed, text }: Pick<ManagedFile, "managed" | "text
 export async function writeManaged(path: string, text: string | undefined): Promise<void> {
   if (text === undefined) return removeFile(path);
   await writeFileAtomic(path, text, { mode: 0o644, dirMode: 0o755 });
-}
-
-/**
- * The configuration of the hook program: each user's own state. What a user's own `enable` recorded counts; otherwise the usual places,
- * without the variable that a repository could set.
- */
-export const managedConf = ({ nodePath, programPath }: Pick<Context, "nodePath" | "programPath">): string =>
-  [
-    "# Written by enable --managed: each user's hooks use that user's own state",
-    `[ ! -r "\${HOME-}/.local/share/openhook-otel/hook.conf" ] || command . "\${HOME-}/.local/share/openhook-otel/hook.conf"`,
-    '[ -n "$state" ] || unset OPENHOOK_OTEL_HOME',
-    `node=${quoted(nodePath)}`,
-    `program=${quoted(programPath)}`,
-    "",
-  ].join("\n");
-
-/** @throws UserError for a program in a package manager's cache: every user's hooks would end with it */
-export function needLastingProgram({ programPath }: Pick<Context, "programPath">): void {
-  if (!CACHE.test(programPath)) return;
-  const what = `all users' hooks would run ${programPath}, which is in a cache that may be emptied at any time`;
-  const advice = "install the package first (npm install --global openhook-otel), then use the installed program";
-  throw new UserError("E_MANAGED", `${what}: ${advice}`, 1);
-}
-
-/**
- * Installs the hook program for all users.
- *
- * @throws UserError unless root runs it, and if users cannot run Node and the program, or somebody else than root could replace them
- */
-export async function installManagedProgram(context: Context, hookSource: string): Promise<void> {
-  const { nodePath, programPath } = context;
-  for (const path of [nodePath, programPath]) {
-    const problem = await unusable(path);
-    if (problem === undefined) continue;
-    const advice = "install Node and openhook-otel for all users, e.g. below /usr/local";
-    throw new UserError("E_MANAGED", `all users would run ${path}, but ${problem}: ${advice}`, 1);
-  }
-  const program = await readFileIfAny(hookSource);
-  if (program === undefined) throw new UserError("E_INSTALLATION", `${hookSource} is missing: install again`, 1);
-  const [conf, hook] = ["hook.conf", "hook"].map((name) => join(MANAGED_FOLDER, name)) as [string, string];
-  await writeFileAtomic(conf, managedConf(context), { mode: 0o644, forceMode: true, dirMode: 0o755 });
-  await writeFileAtomic(hook, program, { mode: 0o755, forceMode: true, dirMode: 0o755 });
-}
-
-export async function removeManagedProgram(): Promise<void> {
-  for (const name of ["hook", "hook.conf"]) await removeFile(join(MANAGED_FOLDER, name));
-  // Fails if something else is in it, which must stay
-  await rmdir(MANAGED_FOLDER).catch(() => {});
 }
 
 /** @throws UserError unless this is root */
@@ -129,32 +76,15 @@ export const posixCommand =
 // --- internal ---
 
 /** A missing program exits with 0. */
-const managedCommand: HookCommand = (options) => {
-  const program = `${MANAGED_FOLDER}/hook`;
-  const start =
-    options.shell === "user" ? `[ ! -x ${program} ]||exec ${program}` : `h=${program};[ ! -x "$h" ]||exec "$h"`;
-  return posixCommand(start)(options);
+const managedCommand = (platform: NodeJS.Platform): HookCommand => {
+  const program = word(managedHookOf(platform));
+  return (options) => {
+    // fish has no POSIX assignments and would report an error
+    const start =
+      options.shell === "user" ? `[ ! -x ${program} ]||exec ${program}` : `h=${program};[ ! -x "$h" ]||exec "$h"`;
+    return posixCommand(start)(options);
+  };
 };
-
-/** Folders of npx, pnpm dlx, yarn dlx and bunx. */
-const CACHE = /[\\/](?:_npx|dlx|dlx-[^\\/]+|bunx-[^\\/]+|_cacache)[\\/]/;
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 const word = (text: string): string => (text !== "" && /^[\w.:/-]+$/.test(text) ? text : quoted(text));
-
-const OTHERS_READ = 0o004;
-const OTHERS_ENTER = 0o001;
-
-async function unusable(path: string): Promise<string | undefined> {
-  const target = await realpath(path);
-  const problem = await distrust(target);
-  if (problem !== undefined) return problem;
-  if (((await stat(target)).mode & OTHERS_READ) === 0) return "they cannot read it";
-  for (const start of [target, path]) {
-    for (let folder = dirname(start); ; folder = dirname(folder)) {
-      if (((await stat(folder)).mode & OTHERS_ENTER) === 0) return `they cannot enter ${folder}`;
-      if (folder === dirname(folder)) break;
-    }
-  }
-  return undefined;
-}

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { open, readdir, readFile, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { replaceFile } from "../config/files.ts";
 import type { Context } from "../context.ts";
@@ -68,7 +69,26 @@ export async function removeCopy(folder: string, platform: NodeJS.Platform): Pro
   return true;
 }
 
+/**
+ * Removes copies, and waits for processes that run them and end within five seconds: a drain rarely takes as long.
+ *
+ * @returns those that are left
+ */
+export async function removeCopies(folders: readonly string[], platform: NodeJS.Platform): Promise<readonly string[]> {
+  let left = folders;
+  for (let tries = 1; left.length > 0; tries++) {
+    const tried = await Promise.all(left.map(async (folder) => ((await removeCopy(folder, platform)) ? [] : [folder])));
+    left = tried.flat();
+    if (left.length === 0 || tries === RUNNING_TRIES) break;
+    await sleep(RUNNING_RETRY_MS);
+  }
+  return left;
+}
+
 // --- internal ---
+
+const RUNNING_TRIES = 25;
+const RUNNING_RETRY_MS = 200;
 
 /** Longer than a drain runs, also on another machine that shares this home, whose processes we cannot see. */
 const UNUSED_MS = 3_600_000;

@@ -6,6 +6,8 @@ import { changedPaths, type DisablePlan, planDisable } from "./disable-plan.ts";
 import { forEachAgent } from "./for-each-agent.ts";
 import { installedFolders, statusLinePathOf } from "./hook-program.ts";
 import { isManaged, managedFiles } from "./managed.ts";
+import { managedFolderOf } from "./managed-places.ts";
+import { managedProgramFiles } from "./managed-program.ts";
 import { type AgentLookup, type InstallableAgent, installableAgents, listed } from "./settings-edit.ts";
 import { RECORDED_AS, wrapperPathOf, wrappersHere } from "./wrappers.ts";
 
@@ -23,7 +25,7 @@ export interface UninstallPlan {
   /** What only `--purge` removes, as far as it exists. */
   readonly stateDir: string | undefined;
   readonly configPath: string | undefined;
-  /** What stays: the files of `stack`, and the hooks of `enable --managed`. */
+  /** What stays: the files of `stack`, and what `enable --managed` has installed for all users. */
   readonly stackDir: string | undefined;
   readonly managed: readonly string[];
 }
@@ -114,5 +116,7 @@ async function registrationsToCheck(context: Context, agents: AgentLookup) {
 async function managedPaths(context: Context, agents: AgentLookup): Promise<readonly string[]> {
   if (context.platform === "win32") return [];
   const files = await managedFiles([], context, agents).catch(() => []);
-  return files.filter(isManaged).map(({ path }) => path);
+  const program = await managedProgramFiles(context.platform);
+  const isThere = program.files.length + program.folders.length > 0;
+  return [...files.filter(isManaged).map(({ path }) => path), ...(isThere ? [managedFolderOf(context.platform)] : [])];
 }

@@ -1,11 +1,16 @@
-import { expect, test } from "vitest";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { allAgents, findAgent } from "../../src/agents/registry.ts";
-import { enableManaged } from "../../src/commands/managed.ts";
-import { placesOf } from "../../src/config/places.ts";
 import type { HookCommand } from "../../src/model/agent.ts";
-import { contextAt } from "../support/context.ts";
+import { withHooks } from "../../src/registration/managed.ts";
+import { unusableNode } from "../../src/registration/managed-program.ts";
+import { removeFolder } from "../support/remove.ts";
 
-const command: HookCommand = ({ source }) => `/usr/local/lib/openhook-otel/hook ${source}`;
+const FOLDER = "/usr/local/lib/openhook-otel";
+const command: HookCommand = ({ source }) => `${FOLDER}/hook ${source}`;
 const managed = (
   await Promise.all((await allAgents()).map(async (card) => ({ card, of: await card.installer?.() })))
 ).flatMap(({ card, of }) => (of?.default.managed === undefined ? [] : [[card.source, of.default.managed] as const]));
@@ -27,9 +32,9 @@ test("the agents with a place for an administrator's hooks", () => {
 
 test.each(managed)("%s: adding twice is adding once, and removing leaves what was there", (source, one) => {
   for (const text of [undefined, ...(EXISTING[source] ?? [])]) {
-    const added = one.add(text, command);
+    const added = one.add(text, command, FOLDER);
     expect(one.registered(added).length).toBeGreaterThan(4);
-    expect(one.add(added, command)).toBe(added);
+    expect(one.add(added, command, FOLDER)).toBe(added);
     const left = one.remove(added);
     expect(left?.replace(/\r?\n$/, "")).toBe(text?.replace(/\r?\n$/, ""));
     expect(left === undefined ? [] : one.registered(left)).toEqual([]);
@@ -40,23 +45,30 @@ test.each(managed)("%s: adding twice is adding once, and removing leaves what wa
 
 test("codex: hooks of others are not mixed with ours", async () => {
   const [, codex] = managed.find(([source]) => source === "codex") ?? [];
-  expect(() => codex?.add('[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = "audit"\n', command)).toThrow(
+  expect(() => codex?.add('[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = "audit"\n', command, FOLDER)).toThrow(
     /has hooks already/,
   );
-  expect(() => codex?.add('[hooks]\nmanaged_dir = "/x"\n', command)).toThrow(/has hooks already/);
-  expect(() => codex?.add("not toml", command)).toThrow(/not valid TOML/);
+  expect(() => codex?.add('[hooks]\nmanaged_dir = "/x"\n', command, FOLDER)).toThrow(/has hooks already/);
+  expect(() => codex?.add("not toml", command, FOLDER)).toThrow(/not valid TOML/);
 });
 
-test.each([
-  "/var/cache/npm/_npx/5f1e/node_modules/openhook-otel/dist/openhook-otel.cjs",
-  "/var/cache/pnpm/dlx/5f1e/node_modules/openhook-otel/dist/openhook-otel.cjs",
-  "/tmp/bunx-0-openhook-otel@latest/node_modules/openhook-otel/dist/openhook-otel.cjs",
-])("a program in a cache is not registered for all users: %s", async (programPath) => {
-  const places = placesOf({ env: {}, home: "/nowhere", platform: "linux" });
-  const { context, out } = contextAt(places, { programPath });
-  for (const print of [true, false]) {
-    const enabled = enableManaged([], { print, hookSource: "" }, context, { list: allAgents, find: findAgent });
-    await expect(enabled).rejects.toThrow(/a cache that may be emptied at any time: install the package first/);
-  }
-  expect(out()).toBe("");
+test("on macOS the program is in a folder of root's, which every shell finds in the line", async () => {
+  const [, claude] = managed.find(([source]) => source === "claude-code") ?? [];
+  const card = await findAgent("claude-code");
+  if (claude === undefined || card === undefined) throw new Error("not found");
+  const text = withHooks({ agent: card, managed: claude, path: "/x", text: undefined }, "darwin");
+  const line: string = JSON.parse(text).hooks.SessionEnd[0].hooks[0].command;
+  expect(line).toMatch(/^h='\/Library\/Application Support\/openhook-otel\/hook';/);
+  expect(claude.registered(text)).toContain("SessionEnd");
+  expect(execFileSync("sh", ["-c", line], { input: "{}", encoding: "utf8" })).toBe("");
+});
+
+test("Node that other users cannot run is refused with the command to type", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "openhook-node-"));
+  onTestFinished(() => removeFolder(folder));
+  const nodePath = join(folder, "node");
+  writeFileSync(nodePath, "", { mode: 0o700 });
+  const problem = await unusableNode({ nodePath, programPath: "/opt/x.cjs" });
+  expect(problem).toMatch(/^all users' hooks would start \S+node, but .*; .*: \S+node \/opt\/x\.cjs enable --managed$/);
+  expect(await unusableNode({ nodePath: join(folder, "gone"), programPath: "/opt/x.cjs" })).toContain("does not exist");
 });

@@ -1,15 +1,18 @@
-// A machine of an administrator, as root in its own mount namespace: /etc and /usr/local are copies that end with the test.
+// A machine of an administrator, as root in a mount namespace: /etc, /usr/local and /root are copies that end with the test.
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { ensureBuilt, PROGRAM } from "../support/program.ts";
-import { copyProgram } from "../support/program-copy.ts";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { installPackage } from "../support/installed-package.ts";
+import { ensureBuilt, PROGRAM, ROOT } from "../support/program.ts";
 import { removeFolder } from "../support/remove.ts";
 
 /** Mounts and other users need root, as in CI. */
 const isRoot = process.geteuid?.() === 0 && process.platform === "linux";
+/** It starts the program fifty times. */
+vi.setConfig({ testTimeout: 300_000 });
+
 let folder: string;
 beforeAll(async () => {
   await ensureBuilt();
@@ -18,10 +21,14 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => removeFolder(folder));
 
-/** The program installed for all users, and two users with homes of their own. */
+const { version: OLD }: { version: string } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+const NEW = "999.0.0";
+const AT = "/usr/local/lib/openhook-otel";
+
+/** Two versions of the package as npx has them in its cache, and two users. */
 function prepare(): void {
-  copyProgram(folder);
-  for (const name of ["etc", "etc-work", "usr", "usr-work"]) mkdirSync(join(folder, name));
+  installPackage(join(folder, "old"));
+  installPackage(join(folder, "new"), NEW);
   for (const [name, uid] of USERS) {
     const home = join(folder, name);
     mkdirSync(home, { mode: 0o700 });
@@ -37,44 +44,57 @@ const USERS = [
 
 /** Prints one line of JSON or text per step, after `## name`. */
 const STEPS = `set -eu
-cd "$1"; node=$2
+cd "$1"; version=$3
 mount -t tmpfs -o mode=755 tmpfs /mnt
 mkdir -p /mnt/etc /mnt/ework /mnt/usr /mnt/uwork
 mount -t overlay -o lowerdir=/etc,upperdir=/mnt/etc,workdir=/mnt/ework overlay /etc
 mount -t overlay -o lowerdir=/usr/local,upperdir=/mnt/usr,workdir=/mnt/uwork overlay /usr/local
-mkdir -p /usr/local/lib/openhook-test /etc/openhook-otel
-cp -r lib/. /usr/local/lib/openhook-test/
-chown -R 0:0 /usr/local/lib/openhook-test; chmod -R go+rX-w /usr/local/lib/openhook-test
-cp "$(readlink -f "$node")" /usr/local/lib/openhook-test/node; node=/usr/local/lib/openhook-test/node
-program=/usr/local/lib/openhook-test/openhook-otel/dist/openhook-otel.cjs
-find /etc /usr/local/lib -newer steps.sh -type f | sort > before
+mkdir -p /mnt/bin; cp "$(readlink -f "$2")" /mnt/bin/node
+mount -t tmpfs -o mode=700 tmpfs /root
+mkdir -p /root/.nvm/bin /root/.npm/_npx /usr/local/bin; cp /mnt/bin/node /root/.nvm/bin/node
+cp -r old new /root/.npm/_npx; chown -R 0:0 /root/.npm; chmod 755 /usr/local /usr/local/bin /usr/local/lib
+rm -f /usr/local/bin/node; cp /mnt/bin/node /usr/local/bin/node; node=/usr/local/bin/node
+old=/root/.npm/_npx/old/node_modules/openhook-otel/dist/openhook-otel.cjs
+new=/root/.npm/_npx/new/node_modules/openhook-otel/dist/openhook-otel.cjs
+at=/usr/local/lib/openhook-otel; program=$at/$version/dist/openhook-otel.cjs
 as() { # name uid: as this user, with nothing of root's environment
   who=$1 uid=$2; shift 2
   setpriv --reuid "$uid" --regid "$uid" --clear-groups env -i HOME="$PWD/$who" PATH=/usr/bin:/bin "$@"
 }
 say() { echo "## $1"; }
-mkdir -p /etc/codex /etc/gemini-cli
+mkdir -p /etc/codex /etc/gemini-cli /etc/openhook-otel
 printf 'allowed_sandbox_modes = ["read-only"] # ours\\n' > /etc/codex/requirements.toml
 printf '{ "ui": { "theme": "corporate" } }\\n' > /etc/gemini-cli/settings.json
 printf '{ "allowManagedHooksOnly": true }\\n' > before.json
 mkdir -p /etc/claude-code; cp before.json /etc/claude-code/managed-settings.json
 echo '{ "capture": "none", "locked": ["capture"] }' > /etc/openhook-otel/config.json
 cp /etc/codex/requirements.toml codex.before; cp /etc/gemini-cli/settings.json gemini.before
-say blocked; as ada 61101 sh -c 'mkdir -p ~/.claude && cd ~ && '"$node $program enable claude-code; $node $program status" || true
-say notroot; as ada 61101 "$node" "$program" enable --managed 2>&1 || true
-say print; as ada 61101 "$node" "$program" enable --managed --print
-say enable; "$node" "$program" enable --managed
-say again; "$node" "$program" enable --managed
+users=old/node_modules/openhook-otel/dist/openhook-otel.cjs # as a user has installed it
+say blocked; as ada 61101 sh -c 'mkdir -p ~/.claude && cd ~ && '"$node $PWD/$users enable claude-code; $node $PWD/$users status" || true
+say notroot; as ada 61101 "$node" "$users" enable --managed 2>&1 || true
+say dryrun; "$node" "$old" enable --managed --dry-run 2>&1 || true
+say print; as ada 61101 "$node" "$users" enable --managed --print
+say nvm; /root/.nvm/bin/node "$old" enable --managed 2>&1 || true
+chmod 777 /usr/local/lib
+say open; "$node" "$old" enable --managed 2>&1 || true
+chmod 755 /usr/local/lib; touch /usr/local/lib/node-marker; ls -A "$at" /etc/cursor 2>&1 || true
+say enable; (umask 077; "$node" "$old" enable --managed)
+say again; "$node" "$old" enable --managed
+rm -r /root/.npm/_npx/old
 say claude; cat /etc/claude-code/managed-settings.d/openhook-otel.json
 say codex; cat /etc/codex/requirements.toml
-say modes; stat -c '%a %u %n' /usr/local/lib/openhook-otel/hook /usr/local/lib/openhook-otel/hook.conf /etc/claude-code/managed-settings.d/openhook-otel.json /etc/cursor/hooks.json
-line='h=/usr/local/lib/openhook-otel/hook;[ ! -x "$h" ]||exec "$h" claude-code'
-for user in "ada 61101" "bea 61102"; do
-  set -- $user
+say modes; stat -c '%a %u %n' $at/hook $at/hook.conf /etc/claude-code/managed-settings.d/openhook-otel.json /etc/cursor/hooks.json
+find $at /etc/cursor /etc/claude-code ! -user 0 -o -perm /022 -o ! -perm -004 -o -type d ! -perm -005
+line="h=$at/hook;[ ! -x \\"\\$h\\" ]||exec \\"\\$h\\" claude-code"
+session() { # name uid session: its events
   for event in SessionStart UserPromptSubmit SessionEnd; do
-    printf '{"session_id":"of-%s","hook_event_name":"%s","cwd":"/tmp","prompt":"s3cret of %s","source":"startup","reason":"other"}' "$1" "$event" "$1" |
+    printf '{"session_id":"%s","hook_event_name":"%s","cwd":"/tmp","prompt":"s3cret of %s","source":"startup","reason":"other"}' "$3" "$event" "$1" |
       as "$1" "$2" OPENHOOK_OTEL_HOME="$PWD/elsewhere" OPENHOOK_OTEL_DRAIN=off sh -c "$line"
   done
+}
+for user in "ada 61101" "bea 61102"; do
+  set -- $user
+  session "$1" "$2" "of-$1"
   say "drain-$1"; as "$1" "$2" "$node" "$program" drain --json
   say "sessions-$1"; as "$1" "$2" "$node" "$program" sessions --json
   say "set-$1"; as "$1" "$2" "$node" "$program" config set capture full 2>&1 || true
@@ -82,20 +102,51 @@ for user in "ada 61101" "bea 61102"; do
   say "doctor-$1"; as "$1" "$2" "$node" "$program" doctor --json || true
 done
 say elsewhere; ls elsewhere 2>/dev/null || echo none
-mv /usr/local/lib/openhook-otel/hook hook.away
+mv $at/hook hook.away
 say broken; as ada 61101 "$node" "$program" doctor --json || true; as ada 61101 "$node" "$program" status || true
-mv hook.away /usr/local/lib/openhook-otel/hook
-say disable; "$node" "$program" disable --managed
+mv hook.away $at/hook
+chmod o+w $at/hook
+say writable; as ada 61101 "$node" "$program" doctor --json || true
+
+say update; as bea 61102 sh -c 'echo $$; exec "$@"' sh "$node" "$program" view --print-url > viewing &
+until grep -q http viewing; do sleep 0.1; done
+(for n in 1 2 3 4 5 6 7 8; do session bea 61102 "during-$n"; done) & sessions=$!
+"$node" "$new" enable --managed; wait $sessions
+say updated; cat $at/hook.conf; stat -c '%a %u %n' $at/hook; as ada 61101 "$node" "$program" doctor --json || true
+touch -d '2 hours ago' "$at/$version" $at/999.0.0
+"$node" "$new" enable --managed > log
+say running; ls -A $at
+kill "$(head -n 1 viewing)"; wait
+touch -d '2 hours ago' $at/999.0.0; "$node" "$new" enable --managed > log
+say removed; ls -A $at
+program=$at/999.0.0/dist/openhook-otel.cjs
+say drain-during; as bea 61102 "$node" "$program" drain --json
+say doctor-root; "$node" "$program" doctor --json || true
+chmod 700 $at/999.0.0
+say private; as ada 61101 "$node" "$users" doctor --json || true
+"$node" "$new" enable --managed > log
+say repaired; cat $at/hook.conf; "$node" $PWD/$users enable --managed > log
+say downgraded; cat $at/hook.conf; as ada 61101 "$node" "$users" doctor --json || true
+
+cp -a $at at.copy
+echo mine > $at/administrators.txt
+say one; "$node" "$new" disable --managed codex
+say disable; "$node" "$new" disable --managed
 say left; cmp /etc/codex/requirements.toml codex.before; cmp /etc/gemini-cli/settings.json gemini.before; cmp /etc/claude-code/managed-settings.json before.json
-ls /etc/claude-code/managed-settings.d /etc/cursor /usr/local/lib/openhook-otel 2>&1 || true
+ls /etc/claude-code/managed-settings.d /etc/cursor 2>&1 || true; ls -A $at
+rm -r $at; cp -a at.copy $at
+say leftover; as ada 61101 "$node" "$users" doctor --json || true; as ada 61101 "$node" "$users" uninstall --yes || true
+say leftover-root; "$node" "$new" doctor --json || true
+say last; "$node" "$new" disable --managed; ls -A /usr/local/lib | grep openhook || true
 say gone; echo '{}' | as bea 61102 sh -c "$line"; echo "exit $?"
+say data; as bea 61102 "$node" "$users" sessions --json
 `;
 
 const playedThrough = (): void => {
   prepare();
-  const out = execFileSync("unshare", ["-m", "sh", join(folder, "steps.sh"), folder, process.execPath], {
+  const out = execFileSync("unshare", ["-m", "sh", join(folder, "steps.sh"), folder, process.execPath, OLD], {
     encoding: "utf8",
-    timeout: 120_000,
+    timeout: 300_000,
     env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", HOME: "/root" },
   });
   const step = (name: string): string => out.split(`## ${name}\n`)[1]?.split(/^## /m)[0] ?? "";
@@ -106,9 +157,21 @@ const playedThrough = (): void => {
   expect(step("notroot")).toMatch(/run it as root \(sudo\), or add --print/);
   expect(step("print")).toMatch(/^==> \/etc\/cursor\/hooks\.json$/m);
   expect(step("print")).not.toContain("allowed_sandbox_modes");
+  expect(step("print")).toContain(`program='${AT}/${OLD}/dist/openhook-otel.cjs'`);
+  expect(step("print")).toMatch(/^# \/usr\/local\/lib\/openhook-otel\/hook: a copy of .*hook\.sh; mode 755$/m);
+  expect(step("dryrun")).toMatch(/--dry-run cannot be used with --managed: enable --managed --print shows the files/);
 
-  expect(step("enable").trim().split("\n")).toHaveLength(7);
+  // What users could not run, or could replace, is refused before anything is written
+  expect(step("nvm")).toMatch(
+    /hooks would start \/root\/\.nvm\/bin\/node, but they cannot enter \/root; .*: \/usr\/local\/bin\/node \S+ enable --managed$/m,
+  );
+  expect(step("open")).toMatch(/users other than root can write its folder \/usr\/local\/lib: chmod 755/);
+  expect(step("open")).not.toMatch(/hook\.conf|hooks\.json/);
+
+  expect(step("enable").match(/: enabled for all users in/g)).toHaveLength(7);
+  expect(step("enable")).toContain(`All users' hooks now use the copy of this program in ${AT}/${OLD}\n`);
   expect(step("again").match(/already enabled for all users/g)).toHaveLength(7);
+  expect(step("again")).toContain(`All users' hooks use the copy of this program in ${AT}/${OLD}\n`);
   expect(Object.keys(JSON.parse(step("claude")).hooks)).toContain("PostToolUseFailure");
   expect(step("codex")).toMatch(/^allowed_sandbox_modes = .* # ours\n# begin openhook-otel/);
   expect(step("modes")).toMatch(
@@ -127,7 +190,9 @@ const playedThrough = (): void => {
     expect(step(`doctor-${name}`)).toContain("registered for all users in /etc/codex/requirements.toml");
     expect(step(`doctor-${name}`)).not.toContain("switched off by");
     expect(step(`doctor-${name}`)).toContain("/etc/openhook-otel/config.json locks capture");
-    expect(step(`doctor-${name}`)).toContain("/usr/local/lib/openhook-otel/hook, for all users, starts drains with");
+    expect(step(`doctor-${name}`)).toContain(
+      `${AT}/hook, for all users, records an event and starts drains with ${AT}/${OLD}/dist/openhook-otel.cjs`,
+    );
   }
   expect(step("broken")).toMatch(
     /registered for all users, but \S+hook is missing or cannot be executed; ask the admin/,
@@ -136,9 +201,39 @@ const playedThrough = (): void => {
   // A repository's variable does not move the state
   expect(step("elsewhere")).toBe("none\n");
 
-  expect(step("disable").match(/no longer enabled for all users/g)).toHaveLength(7);
-  expect(step("left")).not.toMatch(/openhook-otel\.json|hooks\.json|hook\.conf/);
+  expect(step("writable")).toContain(`hooks for all users use ${AT}/hook, but users other than root can write it`);
+
+  // An update while hooks, and a process of the old version, run
+  expect(step("update")).toContain(`All users' hooks now use the copy of this program in ${AT}/${NEW}\n`);
+  expect(step("updated")).toContain(`program='${AT}/${NEW}/dist/openhook-otel.cjs'`);
+  expect(step("updated")).toMatch(/^755 0 \S+hook$/m);
+  expect(step("updated")).toContain(
+    `hooks for all users use ${NEW} (${AT}/${NEW}/dist/openhook-otel.cjs), and this is`,
+  );
+  expect(step("updated")).toContain(`hooks for all users do not use ${AT}/${OLD}`);
+  expect(step("running").split("\n")).toContain(OLD);
+  expect(step("removed").trim().split("\n").sort()).toEqual([NEW, "hook", "hook.conf"]);
+  expect(JSON.parse(step("drain-during"))).toMatchObject({ events: 24, problems: [] });
+  expect(step("doctor-root")).toContain(`${AT}/hook, for all users, records an event`);
+  expect(step("private")).toMatch(/is missing, or you cannot use it; ask the administrator to run enable --managed/);
+  expect(step("repaired")).toMatch(/program='\S+\/999\.0\.0-[0-9a-f]{8}\/dist\/openhook-otel\.cjs'/);
+  expect(step("downgraded")).toContain(`program='${AT}/${OLD}/dist/openhook-otel.cjs'`);
+  expect(step("downgraded")).toContain(`${AT}/hook, for all users, records an event`);
+
+  expect(step("one")).toMatch(/^The hook program stays for .*Claude Code/m);
+  expect(step("disable").match(/no longer enabled for all users/g)).toHaveLength(6);
+  expect(step("disable")).toContain("The hook program for all users is removed. What users have collected stays.");
+  expect(step("left")).not.toMatch(/openhook-otel\.json|hooks\.json/);
+  expect(step("left").trim().split("\n").at(-1)).toBe("administrators.txt");
+  expect(step("leftover")).toMatch(/has the hook program for all users, but no agent is enabled for all users/);
+  expect(step("leftover")).toContain("ask the administrator to run disable --managed");
+  expect(step("leftover")).toMatch(/^What serves all users stays \(\/usr\/local\/lib\/openhook-otel\): as root,/m);
+  expect(step("leftover-root")).toMatch(/no agent is enabled for all users/);
+  expect(step("last")).toBe(
+    "No agent was enabled for all users.\nThe hook program for all users is removed. What users have collected stays.\n",
+  );
   expect(step("gone")).toBe("exit 0\n");
+  expect(step("data")).toContain("of-bea");
 };
 
 const refused = (): void => {
@@ -148,5 +243,8 @@ const refused = (): void => {
 };
 
 if (isRoot)
-  test("hooks of two users are collected, each in its own store; policy holds; nothing is left", playedThrough);
+  test(
+    "hooks of two users are collected from a copy, also during an update; policy holds; nothing is left",
+    playedThrough,
+  );
 else test("without root, --managed is refused before anything is written", refused);

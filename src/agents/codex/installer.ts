@@ -18,7 +18,7 @@ export default {
   remove,
   registered,
   check,
-  managed: managedHooks((command) => registrationsFor(command), "/usr/local/lib/openhook-otel"),
+  managed: managedHooks((command) => registrationsFor(command)),
   detect: detectBy("codex", async (target) => [await codexHomeOf(target)]),
 } satisfies Installer;
 

@@ -10,19 +10,18 @@ import { eolOf, statementsOf } from "../shared/settings/toml-statements.ts";
  * end of the file; requirements that an administrator wrote stay as they are.
  *
  * @param eventsFor the events to register, with their commands and time limits
- * @param programFolder Codex requires a folder that exists
  */
 export const managedHooks = (
   eventsFor: (command: HookCommand) => readonly { readonly event: string; readonly entry: unknown }[],
-  programFolder: string,
 ): ManagedInstaller => ({
   path: () => REQUIREMENTS,
-  add(text, command) {
+  add(text, command, programFolder) {
     const others = withoutBlock(text ?? "");
     if (statementsOf(others).some(isHooks)) {
       throw new SettingsError("it has hooks already", "merge ours by hand: enable --managed --print shows them", 1, 1);
     }
     const eol = eolOf(others);
+    // Codex requires a folder that exists
     const block = [BEGIN, "[hooks]", `managed_dir = ${tomlString(programFolder)}`];
     for (const { event, entry } of eventsFor(command)) {
       block.push("", `[[hooks.${event}]]`, `[[hooks.${event}.hooks]]`);

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { UserError } from "../../context.ts";
 import { GROUPS } from "./groups.ts";
 import type { CommandSetup } from "./setup.ts";
 
@@ -38,7 +39,11 @@ export function addAgentCommands(
     .option("--print", "with --managed: print the files, e.g. for an MDM tool, and change nothing", false)
     .action(async (names: string[], { managed, print, ...options }) => {
       const [{ enableAndOffer, enableManaged }, lookup] = await Promise.all([import("../set-up.ts"), agentLookup()]);
-      if (managed) return done(enableManaged(names, { print, hookSource }, context, lookup));
+      if (managed) {
+        refuseWithManaged(options);
+        return done(enableManaged(names, { print, hookSource }, context, lookup));
+      }
+      if (print) throw new UserError("E_USAGE", "--print shows the files of --managed; for your settings: --dry-run");
       await done(enableAndOffer(names, { ...options, hookSource }, interruption, context, lookup));
     });
 
@@ -53,7 +58,10 @@ export function addAgentCommands(
     .option("--managed", "as root: what enable --managed registered for all users", false)
     .action(async (names: string[], { managed, ...options }) => {
       const [{ disable, disableManaged }, lookup] = await Promise.all([import("../set-up.ts"), agentLookup()]);
-      if (managed) return done(disableManaged(names, context, lookup));
+      if (managed) {
+        refuseWithManaged(options);
+        return done(disableManaged(names, context, lookup));
+      }
       await done(disable(names, options, context, lookup));
     });
 
@@ -89,6 +97,22 @@ export function addAgentCommands(
 }
 
 // --- internal ---
+
+/** Somebody who asks for a dry run must not get changes. @throws UserError */
+function refuseWithManaged(options: {
+  readonly dryRun: boolean;
+  readonly scope?: string;
+  readonly statusline?: boolean;
+}) {
+  const given = options.dryRun
+    ? "--dry-run"
+    : options.scope !== undefined
+      ? "--scope"
+      : options.statusline && "--statusline";
+  if (!given) return;
+  const instead = options.dryRun ? ": enable --managed --print shows the files" : "";
+  throw new UserError("E_USAGE", `${given} cannot be used with --managed${instead}`);
+}
 
 async function agentLookup() {
   const { allAgents, findAgent } = await import("../../agents/registry.ts");

@@ -1,27 +1,27 @@
-import { execFile } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join, parse } from "node:path";
+import { readFile } from "node:fs/promises";
 import { isOurCommand } from "../../agents/shared/settings/settings.ts";
 import { windowsLine } from "../../agents/shared/settings/windows-line.ts";
 import type { Context } from "../../context.ts";
-import { parseInboxFile } from "../../intake/inbox-file.ts";
 import { messageOf } from "../../model/error-message.ts";
 import { suggest } from "../../model/suggest.ts";
 import { isHookCurrent, onWindows } from "../../registration/hook-program.ts";
 import { brokenHook } from "../status/hook.ts";
-import { MANAGED_HOOK, managedHookConf } from "../status/managed-hook.ts";
 import type { Status } from "../status/shape.ts";
 import { broken, type Finding, inArea } from "./finding.ts";
+import { managedHookFindings } from "./managed.ts";
+import { type Trial, tryHook } from "./try-hook.ts";
 import { argumentsOf, windowsShells } from "./windows-shells.ts";
 
 /** Whether the installed hook program is there, current, and records an event without printing anything. */
 export async function* hookFindings(status: Status, context: Context, hookSource: string): AsyncGenerator<Finding> {
   const { ok, remark, broken: brokenFinding } = inArea("hook");
   const isWanted = isHookWanted(status);
-  if (status.agents.some(({ managed }) => managed !== null)) yield* managedHookFindings(hookSource);
-  else if (!isWanted && !status.hook.installed) return yield ok("not installed: no agent is enabled");
-  if (!isWanted && !status.hook.installed) return;
+  const isManaged = status.agents.some(({ managed }) => managed !== null);
+  yield* managedHookFindings(isManaged, context, hookSource);
+  if (!isWanted && !status.hook.installed) {
+    if (!isManaged) yield ok("not installed: no agent is enabled");
+    return;
+  }
   const problems = isWanted ? brokenHook(status.hook, true, context) : [];
   if (problems.length > 0) return yield* broken("hook", problems);
   let failure: string | undefined;
@@ -30,10 +30,7 @@ export async function* hookFindings(status: Status, context: Context, hookSource
   const stale = new Map<string, string>();
   try {
     for (const start of await startsOf(status, context)) {
-      // Beside the agents' events; a folder for temporary files may not exist
-      const near = join(context.places.stateDir, "doctor-");
-      const folder = await mkdtemp(near).catch(() => mkdtemp(join(tmpdir(), "doctor-")));
-      const problem = await tryHook(start, context, folder);
+      const problem = await tryHook(start, context);
       if (problem !== undefined && start.agent !== undefined) stale.set(start.agent, problem);
       else failure ??= problem;
       if (start.shell !== undefined) tried.add(start.shell);
@@ -64,36 +61,15 @@ export async function* hookFindings(status: Status, context: Context, hookSource
   }
 }
 
-/** The hook for all users. What keeps it from running is reported with the agents. */
-async function* managedHookFindings(hookSource: string): AsyncGenerator<Finding> {
-  const { ok, remark } = inArea("hook");
-  const [bytes, shipped] = await Promise.all(
-    [MANAGED_HOOK, hookSource].map((path) => readFile(path).catch(() => undefined)),
-  );
-  if (bytes === undefined) return;
-  if (shipped !== undefined && !bytes.equals(shipped)) {
-    yield remark(`${MANAGED_HOOK} is from another version`, "ask the administrator to run enable --managed");
-  } else yield ok(`${MANAGED_HOOK}, for all users, starts drains with ${(await managedHookConf()).program}`);
-}
-
 /** True if an agent is configured to run our hook, so that it must be installed. */
 export const isHookWanted = ({ agents }: Pick<Status, "agents">): boolean =>
   agents.some(({ registrations }) => registrations.some(({ state, recorded }) => state === "enabled" || recorded));
 
 // --- internal ---
 
-/** The intake reads for at most 5 s. */
-const HOOK_TIMEOUT_MS = 8000;
-
-interface Start {
-  /** The shell, if there is one. */
-  readonly shell?: string;
+interface Start extends Trial {
   /** The agent whose settings contain the line, if they are not what `enable` would write now. */
   readonly agent?: string;
-  readonly program: string;
-  /** @param folder the state directory to use */
-  args(folder: string): readonly string[];
-  readonly windowsVerbatimArguments?: boolean;
 }
 
 /** How agents start the program: on Windows by the registered lines, in each shell that agents use and that is there. */
@@ -147,53 +123,4 @@ function linesIn(text: string): readonly string[] {
       return [];
     }
   });
-}
-
-/**
- * Sends one event through the installed hook into a separate state directory, which no drain reads.
- *
- * @param folder that directory; removed afterwards
- * @returns what went wrong
- */
-async function tryHook(start: Start, { places, env }: Context, folder: string): Promise<string | undefined> {
-  const by = start.shell === undefined ? "" : `in ${start.shell} `;
-  try {
-    const hookEnv = {
-      ...env,
-      HOME: env["HOME"] ?? places.home,
-      // For a hook from a version without --trial
-      OPENHOOK_OTEL_HOME: folder,
-      OPENHOOK_OTEL_DRAIN: "off",
-    };
-    const problem = await new Promise<string | undefined>((done) => {
-      const options = {
-        env: hookEnv,
-        // Not in the current folder or below, which a repository may control
-        cwd: parse(folder).root,
-        timeout: HOOK_TIMEOUT_MS,
-        killSignal: "SIGKILL",
-        windowsHide: true,
-        ...(start.windowsVerbatimArguments === true && { windowsVerbatimArguments: true }),
-      } as const;
-      const child = execFile(start.program, [...start.args(folder)], options, (error, stdout, stderr) => {
-        if (error !== null) done(`${by}it failed (${error.killed ? "timed out" : (error.code ?? error.signal)})`);
-        else
-          done(
-            stdout === "" && stderr === ""
-              ? undefined
-              : `${by}it printed something, which some agents show their model`,
-          );
-      });
-      child.stdin?.on("error", () => {});
-      child.stdin?.end("{}");
-    });
-    if (problem !== undefined) return problem;
-    const [name] = await readdir(join(folder, "inbox")).catch(() => []);
-    if (name === undefined) return `${by}no event was written`;
-    const file = parseInboxFile(await readFile(join(folder, "inbox", name)), 0);
-    const isWhole = file.ok && file.facts.source === "doctor" && file.end === "whole";
-    return isWhole ? undefined : `${by}the event that it wrote is incomplete`;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
 }

@@ -8,11 +8,14 @@ import type { Status } from "../status/shape.ts";
 import { type Finding, inArea } from "./finding.ts";
 
 /** Whether hooks use this version of the program, and from a place that lasts. */
-export async function* installedFindings({ hook }: Status, context: Context): AsyncGenerator<Finding> {
+export async function* installedFindings({ hook, agents }: Status, context: Context): AsyncGenerator<Finding> {
   const { ok, remark } = inArea("version");
   const { places, programPath } = context;
   const { program, version } = hook;
-  if (program === null) return yield ok(`this is ${VERSION}; hooks use none, no agent is enabled`);
+  if (program === null) {
+    const isManaged = agents.some(({ managed }) => managed !== null);
+    return yield ok(`this is ${VERSION}${isManaged ? "" : "; hooks use none, no agent is enabled"}`);
+  }
   const fix = `${suggest("doctor --fix")} makes them use this one`;
   const used = version ?? "an unknown version";
   if (isCopy(program, places)) {

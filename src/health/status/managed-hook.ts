@@ -1,25 +1,37 @@
 import { constants } from "node:fs";
-import { join } from "node:path";
+import { ownUid } from "../../config/file-owner.ts";
+import { suggest } from "../../model/suggest.ts";
 import { type HookConf, readHookConf } from "../../registration/hook-conf.ts";
-import { MANAGED_FOLDER } from "../../registration/managed.ts";
+import { managedConfPathOf, managedHookOf } from "../../registration/managed-places.ts";
 import { isAccessible } from "./files.ts";
 
-/** The hook program that an administrator installed for all users. */
-export const MANAGED_HOOK = join(MANAGED_FOLDER, "hook");
+/** Only root can repair or remove what serves all users. */
+export function asRoot(command: string, platform: NodeJS.Platform): string {
+  return ownUid(platform) === 0 ? suggest(command) : `ask the administrator to run ${command}`;
+}
 
-/** Why hooks that are registered for all users would not work for this user, with the remedy. Only root can repair it. */
-export async function brokenManagedHook(): Promise<readonly string[]> {
-  const remedy = "ask the administrator to run enable --managed";
-  if (!(await isAccessible(MANAGED_HOOK, constants.X_OK))) {
-    return [`it is registered for all users, but ${MANAGED_HOOK} is missing or cannot be executed; ${remedy}`];
+/** Why hooks that are registered for all users would not work for this user, with the remedy. */
+export async function brokenManagedHook(platform: NodeJS.Platform): Promise<readonly string[]> {
+  const hook = managedHookOf(platform);
+  const remedy = asRoot("enable --managed", platform);
+  if (!(await isAccessible(hook, constants.X_OK))) {
+    return [`it is registered for all users, but ${hook} is missing or cannot be executed; ${remedy}`];
   }
-  const conf = await managedHookConf();
-  for (const path of [conf.node, conf.program]) {
-    if (path !== null && (await isAccessible(path, constants.R_OK))) continue;
-    return [`hooks for all users cannot start a drain: ${path ?? `${MANAGED_HOOK}.conf`} is missing; ${remedy}`];
+  const { node, program } = await managedHookConf(platform);
+  for (const [path, mode] of [
+    [node, constants.X_OK],
+    [program, constants.R_OK],
+  ] as const) {
+    if (path !== null && (await isAccessible(path, mode))) continue;
+    const what =
+      path === null
+        ? `${managedConfPathOf(platform)} is missing or damaged`
+        : `${path} is missing, or you cannot use it`;
+    return [`hooks for all users cannot start a drain: ${what}; ${remedy}`];
   }
   return [];
 }
 
 /** What it starts drains with. */
-export const managedHookConf = (): Promise<HookConf> => readHookConf(`${MANAGED_HOOK}.conf`);
+export const managedHookConf = (platform: NodeJS.Platform): Promise<HookConf> =>
+  readHookConf(managedConfPathOf(platform));

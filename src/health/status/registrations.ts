@@ -68,7 +68,10 @@ async function blockedBy(
   const ofManaged =
     managed === null
       ? []
-      : [...(await brokenManagedHook()), ...(await findingsOf([managed], context.cwd, installer, context))];
+      : [
+          ...(await brokenManagedHook(context.platform)),
+          ...(await findingsOf([managed], context.cwd, installer, context)),
+        ];
   if (managed !== null && ofManaged.length === 0) return [];
   return [...new Set([...ofManaged, ...registrations.flatMap(({ blocked }) => blocked)])];
 }

@@ -1,9 +1,9 @@
 import { suggest } from "../../model/suggest.ts";
+import { managedHookOf } from "../../registration/managed-places.ts";
 import { count, duration, localTime, megabytes, plural } from "../../text/figures.ts";
 import { clip, type Piece, printable, type Terminal, wrapped } from "../../text/terminal.ts";
 import { VERSION } from "../../version.ts";
 import { retryInWords } from "./inbox.ts";
-import { MANAGED_HOOK } from "./managed-hook.ts";
 import { whereOf } from "./registrations.ts";
 import type { Status } from "./shape.ts";
 
@@ -70,7 +70,8 @@ function agentLines({ agents }: Status): readonly string[] {
 }
 
 function hookLine({ hook, agents }: Status): string {
-  if (!hook.installed && agents.some(({ managed }) => managed !== null)) return `${MANAGED_HOOK}, for all users`;
+  if (!hook.installed && agents.some(({ managed }) => managed !== null))
+    return `${managedHookOf(process.platform)}, for all users`;
   if (!hook.installed) return "not installed";
   return `${hook.path}${hook.executable ? "" : " (cannot be executed)"}`;
 }

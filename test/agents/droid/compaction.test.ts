@@ -13,7 +13,7 @@ const payload = {
 };
 
 test("the installer registers compactions", () => {
-  const text = droid.managed?.add("{}", ({ source }) => `/opt/openhook-otel/hook ${source}`);
+  const text = droid.managed?.add("{}", ({ source }) => `/opt/openhook-otel/hook ${source}`, "/opt/openhook-otel");
   expect(Object.keys(JSON.parse(text ?? "{}").hooks)).toContain("PreCompact");
 });
 
