@@ -60,7 +60,7 @@ test("on macOS the program is in a folder of root's, which every shell finds in 
   const line: string = JSON.parse(text).hooks.SessionEnd[0].hooks[0].command;
   expect(line).toMatch(/^h='\/Library\/Application Support\/openhook-otel\/hook';/);
   expect(claude.registered(text)).toContain("SessionEnd");
-  expect(execFileSync("sh", ["-c", line], { input: "{}", encoding: "utf8" })).toBe("");
+  expect(execFileSync("sh", ["-c", line], { stdio: ["ignore", "pipe", "pipe"], encoding: "utf8" })).toBe("");
 });
 
 test("Node that other users cannot run is refused with the command to type", async () => {
