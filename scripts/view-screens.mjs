@@ -1,112 +1,148 @@
-// node scripts/view-screens.mjs <folder> [name…]: screenshots of every view of `openhook-otel view`, light and dark, wide and
-// narrow, with recorded sessions and one of 10,000 spans. For manual review; tests check the page itself.
+// node scripts/view-screens.mjs <folder> [name…]: screenshots of every view of `openhook-otel view` and of an exported file,
+// light and dark, from a phone to a very wide screen and at 200 % zoom. For manual review; tests check the page itself.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
-import { collect, collectLong, drain } from "../test/view/collected.mjs";
+import { collect, collectLong, drain, runProgram } from "../test/view/collected.mjs";
+import { collectTwoWeeks, startSessions } from "../test/view/two-weeks.mjs";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const dist = process.env.OPENHOOK_DIST ?? join(ROOT, "dist");
 const [folder = "view-screens", ...only] = process.argv.slice(2);
 mkdirSync(folder, { recursive: true });
 
+const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 const LOOKS = [
-  { look: "light", colorScheme: "light", viewport: { width: 1440, height: 900 } },
-  { look: "dark", colorScheme: "dark", viewport: { width: 1440, height: 900 } },
-  { look: "phone", colorScheme: "light", viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
-  { look: "phone-dark", colorScheme: "dark", viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
+  { look: "390", colorScheme: "light", ...phone },
+  { look: "390-dark", colorScheme: "dark", ...phone },
+  { look: "768", colorScheme: "light", viewport: { width: 768, height: 1024 } },
+  { look: "1280", colorScheme: "light", viewport: { width: 1280, height: 800 } },
+  { look: "1280-dark", colorScheme: "dark", viewport: { width: 1280, height: 800 } },
+  { look: "2560", colorScheme: "light", viewport: { width: 2560, height: 1300 } },
+  // A browser window of 1280 x 800 at 200 %
+  { look: "200-percent", colorScheme: "dark", viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 },
 ];
 
-const recorded = mkdtempSync(join(tmpdir(), "view-screens-"));
-const empty = mkdtempSync(join(tmpdir(), "view-screens-"));
+/** A session with subagents, of the recordings. */
+const NESTED = "a79b3a9f";
+const FAILED = "64edee75";
+
+const homes = { weeks: makeHome(), recorded: makeHome(), empty: makeHome() };
 const servers = [];
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
   args: ["--no-sandbox"],
 });
 try {
-  collect(recorded, dist);
-  const long = collectLong(recorded, dist, { spans: 10_000 });
-  drain(recorded, dist);
-  const address = await view(recorded);
-  const nothing = await view(empty);
+  collectTwoWeeks(homes.weeks, dist);
+  collect(homes.recorded, dist);
+  const long = collectLong(homes.recorded, dist, { spans: 10_000 });
+  drain(homes.recorded, dist);
+  const exported = join(homes.recorded, "session.html");
+  runProgram(homes.recorded, dist, ["export", NESTED, "--output", exported]);
+  const [weeks, recorded, empty] = await Promise.all(Object.values(homes).map(view));
   for (const { look, ...options } of LOOKS) {
-    const context = await browser.newContext({ ...options, deviceScaleFactor: 1 });
+    startSessions(homes.weeks, dist);
+    const context = await browser.newContext({ deviceScaleFactor: 1, ...options });
     const page = await context.newPage();
     page.on("console", (message) => console.error(look, message.type(), message.text()));
     page.on("pageerror", (error) => console.error(look, error));
-    await page.goto(address);
-    const home = page.url();
-    const shoot = async (name, go) => {
+    const shoot = async (name, go, { fullPage = false } = {}) => {
       if (only.length > 0 && !only.includes(name)) return;
       await go();
-      await page.waitForTimeout(400);
-      await page.screenshot({ path: join(folder, `view-${name}-${look}.png`) });
-    };
-    const at = (hash) => async () => {
-      await page.goto(`${home}#/${hash}`);
-      await page.waitForSelector("h1");
-    };
-    const session = (name) => async () => {
-      await at("sessions")();
-      await page.goto(`${home}#/sessions?text=${name}`);
       await page.waitForTimeout(500);
-      await page.locator(".sessions a").first().click();
-      await page.waitForSelector(".row");
+      await page.screenshot({ path: join(folder, `${name}-${look}.png`), fullPage });
+      const wide = await page.evaluate("document.documentElement.scrollWidth");
+      if (wide > options.viewport.width) console.error(`${name}-${look}: ${wide} px wide`);
     };
-    await shoot("sessions", at("sessions"));
-    await shoot("filtered", at("sessions?errors=1&agent=claude-code"));
-    await shoot("none", at("sessions?text=nowhere-at-all"));
-    await shoot("session", session("a79b3a9f"));
+    const at = (address, hash, selector) => async () => {
+      await page.goto(`${address}#/${hash}`);
+      await page.waitForSelector(selector);
+    };
+    const whole = { fullPage: true };
+    const enter = async (link) => {
+      await page.goto(link);
+      return page.url().split("#")[0];
+    };
+
+    const machine = await enter(weeks);
+    await shoot("home", at(machine, "home", ".running .busy"), whole);
+    await shoot("sessions", at(machine, "sessions", ".sessions"));
+    await shoot("filtered", at(machine, "sessions?errors=1&agent=claude-code", ".sessions"));
+    await shoot("none", at(machine, "sessions?text=nowhere-at-all", ".placeholder"));
+    await shoot("changes", at(machine, "changes", ".changes"), whole);
+    await shoot(
+      "change-open",
+      async () => {
+        await at(machine, "changes?by=commit", ".changes")();
+        await page.locator(".changes button[aria-expanded]").first().click();
+      },
+      whole,
+    );
+    await shoot("usage", at(machine, "usage", ".chart canvas"), whole);
+    await shoot("usage-agent", at(machine, "usage?by=repository&range=7&unit=hour", ".chart canvas"), whole);
+    await shoot("tools", at(machine, "tools", ".figures"), whole);
+    await shoot("running", async () => {
+      await at(machine, "home", ".running .busy a")();
+      await page.locator(".running .busy a").click();
+      await page.waitForSelector(".findings li, .unknowns, .stack");
+    });
+
+    const few = await enter(recorded);
+    const session = (name) => async () => {
+      await at(few, `sessions?text=${name}`, ".sessions a")();
+      await page.waitForFunction(`document.querySelectorAll(".sessions tbody tr").length === 1`);
+      await page.locator(".sessions a").click();
+      await page.waitForSelector(".findings li");
+    };
+    await shoot("session", session(NESTED));
+    await shoot("failed", session(FAILED));
     await shoot("details", async () => {
-      await session("a79b3a9f")();
+      await session(NESTED)();
       await page.locator(".row.model_call").nth(1).click();
       await page.waitForSelector(".attributes");
     });
-    await shoot("long", at(`session?source=claude-code&id=${long}`));
+    const press = async (...keys) => {
+      await page.locator("#waterfall").focus();
+      for (const key of keys) await page.keyboard.press(key);
+    };
+    await shoot("long", at(few, `session?source=claude-code&id=${long}`, ".findings li"));
     await shoot("long-zoomed", async () => {
-      await page.waitForSelector(".row");
-      await page.locator("#waterfall").focus();
-      for (const key of ["n", "n", "n", "z", "-", "-", "-", "-"]) await page.keyboard.press(key);
-    });
-    await shoot("long-fit", async () => {
-      await page.waitForSelector(".row");
-      await page.locator("#waterfall").focus();
-      for (const key of ["0", "Home", "PageDown", "PageDown", "n", "f"]) await page.keyboard.press(key);
-      await page.waitForTimeout(200);
-      await page.keyboard.press("f");
+      await at(few, `session?source=claude-code&id=${long}`, ".findings li")();
+      await press("n", "n", "n", "z", "-", "-", "-", "-");
     });
     await shoot("long-details", async () => {
-      await page.waitForSelector(".row");
-      await page.keyboard.press("Enter");
+      await at(few, `session?source=claude-code&id=${long}`, ".findings li")();
+      await press("n", "Enter");
       await page.waitForSelector(".attributes");
     });
     await shoot("long-search", async () => {
-      await at("sessions")();
-      await at(`session?source=claude-code&id=${long}`)();
-      await page.waitForSelector(".row");
-      await page.fill(".toolbar input[type=search]", "tracker");
+      await at(few, "sessions", ".sessions")();
+      await at(few, `session?source=claude-code&id=${long}`, ".findings li")();
+      await page.getByLabel("Search spans").fill("tracker failed");
+      await page.getByLabel("Search spans").press("Enter");
     });
-    await shoot("usage", at("usage"));
-    await shoot("usage-agent", at("usage?by=agent&range=7&unit=hour"));
-    await shoot("tools", at("tools"));
-    await shoot("gone", async () => {
-      await page.goto(`${home}#/session?source=unknown&id=none`);
-      await page.waitForSelector(".placeholder.error");
-    });
-    await shoot("nothing", async () => {
-      await page.goto(nothing);
-      await page.waitForSelector(".placeholder");
+    await shoot("gone", at(few, "session?source=unknown&id=none", ".placeholder.error"));
+
+    const nothing = await enter(empty);
+    await shoot("nothing", at(nothing, "home", ".placeholder"));
+    await shoot("exported", async () => {
+      await page.goto(pathToFileURL(exported).href);
+      await page.waitForSelector(".findings li");
     });
     await context.close();
   }
 } finally {
   await browser.close();
   for (const server of servers) server.kill("SIGINT");
-  for (const home of [recorded, empty]) rmSync(home, { recursive: true, force: true });
+  for (const home of Object.values(homes)) rmSync(home, { recursive: true, force: true });
+}
+
+function makeHome() {
+  return mkdtempSync(join(tmpdir(), "view-screens-"));
 }
 
 /** Starts `openhook-otel view`. @returns the address that it prints */

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { streamSSE } from "hono/streaming";
 import { DIMENSIONS } from "../report/query.ts";
+import { type SessionView, viewOf } from "../report/session-view.ts";
 import { type Database, StoreError } from "../store/database.ts";
 import { readStore } from "../store/read-only.ts";
 import type { StoredSession } from "../store/sessions.ts";
@@ -17,9 +18,18 @@ import { listSessions } from "./list.ts";
 import type { LiveDrains } from "./live-drains.ts";
 import { promptAdder } from "./prompts.ts";
 import { BadRequest, queryParams } from "./query-params.ts";
+import { KnownBody, RecentDocuments, Tagged } from "./recent-documents.ts";
 import { searchSpans } from "./search-spans.ts";
 import type { Changes } from "./watch-store.ts";
-import { type ApiError, type NoStore, SORTS, SPLITS, UNITS } from "./wire.ts";
+import {
+  type ApiError,
+  type ExplanationDocument,
+  type NoStore,
+  type SessionDocument,
+  SORTS,
+  SPLITS,
+  UNITS,
+} from "./wire.ts";
 import { CHANGE_GROUPS, CHANGE_SORTS } from "./wire-changes.ts";
 
 /** What an open page is connected to. */
@@ -33,7 +43,8 @@ export interface Live {
  * access.
  */
 export function makeApp(viewDeps: ViewDeps, { changes, drains }: Live, base: string): Hono {
-  const deps = { ...viewDeps, addPrompts: promptAdder(viewDeps) };
+  const deps = { ...viewDeps, addPrompts: promptAdder(viewDeps), recent: new RecentDocuments() };
+  const { agents, traceLink } = deps;
   const filterValues = cachedFilterValues(deps);
   const withIdle = () => ({
     ...deps,
@@ -78,7 +89,8 @@ export function makeApp(viewDeps: ViewDeps, { changes, drains }: Live, base: str
   app.get("/api/session", (c) =>
     respond(c, deps, (db) => {
       const stored = findSession(db, queryParams(c.req.query()).session());
-      return stored === undefined ? NO_SESSION : whenChanged(c, db, stored, () => toDocument(db, stored, withIdle()));
+      if (stored === undefined) return NO_SESSION;
+      return whenChanged(c, deps, db, stored, (view) => toDocument(db, view, withIdle(), traceLink));
     }),
   );
 
@@ -94,7 +106,8 @@ export function makeApp(viewDeps: ViewDeps, { changes, drains }: Live, base: str
   app.get("/api/explain", (c) =>
     respond(c, deps, (db) => {
       const stored = findSession(db, queryParams(c.req.query()).session());
-      return stored === undefined ? NO_SESSION : whenChanged(c, db, stored, () => toExplanation(db, stored, deps));
+      if (stored === undefined) return NO_SESSION;
+      return whenChanged(c, deps, db, stored, (view) => toExplanation(db, view, { agents }));
     }),
   );
 
@@ -206,6 +219,7 @@ const NOT_MODIFIED = Symbol("not modified");
 
 interface ResponseDeps extends ViewDeps {
   readonly addPrompts: ReturnType<typeof promptAdder>;
+  readonly recent: RecentDocuments;
 }
 
 /** @param read reads from one snapshot of the store; a symbol is the reason why there is no object */
@@ -220,10 +234,13 @@ async function respond(c: Context, deps: ResponseDeps, read: (db: Database) => o
     if (result instanceof Download) return c.body(result.body, 200, result.headers);
     if (result === NO_SPAN) return c.json(apiError("E_SPAN", "This session no longer has this span."), 404);
     if (typeof result === "symbol") throw new Error(`no response for ${String(result)}`);
-    const { document, isComplete } = await deps.addPrompts(result);
+    if (result instanceof KnownBody) return jsonOf(c, result.body);
+    const { document, isComplete } = await deps.addPrompts(result instanceof Tagged ? result.document : result);
     // Without a tag the page fetches it again, not only after the session has changed
     if (!isComplete) c.header("etag", undefined);
-    return c.json(document);
+    const body = JSON.stringify(document);
+    if (isComplete && result instanceof Tagged && result.canBeKept) deps.recent.keep(result.key, result.tag, body);
+    return jsonOf(c, body);
   } catch (error) {
     if (error instanceof StoreError) return c.json(apiError(error.code, deps.describeStoreError(error)), 503);
     if (error instanceof BadRequest || error instanceof RangeError) {
@@ -233,11 +250,24 @@ async function respond(c: Context, deps: ResponseDeps, read: (db: Database) => o
   }
 }
 
+const jsonOf = (c: Context, body: string): Response => c.body(body, 200, { "content-type": "application/json" });
+
 /** The session's data, unless the page has it already. */
-function whenChanged(c: Context, db: Database, stored: StoredSession, read: () => object): object | symbol {
+function whenChanged(
+  c: Context,
+  { recent, agents, settings }: ResponseDeps,
+  db: Database,
+  stored: StoredSession,
+  read: (view: SessionView) => SessionDocument | ExplanationDocument,
+): object | symbol {
   const tag = `"${createHash("sha256").update(stampOf(db, stored)).digest("base64url")}"`;
   c.header("etag", tag);
-  return c.req.header("if-none-match") === tag ? NOT_MODIFIED : read();
+  if (c.req.header("if-none-match") === tag) return NOT_MODIFIED;
+  const key = JSON.stringify([c.req.path, stored.source, stored.sessionId]);
+  const body = recent.body(key, tag);
+  if (body !== undefined) return new KnownBody(body);
+  const viewKey = JSON.stringify([stored.source, stored.sessionId, tag]);
+  return new Tagged(read(recent.view(viewKey, () => viewOf(db, stored, { agents }, settings))), key, tag);
 }
 
 const NO_SESSION_MESSAGE = "The store does not have this session. It may have been pruned, or its project is excluded.";

@@ -105,12 +105,15 @@ function detailsOf(record: SpanRecord, kind: SpanKind, open: boolean): readonly 
     ...(kind === "session" ? [textAt(record, semconv.OPENHOOK_START_ORIGIN)].flatMap((origin) => origin ?? []) : []),
     ...(record.status.code !== "error"
       ? []
-      : [errorType === undefined || errorType === "_OTHER" ? "failed" : errorType]),
+      : [errorType === undefined || NO_REASON.has(errorType) ? "failed" : errorType]),
     ...(exitCode !== undefined && exitCode !== 0 ? [`exit ${exitCode}`] : []),
     ...(status === "unfinished" ? ["unfinished"] : open ? ["running"] : []),
     ...(failedRequests > 0 ? [failedRequests === 1 ? "1 failed request" : `${failedRequests} failed requests`] : []),
   ];
 }
+
+/** Values of `error.type` that say only that something failed, of which the second is an MCP server's. */
+const NO_REASON: ReadonlySet<string> = new Set(["_OTHER", "tool_error"]);
 
 interface Tokens {
   readonly input: number | undefined;

@@ -15,7 +15,10 @@ export interface SessionName {
   readonly sessionId: string;
 }
 
-type Deps = RowDeps & { readonly settings: SpanSettings; readonly traceLink?: string };
+interface SpanDeps extends Pick<RowDeps, "agents"> {
+  readonly settings: SpanSettings;
+  readonly traceLink?: string;
+}
 
 /** The session, or the parent of a subagent's session; `undefined` if it does not exist, was pruned or is excluded. */
 export function findSession(db: Database, { source, sessionId }: SessionName): StoredSession | undefined {
@@ -47,10 +50,8 @@ export function stampOf(db: Database, { id }: StoredSession): string {
 }
 
 /** The content of a session's page, without the attributes of its spans. */
-export function toDocument(db: Database, stored: StoredSession, deps: Deps): SessionDocument {
-  const { agents, settings, traceLink } = deps;
-  const view = viewOf(db, stored, { agents }, settings);
-  const spans = spansOf(db, stored, view);
+export function toDocument(db: Database, view: SessionView, deps: RowDeps, traceLink?: string): SessionDocument {
+  const spans = spansOf(db, view.stored, view);
   const [first] = spans;
   return {
     kind: "session",
@@ -82,7 +83,7 @@ export function toSpanDocument(
   db: Database,
   stored: StoredSession,
   spanId: string,
-  { agents, settings, traceLink }: Omit<Deps, "idle">,
+  { agents, settings, traceLink }: SpanDeps,
 ): SpanDocument | undefined {
   const row = db
     .prepare(

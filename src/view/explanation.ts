@@ -1,20 +1,17 @@
 import { explain } from "../report/explain.ts";
 import { TIME_PARTS } from "../report/explain-time.ts";
 import { findingsOf } from "../report/findings.ts";
-import { type SessionView, viewOf } from "../report/session-view.ts";
+import type { SessionView } from "../report/session-view.ts";
 import { unknownsOf } from "../report/unknowns.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
-import type { StoredSession } from "../store/sessions.ts";
-import type { SpanSettings } from "../telemetry/spans.ts";
 import { changesOfSession } from "./change-figures.ts";
 import type { ExplanationDocument } from "./wire.ts";
 
-type Deps = Pick<SessionSource, "agents"> & { readonly settings: SpanSettings };
+type Deps = Pick<SessionSource, "agents">;
 
 /** Where the time and money of a session went, as `explain` says it. Not part of the session's document, because it takes longer. */
-export function toExplanation(db: Database, stored: StoredSession, { agents, settings }: Deps): ExplanationDocument {
-  const view = viewOf(db, stored, { agents }, settings);
+export function toExplanation(db: Database, view: SessionView, { agents }: Deps): ExplanationDocument {
   const explanation = explain(db, view, { agents });
   const { time, money, habits } = explanation;
   const [turn] = money.turns
@@ -32,7 +29,7 @@ export function toExplanation(db: Database, stored: StoredSession, { agents, set
     slowestTool: slowestTool(view),
     repeats: habits.repeats.slice(0, MAX_REPEATS).map(({ name, calls, totalMs }) => ({ name, calls, totalMs })),
     unknown: unknownsOf(explanation),
-    changes: changesOfSession(db, { agents }, stored),
+    changes: changesOfSession(db, { agents }, view.stored),
   };
 }
 

@@ -72,7 +72,8 @@ function exportedData(db: Database, stored: StoredSession, deps: ExportDeps): Ex
   const untouched = keepsContentUnredacted(level) ? CONTENT_ATTRIBUTES : undefined;
   const safe = (record: SpanRecord): SpanRecord =>
     redactSpan(recordAtLevel(record, level, ownNamesOf), redact, untouched);
-  const spans = spansOf(db, stored, viewOf(db, stored, { agents }, settings)).map(({ record, open }) => ({
+  const view = viewOf(db, stored, { agents }, settings);
+  const spans = spansOf(db, stored, view).map(({ record, open }) => ({
     record: safe(record),
     open,
   }));
@@ -85,8 +86,8 @@ function exportedData(db: Database, stored: StoredSession, deps: ExportDeps): Ex
     kind: "export",
     exportedMs: idle.nowMs,
     level,
-    session: sessionAtLevel({ ...toDocument(db, stored, { agents, settings, idle }), spans: toColumns(spans) }, deps),
-    explanation: explanationAtLevel(toExplanation(db, stored, { agents, settings }), deps),
+    session: sessionAtLevel({ ...toDocument(db, view, { agents, idle }), spans: toColumns(spans) }, deps),
+    explanation: explanationAtLevel(toExplanation(db, view, { agents }), deps),
     resource: spans[0]?.record.resource ?? {},
     spans: documents,
   };

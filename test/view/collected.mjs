@@ -64,9 +64,14 @@ export function callHook(home, dist, source, { event, env, stdin, stdin_raw, rec
   for (const name of readdirSync(inbox)) if (!before.has(name)) utimesSync(join(inbox, name), time, time);
 }
 
-/** A synthetic session of any length. @returns its id */
-export function collectLong(home, dist, options) {
-  const { sessionId, hook, endMs } = writeLongSession(home, options);
+/**
+ * A synthetic session of any length. `beforeEnd` can send hooks of more tool calls, before the one that ends it.
+ *
+ * @returns its id
+ */
+export function collectLong(home, dist, { beforeEnd, ...options }) {
+  const { sessionId, hook, transcript, endMs } = writeLongSession(home, options);
+  beforeEnd?.({ sessionId, transcript, endMs });
   callHook(home, dist, "claude-code", {
     event: "SessionEnd",
     stdin_raw: hook,
@@ -75,9 +80,12 @@ export function collectLong(home, dist, options) {
   return sessionId;
 }
 
+/** The built program. @returns its output */
+export const runProgram = (home, dist, args) =>
+  run(process.execPath, [join(dist, "openhook-otel.cjs"), ...args], home, {});
+
 /** The built program's drain. */
-export const drain = (home, dist, args = ["--end-idle"]) =>
-  run(process.execPath, [join(dist, "openhook-otel.cjs"), "drain", ...args], home, {});
+export const drain = (home, dist, args = ["--end-idle"]) => runProgram(home, dist, ["drain", ...args]);
 
 // --- internal ---
 

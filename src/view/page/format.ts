@@ -48,6 +48,15 @@ export function dollars(nanoUsd: number): string {
 export const roundDollars = (nanoUsd: number): string =>
   nanoUsd < 10_000_000 ? dollars(nanoUsd) : DOLLARS.format(nanoUsd / 1e9);
 
+/**
+ * For a column whose largest amount is `largestNanoUsd`: the same number of decimals in every row, two from a dollar on and
+ * four below.
+ */
+export function dollarsInColumn(nanoUsd: number, largestNanoUsd: number): string {
+  if (largestNanoUsd < 1e9 || nanoUsd === 0) return dollars(nanoUsd);
+  return nanoUsd < 5_000_000 ? "<$0.01" : DOLLARS.format(nanoUsd / 1e9);
+}
+
 /** For an axis with ticks `stepNanoUsd` apart, with enough digits to distinguish them and the same number on all of them. */
 export function dollarsOnAxis(nanoUsd: number, stepNanoUsd: number): string {
   const isWhole = (digits: number): boolean => Math.round(stepNanoUsd) % 10 ** (9 - digits) === 0;

@@ -49,7 +49,7 @@ export function Running({ running }: { running: readonly RunningSession[] }) {
                 <dt>Tools</dt>
                 <dd>
                   {row.toolCalls}
-                  {row.failedTools > 0 ? <span class="error-count"> {row.failedTools} failed</span> : null}
+                  {row.failedTools > 0 ? <span class="error-count">, {row.failedTools} failed</span> : null}
                 </dd>
               </div>
             </dl>

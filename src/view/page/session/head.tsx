@@ -6,8 +6,12 @@ import { hrefOf } from "../route.ts";
 import { safeText } from "../safe-text.ts";
 import { placeOf } from "../sessions/place.ts";
 
-/** Agent, folder and totals, in one line that stays at the top while the waterfall scrolls. */
-export function TitleBar({ document: { row } }: { document: SessionDocument }) {
+/**
+ * Agent, folder and totals, in one line that stays at the top while the waterfall scrolls.
+ *
+ * @param untilMs the time now, if the agent is working; `undefined` otherwise
+ */
+export function TitleBar({ document: { row }, untilMs }: { document: SessionDocument; untilMs: number | undefined }) {
   const { sums } = row;
   const hasCacheShare = sums.input !== null && sums.cacheRead !== null && sums.input > 0;
   return (
@@ -28,7 +32,7 @@ export function TitleBar({ document: { row } }: { document: SessionDocument }) {
         <Figure name="Cost" note={sums.unpriced > 0 ? `${plural(sums.unpriced, "call")} without a price` : null}>
           <Cost nanoUsd={sums.costNanoUsd} isLowerBound={sums.costIsLowerBound} />
         </Figure>
-        <Figure name="Active">{duration(row.activeMs)}</Figure>
+        <Figure name="Active">{duration(row.activeMs + Math.max(0, (untilMs ?? 0) - row.lastMs))}</Figure>
         <Figure
           name="Tokens in → out"
           note={hasCacheShare ? `${percent(sums.cacheRead ?? 0, sums.input ?? 0)} from cache` : null}

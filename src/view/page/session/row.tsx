@@ -2,7 +2,7 @@
 // biome-ignore-all lint/a11y/useFocusableInteractive: the treegrid has the focus and names its active row
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: the treegrid handles the keys
 import type { SpanKind } from "../../wire.ts";
-import { count, dollars, duration } from "../format.ts";
+import { count, dollarsInColumn, duration } from "../format.ts";
 import { safeText } from "../safe-text.ts";
 import type { Spans } from "./spans.ts";
 
@@ -18,6 +18,8 @@ interface Props {
   /** Start and end as shares of the viewport. */
   readonly left: number;
   readonly right: number;
+  /** The largest cost of any span, which decides on the number of decimals. */
+  readonly largestCost: number;
   readonly onToggle: () => void;
   readonly onSelect: () => void;
 }
@@ -33,6 +35,7 @@ export function Row({
   isHit,
   left,
   right,
+  largestCost,
   onToggle,
   onSelect,
 }: Props) {
@@ -98,7 +101,7 @@ export function Row({
         {spans.has(span, "open") ? "+" : ""}
       </span>
       <span role="gridcell" class="c-number c-cost">
-        {costOf(spans, span)}
+        {costOf(spans, span, largestCost)}
       </span>
       <span role="gridcell" class="c-number c-tokens">
         {tokensOf(spans, span)}
@@ -155,10 +158,10 @@ function tokensOf(spans: Spans, span: number) {
   );
 }
 
-function costOf(spans: Spans, span: number) {
+function costOf(spans: Spans, span: number, largest: number) {
   const cost = spans.costOf(span);
   if (cost === null) return spans.has(span, "unknownCost") ? <UnknownSign /> : "";
-  return `${spans.has(span, "costIsLowerBound") ? "≥" : ""}${dollars(cost)}`;
+  return `${spans.has(span, "costIsLowerBound") ? "≥" : ""}${dollarsInColumn(cost, largest)}`;
 }
 
 const UnknownSign = () => (

@@ -48,7 +48,7 @@ export function SessionView({ source, id, span }: Props) {
   const index = selected === undefined ? -1 : spans.indexOf(selected);
   return (
     <div class="session-page">
-      <TitleBar document={session} />
+      <TitleBar document={session} untilMs={untilMs} />
       <Facts document={session} />
       {spans.count === 0 ? (
         <section class="placeholder">

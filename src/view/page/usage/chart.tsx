@@ -117,10 +117,10 @@ function optionsOf(
     axes: [
       {
         ...axis,
-        size: 28,
+        size: buckets.some((bucket) => dayOfHour(bucket) !== undefined) ? 44 : 28,
         grid: { show: false },
         splits: (plot) => labelledBuckets(buckets.length, plot.width),
-        values: (_, splits) => splits.map((i) => shortName(buckets[i] ?? "")),
+        values: (_, splits) => axisLabels(splits.map((i) => buckets[i] ?? "")),
       },
       {
         ...axis,
@@ -153,6 +153,17 @@ function labelledBuckets(length: number, width: number): number[] {
 }
 
 const LABEL_PX = 62;
+
+/** Hours, with the day below where it begins or changes. */
+const axisLabels = (buckets: readonly string[]): string[] =>
+  buckets.map((bucket, i) => {
+    const day = dayOfHour(bucket);
+    return day === undefined || day === dayOfHour(buckets[i - 1] ?? "")
+      ? shortName(bucket)
+      : `${shortName(bucket)}\n${shortName(day)}`;
+  });
+
+const dayOfHour = (bucket: string): string | undefined => /^(.+)T\d\d:00/.exec(bucket)?.[1];
 
 function shortName(bucket: string): string {
   const hour = /T(\d\d):00/.exec(bucket);
