@@ -2,7 +2,7 @@ import { chmodSync, copyFileSync, mkdirSync, readdirSync, writeFileSync } from "
 import { basename, dirname, join, posix, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
-import { computed, LAZY_MODULE, LAZY_SUFFIX, loadedBefore, loadedOnUse } from "./esbuild-plugins.mjs";
+import { computed, LAZY_MODULE, LAZY_SUFFIX, loadedBefore, loadedOnUse, pricesAsJson } from "./esbuild-plugins.mjs";
 import { AS_THE_PROGRAM, textOfFiles } from "./import-bundled.mjs";
 import { licencesOf } from "./licences.mjs";
 
@@ -59,7 +59,7 @@ async function bundleParts(out, folder, entries, plugins) {
     format: "esm",
     splitting: true,
     write: false,
-    plugins: [...plugins, computed, loadedOnUse, textOfFiles],
+    plugins: [...plugins, computed, loadedOnUse, pricesAsJson, textOfFiles],
   });
   for (const { path, text } of built.outputFiles) {
     mkdirSync(dirname(path), { recursive: true });

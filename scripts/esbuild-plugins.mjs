@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { AS_THE_PROGRAM, importBundled } from "./import-bundled.mjs";
 
 /**
@@ -55,6 +56,19 @@ export const loadedBefore = (modules) => ({
   },
 });
 
+/**
+ * Keeps the models of each provider in the price table as JSON text, which is parsed when they are first used, instead of as code
+ * that V8 compiles whole. Saves 10 of the 30 ms of looking up the first price.
+ */
+export const pricesAsJson = {
+  name: "prices-as-json",
+  setup(building) {
+    building.onLoad({ filter: /genai-prices[\\/]dist[\\/]index\.js$/ }, async ({ path }) => ({
+      contents: await withJsonModels(await readFile(path, "utf8")),
+    }));
+  },
+};
+
 export const LAZY_SUFFIX = ".lazy.ts";
 
 /** The module name in a stub; bundle.mjs replaces it by the path. */
@@ -83,6 +97,30 @@ function after(modules, path, text) {
     "\n",
   );
 }
+
+/** @param {string} text of the package; its providers are its first literal */
+async function withJsonModels(text) {
+  const [literal] = PROVIDERS.exec(text) ?? [];
+  if (literal === undefined) throw new Error("the price table's providers are not where they were: change PROVIDERS");
+  const { providers } = await importBundled({ stdin: { contents: `export const providers = ${literal};` } });
+  if (!isDeepStrictEqual(JSON.parse(JSON.stringify(providers)), providers))
+    throw new Error("the price table is not JSON");
+  const models = providers.map((provider) => jsonText(provider.models));
+  const rest = providers.map((provider) => ({ ...provider, models: [] }));
+  const lazy = `((models) => JSON.parse(${jsonText(rest)}).map((provider, i) => {
+    let parsed;
+    return Object.defineProperty(provider, "models", { get: () => (parsed ??= JSON.parse(models[i])) });
+  }))([${models}])`;
+  return text.replace(literal, () => lazy);
+}
+
+const PROVIDERS = /(?<=^const \w+ = )\[$.*?^\](?=[,;])/ms;
+
+/** A string literal with JSON in ASCII: other characters would take V8 two bytes each. */
+const jsonText = (value) =>
+  JSON.stringify(
+    JSON.stringify(value).replace(/[^\0-\x7f]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`),
+  );
 
 const ON_USE = "loaded-on-use";
 const LATER = "loaded-later";
