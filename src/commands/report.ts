@@ -12,8 +12,9 @@ import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
 import { printLines } from "../text/ascii.ts";
 import { terminalOf, writeLines } from "../text/terminal.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
+import { reportBlocks } from "./report-blocks.ts";
 
-export type ReportOptions = QuestionOptions & RefreshOption;
+export type ReportOptions = QuestionOptions & RefreshOption & { readonly blocks?: boolean };
 
 /**
  * `openhook-otel report`: usage by time, agent, model, repository, tool, session, commit or change.
@@ -23,6 +24,7 @@ export type ReportOptions = QuestionOptions & RefreshOption;
  * @throws UserError for wrong input, and when the store cannot be read
  */
 export async function report(by: readonly string[], options: ReportOptions, context: Context): Promise<number> {
+  if (options.blocks === true) return reportBlocks(by, options, context);
   if (options.json && options.csv) throw new UserError("E_USAGE", "choose one of --json and --csv");
   const question = questionOf(by, options, context.now());
   const behind = await refreshed(options, context);

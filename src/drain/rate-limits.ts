@@ -28,7 +28,29 @@ export async function rateLimits(drain: Drain): Promise<readonly AgentLimit[]> {
   return found.flat().filter(({ resetsAtMs }) => resetsAtMs > drain.now());
 }
 
-/** The same as gauges. @param pointMs now, by the backend's clock, in milliseconds since the epoch */
+/**
+ * All limits that agents still report, also those that were reset: by their status lines, and at the ends of all their sessions' files.
+ *
+ * @param filesOf an agent's session files, as far as they can have limits
+ * @returns by the agent's id
+ */
+export async function allReportedLimits(
+  agents: readonly Agent[],
+  filesOf: (source: string) => readonly string[],
+  stateDir: string,
+): Promise<ReadonlyMap<string, readonly RateLimit[]>> {
+  const found = new Map<string, readonly RateLimit[]>();
+  for (const { source, rateLimitsOf } of agents) {
+    const limits = [...(await statusLineLimits(stateDir, source).catch(() => []))];
+    for (const path of rateLimitsOf === undefined ? [] : filesOf(source)) {
+      limits.push(...(rateLimitsOf?.(await linesAtEndOf(path).catch(() => [])) ?? []));
+    }
+    if (limits.length > 0) found.set(source, limits);
+  }
+  return found;
+}
+
+/** The limits of `rateLimits` as gauges. @param pointMs now, by the backend's clock, in milliseconds since the epoch */
 export async function rateLimitGauges(drain: Drain, pointMs: number): Promise<readonly MetricPoint[]> {
   const labels = labelsOf(drain.db);
   return (await rateLimits(drain)).flatMap(({ agent, window, percent, resetsAtMs }) =>
@@ -55,17 +77,21 @@ const TAIL_BYTES = 65_536;
 
 async function limitsOf({ db, places }: Drain, { source, rateLimitsOf }: Agent): Promise<readonly RateLimit[]> {
   const path = rateLimitsOf === undefined ? undefined : latestFileOf(db, source);
-  if (rateLimitsOf !== undefined && path !== undefined) return rateLimitsOf((await tailOf(path)).split("\n"));
-  const text = await readFileIfAny(reportedLimitsPath(places.stateDir, source));
+  if (rateLimitsOf !== undefined && path !== undefined) return rateLimitsOf(await linesAtEndOf(path));
+  return statusLineLimits(places.stateDir, source);
+}
+
+async function statusLineLimits(stateDir: string, source: string): Promise<readonly RateLimit[]> {
+  const text = await readFileIfAny(reportedLimitsPath(stateDir, source));
   return parseLimits(text?.toString("latin1") ?? "");
 }
 
-async function tailOf(path: string): Promise<string> {
+async function linesAtEndOf(path: string): Promise<readonly string[]> {
   const { file, stats } = await openRegular(path);
   try {
     const bytes = Buffer.alloc(Math.min(stats.size, TAIL_BYTES));
     const { bytesRead } = await file.read(bytes, 0, bytes.length, stats.size - bytes.length);
-    return bytes.subarray(0, bytesRead).toString("utf8");
+    return bytes.subarray(0, bytesRead).toString("utf8").split("\n");
   } finally {
     await file.close();
   }

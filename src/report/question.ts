@@ -41,11 +41,7 @@ export function questionOf(words: readonly string[], options: QuestionOptions, n
       "model and tool cannot be combined, because agents do not report which model made a tool call",
     );
   }
-  const untilMs = options.until === undefined ? undefined : timeOf("--until", options.until, nowMs);
-  // The last moment that counts: `--until` midnight excludes the day that starts then
-  const lastMs = untilMs === undefined ? nowMs : Math.min(nowMs, untilMs - 1);
-  const sinceMs = options.since === undefined ? defaultSince(by, lastMs) : sinceOf(options.since, nowMs);
-  if (untilMs !== undefined && sinceMs > untilMs) throw new UserError("E_USAGE", "--since is later than --until");
+  const { sinceMs, untilMs } = rangeOf(options, by, nowMs);
   const isScreen = !options.json && !options.csv;
   const limit = options.limit ?? (isScreen && by.some((one) => MANY.has(one)) ? DEFAULT_LIMIT : undefined);
   return {
@@ -60,6 +56,25 @@ export function questionOf(words: readonly string[], options: QuestionOptions, n
     isOverview: words.length === 0,
     ...(limit !== undefined && { limit }),
   };
+}
+
+/**
+ * Beginning and end of the time that a report is about.
+ *
+ * @param by decides where it begins without `--since`
+ * @throws UserError for a wrong time
+ */
+export function rangeOf(
+  { since, until }: Pick<QuestionOptions, "since" | "until">,
+  by: readonly Dimension[],
+  nowMs: number,
+): Pick<Question["query"], "sinceMs" | "untilMs"> {
+  const untilMs = until === undefined ? undefined : timeOf("--until", until, nowMs);
+  // The last moment that counts: `--until` midnight excludes the day that starts then
+  const lastMs = untilMs === undefined ? nowMs : Math.min(nowMs, untilMs - 1);
+  const sinceMs = since === undefined ? defaultSince(by, lastMs) : sinceOf(since, nowMs);
+  if (untilMs !== undefined && sinceMs > untilMs) throw new UserError("E_USAGE", "--since is later than --until");
+  return { sinceMs, ...(untilMs !== undefined && { untilMs }) };
 }
 
 // --- internal ---

@@ -1,4 +1,6 @@
-import { type CallSums, sumOfCalls } from "../model/call-sums.ts";
+import { addSums, type CallSums, sumOfCalls } from "../model/call-sums.ts";
+import { plusKnown } from "../model/known.ts";
+import type { PricedCall } from "../model/model-call.ts";
 import { QUARTER_MS } from "../model/packed.ts";
 import type { TokenUsage } from "../model/transcript.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
@@ -139,12 +141,7 @@ export function* openFactsOf(
     for (const { modelCalls, toolCalls } of [...turns, ...subagents]) {
       for (const call of modelCalls) {
         const cost = costNanoUsd(call, provider);
-        const sums = sumOfCalls([{ call, ...(cost !== undefined && { costNanoUsd: cost }) }]);
-        const figures = {
-          ...sums,
-          modelMs: Math.max(0, call.endMs - call.startMs),
-          ...cacheShareOf(call.usage),
-        };
+        const figures = callFiguresOf({ call, ...(cost !== undefined && { costNanoUsd: cost }) });
         yield { kind: "calls", session, timeMs: call.endMs, model: call.model ?? null, figures };
       }
       for (const { name, status, startMs, endMs } of toolCalls) {
@@ -172,6 +169,25 @@ export function* openFactsOf(
       yield { kind: "turns", session, timeMs: startMs, figures };
     }
   }
+}
+
+/** The figures of one call. */
+export const callFiguresOf = (one: PricedCall): CallFigures => ({
+  ...sumOfCalls([one]),
+  modelMs: Math.max(0, one.call.endMs - one.call.startMs),
+  ...cacheShareOf(one.call.usage),
+});
+
+/** Adds the figures of other calls. */
+export function addFigures(a: CallFigures, b: CallFigures): CallFigures {
+  const cacheReportedInput = plusKnown(a.cacheReportedInput, b.cacheReportedInput);
+  const cacheReportedRead = plusKnown(a.cacheReportedRead, b.cacheReportedRead);
+  return {
+    ...addSums(a, b),
+    modelMs: a.modelMs + b.modelMs,
+    ...(cacheReportedInput !== undefined && { cacheReportedInput }),
+    ...(cacheReportedRead !== undefined && { cacheReportedRead }),
+  };
 }
 
 // --- internal ---

@@ -37,6 +37,13 @@ export function latestFileOf(db: Database, source: string): string | undefined {
   return row === undefined ? undefined : String(row["path"]);
 }
 
+/** All files of an agent that were read. */
+export const sessionFilesOf = (db: Database, source: string): readonly string[] =>
+  db
+    .prepare("SELECT p.path FROM positions p JOIN sessions s ON s.id = p.session WHERE s.source = ? ORDER BY p.path")
+    .all(source)
+    .map((row) => String(row["path"]));
+
 /** Whether anything was ever read of a session's transcripts. */
 export const hasReadTranscript = (db: Database, sessionNumber: number): boolean =>
   db.prepare("SELECT 1 FROM positions WHERE session = ? LIMIT 1").get(sessionNumber) !== undefined;

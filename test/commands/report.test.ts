@@ -5,10 +5,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { allAgents } from "../../src/agents/registry.ts";
 import { report } from "../../src/commands/report.ts";
 import { sessions } from "../../src/commands/sessions.ts";
+import { writeFileAtomic } from "../../src/config/files.ts";
 import { type Places, placesOf } from "../../src/config/places.ts";
 import type { Dimension } from "../../src/report/query.ts";
 import { usageTable } from "../../src/report/text/usage-table.ts";
 import { usage } from "../../src/report/usage.ts";
+import { limitsText, reportedLimitsPath } from "../../src/statusline/limits.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { ensureSession, updateSession } from "../../src/store/sessions.ts";
 import { filledStore } from "../report/filled.ts";
@@ -40,6 +42,63 @@ test("if hooks that report tokens reported none, tokens are unknown, and the age
   expect(text).toMatch(/^tokens unknown: 1 session of cursor reported none$/m);
   other.remove();
   of.remove();
+});
+
+describe("--blocks", () => {
+  let of: Replay;
+  const now = () => Date.parse("2026-11-21T06:10:00Z");
+  beforeAll(async () => {
+    of = new Replay("claude-code", "multi-turn");
+    for (const call of of.calls) of.put(call);
+    await of.drain({ endIdle: true });
+    const resetsAtMs = Date.parse("2026-11-21T08:23:20Z");
+    const path = reportedLimitsPath(of.places.stateDir, "claude-code");
+    await writeFileAtomic(path, limitsText([{ window: "five_hour", percent: 23.5, resetsAtMs }]));
+  });
+  afterAll(() => of.remove());
+
+  test("the reported window with its limit, a derived week, and the time left of both", async () => {
+    const text = await reportOf(of.places, [], { blocks: true }, { now, columns: 160, env: { NO_COLOR: "1" } });
+    expect(text).toMatch(/^usage since 2026-10-23\n\nfive-hour windows\nwindow +cost +in .* limit +left +window is/);
+    expect(text).toMatch(/:23–\S+ +\$0\.03 .* 23% +2h 13m +reported +claude-sonnet-4-5-20250929$/m);
+    expect(text).toMatch(/\n\nweekly windows\n.*\n.* \? +6d \d+h +derived +claude-sonnet-4-5-20250929$/m);
+    const { total } = JSON.parse(await reportOf(of.places, [], { json: true }, { now }));
+    const data = JSON.parse(await reportOf(of.places, [], { blocks: true, json: true }, { now }));
+    expect(data.five_hour.blocks).toMatchObject([
+      {
+        agent: "claude-code",
+        start: "2026-11-21T03:23:20.000Z",
+        end: "2026-11-21T08:23:20.000Z",
+        window_from: "reported",
+        active: true,
+        seconds_left: 8000,
+        limit_used: 0.235,
+        cost_usd: total.cost_usd,
+      },
+    ]);
+    expect(data.seven_day.blocks).toMatchObject([{ window_from: "derived", limit_used: null, input: total.input }]);
+  });
+
+  test("a narrow terminal loses the least important columns, and never wraps", async () => {
+    for (const columns of [20, 40, 60, 80, 100]) {
+      const text = await reportOf(of.places, [], { blocks: true }, { now, columns, env: { NO_COLOR: "1" } });
+      for (const line of text.split("\n")) expect(columnsOf(line), line).toBeLessThanOrEqual(columns);
+      if (columns >= 60) expect(text).toMatch(/ \$0\.03 .* 23% +2h 13m +reported/);
+    }
+  });
+
+  test("refuses what windows cannot be combined with, and says when there is nothing", async () => {
+    const refused = (args: readonly string[], options: Options) =>
+      expect(reportOf(of.places, args, { blocks: true, ...options })).rejects;
+    await refused(["week"], {}).toThrow("windows are the rows of --blocks: leave out week");
+    await refused([], { repository: "api" }).toThrow("--blocks cannot be combined with --repository");
+    await refused([], { model: "gpt-5.5" }).toThrow("--blocks cannot be combined with --model");
+    await refused([], { csv: true }).toThrow("use --json");
+    await refused([], { agent: "clade" }).toThrow("did you mean claude-code?");
+    expect(await reportOf(of.places, [], { blocks: true, until: "2026-01-01" })).toMatch(
+      /^no usage since 2025-12-02 until 2026-01-01; the first was on 2026-11-21$/m,
+    );
+  });
 });
 
 test("a table can have more rows than a function takes arguments", () => {

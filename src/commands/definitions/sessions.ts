@@ -58,6 +58,7 @@ export function addSessionCommands(program: Command, { context, done, packageRoo
       "[by...]",
       "one or more of hour, day, week, month, agent, model, repository, tool, session, commit, change, branch, ticket",
     )
+    .option("--blocks", "by the five-hour and weekly windows of rate limits", false)
     .option("--since <time>", "age or time, e.g. 24h, 2026-11-14, 2026-11-14T09:00 (default: 30 days)")
     .option("--until <time>", "age or time (default: now)")
     .option("--agent <agent>", "only this agent, e.g. claude-code")

@@ -7,7 +7,7 @@ import { unknownNameText } from "./unknown-name.ts";
 import { titleOf } from "./usage-title.ts";
 
 /** One line for a question without any usage: the names or the days that the store has instead. */
-export function noUsageText(db: Database, agents: readonly Agent[], { query }: Question): string {
+export function noUsageText(db: Database, agents: readonly Agent[], { query }: Pick<Question, "query">): string {
   const unknown = unknownNameText(db, agents, query);
   if (unknown !== undefined) return unknown;
   const { sinceMs, untilMs = Infinity, ...filters } = query;
@@ -20,5 +20,5 @@ export function noUsageText(db: Database, agents: readonly Agent[], { query }: Q
       : next !== undefined
         ? `; the first was on ${next}`
         : "";
-  return `no ${titleOf({ query, isOverview: false })}${when}`;
+  return `no ${titleOf({ query })}${when}`;
 }

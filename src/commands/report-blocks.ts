@@ -1,0 +1,59 @@
+import { allAgents } from "../agents/registry.ts";
+import { loadConfigAndPrices } from "../config/own-prices.ts";
+import type { Context } from "../context.ts";
+import { allReportedLimits } from "../drain/rate-limits.ts";
+import { blocksOf } from "../report/blocks/blocks.ts";
+import { blocksJson } from "../report/blocks/json.ts";
+import { blockQuestionOf, queryOf } from "../report/blocks/question.ts";
+import { blockLines } from "../report/blocks/text.ts";
+import type { QuestionOptions } from "../report/question.ts";
+import { noUsageText } from "../report/text/no-usage.ts";
+import { refuseUnknownAgent } from "../report/text/unknown-name.ts";
+import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
+import { sessionFilesOf } from "../store/positions.ts";
+import { sessionCounts } from "../store/queries.ts";
+import { printLines } from "../text/ascii.ts";
+import { terminalOf } from "../text/terminal.ts";
+import { type RefreshOption, refreshed } from "./refreshed.ts";
+
+/**
+ * `openhook-otel report --blocks`: usage by the five-hour and weekly windows in which providers limit it.
+ *
+ * @param words dimensions: refused
+ * @returns exit code: 0, also when there is no usage
+ * @throws UserError for options that cannot be combined, and when the store cannot be read
+ */
+export async function reportBlocks(
+  words: readonly string[],
+  options: QuestionOptions & RefreshOption,
+  context: Context,
+): Promise<number> {
+  const nowMs = context.now();
+  const question = blockQuestionOf(words, options, nowMs);
+  const behind = await refreshed(options, context);
+  const [agents] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
+  const files = withOpenStore(context, (db) => {
+    refuseUnknownAgent(options.agent, agents, db);
+    return new Map(agents.map(({ source, rateLimitsOf }) => [source, rateLimitsOf ? sessionFilesOf(db, source) : []]));
+  });
+  if (files === undefined) refuseUnknownAgent(options.agent, agents, undefined);
+  const limits = await allReportedLimits(agents, (source) => files?.get(source) ?? [], context.places.stateDir);
+  const found = withOpenStore(context, (db) => {
+    const report = blocksOf(db, agents, limits, question);
+    const isEmpty = report.tables.every(({ total }) => total === undefined);
+    if (isEmpty && sessionCounts(db).sessions === 0) return undefined;
+    return { report, advice: isEmpty ? noUsageText(db, agents, { query: queryOf(question, nowMs) }) : undefined };
+  });
+  const report = found?.report;
+  if (options.json) {
+    const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+    context.stdout.write(`${JSON.stringify(blocksJson(question, report ?? NONE, nowMs, timeZone))}\n`);
+  } else if (report === undefined) context.stdout.write(`${await noStoreMessage(context, behind)}\n`);
+  else if (found?.advice !== undefined) context.stdout.write(`${found.advice}\n`);
+  else printLines(context, blockLines(question, report, nowMs, terminalOf(context)));
+  return 0;
+}
+
+// --- internal ---
+
+const NONE = { tables: [], undivided: 0 };
