@@ -68,11 +68,13 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
     const subagents = session.subagents.filter((subagent) => subagent.closed);
     const settings = spanSettings(drain);
     const turnOf = (key: string | undefined) => {
-      const settled = context.turns.get(key ?? "");
-      // The span of a renamed turn has the old key; the span of its first further part exists or is built now
-      const part = key !== undefined && settled?.renamed === true ? `${key}~1` : key;
-      const segment = session.turns.find((t) => t.key === part)?.segment ?? settled?.segment;
-      return part === undefined || segment === undefined ? undefined : { key: part, segment };
+      if (key === undefined) return undefined;
+      const settled = context.turns.get(key);
+      // What was settled has a span; if an earlier version renamed the turn, the span of its first further part exists or is built now
+      const spanKey = settled?.span?.key ?? (settled?.renamed === true ? `${key}~1` : key);
+      const segment =
+        session.turns.find((t) => t.key === spanKey)?.segment ?? settled?.span?.segment ?? settled?.segment;
+      return segment === undefined ? undefined : { key: spanKey, segment };
     };
     const placeOf = subagentParents(session, facts, settings.traceScope, {
       turnOf,

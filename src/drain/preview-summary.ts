@@ -123,6 +123,7 @@ const KIND_TEXTS: Readonly<Record<string, readonly [string, string]>> = {
   model_call: ["model call", "model calls"],
   tool_call: ["tool call", "tool calls"],
   subagent: ["subagent", "subagents"],
+  late_part: ["late part of a turn", "late parts of turns"],
 };
 
 const kindOf = (key: string): Kind =>

@@ -93,6 +93,8 @@ export interface Turn extends Run {
   readonly hasHookPrompt: boolean;
   /** Tasks left in the background when the turn ended. */
   readonly backgroundCount: number;
+  /** Set if it is a part of a turn whose span was exported: that span's key. */
+  readonly exportedKey?: string;
 }
 
 export interface Subagent extends Run {
@@ -105,6 +107,8 @@ export interface Subagent extends Run {
   /** The turn it belongs to; absent if it was started outside any turn. */
   readonly turnKey?: string;
   readonly segment: number;
+  /** Set if it is a part of a subagent whose span was exported: that span's key. */
+  readonly exportedKey?: string;
 }
 
 /** From a start to an end; a resumed session has several segments. */
@@ -236,8 +240,10 @@ export interface SettledTurn {
   readonly hasHook: boolean;
   /** Only hooks reported it, and the agent has no prompt ids: its key is the hook's event. */
   readonly hookOnly?: true;
-  /** It and its span were settled under another key; its continuations use this one. */
+  /** It was settled under another key; its continuations use this one. */
   readonly renamed?: true;
+  /** Its latest span; absent if it is not known. */
+  readonly span?: ExportedSpan;
 }
 
 export interface SettledSubagent {
@@ -246,6 +252,13 @@ export interface SettledSubagent {
   readonly parentCallId?: string;
   readonly agentType?: string;
   readonly parts: number;
+  readonly span?: ExportedSpan;
+}
+
+/** The span of a settled turn or subagent: its key, and its segment, which decides the trace. */
+export interface ExportedSpan {
+  readonly key: string;
+  readonly segment: number;
 }
 
 /** The end of a session that went idle. For agents that report no end, the last turn decides the reason. */

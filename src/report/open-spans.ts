@@ -55,7 +55,9 @@ export function openSpansOf(
 // --- internal ---
 
 const shown = (run: Turn | Subagent, spans: Iterable<KeyedSpan>): readonly OpenSpan[] =>
-  [...spans].map(({ name, record }) => ({ segment: run.segment, name, record, open: isUnended(run, record) }));
+  [...spans]
+    .filter(({ isOptional }) => isOptional !== true)
+    .map(({ name, record }) => ({ segment: run.segment, name, record, open: isUnended(run, record) }));
 
 function isUnended(run: Turn | Subagent, { attributes }: SpanRecord): boolean {
   const kind = attributes[semconv.OPENHOOK_SPAN_KIND];

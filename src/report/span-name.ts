@@ -16,6 +16,8 @@ export function spanName(record: SpanRecord, turn: number): string {
       return turn > 0 ? `Turn ${turn}` : "Turn";
     case "subagent":
       return `Subagent ${name}`.trimEnd();
+    case "late_part":
+      return `Late part ${name.replace("late_part ", "")}`;
     case "model_call":
       return name === "" ? "Model call" : name;
     case "tool_call":

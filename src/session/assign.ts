@@ -5,6 +5,7 @@ import { minOf } from "../model/min-max.ts";
 import type { ModelCall } from "../model/model-call.ts";
 import { withoutKnownCalls } from "../model/removed-calls.ts";
 import {
+  type ExportedSpan,
   isEndedByUs,
   type ModelError,
   type RunKind,
@@ -32,6 +33,8 @@ export interface Draft {
   readonly hasPrompt: boolean;
   /** It continues a turn or subagent that is already settled. */
   readonly continues: boolean;
+  /** The span of what it continues. */
+  readonly exported?: ExportedSpan;
   readonly hasHookPrompt: boolean;
   /** Set when it continues something settled within the same segment. */
   readonly segment?: number;
@@ -294,6 +297,7 @@ function turnDraft(key: string, bin: Bin, context: SessionContext): Draft {
     hasPrompt: bin.prompt !== undefined,
     // Activity without a prompt belongs to the segment in which it happened
     continues: settled !== undefined && key !== NO_PROMPT,
+    exported: key === NO_PROMPT ? undefined : settled?.span,
     hasHookPrompt: bin.prompt?.hasHook === true,
     segment: key === NO_PROMPT || continuesLater(bin, settled, context) ? undefined : settled?.segment,
     promptLength: bin.prompt?.length,
@@ -327,6 +331,9 @@ function subagentDraft(
   const settled = context.subagents.get(agentId);
   const startMs = firstMs(bin) ?? 0;
   const types = bin.events.map((e) => extrasOf(e).agent_type);
+  const isResumed =
+    bin.events.some((e) => STARTS.has(e.type)) ||
+    (settled?.parentCallId !== undefined && settled.parentCallId !== parentCallId);
   return defined<Draft>({
     ...commonParts(bin),
     key: partKey(agentId, settled),
@@ -335,6 +342,7 @@ function subagentDraft(
     origin: "none",
     hasPrompt: false,
     continues: settled !== undefined,
+    exported: isResumed ? undefined : settled?.span,
     hasHookPrompt: false,
     segment: settled?.segment,
     promptLength: undefined,

@@ -250,8 +250,13 @@ function toTurn(draft: Draft, lastStartedMs: number, segment: Segment | undefine
     errors: draft.errors,
     closed,
     uses: draft.uses,
+    exportedKey: exportedKeyOf(draft, segment),
   });
 }
+
+/** The key of the exported span of what the draft continues. In a later segment, which is another trace, it gets a new span. */
+const exportedKeyOf = ({ exported }: Draft, segment: Segment | undefined): string | undefined =>
+  exported !== undefined && exported.segment === segment?.ordinal ? exported.key : undefined;
 
 /**
  * A settled subagent that works again in a later segment belongs to that segment, under the call or turn that resumed it:
@@ -325,6 +330,7 @@ function toSubagent(
     errors: draft.errors,
     closed,
     uses: draft.uses,
+    exportedKey: exportedKeyOf(draft, segment),
   });
 }
 

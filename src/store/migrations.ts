@@ -386,4 +386,11 @@ export const MIGRATIONS: readonly string[] = [
   -- When the commit that took another one back reached the default branch
   ALTER TABLE commit_outcomes ADD COLUMN reverted_ms REAL;
   `,
+  `
+  -- The latest span of a turn or subagent, to which its late parts belong. NULL: written by an earlier version
+  ALTER TABLE turns ADD COLUMN span_key TEXT;
+  ALTER TABLE turns ADD COLUMN span_segment INTEGER;
+  ALTER TABLE subagents ADD COLUMN span_key TEXT;
+  ALTER TABLE subagents ADD COLUMN span_segment INTEGER;
+  `,
 ];

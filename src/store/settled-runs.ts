@@ -1,4 +1,4 @@
-import type { SettledSubagent, SettledTurn, Subagent, Turn } from "../model/session.ts";
+import type { ExportedSpan, SettledSubagent, SettledTurn, Subagent, Turn } from "../model/session.ts";
 import type { Database, Row } from "./database.ts";
 
 // Settled turns and subagents as rows. One that continues after it was settled stays one row, with more parts.
@@ -6,10 +6,11 @@ import type { Database, Row } from "./database.ts";
 /** Stores a closed turn, or a further part of it. */
 export function putTurn(db: Database, sessionNumber: number, turn: Turn): void {
   db.prepare(
-    `INSERT INTO turns (session, key, segment, origin, state, start_ms, end_ms, prompt_length, hook_seen, parts)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO turns
+       (session, key, segment, origin, state, start_ms, end_ms, prompt_length, hook_seen, parts, span_key, span_segment)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (session, key) DO UPDATE SET parts = parts + 1, end_ms = max(end_ms, excluded.end_ms),
-       hook_seen = max(hook_seen, excluded.hook_seen)`,
+       hook_seen = max(hook_seen, excluded.hook_seen), span_key = excluded.span_key, span_segment = excluded.span_segment`,
   ).run(
     sessionNumber,
     baseKey(turn.key),
@@ -21,10 +22,12 @@ export function putTurn(db: Database, sessionNumber: number, turn: Turn): void {
     turn.promptLength ?? null,
     turn.hasHookPrompt ? 1 : 0,
     partsUpTo(turn.key),
+    turn.exportedKey ?? turn.key,
+    turn.segment,
   );
 }
 
-/** Gives a settled turn, and the subagents that it started, another key. */
+/** Gives a settled turn, and the subagents that it started, another key. Its span keeps the old one. */
 export function renameTurn(db: Database, sessionNumber: number, from: string, to: string): void {
   db.prepare("UPDATE turns SET key = ?, hook_seen = ? WHERE session = ? AND key = ?").run(
     to,
@@ -38,9 +41,11 @@ export function renameTurn(db: Database, sessionNumber: number, from: string, to
 /** Stores a closed subagent, or a further part of it. */
 export function putSubagent(db: Database, sessionNumber: number, s: Subagent): void {
   db.prepare(
-    `INSERT INTO subagents (session, agent_id, agent_type, segment, turn_key, parent_call_id, start_ms, end_ms, parts)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (session, agent_id) DO UPDATE SET parts = parts + 1, end_ms = max(end_ms, excluded.end_ms)`,
+    `INSERT INTO subagents
+       (session, agent_id, agent_type, segment, turn_key, parent_call_id, start_ms, end_ms, parts, span_key, span_segment)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (session, agent_id) DO UPDATE SET parts = parts + 1, end_ms = max(end_ms, excluded.end_ms),
+       span_key = excluded.span_key, span_segment = excluded.span_segment`,
   ).run(
     sessionNumber,
     s.agentId,
@@ -51,6 +56,8 @@ export function putSubagent(db: Database, sessionNumber: number, s: Subagent): v
     s.startMs,
     s.endMs,
     partsUpTo(s.key),
+    s.exportedKey ?? s.key,
+    s.segment,
   );
 }
 
@@ -66,6 +73,7 @@ export function toTurn(row: Row): SettledTurn {
     ...(row["hook_alone"] === 1 && { hookOnly: true }),
     ...(row["hook_seen"] === RENAMED && { renamed: true }),
     ...(row["prompt_length"] !== null && { promptLength: Number(row["prompt_length"]) }),
+    ...spanOf(row, "key"),
   };
 }
 
@@ -82,10 +90,18 @@ export function toSubagent(row: Row): SettledSubagent {
     ...(turnKey !== undefined && { turnKey }),
     ...(parentCallId !== undefined && { parentCallId }),
     ...(agentType !== undefined && { agentType }),
+    ...spanOf(row, "agent_id"),
   };
 }
 
 // --- internal ---
+
+/** Rows of earlier versions do not name the span: it has the run's key, unless the run was renamed. */
+function spanOf(row: Row, keyColumn: string): { readonly span?: ExportedSpan } {
+  if (row["span_key"] !== null) return { span: { key: String(row["span_key"]), segment: Number(row["span_segment"]) } };
+  if (row["hook_seen"] === RENAMED) return {};
+  return { span: { key: String(row[keyColumn]), segment: Number(row["segment"]) } };
+}
 
 /** Value of `hook_seen` for a renamed turn; 1 for any other turn that a hook reported. */
 const RENAMED = 2;

@@ -30,7 +30,7 @@ export const NO_CONTENT: SessionContent = { pieces: [], prompts: new Map(), tool
 
 /**
  * Adds content to the spans it belongs to, in the format of the GenAI conventions; each piece is on one span. If a hook and
- * the transcript report the same content, the transcript's version is used.
+ * the transcript report the same content, the transcript's version is used. Optional spans without content are left out.
  *
  * @param run the turn or subagent of these spans
  */
@@ -40,7 +40,7 @@ export function* withContent(
   content: SessionContent,
 ): Generator<KeyedSpan> {
   if (content.pieces.length === 0) {
-    yield* spans;
+    for (const span of spans) if (span.isOptional !== true) yield span;
     return;
   }
   const byFact = new Map<string, Piece[]>();
@@ -54,7 +54,9 @@ export function* withContent(
   const calls = new Map(run.modelCalls.map((call) => [call.key, call]));
   for (const span of spans) {
     const attributes = attributesOf(span, run, calls, content, piecesOf);
-    if (Object.keys(attributes).length === 0) yield span;
+    const isEmpty = Object.keys(attributes).length === 0;
+    if (isEmpty && span.isOptional === true) continue;
+    if (isEmpty) yield span;
     else yield { ...span, record: { ...span.record, attributes: { ...span.record.attributes, ...attributes } } };
   }
 }

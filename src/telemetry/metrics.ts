@@ -24,7 +24,9 @@ export function* eachRunCount(run: Turn | Subagent, facts: SessionFacts): Genera
       [semconv.ERROR_TYPE]: error.errorType,
     }),
   );
-  const own = isTurn && run.origin === "none" ? [] : runSteps(run, agent, facts);
+  // A late part is neither a turn nor a run of a subagent: that was counted when its span was exported
+  const isRun = run.exportedKey === undefined && !(isTurn && run.origin === "none");
+  const own = isRun ? runSteps(run, agent, facts) : [];
   yield { key: runCountKey(facts, isTurn ? "turn" : "subagent", run.key), increments: [...errors, ...own] };
   yield* eachCallCount(run, facts);
 }

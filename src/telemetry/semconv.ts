@@ -49,7 +49,10 @@ export const CICD_PIPELINE_TASK_NAME = "cicd.pipeline.task.name";
 export const CICD_PIPELINE_TASK_RUN_ID = "cicd.pipeline.task.run.id";
 export const CICD_PIPELINE_TASK_RUN_URL = "cicd.pipeline.task.run.url.full";
 
-/** What a span represents: `session`, `turn`, `subagent`, `model_call` or `tool_call`. */
+/**
+ * What a span represents: `session`, `turn`, `subagent`, `model_call`, `tool_call`, or `late_part`: usage or errors of a turn or subagent
+ * that became known after its span was exported.
+ */
 export const OPENHOOK_SPAN_KIND = "openhook.span.kind";
 export const OPENHOOK_LINK_KIND = "openhook.link.kind";
 export const OPENHOOK_SEGMENT = "openhook.session.segment";

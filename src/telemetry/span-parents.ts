@@ -24,10 +24,16 @@ export function turnSpanIds(turn: Turn, facts: SessionFacts, scope: "session" | 
   const sessionTrace = traceOfSegment(facts, turn.segment);
   const noLinks: SpanRecord["links"] = [];
   if (turn.origin === "none") return { traceId: sessionTrace, parentSpanId: rootId, ownSpanId: rootId, links: noLinks };
-  const ownSpanId = spanIdOf(facts, "turn", turn.key);
+  // The calls of a late part belong to the turn's span
+  const ownSpanId = spanIdOf(facts, "turn", turn.exportedKey ?? turn.key);
   if (scope === "session") return { traceId: sessionTrace, parentSpanId: rootId, ownSpanId, links: noLinks };
   const links = [{ traceId: sessionTrace, spanId: rootId, attributes: { [semconv.OPENHOOK_LINK_KIND]: "session" } }];
-  return { traceId: traceIdOf(facts, `turn:${turn.key}`), parentSpanId: undefined, ownSpanId, links };
+  return {
+    traceId: traceIdOf(facts, `turn:${turn.exportedKey ?? turn.key}`),
+    parentSpanId: undefined,
+    ownSpanId,
+    links,
+  };
 }
 
 /**

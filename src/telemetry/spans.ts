@@ -1,19 +1,27 @@
-import { sumKnown } from "../model/known.ts";
 import type { ModelCall } from "../model/model-call.ts";
 import type { Segment, SessionFacts, Subagent, ToolCall, Turn } from "../model/session.ts";
-import type { Attributes, AttributeValue, SpanRecord } from "../model/telemetry.ts";
-import { costNanoUsd, costSource, costsOf } from "./cost.ts";
+import type { SpanRecord } from "../model/telemetry.ts";
+import { costNanoUsd } from "./cost.ts";
 import { type SpanSubject, spanIdOf, traceIdOf, worldIdOf } from "./ids.ts";
 import type { LedTo } from "./led-to.ts";
 import { providerOf } from "./provider.ts";
 import * as semconv from "./semconv.ts";
+import {
+  cacheWriteAttributes,
+  costAttributes,
+  errorEvents,
+  given,
+  type Loose,
+  reportedAttributes,
+  repositoryAttributes,
+  runAttributes,
+  type Spelling,
+} from "./span-attributes.ts";
 import { type SpanParent, turnSpanIds } from "./span-parents.ts";
-import { type Totals, totalOfRun } from "./totals.ts";
+import type { Totals } from "./totals.ts";
 
 /** How spans are named and grouped into traces. */
-export interface SpanSettings {
-  /** Which spelling of the GenAI attributes is sent. */
-  readonly semconv: "both" | "latest" | "v1.41";
+export interface SpanSettings extends Spelling {
   /** One trace per session segment, or one per turn. */
   readonly traceScope: "session" | "turn";
 }
@@ -25,6 +33,8 @@ export interface KeyedSpan {
   readonly subject: SpanSubject;
   readonly name: string;
   readonly record: SpanRecord;
+  /** Other spans have everything that it has: it is left out unless content is added. */
+  readonly isOptional?: true;
 }
 
 /** The key of a span; `key` is the agent's id of the part that it represents. */
@@ -42,7 +52,8 @@ export function* turnSpans(
   ledTo: LedTo = {},
 ): Generator<KeyedSpan> {
   const ids = turnSpanIds(turn, facts, settings.traceScope);
-  if (turn.origin !== "none")
+  if (turn.exportedKey !== undefined) yield latePartSpan(turn, facts, settings, ids.traceId, ids.ownSpanId);
+  else if (turn.origin !== "none")
     yield span(facts, "turn", turn.key, ids.traceId, {
       parentSpanId: ids.parentSpanId,
       name: `invoke_agent ${facts.source}`,
@@ -51,14 +62,7 @@ export function* turnSpans(
       endMs: turn.endMs,
       error: turn.state === "failed" || turn.state === "interrupted" ? (turn.errorType ?? "_OTHER") : undefined,
       links: ids.links,
-      events: turn.errors.map((e) => ({
-        name: "openhook.model_error",
-        timeMs: e.timeMs,
-        attributes: given({
-          [semconv.ERROR_TYPE]: e.errorType,
-          [semconv.HTTP_RESPONSE_STATUS_CODE]: e.httpStatus,
-        }),
-      })),
+      events: errorEvents(turn),
       attributes: {
         ...runAttributes(turn, facts, settings, "turn"),
         [semconv.OPENHOOK_TURN_ORIGIN]: turn.origin,
@@ -81,6 +85,13 @@ export function* subagentSpans(
   settings: SpanSettings,
 ): Generator<KeyedSpan> {
   const name = subagent.agentType ?? "subagent";
+  const { exportedKey } = subagent;
+  if (exportedKey !== undefined) {
+    const ownId = spanIdOf(facts, "subagent", exportedKey);
+    yield latePartSpan(subagent, facts, settings, traceId, ownId);
+    yield* workSpans(subagent, facts, settings, traceId, ownId, name);
+    return;
+  }
   const lastError = subagent.errors.findLast((e) => e.final);
   yield span(facts, "subagent", subagent.key, traceId, {
     parentSpanId,
@@ -110,7 +121,7 @@ export function* partSpans(
     const { traceId, ownSpanId } = turnSpanIds(part, facts, settings.traceScope);
     yield* workSpans(part, facts, settings, traceId, ownSpanId, facts.source);
   } else {
-    const ownId = spanIdOf(facts, "subagent", part.key);
+    const ownId = spanIdOf(facts, "subagent", part.exportedKey ?? part.key);
     yield* workSpans(part, facts, settings, parentOf(part).traceId, ownId, part.agentType ?? "subagent");
   }
 }
@@ -165,6 +176,44 @@ export function segmentSpan(segment: Segment, totals: Totals, facts: SessionFact
 
 // --- internal ---
 
+/**
+ * What became known of a turn or subagent after its span was exported, below that span. Its calls are there too, so it is needed only
+ * for what no call's span has: usage of the turn as a whole, errors, and content.
+ */
+function latePartSpan(
+  part: Turn | Subagent,
+  facts: SessionFacts,
+  settings: SpanSettings,
+  traceId: string,
+  parentSpanId: string,
+): KeyedSpan {
+  const isTurn = "origin" in part;
+  const error = isTurn
+    ? part.state === "failed" || part.state === "interrupted"
+      ? (part.errorType ?? "_OTHER")
+      : undefined
+    : part.errors.findLast((e) => e.final)?.errorType;
+  const hasUsage = part.modelCalls.some((call) => call.covers !== undefined && call.usage !== undefined);
+  const made = span(facts, isTurn ? "turn" : "subagent", part.key, traceId, {
+    parentSpanId,
+    name: `late_part ${isTurn ? facts.source : (part.agentType ?? "subagent")}`,
+    kind: "internal",
+    startMs: part.startMs,
+    endMs: part.endMs,
+    error,
+    events: errorEvents(part),
+    attributes: {
+      ...runAttributes(part, facts, settings, isTurn ? "turn" : "subagent"),
+      [semconv.OPENHOOK_SPAN_KIND]: "late_part",
+      // It is no call of an agent
+      [semconv.GEN_AI_OPERATION_NAME]: undefined,
+      [semconv.OPENHOOK_TURN_STATE]: isTurn && error !== undefined ? part.state : undefined,
+    },
+  });
+  const isNeeded = hasUsage || error !== undefined || part.errors.length > 0;
+  return isNeeded ? made : { ...made, isOptional: true };
+}
+
 interface Shape {
   readonly parentSpanId: string | undefined;
   readonly name: string;
@@ -176,8 +225,6 @@ interface Shape {
   readonly events?: SpanRecord["events"];
   readonly attributes: Loose;
 }
-
-type Loose = Readonly<Record<string, AttributeValue | undefined>>;
 
 function span(facts: SessionFacts, subject: SpanSubject, key: string, traceId: string, shape: Shape): KeyedSpan {
   const { source, sessionId } = facts;
@@ -310,82 +357,4 @@ export const toolErrorType = (tool: ToolCall): string | undefined =>
 export const mcpServerOf = (tool: ToolCall): string | undefined =>
   tool.mcpServer ?? /^mcp__(.+?)__/.exec(tool.name)?.[1];
 
-function runAttributes(run: Turn | Subagent, facts: SessionFacts, settings: SpanSettings, kind: SpanSubject): Loose {
-  const totals = totalOfRun(run, costsOf(facts.provider));
-  const models = [...new Set([...(run.settled?.models ?? []), ...run.modelCalls.flatMap((c) => c.model ?? [])])];
-  const finish = run.modelCalls.at(-1)?.finishReason;
-  return {
-    [semconv.GEN_AI_OPERATION_NAME]: "invoke_agent",
-    [semconv.GEN_AI_AGENT_NAME]: facts.source,
-    [semconv.GEN_AI_REQUEST_MODEL]: models.length === 1 ? models[0] : undefined,
-    [semconv.GEN_AI_RESPONSE_FINISH_REASONS]: finish === undefined ? undefined : [finish],
-    [semconv.OPENHOOK_SPAN_KIND]: kind,
-    [semconv.OPENHOOK_MODEL_CALLS]: callsOf(run, facts),
-    [semconv.OPENHOOK_TOOL_CALLS]: totals.toolCalls,
-    [semconv.GEN_AI_USAGE_INPUT_TOKENS]: totals.input,
-    [semconv.GEN_AI_USAGE_OUTPUT_TOKENS]: totals.output,
-    // Usage that belongs to no single call's span
-    ...(run.modelCalls.some((call) => call.covers !== undefined && call.usage !== undefined) && {
-      [semconv.GEN_AI_USAGE_CACHE_READ]: totals.cacheRead,
-      ...cacheWriteAttributes(totals.cacheWrite, settings),
-    }),
-    [semconv.OPENHOOK_USAGE_INCOMPLETE]: totals.incompleteCalls > 0 ? true : undefined,
-    ...costAttributes(
-      totals.pricedCalls > 0 ? totals.costNanoUsd : undefined,
-      models.length === 1 ? models[0] : undefined,
-    ),
-    [semconv.OPENHOOK_UNPRICED_CALLS]: totals.unpricedCalls > 0 ? totals.unpricedCalls : undefined,
-  };
-}
-
-/** The convention renamed this attribute. */
-const cacheWriteAttributes = (cacheWrite: number | undefined, { semconv: version }: SpanSettings): Loose => ({
-  ...(version !== "v1.41" && { [semconv.GEN_AI_USAGE_CACHE_WRITE]: cacheWrite }),
-  ...(version !== "latest" && { [semconv.GEN_AI_USAGE_CACHE_CREATION]: cacheWrite }),
-});
-
 const hasTokens = ({ input, output }: Totals): boolean => input !== undefined || output !== undefined;
-
-/** Unknown if usage is reported per turn only, or the agent reports no calls. */
-function callsOf(run: Turn | Subagent, { usageUnknown }: SessionFacts): number | undefined {
-  const calls = run.modelCalls.length + (run.settled?.sums.modelCalls ?? 0);
-  const isUnknown = run.modelCalls.some((call) => call.covers !== undefined) || (calls === 0 && usageUnknown === true);
-  return isUnknown ? undefined : calls;
-}
-
-/** @param model of the only model that the cost is of; absent for several */
-function costAttributes(nanoUsd: number | undefined, model?: string): Loose {
-  if (nanoUsd === undefined) return {};
-  const { kind, prices } = costSource(model);
-  return {
-    [semconv.OPENHOOK_COST_USD]: nanoUsd / 1e9,
-    [semconv.OPENHOOK_COST_SOURCE]: kind,
-    [semconv.OPENHOOK_PRICE_TABLE]: prices,
-  };
-}
-
-function reportedAttributes({ reported }: Totals): Loose {
-  if (reported === undefined) return {};
-  const sum = (pick: (u: NonNullable<Totals["reported"]>[string]) => number | undefined): number | undefined =>
-    sumKnown(Object.values(reported).map(pick));
-  return {
-    [semconv.OPENHOOK_REPORTED.input]: sum((u) => u.input),
-    [semconv.OPENHOOK_REPORTED.output]: sum((u) => u.output),
-    [semconv.OPENHOOK_REPORTED.cacheRead]: sum((u) => u.cacheRead),
-    [semconv.OPENHOOK_REPORTED.cacheWrite]: sum((u) => u.cacheWrite),
-    [semconv.OPENHOOK_REPORTED.costUsd]: sum((u) => u.costUsd),
-  };
-}
-
-const repositoryAttributes = ({ repository }: SessionFacts): Loose =>
-  repository === undefined
-    ? {}
-    : {
-        [semconv.VCS_REPOSITORY_NAME]: repository.name,
-        [semconv.VCS_REPOSITORY_URL]: repository.url,
-        [semconv.VCS_REF_HEAD_NAME]: repository.branch,
-        [semconv.VCS_REF_HEAD_REVISION]: repository.revision,
-      };
-
-const given = (attributes: Loose): Attributes =>
-  Object.fromEntries(Object.entries(attributes).filter(([, v]) => v !== undefined)) as Attributes;

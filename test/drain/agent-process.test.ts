@@ -7,6 +7,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest
 import { formatEnd, formatHead, parseInboxFile, processStart } from "../../src/intake/inbox-file.ts";
 import type { Agent } from "../../src/model/agent.ts";
 import { openDatabase } from "../../src/store/database.ts";
+import { hostHere } from "../support/host.ts";
 import { ACME, InboxFixture } from "../support/inbox-fixture.ts";
 import { ensureBuilt, PROGRAM, ROOT } from "../support/program.ts";
 import { IS_WHOLE } from "../support/whole.ts";
@@ -348,10 +349,4 @@ function putFrom(agent: { readonly pid: number; readonly start: string }, host =
     const path = join(inboxDir, `${agent.pid}-${now}-0.evt`);
     writeFileSync(path, `${head}${JSON.stringify({ events: [event] })}${formatEnd("whole", agent.start, { host })}`);
   }
-}
-
-function hostHere(): string {
-  const { stdout } = spawnSync("readlink", ["/proc/self/ns/pid"], { encoding: "utf8" });
-  const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-  return `${/\d+/.exec(stdout)?.[0]}.${boot}`;
 }

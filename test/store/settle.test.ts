@@ -173,7 +173,8 @@ describe("settledContext", () => {
       settledContext(db, id, [], [{ ...used("t1", 0), agentId }]),
     ];
     for (const { subagents } of names) {
-      expect([...subagents]).toEqual([[agentId, { segment: 0, parts: 1, agentType, parentCallId, turnKey }]]);
+      const span = { key: agentId, segment: 0 };
+      expect([...subagents]).toEqual([[agentId, { segment: 0, parts: 1, agentType, parentCallId, turnKey, span }]]);
     }
     expect(settledContext(db, id, [prompted("p", 0)], [used("t1", 0)]).subagents.size).toBe(0);
   });

@@ -51,6 +51,8 @@ export class Replay {
   readonly #recordedHome: string;
   readonly #edit: NonNullable<ReplayOptions["edit"]>;
   env: Record<string, string> = {};
+  /** The agent's process that runs hooks written by `put`, and where its number is valid. */
+  agentProcess: { readonly pid: number; readonly start: string; readonly host: string } | undefined;
   #hooks = 0;
 
   readonly source: string;
@@ -152,7 +154,9 @@ export class Replay {
     const head = formatHead({ source, event: call.event, ppid: PARENT_PID, pid, cwd: this.home, env });
     const path = join(inboxDir, `${PARENT_PID}-${pid}-0.evt`);
     mkdirSync(inboxDir, { recursive: true, mode: 0o700 });
-    writeFileSync(path, `${head}${call.stdin_raw ?? JSON.stringify(call.stdin)}${formatEnd("whole")}`);
+    const { agentProcess: agent } = this;
+    const end = agent === undefined ? formatEnd("whole") : formatEnd("whole", agent.start, { host: agent.host, agent });
+    writeFileSync(path, `${head}${call.stdin_raw ?? JSON.stringify(call.stdin)}${end}`);
     const time = new Date(atMs);
     utimesSync(path, time, time);
   }

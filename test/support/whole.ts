@@ -38,6 +38,8 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/drain/rate-limits.test.ts":
     "rate limits as a backend receives them; codex/rate-limits.test.ts and statusline/*.test.ts read them",
   "test/drain/revisions.test.ts": "an answer that changes at any time; drain/late-transcript.test.ts reads in parts",
+  "test/drain/late-lines.test.ts":
+    "lines of every recording after the session's end; drain/late-transcript.test.ts reads in parts",
   "test/drain/large-turn.test.ts":
     "a turn that fills a small heap, with the built program; store/settle.test.ts has the rules",
   "test/convert/kit.test.ts":
