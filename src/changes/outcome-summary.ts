@@ -64,6 +64,7 @@ export function outcomeReader(db: Database): (commits: readonly StoredCommit[]) 
 
 /** Sums by repository and certainty. */
 export function summariesOf(commits: readonly CommitWithOutcome[]): readonly OutcomeSummary[] {
+  const isContained = containedIn(commits);
   const groups = new Map<string, CommitWithOutcome[]>();
   for (const one of commits) {
     const key = `${one.repository}\0${one.certainty}`;
@@ -73,15 +74,21 @@ export function summariesOf(commits: readonly CommitWithOutcome[]): readonly Out
     const [first] = group;
     return first === undefined
       ? []
-      : [{ repository: first.repository, certainty: first.certainty, ...outcomeFigures(group) }];
+      : [{ repository: first.repository, certainty: first.certainty, ...outcomeFigures(group, isContained) }];
   });
 }
 
-/** Sums over commits, each of which is in the list once. */
-export function outcomeFigures(commits: readonly CommitWithOutcome[]): OutcomeFigures {
+/**
+ * Sums over commits, each of which is in the list once.
+ *
+ * @param isContained whose lines count with another commit; by default with one of the same list
+ */
+export function outcomeFigures(
+  commits: readonly CommitWithOutcome[],
+  isContained: (one: CommitWithOutcome) => boolean = containedIn(commits),
+): OutcomeFigures {
   const outcomes = commits.flatMap(({ outcome }) => outcome ?? []);
-  // The lines of an amended commit are those of the commit that replaced it
-  const lines = outcomes.filter(({ rewritten }) => rewritten?.how !== "amend").flatMap((one) => one.lines ?? []);
+  const lines = commits.filter((one) => !isContained(one)).flatMap(({ outcome }) => outcome?.lines ?? []);
   const fates = Object.fromEntries(FATES.map((fate) => [fate, outcomes.filter((one) => one.fate === fate).length]));
   const kept = Object.fromEntries(
     KEPT_AFTER_DAYS.map((day) => {
@@ -103,5 +110,23 @@ export function outcomeFigures(commits: readonly CommitWithOutcome[]): OutcomeFi
 }
 
 // --- internal ---
+
+/**
+ * Finds commits whose lines another commit of the list has now (amended, rebased, squashed). The lines count once, for the last observed
+ * commit, as in the counters.
+ */
+function containedIn(commits: readonly CommitWithOutcome[]): (one: CommitWithOutcome) => boolean {
+  const withLines = new Map(commits.flatMap((one) => (one.outcome?.lines === undefined ? [] : [[one.commit, one]])));
+  const ofObserved = new Set(
+    commits.flatMap(({ certainty, outcome }) =>
+      certainty === "observed" && outcome?.lines !== undefined ? (outcome.rewritten?.by ?? []) : [],
+    ),
+  );
+  return ({ commit, certainty, outcome }) => {
+    const next = withLines.get(outcome?.rewritten?.by ?? "");
+    if (next !== undefined) return next.certainty === "observed" || certainty === "inferred";
+    return certainty === "inferred" && ofObserved.has(commit);
+  };
+}
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);

@@ -77,3 +77,29 @@ test("a commit on the default branch is merged, and its lines are counted after 
   expect(tax).toMatchObject({ fate: "merged", lines: { written: 10, now: 3, after: { 1: 10, 7: 8, 30: 8 } } });
   expect(shortest).toMatchObject({ fate: "merged", lines: { written: 0, now: 0, after: {} } });
 });
+
+test.runIf(IS_WHOLE)(
+  "many commits with files of their own: each is found where it was rewritten, and each revert too",
+  async () => {
+    const repo = world().repository();
+    const names = Array.from({ length: 70 }, (_, at) => `part-${at}`);
+    repo.git("checkout", "-qb", "work");
+    for (const name of names) repo.write(`src/${name}.js`, lines(name, 3)).commit(name);
+    repo.world.days(1);
+    repo.git("checkout", "-q", "main");
+    repo.write("README.md", lines("readme", 2)).commit("readme");
+    // Without the author's time, so that only the patches are equal
+    repo.git("checkout", "-q", "work");
+    repo.git("rebase", "-q", "--reset-author-date", "main");
+    repo.git("checkout", "-q", "main");
+    repo.git("merge", "-q", "--ff-only", "work");
+    repo.git("branch", "-qD", "work");
+    repo.world.days(1);
+    for (const name of names) repo.delete(`src/${name}.js`).commit(`without ${name}`);
+    repo.world.days(40);
+    const found = await outcomes(repo);
+    expect(names.filter((name) => found[name]?.fate !== "reverted" || found[name]?.rewritten?.how !== "patch")).toEqual(
+      [],
+    );
+  },
+);

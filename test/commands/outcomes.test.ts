@@ -96,6 +96,31 @@ test("commits are counted once, however often it runs, with their certainty; not
   });
 });
 
+test("lines of a rewritten commit count once: with the known commit that has them, otherwise with itself", async () => {
+  const repo = world.repository();
+  repo.write("src/tax.js", lines("tax", 10)).commit("tax");
+  repo.append("src/tax.js", "more\n").git("commit", "-qa", "--amend", "-m", "Amended");
+  repo.mark("amended");
+  storeWith(repo, { tax: "observed" });
+  expect(await linesOf()).toEqual([["observed", 10]]);
+  storeWith(repo, { amended: "inferred" });
+  expect(await linesOf()).toEqual([
+    ["observed", 10],
+    ["inferred", 0],
+  ]);
+  storeWith(repo, { amended: "observed" });
+  expect(await linesOf()).toEqual([["observed", 11]]);
+});
+
+/** Lines of each row of the summary. */
+async function linesOf(): Promise<readonly [string, number][]> {
+  const { repositories } = JSON.parse((await run({ json: true })).out);
+  return repositories.map((one: { certainty: string; lines: { written: number } }) => [
+    one.certainty,
+    one.lines.written,
+  ]);
+}
+
 test("what was known stays known if the repository can no longer say it", async () => {
   const repo = repository();
   storeWith(repo, { tax: "observed" });

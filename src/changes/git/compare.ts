@@ -2,7 +2,7 @@ import { ancestorsIn, type Branches } from "./branches.ts";
 import type { Git } from "./git.ts";
 import type { History } from "./history.ts";
 import type { FoundCommit } from "./kept.ts";
-import { changedFiles, commitsTouching, type PatchOf, patchIds } from "./patches.ts";
+import { commitsWithFilesOf, type PatchOf, patchIds } from "./patches.ts";
 
 /** Where the changes of commits that are not on the default branch are now. */
 export interface Compared {
@@ -21,7 +21,6 @@ interface ToCompare {
   readonly branches: Branches;
   /** Commits that are not on the default branch. */
   readonly missing: readonly KnownCommit[];
-  readonly sinceMs: number;
 }
 
 type KnownCommit = FoundCommit & { readonly id: string };
@@ -53,8 +52,6 @@ export async function comparePatches(git: Git, all: ToCompare): Promise<Compared
 
 /** Commits of the default branch whose patches are compared. */
 const MAX_CANDIDATES = 2_000;
-/** Files for which the default branch is searched; each makes the search slower. */
-const MAX_PATHS = 60;
 const MAX_RANGES = 300;
 
 async function compareEqualTimes(
@@ -95,19 +92,19 @@ async function compareEqualFiles(
   all: ToCompare,
   twins: Map<string, string>,
 ): Promise<{ readonly squashes: Map<string, string>; readonly uncompared: Set<string> }> {
-  const { missing, history, sinceMs } = all;
+  const { missing, history } = all;
+  if (missing.length === 0) return { squashes: new Map(), uncompared: new Set() };
   const squashes = new Map<string, string>();
   const singles = missing.map(({ id }): Range => ({ commit: id, contains: new Set([id]) }));
   const branches = rangesOf(all);
   const [singlePatches, branchPatches] = [await patchIds(git, singles), await patchIds(git, branches)];
-  const files = new Map([...(await changedFiles(git, singles)), ...(await changedFiles(git, branches))]);
-  const paths = [...new Set(files.values())].slice(0, MAX_PATHS);
-  const candidates = await commitsTouching(git, { tip: history.tip, sinceMs, max: MAX_CANDIDATES }, paths);
+  const firstMs = Math.min(...missing.map(({ timeMs }) => timeMs));
+  const equal = await commitsWithFilesOf(git, [...singles, ...branches], history.since(firstMs));
+  const candidates = equal.slice(0, MAX_CANDIDATES);
   const byPatch = new Map<string, string[]>();
   for (const [id, patch] of await patchIds(git, commitsOf(candidates)))
     byPatch.set(patch, [...(byPatch.get(patch) ?? []), id]);
-  const searched = new Set(paths);
-  const isLong = candidates.length >= MAX_CANDIDATES;
+  const isLong = equal.length > MAX_CANDIDATES;
   const uncompared = new Set<string>();
   for (const one of missing) {
     const own = byPatch.get(singlePatches.get(one.id) ?? "") ?? [];
@@ -117,8 +114,7 @@ async function compareEqualFiles(
     const squash = firstLater(one, wholes, history);
     if (twin !== undefined) twins.set(one.id, twin);
     else if (squash !== undefined) squashes.set(one.id, squash);
-    const file = files.get(one.id);
-    if (isLong || (file !== undefined && !searched.has(file))) uncompared.add(one.id);
+    if (isLong) uncompared.add(one.id);
   }
   return { squashes, uncompared };
 }

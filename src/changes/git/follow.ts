@@ -88,7 +88,7 @@ async function fatesOf(git: Git, refs: Refs, found: readonly FoundCommit[]): Pro
     sinceMs,
   );
   const amends = missing.length === 0 ? new Map<string, string>() : await readAmends(git, refs);
-  const compared = await comparePatches(git, { history, branches, missing, sinceMs });
+  const compared = await comparePatches(git, { history, branches, missing });
   const search = { refs, history, branches, amends, compared, found };
   const outcomes = found.map((one): FoundOutcome => {
     const { landed, ...place } = placeOf(one, search);
@@ -115,7 +115,7 @@ async function withReverts(
   const landed = new Map<string, boolean>();
   for (const { landed: commit, lines } of outcomes) {
     if (commit !== undefined)
-      landed.set(commit, landed.get(commit) === true || ((lines?.written ?? 0) > 0 && lines?.now !== 0));
+      landed.set(commit, landed.get(commit) === true || ((lines?.written ?? 0) > 0 && (lines?.now ?? 0) > 0));
   }
   const reverts = await revertsOf(git, history, landed);
   return outcomes.map((outcome) => {

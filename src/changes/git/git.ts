@@ -148,6 +148,8 @@ const SAFE_SETTINGS: readonly string[] = [
   "--no-pager",
   "--literal-pathspecs",
   ...[
+    // By default 96 MiB
+    "core.deltaBaseCacheLimit=16m",
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
     "core.pager=cat",

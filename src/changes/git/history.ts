@@ -52,6 +52,11 @@ export class History {
     return this.#parents.keys();
   }
 
+  /** Commits that were made at a time or later. */
+  since(timeMs: number): readonly string[] {
+    return [...this.#times].flatMap(([commit, madeMs]) => (madeMs >= timeMs ? [commit] : []));
+  }
+
   get size(): number {
     return this.#parents.size;
   }

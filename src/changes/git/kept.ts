@@ -78,7 +78,7 @@ const MAX_FILE_BYTES = 1 << 20;
 /** A commit with more files moves or generates them. */
 const MAX_FILES = 500;
 /** Pairs of commits that are searched for renamed files; each is a process. */
-const MAX_RENAME_SEARCHES = 20;
+const MAX_RENAME_SEARCHES = 100;
 
 type Files = ReadonlyMap<string, readonly LineRange[]>;
 
@@ -101,6 +101,8 @@ class CommitLines {
   readonly #texts = new Map<string, readonly string[] | undefined>();
   /** A file's last known name, and where it had it. */
   readonly #names = new Map<string, { readonly name: string; readonly state: string }>();
+  /** Removed files, and no search found them under another name. They may come back under their own. */
+  readonly #gone = new Set<string>();
 
   constructor(objects: Objects, renames: Renames, commit: string, files: Files) {
     this.#objects = objects;
@@ -126,10 +128,12 @@ class CommitLines {
     let { name } = last;
     let later = await this.#objects.read(`${state}:${name}`, MAX_FILE_BYTES);
     if (later === undefined) {
+      if (this.#gone.has(path)) return 0;
       const renames = await this.#renames.between(last.state, state);
       if (renames === undefined) return undefined;
       name = renames.get(name) ?? path;
       later = await this.#objects.read(`${state}:${name}`, MAX_FILE_BYTES);
+      if (later === undefined) this.#gone.add(path);
     }
     if (later?.type !== "blob") return 0;
     this.#names.set(path, { name, state });

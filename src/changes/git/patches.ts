@@ -37,51 +37,36 @@ export async function patchIds(
   return new Map(pairs);
 }
 
-/** A file that each of some patches changes; of several the one with the longest path, which other commits change least often. */
-export async function changedFiles(git: Git, patches: readonly PatchOf[]): Promise<ReadonlyMap<string, string>> {
-  const files = new Map<string, string>();
-  if (patches.length === 0) return files;
-  let commit = "";
-  const args = ["diff-tree", "-r", "--root", "--name-only", "--no-renames", "--stdin"];
-  for await (const line of git.records(args, "\n", linesOf(patches))) {
-    const text = line.toString("utf8");
-    if (/^[0-9a-f]{40,64}$/.test(text)) commit = text;
-    // Unusual names are quoted
-    else if (!text.startsWith('"') && text.length > (files.get(commit)?.length ?? 0)) files.set(commit, text);
-  }
-  return files;
-}
-
 /** All files that each of some patches changes. @throws GitError */
 export async function allChangedFiles(
   git: Git,
   patches: readonly PatchOf[],
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const files = new Map<string, string[]>();
-  if (patches.length === 0) return files;
-  const ids = new Set(patches.map(({ commit }) => commit));
-  let names: string[] | undefined;
-  const args = ["diff-tree", "-r", "-z", "--root", "--name-only", "--no-renames", "--stdin"];
-  for await (const field of git.records(args, "\0", linesOf(patches))) {
-    const text = field.toString("utf8");
-    if (ids.has(text)) {
-      names = files.get(text) ?? [];
-      files.set(text, names);
-    } else names?.push(text);
-  }
+  const files = new Map<string, readonly string[]>();
+  for await (const [commit, names] of changedFiles(git, patches)) files.set(commit, names);
   return files;
 }
 
-/** Commits since a time that change one of some files, newest first; at most `max`. @throws GitError */
-export async function commitsTouching(
+/**
+ * Those of some commits that change exactly the files that one of some patches changes: only they can have the same patch, or the
+ * opposite one. @throws GitError
+ */
+export async function commitsWithFilesOf(
   git: Git,
-  { tip, sinceMs, max }: { readonly tip: string; readonly sinceMs: number; readonly max: number },
-  paths: readonly string[],
+  patches: readonly PatchOf[],
+  commits: readonly string[],
 ): Promise<readonly string[]> {
-  if (paths.length === 0) return [];
-  const args = ["rev-list", "--no-merges", `--max-count=${max}`, `--since=@${Math.floor(sinceMs / 1000)}`, "--stdin"];
-  const printed = await git.text(args, `${tip}\n--\n${paths.join("\n")}\n`);
-  return printed.split("\n").filter((id) => id !== "");
+  const wanted = new Set<string>();
+  for await (const [, names] of changedFiles(git, patches)) wanted.add(names.join("\0"));
+  const found: string[] = [];
+  if (wanted.size === 0) return found;
+  for await (const [commit, names] of changedFiles(
+    git,
+    commits.map((commit) => ({ commit })),
+  )) {
+    if (wanted.has(names.join("\0"))) found.push(commit);
+  }
+  return found;
 }
 
 /**
@@ -106,6 +91,27 @@ export async function addedLines(git: Git, commits: readonly string[]): Promise<
 }
 
 // --- internal ---
+
+/** Each patch with the files that it changes, as git prints them; merges and patches without files are left out. */
+async function* changedFiles(
+  git: Git,
+  patches: readonly PatchOf[],
+): AsyncGenerator<readonly [commit: string, names: readonly string[]]> {
+  if (patches.length === 0) return;
+  const ids = new Set(patches.map(({ commit }) => commit));
+  let commit: string | undefined;
+  let names: string[] = [];
+  const args = ["diff-tree", "-r", "-z", "--root", "--name-only", "--no-renames", "--stdin"];
+  for await (const field of git.records(args, "\0", linesOf(patches))) {
+    const text = field.toString("utf8");
+    if (!ids.has(text)) names.push(text);
+    else {
+      if (commit !== undefined && names.length > 0) yield [commit, names];
+      [commit, names] = [text, []];
+    }
+  }
+  if (commit !== undefined && names.length > 0) yield [commit, names];
+}
 
 async function readAddedLines(git: Git, commits: readonly string[]): Promise<AddedLines> {
   const added = new Map<string, Map<string, LineRange[]>>();

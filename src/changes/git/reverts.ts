@@ -1,6 +1,6 @@
 import type { Git } from "./git.ts";
 import type { History } from "./history.ts";
-import { changedFiles, commitsTouching, type PatchOf, patchIds } from "./patches.ts";
+import { commitsWithFilesOf, type PatchOf, patchIds } from "./patches.ts";
 
 /**
  * Which commits of the default branch were taken back: by a commit whose message says so, or, of those of which no line is left, by one
@@ -16,7 +16,7 @@ export async function revertsOf(
   landed: ReadonlyMap<string, boolean>,
 ): Promise<ReadonlyMap<string, string>> {
   const order = new Map([...history.commits].toReversed().map((commit, at) => [commit, at]));
-  const suspects = [...landed].flatMap(([commit, hasLines]) => (hasLines ? [] : [commit])).slice(0, MAX_SUSPECTS);
+  const suspects = [...landed].flatMap(([commit, hasLines]) => (hasLines ? [] : [commit]));
   const opposite = await oppositeCommits(git, history, suspects);
   const reverted = new Map<string, string>();
   for (const commit of landed.keys()) {
@@ -32,7 +32,6 @@ export async function revertsOf(
 
 // --- internal ---
 
-const MAX_SUSPECTS = 60;
 const MAX_CANDIDATES = 2_000;
 
 /** Commits whose messages say that they revert this one, and those that revert these, and so on. */
@@ -56,9 +55,9 @@ async function oppositeCommits(
   const wholes = [...new Map([...merges.values()].map((one) => [one.commit, one])).values()];
   try {
     const [taken, takenWhole] = [await patchIds(git, singles, true), await patchIds(git, wholes, true)];
-    const sinceMs = Math.min(...commits.map((commit) => history.timeOf(commit) ?? 0));
-    const paths = [...new Set((await changedFiles(git, singles)).values())];
-    const candidates = await commitsTouching(git, { tip: history.tip, sinceMs, max: MAX_CANDIDATES }, paths);
+    const firstMs = Math.min(...commits.map((commit) => history.timeOf(commit) ?? 0));
+    const equal = await commitsWithFilesOf(git, [...singles, ...wholes], history.since(firstMs));
+    const candidates = equal.slice(0, MAX_CANDIDATES);
     const patches = await patchIds(
       git,
       [...new Set([...commits, ...candidates])].map((commit) => ({ commit })),
