@@ -15,6 +15,8 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
     "sums of killed and resumed runs, at every pace of drains; copilot/transcript.test.ts has the rules",
   "test/agents/partial-usage.test.ts":
     "each token figure missing in a recording of each agent; model/merge.test.ts and telemetry/cost.test.ts have the rules",
+  "test/agents/qwen-code/fork.test.ts":
+    "forks with marked copies, read in any order; qwen-code/transcript.test.ts has the ids of copies",
   "test/agents/replies.test.ts": "the reply of every registered hook; intake/hook.test.ts has those of the cards",
   "test/agents/cli-wrapper/wrapper.test.ts": "the wrapper in every shell; commands/wrap.test.ts runs it once",
   "test/agents/codex/packed.test.ts": "compressed rollouts of all kinds; shared/unpacked.test.ts reads the format",

@@ -39,6 +39,8 @@ export interface LineContext {
   readonly timeMs: number;
   /** The subagent that the file belongs to. */
   readonly agentId: string | undefined;
+  /** The line says that it is a copy of another session's. */
+  readonly isCopy: boolean;
   readonly state: ChatState;
   readonly sink: FactSink;
 }

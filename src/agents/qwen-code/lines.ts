@@ -20,13 +20,15 @@ export function readLine(line: JsonLine, state: ChatState, sink: FactSink, agent
   const o = parsedObject(line.bytes);
   if (o === undefined) return UNREADABLE;
   const kind = o["type"] === "system" ? o["subtype"] : o["type"];
-  const uuid = asString(o["uuid"]);
-  // A fork starts with the lines of the session that it continues; they count there
-  if (uuid === undefined || o["forkedFrom"] !== undefined) return kind;
+  // A fork starts with the lines of the session that it continues. They count where they are found first
+  const original = asString(asObject(o["forkedFrom"])?.["messageUuid"]);
+  const isCopy = o["forkedFrom"] !== undefined;
+  const uuid = original ?? asString(o["uuid"]);
+  if (uuid === undefined) return kind;
   const timeMs = asTimeMs(o["timestamp"]) ?? state.timeMs;
   state.timeMs = timeMs;
-  const context: LineContext = { o, uuid, timeMs, agentId, state, sink };
-  if (agentId === undefined) about(context);
+  const context: LineContext = { o, uuid, timeMs, agentId, isCopy, state, sink };
+  if (agentId === undefined && !isCopy) about(context);
   switch (kind) {
     case "user":
       if (agentId === undefined) prompt(context);

@@ -12,7 +12,7 @@ import { agentOf, isDenial, mcpServerOf, spawnedAgent, subagentIdOf } from "./na
 export function toolUse(context: LineContext, call: Fields): void {
   const given = asString(call["id"]);
   const name = asString(call["name"]);
-  if (given === undefined || name === undefined) return;
+  if (given === undefined || name === undefined || isUnnamedCopy(context, given)) return;
   const callId = uniqueId(context, given);
   context.sink.toolUse(callBase(context, "use", callId), {
     callId,
@@ -29,7 +29,7 @@ export function toolResult(context: LineContext): void {
   const { o } = context;
   const result = asObject(o["toolCallResult"]) ?? {};
   const given = asString(result["callId"]);
-  if (given === undefined) return;
+  if (given === undefined || isUnnamedCopy(context, given)) return;
   const { name, response } = responseOf(o);
   const display = asObject(result["resultDisplay"]);
   const error = asString(response["error"]);
@@ -53,7 +53,7 @@ export function toolResult(context: LineContext): void {
 /** `qwen-code.tool_call`: written when one call ends; a process that is killed during the next one leaves no other result. */
 export function toolCallEvent(context: LineContext, event: Fields): void {
   const given = asString(event["call_id"]);
-  if (given === undefined) return;
+  if (given === undefined || isUnnamedCopy(context, given)) return;
   const answer = context.state.answers?.findLast((one) => one.responseId === event["response_id"]);
   const agentId = subagentIdOf(agentOf(event["prompt_id"]));
   if (answer !== undefined && answer.place.agentId === agentId) asksForTools(context, answer);
@@ -88,6 +88,9 @@ export const knownId = ({ state }: LineContext, given: string): string =>
   state.counted?.findLast(([id]) => id === given)?.[1] ?? given;
 
 // --- internal ---
+
+/** A copied call whose id other sessions have too: it cannot be known whether it was counted in the original session. */
+const isUnnamedCopy = ({ isCopy }: LineContext, given: string): boolean => isCopy && !isRandomId(given);
 
 /** A session has few numbered ids. */
 const MAX_COUNTED = 500;

@@ -112,19 +112,29 @@ describe("identity of model calls", () => {
     expect(callsIn(await read([answer("a", ""), answer("b", "")]))).toHaveLength(2);
   });
 
-  test("lines that a fork copied have no facts", async () => {
+  test("lines that a fork copied have the ids of the lines they were copied from", async () => {
     const copied = { forkedFrom: { sessionId: "another", messageUuid: "a" } };
     const entries = await read([
       { ...lineOf("p", { type: "user", message: { parts: [{ text: "Hi" }] } }), ...copied },
-      { ...answer("a", RANDOM), ...copied },
+      { ...answer("b", RANDOM), ...copied },
       lineOf("q", { type: "user", message: { parts: [{ text: "Go on" }] } }),
-      answer("b", "chatcmpl-726dcd74c74ef76ebb22c9f0"),
+      answer("c", "chatcmpl-726dcd74c74ef76ebb22c9f0"),
     ]);
-    expect(entries.map(({ kind, promptKey }) => [kind, promptKey])).toEqual([
-      ["session", undefined],
-      ["prompt", "q"],
-      ["model_call", "q"],
+    expect(entries.map(({ kind, globalKey, promptKey }) => [kind, globalKey, promptKey])).toEqual([
+      ["prompt", "prompt:a", "a"],
+      ["model_call", `response:${RANDOM}:`, "a"],
+      ["session", undefined, undefined],
+      ["prompt", "prompt:q", "q"],
+      ["model_call", "response:chatcmpl-726dcd74c74ef76ebb22c9f0:", "q"],
     ]);
+  });
+
+  test("copied calls whose ids other sessions have too are left out: they cannot be told from others", async () => {
+    const call = { functionCall: { id: "call_1", name: "read_file", args: {} } };
+    const line = lineOf("a", { type: "assistant", message: { parts: [call] } });
+    const copied = { forkedFrom: { sessionId: "another", messageUuid: "a" } };
+    expect((await read([{ ...line, ...copied }])).map(({ kind }) => kind)).toEqual([]);
+    expect((await read([line])).map(({ kind }) => kind)).toEqual(["session", "tool_use"]);
   });
 
   test("hidden agents' calls belong to the main agent", async () => {
