@@ -34,7 +34,7 @@ export async function wrap(names: readonly string[], options: WrapOptions, conte
     for (const name of new Set(names)) plans.push(await planWrapper(name, options.directory, context));
     if (!options.dryRun) {
       await installHookProgram(context, options.hookSource);
-      await installWrapper(context);
+      await installWrapper(plans, context);
     }
     for (const plan of plans) {
       if (!options.dryRun && !plan.done) await linkWrapper(plan, context);

@@ -138,7 +138,7 @@ read_stat() { # pid: sets `stat`, `start` and `above`, the pid of its parent
   stat=
   while IFS= read -r line; do stat=$line; done <"/proc/$1/stat"
   # shellcheck disable=SC2086 # word splitting is intended
-  fields ${stat##*) }
+  fields ${stat##*\) }
 }
 fields() { above=${2-} start=${20-}; }
 # Pids mean something only in one pid namespace of one running system. Kernels before 5.14 do not show the namespace.

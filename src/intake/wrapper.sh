@@ -7,26 +7,37 @@
 # same signal. We print nothing. The hook runs in the background, and if anything is missing, the program runs anyway.
 
 name=${0##*/}
-hook='' # `wrap` writes this line and the next
-env=''  # an env with --default-signal, if there is one
+nl='
+'
+# `wrap` writes these four
+home=''     # the user's, for services without HOME
+hook=''     # the hook program
+programs='' # where the programs were: name=path, one per line
+env=''      # an env with --default-signal, if there is one
 
-# Finds the first program of that name in PATH that is not this file (under any path) and not to be skipped.
-# shellcheck disable=SC3013 # -ef: every shell has it
+# Finds the first program of that name in PATH that is not this file (under any path) and not to be skipped; otherwise the one that
+# `wrap` found: desktops and services start us with a short PATH, or none.
 find_program() { # paths, a colon before each
   program='' rest=${PATH-}:
   while [ -n "$rest" ]; do
     dir=${rest%%:*} rest=${rest#*:}
-    file=${dir:-.}/$name
-    if [ -f "$file" ] && [ -x "$file" ] && ! [ "$file" -ef "$0" ]; then
-      case $1: in
-        *:"$file":*) ;;
-        *)
-          program=$file
-          return
-          ;;
-      esac
-    fi
+    ! try "${dir:-.}/$name" "$1" || return
   done
+  rest=$programs$nl
+  while [ -n "$rest" ]; do
+    line=${rest%%"$nl"*} rest=${rest#*"$nl"}
+    case $line in
+      "$name="*) ! try "${line#*=}" "$1" || return ;;
+    esac
+  done
+}
+# shellcheck disable=SC3013 # -ef: every shell has it
+try() { # path, paths to skip
+  [ -f "$1" ] && [ -x "$1" ] && ! [ "$1" -ef "$0" ] || return 1
+  case $2: in
+    *:"$1":*) return 1 ;;
+  esac
+  program=$1
 }
 
 # A shim or another wrapper searches for the next program of its name and may find this file again, in the process that we
@@ -182,12 +193,12 @@ find_shell() {
   [ -r /proc/self/stat ] || return
   while IFS= read -r line; do stat=$line; done </proc/self/stat
   # shellcheck disable=SC2086
-  set -- ${stat##*) }
+  set -- ${stat##*\) }
   shell=${4:-$PPID} stat=''
   if [ -r "/proc/$shell/stat" ]; then
     while IFS= read -r line; do stat=$line; done <"/proc/$shell/stat"
     # shellcheck disable=SC2086
-    set -- ${stat##*) }
+    set -- ${stat##*\) }
     shell=$shell-${20-}
   fi
 }

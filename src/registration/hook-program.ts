@@ -23,7 +23,7 @@ import { readHookConf } from "./hook-conf.ts";
 import { folderOf, installCopy, isCopy, noteChosen } from "./installed-copy.ts";
 import { copiesIn, removeCopies, removeOldCopies } from "./old-copies.ts";
 import { refuseSudo } from "./sudo.ts";
-import { wrapperPathOf, wrapperProgram } from "./wrappers.ts";
+import { wrappedPrograms, wrapperPathOf, wrapperProgram } from "./wrappers.ts";
 
 /**
  * The command line that agents run. The user's is under 80 characters in the default location, because some agents show it to the model.
@@ -98,7 +98,8 @@ export async function installHookProgram(
   ];
   const wrapper = wrapperPathOf(places);
   if ((await readFileIfAny(wrapper)) !== undefined) {
-    written.push(await writeIfDifferent(wrapper, Buffer.from(wrapperProgram(context)), 0o755));
+    const content = wrapperProgram(context, await wrappedPrograms(context));
+    written.push(await writeIfDifferent(wrapper, Buffer.from(content), 0o755));
   }
   if (statusLine || (await readFileIfAny(summaryPath(places.stateDir))) !== undefined) {
     // Drains write the figures only if the file exists

@@ -4,12 +4,13 @@ import { allRecords, dropBackup, saveBackup, sha256 } from "../config/backup.ts"
 import { missingParent, readFileIfAny, writeFileAtomic } from "../config/files.ts";
 import { type Context, UserError } from "../context.ts";
 import type { WrapPlan } from "./wrap-plan.ts";
-import { isWrapper, RECORDED_AS, wrapperPathOf, wrapperProgram } from "./wrappers.ts";
+import { isWrapper, RECORDED_AS, wrappedPrograms, wrapperPathOf, wrapperProgram } from "./wrappers.ts";
 
 /** Writes the program that every wrapper is a link to, if it is missing or different. */
-export async function installWrapper(context: Context): Promise<void> {
+export async function installWrapper(plans: readonly WrapPlan[], context: Context): Promise<void> {
   const path = wrapperPathOf(context.places);
-  const program = Buffer.from(wrapperProgram(context));
+  const found = plans.map(({ name, program }) => [name, program] as const);
+  const program = Buffer.from(wrapperProgram(context, new Map([...(await wrappedPrograms(context)), ...found])));
   if ((await readFileIfAny(path))?.equals(program) === true) return;
   await writeFileAtomic(path, program, { mode: 0o755, forceMode: true });
 }

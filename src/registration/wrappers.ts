@@ -3,6 +3,7 @@ import { constants } from "node:fs";
 import { access, lstat, open, readlink, realpath, stat } from "node:fs/promises";
 import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
 import { allRecords } from "../config/backup.ts";
+import { readFileIfAny } from "../config/files.ts";
 import type { Places } from "../config/places.ts";
 import type { Context } from "../context.ts";
 import wrapperSource from "../intake/wrapper.sh?raw";
@@ -16,14 +17,35 @@ export const wrapperPathOf = ({ hookPath }: Places): string => join(dirname(hook
 /** Directory for wrappers that have no directory before their program in PATH; only this program writes there. */
 export const ownBinOf = ({ hookPath }: Places): string => join(dirname(hookPath), "bin");
 
-/** The shipped wrapper for this machine: with the hook's path, and an `env` that can reset ignored signals. */
-export function wrapperProgram({ places, env }: Context): string {
+/**
+ * The shipped wrapper for this machine: with the hook's path, where the programs are, and an `env` that can reset ignored signals.
+ *
+ * @param programs paths by name
+ */
+export function wrapperProgram({ places, env }: Context, programs: ReadonlyMap<string, string>): string {
   const standard = join(places.home, ".local", "share", "openhook-otel", "hook") === places.hookPath;
   // The caller's home, because it differs between containers
-  const hook = standard ? '"$HOME/.local/share/openhook-otel/hook"' : quoted(places.hookPath);
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell expands it
+  const hook = standard ? '"${HOME:-$home}/.local/share/openhook-otel/hook"' : quoted(places.hookPath);
+  const lines = [...programs].map(([name, path]) => `${name}=${path}`).filter((line) => !line.includes("\n"));
   return wrapperSource
+    .replace(/^home='' /m, () => `home=${quoted(places.home)} `)
     .replace(/^hook='' /m, () => `hook=${hook} `)
+    .replace(/^programs='' /m, () => `programs=${quoted(lines.sort().join("\n"))} `)
     .replace(/^env='' /m, () => `env=${quoted(resettingEnv(env) ?? "")} `);
+}
+
+/** Where each wrapped program is, by name: as `wrap` found it, unless it is gone. */
+export async function wrappedPrograms(context: Context): Promise<ReadonlyMap<string, string>> {
+  const known = programsIn((await readFileIfAny(wrapperPathOf(context.places)))?.toString() ?? "");
+  const programs = new Map<string, string>();
+  for (const name of new Set((await wrappersHere(context)).map((path) => basename(path)))) {
+    const before = known.get(name);
+    const isThere = before !== undefined && (await exists(before));
+    const path = isThere ? before : (await programsNamed(name, context)).find(({ ours }) => !ours)?.path;
+    if (path !== undefined) programs.set(name, path);
+  }
+  return programs;
 }
 
 /** Distinct directories of PATH, in order. */
@@ -81,6 +103,12 @@ export async function wrappersHere(context: Context): Promise<readonly string[]>
 // --- internal ---
 
 const MARK = "#!/bin/sh\n# openhook-otel wrapper\n";
+
+/** What `wrapperProgram` wrote into an installed wrapper. */
+function programsIn(wrapper: string): ReadonlyMap<string, string> {
+  const text = /^programs='((?:[^']|'\\'')*)'/m.exec(wrapper)?.[1]?.replaceAll("'\\''", "'") ?? "";
+  return new Map([...text.matchAll(/^([^=]+)=(.*)$/gm)].map(([, name = "", path = ""]) => [name, path]));
+}
 
 /** Quotes any text for a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -103,7 +103,10 @@ describe("wrap", () => {
     );
     expect(shell("gh pr list", [local, usr])).toEqual({ status: 0, stdout: "real gh pr list\n", stderr: "" });
     await until(() => (readdirSync(places.inboxDir).length === 2 ? true : undefined));
-    expect(readFileSync(join(local, "gh"), "utf8")).toContain('hook="$HOME/.local/share/openhook-otel/hook"');
+    const wrapper = readFileSync(join(local, "gh"), "utf8");
+    expect(wrapper).toMatch(/^hook="\$\{HOME:-\$home\}\/\.local\/share\/openhook-otel\/hook"/m);
+    // For a PATH without them; the apostrophe of the folder is quoted
+    for (const name of ["aws", "gh"]) expect(wrapper.replaceAll("'\\''", "'")).toContain(`${name}=${join(usr, name)}`);
   });
 
   test("a second run changes nothing and reports it", async () => {
@@ -194,7 +197,7 @@ describe("wrap", () => {
   });
 
   test("repairs a wrapper program that is damaged or from another version", async () => {
-    await wrapped(["gh"]);
+    await wrapped(["gh", "aws"]);
     const path = realpathSync(join(local, "gh"));
     const before = readFileSync(path);
     writeFileSync(path, "#!/bin/sh\n# openhook-otel wrapper\nbroken");

@@ -14,6 +14,7 @@ import {
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { run, sleepMs } from "../../intake/intakes.ts";
+import { hasShell } from "../../support/shells.ts";
 import { passesOn, type Setup, setups, Wrapped } from "./wrapped.ts";
 
 /** Reports a program's own state, or does what its first argument names. */
@@ -178,6 +179,34 @@ describe.each(setups)("$title", (setup: Setup) => {
     expect(outcome).toMatchObject({ signal: "SIGKILL" });
     await sleepMs(300);
     expect((await home.payloads(1)).map(({ phase }) => phase)).toEqual(["pre"]);
+  });
+});
+
+// An agent that the Dock, a LaunchAgent or a service started, and that knows the wrapper by its path
+describe.each(["dash", "bash --norc --posix", "busybox sh", "zsh --emulate sh", "ksh"])("launchd: %s", (title) => {
+  const [name = "", ...flags] = title.split(" ");
+
+  test("with a short PATH, none, or no HOME, the program runs and both phases are reported", async () => {
+    if (!hasShell(name, "wrapped commands with launchd's environment")) return expect(name).not.toBe("bash");
+    await home.wrap(["gh"]);
+    const shell = spawnSync("sh", ["-c", 'command -v "$1"', "sh", name], { encoding: "utf8" }).stdout.trim();
+    const system = "/usr/bin:/bin:/usr/sbin:/sbin";
+    const environments: readonly Record<string, string>[] = [
+      {},
+      { PATH: system },
+      { PATH: "" },
+      { HOME: home.home },
+      { HOME: home.home, PATH: system, __CF_USER_TEXT_ENCODING: "0x1F5:0x0:0x0" },
+    ];
+    for (const [index, env] of environments.entries()) {
+      const { status, stdout, stderr } = spawnSync(shell, [...flags, join(home.bin, "gh"), "say", "x"], {
+        env: { ...env, OPENHOOK_OTEL_DRAIN: "off" },
+        cwd: "/",
+        encoding: "utf8",
+      });
+      expect([env, status, stdout, stderr]).toEqual([env, 0, '["say","x"]', ""]);
+      expect(await home.payloads(2 * (index + 1))).toHaveLength(2 * (index + 1));
+    }
   });
 });
 
