@@ -1,13 +1,11 @@
-import { commandLineOf, printedTextOf } from "../agents/shared/changes/call-texts.ts";
 import {
-  changesOfShell,
-  changesOfTool,
-  mayChange,
-  mayCreateChange,
-  type ShellChanges,
-} from "../agents/shared/changes/printed.ts";
+  changeEntries,
+  changesOfCall,
+  MAX_COMMAND_CHARACTERS,
+  relevantCall,
+} from "../agents/shared/changes/call-changes.ts";
+import { mayChange, mayCreateChange } from "../agents/shared/changes/printed.ts";
 import type { Agent, PayloadFacts } from "../model/agent.ts";
-import { changeKey, commitKey } from "../model/change-facts.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 
@@ -31,14 +29,18 @@ export function changesInPayload(agent: Agent, payload: unknown, facts: PayloadF
     const content = agent.toContent?.(payload, facts) ?? [];
     const partOf = (part: "arguments" | "result"): unknown =>
       content.find((one) => one.fact === event.id && one.part === part)?.value;
-    const found = changesOfCall(event.data?.tool_name, partOf("arguments"), () => partOf("result"), event.cwd);
+    const call = relevantCall(event.data?.tool_name, partOf("arguments"));
+    if (call === undefined) return { events: facts.events, entries: [] };
+    const found = changesOfCall(call, partOf("result"), event.cwd);
     const { madeCommits } = found;
     const [, ...others] = facts.events;
     const events =
       madeCommits === undefined
         ? facts.events
         : [{ ...event, extensions: { ...event.extensions, made_commits: madeCommits } }, ...others];
-    return { events, entries: entriesOf(found, event) };
+    const { agent_id: agentId } = extrasOf(event);
+    const entries = changeEntries(found, { timeMs: timeMsOf(event), agentId, callId: event.data?.tool_call_id });
+    return { events, entries };
   } catch {
     return { events: facts.events, entries: [] };
   }
@@ -55,40 +57,9 @@ const hasCommand = (value: unknown, depth: number): boolean =>
       depth < MAX_DEPTH &&
       Object.values(value).some((one) => hasCommand(one, depth + 1));
 
-const MAX_COMMAND_CHARACTERS = 1 << 16;
 const MAX_DEPTH = 4;
 
 function hasFailed(event: Extract<Event, { type: "tool.end" }>): boolean {
   const { denied, exit_code: exitCode } = extrasOf(event);
   return event.data?.status === "error" || denied === true || (exitCode ?? 0) !== 0;
-}
-
-function changesOfCall(
-  tool: string | undefined,
-  given: unknown,
-  result: () => unknown,
-  cwd: string | undefined,
-): ShellChanges {
-  if (tool !== undefined && mayCreateChange(tool)) return changesOfTool(tool, printedTextOf(result()));
-  const command = commandLineOf(given);
-  if (command === undefined) return { commits: [], changes: [] };
-  return changesOfShell(command, printedTextOf(result()), cwd);
-}
-
-function entriesOf({ commits, changes }: ShellChanges, event: Event): readonly TranscriptEntry[] {
-  const { agent_id: agentId } = extrasOf(event);
-  const callId = event.type === "tool.end" ? event.data?.tool_call_id : undefined;
-  const common = {
-    timeMs: timeMsOf(event),
-    ...(agentId !== undefined && { agentId }),
-    ...(callId !== undefined && { callId }),
-  };
-  return [
-    ...commits.map((one, at) => {
-      // In the order in which the call made them
-      const timeMs = common.timeMs + at / 1_000;
-      return { kind: "commit" as const, key: commitKey(one.commit), ...common, timeMs, ...one };
-    }),
-    ...changes.map((one) => ({ kind: "change" as const, key: changeKey(one), ...common, ...one })),
-  ];
 }

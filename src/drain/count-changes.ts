@@ -50,7 +50,7 @@ export function countOutcomes(drain: Drain): void {
     /** Commits that have the change of an observed one now. */
     const successors = new Set<string>();
     const makers = outcomes.map((one) => {
-      const [maker] = rowsOfCommit(db, one);
+      const maker = rowsOfCommit(db, one).find(countsNow);
       if (maker?.certainty === "observed" && one.rewritten !== undefined) successors.add(one.rewritten.by);
       return maker;
     });
@@ -58,8 +58,9 @@ export function countOutcomes(drain: Drain): void {
       const maker = makers[at];
       if (maker === undefined) continue;
       // A change that several known commits contain counts once: for the last that was observed
-      const [next] =
-        outcome.rewritten === undefined ? [] : rowsOfCommit(db, { ...outcome, commit: outcome.rewritten.by });
+      const successor = outcome.rewritten?.by;
+      const next =
+        successor === undefined ? undefined : rowsOfCommit(db, { ...outcome, commit: successor }).find(countsNow);
       if (next !== undefined && (next.certainty === "observed" || maker.certainty === "inferred")) continue;
       if (maker.certainty === "inferred" && successors.has(outcome.id ?? outcome.commit)) continue;
       const repository = names.get(outcome.repository);
@@ -70,6 +71,8 @@ export function countOutcomes(drain: Drain): void {
 }
 
 // --- internal ---
+
+const countsNow = ({ isPacked }: CommitToCount): boolean => isPacked !== true;
 
 function countCommit(drain: Drain, one: CommitToCount): void {
   const { db } = drain;

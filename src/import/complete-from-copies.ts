@@ -3,6 +3,7 @@ import { applyRevisions } from "../drain/store-entries.ts";
 import { cardOf } from "../model/card-of.ts";
 import { withFuller } from "../model/merge.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
+import { changeTimes } from "../store/changes.ts";
 import { completeFromCopy } from "../store/facts.ts";
 import { ownerOf } from "../store/owners.ts";
 import { packedFacts, packedOwners, putPacked, readerOf, takePacked } from "../store/packed.ts";
@@ -53,6 +54,9 @@ function repack(drain: Drain, number: number, facts: readonly TranscriptEntry[])
   const readBy = readerOf(db, number);
   takePacked(db, number);
   // The owners of its records are already stored
-  const packed = { ...pack(facts, packOptions(card, sessionId, known)), owned: new Float64Array(0) };
+  const packed = {
+    ...pack(facts, packOptions(card, sessionId, known, changeTimes(db, number))),
+    owned: new Float64Array(0),
+  };
   putPacked(db, [{ id: number, packed: pricedInStore(drain, number, packed, card.provider), readBy }]);
 }

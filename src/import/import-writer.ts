@@ -1,6 +1,5 @@
 import { levelOf } from "../capture/level.ts";
-import { applyProjectSettings, hasProjectSettings, loadProjectSettings } from "../capture/project.ts";
-import { protectRepository } from "../capture/protect.ts";
+import { applyProjectSettings, hasChangesOff, hasProjectSettings, loadProjectSettings } from "../capture/project.ts";
 import { stripEntryNames } from "../capture/strip-names.ts";
 import { affectsAllSessions } from "../drain/contain.ts";
 import type { Drain } from "../drain/context.ts";
@@ -9,14 +8,14 @@ import { lineIncrements, recordSelf, recordUnknownNames } from "../drain/self-co
 import { otherKey } from "../model/answer-keys.ts";
 import { keepsNames } from "../model/capture.ts";
 import { cardOf } from "../model/card-of.ts";
+import { isChangeFact } from "../model/change-facts.ts";
 import { digestOf } from "../model/digest.ts";
 import { messageOf } from "../model/error-message.ts";
 import { decodePackedFacts } from "../model/fact-columns.ts";
 import { mergeEntries } from "../model/merge.ts";
 import type { Packed } from "../model/packed.ts";
-import type { Repository } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
-import { readRepository } from "../repository/read.ts";
+import { changeTimes } from "../store/changes.ts";
 import { setLocalIds } from "../store/local-sessions.ts";
 import { ownedKeyOf, ownerOf, owners } from "../store/owners.ts";
 import {
@@ -39,8 +38,9 @@ import { completeFromCopies } from "./complete-from-copies.ts";
 import { DigestSet } from "./digest-set.ts";
 import { pack } from "./pack.lazy.ts";
 import { pricedInStore } from "./price.ts";
-import { type FileRead, packOptions, type ReadResult, type ReadTask, type SessionRead } from "./read.ts";
+import { type FileRead, packOptions, type ReadResult, type ReadTask, type SessionRead, timesOf } from "./read.ts";
 import { keysFor, recordDigests } from "./record-digests.ts";
+import { Repositories } from "./repositories.ts";
 import type { Unpriced } from "./unpriced.ts";
 
 /** A session that was read and is not stored yet. */
@@ -63,12 +63,13 @@ export class ImportWriter {
   #hasPruned = false;
   /** Sessions that this import has written. */
   readonly #numbers = new Set<number>();
-  readonly #repositories = new Map<string, Repository | undefined>();
+  readonly #repositories: Repositories;
 
   /** @param bytes size of all files to read */
   constructor(drain: Drain, bytes: number) {
     this.#drain = drain;
     this.#owned = new DigestSet(bytes / BYTES_PER_RECORD);
+    this.#repositories = new Repositories(drain);
   }
 
   /** Recomputes sums that a damaged store has lost, from the packed facts. All of them, or none if one fails. */
@@ -88,7 +89,10 @@ export class ImportWriter {
         };
         const facts = packedBody(db, number) ?? "";
         const readBy = readerOf(db, number);
-        const packed = pack(takePacked(db, number), packOptions(card, stored.sessionId, known));
+        const packed = pack(
+          takePacked(db, number),
+          packOptions(card, stored.sessionId, known, changeTimes(db, number)),
+        );
         putPacked(db, [
           { id: number, packed: { ...pricedInStore(this.#drain, number, packed, card.provider), facts }, readBy },
         ]);
@@ -105,7 +109,9 @@ export class ImportWriter {
   async write(read: readonly ReadSession[]): Promise<readonly (number | undefined | "failed")[]> {
     const folders = read.map(({ result }) => result.session?.cwd);
     await loadProjectSettings(this.#drain, folders);
-    for (const folder of new Set(folders)) await this.#readRepository(folder);
+    for (const { session } of read.map(({ result }) => result)) {
+      await this.#repositories.read(session?.cwd, session?.packed.changes !== undefined);
+    }
     this.#loadOwners();
     const before = { ...this.#drain.report, problems: [...this.#drain.report.problems] };
     try {
@@ -184,16 +190,19 @@ export class ImportWriter {
       timeMs: session.firstMs,
       ...(stored.cwd === undefined && !withoutNames && { cwd: session.cwd }),
       agentVersion: session.agentVersion,
-      ...(!withoutNames && { branch: session.branch, repository: this.#repositories.get(session.cwd ?? "") }),
+      ...(!withoutNames && { branch: session.branch, repository: this.#repositories.of(session.cwd) }),
       transcriptPath: task.files[0]?.path,
       reported: session.reported === undefined ? undefined : JSON.stringify(session.reported),
     });
     updateSession(db, stored.id, { timeMs: session.lastMs });
+    const changes = hasChangesOff(this.#drain, stored, session.cwd) ? [] : (session.packed.changes ?? []);
+    if (changes.length > 0 && !withoutNames) this.#repositories.store(stored.id, session.cwd);
     if (this.#numbers.has(stored.id)) flush();
     this.#numbers.add(stored.id);
     const isNew = !isPacked(db, stored.id);
     if (isNew && !withoutNames && !this.#hasPruned && hasOnlyNewRecords) {
-      packs.push({ id: stored.id, packed: this.#priced(stored.id, session.packed, task.source), readBy });
+      const packed = { ...session.packed, changes };
+      packs.push({ id: stored.id, packed: this.#priced(stored.id, packed, task.source), readBy });
       return stored.id;
     }
     // An earlier session of this commit may own the same records
@@ -207,9 +216,10 @@ export class ImportWriter {
       !withoutNames &&
       !this.#hasPruned &&
       owned.every((digest) => ownedBefore.has(digest) || isFree(digest));
+    const read = { ...session.packed, changes };
     const packed = hasOnlyOwnRecords
-      ? session.packed
-      : this.#repack(stored, session.packed, isReimport ? [] : before, session, withoutNames, newRecords);
+      ? read
+      : this.#repack(stored, read, isReimport ? [] : before, session, withoutNames, newRecords);
     this.#owned.addAll(packed.owned);
     // Digests that the session owned before are already stored
     const added = { ...packed, owned: packed.owned.filter((digest) => !ownedBefore.has(digest)) };
@@ -230,16 +240,19 @@ export class ImportWriter {
     const level = levelOf(this.#drain, {});
     if (!keepsNames(level) || this.#hasPruned || hasProjectSettings(this.#drain, session.cwd)) return undefined;
     if (files.length === 0) return undefined;
+    if (session.packed.changes !== undefined && !this.#drain.loaded.config.changes.enabled) return undefined;
     const { firstMs, lastMs, cwd, agentVersion, branch, reported } = session;
     const number = addSession(this.#drain.db, task.source, task.sessionId, firstMs, lastMs, {
       cwd,
       agentVersion,
       branch,
-      repository: this.#repositories.get(cwd ?? ""),
+      repository: this.#repositories.of(cwd),
       transcriptPath: task.files[0]?.path,
       reported: reported === undefined ? undefined : JSON.stringify(reported),
     });
-    if (number !== undefined) this.#numbers.add(number);
+    if (number === undefined) return undefined;
+    this.#numbers.add(number);
+    if (session.packed.changes !== undefined) this.#repositories.store(number, cwd);
     return number;
   }
 
@@ -274,7 +287,7 @@ export class ImportWriter {
    */
   #repack(
     stored: StoredSession,
-    { facts }: Unpriced,
+    { facts, changes = [] }: Unpriced,
     before: readonly TranscriptEntry[],
     known: Parameters<typeof packOptions>[2],
     withoutNames: boolean,
@@ -296,7 +309,15 @@ export class ImportWriter {
       (isCopy ? copies : own).push(entry);
     }
     completeFromCopies(this.#drain, stored.source, copies);
-    return pack(own, packOptions(card, stored.sessionId, known));
+    // What a copied call led to belongs to the session that made the call
+    const copiedCalls = new Set(copies.flatMap((entry) => (entry.kind === "tool_result" ? [entry.callId] : [])));
+    const kept = changes
+      .filter(({ callId }) => callId === undefined || !copiedCalls.has(callId))
+      .map((entry) => (withoutNames ? stripEntryNames(entry, card.own) : entry))
+      .filter(isChangeFact);
+    const times = timesOf(kept).concat(changeTimes(this.#drain.db, stored.id));
+    const boundaries = [...new Set(times)].sort((a, b) => a - b);
+    return { ...pack(own, packOptions(card, stored.sessionId, known, boundaries)), changes: kept };
   }
 
   #isOwnedElsewhere({ id, source }: StoredSession, globalKey: string, newRecords: ReadonlySet<number>): boolean {
@@ -324,12 +345,6 @@ export class ImportWriter {
     const owner = known === undefined ? undefined : ownerOf(db, source, known);
     if (owner !== undefined) return owner !== id;
     return packedOwners(db, source, other).some((number) => number !== id);
-  }
-
-  async #readRepository(folder: string | undefined): Promise<void> {
-    if (folder === undefined || this.#repositories.has(folder)) return;
-    const found = await readRepository(folder);
-    this.#repositories.set(folder, found === undefined ? undefined : protectRepository(this.#drain, found));
   }
 
   /** Before the first commit: loads the owners of all records that hooks reported or that were imported before. */

@@ -20,9 +20,11 @@ import type { PackOptions, Unpriced } from "./unpriced.ts";
  */
 export function packRows(rows: RowSink, options: PackOptions): Unpriced {
   const tables = rows.tables();
+  const changes = rows.changes();
+  const found = changes.length > 0 ? { changes } : {};
   const sums = hasCopies(tables) ? undefined : sumsOfRows(tables, options);
-  if (sums !== undefined) return { facts: encodeTables(tables), owned: rows.owned(), ...sums };
-  return pack(withoutDuplicateAnswers(decodeTables(encodeTables(tables))), options);
+  if (sums !== undefined) return { facts: encodeTables(tables), owned: rows.owned(), ...sums, ...found };
+  return { ...pack(withoutDuplicateAnswers(decodeTables(encodeTables(tables))), options), ...found };
 }
 
 /** Packs a session that is built from entries like any other session. */
@@ -45,7 +47,7 @@ export function pack(entries: readonly TranscriptEntry[], options: PackOptions):
       segment,
       totals: segmentTotals(session, segment, () => undefined, reported),
     })),
-    ...sumsOf(session),
+    ...sumsOf(session, options.boundaries),
   };
 }
 

@@ -6,13 +6,19 @@ import { TOKEN_KINDS } from "../model/token-kinds.ts";
 import type { Writable } from "../model/writable.ts";
 
 /**
- * Sums of a packed session per quarter of an hour, with the columns of the views `usage`, `tool_usage` and `turn_usage`. Calls
+ * Sums of a packed session per quarter of an hour and commit or change, with the columns of the views `usage`, `tool_usage` and `turn_usage`. Calls
  * have no price yet.
  */
 export class PackedSums {
+  readonly #boundaries: readonly number[];
   readonly #usage = new Groups<PackedUsage>();
   readonly #tools = new Groups<PackedTools>();
   readonly #turns = new Groups<PackedTurns>();
+
+  /** @param boundaries times of the session's commits and changes, ascending: a row has calls of one side only */
+  constructor(boundaries: readonly number[]) {
+    this.#boundaries = boundaries;
+  }
 
   get usage(): readonly Writable<PackedUsage>[] {
     return this.#usage.rows;
@@ -43,7 +49,7 @@ export class PackedSums {
     at: number,
   ): number {
     const { model, isSubagents, endMs } = call;
-    const timeMs = quarterOf(endMs);
+    const timeMs = this.#partOf(endMs);
     const subagent = isSubagents ? 1 : 0;
     const place = this.#usage.place(`${timeMs} ${subagent} ${model ?? "\0"}`, () => [
       ...([timeMs, model ?? null, subagent, 0, 0, 0, 0, 0] as const),
@@ -60,7 +66,7 @@ export class PackedSums {
   }
 
   addTool({ name, mcpServer, agentId, status, startMs, endMs }: SummedTool): void {
-    const timeMs = quarterOf(startMs);
+    const timeMs = this.#partOf(startMs);
     const subagent = agentId === undefined ? 0 : 1;
     const key = `${timeMs} ${subagent} ${name}\0${mcpServer ?? "\0"}`;
     const place = this.#tools.place(key, () => [timeMs, name, mcpServer ?? null, subagent, 0, 0, 0, 0, 0]);
@@ -73,7 +79,7 @@ export class PackedSums {
   }
 
   addTurn({ origin, state, startMs }: Pick<Turn, "origin" | "state" | "startMs">): void {
-    const timeMs = quarterOf(startMs);
+    const timeMs = this.#partOf(startMs);
     const row = this.#turns.at(this.#turns.place(`${timeMs} ${origin}`, () => [timeMs, origin, 0, 0, 0]));
     row[2]++;
     if (state === "failed") row[3]++;
@@ -94,6 +100,14 @@ export class PackedSums {
     const [modelCalls, aggregateRecords, callsWithoutUsage, unpricedCalls, incompleteCalls] = all;
     return { modelCalls, aggregateRecords, callsWithoutUsage, unpricedCalls, incompleteCalls, ...tokens };
   }
+
+  /** A time that stands for the part of a quarter: after the same commits and changes, and before the same ones. */
+  #partOf(ms: number): number {
+    const quarter = quarterOf(ms);
+    if (this.#boundaries.length === 0) return quarter;
+    const before = this.#boundaries.findLast((one) => one < ms);
+    return before === undefined || before < quarter ? quarter : before + AFTER_MS;
+  }
 }
 
 // --- internal ---
@@ -109,6 +123,9 @@ const OUTPUT = TOKEN_KINDS.indexOf("output");
 
 /** Index of the first token count in a row of `usage`. */
 const FIRST_TOKENS = 8;
+
+/** The least difference between times of commits is twice as much. */
+const AFTER_MS = 1 / 2_048;
 
 const quarterOf = (ms: number): number => Math.floor(ms / QUARTER_MS) * QUARTER_MS;
 

@@ -4,7 +4,7 @@ import { isCompressed } from "../agents/shared/transcript/packed.ts";
 import { limitMemo } from "../capture/limit-fields.ts";
 import type { Agent, PartSize, TranscriptBatch, TranscriptFile, TranscriptReader } from "../model/agent.ts";
 import { messageOf } from "../model/error-message.ts";
-import { putEntry } from "../model/fact-sink.ts";
+import { putWithContent } from "../model/fact-sink.ts";
 import { INITIAL_OFFSET } from "../model/initial-offset.ts";
 import type { SessionFacts } from "../model/session.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../model/transcript.ts";
@@ -77,8 +77,10 @@ export async function readSession(task: ReadTask, agent: Agent, redact: Redact, 
       // Before reading, so that lines written during the read count as new
       const before = partSizeOf(file);
       let [next, records, unreadable]: [Offset, number, number] = [INITIAL_OFFSET, 0, 0];
-      for await (const batch of reader?.read({ ...file, roots: task.roots }, INITIAL_OFFSET, { isSync, sink }) ?? []) {
-        for (const entry of batch.entries) putEntry(sink, entry);
+      // Readers that pass calls to the sink return no content
+      const options = { isSync, sink, content: true };
+      for await (const batch of reader?.read({ ...file, roots: task.roots }, INITIAL_OFFSET, options) ?? []) {
+        putWithContent(sink, batch.entries, () => batch.content ?? []);
         await yieldToEvents();
         next = batch.next;
         records += batch.records ?? 0;
@@ -93,7 +95,7 @@ export async function readSession(task: ReadTask, agent: Agent, redact: Redact, 
   const { facts, files, unknownKinds } = reading;
   if (sink.isEmpty) return { files, unknownKinds, problems };
   try {
-    const packed = packRows(sink, packOptions(agent, task.sessionId, facts));
+    const packed = packRows(sink, packOptions(agent, task.sessionId, facts, timesOf(sink.changes())));
     return { files, session: { ...facts, ...spanOf(sink.tables()), packed }, unknownKinds, problems };
   } catch (error) {
     // Return no files: they must not be stored as read, so that the next import retries
@@ -104,11 +106,17 @@ export async function readSession(task: ReadTask, agent: Agent, redact: Redact, 
 
 type Packable = Pick<Agent, "source" | "provider" | "tokens" | "endsSilently"> & Partial<Pick<Agent, "emits">>;
 
-/** Options that are the same for all facts of a session. */
-export const packOptions = (agent: Packable, sessionId: string, { reported, agentVersion }: Partial<SessionRead>) => ({
+/** Options that are the same for all facts of a session. @param boundaries times of its commits and changes */
+export const packOptions = (
+  agent: Packable,
+  sessionId: string,
+  { reported, agentVersion }: Partial<SessionRead>,
+  boundaries: readonly number[],
+) => ({
   facts: sessionFacts(agent, sessionId, agentVersion),
   expectsTranscript: agent.tokens === "transcript",
   reported,
+  boundaries,
 });
 
 // --- internal ---
@@ -171,6 +179,9 @@ async function yieldToEvents(): Promise<void> {
   lastYieldMs = performance.now();
 }
 const MAX_SYNC_MS = 50;
+
+export const timesOf = (facts: readonly { readonly timeMs: number }[]): readonly number[] =>
+  [...new Set(facts.map(({ timeMs }) => timeMs))].sort((a, b) => a - b);
 
 const sessionFacts = (agent: Packable, sessionId: string, agentVersion: string | undefined): SessionFacts => ({
   source: agent.source,

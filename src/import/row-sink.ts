@@ -1,4 +1,5 @@
 import { commonKey } from "../model/answer-keys.ts";
+import { isChangeFact } from "../model/change-facts.ts";
 import { defined } from "../model/defined.ts";
 import { digester } from "../model/digest.ts";
 import type { FactBase, FactOf, FactSink, LooseEntry } from "../model/fact-sink.ts";
@@ -15,7 +16,8 @@ import {
 } from "../model/fact-tables.ts";
 import { correctedUsage, isPlainUsage, limitNumber } from "../model/limits.ts";
 import { mergeEntries } from "../model/merge.ts";
-import type { TokenUsage, TranscriptEntry } from "../model/transcript.ts";
+import type { EntryOf, TokenUsage, TranscriptEntry } from "../model/transcript.ts";
+import { CallChanges } from "./call-changes.ts";
 import type { Clean } from "./clean-entries.ts";
 import { mergeRow } from "./row-merge.ts";
 
@@ -36,6 +38,9 @@ export class RowSink implements FactSink {
   readonly #uses = new KeyedTable("tool_use");
   readonly #results = new KeyedTable("tool_result");
   readonly #others = new Map<string, TranscriptEntry>();
+  readonly #callChanges = new CallChanges();
+  /** Commits and changes, which are stored beside the facts. */
+  readonly #changes = new Map<string, EntryOf<"commit"> | EntryOf<"change">>();
 
   /**
    * @param source of the agent, for digests
@@ -87,7 +92,8 @@ export class RowSink implements FactSink {
     this.#put(table, at, base, responseId === undefined ? undefined : fact);
   }
 
-  toolUse(base: FactBase, fact: FactOf<"tool_use">): void {
+  toolUse(base: FactBase, fact: FactOf<"tool_use">, given?: unknown): void {
+    this.#callChanges.use(fact, given);
     const table = this.#uses;
     const at = table.next();
     const { data } = table;
@@ -101,7 +107,8 @@ export class RowSink implements FactSink {
     this.#put(table, at, base, fact);
   }
 
-  toolResult(base: FactBase, fact: FactOf<"tool_result">): void {
+  toolResult(base: FactBase, fact: FactOf<"tool_result">, result?: unknown): void {
+    for (const entry of this.#callChanges.result(base, fact, result)) this.other(entry);
     const table = this.#results;
     const at = table.next();
     const { data } = table;
@@ -120,12 +127,27 @@ export class RowSink implements FactSink {
   other(entry: LooseEntry): void {
     this.count++;
     const cleaned = this.#clean.entry(defined<TranscriptEntry>(entry as never));
+    if (cleaned.kind === "session") this.#callChanges.enter(cleaned.cwd);
     if (this.#onSessionFact(cleaned)) return;
+    if (isChangeFact(cleaned)) {
+      const known = this.#changes.get(cleaned.key);
+      this.#changes.set(cleaned.key, known === undefined ? cleaned : (mergeEntries(known, cleaned) as typeof cleaned));
+      return;
+    }
     const known = this.#others.get(cleaned.key);
     this.#others.set(cleaned.key, known === undefined ? cleaned : mergeEntries(known, cleaned));
   }
 
-  /** All facts so far. */
+  needsResult(givenId: string): boolean {
+    return this.#callChanges.needsResult(givenId);
+  }
+
+  /** Commits and changes so far, each once. */
+  changes(): readonly (EntryOf<"commit"> | EntryOf<"change">)[] {
+    return [...this.#changes.values()];
+  }
+
+  /** All other facts so far. */
   tables(): FactTables {
     return {
       texts: this.#texts.list,

@@ -22,7 +22,7 @@ export function sumsOfRows(facts: FactTables, options: PackOptions): Omit<Unpric
   if (turns.length === 0 || turns.some(isUndecided)) return undefined;
   const startMs = turns.reduce((ms, run) => Math.min(ms, run.markMs), Number.POSITIVE_INFINITY);
   const endMs = lastActivity(facts, turns, tools);
-  const sums = new PackedSums();
+  const sums = new PackedSums(options.boundaries);
   addTools(facts, tools, endMs, sums);
   const reason = options.facts.endsSilently === true ? silentReason(turns) : ENDED_IDLE.reason;
   if (reason === undefined) return undefined;

@@ -6,16 +6,12 @@ import { isWholeUsage } from "../model/whole-usage.ts";
 import { PackedSums } from "./packed-sums.ts";
 import type { Unpriced } from "./unpriced.ts";
 
-/** Sums over all runs of a session, with the calls that may have a price. */
-export function sumsOf({
-  turns,
-  subagents,
-  segments,
-}: Pick<Session, "turns" | "subagents" | "segments">): Pick<
-  Unpriced,
-  "usage" | "tools" | "turns" | "calls" | "providers"
-> {
-  const sums = new PackedSums();
+/** Sums over all runs of a session, with the calls that may have a price. @param boundaries as in `PackOptions` */
+export function sumsOf(
+  { turns, subagents, segments }: Pick<Session, "turns" | "subagents" | "segments">,
+  boundaries: readonly number[],
+): Pick<Unpriced, "usage" | "tools" | "turns" | "calls" | "providers"> {
+  const sums = new PackedSums(boundaries);
   const priced = new PricedCalls();
   const ordinals = segments.map(({ ordinal }) => ordinal);
   const tokens = new Float64Array(TOKEN_KINDS.length);

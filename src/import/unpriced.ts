@@ -9,6 +9,8 @@ export interface PackOptions {
   readonly expectsTranscript: boolean;
   /** Sums reported by the agent. */
   readonly reported: Totals["reported"];
+  /** Times of its commits and changes, ascending: sums are divided there, so that each has its own part of them. */
+  readonly boundaries: readonly number[];
 }
 
 /** A packed session without prices: the price table is loaded in the main thread only. */

@@ -1,3 +1,4 @@
+import type { ContentUpdate } from "./content.ts";
 import type { EntryOf, TranscriptEntry } from "./transcript.ts";
 
 /** The members that every transcript entry has. */
@@ -21,10 +22,34 @@ export interface FactSink {
   readonly count: number;
   prompt(base: FactBase, fact: FactOf<"prompt">): void;
   modelCall(base: FactBase, fact: FactOf<"model_call">): void;
-  toolUse(base: FactBase, fact: FactOf<"tool_use">): void;
-  toolResult(base: FactBase, fact: FactOf<"tool_result">): void;
+  /** @param given the call's arguments, for a sink that looks for commits and changes in them */
+  toolUse(base: FactBase, fact: FactOf<"tool_use">, given?: unknown): void;
+  /** @param result what the call returned, for such a sink. Only of calls for which `needsResult` is true must it be complete */
+  toolResult(base: FactBase, fact: FactOf<"tool_result">, result?: unknown): void;
   /** Any other kind. Members may be `undefined`. */
   other(entry: LooseEntry): void;
+  /**
+   * Whether the sink looks at the result of a call that was passed to `toolUse`, by the id that the provider gave it. Absent: it looks at
+   * no arguments and results.
+   */
+  needsResult?(givenId: string): boolean;
+}
+
+/** Passes entries to a sink that looks at the arguments and results of tool calls. @param contentOf called if there are tool calls */
+export function putWithContent(
+  sink: FactSink,
+  entries: readonly TranscriptEntry[],
+  contentOf: () => readonly ContentUpdate[],
+): void {
+  const values = new Map<string, unknown>();
+  if (sink.needsResult !== undefined && entries.some(({ kind }) => kind === "tool_use" || kind === "tool_result")) {
+    for (const one of contentOf()) if ("value" in one) values.set(`${one.part} ${one.fact}`, one.value);
+  }
+  for (const entry of entries) {
+    if (entry.kind === "tool_use") sink.toolUse(entry, entry, values.get(`arguments ${entry.key}`));
+    else if (entry.kind === "tool_result") sink.toolResult(entry, entry, values.get(`result ${entry.key}`));
+    else putEntry(sink, entry);
+  }
 }
 
 /** Passes an entry to a sink. */

@@ -1,9 +1,10 @@
 import type { Segment } from "./session.ts";
+import type { EntryOf } from "./transcript.ts";
 
 // One thread reads a session and another one stores it, so these types have only plain values, and numbers in buffers that can
 // be transferred without a copy.
 
-/** Sums over the model calls of one quarter of an hour, by model and by whether a subagent made them. `null`: unknown. */
+/** Sums over the model calls of one quarter of an hour, or of its part between two commits or changes, by model and by whether a subagent made them. `null`: unknown. */
 export type PackedUsage = readonly [
   timeMs: number,
   model: string | null,
@@ -53,6 +54,8 @@ export interface Packed {
   readonly usage: readonly PackedUsage[];
   readonly tools: readonly PackedTools[];
   readonly turns: readonly PackedTurns[];
+  /** Its commits and changes, which are stored in tables of their own. Absent: none, or they are stored already. */
+  readonly changes?: readonly (EntryOf<"commit"> | EntryOf<"change">)[];
 }
 
 /** Sums are stored per quarter of an hour, because the days of every time zone consist of whole quarters. */

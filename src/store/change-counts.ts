@@ -13,6 +13,8 @@ export interface CommitToCount {
   readonly repository?: number;
   /** How it is counted. Absent: not at all. */
   readonly countedAs?: Certainty;
+  /** Its session was imported, and counts nothing before it is exported or continued. */
+  readonly isPacked?: true;
 }
 
 /** A change of a session that is not counted yet. */
@@ -93,6 +95,7 @@ function toCommit(row: Row): CommitToCount {
     commit: String(row["commit_id"]),
     certainty: String(row["certainty"]) as Certainty,
     ...(row["repository"] !== null && { repository: Number(row["repository"]) }),
+    ...(counted < 0 && { isPacked: true as const }),
     ...(counted > 0 && { countedAs: counted === 2 ? ("observed" as const) : ("inferred" as const) }),
   };
 }

@@ -27,6 +27,41 @@ export function putChangeFact(db: Database, session: number, entry: EntryOf<"com
   }
 }
 
+/**
+ * Stores what an import found in a session that is packed, in place of what an earlier one found. It is not counted before the session
+ * is unpacked.
+ */
+export function putPackedChanges(
+  db: Database,
+  session: number,
+  entries: readonly (EntryOf<"commit"> | EntryOf<"change">)[],
+): void {
+  for (const table of ["commits", "changes"]) {
+    db.prepare(`DELETE FROM ${table} WHERE session = ? AND how = 'printed' AND counted = ${OF_PACKED}`).run(session);
+  }
+  for (const entry of entries) putChangeFact(db, session, entry);
+  for (const table of ["commits", "changes"]) {
+    db.prepare(`UPDATE ${table} SET counted = ${OF_PACKED} WHERE session = ? AND counted = 0`).run(session);
+  }
+}
+
+/** The commits and changes of a session that is no longer packed are to be counted. */
+export function countUnpackedChanges(db: Database, session: number): void {
+  for (const table of ["commits", "changes"]) {
+    db.prepare(`UPDATE ${table} SET counted = 0 WHERE session = ? AND counted = ${OF_PACKED}`).run(session);
+  }
+}
+
+/** Times of a session's commits and changes, ascending. */
+export const changeTimes = (db: Database, session: number): readonly number[] =>
+  db
+    .prepare(
+      `SELECT time_ms FROM commits WHERE session = ?1 UNION SELECT time_ms FROM changes WHERE session = ?1
+       ORDER BY time_ms`,
+    )
+    .all(session)
+    .map((row) => Number(row["time_ms"]));
+
 /** Stores in which repository a session works. */
 export function setRepository(
   db: Database,
@@ -130,6 +165,9 @@ export const storedChanges = (db: Database, session?: number): readonly StoredCh
     );
 
 // --- internal ---
+
+/** In the column `counted`. */
+const OF_PACKED = -1;
 
 const putRow = (table: string, own: readonly string[]): string => {
   const columns = [

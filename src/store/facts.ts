@@ -4,7 +4,7 @@ import { isChangeFact } from "../model/change-facts.ts";
 import { type Event, extrasOf, hasAssignedSessionId, timeMsOf } from "../model/event.ts";
 import { mergeEntries, withFuller } from "../model/merge.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
-import { putChangeFact } from "./changes.ts";
+import { countUnpackedChanges, putChangeFact } from "./changes.ts";
 import type { Database } from "./database.ts";
 import { isCopyOfKnownAnswer, replaceCopies } from "./duplicate-answers.ts";
 import { claimRecord, ownedKeyOf, ownerOf } from "./owners.ts";
@@ -119,7 +119,9 @@ export function completeFromCopy(db: Database, source: string, copy: TranscriptE
 /** Turns a packed session into rows: its facts are open again. Does nothing for any other session. */
 export function unpack(db: Database, session: StoredSession): void {
   const facts = takePacked(db, session.id);
-  if (facts.length > 0) addEntries(db, session, facts);
+  if (facts.length === 0) return;
+  countUnpackedChanges(db, session.id);
+  addEntries(db, session, facts);
 }
 
 /**

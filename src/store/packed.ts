@@ -3,6 +3,7 @@ import { digestOf } from "../model/digest.ts";
 import { decodePackedFacts } from "../model/fact-columns.ts";
 import type { Packed } from "../model/packed.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
+import { putPackedChanges } from "./changes.ts";
 import type { Database, Row, Value } from "./database.ts";
 import { readMeta, writeMeta } from "./meta.ts";
 import { insertRows, rowOf } from "./rows.ts";
@@ -56,6 +57,7 @@ export function putPacked(db: Database, sessions: readonly PackedSession[]): voi
   putRows(db, "usage", sessions);
   putRows(db, "tools", sessions);
   putRows(db, "turns", sessions);
+  for (const { id, packed } of sessions) if (packed.changes !== undefined) putPackedChanges(db, id, packed.changes);
   putOwned(db, sessions);
 }
 

@@ -147,7 +147,7 @@ async function isSummed(
 ): Promise<boolean> {
   const { entries, rows } = await compareBoth(of, agent.source, files);
   if (entries.size === 0) return false;
-  const options = packOptions(agent, "s1", { reported: REPORTED });
+  const options = packOptions(agent, "s1", { reported: REPORTED }, []);
   const tables = rows.tables();
   const sums = sumsOfRows(tables, options);
   const all = [...entries.values()];

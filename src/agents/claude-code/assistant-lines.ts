@@ -132,15 +132,17 @@ function toolUses(context: LineContext, message: Line, { scope }: AnswerIds): vo
     if (given === undefined || name === undefined) continue;
     const isCounted = isSequenceNumber(given);
     const isJoinedByInput = writtenBefore(o, CALL_IDS_SINCE);
+    const input = asObject(b["input"]);
     const callId = isCounted ? repeatedCallId(given, scope()) : given;
     if (isCounted) counted.push({ given, callId, ...(agentId !== undefined && { agentId }) });
-    sink.toolUse(factBase(context, `use:${callId}`, `use:${globalCallId(given, scope)}`), {
+    const fact = {
       callId,
       name,
       givenId: isCounted && !isJoinedByInput ? given : undefined,
-      executable: executableOf(asObject(b["input"])?.["command"]),
+      executable: executableOf(input?.["command"]),
       inputDigest: isJoinedByInput ? inputDigest(b["input"]) : undefined,
-    });
+    };
+    sink.toolUse(factBase(context, `use:${callId}`, `use:${globalCallId(given, scope)}`), fact, input);
   }
   rememberCounted(state, counted);
 }

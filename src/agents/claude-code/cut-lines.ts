@@ -1,3 +1,4 @@
+import type { FactSink } from "../../model/fact-sink.ts";
 import { asArray, asObject } from "../shared/payload/json.ts";
 import { isCut } from "../shared/transcript/shorten.ts";
 import type { Line } from "./line-context.ts";
@@ -5,13 +6,13 @@ import { CALL_IDS_SINCE } from "./tool-ids.ts";
 import { writtenBefore } from "./version.ts";
 
 /**
- * Whether a line whose long strings are cut contains all facts of the whole line. A length, an outcome, an edit or a command
- * can be in the part that was cut.
+ * Whether a line whose long strings are cut contains all facts of the whole line. A length, an outcome, an edit, a command or an id
+ * that it printed can be in the part that was cut.
  */
-export function hasAllFacts(o: Line): boolean {
+export function hasAllFacts(o: Line, sink: FactSink): boolean {
   switch (o["type"]) {
     case "user":
-      return !hasCutName(o) && hasAllResultFacts(o);
+      return !hasCutName(o) && hasAllResultFacts(o, sink);
     case "assistant":
       return !hasCutName(o) && hasAllAnswerFacts(o);
     case "api-request":
@@ -61,12 +62,14 @@ function hasCutName(o: Line): boolean {
 
 const isCutText = (value: unknown): boolean => typeof value === "string" && isCut(value);
 
-function hasAllResultFacts(o: Line): boolean {
+function hasAllResultFacts(o: Line, sink: FactSink): boolean {
   let results = 0;
   for (const value of asArray(asObject(o["message"])?.["content"])) {
     const block = asObject(value);
     if (block?.["type"] !== "tool_result") continue;
     if (block["is_error"] === true) return false;
+    const given = block["tool_use_id"];
+    if (typeof given === "string" && sink.needsResult?.(given) === true) return false;
     results++;
   }
   const outcome = o["toolUseResult"];

@@ -17,7 +17,7 @@ import { userLine } from "./user-lines.ts";
 export function readLine(line: JsonLine, state: LineState, agentId: string | undefined, sink: FactSink): unknown {
   let o = parsedLine(line.text());
   // Most bytes of a transcript are tool outputs and files: long strings that no fact needs
-  if (line.isCut && o !== undefined && !hasAllFacts(o)) o = parsedLine(line.bytes);
+  if (line.isCut && o !== undefined && !hasAllFacts(o, sink)) o = parsedLine(line.bytes);
   if (o === undefined) return UNREADABLE;
   const { type } = o;
   const timeMs = asTimeMs(o["timestamp"]) ?? state.timeMs;

@@ -20,7 +20,8 @@ export function toolResults(context: LineContext, blocks: readonly unknown[]): v
     const text = textOf(b["content"]) ?? asString(o["toolUseResult"]) ?? "";
     const status = statusOf(o, b, text);
     const isError = status === "error";
-    sink.toolResult(factBase(context, `result:${callId}`, `result:${globalCallId(given, () => lineId(context))}`), {
+    const base = factBase(context, `result:${callId}`, `result:${globalCallId(given, () => lineId(context))}`);
+    const fact = {
       callId,
       status,
       errorType: isError && isInterrupted(o, text) ? "interrupted" : undefined,
@@ -28,7 +29,8 @@ export function toolResults(context: LineContext, blocks: readonly unknown[]): v
       linesAdded: patch.lines_added,
       linesRemoved: patch.lines_removed,
       spawnedAgentId: asString(result?.["agentId"]),
-    });
+    };
+    sink.toolResult(base, fact, text);
   }
   state.inputMs = context.timeMs;
   const uuid = asString(o["uuid"]);

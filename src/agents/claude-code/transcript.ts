@@ -33,6 +33,7 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
   const rules: LineRules<LineState> = {
     kinds: KINDS,
     shortens: true,
+    passesCalls: true,
     state: lineState,
     read(line, state, sink) {
       const before = sink.count;

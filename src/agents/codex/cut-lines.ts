@@ -1,3 +1,4 @@
+import type { FactSink } from "../../model/fact-sink.ts";
 import { asObject } from "../shared/payload/json.ts";
 import { isCut } from "../shared/transcript/shorten.ts";
 import type { Line } from "./line-context.ts";
@@ -7,12 +8,16 @@ import { reportsExit } from "./outcome.ts";
  * Whether a line whose long strings are cut contains all facts of the whole line. Most bytes of a rollout are the output of
  * programs: once as the model received it, below the lines that Codex added, and again in the item of the command.
  */
-export function hasAllFacts(line: Line): boolean {
+export function hasAllFacts(line: Line, sink: FactSink): boolean {
   const p = asObject(line["payload"]);
   if (p === undefined || !isComplete(line)) return false;
   if (!isComplete(p, "output")) return false;
   const { output, item } = p;
-  if (typeof output === "string") return item === undefined && reportsExit(output);
+  if (typeof output === "string") {
+    const given = p["call_id"];
+    if (typeof given === "string" && sink.needsResult?.(given) === true) return false;
+    return item === undefined && reportsExit(output);
+  }
   const itemFields = asObject(item);
   return (
     itemFields !== undefined &&

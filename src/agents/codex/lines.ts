@@ -32,7 +32,8 @@ export function readLine(line: JsonLine, state: LineState, sink: FactSink): unkn
   const skipped = skipLine(line, state);
   if (skipped !== undefined) return skipped;
   const short = line.isCut ? parsedObject(line.text()) : undefined;
-  const o = short !== undefined && hasAllFacts(short) ? short : parsedObject(line.isCut ? line.bytes : line.text());
+  const o =
+    short !== undefined && hasAllFacts(short, sink) ? short : parsedObject(line.isCut ? line.bytes : line.text());
   if (o === undefined) {
     state.isAfterGap = true;
     return UNREADABLE;

@@ -20,13 +20,15 @@ export function toolCall(context: LineContext, by: "agent" | "provider"): void {
   const callId = uniqueCallId(context, given);
   const namespace = asString(p["namespace"]);
   const name = asString(p["name"]) ?? type;
-  sink.toolUse(factBase(context, callKey("use", context, callId)), {
+  const input = argumentsOf(p);
+  const fact = {
     callId,
     givenId: isSequenceNumber(given) ? given : undefined,
     name: namespace === undefined ? name : `${namespace}.${name}`,
-    executable: executableOf(shellCommandOf(argumentsOf(p))),
+    executable: executableOf(shellCommandOf(input)),
     mcpServer: mcpServerOf(namespace ?? name),
-  });
+  };
+  sink.toolUse(factBase(context, callKey("use", context, callId)), fact, input ?? p["arguments"]);
   if (by === "provider") {
     const status = p["status"] === "failed" ? "error" : "success";
     sink.toolResult(factBase(context, callKey("result", context, callId)), { callId, status });
@@ -45,14 +47,15 @@ export function toolOutput(context: LineContext): void {
   const callId = openCall(state, given) ?? given;
   const text = outputText(p["output"]);
   const { status, exitCode, errorType } = outcomeOf(text);
-  sink.toolResult(factBase(context, callKey("result", context, callId)), {
+  const fact = {
     callId,
     status,
     errorType,
     exitCode,
     // Subagents of the first form: only the call's result has the thread id
     spawnedAgentId: /^\{\s*"agent_id":\s*"([0-9a-f-]{36})"/.exec(text)?.[1],
-  });
+  };
+  sink.toolResult(factBase(context, callKey("result", context, callId)), fact, text);
   noteInput(state, timeMs);
   state.open = (state.open ?? []).filter((id) => id !== callId);
 }

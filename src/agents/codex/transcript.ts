@@ -79,6 +79,7 @@ const RULES: LineRules<LineState> = {
   shortens: true,
   state: lineState,
   read: readLine,
+  passesCalls: true,
   content: lineContent,
 };
 

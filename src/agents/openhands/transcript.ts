@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "../../model/agent.ts";
 import type { ContentUpdate } from "../../model/content.ts";
 import { EntrySink } from "../../model/entry-sink.ts";
-import type { FactSink } from "../../model/fact-sink.ts";
+import { type FactSink, putWithContent } from "../../model/fact-sink.ts";
 import type { EntryOf, Offset } from "../../model/transcript.ts";
 import { asString } from "../shared/payload/json.ts";
 import { Kinds } from "../shared/transcript/kinds.ts";
@@ -29,6 +29,7 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
   const recorded = readState(file.path, file.roots);
   const own = new EntrySink();
   const sink = options.sink ?? own;
+  const looksAtCalls = options.sink?.needsResult !== undefined;
   const kinds = new Kinds(KINDS);
   const state = stateOf(from, folder, file.path);
   const batch = (content: readonly ContentUpdate[], unreadable: number, records: number): TranscriptBatch => ({
@@ -59,8 +60,11 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
       if (isFirst) begin(file, one.timeMs ?? state.timeMs, recorded, sink);
       // Content needs the facts of this event alone
       const before = own.count;
-      walk(one, event, state, { agentId: file.agentId, model: recorded?.model, sink });
-      if (options.content === true) content.push(...eventContent(event, own.since(before)));
+      walk(one, event, state, { agentId: file.agentId, model: recorded?.model, sink: looksAtCalls ? own : sink });
+      if (looksAtCalls) {
+        const entries = own.take();
+        putWithContent(sink, entries, () => eventContent(event, entries));
+      } else if (options.content === true) content.push(...eventContent(event, own.since(before)));
     }
     state.offsetMs = times.offsetMs;
     yield batch(content, unreadable, records);

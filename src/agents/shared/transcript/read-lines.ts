@@ -1,7 +1,7 @@
 import type { ReadOptions, TranscriptBatch, TranscriptFile } from "../../../model/agent.ts";
 import type { ContentUpdate } from "../../../model/content.ts";
 import { EntrySink } from "../../../model/entry-sink.ts";
-import type { FactSink } from "../../../model/fact-sink.ts";
+import { type FactSink, putWithContent } from "../../../model/fact-sink.ts";
 import type { Offset, TranscriptEntry } from "../../../model/transcript.ts";
 import type { JsonLine } from "./json-line.ts";
 import { openJsonl, wholeLine } from "./jsonl.ts";
@@ -17,6 +17,8 @@ export interface LineRules<State extends object> {
   readonly kinds: readonly string[];
   /** Lines are passed without their long strings first; see `openJsonl`. @default false */
   readonly shortens?: boolean;
+  /** It passes the arguments and results of tool calls to the sink itself. @default false: they are taken from `content` */
+  readonly passesCalls?: boolean;
   /** The state before the first line, or as an earlier reading stored it. */
   state(modifiedMs: number, stored: Partial<State> | undefined): State;
   /**
@@ -66,7 +68,8 @@ export async function* readLines<State extends object>(
     const state = rules.state(jsonl.modifiedMs, isFresh ? undefined : memo.state);
     const kinds = new Kinds(rules.kinds);
     const own = new EntrySink();
-    const sink = given ?? own;
+    const isDirect = given !== undefined && (rules.passesCalls === true || given.needsResult === undefined);
+    const sink = isDirect ? given : own;
     let isFirst = true;
     for await (const batch of jsonl.batches) {
       const content: ContentUpdate[] = [];
@@ -76,7 +79,12 @@ export async function* readLines<State extends object>(
         const kind = rules.read(line, state, sink);
         if (kind === UNREADABLE) return false;
         kinds.add(kind);
-        if (wantsContent) content.push(...rules.content(line.bytes, own.since(before), state));
+        if (given === undefined) {
+          if (wantsContent) content.push(...rules.content(line.bytes, own.since(before), state));
+        } else if (!isDirect) {
+          const entries = own.take();
+          putWithContent(given, entries, () => rules.content(line.bytes, entries, state));
+        }
         return true;
       };
       for (const line of batch.lines) {

@@ -1,0 +1,65 @@
+import { changeKey, commitKey } from "../../../model/change-facts.ts";
+import type { EntryOf } from "../../../model/transcript.ts";
+import { commandLineOf, printedTextOf } from "./call-texts.ts";
+import { changesOfShell, changesOfTool, mayChange, mayCreateChange, type ShellChanges } from "./printed.ts";
+
+/** A tool call that can have made commits or changes, or shown them. */
+export interface RelevantCall {
+  readonly tool: string | undefined;
+  /** Absent for a tool that runs no command line. */
+  readonly command?: string;
+}
+
+/** A call by its tool and arguments. @returns `undefined` for all calls whose result need not be examined */
+export function relevantCall(tool: string | undefined, given: unknown): RelevantCall | undefined {
+  if (tool !== undefined && mayCreateChange(tool)) return { tool };
+  // Most arguments that are JSON texts need not be parsed
+  if (given === undefined || (typeof given === "string" && !PROGRAMS.test(given))) return undefined;
+  const command = commandLineOf(given);
+  if (command === undefined || command.length > MAX_COMMAND_CHARACTERS || !mayChange(command)) return undefined;
+  return { tool, command };
+}
+
+/**
+ * Commits and changes of a call that ended without an error.
+ *
+ * @param cwd the folder in which it ran, if it is known
+ */
+export function changesOfCall({ tool, command }: RelevantCall, result: unknown, cwd: string | undefined): ShellChanges {
+  const printed = printedTextOf(result);
+  return command === undefined ? changesOfTool(tool ?? "", printed) : changesOfShell(command, printed, cwd);
+}
+
+/** Where and when a call ended. */
+export interface CallEnd {
+  readonly timeMs: number;
+  readonly agentId?: string | undefined;
+  readonly callId?: string | undefined;
+}
+
+/** Entries of what a call led to. */
+export function changeEntries(
+  { commits, changes }: ShellChanges,
+  { timeMs, agentId, callId }: CallEnd,
+): readonly (EntryOf<"commit"> | EntryOf<"change">)[] {
+  const common = { ...(agentId !== undefined && { agentId }), ...(callId !== undefined && { callId }) };
+  return [
+    ...commits.map((one, at) => ({
+      kind: "commit" as const,
+      key: commitKey(one.commit),
+      // In the order in which the call made them
+      timeMs: timeMs + at / 1_000,
+      ...common,
+      ...one,
+    })),
+    ...changes.map((one) => ({ kind: "change" as const, key: changeKey(one), timeMs, ...common, ...one })),
+  ];
+}
+
+/** Longer texts are no command lines that somebody typed. */
+export const MAX_COMMAND_CHARACTERS = 1 << 16;
+
+// --- internal ---
+
+/** Without word boundaries: in JSON a line feed before the program is a letter. */
+const PROGRAMS = /git|gh|glab|curl/i;

@@ -1,0 +1,37 @@
+import { protectRepository } from "../capture/protect.ts";
+import type { Drain } from "../drain/context.ts";
+import type { Repository } from "../model/session.ts";
+import { findGit } from "../repository/git-files.ts";
+import { readRepository } from "../repository/read.ts";
+import { setRepository } from "../store/changes.ts";
+
+/** The repositories of sessions' folders, each read once. */
+export class Repositories {
+  readonly #drain: Drain;
+  readonly #known = new Map<string, Repository | undefined>();
+  readonly #gitDirs = new Map<string, string | undefined>();
+
+  constructor(drain: Drain) {
+    this.#drain = drain;
+  }
+
+  /** @param withGitDir whether `store` may be called for the folder */
+  async read(folder: string | undefined, withGitDir: boolean): Promise<void> {
+    if (folder === undefined) return;
+    if (!this.#known.has(folder)) {
+      const found = await readRepository(folder);
+      this.#known.set(folder, found === undefined ? undefined : protectRepository(this.#drain, found));
+    }
+    if (withGitDir && !this.#gitDirs.has(folder)) this.#gitDirs.set(folder, (await findGit(folder))?.commonDir);
+  }
+
+  of(folder: string | undefined): Repository | undefined {
+    return this.#known.get(folder ?? "");
+  }
+
+  /** Stores in which repository a session with commits or changes works. */
+  store(session: number, folder: string | undefined): void {
+    const repository = this.of(folder);
+    if (repository !== undefined) setRepository(this.#drain.db, session, repository, this.#gitDirs.get(folder ?? ""));
+  }
+}
