@@ -94,6 +94,8 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
     "a disk without inodes, with the built program; store/spare-files.test.ts has the files",
   "test/faults/load.test.ts": "many sessions at once; drain/replays.test.ts has two",
   "test/import/damaged.test.ts": "imports beside damaged stores; store/database.test.ts damages one",
+  "test/import/changes.test.ts":
+    "a commit in a call of each recording, imported and drained; changes/drain.test.ts has the rules",
   "test/import/threads.test.ts": "imports with reader threads; import/same.test.ts reads in one",
   "test/privacy/canary.test.ts": "planted secrets through every agent; e2e/privacy.test.ts has one",
   "test/telemetry/self-delivery.test.ts":
