@@ -24,8 +24,10 @@ export async function variablesToRecord({ env: given, cwd, places }: Context) {
 export async function recordOwnVariables(context: Context): Promise<void> {
   const { own, theirs } = await variablesToRecord(context);
   await recordVariables(own, context.places.stateDir);
-  const lines = [...theirs].map(
-    ([name, path]) => `! ${name} is not recorded, because ${path} names it: run enable in your home folder instead`,
-  );
+  const lines = [...theirs].map(([name, path]) => {
+    // The folder that is HOME is searched wherever enable runs
+    const remedy = name === "HOME" ? `write ~ instead of $HOME there` : "run enable in your home folder instead";
+    return `! ${name} is not recorded, because ${path} names it: ${remedy}`;
+  });
   printLines(context, lines.map(printable));
 }

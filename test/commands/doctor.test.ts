@@ -24,6 +24,7 @@ import { enable } from "../../src/commands/enable.ts";
 import { placesOf } from "../../src/config/places.ts";
 import type { Context } from "../../src/context.ts";
 import { agentReports } from "../../src/health/doctor/agents.ts";
+import { collectStatus } from "../../src/health/status/facts.ts";
 import type { Agent, Installer } from "../../src/model/agent.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { readStore } from "../../src/store/read-only.ts";
@@ -354,6 +355,20 @@ describe("doctor", () => {
     expect((await examine()).about("store")).toEqual([
       expect.stringMatching(/^broken: .*is damaged: .*openhook-otel drain/),
     ]);
+  });
+
+  test("a HOME that drains ignore, because a file there names it: doctor and status say what they read instead", async () => {
+    writeFileSync(join(of.home, ".profile"), "export PATH=$HOME/bin:$PATH\n");
+    const problem = `drains that hooks start do not read ${of.places.configPath}, because ${join(of.home, ".profile")} names HOME`;
+    const remedy = /^put your settings into \S+config\.json, or write ~ instead of \$HOME in \S+\.profile$/;
+    const said = (await examine()).report.findings.filter(({ text }) => text.startsWith(problem));
+    expect(said).toMatchObject([{ area: "settings", level: "remark", todo: expect.stringMatching(remedy) }]);
+    const { remarks } = await collectStatus(settledContext().context, await agents.list());
+    expect(remarks).toContain(`configuration: ${said[0]?.text}; ${said[0]?.todo}`);
+
+    // As the remedy says
+    writeFileSync(join(of.home, ".profile"), "export PATH=~/bin:$PATH\n");
+    expect((await examine()).about("settings")).toEqual([expect.stringMatching(/^ok: .* are valid$/)]);
   });
 
   test("an invalid setting, and an invalid .openhook.json", async () => {

@@ -8,6 +8,7 @@ import { messageOf } from "../../model/error-message.ts";
 import { suggest } from "../../model/suggest.ts";
 import { DISCOVERY_NAME, readDiscovery } from "../../registration/discovery.ts";
 import { plural } from "../../text/figures.ts";
+import { doubtfulHome } from "../status/doubtful-home.ts";
 import type { Status } from "../status/shape.ts";
 import { unwritableRemark } from "../status/state-directory.ts";
 import type { ExposedFiles } from "./exposed-files.ts";
@@ -77,6 +78,8 @@ async function* configFindings({ config }: Status, context: Context): AsyncGener
   const todo = `${suggest("config")} shows every setting and where it comes from`;
   for (const error of config.errors) yield broken(error, todo);
   for (const warning of config.warnings) yield remark(warning, todo);
+  const home = await doubtfulHome(context);
+  if (home !== undefined) yield remark(home.problem, home.remedy);
   const { locked, machinePath } = await loadConfig(context);
   if (locked.length > 0) yield ok(`${machinePath} locks ${locked.join(", ")}`);
   if (config.errors.length + config.warnings.length === 0) yield ok(`${config.path} and the environment are valid`);

@@ -9,6 +9,7 @@ import type { Context } from "../../context.ts";
 import type { Agent } from "../../model/agent.ts";
 import { isoTime } from "../../text/figures.ts";
 import { deliveryOf } from "./delivery.ts";
+import { doubtfulHome } from "./doubtful-home.ts";
 import { brokenHook, hookOf } from "./hook.ts";
 import { inboxOf, lostRemark, staleRemark } from "./inbox.ts";
 import { agentsOf, brokenRegistrations } from "./registrations.ts";
@@ -31,6 +32,7 @@ export async function collectStatus(context: Context, cards?: readonly Agent[]):
   const store = storeOf(context);
   const inboxes = await inboxOf(context, store);
   const bridge = bridgeFiles(context, store.bridgeCommands);
+  const home = await doubtfulHome(context);
   const log = await logOf(join(places.stateDir, "drain.log"));
   const isEnabled = agents.some(({ registrations }) => registrations.some((one) => one.state === "enabled"));
   const hasRecords = agents.some(({ registrations }) => registrations.some((one) => one.recorded));
@@ -80,6 +82,7 @@ export async function collectStatus(context: Context, cards?: readonly Agent[]):
       // Drains that could not even open the store only report it in the log
       ...(store.state === "ok" ? [] : log.last_lines.map((line) => `log: ${line}`)),
       ...loaded.warnings.map((warning) => `configuration: ${warning}`),
+      ...(home === undefined ? [] : [`configuration: ${home.problem}; ${home.remedy}`]),
     ],
   };
 }
