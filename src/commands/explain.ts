@@ -12,6 +12,7 @@ import { spanSettings } from "../sessions/span-settings.ts";
 import { printLines } from "../text/ascii.ts";
 import { terminalOf } from "../text/terminal.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
+import { subscribed } from "./subscribed.ts";
 
 export interface ExplainOptions extends RefreshOption {
   readonly json: boolean;
@@ -27,10 +28,11 @@ export interface ExplainOptions extends RefreshOption {
 export async function explain(session: string | undefined, options: ExplainOptions, context: Context): Promise<number> {
   const behind = await refreshed(options, context);
   const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
+  const subscriptions = await subscribed(context, agents);
   const explanation = withOpenStore(context, (db) => {
     const stored = chosenSession(db, session);
     if (stored === undefined) return undefined;
-    return explained(db, viewOf(db, stored, { agents }, spanSettings({ loaded })), { agents });
+    return explained(db, viewOf(db, stored, { agents, subscriptions }, spanSettings({ loaded })), { agents });
   });
   if (explanation === undefined) throw new UserError("E_EMPTY", await noStoreMessage(context, behind), 1);
   const { source } = explanation.view.stored;

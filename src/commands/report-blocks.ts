@@ -15,6 +15,7 @@ import { sessionCounts } from "../store/queries.ts";
 import { printLines } from "../text/ascii.ts";
 import { terminalOf } from "../text/terminal.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
+import { subscribed } from "./subscribed.ts";
 
 /**
  * `openhook-otel report --blocks`: usage by the five-hour and weekly windows in which providers limit it.
@@ -38,8 +39,9 @@ export async function reportBlocks(
   });
   if (files === undefined) refuseUnknownAgent(options.agent, agents, undefined);
   const limits = await allReportedLimits(agents, (source) => files?.get(source) ?? [], context.places.stateDir);
+  const subscriptions = await subscribed(context, agents);
   const found = withOpenStore(context, (db) => {
-    const report = blocksOf(db, agents, limits, question);
+    const report = blocksOf(db, agents, limits, question, subscriptions);
     const isEmpty = report.tables.every(({ total }) => total === undefined);
     if (isEmpty && sessionCounts(db).sessions === 0) return undefined;
     return { report, advice: isEmpty ? noUsageText(db, agents, { query: queryOf(question, nowMs) }) : undefined };

@@ -13,6 +13,7 @@ import { printLines } from "../text/ascii.ts";
 import { terminalOf, writeLines } from "../text/terminal.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
 import { reportBlocks } from "./report-blocks.ts";
+import { subscribed } from "./subscribed.ts";
 
 export type ReportOptions = QuestionOptions & RefreshOption & { readonly blocks?: boolean };
 
@@ -30,9 +31,10 @@ export async function report(by: readonly string[], options: ReportOptions, cont
   const behind = await refreshed(options, context);
   const [agents] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
   const isData = options.json || options.csv;
+  const subscriptions = await subscribed(context, agents);
   const found = withOpenStore(context, (db) => {
     refuseUnknownAgent(options.agent, agents, db);
-    const result = usageReport(db, agents, question, context.now(), isData);
+    const result = usageReport(db, agents, question, context.now(), isData, subscriptions);
     if (result === undefined) return undefined;
     return { result, advice: result.total === undefined && !isData ? noUsageText(db, agents, question) : "" };
   });

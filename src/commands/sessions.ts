@@ -2,6 +2,7 @@ import { allAgents } from "../agents/registry.ts";
 import { loadConfigAndPrices } from "../config/own-prices.ts";
 import { type Context, UserError } from "../context.ts";
 import { suggest } from "../model/suggest.ts";
+import { listPriceNote } from "../report/list-price.ts";
 import { sessionsAsked } from "../report/session-filter.ts";
 import { summaryJson } from "../report/session-list-json.ts";
 import { summarise } from "../report/session-summary.ts";
@@ -15,6 +16,7 @@ import { printLines } from "../text/ascii.ts";
 import { terminalOf } from "../text/terminal.ts";
 import { sinceOf, timeOf } from "../text/times.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
+import { subscribed } from "./subscribed.ts";
 import { showsTitles, type TitlesOption, withPrompts } from "./titles.ts";
 
 export interface SessionsOptions extends RefreshOption, TitlesOption {
@@ -51,12 +53,13 @@ export async function sessions(options: SessionsOptions, context: Context): Prom
   };
   const behind = await refreshed(options, context);
   const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
+  const subscriptions = await subscribed(context, agents);
   const hasTitles = !json && showsTitles(options, loaded);
   const found = withOpenStore(context, (db) => {
     refuseUnknownAgent(agent, agents, db);
     const asked = sessionsAsked(db, wanted);
     const listed = asked.slice(0, limit).map((id) => {
-      const summary = summarise(db, sessionById(db, id), { agents });
+      const summary = summarise(db, sessionById(db, id), { agents, subscriptions });
       return { ...summary, title: hasTitles ? titleOf(db, summary) : undefined };
     });
     const unknown = listed.length > 0 ? undefined : unknownNameText(db, agents, wanted);
@@ -73,6 +76,9 @@ export async function sessions(options: SessionsOptions, context: Context): Prom
       context,
       sessionTable(await withPrompts(found.listed, { agents, loaded }, context), idle, terminalOf(context)),
     );
+    const known = found.listed.filter((one) => one.onSubscription === true && one.sums.costNanoUsd !== undefined);
+    const names = [...new Set(known.map(({ stored }) => stored.source))];
+    if (names.length > 0) context.stdout.write(`${listPriceNote(names)}\n`);
     if (found.more > 0) context.stdout.write(`${found.more} more: --limit ${limit + found.more}\n`);
   }
   return 0;

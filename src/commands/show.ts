@@ -15,6 +15,7 @@ import { printLines } from "../text/ascii.ts";
 import { terminalOf, writeLines } from "../text/terminal.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
 import { changeInsteadOfSession, showChange } from "./show-change.ts";
+import { subscribed } from "./subscribed.ts";
 import { showsTitles, type TitlesOption, withPrompts } from "./titles.ts";
 
 export interface ShowOptions extends RefreshOption, TitlesOption {
@@ -42,13 +43,15 @@ export async function show(session: string | undefined, options: ShowOptions, co
   }
   const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
   const settings = spanSettings({ loaded });
+  const subscriptions = await subscribed(context, agents);
   const isData = options.envelopes || options.json;
   const found = withOpenStore(context, (db) => {
     const stored = chosenSession(db, session);
     if (stored === undefined) return undefined;
     if (options.envelopes) writeLines(context.stdout, envelopeLines(db, stored, loaded.config.openhook.text));
     else if (options.json)
-      for (const part of jsonParts(db, viewOf(db, stored, { agents }, settings))) context.stdout.write(part);
+      for (const part of jsonParts(db, viewOf(db, stored, { agents, subscriptions }, settings)))
+        context.stdout.write(part);
     const facts = knownFactsOf(db, { agents }, stored);
     return { stored, title: !isData && showsTitles(options, loaded) ? titleOf(db, { stored, facts }) : undefined };
   });
@@ -59,7 +62,7 @@ export async function show(session: string | undefined, options: ShowOptions, co
   const heading = titled.title === undefined ? "" : titleText(titled.title);
   const idle = { nowMs: context.now(), idleTimeoutMs: loaded.config.session.idleTimeoutMs };
   withOpenStore(context, (db) => {
-    const view = viewOf(db, sessionById(db, found.stored.id), { agents }, settings);
+    const view = viewOf(db, sessionById(db, found.stored.id), { agents, subscriptions }, settings);
     printLines(context, sessionLines(db, view, { agents, idle, heading }, terminalOf(context)));
   });
   return 0;

@@ -1,7 +1,7 @@
 import { openRegular } from "../agents/shared/transcript/open.ts";
 import { readFileIfAny } from "../config/files.ts";
 import type { Agent } from "../model/agent.ts";
-import type { RateLimit } from "../model/rate-limit.ts";
+import { type RateLimit, type Subscriptions, WINDOW_MS } from "../model/rate-limit.ts";
 import type { MetricPoint } from "../model/telemetry.ts";
 import { parseLimits, reportedLimitsPath } from "../statusline/limits.ts";
 import { labelsOf } from "../store/labels.ts";
@@ -46,6 +46,35 @@ export async function allReportedLimits(
       limits.push(...(rateLimitsOf?.(await linesAtEndOf(path).catch(() => [])) ?? []));
     }
     if (limits.length > 0) found.set(source, limits);
+  }
+  return found;
+}
+
+/**
+ * Agents that run on a subscription: those that reported a limit to their status line that was not reset since, because they do so for
+ * subscriptions only, and those whose newest session names a plan.
+ *
+ * @param latestFile an agent's session file that was modified last
+ */
+export async function subscriptions(
+  agents: readonly Agent[],
+  latestFile: (source: string) => string | undefined,
+  stateDir: string,
+  nowMs: number,
+): Promise<Subscriptions> {
+  const found = new Map<string, number>();
+  for (const { source, subscriptionOf } of agents) {
+    const path = subscriptionOf === undefined ? undefined : latestFile(source);
+    const namedMs = path === undefined ? undefined : subscriptionOf?.(await linesAtEndOf(path).catch(() => []));
+    const limits = subscriptionOf === undefined ? await statusLineLimits(stateDir, source).catch(() => []) : [];
+    const times = [
+      ...limits
+        .filter(({ resetsAtMs }) => resetsAtMs > nowMs)
+        .map(({ window, resetsAtMs }) => resetsAtMs - WINDOW_MS[window]),
+      // Plans do not change from day to day
+      ...(namedMs === undefined ? [] : [namedMs - WINDOW_MS.seven_day]),
+    ];
+    if (times.length > 0) found.set(source, Math.min(...times));
   }
   return found;
 }

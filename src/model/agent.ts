@@ -380,6 +380,11 @@ export interface Agent {
   readonly own?: OwnNames;
   /** The rate limits in the last lines of a session's file. Pure; never throws. Absent: its files have none. */
   rateLimitsOf?(lines: readonly string[]): readonly RateLimit[];
+  /**
+   * When the last of these lines of a session's file was written, in milliseconds, if it shows that the account is a subscription. Pure;
+   * never throws.
+   */
+  subscriptionOf?(lines: readonly string[]): number | undefined;
   /** Remarks for the log about a payload that was accepted with reservations, one line each. No content. */
   remarks?(payload: unknown): readonly string[];
   readonly transcript?: () => Promise<{ default: TranscriptReader }>;

@@ -48,7 +48,7 @@ export function sumsJson(sums: CallSums, { usageUnknown }: Pick<SessionSummary["
 }
 
 /** Agent, session and repository, the same in `show` and `sessions`. */
-export const headJson = ({ stored, facts, segments }: SessionSummary) => ({
+export const headJson = ({ stored, facts, segments, onSubscription }: SessionSummary) => ({
   source: stored.source,
   session_id: stored.sessionId,
   agent_version: stored.agentVersion ?? null,
@@ -56,6 +56,8 @@ export const headJson = ({ stored, facts, segments }: SessionSummary) => ({
   start: isoTime(segments[0]?.startMs ?? stored.firstMs),
   end: isoTime(segments.at(-1)?.endMs),
   last_activity: isoTime(stored.lastMs),
+  // Never false: without a report it is unknown
+  on_subscription: onSubscription ?? null,
 });
 
 export const endJson = (segment: Segment | undefined) => ({

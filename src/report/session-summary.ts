@@ -1,4 +1,5 @@
 import { addSums, type CallSums, sumOfCalls } from "../model/call-sums.ts";
+import type { Subscriptions } from "../model/rate-limit.ts";
 import type { Segment, SessionFacts } from "../model/session.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
 import { knownFactsOf, unsettledSession } from "../sessions/read-session.ts";
@@ -9,6 +10,7 @@ import { segmentsOf } from "../store/segments.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import type { Totals } from "../telemetry/totals.ts";
 import { openCalls } from "./call-totals.ts";
+import { subscriptionMark } from "./list-price.ts";
 import { wholeSegments, widened } from "./whole-segments.ts";
 
 /** A session in numbers: settled and open parts together. */
@@ -24,13 +26,19 @@ export interface SessionSummary {
   readonly sums: CallSums;
   /** By status; `open` for those without an end. */
   readonly tools: ReadonlyMap<string, number>;
+  /** Known: its agent ran on a subscription, so its cost is not what the user pays. */
+  readonly onSubscription?: true;
 }
 
-export type Agents = Pick<SessionSource, "agents">;
+export interface Agents extends Pick<SessionSource, "agents"> {
+  /** @default none is known */
+  readonly subscriptions?: Subscriptions;
+}
 
 /** The cost of this depends on what is open, not on the length of the session. */
-export function summarise(db: Database, stored: StoredSession, { agents }: Agents): SessionSummary {
-  if (isPacked(db, stored.id)) return summarisePacked(db, stored, { agents });
+export function summarise(db: Database, stored: StoredSession, { agents, subscriptions }: Agents): SessionSummary {
+  const mark = subscriptionMark(stored, subscriptions);
+  if (isPacked(db, stored.id)) return { ...summarisePacked(db, stored, { agents }), ...mark };
   const session = unsettledSession({ db, agents }, stored);
   const facts = knownFactsOf(db, { agents }, stored);
   const runs = [...session.turns, ...session.subagents];
@@ -50,6 +58,7 @@ export function summarise(db: Database, stored: StoredSession, { agents }: Agent
     subagents: subagents.size,
     sums: addSums(settledSums(db, stored.id), sumOfCalls(openCalls(session, facts))),
     tools,
+    ...mark,
   };
 }
 

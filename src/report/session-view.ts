@@ -15,6 +15,7 @@ import {
 import type { StoredSession } from "../store/sessions.ts";
 import type { SpanSettings } from "../telemetry/spans.ts";
 import { openCalls } from "./call-totals.ts";
+import { subscriptionMark } from "./list-price.ts";
 import { type OpenSpan, openSpansOf } from "./open-spans.ts";
 import type { Agents, SessionSummary } from "./session-summary.ts";
 import { wholeSegments } from "./whole-segments.ts";
@@ -34,7 +35,12 @@ export interface SessionView extends SessionSummary {
 }
 
 /** All of one session except its stored spans. */
-export function viewOf(db: Database, stored: StoredSession, { agents }: Agents, settings: SpanSettings): SessionView {
+export function viewOf(
+  db: Database,
+  stored: StoredSession,
+  { agents, subscriptions }: Agents,
+  settings: SpanSettings,
+): SessionView {
   const packed = isPacked(db, stored.id);
   const session = unsettledSession({ db, agents }, stored);
   const facts = knownFactsOf(db, { agents }, stored);
@@ -70,6 +76,7 @@ export function viewOf(db: Database, stored: StoredSession, { agents }: Agents, 
     openSpans: openSpansOf(db, stored, session, facts, settings),
     isPacked: packed,
     ...(reported !== undefined && { reported }),
+    ...subscriptionMark(stored, subscriptions),
   };
 }
 

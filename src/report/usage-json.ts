@@ -23,6 +23,7 @@ export const reportJson = ({ query }: Question, report: UsageReport, timeZone: s
   ...(report.agents !== undefined && { agents: report.agents.map(rowJson) }),
   ...(report.models !== undefined && { models: report.models.map(rowJson) }),
   total: report.total === undefined ? null : rowJson(report.total),
+  subscription_agents: report.subscribed ?? [],
   unpriced: report.unpriced.map(({ key, calls }) => ({ model: key.model ?? null, calls: calls?.unpricedCalls ?? 0 })),
 });
 

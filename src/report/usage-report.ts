@@ -1,7 +1,9 @@
 import type { Agent } from "../model/agent.ts";
+import type { Subscriptions } from "../model/rate-limit.ts";
 import type { Database } from "../store/database.ts";
 import { sessionCounts } from "../store/queries.ts";
 import { bucketsBetween, compareBuckets, startOfBucket, TIME_UNITS } from "./buckets.ts";
+import { subscribedAgents } from "./list-price.ts";
 import type { Dimension } from "./query.ts";
 import type { Question } from "./question.ts";
 import { inReadingOrder } from "./text/usage-order.ts";
@@ -19,6 +21,8 @@ export interface UsageReport {
   readonly total: UsageRow | undefined;
   /** Models with calls of unknown price, most calls first. */
   readonly unpriced: readonly UsageRow[];
+  /** Agents with costs in it that are known to run on a subscription. */
+  readonly subscribed?: readonly string[];
 }
 
 export const EMPTY_REPORT: UsageReport = { rows: [], leftOut: 0, total: undefined, unpriced: [] };
@@ -33,6 +37,7 @@ export function usageReport(
   { query, isOverview, limit }: Question,
   nowMs: number,
   isData: boolean,
+  subscriptions: Subscriptions = new Map(),
 ): UsageReport | undefined {
   if (sessionCounts(db).sessions === 0) return undefined;
   const ofTools = query.by.includes("tool");
@@ -40,12 +45,16 @@ export function usageReport(
     [],
     query.by,
     ...(ofTools ? [] : [["model"] as const]),
-    ...(isOverview ? [["agent"] as const] : []),
+    ...(isOverview || subscriptions.size > 0 ? [["agent"] as const] : []),
   ];
-  const [[total] = [], found = [], models = [], byAgent = []] = usageByGroupings(db, { agents }, query, ways).map(
-    (rows, i) => inReadingOrder(ways[i] ?? [], rows),
+  const [[total] = [], found = [], ...summaries] = usageByGroupings(db, { agents }, query, ways).map((rows, i) =>
+    inReadingOrder(ways[i] ?? [], rows),
   );
   if (total === undefined) return EMPTY_REPORT;
+  const models = ofTools ? [] : (summaries[0] ?? []);
+  const byAgent = summaries[ofTools ? 0 : 1] ?? [];
+  const withCosts = byAgent.flatMap(({ key, calls }) => (calls?.costNanoUsd === undefined ? [] : (key.agent ?? [])));
+  const subscribed = ofTools ? [] : subscribedAgents(withCosts, subscriptions, query.untilMs);
   const all = isData ? found : withEmptyBuckets(found, query, nowMs);
   const isTimeFirst = TIME_UNITS.some((unit) => unit === query.by[0]);
   const rows = limit === undefined ? all : isTimeFirst ? all.slice(-limit) : all.slice(0, limit);
@@ -55,6 +64,7 @@ export function usageReport(
     ...(isOverview && { agents: byAgent, models }),
     total: ofTools ? withoutCalls(total) : total,
     unpriced: unpricedOf(models),
+    ...(subscribed.length > 0 && { subscribed }),
   };
 }
 

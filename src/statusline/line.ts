@@ -37,6 +37,7 @@ export function statusLine(
       today,
       ...(latest === undefined ? [] : [`latest session ${latest.cost} (${latest.agent})`]),
       ...(summary?.limits ?? []).map((one) => limitText(`${one.agent} ${one.label}`, one, nowMs)),
+      ...(summary?.limits.length ? [LIST_PRICES] : []),
     ];
     return { line: parts.join(" | "), limits: [] };
   }
@@ -57,12 +58,15 @@ export function statusLine(
     today,
     `context ${used === undefined ? "?" : `${Math.trunc(used)}%`}`,
     ...limits.map((one) => limitText(RATE_WINDOWS[one.window], one, nowMs)),
+    // Only subscriptions have limits, and their costs are not what the user pays
+    ...(limits.length > 0 ? [LIST_PRICES] : []),
   ];
   return { line: parts.join(" | "), limits };
 }
 
 // --- internal ---
 
+const LIST_PRICES = "list prices";
 const WINDOWS = Object.keys(RATE_WINDOWS) as readonly RateWindow[];
 
 function jsonOf(text: string): unknown {

@@ -152,6 +152,7 @@ if [ -z "$agent" ]; then
   done <<LIMITS
 $limits
 LIMITS
+  [ -z "$limits" ] || add 'list prices'
   printf '%s\n' "$out"
   exit 0
 fi
@@ -169,6 +170,10 @@ context=${context%%.*}
 add "context ${context:-?}${context:+%}"
 add_limit 5h "$five_hour" "$five_hour_reset"
 add_limit 7d "$seven_day" "$seven_day_reset"
+# Only subscriptions have limits, and their costs are not what the user pays
+case $five_hour-$five_hour_reset+$seven_day-$seven_day_reset in
+  [0-9]*-[0-9]*+* | *+[0-9]*-[0-9]*) add 'list prices' ;;
+esac
 printf '%s\n' "$out"
 
 # For the gauges, and for other status lines: figures only. Drains read it if it ends with `end`

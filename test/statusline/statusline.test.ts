@@ -84,19 +84,19 @@ describe("the shell program prints the same as the program for Windows", () => {
       "everything is known",
       json(),
       summaryText(summary),
-      "Opus 4.8 | $0.42 session | $3.20 today | context 8% | 5h 99% (2h 13m) | 7d 41% (3d 0h)",
+      "Opus 4.8 | $0.42 session | $3.20 today | context 8% | 5h 99% (2h 13m) | 7d 41% (3d 0h) | list prices",
     ],
     [
       "indented JSON",
       JSON.stringify(reported, null, 2),
       summaryText(summary),
-      "Opus 4.8 | $0.42 session | $3.20 today | context 8% | 5h 99% (2h 13m) | 7d 41% (3d 0h)",
+      "Opus 4.8 | $0.42 session | $3.20 today | context 8% | 5h 99% (2h 13m) | 7d 41% (3d 0h) | list prices",
     ],
     [
       "shells and tmux",
       undefined,
       summaryText(summary),
-      "$3.20 today | latest session >=$1.00 (codex) | codex 5h 24% (1h 0m)",
+      "$3.20 today | latest session >=$1.00 (codex) | codex 5h 24% (1h 0m) | list prices",
     ],
     [
       "an older agent reports neither context nor limits",
@@ -114,7 +114,7 @@ describe("the shell program prints the same as the program for Windows", () => {
       "a limit that was reset is unknown",
       json({ rate_limits: { five_hour: { used_percentage: 80, resets_at: nowS - 1 } } }),
       summaryText(summary),
-      "Opus 4.8 | $0.42 session | $3.20 today | context 8% | 5h ?",
+      "Opus 4.8 | $0.42 session | $3.20 today | context 8% | 5h ? | list prices",
     ],
     [
       "a session that the store does not have yet",

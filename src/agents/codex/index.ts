@@ -4,7 +4,7 @@ import { hookContent } from "../shared/payload/content.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
 import { toFileWrites } from "./file-writes.ts";
 import { KNOWN } from "./known.ts";
-import { rateLimitsOf } from "./rate-limits.ts";
+import { rateLimitsOf, subscriptionOf } from "./rate-limits.ts";
 import { toEntries } from "./requests.ts";
 
 export default {
@@ -49,6 +49,7 @@ export default {
   toEvents,
   toEntries,
   rateLimitsOf,
+  subscriptionOf,
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
 } satisfies Agent;

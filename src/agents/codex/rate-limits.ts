@@ -12,6 +12,17 @@ export function rateLimitsOf(lines: readonly string[]): readonly RateLimit[] {
   return [];
 }
 
+/** The time of the last of these lines that names the account's plan, if this is a subscription. With an API key it is `null`. */
+export function subscriptionOf(lines: readonly string[]): number | undefined {
+  const line = lines.findLast((one) => one.includes('"rate_limits"'));
+  const record = line === undefined ? undefined : parsedObject(line);
+  const plan = asString(asObject(asObject(record?.["payload"])?.["rate_limits"])?.["plan_type"]);
+  const timeMs = Date.parse(asString(record?.["timestamp"]) ?? "");
+  // Plans that are billed by use end like this
+  const isPlan = plan !== undefined && plan !== "" && plan !== "unknown" && !plan.endsWith("usage_based");
+  return isPlan && !Number.isNaN(timeMs) ? timeMs : undefined;
+}
+
 // --- internal ---
 
 function limitsIn(line: string): readonly RateLimit[] {

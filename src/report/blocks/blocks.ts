@@ -1,14 +1,21 @@
 import type { Agent } from "../../model/agent.ts";
 import { NO_CALLS } from "../../model/call-sums.ts";
-import { RATE_WINDOWS, type RateLimit, type RateWindow } from "../../model/rate-limit.ts";
+import {
+  RATE_WINDOWS,
+  type RateLimit,
+  type RateWindow,
+  type Subscriptions,
+  WINDOW_MS,
+} from "../../model/rate-limit.ts";
 import type { Database } from "../../store/database.ts";
+import { subscribedAgents } from "../list-price.ts";
 import { addFigures, type CallFigures } from "../usage-facts.ts";
 import type { UsageReport } from "../usage-report.ts";
 import { unpricedOf } from "../usage-report.ts";
 import type { UsageRow } from "../usage-row.ts";
 import { type CountedSession, countedSessions } from "../usage-sessions.ts";
 import { type CallFact, callFacts } from "./call-facts.ts";
-import { type LimitWindow, reportedWindows, WINDOW_MS, windowsOf } from "./windows.ts";
+import { type LimitWindow, reportedWindows, windowsOf } from "./windows.ts";
 
 /** What one agent used in one window. */
 export interface Block extends LimitWindow {
@@ -20,7 +27,7 @@ export interface Block extends LimitWindow {
 }
 
 /** Windows of one length, in order of time. */
-export interface BlockTable extends Pick<UsageReport, "total" | "unpriced" | "leftOut"> {
+export interface BlockTable extends Pick<UsageReport, "total" | "unpriced" | "leftOut" | "subscribed"> {
   readonly window: RateWindow;
   readonly blocks: readonly Block[];
 }
@@ -50,6 +57,7 @@ export function blocksOf(
   agents: readonly Agent[],
   limits: ReadonlyMap<string, readonly RateLimit[]>,
   question: BlockQuestion,
+  subscriptions: Subscriptions = new Map(),
 ): BlockReport {
   const sessions = countedSessions(db, { agents }, question.agent === undefined ? {} : { agent: question.agent });
   const sources = new Set([...sessions.values()].map(({ agent }) => agent));
@@ -71,7 +79,9 @@ export function blocksOf(
         .filter(({ startMs, endMs }) => endMs > question.sinceMs && startMs < question.untilMs)
         .map((one) => ({ agent, ...one }));
     });
-    return tableOf(window, found, sessions, question);
+    const withCosts = found.flatMap(({ agent, facts: own }) => (sumOf(own).costNanoUsd === undefined ? [] : agent));
+    const subscribed = subscribedAgents([...new Set(withCosts)], subscriptions, question.untilMs);
+    return { ...tableOf(window, found, sessions, question), ...(subscribed.length > 0 && { subscribed }) };
   });
   return { tables, undivided };
 }

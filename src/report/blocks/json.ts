@@ -16,6 +16,7 @@ export const blocksJson = (
   filters: { agent: agent ?? null },
   price_table: costSource().prices,
   ...Object.fromEntries(tables.map((table) => [table.window, tableJson(table, nowMs)])),
+  subscription_agents: [...new Set(tables.flatMap(({ subscribed = [] }) => subscribed))],
   undivided_quarters: undivided,
 });
 

@@ -1,10 +1,4 @@
-import type { RateLimit, RateWindow } from "../../model/rate-limit.ts";
-
-/** How long the windows are in which providers limit usage. */
-export const WINDOW_MS = { five_hour: 5 * 3_600_000, seven_day: 7 * 86_400_000 } as const satisfies Record<
-  RateWindow,
-  number
->;
+import { type RateLimit, type RateWindow, WINDOW_MS } from "../../model/rate-limit.ts";
 
 /** One window of one agent: from `startMs`, before `endMs`. */
 export interface LimitWindow {

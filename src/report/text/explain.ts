@@ -3,6 +3,7 @@ import { localTime } from "../../text/figures.ts";
 import { flow, type Piece, printable, type Terminal, wrapped } from "../../text/terminal.ts";
 import type { Explanation } from "../explain.ts";
 import { findingsOf } from "../findings.ts";
+import { listPriceNote } from "../list-price.ts";
 import { unknownsOf } from "../unknowns.ts";
 import { moneyTable, timeTable } from "./explain-tables.ts";
 import { resultSentences } from "./session-results.ts";
@@ -19,7 +20,9 @@ export function* explanationLines(explanation: Explanation, title: string, termi
   }
   const notes = [
     ...unknownsOf(explanation),
-    ...(explanation.money.total.costNanoUsd === undefined ? [] : [describePrices()]),
+    ...(explanation.money.total.costNanoUsd === undefined
+      ? []
+      : [...(explanation.view.onSubscription === true ? [listPriceNote([printable(title)])] : []), describePrices()]),
   ];
   if (notes.length > 0) yield "";
   for (const note of notes) yield* wrapped({ text: "" }, note, terminal);

@@ -5,6 +5,7 @@ import { count, dollars, duration, localTime, plural, preciseDollars, pricelessO
 import { type Piece, printable } from "../../text/terminal.ts";
 import { hasUsage } from "../call-totals.ts";
 import { hiddenCalls } from "../hidden-calls.ts";
+import { LIST_PRICE } from "../list-price.ts";
 import { endOfSegment, type Idle } from "../session-end.ts";
 import { activeMs } from "../session-summary.ts";
 import type { SessionView } from "../session-view.ts";
@@ -34,7 +35,7 @@ export function life({ stored, segments }: SessionView, idle: Idle): readonly Pa
 }
 
 /** Turns, model calls, tool calls, tokens and cost. */
-export function totals({ turns, subagents, sums, tools, facts }: SessionView): readonly Part[] {
+export function totals({ turns, subagents, sums, tools, facts, onSubscription }: SessionView): readonly Part[] {
   const toolCalls = [...tools.values()].reduce((a, b) => a + b, 0);
   const marked = (["error", "denied", "unfinished", "open"] as const).flatMap((status) => {
     const n = tools.get(status) ?? 0;
@@ -48,7 +49,11 @@ export function totals({ turns, subagents, sums, tools, facts }: SessionView): r
     plain(`${plural(toolCalls, "tool call")}${marked.length === 0 ? "" : ` (${marked.join(", ")})`}`),
     ...(subagents === 0 ? [] : [plain(plural(subagents, "subagent"))]),
     ...(hasUsage(sums)
-      ? [...tokens(sums), plain(costInWords(sums))]
+      ? [
+          ...tokens(sums),
+          plain(costInWords(sums)),
+          ...(onSubscription === true && sums.costNanoUsd !== undefined ? [plain(LIST_PRICE)] : []),
+        ]
       : facts.usageUnknown === true
         ? [plain("tokens unknown")]
         : []),

@@ -2,19 +2,21 @@ import { sumKnown } from "../../model/known.ts";
 import { describePrices } from "../../telemetry/cost.ts";
 import { plural, pricelessOf } from "../../text/figures.ts";
 import { printable } from "../../text/terminal.ts";
+import { listPriceNote } from "../list-price.ts";
 import type { UsageReport } from "../usage-report.ts";
 import type { UsageRow } from "../usage-row.ts";
 import { unnamed } from "./usage-keys.ts";
 
 /** What limits the figures, one sentence each: rows left out, prices, unknown tokens. @param prices where they come from */
 export function notesOf(
-  { total, unpriced, leftOut, rows }: UsageReport,
+  { total, unpriced, leftOut, rows, subscribed = [] }: UsageReport,
   prices: string = describePrices(),
 ): readonly string[] {
   const calls = total?.calls;
   const notes: string[] = [];
   if (leftOut > 0) notes.push(`${plural(leftOut, "row")} more: --limit ${rows.length + leftOut}`);
   if (calls?.costNanoUsd !== undefined) {
+    if (subscribed.length > 0) notes.push(listPriceNote(subscribed.map(printable)));
     notes.push(`cost: ${prices}; a call keeps the price with which it was recorded`);
   }
   if (calls !== undefined && pricelessOf(calls) > 0) {
