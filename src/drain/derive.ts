@@ -120,7 +120,9 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
       );
       const ends = segment.endMs !== undefined && before?.delivered !== true;
       if (ends) {
-        ended.push(...spansOfSegment(segment.ordinal, [segmentSpan(segment, totals, facts)]));
+        const { startMs, endMs = startMs } = segment;
+        const { changeId } = ledToIn({ startMs, endMs }, commits, changes);
+        ended.push(...spansOfSegment(segment.ordinal, [segmentSpan(segment, totals, facts, changeId)]));
         endedCounts.push(segmentCounts(segment, facts));
       }
       return { segment, totals: JSON.stringify(totals), delivered: ends || before?.delivered === true };

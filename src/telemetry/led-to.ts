@@ -1,6 +1,6 @@
 import type { StoredChange, StoredCommit } from "../model/changes.ts";
 
-/** What the span of a turn says of what it led to. */
+/** What the span of a turn or session says of what it led to. */
 export interface LedTo {
   /** The last commit that was observed in it, with all digits. */
   readonly revision?: string;
@@ -8,7 +8,10 @@ export interface LedTo {
   readonly changeId?: string;
 }
 
-/** What was observed in a turn, in the session's repository. A span has one value of each: of two pull requests it names none. */
+/**
+ * What was observed in a turn, or in a part of a session from a start to an end, in the session's repository. The conventions have one
+ * value of each: of two pull requests a span names none.
+ */
 export function ledToIn(
   { startMs, endMs }: { readonly startMs: number; readonly endMs: number },
   commits: readonly StoredCommit[],

@@ -126,8 +126,12 @@ export function* partSpans(
   }
 }
 
-/** The root span of a trace, from an ended segment with the sums of everything settled in it. */
-export function segmentSpan(segment: Segment, totals: Totals, facts: SessionFacts): KeyedSpan {
+/**
+ * The root span of a trace, from an ended segment with the sums of everything settled in it.
+ *
+ * @param changeId the only pull request that was created in it
+ */
+export function segmentSpan(segment: Segment, totals: Totals, facts: SessionFacts, changeId?: string): KeyedSpan {
   const { source } = facts;
   const previous = segment.ordinal === 0 ? undefined : segment.ordinal - 1;
   const failed = segment.reason === "error";
@@ -170,6 +174,7 @@ export function segmentSpan(segment: Segment, totals: Totals, facts: SessionFact
       [semconv.OPENHOOK_UNPRICED_CALLS]: totals.unpricedCalls > 0 ? totals.unpricedCalls : undefined,
       ...reportedAttributes(totals),
       ...repositoryAttributes(facts),
+      [semconv.VCS_CHANGE_ID]: changeId,
     },
   });
 }

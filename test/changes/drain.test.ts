@@ -141,6 +141,33 @@ test("the span of a turn names its last observed commit and the pull request tha
   ]);
 });
 
+test("the span of a session names the only pull request that was created in it, and none of two", async () => {
+  const shop = work.repository();
+  const bin = work.folder("bin");
+  writeFileSync(join(bin, "gh"), '#!/bin/sh\necho "https://github.com/acme/shop/pull/$4"\n', { mode: 0o755 });
+  const commands = {
+    one: ["gh pr create --title 12"],
+    two: ["gh pr create --title 13", "gh pr create --title 14"],
+    none: ["ls"],
+  };
+  for (const [session, lines] of Object.entries(commands)) {
+    work.turn(session, shop, lines);
+    work.put(work.event(session, "session.end", shop));
+  }
+  const spans = await drained((db) =>
+    db
+      .prepare("SELECT record FROM spans ORDER BY seq")
+      .all()
+      .map((row) => (JSON.parse(String(row["record"])) as SpanRecord).attributes)
+      .filter((attributes) => attributes["openhook.span.kind"] === "session"),
+  );
+  expect(spans.map((one) => [one["session.id"], one["vcs.change.id"], one["vcs.repository.name"]]).sort()).toEqual([
+    ["none", undefined, "shop"],
+    ["one", "12", "shop"],
+    ["two", undefined, "shop"],
+  ]);
+});
+
 test("at capture none only ids are kept; a project can forbid even these, also for what is stored", async () => {
   const shop = work.repository();
   work.inbox.env = { OPENHOOK_OTEL_CAPTURE: "none" };

@@ -51,6 +51,8 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/drain/put-back.test.ts": "older stores that are put back at several times; drain/instance.test.ts has copies",
   "test/drain/shared-home.test.ts": "several machines on one home; drain/instance.test.ts has the rules",
   "test/bridge/failures.test.ts": "commands that fail, levels, changed files; bridge/deliver.test.ts delivers once",
+  "test/privacy/outcomes.test.ts":
+    "commits and what became of them at every capture level; changes/drain.test.ts has the levels none and forbidden",
   "test/privacy/preview-summary.test.ts":
     "the summary of a preview; privacy/preview.test.ts compares it with a delivery",
   "test/e2e/openhook.test.ts":
