@@ -14,6 +14,7 @@ import { addLostEvents, markCommitted } from "../store/self.ts";
 import { type Pipeline, setPipeline } from "../store/session-pipeline.ts";
 import { noteAgentProcess } from "../store/session-processes.ts";
 import { ensureSession, rootOf, type StoredSession, setFork, updateSession } from "../store/sessions.ts";
+import { nativePath } from "../transcripts/native-path.ts";
 import type { AdaptedPayload, RefusedPayload } from "./adapt.ts";
 import type { AgentProcess } from "./agent-processes.ts";
 import type { Drain } from "./context.ts";
@@ -120,6 +121,8 @@ function storeEvent(
   // At capture level none the store knows no folder
   if (isBridged) drain.bridge.queue(session.cwd ?? payloadEvent.cwd, event, levelOf(drain, session));
   const extras = extrasOf(event);
+  const transcriptPath =
+    extras.transcript_path ?? (event.type === "session.end" ? event.data?.transcript_path : undefined);
   // A subagent's own folder and file are not the session's
   if (assigned.subagent !== undefined) {
     updateSession(db, session.id, { timeMs: timeMsOf(event) });
@@ -130,7 +133,7 @@ function storeEvent(
   updateSession(db, session.id, {
     timeMs: timeMsOf(event),
     cwd: session.cwd === undefined ? event.cwd : undefined,
-    transcriptPath: extras.transcript_path ?? (event.type === "session.end" ? event.data?.transcript_path : undefined),
+    transcriptPath: transcriptPath === undefined ? undefined : nativePath(transcriptPath, drain.platform),
     agentVersion: extras.agent_version,
   });
   if (extras.continues === "fork") setFork(db, session.id, "waiting");

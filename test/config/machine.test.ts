@@ -74,7 +74,7 @@ describe("defaults of the machine", () => {
     expect(config.capture).toBe("none");
     expect(warnings).toEqual([
       expect.stringMatching(/unknown setting "locked"/),
-      expect.stringMatching(/etc\/config.json:2: unknown setting "zebra"/),
+      expect.stringMatching(/etc[\\/]config.json:2: unknown setting "zebra"/),
     ]);
   });
 });

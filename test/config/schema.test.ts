@@ -9,7 +9,7 @@ import { at } from "./help.ts";
 describe("the published JSON Schemas", () => {
   it("match the zod schemas", async () => {
     // exits 1 and says which one is stale
-    await promisify(execFile)("node", ["scripts/schema.mjs", "--check"]);
+    await promisify(execFile)(process.execPath, ["scripts/schema.mjs", "--check"]);
     expect(JSON.parse(await readFile("schema/config.schema.json", "utf8"))).toEqual(configJsonSchema());
   });
 

@@ -9,6 +9,7 @@ import type { Agent } from "../../src/model/agent.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { hostHere } from "../support/host.ts";
 import { ACME, InboxFixture } from "../support/inbox-fixture.ts";
+import { killGroup } from "../support/kill-group.ts";
 import { ensureBuilt, PROGRAM, ROOT } from "../support/program.ts";
 import { IS_WHOLE } from "../support/whole.ts";
 
@@ -139,7 +140,7 @@ onLinux("a process of the agent", () => {
     const torn = spawn("sh", [HOOK, "acme"], { env, detached: true, stdio: ["pipe", "ignore", "ignore"] });
     const files = () => readdirSync(inbox.places.inboxDir).filter((name) => name.includes(`-${torn.pid}-`));
     while (files().length === 0) await new Promise((done) => setTimeout(done, 20));
-    process.kill(-(torn.pid ?? 0), "SIGKILL");
+    killGroup(torn, "SIGKILL");
     await once(torn, "exit");
     await kill(agent);
     await drain();

@@ -11,6 +11,7 @@ import { redact } from "../../src/privacy/redact.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { planLocalSession } from "../../src/store/local-sessions.ts";
 import { findSessions } from "../../src/store/queries.ts";
+import { whenReleased } from "../../src/store/release.ts";
 import { ACME, InboxFixture } from "../support/inbox-fixture.ts";
 
 const ID = "20261125_1";
@@ -252,7 +253,7 @@ test("hooks and import give the same session the same ids, in a new store too", 
   const [byHooks] = storedIn(inbox);
   expect(await importInto(inbox)).toMatchObject({ imported: 0, unchanged: 1 });
   expect(storedIn(inbox)).toEqual([byHooks]);
-  rmSync(inbox.places.stateDir, { recursive: true });
+  await whenReleased(() => rmSync(inbox.places.stateDir, { recursive: true }));
   expect(await importInto(inbox)).toMatchObject({ imported: 1 });
   expect(storedIn(inbox)[0]?.identity).toBe(byHooks?.identity);
 });

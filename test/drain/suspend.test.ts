@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { readStore } from "../../src/store/read-only.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
+import { killGroup } from "../support/kill-group.ts";
 import { ensureBuilt, Machine, ROOT, until } from "../support/program.ts";
 import { Replay } from "../support/replay.ts";
 
@@ -22,7 +23,6 @@ afterEach(async () => {
 
 const filesIn = (dir: string): number =>
   existsSync(dir) ? readdirSync(dir).filter((name) => name.endsWith(".evt")).length : 0;
-const signal = (child: ChildProcess, name: NodeJS.Signals): boolean => process.kill(-(child.pid ?? 0), name);
 
 test.skipIf(process.platform !== "linux")(
   "a hook that was suspended for hours: its event is claimed when it is complete, not before",
@@ -40,16 +40,16 @@ test.skipIf(process.platform !== "linux")(
       const gone = new Promise((done) => child.on("exit", done));
       child.stdin.write(payload.slice(0, 40));
       await until("the hook has begun", () => filesIn(replay.places.inboxDir) === 1);
-      signal(child, "SIGSTOP");
+      killGroup(child, "SIGSTOP");
       const hoursLater = { now: () => Date.now() + 9 * 3_600_000, sleep: async () => {} };
       expect(await replay.drain({}, hoursLater)).toMatchObject({ files: 0, quarantined: 0 });
-      signal(child, "SIGCONT");
+      killGroup(child, "SIGCONT");
       child.stdin.end(payload.slice(40));
       expect(await gone).toBe(0);
       expect(await replay.drain({}, hoursLater)).toMatchObject({ files: 1, events: 1, quarantined: 0 });
       expect(filesIn(replay.places.quarantineDir)).toBe(0);
     } finally {
-      if (started?.exitCode === null) signal(started, "SIGKILL");
+      if (started?.exitCode === null) killGroup(started, "SIGKILL");
       replay.remove();
     }
   },

@@ -58,7 +58,10 @@ export async function recordedHome(of: RecordedCase, where: "usual" | "moved" = 
     move === undefined
       ? calls
       : (JSON.parse(
-          JSON.stringify(calls).replaceAll(`${home}/${move.usual}/`, `${join(home, ELSEWHERE, move.below)}/`),
+          JSON.stringify(calls).replaceAll(
+            `${slashed(home)}/${move.usual}/`,
+            `${slashed(join(home, ELSEWHERE, move.below))}/`,
+          ),
         ) as readonly RecordedCall[]);
   return {
     replay,
@@ -86,6 +89,9 @@ const MOVED: Readonly<Record<string, { readonly variable: string; readonly usual
   pi: { variable: "PI_CODING_AGENT_DIR", usual: ".pi/agent", below: "" },
   kilo: { variable: "XDG_DATA_HOME", usual: ".local/share", below: "" },
 };
+
+/** As `Replay` writes paths into recorded texts, also on Windows. */
+const slashed = (path: string): string => path.replaceAll("\\", "/");
 
 function moveFolder(from: string, to: string): void {
   if (!existsSync(from)) return;

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Event } from "../../src/model/event.ts";
 import { extrasOf } from "../../src/model/event.ts";
 import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
+import { nativePath } from "../../src/transcripts/native-path.ts";
 import { locateAll } from "../support/located.ts";
 import { chosenRecordings } from "../support/whole.ts";
 import { type RecordedCase, type RecordedHome, recordedCases, recordedHome } from "./home.ts";
@@ -66,7 +67,8 @@ function reportedPaths({ agent, source }: RecordedCase, { calls, env, home }: Re
   for (const event of events) {
     const { transcript_path: reported, parent_session_id: parent } = extrasOf(event);
     if (parent !== undefined) continue;
-    paths.set(event.session_id, reported ?? paths.get(event.session_id));
+    const path = reported === undefined ? undefined : nativePath(reported, process.platform);
+    paths.set(event.session_id, path ?? paths.get(event.session_id));
   }
   return paths;
 }

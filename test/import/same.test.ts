@@ -9,6 +9,7 @@ import { viewOf } from "../../src/report/session-view.ts";
 import { spanSettings } from "../../src/sessions/span-settings.ts";
 import { type Database, filesOf } from "../../src/store/database.ts";
 import { readStore } from "../../src/store/read-only.ts";
+import { whenReleased } from "../../src/store/release.ts";
 import { sessionById } from "../../src/store/sessions.ts";
 import { clockAt } from "../support/clock.ts";
 import { compareRecorded, finishedOf, hasUnfinishedCalls, isClean } from "../support/expected.ts";
@@ -40,7 +41,7 @@ test.each(cases)(
     // Transcripts without hook events, such as sessions before the installation, stay imported
     expect((await importInto(replay, of.source)).fromHooks).toEqual([]);
     expect(rowsIn(replay)).toEqual(alone);
-    rmSync(stateDir, { recursive: true });
+    await whenReleased(() => rmSync(stateDir, { recursive: true }));
 
     const first = await importInto(replay, of.source);
     expect(first.agents.get(of.source)).toMatchObject({ found, imported: found, failed: 0, unfinished: 0 });
@@ -57,12 +58,14 @@ test.each(cases)(
     const sessions = clean.map((session) => (hasUnfinishedCalls(storePath, session) ? session : finishedOf(session)));
     compareRecorded(storePath, { sessions }, false);
 
-    for (const file of filesOf(storePath)) rmSync(file, { force: true });
+    await whenReleased(() => {
+      for (const file of filesOf(storePath)) rmSync(file, { force: true });
+    });
     writeFileSync(storePath, bytes, { mode: 0o600 });
     await hooks();
     expect(rowsIn(replay)).toEqual(alone);
 
-    rmSync(stateDir, { recursive: true });
+    await whenReleased(() => rmSync(stateDir, { recursive: true }));
     const before = readersOfBefore(of.agent, home.reader);
     await importAny(replay, of.source, { readers: () => before }, "0.0.0-before");
     const wasSame = JSON.stringify(await whatIsIn(replay)) === JSON.stringify(packed);

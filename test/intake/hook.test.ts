@@ -31,6 +31,7 @@ import {
   processStart,
   READ_TIMEOUT_MS,
 } from "../../src/intake/inbox-file.ts";
+import { killGroup } from "../support/kill-group.ts";
 import { firstOf, IS_WHOLE } from "../support/whole.ts";
 import {
   intakes,
@@ -528,7 +529,7 @@ describe.each(shellIntakes())("$title, the shell's own traps", (intake) => {
       keepOpen: true,
       env: { HOME: sandbox.home },
       onSpawn: (child) => {
-        setTimeout(() => process.kill(-(child.pid ?? 0), "SIGHUP"), 100);
+        setTimeout(() => killGroup(child, "SIGHUP"), 100);
         setTimeout(() => child.stdin?.end(), 200);
       },
     });

@@ -28,6 +28,7 @@ import {
 import { counts, ensureStateDirs } from "../../src/intake/inbox-dirs.ts";
 import { formatEnd, formatHead, type PayloadEnd, parseInboxFile, processStart } from "../../src/intake/inbox-file.ts";
 import { quarantine } from "../../src/intake/quarantine.ts";
+import { killGroup } from "../support/kill-group.ts";
 import { intakes, makeSandbox, onlyEvent, run, shellIntakes, sleepMs } from "./intakes.ts";
 
 const NOW_MS = Date.parse("2026-11-21T10:00:00Z");
@@ -352,7 +353,7 @@ describe("an intake killed in the middle", () => {
         input: '{"session_id":"s-1"}',
         keepOpen: true,
         env: { HOME: sandbox.home },
-        onSpawn: (child) => setTimeout(() => process.kill(-(child.pid ?? 0), "SIGKILL"), 200),
+        onSpawn: (child) => setTimeout(() => killGroup(child, "SIGKILL"), 200),
       });
       expect(outcome.signal).toBe("SIGKILL");
       await sleepMs(50);

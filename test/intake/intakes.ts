@@ -148,7 +148,7 @@ export function run([program, ...args]: readonly [string, ...string[]], options:
   child.stdin.on("error", (error: NodeJS.ErrnoException) => stdinErrors.push(error.code));
   child.stdin.write(input);
   if (!keepOpen) child.stdin.end();
-  onSpawn?.(child);
+  if (child.pid !== undefined) onSpawn?.(child);
   return new Promise((done, fail) => {
     child.on("error", fail);
     // With keepOpen, stdin's pipe stays open, and "close" would wait for it

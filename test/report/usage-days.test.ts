@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -7,6 +7,7 @@ import { bucketsOf, offsetsBetween, TIME_UNITS } from "../../src/report/buckets.
 import { usage } from "../../src/report/usage.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { ensureSession, updateSession } from "../../src/store/sessions.ts";
+import { removeFolder } from "../support/remove.ts";
 import { runs } from "../support/whole.ts";
 
 const ZONES = [
@@ -28,7 +29,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   db.close();
-  rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+  removeFolder(folder);
 });
 
 /** Calls of one session, each with one input token. */

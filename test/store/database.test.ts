@@ -124,7 +124,7 @@ describe("a store that cannot be used", () => {
     db.close();
     const error = errorOf(stores.path());
     expect(error.code).toBe("E_STORE_NEWER");
-    expect(error.message).toContain(stores.path());
+    expect(error.message).toContain(JSON.stringify(stores.path()));
     expect(error.message).toContain("update openhook-otel");
     const raw = new Libsql(stores.path(), {});
     expect(raw.prepare("SELECT value FROM meta WHERE key = 'season'").get()).toMatchObject({ value: "autumn" });
@@ -136,7 +136,7 @@ describe("a store that cannot be used", () => {
     writeFileSync(stores.path(), "acme ".repeat(1000));
     const error = errorOf(stores.path());
     expect(error.code).toBe("E_STORE_DAMAGED");
-    expect(error.message).toContain(stores.path());
+    expect(error.message).toContain(JSON.stringify(stores.path()));
   });
 
   test("whose path is a directory throws an error with advice", () => {
@@ -164,12 +164,12 @@ describe("a store that cannot be used", () => {
     expect(readFileSync(aside, "utf8")).toBe(lost);
     // SQLite itself may delete a foreign log before we can move it
     if (existsSync(`${aside}-wal`)) expect(readFileSync(`${aside}-wal`, "utf8")).toBe("old log");
-    expect(logged.join()).toContain(aside);
+    expect(logged.join()).toContain(JSON.stringify(aside));
   });
 
   test("damaged and in use: the drain that finds the note about it sets it aside", async () => {
     const places = placesOf({ env: { OPENHOOK_OTEL_HOME: stores.folder() }, home: "/home/dev", platform: "linux" });
-    stores.open(places.storePath).close();
+    openDatabase(places.storePath).close();
     writeFileSync(`${places.storePath}.damage`, "page 7 is damaged");
     const report = { problems: [] as string[] };
     const db = await openStore({ places, now: Date.now, log: () => {}, report });

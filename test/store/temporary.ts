@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach } from "vitest";
 import { type Database, openDatabase } from "../../src/store/database.ts";
+import { removeFolder } from "../support/remove.ts";
 
 /** A separate directory for each test, with stores that are closed afterwards. */
 export function temporaryStores() {
@@ -15,7 +16,7 @@ export function temporaryStores() {
   afterEach(() => {
     for (const db of opened) db.close();
     opened = [];
-    if (dir !== undefined) rmSync(dir, { recursive: true, force: true, maxRetries: 10 });
+    if (dir !== undefined) removeFolder(dir);
     dir = undefined;
   });
   return {

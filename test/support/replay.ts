@@ -137,8 +137,9 @@ export class Replay {
       throw new Error(`the hook exited with ${result.status} and printed ${result.stdout}${result.stderr}`);
     }
     if (!keepTime) return;
-    const time = new Date(call.received_at);
-    for (const name of readdirSync(inboxDir)) if (!before.has(name)) utimesSync(join(inboxDir, name), time, time);
+    for (const name of readdirSync(inboxDir)) {
+      if (!before.has(name)) setModified(join(inboxDir, name), Date.parse(call.received_at));
+    }
   }
 
   /**
@@ -157,8 +158,7 @@ export class Replay {
     const { agentProcess: agent } = this;
     const end = agent === undefined ? formatEnd("whole") : formatEnd("whole", agent.start, { host: agent.host, agent });
     writeFileSync(path, `${head}${call.stdin_raw ?? JSON.stringify(call.stdin)}${end}`);
-    const time = new Date(atMs);
-    utimesSync(path, time, time);
+    setModified(path, atMs);
   }
 
   async deps(overrides: Partial<DrainDeps> = {}): Promise<DrainDeps> {
@@ -199,13 +199,24 @@ export class Replay {
     // On Windows with slashes, because backslashes would need another notation in JSON, and again in JSON inside of it
     const home = this.home.replaceAll("\\", "/");
     const dashed = (path: string): string => path.replaceAll(/[/.:]/g, "-");
-    return text
-      .replaceAll(`${this.#recordedHome}/`, `${home}/`)
-      .replaceAll(`${dashed(this.#recordedHome)}-`, `${dashed(home)}-`);
+    const [recordedDashed, homeDashed] = [dashed(this.#recordedHome), dashed(home)];
+    return (
+      text
+        .replaceAll(`${this.#recordedHome}/`, `${home}/`)
+        // pi begins the name with two dashes; a folder of Windows begins with its drive
+        .replaceAll(`-${recordedDashed}-`, `-${homeDashed.replace(/^(?!-)/, "-")}-`)
+        .replaceAll(`${recordedDashed}-`, `${homeDashed}-`)
+    );
   }
 }
 
 const PARENT_PID = 3131;
+
+/** In the middle of the millisecond: Linux' conversion of seconds cuts off up to one, and Windows' does not. */
+function setModified(path: string, atMs: number): void {
+  const seconds = (atMs + 0.5) / 1000;
+  utimesSync(path, seconds, seconds);
+}
 
 /** Other systems than Windows are as Linux for a drain. */
 const PLATFORM = process.platform === "win32" ? "win32" : "linux";
