@@ -76,7 +76,7 @@ export async function disable(
         context.stdout.write(`A process still runs ${listed(running)}: ${suggest("uninstall")} removes it later.\n`);
       const { stateDir } = context.places;
       context.stdout.write(
-        `The hook program is removed. Collected data stays in ${stateDir}; delete that directory to remove it.\n`,
+        `The hook program is removed. Collected data stays in ${stateDir}: ${suggest("uninstall --purge")} removes it.\n`,
       );
     }
     return failed.length === 0 ? 0 : 1;

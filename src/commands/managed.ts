@@ -27,7 +27,7 @@ export async function enableManaged(
     if (print) return printManaged(names, hookSource, context, agents);
     const { stdout, platform } = context;
     const files = await managedFiles(names, context, agents);
-    needRoot("enable --managed");
+    needRoot("enable --managed", ", or add --print");
     const after = files.map((file) => ({ file, text: withHooks(file, platform) }));
     return withOpenUmask(async () => {
       const { program, isNew } = await installManagedProgram(context, hookSource);

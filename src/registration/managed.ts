@@ -2,6 +2,8 @@ import { readFileIfAny, removeFile, writeFileAtomic } from "../config/files.ts";
 import { type Context, UserError } from "../context.ts";
 import type { Agent, HookCommand } from "../model/agent.ts";
 import type { ManagedInstaller } from "../model/managed.ts";
+import { meantAgent } from "../model/nearest.ts";
+import { suggest } from "../model/suggest.ts";
 import { managedFolderOf, managedHookOf } from "./managed-places.ts";
 import { type AgentLookup, edited } from "./settings-edit.ts";
 
@@ -31,8 +33,14 @@ export async function managedFiles(
   }
   const unknown = names.find((name) => !all.some(({ agent }) => agent.source === name));
   if (unknown !== undefined) {
-    const known = all.map(({ agent }) => agent.source).join(", ");
-    throw new UserError("E_AGENT", `${unknown} documents no place for an administrator's hooks; these do: ${known}`, 2);
+    const known = all.map(({ agent }) => agent.source);
+    const these = `agents with a place for an administrator's hooks: ${known.join(", ")}`;
+    const agent = await agents.find(unknown);
+    const problem =
+      agent === undefined
+        ? `unknown agent ${JSON.stringify(unknown)}${meantAgent(unknown, known)}`
+        : `${agent.title} documents no place for an administrator's hooks, so each user must run ${suggest(`enable ${unknown}`)}`;
+    throw new UserError("E_AGENT", `${problem}; ${these}`, 2);
   }
   const chosen = names.length === 0 ? all : all.filter(({ agent }) => names.includes(agent.source));
   return Promise.all(chosen.map(async (one) => ({ ...one, text: (await readFileIfAny(one.path))?.toString("utf8") })));
@@ -55,10 +63,10 @@ export async function writeManaged(path: string, text: string | undefined): Prom
   await writeFileAtomic(path, text, { mode: 0o644, dirMode: 0o755 });
 }
 
-/** @throws UserError unless this is root */
-export function needRoot(what: string): void {
+/** @param otherwise what else the user can do. @throws UserError unless this is root */
+export function needRoot(what: string, otherwise = ""): void {
   if (process.geteuid?.() === 0) return;
-  throw new UserError("E_ROOT", `${what} changes settings of all users: run it as root (sudo), or add --print`, 1);
+  throw new UserError("E_ROOT", `${what} changes settings of all users: run it as root (sudo)${otherwise}`, 1);
 }
 
 /** As `hookCommandOf`, for a program at fixed places. @param start the beginning of the line, up to the program */

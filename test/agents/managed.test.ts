@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { allAgents, findAgent } from "../../src/agents/registry.ts";
 import type { HookCommand } from "../../src/model/agent.ts";
-import { withHooks } from "../../src/registration/managed.ts";
+import { managedFiles, withHooks } from "../../src/registration/managed.ts";
 import { unusableNode } from "../../src/registration/managed-program.ts";
 import { removeFolder } from "../support/remove.ts";
 
@@ -71,4 +71,14 @@ test("Node that other users cannot run is refused with the command to type", asy
   const problem = await unusableNode({ nodePath, programPath: "/opt/x.cjs" });
   expect(problem).toMatch(/^all users' hooks would start \S+node, but .*; .*: \S+node \/opt\/x\.cjs enable --managed$/);
   expect(await unusableNode({ nodePath: join(folder, "gone"), programPath: "/opt/x.cjs" })).toContain("does not exist");
+});
+
+test("names that --managed does not know are explained", async () => {
+  const files = (name: string) => managedFiles([name], { platform: "linux" }, { list: allAgents, find: findAgent });
+  await expect(files("clade")).rejects.toThrow(
+    /^unknown agent "clade" \(did you mean claude-code\?\); agents with a place/,
+  );
+  await expect(files("goose")).rejects.toThrow(
+    /^Goose documents no place .*each user must run openhook-otel enable goose;/,
+  );
 });

@@ -782,7 +782,7 @@ describe("disable", () => {
     expect(existsSync(dirname(places.hookPath))).toBe(false);
     expect(existsSync(places.backupDir)).toBe(false);
     expect(readFileSync(places.storePath, "utf8")).toBe("data");
-    expect(printed).toContain(`Collected data stays in ${places.stateDir}; delete that directory`);
+    expect(printed).toContain(`Collected data stays in ${places.stateDir}: openhook-otel uninstall --purge removes it`);
   });
 
   it("edits the target of a link and keeps the link", async () => {

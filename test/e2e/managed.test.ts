@@ -72,6 +72,7 @@ cp /etc/codex/requirements.toml codex.before; cp /etc/gemini-cli/settings.json g
 users=old/node_modules/openhook-otel/dist/openhook-otel.cjs # as a user has installed it
 say blocked; as ada 61101 sh -c 'mkdir -p ~/.claude && cd ~ && '"$node $PWD/$users enable claude-code; $node $PWD/$users status" || true
 say notroot; as ada 61101 "$node" "$users" enable --managed 2>&1 || true
+say notroot-disable; as ada 61101 "$node" "$users" disable --managed 2>&1 || true
 say dryrun; "$node" "$old" enable --managed --dry-run 2>&1 || true
 say print; as ada 61101 "$node" "$users" enable --managed --print
 say nvm; /root/.nvm/bin/node "$old" enable --managed 2>&1 || true
@@ -155,6 +156,7 @@ const playedThrough = (): void => {
   expect(step("blocked")).toMatch(/users' hooks are switched off by "allowManagedHooksOnly".*enable --managed/);
   expect(step("blocked").replace(/\s+/g, " ")).toMatch(/Claude Code is not collected: users' hooks are switched off/);
   expect(step("notroot")).toMatch(/run it as root \(sudo\), or add --print/);
+  expect(step("notroot-disable")).toMatch(/run it as root \(sudo\)$/m);
   expect(step("print")).toMatch(/^==> \/etc\/cursor\/hooks\.json$/m);
   expect(step("print")).not.toContain("allowed_sandbox_modes");
   expect(step("print")).toContain(`program='${AT}/${OLD}/dist/openhook-otel.cjs'`);
