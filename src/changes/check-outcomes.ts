@@ -21,12 +21,14 @@ export interface Checked {
  * Asks git what became of commits, one repository after the other. Does not use the store, so that drains need not wait.
  *
  * @param limitMs for all repositories together; the next run continues with what was not checked
+ * @param ticketPattern of ids of tickets in trailers of commits
  * @throws never
  */
 export async function checkOutcomes(
   repositories: readonly RepositoryToFollow[],
   { env, places, platform, now }: Pick<Context, "env" | "places" | "platform" | "now">,
   limitMs: number,
+  ticketPattern: string,
 ): Promise<Checked> {
   const outcomes: StoredOutcome[] = [];
   const edited: EditedCommit[] = [];
@@ -47,7 +49,7 @@ export async function checkOutcomes(
       const made = await commitsOfEdits(git, gitDir, edits);
       edited.push(...made);
       const all = [...commits, ...toFollow(made, edits, commits)];
-      const found = await followCommits(git, all, checkedMs);
+      const found = await followCommits(git, all, checkedMs, ticketPattern);
       // A commit of an unknown repository was asked for here too
       const own = found.filter(({ id }, at) => id !== undefined || all[at]?.isElsewhere !== true);
       outcomes.push(...own.map((one) => ({ ...one, repository, checkedMs })));

@@ -3,6 +3,7 @@ import { type Checked, checkOutcomes } from "../changes/check-outcomes.ts";
 import { dueCommits } from "../changes/due-commits.ts";
 import { commitsWithOutcomes, summariesOf } from "../changes/outcome-summary.ts";
 import { outcomeLines, outcomesJson } from "../changes/outcome-text.ts";
+import { loadConfig } from "../config/load.ts";
 import type { Context } from "../context.ts";
 import { drainDeps } from "../drain/from-process.ts";
 import { DrainLog } from "../drain/log.ts";
@@ -37,7 +38,8 @@ export async function outcomes(options: OutcomesOptions, context: Context): Prom
     if (!options.quiet) context.stdout.write(options.json ? "null\n" : `${await noStoreMessage(context)}\n`);
     return 0;
   }
-  const checked = await checkOutcomes(due, context, options.quiet ? DAILY_MS : BY_HAND_MS);
+  const { ticketPattern } = (await loadConfig(context)).config.changes;
+  const checked = await checkOutcomes(due, context, options.quiet ? DAILY_MS : BY_HAND_MS, ticketPattern);
   const problem = await store(checked, context);
   if (options.quiet) return problem === undefined ? 0 : 1;
   const commits = withOpenStore(context, commitsWithOutcomes) ?? [];

@@ -294,7 +294,7 @@ export const Config = z.strictObject({
         .describe("Whether ids of commits, pull requests, issues, tickets and branches of sessions are kept."),
       ticketPattern: regularExpression
         .default("[A-Z][A-Z0-9]+-\\d+")
-        .describe("Regular expression for ids of tickets in names of branches."),
+        .describe("Regular expression for ids of tickets in names of branches and trailers of commits."),
       outcomes: z
         .boolean()
         .default(true)

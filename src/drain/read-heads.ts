@@ -1,7 +1,7 @@
 import { levelOf } from "../capture/level.ts";
 import { hasChangesOff } from "../capture/project.ts";
 import { keepsNames } from "../model/capture.ts";
-import { changeKey, commitKey } from "../model/change-facts.ts";
+import { changeKey, commitKey, ticketsIn } from "../model/change-facts.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import { findGit, readHead } from "../repository/git-files.ts";
@@ -190,10 +190,3 @@ function branchOf(drain: Drain, session: StoredSession, { branch }: Head): reado
   }
   return entries;
 }
-
-/** Ids of tickets in a name, each once. */
-const ticketsIn = (name: string, pattern: string): readonly string[] =>
-  [...new Set(name.slice(0, 256).match(new RegExp(pattern, "g")) ?? [])].filter((id) => !STANDARD.test(id));
-
-/** Names of encodings, algorithms and standards look like ids of tickets. */
-const STANDARD = /^(?:AES|BASE|CVE|CWE|ES|HTTP|ISO|MD|PEP|RFC|RSA|SHA|UTF)-\d/;

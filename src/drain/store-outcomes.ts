@@ -1,11 +1,16 @@
 import { levelOf } from "../capture/level.ts";
-import { loadProjectSettings } from "../capture/project.ts";
+import { hasChangesOff, loadProjectSettings } from "../capture/project.ts";
 import type { EditedCommit } from "../changes/edited-commits.ts";
 import { keepsNames } from "../model/capture.ts";
+import { changeKey, commitKey, isChangeFact } from "../model/change-facts.ts";
+import type { EntryOf } from "../model/transcript.ts";
+import { addPackedChanges, storedCommits } from "../store/changes.ts";
+import type { Database } from "../store/database.ts";
 import { putOutcomes, type StoredOutcome } from "../store/outcomes.ts";
+import { packedNumbers } from "../store/packed.ts";
 import { sessionById } from "../store/sessions.ts";
 import type { Drain } from "./context.ts";
-import { storeEntries } from "./store-entries.ts";
+import { entriesAtLevel, storeEntries } from "./store-entries.ts";
 
 /** What git said of commits, to be stored. */
 export interface Outcomes {
@@ -17,7 +22,8 @@ export interface Outcomes {
 /** Stores what git said. Sessions can have been pruned, or excluded by their project, since it was asked. */
 export async function storeOutcomes(drain: Drain, { outcomes, edited }: Outcomes): Promise<void> {
   const { db } = drain;
-  const numbers = [...new Set(edited.map(({ session }) => session))];
+  const made = ticketsOf(db, outcomes);
+  const numbers = [...new Set([...edited, ...made].map(({ session }) => session))];
   await loadProjectSettings(
     drain,
     numbers.map((number) => sessionById(db, number).cwd),
@@ -29,6 +35,41 @@ export async function storeOutcomes(drain: Drain, { outcomes, edited }: Outcomes
       if (stored.cwd === undefined || !keepsNames(levelOf(drain, stored))) continue;
       storeEntries(drain, stored, [entry]);
     }
+    const packed = packedNumbers(db);
+    for (const { session, entry } of ticketsOf(db, outcomes)) {
+      const stored = sessionById(db, session);
+      if (stored.cwd === undefined || !keepsNames(levelOf(drain, stored)) || hasChangesOff(drain, stored)) continue;
+      if (packed.has(session))
+        addPackedChanges(db, session, entriesAtLevel(drain, stored, [entry]).filter(isChangeFact));
+      else storeEntries(drain, stored, [entry]);
+    }
     putOutcomes(db, outcomes);
   });
+}
+
+// --- internal ---
+
+/** The tickets in the trailers of commits, for each session that made them; as certain as that it did. */
+function ticketsOf(
+  db: Database,
+  outcomes: readonly StoredOutcome[],
+): readonly { readonly session: number; readonly entry: EntryOf<"change"> }[] {
+  const named = outcomes.filter(({ tickets = [] }) => tickets.length > 0);
+  if (named.length === 0) return [];
+  const commits = storedCommits(db);
+  return named.flatMap(({ commit, repository, tickets = [] }) =>
+    commits
+      .filter((one) => one.commit === commit && (one.repository ?? repository) === repository)
+      .flatMap(({ session, timeMs, certainty, agentId, isElsewhere }) =>
+        tickets.map((change) => {
+          const ticket = { changeKind: "ticket" as const, change };
+          const key = `${changeKey(ticket)}:${commitKey(commit)}`;
+          const of = { ...(agentId !== undefined && { agentId }), ...(isElsewhere && { isElsewhere }) };
+          return {
+            session,
+            entry: { kind: "change", key, timeMs, ...ticket, certainty, how: "trailer", commit, ...of },
+          };
+        }),
+      ),
+  );
 }

@@ -11,6 +11,18 @@ export const isChangeFact = (entry: TranscriptEntry): entry is EntryOf<"commit">
 /** Work on these branches is no change of its own. */
 export const DEFAULT_BRANCHES: ReadonlySet<string> = new Set(["main", "master", "trunk", "develop"]);
 
+/** Ids of tickets in a text, each once. @param pattern a regular expression, as in `changes.ticketPattern` */
+export const ticketsIn = (text: string, pattern: string): readonly string[] =>
+  [...new Set(text.slice(0, MAX_TEXT_CHARACTERS).match(new RegExp(pattern, "g")) ?? [])].filter(
+    (id) => !STANDARD.test(id),
+  );
+
+/** Longer names and trailers have no further ids. */
+const MAX_TEXT_CHARACTERS = 256;
+
+/** Names of encodings, algorithms and standards look like ids of tickets. */
+const STANDARD = /^(?:AES|BASE|CVE|CWE|ES|HTTP|ISO|MD|PEP|RFC|RSA|SHA|UTF)-\d/;
+
 /** What is left of a branch's or ticket's name where names are not kept. */
 export const NO_NAME = "-";
 

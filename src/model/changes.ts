@@ -42,8 +42,8 @@ export type CommitFact = z.infer<typeof CommitFact>;
 export const ChangeKind = z.enum(["pull_request", "issue", "ticket", "branch"]);
 export type ChangeKind = z.infer<typeof ChangeKind>;
 
-/** How a change became known: a tool call printed it, or the name of the branch contains it. */
-export const ChangeOrigin = z.enum(["printed", "branch-name"]);
+/** How a change became known: a tool call printed it, or the name of the branch or a trailer of a commit's message contains it. */
+export const ChangeOrigin = z.enum(["printed", "branch-name", "trailer"]);
 export type ChangeOrigin = z.infer<typeof ChangeOrigin>;
 
 /** What a session worked on, or created: a pull request, an issue, a ticket, a branch. Its title is content. */
@@ -61,6 +61,8 @@ export const ChangeFact = z.object({
   branch: z.string().optional(),
   /** The call may have worked in another repository than the session's. */
   isElsewhere: z.literal(true).optional(),
+  /** The commit whose message names it, if a trailer does. */
+  commit: CommitId.optional(),
   /** The tool call that printed it. */
   callId: z.string().min(1).optional(),
 });

@@ -59,6 +59,8 @@ export interface CommitOutcome {
   /** Absent: unknown, or the commit was never on the default branch. */
   readonly lines?: KeptLines;
   readonly attested: readonly Attestation[];
+  /** Ids of tickets in the trailers of its message; stored as changes of the sessions that made it. */
+  readonly tickets?: readonly string[];
 }
 
 /** A commit whose outcome is wanted. */

@@ -1,4 +1,4 @@
-import { commitKey, DEFAULT_BRANCHES } from "../model/change-facts.ts";
+import { commitKey, DEFAULT_BRANCHES, isSameCommit } from "../model/change-facts.ts";
 import type { Certainty, StoredChange, StoredCommit } from "../model/changes.ts";
 import { storedChanges, storedCommits } from "../store/changes.ts";
 import type { Database } from "../store/database.ts";
@@ -58,7 +58,12 @@ export class Attribution {
       timeMs,
     );
     const branch = checkedOut === undefined || DEFAULT_BRANCHES.has(checkedOut.change) ? undefined : checkedOut;
-    const ticket = changes.find(({ changeKind, branch: of }) => changeKind === "ticket" && of === branch?.change);
+    const tickets = changes.filter(({ changeKind }) => changeKind === "ticket");
+    // What the commit itself says is nearer than the name of its branch
+    const ticket =
+      tickets.find(
+        (one) => one.commit !== undefined && commit !== undefined && isSameCommit(one.commit, commit.commit),
+      ) ?? tickets.find((one) => one.commit === undefined && one.branch === branch?.change);
     const ofBranch = this.#pulls.get(branchKey(branch?.repository, branch?.change)) ?? [];
     const ofSession = changes.filter((one) => one.changeKind === "pull_request" && one.branch === undefined);
     const pull =
@@ -95,7 +100,7 @@ export function changeKeyOf(dimension: ChangeDimension, attributed: Attributed):
  * of a branch belong to one.
  */
 export function identityOf(one: StoredCommit | StoredChange): string {
-  if ("commit" in one) return one.commit;
+  if (!("changeKind" in one)) return one.commit;
   if (one.url !== undefined) return one.url;
   return `${one.changeKind} ${one.changeKind === "ticket" ? "" : (one.repository ?? "")} ${one.change}`;
 }

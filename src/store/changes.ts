@@ -17,12 +17,13 @@ export function putChangeFact(db: Database, session: number, entry: EntryOf<"com
       entry.replaces ?? null,
     );
   } else if (entry.change !== NO_NAME) {
-    db.prepare(putRow("changes", ["kind", "change_id", "created", "url"])).run(
+    db.prepare(putRow("changes", ["kind", "change_id", "created", "url", "commit_id"])).run(
       ...common,
       entry.changeKind,
       entry.change,
       entry.isCreated === true ? 1 : 0,
       entry.url ?? null,
+      entry.commit ?? null,
     );
   }
 }
@@ -39,6 +40,15 @@ export function putPackedChanges(
   for (const table of ["commits", "changes"]) {
     db.prepare(`DELETE FROM ${table} WHERE session = ? AND how = 'printed' AND counted = ${OF_PACKED}`).run(session);
   }
+  addPackedChanges(db, session, entries);
+}
+
+/** Adds commits and changes of a session that is packed and stays so. */
+export function addPackedChanges(
+  db: Database,
+  session: number,
+  entries: readonly (EntryOf<"commit"> | EntryOf<"change">)[],
+): void {
   for (const entry of entries) putChangeFact(db, session, entry);
   for (const table of ["commits", "changes"]) {
     db.prepare(`UPDATE ${table} SET counted = ${OF_PACKED} WHERE session = ? AND counted = 0`).run(session);
@@ -161,6 +171,7 @@ export const storedChanges = (db: Database, session?: number): readonly StoredCh
         change: String(row["change_id"]),
         isCreated: row["created"] === 1 ? true : undefined,
         url: textIn(row, "url"),
+        commit: textIn(row, "commit_id"),
       } as StoredChange),
     );
 

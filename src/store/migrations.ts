@@ -387,6 +387,10 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE commit_outcomes ADD COLUMN reverted_ms REAL;
   `,
   `
+  -- The commit whose message has a trailer with the change
+  ALTER TABLE changes ADD COLUMN commit_id TEXT;
+  `,
+  `
   -- The latest span of a turn or subagent, to which its late parts belong. NULL: written by an earlier version
   ALTER TABLE turns ADD COLUMN span_key TEXT;
   ALTER TABLE turns ADD COLUMN span_segment INTEGER;

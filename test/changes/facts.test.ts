@@ -29,7 +29,7 @@ async function certainties(run: (world: GitWorld) => unknown): Promise<Record<st
   await at.drain({ endIdle: true }, { now });
   const due = readStore(at.places.storePath, (db) => dueCommits(db, now(), false)) ?? [];
   const around = { env: process.env, places: { ...at.places, home: made.home }, platform: process.platform, now };
-  const { outcomes, edited, problems } = await checkOutcomes(due, around, 60_000);
+  const { outcomes, edited, problems } = await checkOutcomes(due, around, 60_000, "[A-Z]+-\\d+");
   expect(problems.filter((one) => !one.endsWith(" is gone"))).toEqual([]);
   await at.drain({ outcomes: { outcomes, edited } }, { now });
   const stored = readStore(at.places.storePath, (db) => storedCommits(db)) ?? [];

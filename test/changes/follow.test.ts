@@ -28,6 +28,7 @@ async function outcomes(repo: Checkout, folder = repo.folder): Promise<Record<st
     git,
     labels.map(([, commit]) => ({ commit, timeMs: world.nowMs - 40 * 86_400_000 })),
     world.nowMs,
+    "[A-Z]+-\\d+",
   );
   return Object.fromEntries(labels.map(([label], at) => [label, found[at] as CommitOutcome]));
 }

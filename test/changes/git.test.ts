@@ -6,6 +6,8 @@ import { followCommits } from "../../src/changes/git/follow.ts";
 import { Git } from "../../src/changes/git/git.ts";
 import { GitWorld, lines } from "../support/git-world.ts";
 
+const TICKET = "[A-Z]+-\\d+";
+
 const world = new GitWorld();
 afterAll(() => world.remove());
 
@@ -30,15 +32,15 @@ test("nothing that a repository's settings name is started, and nothing is fetch
     chmodSync(`${repo.folder}/.git/hooks/${hook}`, 0o755);
   }
   const commits = [{ commit: world.commits.get("tax") ?? "", timeMs: world.nowMs }];
-  expect(await followCommits(open(repo.folder), commits, world.nowMs)).toMatchObject([{ fate: "merged" }]);
+  expect(await followCommits(open(repo.folder), commits, world.nowMs, TICKET)).toMatchObject([{ fate: "merged" }]);
   expect(existsSync(ran)).toBe(false);
 });
 
 test("git that takes too long is ended", async () => {
   const repo = world.repository("late");
-  await expect(followCommits(open(repo.folder, 0), [{ commit: "abcdef0", timeMs: 0 }], world.nowMs)).rejects.toThrow(
-    "took too long",
-  );
+  await expect(
+    followCommits(open(repo.folder, 0), [{ commit: "abcdef0", timeMs: 0 }], world.nowMs, TICKET),
+  ).rejects.toThrow("took too long");
 });
 
 test("a file that a session edited 200,000 times is found in the user's commit", async () => {
@@ -58,7 +60,7 @@ test("sessions that git-ai and Entire recorded are reported", async () => {
   const note = `src/tax.js\n  abcd1234 1-3,7\n---\n${JSON.stringify(body)}\n`;
   repo.git("notes", "--ref=ai", "add", "-m", note);
   const commits = [{ commit: world.commits.get("tax") ?? "", timeMs: world.nowMs }];
-  const [found] = await followCommits(open(repo.folder), commits, world.nowMs);
+  const [found] = await followCommits(open(repo.folder), commits, world.nowMs, TICKET);
   expect(found?.attested).toEqual([
     { by: "git-ai", name: "claude", id: "11111111-2222", lines: 4 },
     { by: "trailer", name: "Entire-Checkpoint", id: "a3b2c4d5e6f7" },

@@ -94,6 +94,8 @@ test("whatever commits and changes are known, sums over them are the sums over s
   const id = fc.oneof(hex, fc.constantFrom("a".repeat(40), "b".repeat(40)));
   const how = fc.constantFrom("printed" as const, "reflog" as const, "edits" as const);
   const commit = fc.record({ session, commit: id, timeMs, certainty, how });
+  const many = { maxLength: 6 };
+  const trailer = fc.record({ session, timeMs, certainty, commit: id, change: fc.constantFrom("SHOP-7", "SHOP-8") });
   const change = fc.record({
     session,
     timeMs,
@@ -104,32 +106,43 @@ test("whatever commits and changes are known, sums over them are the sums over s
     isCreated: fc.constantFrom(undefined, true as const),
   });
   fc.assert(
-    fc.property(fc.array(commit, { maxLength: 6 }), fc.array(change, { maxLength: 6 }), (commits, changes) => {
-      const undo = new Error("undo");
-      const check = () => {
-        for (const { session, ...one } of commits) add(session, { kind: "commit", key: commitKey(one.commit), ...one });
-        for (const { session, branch, isCreated, ...one } of changes) {
-          const of = { ...(branch !== undefined && { branch }), ...(isCreated && { isCreated }) };
-          add(session, { kind: "change", key: `${changeKey(one)}:${one.timeMs}`, how: "printed", ...one, ...of });
+    fc.property(
+      fc.array(commit, many),
+      fc.array(change, many),
+      fc.array(trailer, many),
+      (commits, changes, tickets) => {
+        const undo = new Error("undo");
+        const check = () => {
+          for (const { session, ...one } of commits)
+            add(session, { kind: "commit", key: commitKey(one.commit), ...one });
+          for (const { session, branch, isCreated, ...one } of changes) {
+            const of = { ...(branch !== undefined && { branch }), ...(isCreated && { isCreated }) };
+            add(session, { kind: "change", key: `${changeKey(one)}:${one.timeMs}`, how: "printed", ...one, ...of });
+          }
+          for (const { session, ...one } of tickets) {
+            const ticket = { changeKind: "ticket" as const, ...one };
+            const key = `${changeKey(ticket)}:${commitKey(one.commit)}`;
+            add(session, { kind: "change", key, how: "trailer", ...ticket });
+          }
+          for (const by of ["commit", "change", "branch", "ticket"] as const) {
+            expect(sumOf(figures([by]))).toEqual(whole);
+            expect(sumOf(figures([by, "session", "day"]))).toEqual(whole);
+            // What led to a change, and the sessions behind it: together with the work without one, everything
+            const facts = by === "commit" ? storedCommits(db) : storedChanges(db);
+            const ledTo = { dimension: by, identities: new Set(facts.map(identityOf)) };
+            const behind = usage(db, { agents }, { by: ["session"], ledTo });
+            expect(sumOf(behind)).toEqual(sumOf(usage(db, { agents }, { by: [], ledTo })));
+            expect(sumOf([...behind, ...figures([by]).filter(({ key }) => key[by] === null)])).toEqual(whole);
+          }
+          throw undo;
+        };
+        try {
+          db.transaction(check);
+        } catch (error) {
+          if (error !== undo) throw error;
         }
-        for (const by of ["commit", "change", "branch", "ticket"] as const) {
-          expect(sumOf(figures([by]))).toEqual(whole);
-          expect(sumOf(figures([by, "session", "day"]))).toEqual(whole);
-          // What led to a change, and the sessions behind it: together with the work without one, everything
-          const facts = by === "commit" ? storedCommits(db) : storedChanges(db);
-          const ledTo = { dimension: by, identities: new Set(facts.map(identityOf)) };
-          const behind = usage(db, { agents }, { by: ["session"], ledTo });
-          expect(sumOf(behind)).toEqual(sumOf(usage(db, { agents }, { by: [], ledTo })));
-          expect(sumOf([...behind, ...figures([by]).filter(({ key }) => key[by] === null)])).toEqual(whole);
-        }
-        throw undo;
-      };
-      try {
-        db.transaction(check);
-      } catch (error) {
-        if (error !== undo) throw error;
-      }
-    }),
+      },
+    ),
     { numRuns: runs(80) },
   );
 }, 90_000);

@@ -24,6 +24,8 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
     "commits and changes in the counters; changes/drain.test.ts counts commits, store/counters.test.ts has the rules",
   "test/changes/facts.test.ts": "who made the commits of every situation; changes/drain.test.ts has the rules",
   "test/changes/git.test.ts": "git in odd repositories; changes/follow.test.ts follows commits",
+  "test/changes/tickets.test.ts":
+    "tickets in trailers, from the commit to the report; changes/trailers.test.ts has the rules",
   "test/intake/launchd.test.ts":
     "hooks with the environment of macOS' services, in seven shells; intake/hook.test.ts has the hook",
   "test/intake/hook-soon.test.ts": "one drain for many events, which takes seconds; intake/hook.test.ts starts drains",

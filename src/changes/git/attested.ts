@@ -2,6 +2,7 @@ import type { Attestation } from "../../model/outcomes.ts";
 import type { Git } from "./git.ts";
 import type { Objects } from "./objects.ts";
 import { AI_NOTES, type Refs } from "./refs.ts";
+import type { Trailer } from "./trailers.ts";
 
 /**
  * What git-ai noted of commits (`refs/notes/ai`): agents, their sessions, and the lines that they wrote.
@@ -30,17 +31,10 @@ export async function attestationsOf(
 }
 
 /** Session ids in the trailers of a commit's message: those of Entire, and others whose name ends in `Session` or `Session-Id`. */
-export function trailersOf(message: string): readonly Attestation[] {
-  const [last = ""] = message
-    .trimEnd()
-    .split(/\n\s*\n/)
-    .slice(-1);
-  return last.split("\n").flatMap((line): Attestation[] => {
-    const [, name, value] = /^([A-Za-z][A-Za-z0-9-]{0,63}):[ \t]*(\S{1,200})[ \t]*$/.exec(line) ?? [];
-    if (name === undefined || value === undefined || !SESSION_TRAILER.test(name)) return [];
-    return [{ by: "trailer", name, id: value }];
-  });
-}
+export const sessionsInTrailers = (trailers: readonly Trailer[]): readonly Attestation[] =>
+  trailers.flatMap(({ name, value }): Attestation[] =>
+    SESSION_TRAILER.test(name) && /^\S{1,200}$/.test(value) ? [{ by: "trailer", name, id: value }] : [],
+  );
 
 /** The text of a note: paths with lines per author, `---`, and JSON that describes the authors. @returns `[]` if it is something else */
 export function attestationsIn(note: string): readonly Attestation[] {

@@ -1,5 +1,5 @@
 import type { CommitOutcome, CommitToFollow } from "../../model/outcomes.ts";
-import { attestationsOf, trailersOf } from "./attested.ts";
+import { attestationsOf, sessionsInTrailers } from "./attested.ts";
 import { readAmends, readBranches } from "./branches.ts";
 import { comparePatches } from "./compare.ts";
 import type { Git } from "./git.ts";
@@ -10,11 +10,13 @@ import { addedLines } from "./patches.ts";
 import { placeOf } from "./places.ts";
 import { type Refs, readRefs } from "./refs.ts";
 import { revertsOf } from "./reverts.ts";
+import { ticketsInTrailers, trailersOf } from "./trailers.ts";
 
 /**
  * What became of commits of one repository. Git is asked a few times for all of them together; it reads and writes nothing else, and
  * opens no connection, so the answer is as new as the last fetch.
  *
+ * @param ticketPattern of ids of tickets in trailers
  * @returns one outcome per commit, in the same order
  * @throws GitError if the repository cannot be read, or in the time that was given
  */
@@ -22,6 +24,7 @@ export async function followCommits(
   git: Git,
   commits: readonly CommitToFollow[],
   nowMs: number,
+  ticketPattern: string,
 ): Promise<readonly CommitOutcome[]> {
   if (commits.length === 0) return [];
   const objects = new Objects(git);
@@ -39,8 +42,9 @@ export async function followCommits(
     const counted = await countKept(git, objects, fates, nowMs);
     const outcomes = await withReverts(git, fates.history, counted);
     return outcomes.map(({ landed: _, ...outcome }, at) => {
-      const attested = [...(notes.get(outcome.id ?? "") ?? []), ...(found[at]?.trailers ?? [])];
-      return { ...outcome, attested };
+      const trailers = found[at]?.trailers ?? [];
+      const attested = [...(notes.get(outcome.id ?? "") ?? []), ...sessionsInTrailers(trailers)];
+      return { ...outcome, attested, tickets: ticketsInTrailers(trailers, ticketPattern) };
     });
   } finally {
     objects.close();

@@ -1,5 +1,4 @@
 import {
-  type Attestation,
   type CommitOutcome,
   type CommitToFollow,
   KEPT_AFTER_DAYS,
@@ -11,6 +10,7 @@ import type { History } from "./history.ts";
 import { matchLines } from "./match-lines.ts";
 import type { Objects } from "./objects.ts";
 import type { AddedLines, LineRange } from "./patches.ts";
+import type { Trailer } from "./trailers.ts";
 
 /** A commit, as far as the repository has it. */
 export interface FoundCommit extends CommitToFollow {
@@ -18,7 +18,7 @@ export interface FoundCommit extends CommitToFollow {
   readonly id?: string;
   /** When its author wrote it, in seconds since the epoch. */
   readonly authored?: string;
-  readonly trailers: readonly Attestation[];
+  readonly trailers: readonly Trailer[];
 }
 
 /** What is known of the commits before their lines are counted. */
