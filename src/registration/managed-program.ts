@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { readFileIfAny, removeFile, writeFileAtomic } from "../config/files.ts";
 import { distrust, distrustFolder } from "../config/machine-file.ts";
 import { type Context, UserError } from "../context.ts";
+import { messageOf } from "../model/error-message.ts";
 import { readHookConf } from "./hook-conf.ts";
 import { copyTo, noteChosen } from "./installed-copy.ts";
 import { managedConf, managedConfPathOf, managedFolderOf, managedHookOf } from "./managed-places.ts";
@@ -75,7 +76,8 @@ export async function removeManagedProgram(
 export async function unusableNode({
   nodePath,
   programPath,
-}: Pick<Context, "nodePath" | "programPath">): Promise<string | undefined> {
+  platform,
+}: Pick<Context, "nodePath" | "programPath" | "platform">): Promise<string | undefined> {
   const problem = await unusable(nodePath);
   if (problem === undefined) return undefined;
   const others = await Promise.all(
@@ -84,14 +86,14 @@ export async function unusableNode({
   const [usable] = others.flat();
   const remedy =
     usable === undefined
-      ? `install Node for all users, for example with the system's package manager, and start this command with it: /usr/bin/node ${programPath} enable --managed`
+      ? `install Node for all users and start this command with it, for example: ${USUAL_NODES[platform === "darwin" ? 0 : 1]} ${programPath} enable --managed`
       : `start this command with a Node for all users: ${usable} ${programPath} enable --managed`;
   return `all users' hooks would start ${nodePath}, but ${problem}; ${remedy}`;
 }
 
 // --- internal ---
 
-const USUAL_NODES = ["/usr/local/bin/node", "/usr/bin/node"];
+const USUAL_NODES = ["/usr/local/bin/node", "/usr/bin/node"] as const;
 
 const OWN_FILE = /^(hook|hook\.conf|\.hook(\.conf)?\.[0-9a-f]{12}\.tmp)$/;
 
@@ -101,10 +103,14 @@ const GROUP_OR_OTHERS_WRITE = 0o022;
 
 /** @throws UserError if somebody else than root could replace programs in it */
 async function needRootsFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o755 });
+  await mkdir(folder, { recursive: true, mode: 0o755 }).catch((error: unknown) => {
+    throw new UserError("E_MANAGED", `cannot create ${folder} for all users: ${messageOf(error)}`, 1, { cause: error });
+  });
   const target = await realpath(folder);
   const problem = (await distrustFolder(target)) ?? (await unenterable(target));
   if (problem === undefined) return;
+  // It stays if there is something in it
+  await rmdir(folder).catch(() => {});
   throw new UserError("E_MANAGED", `all users' hooks would start programs in ${folder}, but ${problem}`, 1);
 }
 

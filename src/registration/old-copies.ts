@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { open, readdir, readFile, rm, rmdir, stat } from "node:fs/promises";
+import { constants } from "node:fs";
+import { access, open, readdir, readFile, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -31,6 +32,8 @@ export async function removeOldCopies(
 /** The same for a drain that a hook started. @throws never */
 export async function tidyCopies({ programPath, places, now, platform }: Context): Promise<void> {
   if (!isCopy(programPath, places)) return;
+  // Only root can remove copies that serve all users
+  if (!(await isWritable(dirname(folderOf(programPath))))) return;
   await removeOldCopies(programPath, { now, platform }).catch(() => []);
 }
 
@@ -92,6 +95,12 @@ const RUNNING_RETRY_MS = 200;
 
 /** Longer than a drain runs, also on another machine that shares this home, whose processes we cannot see. */
 const UNUSED_MS = 3_600_000;
+
+const isWritable = (folder: string): Promise<boolean> =>
+  access(folder, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
 
 /** When the copy was chosen, or an unfinished one begun. */
 const ageOf = (folder: string): Promise<number> =>

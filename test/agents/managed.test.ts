@@ -68,9 +68,11 @@ test("Node that other users cannot run is refused with the command to type", asy
   onTestFinished(() => removeFolder(folder));
   const nodePath = join(folder, "node");
   writeFileSync(nodePath, "", { mode: 0o700 });
-  const problem = await unusableNode({ nodePath, programPath: "/opt/x.cjs" });
+  const problem = await unusableNode({ nodePath, programPath: "/opt/x.cjs", platform: "linux" });
   expect(problem).toMatch(/^all users' hooks would start \S+node, but .*; .*: \S+node \/opt\/x\.cjs enable --managed$/);
-  expect(await unusableNode({ nodePath: join(folder, "gone"), programPath: "/opt/x.cjs" })).toContain("does not exist");
+  expect(
+    await unusableNode({ nodePath: join(folder, "gone"), programPath: "/opt/x.cjs", platform: "linux" }),
+  ).toContain("does not exist");
 });
 
 test("names that --managed does not know are explained", async () => {
