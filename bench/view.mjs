@@ -123,8 +123,10 @@ try {
   const report = [
     ["spans", counted],
     ["load before, cores", `${load}, ${availableParallelism()}`],
-    ["click to painted waterfall", `${list(opens)} ms, median ${median(opens)} (limit ${MAX_OPEN_MS})`],
-    ["new page to painted waterfall", `${list(cold)} ms, median ${median(cold)} (limit ${MAX_OPEN_MS})`],
+    // The server builds a session once, and then again only when it has changed
+    ["click to painted, first time", `${opens[0]} ms (limit ${MAX_OPEN_MS})`],
+    ["click to painted, again", `${list(opens.slice(1))} ms, median ${median(opens.slice(1))} (limit ${MAX_OPEN_MS})`],
+    ["new page to painted", `${list(cold)} ms, median ${median(cold)} (limit ${MAX_OPEN_MS})`],
     ...Object.entries(tasks).map(([name, { ms, cpuMs }]) => [
       `longest task: ${name}`,
       `${ms.toFixed(1)} ms, at most ${cpuMs.toFixed(1)} ms CPU${name === "open" ? "" : ` (limit ${MAX_TASK_MS})`}`,

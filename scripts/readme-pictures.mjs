@@ -1,5 +1,4 @@
-// node scripts/readme-pictures.mjs: makes docs/images/view-home.png, view-session.png and explain.png, from the demo's
-// recordings and made-up sessions.
+// node scripts/readme-pictures.mjs: makes the pictures in docs/images, from the demo's recordings and made-up sessions.
 // Needs Chromium ($CHROMIUM or /usr/bin/chromium) and `script` of util-linux, which gives a program a terminal.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -7,12 +6,15 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
-import { collectLong, drain } from "../test/view/collected.mjs";
+import { collectTwoWeeks, startSessions } from "../test/view/two-weeks.mjs";
+import { smallPng } from "./small-png.mjs";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const PROGRAM = join(ROOT, "dist", "openhook-otel.cjs");
 const IMAGES = join(ROOT, "docs", "images");
 const COLUMNS = 104;
+const WINDOW = { viewport: { width: 1280, height: 760 }, colorScheme: "light" };
+const PHONE = { viewport: { width: 390, height: 760 }, colorScheme: "dark" };
 
 const home = mkdtempSync(join(tmpdir(), "readme-pictures-"));
 const env = { PATH: process.env.PATH, HOME: home, TERM: "xterm-256color", COLUMNS: String(COLUMNS) };
@@ -28,7 +30,7 @@ try {
   try {
     await pictureOfExplain(kept);
     await pictureOfPage(kept);
-    await pictureOfHome();
+    await picturesOfTwoWeeks();
   } finally {
     rmSync(dirname(state), { recursive: true, force: true });
   }
@@ -53,36 +55,20 @@ async function pictureOfExplain(kept) {
   const page = await browser.newPage({ viewport: { width: 1000, height: 400 }, deviceScaleFactor: 1.5 });
   await page.setContent(`<body style="margin:0;background:#fff"><pre style="display:inline-block;margin:0;padding:20px 24px;
     font:14px/1.45 'DejaVu Sans Mono',monospace;color:#1f2328;background:#fff">${html(stdout.replaceAll("\r", ""))}</pre></body>`);
-  await page.locator("pre").screenshot({ path: join(IMAGES, "explain.png") });
+  await write("explain.png", await page.locator("pre").screenshot());
   await page.close();
 }
 
-/** The home of a machine with two weeks of made-up sessions. */
-async function pictureOfHome() {
+/** A machine with two weeks of made-up sessions, of which two are open. */
+async function picturesOfTwoWeeks() {
   const own = join(home, "two-weeks");
-  const now = Date.now();
-  const repositories = ["acme-shop", "payments-api", "data-pipeline"];
-  for (const [i, name] of repositories.entries()) {
-    mkdirSync(join(own, name, ".git"), { recursive: true });
-    writeFileSync(join(own, name, ".git", "HEAD"), "ref: refs/heads/main\n");
-    writeFileSync(
-      join(own, name, ".git", "config"),
-      `[remote "origin"]\n\turl = https://git.example/acme/${name}.git\n`,
-    );
-    for (let day = 0; day < 14; day++) {
-      const seed = 1 + i * 14 + day;
-      collectLong(own, join(ROOT, "dist"), {
-        spans: 60 + ((seed * 97) % (200 + i * 130)),
-        sessionId: `10000000-5eed-4000-8000-${String(seed).padStart(12, "0")}`,
-        cwd: join(own, name),
-        startMs: now - day * 86_400_000 - 1_800_000,
-        stepMs: 100,
-        seed,
-      });
-    }
-  }
-  drain(own, join(ROOT, "dist"));
-  await pictureOf({ PATH: process.env.PATH, HOME: own }, "view-home.png", "#/home?range=7", ".top-list");
+  mkdirSync(own);
+  collectTwoWeeks(own, join(ROOT, "dist"));
+  startSessions(own, join(ROOT, "dist"));
+  const machine = { PATH: process.env.PATH, HOME: own };
+  await pictureOf(machine, "view-home.png", "#/home?range=7", ".running li + li .prompt");
+  await pictureOf(machine, "view-changes.png", "#/changes", ".changes");
+  await pictureOf(machine, "view-phone.png", "#/home?range=7", ".running li + li .prompt", PHONE);
 }
 
 function pictureOfPage(kept) {
@@ -90,23 +76,29 @@ function pictureOfPage(kept) {
 }
 
 /** @param selector what is there when the view is complete */
-async function pictureOf(kept, name, hash, selector) {
+async function pictureOf(kept, name, hash, selector, look = WINDOW) {
   const server = spawn(process.execPath, [PROGRAM, "view", "--print-url"], {
     env: kept,
     stdio: ["ignore", "pipe", "inherit"],
   });
   const address = await new Promise((done) => server.stdout.once("data", (data) => done(String(data).trim())));
   try {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 760 }, colorScheme: "light" });
+    const page = await browser.newPage(look);
     await page.goto(address);
     await page.goto(`${page.url().split("#")[0]}${hash}`);
     await page.waitForSelector(selector);
     await page.waitForTimeout(500);
-    await page.screenshot({ path: join(IMAGES, name) });
+    await write(name, await page.screenshot());
     await page.close();
   } finally {
     server.kill("SIGINT");
   }
+}
+
+async function write(name, png) {
+  const page = await browser.newPage();
+  writeFileSync(join(IMAGES, name), await smallPng(png, page));
+  await page.close();
 }
 
 /** Text with SGR sequences as HTML. */

@@ -6,7 +6,8 @@ import { join } from "node:path";
  * the one hook call that ends it: the program does the rest.
  *
  * @param {string} home
- * @param {{ spans: number, sessionId?: string, cwd?: string, startMs?: number, stepMs?: number, seed?: number }} options about how many spans
+ * @param {{ spans: number, sessionId?: string, cwd?: string, startMs?: number, stepMs?: number, seed?: number,
+ *   branch?: string, prompt?: string }} options about how many spans
  * @returns {{ sessionId: string, hook: string, transcript: string }} `hook`: the payload of its SessionEnd
  */
 export function writeLongSession(
@@ -18,6 +19,8 @@ export function writeLongSession(
     startMs = Date.UTC(2026, 10, 20, 8),
     stepMs = 250,
     seed = 42,
+    branch = "main",
+    prompt = "next, please",
   },
 ) {
   const folder = join(home, ".claude", "projects", cwd.replaceAll(/[/.]/g, "-"));
@@ -47,7 +50,7 @@ export function writeLongSession(
           cwd,
           sessionId,
           version: "2.1.329",
-          gitBranch: "main",
+          gitBranch: branch,
         }),
       );
     return { lines, put };
@@ -115,7 +118,7 @@ export function writeLongSession(
       promptId,
       origin: { kind: "human" },
       promptSource: "typed",
-      message: { role: "user", content: "next, please" },
+      message: { role: "user", content: prompt },
     });
     work(main, MODEL, 0, promptId, 4 + Math.floor(random() * 30));
   }

@@ -46,6 +46,8 @@ export function collectTwoWeeks(home, dist, nowMs = Date.now()) {
         spans: 60 + ((seed * 97) % (200 + i * 130)),
         sessionId: idOf(seed),
         cwd,
+        branch,
+        prompt: promptOf(seed),
         startMs,
         stepMs: 100,
         seed,
@@ -73,10 +75,18 @@ export function collectTwoWeeks(home, dist, nowMs = Date.now()) {
 
 /** Two sessions that are open: one in the middle of a tool call, and one that waits for its user. */
 export function startSessions(home, dist, nowMs = Date.now()) {
-  for (const [i, { name }] of REPOSITORIES.slice(0, 2).entries()) {
+  for (const [i, { name, branches }] of REPOSITORIES.slice(0, 2).entries()) {
     const seed = 100 + i;
     const cwd = join(home, name);
-    const session = { sessionId: idOf(seed), cwd, startMs: nowMs - 120_000, stepMs: 100, seed };
+    const session = {
+      sessionId: idOf(seed),
+      cwd,
+      branch: branches[0],
+      prompt: promptOf(seed),
+      startMs: nowMs - 120_000,
+      stepMs: 100,
+      seed,
+    };
     const { transcript, endMs } = writeLongSession(home, { ...session, spans: 60 + 20 * i });
     const call = hookOf(home, dist, { ...session, transcript });
     if (i === 1) call("Stop", {}, endMs);
@@ -90,6 +100,16 @@ export function startSessions(home, dist, nowMs = Date.now()) {
 }
 
 // --- internal ---
+
+const promptOf = (seed) => PROMPTS[seed % PROMPTS.length] ?? "";
+
+const PROMPTS = [
+  "Why is the total wrong when two vouchers apply?",
+  "Add a test for events that arrive late",
+  "Make the retries wait longer each time",
+  "Split the checkout into smaller components",
+  "Find out why the build takes so long",
+];
 
 /** Ids that differ in the first digits, as those of real sessions do. */
 const idOf = (seed) =>
