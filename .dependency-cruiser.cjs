@@ -1,6 +1,6 @@
 // Who may import whom. test/layout.test.ts runs it, plants one violation per rule and checks that each is reported.
 //
-//   cli, collect → program, commands on demand   commands → any room, pipeline
+//   cli, collect, read → program, commands on demand   commands → any room, pipeline
 //   pipeline, drain, import → capture, transcripts, sessions and the rooms below
 //   health, reconcile, registration, convert, demo, stack, view → the rooms below, never drain
 //   report → sessions, store, telemetry, text    sessions → store, session, telemetry
@@ -10,7 +10,7 @@
 //   session, telemetry → model                   store, otlp, config, repository, privacy → model
 //   agents → model, agents/shared                intake/hook → node's own modules
 //   text → model                                 model → zod
-//   nobody → commands, cli, collect, program
+//   nobody → commands, cli, collect, read, program
 const rule = (name, from, to) => ({ name, severity: "error", from, to });
 
 /** Imports that are erased when the program is compiled. */
@@ -180,13 +180,13 @@ module.exports = {
     // Nobody calls up
     rule(
       "commands-are-the-edge",
-      { path: "^src/", pathNot: "^src/(commands/|(cli|collect|program)\\.ts$)" },
-      { path: "^src/(commands/|(cli|collect|program)\\.ts$)" },
+      { path: "^src/", pathNot: "^src/(commands/|(cli|collect|read|program)\\.ts$)" },
+      { path: "^src/(commands/|(cli|collect|read|program)\\.ts$)" },
     ),
     rule("commands-start-the-pipeline", { path: "^src/", pathNot: "^src/commands/" }, { path: "^src/pipeline\\.ts$" }),
     rule(
       "commands-are-loaded-on-demand",
-      { path: "^src/((cli|collect|program)\\.ts$|commands/definitions/)" },
+      { path: "^src/((cli|collect|read|program)\\.ts$|commands/definitions/)" },
       {
         path: "^src/commands/",
         pathNot: "^src/commands/definitions/",

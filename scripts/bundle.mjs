@@ -27,16 +27,20 @@ export async function bundle(outdir, plugins = []) {
   });
   const commands = await bundleParts(out, "commands", { cli: "src/cli.ts" }, plugins);
   const collecting = { collect: "src/collect.ts", reader: "src/import/worker.ts" };
-  const always = ["agents/cards.ts", ...READS_LINES, "commands/drain.ts", "commands/import.ts"].map((path) =>
-    join(ROOT, "src", path),
-  );
-  const collect = await bundleParts(out, "collect", collecting, [...plugins, loadedBefore(always)]);
+  const collect = await bundleParts(out, "collect", collecting, [
+    ...plugins,
+    loadedBefore(inSource("agents/cards.ts", ...READS_LINES, "commands/drain.ts", "commands/import.ts")),
+  ]);
+  const read = await bundleParts(out, "read", { read: "src/read.ts" }, [
+    ...plugins,
+    loadedBefore(inSource("agents/cards.ts", ...READS_LINES, "commands/read.ts")),
+  ]);
   const page = await bundlePage(join(outdir, "view"));
   writeFileSync(
     join(outdir, "LICENCES.txt"),
     licencesOf(
       ROOT,
-      [hook, commands, collect, page].map(({ metafile }) => metafile),
+      [hook, commands, collect, read, page].map(({ metafile }) => metafile),
     ),
   );
   copyFileSync(join(ROOT, "src", "bin.cjs"), join(outdir, "openhook-otel.cjs"));
@@ -124,6 +128,8 @@ async function bundlePage(outdir) {
 const READS_LINES = ["copies", "folder-memory", "jsonl", "past", "spliced"].map(
   (name) => `agents/shared/transcript/${name}.ts`,
 );
+
+const inSource = (...paths) => paths.map((path) => join(ROOT, "src", path));
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 

@@ -8,12 +8,17 @@ if (isHook || Number.parseInt(process.versions.node, 10) >= 20) {
     require("node:util").styleText ??= (_, text) => text;
     answerQuestionForGlibc();
   }
-  const program = isHook ? "hook" : command === "drain" || command === "import" ? "collect" : "cli";
-  require(`./${program}.cjs`);
+  require(`./${programOf(command)}.cjs`);
 } else {
   const problem = `Node ${process.version} (${process.execPath}) is too old, version 20 or later is required`;
   process.stderr.write(`openhook-otel: ${problem}: install it, then run openhook-otel enable with it\n`);
   process.exitCode = 1;
+}
+
+function programOf(command) {
+  if (isHook) return "hook";
+  if (command === "drain" || command === "import") return "collect";
+  return ["report", "sessions", "show", "explain"].includes(command) ? "read" : "cli";
 }
 
 /**

@@ -6,7 +6,6 @@
 export * from "./bridge.ts";
 export * from "./demo.ts";
 export * from "./doctor.ts";
-export * from "./explain.ts";
 export * from "./export.ts";
 export * from "./export-trace.ts";
 export * from "./outcomes.ts";
@@ -15,9 +14,6 @@ export * from "./preview.ts";
 export * from "./prune.ts";
 export * from "./reconcile.ts";
 export * from "./replay.ts";
-export * from "./report.ts";
 export * from "./run.ts";
-export * from "./sessions.ts";
-export * from "./show.ts";
 export * from "./status.ts";
 export * from "./statusline.ts";

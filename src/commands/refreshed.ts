@@ -1,10 +1,8 @@
 import { spawn } from "node:child_process";
 import type { Context } from "../context.ts";
 import { drainDeps } from "../drain/from-process.ts";
-import { readersInThisThread } from "../import/readers.ts";
 import { refresh, type Spent } from "../import/refresh.ts";
 import type { Behind } from "../model/behind.ts";
-import { cardOf } from "../model/card-of.ts";
 import { messageOf } from "../model/error-message.ts";
 import { StoreError } from "../store/database.ts";
 import { megabytes, plural } from "../text/figures.ts";
@@ -31,11 +29,7 @@ export async function refreshed(
   try {
     const deps = await drainDeps(context, () => {});
     if (!deps.loaded.config.display.refresh) return undefined;
-    const { behind } = await refresh(deps, {
-      env: context.env,
-      readers: (drain) => readersInThisThread((source) => cardOf(drain, source), drain.redact),
-      spent,
-    });
+    const { behind } = await refresh(deps, { env: context.env, spent });
     if (behind === undefined) return undefined;
     context.stderr.write(`${textOf(behind)}\n`);
     if (behind.isRunning !== true) importBehind(context);

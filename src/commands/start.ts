@@ -86,7 +86,7 @@ async function enableFound(
 
 /** Opens the page, or says how to see the sessions where nobody looks at a page. */
 async function showSessions(refresh: boolean, options: StartOptions, context: Context): Promise<number> {
-  const { storedSessions } = await import("./read-and-repair.ts");
+  const { storedSessions } = await import("./read.ts");
   const stored = storedSessions(context);
   if (stored === 0) {
     context.stdout.write(

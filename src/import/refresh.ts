@@ -1,5 +1,6 @@
 import type { DrainDeps } from "../drain/context.ts";
 import type { Behind } from "../model/behind.ts";
+import { cardOf } from "../model/card-of.ts";
 import type { Database } from "../store/database.ts";
 import { readStore } from "../store/read-only.ts";
 import { type Found, findSessions, type Known, readKnown } from "./find.ts";
@@ -16,7 +17,6 @@ export interface Refreshed {
 export interface RefreshOptions {
   /** Environment variables that set the agents' folders. */
   readonly env: ImportOptions["env"];
-  readonly readers: ImportOptions["readers"];
   readonly spent: Spent;
 }
 
@@ -112,13 +112,13 @@ function withStore(
 async function importNow(
   deps: DrainDeps,
   news: readonly Found[],
-  { env, readers }: RefreshOptions,
+  { env }: RefreshOptions,
 ): Promise<number | undefined> {
-  const { importSessions } = await import("./run.ts");
+  const [{ importSessions }, { readersInThisThread }] = await Promise.all([import("./run.ts"), import("./readers.ts")]);
   const report = await importSessions(deps, {
     agents: [...new Set(news.map(({ source }) => source))],
     env,
-    readers,
+    readers: (drain) => readersInThisThread((source) => cardOf(drain, source), drain.redact),
     dryRun: false,
     onProgress: () => {},
     signal: new AbortController().signal,

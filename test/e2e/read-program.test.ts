@@ -1,0 +1,41 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ensureBuilt, PROGRAM, ROOT } from "../support/program.ts";
+import { removeFolder } from "../support/remove.ts";
+
+/** The program with all commands, which runs these only if it is started directly. */
+const WHOLE = join(ROOT, "dist", "cli.cjs");
+const home = mkdtempSync(join(tmpdir(), "openhook-read-program-"));
+
+beforeAll(ensureBuilt, 120_000);
+afterAll(() => removeFolder(home));
+
+describe.each(["report", "sessions", "show", "explain"])(
+  "%s is the same in dist/read.cjs and dist/cli.cjs",
+  (command) => {
+    test.each([
+      ["its help", ["--help"]],
+      ["an unknown option", ["--jsno"]],
+      ["words that it does not know", ["nothing", "else"]],
+      ["no store", []],
+      ["no store, and no refresh", ["--no-refresh", "--json"]],
+    ])("%s", (_, args) => {
+      const whole = run(WHOLE, [command, ...args]);
+      expect(whole.stdout + whole.stderr).not.toBe("");
+      expect(run(PROGRAM, [command, ...args])).toEqual(whole);
+    });
+  },
+);
+
+function run(program: string, args: readonly string[]) {
+  const env = { PATH: process.env["PATH"], HOME: home, OPENHOOK_OTEL_HOME: join(home, "state"), TZ: "UTC" };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
+    cwd: home,
+    env,
+    encoding: "utf8",
+  });
+  return { status, stdout, stderr };
+}
