@@ -26,13 +26,13 @@ export function wrapperProgram({ places, env }: Context, programs: ReadonlyMap<s
   const standard = join(places.home, ".local", "share", "openhook-otel", "hook") === places.hookPath;
   // The caller's home, because it differs between containers
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell expands it
-  const hook = standard ? '"${HOME:-$home}/.local/share/openhook-otel/hook"' : quoted(places.hookPath);
+  const hook = standard ? '"${HOME:-$w_home}/.local/share/openhook-otel/hook"' : quoted(places.hookPath);
   const lines = [...programs].map(([name, path]) => `${name}=${path}`).filter((line) => !line.includes("\n"));
   return wrapperSource
-    .replace(/^home='' /m, () => `home=${quoted(places.home)} `)
-    .replace(/^hook='' /m, () => `hook=${hook} `)
-    .replace(/^programs='' /m, () => `programs=${quoted(lines.sort().join("\n"))} `)
-    .replace(/^env='' /m, () => `env=${quoted(resettingEnv(env) ?? "")} `);
+    .replace(/^w_home='' /m, () => `w_home=${quoted(places.home)} `)
+    .replace(/^w_hook='' /m, () => `w_hook=${hook} `)
+    .replace(/^w_programs='' /m, () => `w_programs=${quoted(lines.sort().join("\n"))} `)
+    .replace(/^w_env='' /m, () => `w_env=${quoted(resettingEnv(env) ?? "")} `);
 }
 
 /** Where each wrapped program is, by name: as `wrap` found it, unless it is gone. */
@@ -106,7 +106,7 @@ const MARK = "#!/bin/sh\n# openhook-otel wrapper\n";
 
 /** What `wrapperProgram` wrote into an installed wrapper. */
 function programsIn(wrapper: string): ReadonlyMap<string, string> {
-  const text = /^programs='((?:[^']|'\\'')*)'/m.exec(wrapper)?.[1]?.replaceAll("'\\''", "'") ?? "";
+  const text = /^w_programs='((?:[^']|'\\'')*)'/m.exec(wrapper)?.[1]?.replaceAll("'\\''", "'") ?? "";
   return new Map([...text.matchAll(/^([^=]+)=(.*)$/gm)].map(([, name = "", path = ""]) => [name, path]));
 }
 

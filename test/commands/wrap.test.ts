@@ -104,7 +104,7 @@ describe("wrap", () => {
     expect(shell("gh pr list", [local, usr])).toEqual({ status: 0, stdout: "real gh pr list\n", stderr: "" });
     await until(() => (readdirSync(places.inboxDir).length === 2 ? true : undefined));
     const wrapper = readFileSync(join(local, "gh"), "utf8");
-    expect(wrapper).toMatch(/^hook="\$\{HOME:-\$home\}\/\.local\/share\/openhook-otel\/hook"/m);
+    expect(wrapper).toMatch(/^w_hook="\$\{HOME:-\$w_home\}\/\.local\/share\/openhook-otel\/hook"/m);
     // For a PATH without them; the apostrophe of the folder is quoted
     for (const name of ["aws", "gh"]) expect(wrapper.replaceAll("'\\''", "'")).toContain(`${name}=${join(usr, name)}`);
   });

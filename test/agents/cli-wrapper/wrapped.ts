@@ -73,7 +73,7 @@ export class Wrapped {
     const program = join(dirname(this.places.hookPath), "wrapper");
     let text = readFileSync(program, "utf8");
     if (setup !== undefined) text = text.replace(/^#!.*/, `#!${setup.interpreter}`);
-    if (setup?.hasEnv === false) text = text.replace(/^env='[^']*'/m, "env=''");
+    if (setup?.hasEnv === false) text = text.replace(/^w_env='[^']*'/m, "w_env=''");
     writeFileSync(program, text);
   }
 

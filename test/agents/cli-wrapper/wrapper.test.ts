@@ -92,7 +92,19 @@ describe.each(setups)("$title", (setup: Setup) => {
       const [own, wrapped] = await Promise.all(
         [bare(), join(home.bin, "gh")].map(async (program) => {
           const command = ["sh", "-c", before, "sh", program, "self"] as const;
-          const { stdout } = await run(command, { env: { ...home.env, IGNORED, PWD, SHLVL }, cwd: home.home });
+          // Names that a script would use
+          const users = {
+            env: "prod",
+            name: "n",
+            file: "f",
+            call: "c",
+            status: "s",
+            line: "l",
+            home: "h",
+            program: "p",
+          };
+          const env = { ...home.env, ...users, IGNORED, PWD, SHLVL };
+          const { stdout } = await run(command, { env, cwd: home.home });
           const { stdin: _, session: __, groupIsOwn: ___, ...self } = JSON.parse(stdout);
           return self;
         }),

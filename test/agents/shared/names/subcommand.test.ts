@@ -14,7 +14,7 @@ function byWrapper(interpreter: string, lines: readonly (readonly [string, reado
   const functions = source.slice(source.indexOf("find_words() {"), source.indexOf("# The terminal's first process"));
   const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
   const calls = lines.map(
-    ([name, args]) => `name=${name}\nfind_words ${args.map(quoted).join(" ")}\nprintf '[%s]\\n' "$words"\n`,
+    ([name, args]) => `w_name=${name}\nfind_words ${args.map(quoted).join(" ")}\nprintf '[%s]\\n' "$w_words"\n`,
   );
   const [program = "", ...flags] = interpreter.split(" ");
   const input = `LC_ALL=C\nunset IFS\n${functions}\n${calls.join("")}`;
