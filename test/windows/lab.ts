@@ -132,6 +132,9 @@ export const copyTo = (from: string, to: string): void => cpSync(from, to, { rec
 
 let jobs = 0;
 
+/** For a job; each step has its own, shorter limit. */
+const MAX_MS = 1_800_000;
+
 /** What Wine itself writes to stderr. */
 const OF_WINE = "error: XDG_RUNTIME_DIR is invalid or not set in the environment.\n";
 
@@ -150,7 +153,7 @@ function start(job: { readonly steps: readonly Step[]; readonly parallel?: boole
   const line = `cd /w/prefix/drive_c/work && exec wine "$1" 'C:\\work\\jobs\\inside.cjs' 'C:\\work\\jobs\\${name}'`;
   execFileSync("chroot", [DEBIAN, "env", ...environment(), "sh", "-c", line, "sh", NODE], {
     stdio: "ignore",
-    timeout: 300_000,
+    timeout: MAX_MS,
   });
   const { results, error } = JSON.parse(readFileSync(join(folder, `${name}.out`), "utf8")) as {
     readonly results?: readonly Result[];

@@ -50,9 +50,7 @@ export function make(): void {
     }
     mount();
     // As on this machine: name servers, settings of apt such as a proxy, certificates
-    for (const path of ["/etc/resolv.conf", "/etc/apt/apt.conf.d", "/etc/ssl/certs"]) {
-      if (existsSync(path)) cpSync(path, join(DEBIAN, path), { recursive: true, dereference: true, force: true });
-    }
+    for (const path of ["/etc/resolv.conf", "/etc/apt/apt.conf.d", "/etc/ssl/certs"]) copyToDebian(path);
     const install = "apt-get install -y -qq --no-install-recommends wine wine64";
     run("chroot", [DEBIAN, "sh", "-c", `apt-get update -qq && DEBIAN_FRONTEND=noninteractive ${install}`]);
     mkdirSync(join(DEBIAN, "w"), { recursive: true });
@@ -61,6 +59,8 @@ export function make(): void {
     writeFileSync(join(FOLDER, "made"), "");
   }
   mount();
+  // Wine asks Debian for `localhost`, which Windows itself knows
+  copyToDebian("/etc/hosts");
   mkdirSync(join(DISK, "work"), { recursive: true });
 }
 
@@ -76,6 +76,10 @@ export const environment = (): readonly string[] => [
 const run = (program: string, args: readonly string[], options: ExecFileSyncOptions = {}): void => {
   execFileSync(program, args, { stdio: ["ignore", "ignore", "inherit"], ...options });
 };
+
+function copyToDebian(path: string): void {
+  if (existsSync(path)) cpSync(path, join(DEBIAN, path), { recursive: true, dereference: true, force: true });
+}
 
 function mayMount(): boolean {
   const folder = mkdtempSync(join(tmpdir(), "openhook-mount-"));
