@@ -6,7 +6,7 @@ import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import { findGit, readHead } from "../repository/git-files.ts";
 import { type NewCommit, newCommits } from "../repository/head-log.ts";
-import { setRepository, storedChanges, storedCommits } from "../store/changes.ts";
+import { extendBranch, setRepository, storedChanges, storedCommits } from "../store/changes.ts";
 import { toolEventsSince } from "../store/facts.ts";
 import { rootOf, type StoredSession, sessionById } from "../store/sessions.ts";
 import type { Drain } from "./context.ts";
@@ -32,6 +32,7 @@ export async function readHeads(drain: Drain, sessions: Iterable<number>): Promi
     db.transaction(() => {
       setRepository(db, number, repository, head.commonDir);
       storeEntries(drain, session, [...commitsOf(drain, session, head), ...branchOf(drain, session, head)]);
+      if (head.branch !== undefined) extendBranch(db, number, head.branch, session.lastMs);
     });
   }
 }

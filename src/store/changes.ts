@@ -62,6 +62,19 @@ export function countUnpackedChanges(db: Database, session: number): void {
   }
 }
 
+/** A session's last branch is still checked out at a later time. Does nothing if another one is the last. */
+export function extendBranch(db: Database, session: number, branch: string, timeMs: number): void {
+  const last = db
+    .prepare("SELECT key, change_id, time_ms FROM changes WHERE session = ? AND kind = 'branch' ORDER BY time_ms DESC")
+    .get(session);
+  if (last === undefined || last["change_id"] !== branch || Number(last["time_ms"]) >= timeMs) return;
+  const key = String(last["key"]);
+  db.prepare("UPDATE changes SET time_ms = ? WHERE session = ? AND key = ?").run(timeMs, session, key);
+  db.prepare(
+    "UPDATE entries SET time_ms = ?1, body = json_set(body, '$.timeMs', ?1) WHERE session = ?2 AND key = ?3",
+  ).run(timeMs, session, key);
+}
+
 /** Times of a session's commits and changes, ascending. */
 export const changeTimes = (db: Database, session: number): readonly number[] =>
   db

@@ -1,24 +1,39 @@
-// Tickets in trailers of commits, as outcomes find them: for sessions with hooks and for imported ones, which stay packed
+// Tickets in trailers of commits, as outcomes find them, also for imported sessions; and branches of several turns
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { checkOutcomes } from "../../src/changes/check-outcomes.ts";
 import { dueCommits } from "../../src/changes/due-commits.ts";
+import type { DrainOptions } from "../../src/pipeline.ts";
 import { changeReport } from "../../src/report/change-report.ts";
 import { findChanges } from "../../src/report/find-change.ts";
 import { usage } from "../../src/report/usage.ts";
 import { storedChanges } from "../../src/store/changes.ts";
+import { counterValues } from "../../src/store/counters.ts";
 import { readStore } from "../../src/store/read-only.ts";
+import { importInto } from "../import/run.ts";
+import { Replay } from "../support/replay.ts";
 import { ACME, Work } from "./work.ts";
 
 let work: Work | undefined;
-afterEach(() => work?.remove());
+let replay: Replay | undefined;
+afterEach(() => {
+  work?.remove();
+  replay?.remove();
+  replay = undefined;
+});
 
-async function outcomes(at: Work): Promise<void> {
-  const { places } = at.inbox;
+async function outcomes(at: Work, { places, drain }: Drained): Promise<void> {
   const due = readStore(places.storePath, (db) => dueCommits(db, Date.now(), false)) ?? [];
   const around = { env: process.env, places: { ...places, home: at.home }, platform: process.platform, now: Date.now };
   const { problems, ...found } = await checkOutcomes(due, around, 60_000, "[A-Z]+-\\d+");
   expect(problems).toEqual([]);
-  await at.inbox.drain({ outcomes: found }, [ACME]);
+  await drain({ outcomes: found });
+}
+
+interface Drained {
+  readonly places: Work["inbox"]["places"];
+  readonly drain: (options: DrainOptions) => Promise<unknown>;
 }
 
 test("the ticket in a commit's trailer has the calls of the commit, before the ticket of the branch", async () => {
@@ -29,8 +44,10 @@ test("the ticket in a commit's trailer has the calls of the commit, before the t
   await work.drain();
   work.turn("one", shop, ["git commit --allow-empty -m b"]);
   await work.drain();
-  await outcomes(work);
-  await outcomes(work);
+  const { inbox } = work;
+  const drained = { places: inbox.places, drain: (options: DrainOptions) => inbox.drain(options, [ACME]) };
+  await outcomes(work, drained);
+  await outcomes(work, drained);
   const found = readStore(work.inbox.places.storePath, (db) => {
     const [named] = findChanges(db, "shop-12");
     if (named === undefined) throw new Error("the ticket was not found");
@@ -53,4 +70,60 @@ test("the ticket in a commit's trailer has the calls of the commit, before the t
     shown: [head],
   });
   expect(found?.all).not.toContain("a secret");
+});
+
+test("an imported session has the ticket too, knows its repository, and stays packed", async () => {
+  work = new Work();
+  const shop = work.repository();
+  const command = "git commit --allow-empty -m a -m 'Refs: SHOP-12'";
+  const printed = work.run(command, shop).output;
+  replay = new Replay("claude-code", "basic", { withTranscripts: false });
+  const folder = join(replay.home, ".claude", "projects", "shop");
+  mkdirSync(folder, { recursive: true });
+  const timestamp = new Date().toISOString();
+  const line = (uuid: string, type: string, message: object) =>
+    `${JSON.stringify({ uuid, type, timestamp, sessionId: ID, cwd: shop, promptId: "p1", message })}\n`;
+  const use = { type: "tool_use", id: "toolu_0123456789abcdef", name: "Bash", input: { command } };
+  const usage = { input_tokens: 10, output_tokens: 5 };
+  const answer = {
+    id: "msg_0123456789abcdef",
+    model: "claude-sonnet-4-5",
+    stop_reason: "tool_use",
+    usage,
+    content: [use],
+  };
+  const result = { type: "tool_result", tool_use_id: use.id, content: printed };
+  writeFileSync(
+    join(folder, `${ID}.jsonl`),
+    line("u1", "user", { content: "commit" }) +
+      line("u2", "assistant", answer) +
+      line("u3", "user", { content: [result] }),
+  );
+  await importInto(replay, "claude-code");
+  const at = replay;
+  await outcomes(work, { places: at.places, drain: (options) => at.drain(options) });
+  const found = readStore(at.places.storePath, (db) => ({
+    tickets: storedChanges(db).map(({ change, how, certainty, repository }) => [change, how, certainty, repository]),
+    packed: db.prepare("SELECT count(*) AS n FROM packed").get()?.["n"],
+    counted: counterValues(db).filter(({ metric }) => /commit|change/.test(metric)),
+  }));
+  expect(found).toEqual({ tickets: [["SHOP-12", "trailer", "observed", 1]], packed: 1, counted: [] });
+});
+
+const ID = "0b6f2a52-5d0c-4f5e-9a53-1f2b3c4d5e6f";
+
+test("each turn counts for the branch at its end, also the later ones of a branch", async () => {
+  work = new Work();
+  const shop = work.repository();
+  for (const commands of [["git switch -q -c fix/a"], ["ls"], ["git switch -q -c fix/b"], ["ls"]]) {
+    work.turn("one", shop, commands);
+    await work.drain();
+  }
+  const calls = readStore(work.inbox.places.storePath, (db) =>
+    usage(db, { agents: [ACME] }, { by: ["branch"] }).map(({ key, turns }) => [key.branch, turns?.turns]),
+  );
+  expect(calls).toEqual([
+    ["fix/a", 2],
+    ["fix/b", 2],
+  ]);
 });
