@@ -1,12 +1,14 @@
 import { join } from "node:path";
 import { Command, CommanderError } from "commander";
 import { groupCommands } from "./commands/definitions/groups.ts";
+import { addPagerOption } from "./commands/definitions/pager.ts";
 import type { CommandSetup } from "./commands/definitions/setup.ts";
 import { refuseSurplusArguments } from "./commands/definitions/surplus.ts";
 import { lastingNode } from "./config/lasting-node.ts";
 import { homeDirectory, placesOf } from "./config/places.ts";
 import { programName } from "./config/program-name.ts";
 import { type Context, UserError } from "./context.ts";
+import { type HeldOutput, holdable } from "./held-output.ts";
 import { setProgramName } from "./model/suggest.ts";
 import { safeOutput, safeText } from "./safe-output.ts";
 import { nativePartMissing } from "./store/native-part.ts";
@@ -27,7 +29,8 @@ export type AddCommands = (program: Command, setup: CommandSetup) => void;
  */
 export function runProgram(packageRoot: string, groups: readonly AddCommands[]): void {
   keepOwnerRights();
-  const context = processContext(join(packageRoot, "dist", "openhook-otel.cjs"));
+  const stdout = holdable(safeOutput(process.stdout));
+  const context = processContext(join(packageRoot, "dist", "openhook-otel.cjs"), stdout);
   setProgramName(() => {
     const { env, platform, programPath } = context;
     return programName({ env, platform, cwd: currentDirectory(), nodePath: process.execPath, programPath });
@@ -46,7 +49,7 @@ export function runProgram(packageRoot: string, groups: readonly AddCommands[]):
   process.stderr.on("error", () => {});
 
   const hookSource = join(packageRoot, "dist", process.platform === "win32" ? "hook.cjs" : "hook.sh");
-  main(process.argv, groups, { context, packageRoot, hookSource, interruption }).then(
+  main(process.argv, groups, { context, packageRoot, hookSource, interruption }, stdout).then(
     (code) => {
       process.exitCode = isCutShort ? Math.max(1, code) : code;
     },
@@ -65,7 +68,7 @@ export function runProgram(packageRoot: string, groups: readonly AddCommands[]):
 
 // --- internal ---
 
-function processContext(programPath: string): Context {
+function processContext(programPath: string, stdout: HeldOutput): Context {
   return {
     env: process.env,
     // Read on use, because the directory may have been deleted
@@ -76,7 +79,7 @@ function processContext(programPath: string): Context {
     arch: process.arch,
     places: placesOf({ env: process.env, home: homeDirectory(), platform: process.platform }),
     stdin: process.stdin,
-    stdout: safeOutput(process.stdout),
+    stdout,
     stderr: safeOutput(process.stderr),
     now: Date.now,
     nodePath: lastingNode(process.execPath, homeDirectory()),
@@ -88,6 +91,7 @@ async function main(
   argv: readonly string[],
   groups: readonly AddCommands[],
   setup: Omit<CommandSetup, "done">,
+  stdout: HeldOutput,
 ): Promise<number> {
   let exitCode = 0;
   const done = async (code: Promise<number>): Promise<void> => {
@@ -95,15 +99,32 @@ async function main(
   };
   const program = emptyProgram();
   refuseSurplusArguments(program);
+  program.hook("preAction", (_, command) => {
+    if (stdout.isTTY === true && isForPager(command.opts())) stdout.hold();
+  });
   for (const addCommands of groups) addCommands(program, { ...setup, done });
+  addPagerOption(program);
   try {
     await program.parseAsync([...argv]);
   } catch (error) {
     // Commander has printed the error already; it exits 0 for --help and --version, otherwise the input was wrong
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     throw error;
+  } finally {
+    await release(stdout, setup.context);
   }
   return exitCode;
+}
+
+/** Whether a command's output may go to a pager: texts for people of commands that have `--no-pager`. */
+const isForPager = ({ pager, json, csv, envelopes }: Readonly<Record<string, unknown>>): boolean =>
+  pager === true && !json && !csv && !envelopes;
+
+/** Shows what was held back until the command had finished. */
+async function release(stdout: HeldOutput, context: Context): Promise<void> {
+  const text = stdout.take();
+  if (text === undefined || text === "") return;
+  await (await import("./pager.ts")).show(text, process.stdout.rows, context);
 }
 
 function emptyProgram(): Command {

@@ -2,7 +2,7 @@ import { allAgents } from "../agents/registry.ts";
 import { loadConfigAndPrices } from "../config/own-prices.ts";
 import type { Context } from "../context.ts";
 import { allReportedLimits } from "../drain/rate-limits.ts";
-import { blocksOf } from "../report/blocks/blocks.ts";
+import { blocksOf, NO_BLOCKS } from "../report/blocks/blocks.ts";
 import { blocksJson } from "../report/blocks/json.ts";
 import { blockQuestionOf, queryOf } from "../report/blocks/question.ts";
 import { blockLines } from "../report/blocks/text.ts";
@@ -49,13 +49,9 @@ export async function reportBlocks(
   const report = found?.report;
   if (options.json) {
     const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-    context.stdout.write(`${JSON.stringify(blocksJson(question, report ?? NONE, nowMs, timeZone))}\n`);
+    context.stdout.write(`${JSON.stringify(blocksJson(question, report ?? NO_BLOCKS, nowMs, timeZone))}\n`);
   } else if (report === undefined) context.stdout.write(`${await noStoreMessage(context, behind)}\n`);
   else if (found?.advice !== undefined) context.stdout.write(`${found.advice}\n`);
   else printLines(context, blockLines(question, report, nowMs, terminalOf(context)));
   return 0;
 }
-
-// --- internal ---
-
-const NONE = { tables: [], undivided: 0 };

@@ -10,6 +10,7 @@ import { serveView, type ViewServer } from "../view/server.ts";
 import { traceLinkOf } from "../view/trace-link.ts";
 import { openInBrowser, tunnelText } from "./browser.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
+import { subscribed } from "./subscribed.ts";
 import { promptReader, showsTitles, type TitlesOption } from "./titles.ts";
 import { drainForPage } from "./view-drains.ts";
 
@@ -35,6 +36,7 @@ export interface ViewOptions extends RefreshOption, TitlesOption {
 export async function view(options: ViewOptions, context: Context): Promise<number> {
   const behind = await refreshed(options, context);
   const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
+  let subscriptions = await subscribed(context, agents);
   const server = await served(options, {
     storePath: context.places.storePath,
     agents,
@@ -45,7 +47,11 @@ export async function view(options: ViewOptions, context: Context): Promise<numb
     files: pageFiles(options.packageRoot),
     noStoreMessage: () => noStoreMessage(context, behind),
     describeStoreError,
-    drain: () => drainForPage(context),
+    subscriptions: () => subscriptions,
+    drain: async () => {
+      await drainForPage(context);
+      subscriptions = await subscribed(context, agents).catch(() => subscriptions);
+    },
     now: context.now,
     log: (line) => context.stderr.write(`${line}\n`),
   });

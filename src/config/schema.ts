@@ -326,6 +326,10 @@ export const Config = z.strictObject({
         .describe(
           "Whether lists of sessions show a title. Its first prompt line is read from the agent's own file, never stored or sent.",
         ),
+      pager: z
+        .boolean()
+        .default(true)
+        .describe("Whether output that is longer than the terminal is shown in PAGER, or in less if there is one."),
       refresh: z
         .boolean()
         .default(true)

@@ -1,4 +1,5 @@
 import type { Agent } from "../model/agent.ts";
+import type { Subscriptions } from "../model/rate-limit.ts";
 import type { StoreError } from "../store/database.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import type { SpanSettings } from "../telemetry/spans.ts";
@@ -12,6 +13,8 @@ export interface ViewDeps {
   readonly idleTimeoutMs: number;
   /** Address of a trace in the user's backend, with `{trace_id}` and perhaps `{span_id}`. */
   readonly traceLink?: string;
+  /** Agents that are known to run on a subscription. @default none */
+  readonly subscriptions?: () => Subscriptions;
   /** First prompt lines by session number; no entry: not read yet. Absent: the page shows none. */
   readonly promptLines?: (sessions: readonly StoredSession[]) => Promise<ReadonlyMap<number, string | undefined>>;
   /** The built page's files by name. */

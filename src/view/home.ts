@@ -1,4 +1,6 @@
+import { cardOf } from "../model/card-of.ts";
 import { bucketsBetween, compareBuckets } from "../report/buckets.ts";
+import { subscribedAgents } from "../report/list-price.ts";
 import { usageByGroupings } from "../report/usage.ts";
 import type { UsageRow } from "../report/usage-row.ts";
 import type { Database } from "../store/database.ts";
@@ -64,6 +66,7 @@ export function homeOver(db: Database, deps: Deps, query: HomeQuery): HomeDocume
     }));
   const values = deps.filterValues(db);
   const [repositories = [], agents = [], models = [], tools = []] = splits;
+  const withCosts = agents.flatMap(({ key, calls }) => (calls?.costNanoUsd === undefined ? [] : (key.agent ?? [])));
   return {
     kind: "home",
     nowMs,
@@ -85,6 +88,9 @@ export function homeOver(db: Database, deps: Deps, query: HomeQuery): HomeDocume
     tools: toolRows(db, deps, tools),
     running: runningSessions(db, deps, values),
     recent: listSessions(db, deps, { errors: false, sort: "recent", descending: true, limit: RECENT }).rows,
+    subscribed: subscribedAgents(withCosts, deps.subscriptions?.() ?? new Map(), untilMs).map(
+      (agent) => cardOf(deps, agent)?.title ?? agent,
+    ),
     sessionCount: Number(
       db.prepare("SELECT count(*) AS n FROM sessions s WHERE s.pruned_ms IS NULL AND s.excluded = 0").get()?.["n"] ?? 0,
     ),

@@ -1,5 +1,7 @@
 import { cardOf } from "../model/card-of.ts";
+import type { Subscriptions } from "../model/rate-limit.ts";
 import { knownAmounts } from "../report/call-totals.ts";
+import { subscriptionMark } from "../report/list-price.ts";
 import type { RepositoryNames } from "../report/repositories.ts";
 import { endOfSession, type Idle } from "../report/session-end.ts";
 import { activeMs, type SessionSummary } from "../report/session-summary.ts";
@@ -12,6 +14,8 @@ import type { SessionRow, Sums } from "./wire.ts";
 
 export interface RowDeps extends Pick<SessionSource, "agents"> {
   readonly idle: Idle;
+  /** Agents that are known to run on a subscription. @default none */
+  readonly subscriptions?: () => Subscriptions;
 }
 
 /**
@@ -21,7 +25,7 @@ export interface RowDeps extends Pick<SessionSource, "agents"> {
  */
 export function toRow(
   db: Database,
-  { agents, idle }: RowDeps,
+  { agents, idle, subscriptions }: RowDeps,
   summary: SessionSummary,
   names: Pick<RepositoryNames, "nameOf"> = { nameOf: ({ name }) => name },
 ): SessionRow {
@@ -33,6 +37,7 @@ export function toRow(
     source: stored.source,
     sessionId: stored.sessionId,
     agent: cardOf({ agents }, stored.source)?.title ?? stored.source,
+    onSubscription: subscriptionMark(stored, subscriptions?.()).onSubscription === true,
     agentVersion: stored.agentVersion ?? null,
     repository: repository === undefined ? null : names.nameOf(repository),
     branch: repository?.branch ?? null,

@@ -25,6 +25,8 @@ export interface SessionRow {
   readonly sessionId: string;
   /** The agent's name. */
   readonly agent: string;
+  /** Known: the agent ran on a subscription, so the cost is not what the user pays. */
+  readonly onSubscription: boolean;
   readonly agentVersion: string | null;
   readonly repository: string | null;
   readonly branch: string | null;
@@ -117,6 +119,8 @@ export interface HomeDocument {
   readonly recent: readonly SessionRow[];
   /** All sessions in the store. */
   readonly sessionCount: number;
+  /** Names of the agents with costs that are known to run on a subscription. */
+  readonly subscribed: readonly string[];
 }
 
 /** There is no store yet, which is not an error. */

@@ -350,6 +350,11 @@ describe("stores of other kinds", () => {
 
   test("no store, and an empty one", async () => {
     expect(await reportOf(places())).toMatch(/^no sessions yet: run openhook-otel import/);
+    const blocks = { blocks: [], total: null };
+    expect(JSON.parse(await reportOf(places(), [], { blocks: true, json: true }))).toMatchObject({
+      five_hour: blocks,
+      seven_day: blocks,
+    });
     openDatabase(places().storePath).close();
     expect(await reportOf(places(), ["tool"])).toMatch(/^no sessions yet: run openhook-otel import/);
     expect(JSON.parse(await reportOf(places(), [], { json: true }))).toMatchObject({ rows: [], total: null });

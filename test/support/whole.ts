@@ -35,6 +35,7 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/commands/pr-comment.test.ts": "the comment of a pull request; changes/report.test.ts has the figures",
   "test/commands/show-change.test.ts": "each way to name a change; changes/report.test.ts has the figures",
   "test/commands/stack.test.ts": "the compose files, parsed and compared; collector-config/*.test.ts check their parts",
+  "test/e2e/pager.test.ts": "a pager on a pseudo terminal, for each command that has one; pager.test.ts has the choice",
   "test/e2e/commands.test.ts":
     "odd machines and terminals, with the built program; commands/*.test.ts run each in process",
   "test/drain/agent-process.test.ts": "sessions that end with real processes; session/endings.test.ts has the rules",

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
+import type { Subscriptions } from "../../src/model/rate-limit.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { ensureSession } from "../../src/store/sessions.ts";
 import { traceLinkOf } from "../../src/view/trace-link.ts";
@@ -13,6 +14,7 @@ const DAY_MS = 86_400_000;
 let replay: Replay;
 let served: Served;
 let nowMs = 0;
+let subscriptions: Subscriptions = new Map();
 /** When the recorded session started, and the start of that day. */
 let [startMs, dayMs] = [0, 0];
 beforeAll(async () => {
@@ -20,7 +22,7 @@ beforeAll(async () => {
   replay = new Replay("claude-code", "nested-subagents");
   for (const call of replay.calls) replay.put(call);
   await replay.drain({ endIdle: true });
-  served = await Served.at(replay.places, () => nowMs);
+  served = await Served.at(replay.places, () => nowMs, undefined, { subscriptions: () => subscriptions });
   const { rows } = (await served.json("api/sessions")) as { rows: readonly { startMs: number }[] };
   startMs = rows[0]?.startMs ?? 0;
   dayMs = Math.floor(startMs / DAY_MS) * DAY_MS;
@@ -60,6 +62,20 @@ describe("home", () => {
     db.close();
     nowMs = startMs + 60_000;
     expect((await home(dayMs)).running).toEqual([]);
+  });
+
+  test("an agent that is known to run on a subscription: named on the page, marked on its sessions", async () => {
+    nowMs = dayMs + DAY_MS - 1;
+    const marked = async () => {
+      const { subscribed, recent } = await home(dayMs);
+      return { subscribed, onSubscription: recent.flatMap((row) => (row.source === "acme" ? [] : row.onSubscription)) };
+    };
+    const none = { subscribed: [], onSubscription: [false] };
+    expect(await marked()).toEqual(none);
+    subscriptions = new Map([["claude-code", startMs - 1]]);
+    expect(await marked()).toEqual({ subscribed: ["Claude Code"], onSubscription: [true] });
+    subscriptions = new Map([["claude-code", nowMs + 1]]);
+    expect(await marked()).toEqual(none);
   });
 
   test("a period with more bars than a chart can show is refused", async () => {

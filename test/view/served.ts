@@ -35,7 +35,7 @@ export class Served {
     places: Places,
     now: () => number = Date.now,
     drain: () => Promise<void> = async () => {},
-    more: Pick<ViewDeps, "traceLink" | "promptLines"> = {},
+    more: Pick<ViewDeps, "traceLink" | "promptLines" | "subscriptions"> = {},
   ): Promise<Served> {
     const logged: string[] = [];
     const loaded = await loadConfig({ env: {}, places });

@@ -86,9 +86,16 @@ export function blocksOf(
   return { tables, undivided };
 }
 
+const WINDOWS = Object.keys(RATE_WINDOWS) as readonly RateWindow[];
+
+/** The report without a store: both tables, without windows. */
+export const NO_BLOCKS: BlockReport = {
+  tables: WINDOWS.map((window) => ({ window, blocks: [], leftOut: 0, total: undefined, unpriced: [] })),
+  undivided: 0,
+};
+
 // --- internal ---
 
-const WINDOWS = Object.keys(RATE_WINDOWS) as readonly RateWindow[];
 const NOTHING: CallFigures = { ...NO_CALLS, modelMs: 0 };
 
 type Filled = LimitWindow & { readonly facts: readonly CallFact[] };

@@ -9,31 +9,44 @@ export function Summary({ home, period, range }: { home: HomeDocument; period: s
   const { figures, before } = home.period;
   const top = (groups: readonly HomeGroup[]) => mostExpensive(groups).find(({ key }) => key !== null);
   const [repository, model] = [top(home.repositories), top(home.models)];
+  const subscribed = home.subscribed.map(safeText);
   return (
-    <dl class="tiles home">
-      <Tile name="Today" note={<Change of={home.today} against="yesterday by this time" />}>
-        <CostOf figures={home.today.figures} />
-      </Tile>
-      <Tile
-        name={period}
-        note={
-          range === "all" ? "at list prices" : <Change of={home.period} against={BEFORE[range] ?? "the days before"} />
-        }
-      >
-        <CostOf figures={figures} />
-      </Tile>
-      <Tile name="Sessions" note={before === null ? null : `${exact(before.sessions)} in the period before`}>
-        {exact(figures?.sessions ?? 0)}
-      </Tile>
-      <Tile name="Tokens in → out" note={figures === null ? null : turnsNote(figures)}>
-        <span class="text">{figures === null ? "0" : <InOut sums={figures.sums} />}</span>
-      </Tile>
-      <Tile name="Tool failures" note={failuresNote(home.period)}>
-        {figures?.toolCalls ? percentExact(figures.failedTools ?? 0, figures.toolCalls) : "–"}
-      </Tile>
-      <Top name="Top repository" group={repository} whole={figures} />
-      <Top name="Top model" group={model} whole={figures} />
-    </dl>
+    <>
+      <dl class="tiles home">
+        <Tile name="Today" note={<Change of={home.today} against="yesterday by this time" />}>
+          <CostOf figures={home.today.figures} />
+        </Tile>
+        <Tile
+          name={period}
+          note={
+            range === "all" ? (
+              "at list prices"
+            ) : (
+              <Change of={home.period} against={BEFORE[range] ?? "the days before"} />
+            )
+          }
+        >
+          <CostOf figures={figures} />
+        </Tile>
+        <Tile name="Sessions" note={before === null ? null : `${exact(before.sessions)} in the period before`}>
+          {exact(figures?.sessions ?? 0)}
+        </Tile>
+        <Tile name="Tokens in → out" note={figures === null ? null : turnsNote(figures)}>
+          <span class="text">{figures === null ? "0" : <InOut sums={figures.sums} />}</span>
+        </Tile>
+        <Tile name="Tool failures" note={failuresNote(home.period)}>
+          {figures?.toolCalls ? percentExact(figures.failedTools ?? 0, figures.toolCalls) : "–"}
+        </Tile>
+        <Top name="Top repository" group={repository} whole={figures} />
+        <Top name="Top model" group={model} whole={figures} />
+      </dl>
+      {subscribed.length === 0 ? null : (
+        <p class="muted">
+          List price, not your bill: {subscribed.join(", ")} {subscribed.length === 1 ? "runs" : "run"} on a
+          subscription
+        </p>
+      )}
+    </>
   );
 }
 

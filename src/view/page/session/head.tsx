@@ -29,7 +29,7 @@ export function TitleBar({ document: { row }, untilMs }: { document: SessionDocu
         </h1>
       </div>
       <dl class="key-figures">
-        <Figure name="Cost" note={sums.unpriced > 0 ? `${plural(sums.unpriced, "call")} without a price` : null}>
+        <Figure name="Cost" note={costNote(row)}>
           <Cost nanoUsd={sums.costNanoUsd} isLowerBound={sums.costIsLowerBound} />
         </Figure>
         <Figure name="Active">{duration(row.activeMs + Math.max(0, (untilMs ?? 0) - row.lastMs))}</Figure>
@@ -51,6 +51,15 @@ export function TitleBar({ document: { row }, untilMs }: { document: SessionDocu
       </dl>
     </header>
   );
+}
+
+/** Calls without a price, and whether the cost is what the user pays. */
+function costNote({ sums, onSubscription }: SessionDocument["row"]): string | null {
+  const notes = [
+    ...(sums.unpriced > 0 ? [`${plural(sums.unpriced, "call")} without a price`] : []),
+    ...(onSubscription && sums.costNanoUsd !== null ? ["list price, not your bill"] : []),
+  ];
+  return notes.length === 0 ? null : notes.join("; ");
 }
 
 /** What the session was about, when it ran and where, and what the agent itself reported. */
