@@ -291,7 +291,7 @@ describe("a session that changed after it was imported", () => {
 
   test("an incomplete line at the end is completed later", async () => {
     const [last = ""] = whole.lines.slice(-1);
-    for (const end of [last.slice(0, 100), last]) {
+    for (const end of [last.slice(0, 100), last.slice(0, -1)]) {
       writeFileSync(ensured(claudePath(at, A)), `${whole.lines.slice(0, -1).join("\n")}\n${end}`);
       expect(of(await importInto(at, SOURCE)), "it may be written right now").toMatchObject({ unfinished: 0 });
       expect(stored().output).toBeLessThan(whole.totals.output);

@@ -15,6 +15,8 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
     "sums of killed and resumed runs, at every pace of drains; copilot/transcript.test.ts has the rules",
   "test/agents/partial-usage.test.ts":
     "each token figure missing in a recording of each agent; model/merge.test.ts and telemetry/cost.test.ts have the rules",
+  "test/agents/changed-files.test.ts":
+    "session files with other line ends, marks and repeated lines; shared/transcript/jsonl.test.ts has the lines",
   "test/agents/qwen-code/fork.test.ts":
     "forks with marked copies, read in any order; qwen-code/transcript.test.ts has the ids of copies",
   "test/agents/replies.test.ts": "the reply of every registered hook; intake/hook.test.ts has those of the cards",

@@ -75,12 +75,12 @@ export async function files({
   return [...found, ...[...new Set(folders)].flatMap((folder) => calledBy(folder, sessionId, known))];
 }
 
-/** What a file's first line says; `undefined` if it is no session. */
+/** What a file's first record says; `undefined` if it is no session. */
 export function headOf(path: string, roots: readonly string[] | undefined): Head | undefined {
-  const text = firstBytes(path, HEAD_BYTES, roots).toString("utf8");
-  const line = text.slice(0, text.indexOf("\n") + 1 || text.length);
+  const lines = firstBytes(path, HEAD_BYTES, roots).toString("utf8").split("\n");
+  // Before it there can be empty and torn lines. A long title or list can exceed what was read
+  const line = lines.find((one, at) => at === lines.length - 1 || parsedObject(one) !== undefined) ?? "";
   const o = parsedObject(line);
-  // A long title or list can exceed what was read
   const member = (name: string): string | undefined =>
     o === undefined ? new RegExp(`"${name}":\\s*"([\\w.-]+)"`).exec(line)?.[1] : asString(o[name]);
   if (o === undefined ? !/^\{\s*"type":\s*"session_start"/.test(line) : o["type"] !== "session_start") return undefined;

@@ -22,7 +22,9 @@ export function usageRecord(context: LineContext): void {
   const { o, timeMs, state, sink } = context;
   const isStep = o["usageScope"] !== "session" && state.step !== undefined;
   const usage = asObject(o["usage"]) ?? {};
-  const answers = (state.answers ?? 0) + 1;
+  // A line that is there twice, with its time: no model answers twice in one millisecond
+  const isRepeated = isStep && state.answer?.endMs === timeMs;
+  const answers = (state.answers ?? 0) + (isRepeated ? 0 : 1);
   // A step has one answer; its id is unique in the world. Others are identified by their time and figures
   const key = isStep
     ? `step:${state.step}${answers === 1 ? "" : `:${answers}`}`

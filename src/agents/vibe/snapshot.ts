@@ -1,7 +1,7 @@
 // A session's folder as written by 3.0.3: CURRENT names a generation, which has the session's sums and lists of chunks
 import { join } from "node:path";
 import type { TokenUsage } from "../../model/transcript.ts";
-import { asArray, asCount, asObject, asString, parsedObject } from "../shared/payload/json.ts";
+import { asArray, asCount, asObject, asString, parsedObject, parsedText } from "../shared/payload/json.ts";
 import { readSmallSync } from "../shared/transcript/open.ts";
 import { type Fields, fieldsIn } from "./journal-state.ts";
 
@@ -83,11 +83,7 @@ const isGeneration = (name: string): boolean => /^\d{1,32}$/.test(name);
 
 function listIn(path: string, roots: readonly string[] | undefined): readonly unknown[] {
   const bytes = readSmallSync(path, MAX_BYTES, roots);
-  try {
-    return asArray(JSON.parse(bytes?.toString("utf8") ?? "[]"));
-  } catch {
-    return [];
-  }
+  return bytes === undefined ? [] : asArray(parsedText(bytes));
 }
 
 /** The sum includes no reasoning. */

@@ -5,9 +5,14 @@ export const asObject = (value: unknown): Readonly<Record<string, unknown>> | un
     : undefined;
 
 /** The JSON object in a text or UTF-8 bytes; otherwise `undefined`. */
-export function parsedObject(text: string | Buffer): Readonly<Record<string, unknown>> | undefined {
+export const parsedObject = (text: string | Buffer): Readonly<Record<string, unknown>> | undefined =>
+  asObject(parsedText(text));
+
+/** The value of a JSON text, with or without a byte order mark, which editors and shells of Windows can write; `undefined` if it is none. */
+export function parsedText(text: string | Buffer): unknown {
+  const json = text.toString();
   try {
-    return asObject(JSON.parse(text.toString()));
+    return JSON.parse(json.startsWith("\ufeff") ? json.slice(1) : json);
   } catch {
     return undefined;
   }

@@ -46,7 +46,7 @@ export interface JsonlFile {
 
 /**
  * Opens a file of JSON lines from an offset on; in a compressed file, from an offset in its content. Returns only complete lines
- * (ending in `\n`); an incomplete last line is left for the next reading. Memory: one chunk and one line. A line longer than the
+ * (ending in `\n`, the last one also in a whole record); an incomplete last line is left for the next reading. Memory: one chunk and one line. A line longer than the
  * limit is skipped piece by piece, so that a reader which stops inside it continues there. A byte order mark is not part of the
  * first line.
  *
@@ -111,6 +111,8 @@ const sha256: (bytes: Buffer) => string =
     ? (bytes) => createHash("sha256").update(bytes).digest("hex")
     : (bytes) => hash("sha256", bytes, "hex");
 const NEWLINE = 0x0a;
+const CLOSING_BRACE = 0x7d;
+const NOTHING = Buffer.alloc(0);
 /** Editors and shells of Windows can put it before the first line. */
 const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 /** Marks a fingerprint that was taken inside a skipped line. */
@@ -173,7 +175,11 @@ async function* readBatches(
     const readResult = read(chunk, chunkBytes, position);
     // Awaiting an available result would yield to other tasks
     const bytesRead = typeof readResult === "number" ? readResult : await readResult;
-    if (bytesRead === 0) return;
+    if (bytesRead === 0) {
+      const last = openBytes > maxLineBytes ? undefined : recordIn(open.with(NOTHING));
+      if (last !== undefined) yield { lines: [wholeLine(Buffer.from(last))], endBytes: position, tooLong: 0 };
+      return;
+    }
     const lines: JsonLine[] = [];
     let tooLong = 0;
     let endBytes = -1;
@@ -255,6 +261,20 @@ class ChunkLine implements PlacedLine {
 
   head(bytes: number): string {
     return this.#chunk.toString("latin1", this.start, Math.min(this.end, this.start + bytes));
+  }
+}
+
+/**
+ * The last line if it is a whole record: the agent was killed before it wrote the line's end, or writes none. No beginning of a longer
+ * JSON object is an object.
+ */
+function recordIn(line: Buffer): Buffer | undefined {
+  if (line.length > MAX_WHOLE_LINE_BYTES || line.at(-1) !== CLOSING_BRACE) return undefined;
+  try {
+    JSON.parse(line.toString("utf8"));
+    return line;
+  } catch {
+    return undefined;
   }
 }
 

@@ -95,6 +95,17 @@ describe("complete lines", () => {
     });
   });
 
+  test("include a last line without end if it is a whole record", async () => {
+    writeFileSync(path, '{"n":1}\n{"n":{"m":2}');
+    expect((await read()).lines).toEqual(['{"n":1}']);
+    appendFileSync(path, "}");
+    const first = await read();
+    expect(first).toMatchObject({ lines: ['{"n":1}', '{"n":{"m":2}}'], endBytes: 21 });
+    appendFileSync(path, '\n{"n":3}\n');
+    const next = await read({ fromBytes: first.endBytes, fingerprint: first.fingerprint });
+    expect(next).toMatchObject({ lines: ['{"n":3}'], fromBytes: 21 });
+  });
+
   test("may end with a carriage return, which JSON treats as space", async () => {
     writeFileSync(path, '{"n":1}\r\n{"n":2}\r\n');
     expect((await read()).lines.map((line) => JSON.parse(line))).toEqual([{ n: 1 }, { n: 2 }]);
