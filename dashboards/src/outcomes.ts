@@ -29,14 +29,15 @@ export const outcomes = {
     }),
   costPerMerged: (): Builder<Panel> =>
     stat({
-      title: "Cost per merged commit",
-      description: "List price of all model calls in the time range, divided by the commits that were merged in it.",
+      title: "Cost per merged change",
+      description:
+        "List price of all model calls in the time range, divided by the branches, with or without a pull request, that git showed to be merged in it.",
       todo: "If it rises, look at the table below: one repository, or one agent, usually explains it.",
       unit: UNIT.usd,
       decimals: 2,
       width: 6,
       noValue: "nothing merged",
-      expr: `${sumBy([], COST)} / (${sumBy([], MERGED)} > 0)`,
+      expr: `${sumBy([], COST)} / (${sumBy([], CHANGES)} > 0)`,
     }),
   kept: (): Builder<Panel> =>
     stat({
@@ -53,8 +54,8 @@ export const outcomes = {
     table({
       title: "By repository and agent",
       description:
-        "Commits, what was merged and reverted, and its cost. Rows with fewer machines than “At least” are not shown, so that none is one person's.",
-      todo: "Compare a repository with its own past: cost per merged commit depends on the work.",
+        "Commits, what was merged and reverted, and its cost. A change is a branch of which git has all known commits on the default branch. Rows with fewer machines than “At least” are not shown, so that none is one person's.",
+      todo: "Compare a repository with its own past: cost per merged change depends on the work.",
       width: 14,
       height: 9,
       noValue: "no repository with enough machines",
@@ -65,11 +66,12 @@ export const outcomes = {
       columns: [
         { name: "Commits", expr: shown(COMMITS), unit: UNIT.count, noValue: "–" },
         { name: "Merged", expr: shown(MERGED), unit: UNIT.count, noValue: "–" },
-        { name: "Reverted", expr: shown(REVERTED), unit: UNIT.count, noValue: "–" },
+        { name: "Reverted", expr: orZero(shown(REVERTED), shown(MERGED)), unit: UNIT.count, noValue: "–" },
+        { name: "Merged changes", expr: shown(CHANGES), unit: UNIT.count, noValue: "–" },
         { name: "Cost", expr: shown(COST), unit: UNIT.usd, decimals: 2, noValue: "unknown" },
         {
-          name: "Cost per merged commit",
-          expr: `${shown(COST)} / (${shown(MERGED)} > 0)`,
+          name: "Cost per merged change",
+          expr: `${shown(COST)} / (${shown(CHANGES)} > 0)`,
           unit: UNIT.usd,
           decimals: 2,
           noValue: "–",
@@ -110,6 +112,8 @@ const COST = exact(chosen("openhook.cost.usage"));
 const fate = (one: string): string => exact(chosen("openhook.commit.fate.count", `${LABEL.commitFate}="${one}"`));
 const MERGED = fate("merged");
 const REVERTED = fate("reverted");
+/** Merged ones. */
+const CHANGES = exact(chosen("openhook.change.merged.count"));
 
 const MACHINES = `count by (${labels(WORK)}) (${sumBy(["machine", ...WORK], exact(chosen("openhook.turn.count")))} > 0)`;
 

@@ -1,6 +1,8 @@
 import { countsAtLevel, levelOf } from "../capture/level.ts";
 import { protectCounts } from "../capture/protect.ts";
 import { DEFAULT_BRANCHES } from "../model/change-facts.ts";
+import type { StoredCommit } from "../model/changes.ts";
+import type { Fate } from "../model/outcomes.ts";
 import type { Counted } from "../model/telemetry.ts";
 import {
   type ChangeToCount,
@@ -11,9 +13,9 @@ import {
   markCommitsCounted,
   rowsOfCommit,
 } from "../store/change-counts.ts";
-import { storedRepositories } from "../store/changes.ts";
+import { storedChanges, storedCommits, storedRepositories } from "../store/changes.ts";
 import { countFacts, isCounted } from "../store/counters.ts";
-import { storedOutcomes } from "../store/outcomes.ts";
+import { outcomeFinder, storedOutcomes } from "../store/outcomes.ts";
 import { sessionById } from "../store/sessions.ts";
 import {
   type CountedFor,
@@ -21,6 +23,7 @@ import {
   commitCountKey,
   commitCounts,
   fateCounts,
+  mergedChangeCounts,
 } from "../telemetry/change-metrics.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
 import type { Drain } from "./context.ts";
@@ -67,10 +70,41 @@ export function countOutcomes(drain: Drain): void {
       const by = { ...countedFor(drain, maker), ...(repository !== undefined && { repository }) };
       count(drain, maker.session, fateCounts(by, maker.certainty, outcome));
     }
+    countMergedChanges(drain);
   });
 }
 
 // --- internal ---
+
+/**
+ * Counts the branches of agents' commits that git shows to be merged: at least one observed commit reached the default branch, and no
+ * known one is open, unknown or not checked yet. A commit that is gone was dropped.
+ */
+function countMergedChanges(drain: Drain): void {
+  const { db } = drain;
+  const keys = new Map(storedRepositories(db).map(({ id, key }) => [id, key]));
+  const outcomeOf = outcomeFinder(db);
+  const identityIn = ({ repository, branch }: Pick<StoredCommit, "repository" | "branch">) =>
+    repository === undefined || branch === undefined || DEFAULT_BRANCHES.has(branch)
+      ? undefined
+      : `${branch} ${keys.get(repository)}`;
+  const branches = new Map<string, StoredCommit[]>();
+  for (const one of storedCommits(db)) {
+    const identity = identityIn(one);
+    if (identity !== undefined) branches.set(identity, [...(branches.get(identity) ?? []), one]);
+  }
+  const pulls = new Set(storedChanges(db).flatMap((one) => (one.changeKind === "pull_request" ? identityIn(one) : [])));
+  for (const [identity, commits] of branches) {
+    const fates = commits.map((one) => outcomeOf(one)?.fate);
+    const reached = commits.filter((one, at) => one.certainty === "observed" && isReached(fates[at]));
+    const [maker] = reached;
+    if (maker === undefined || !fates.every((fate) => isReached(fate) || fate === "gone")) continue;
+    const kind = pulls.has(identity) ? "pull_request" : "branch";
+    count(drain, maker.session, [mergedChangeCounts(countedFor(drain, maker), kind, identity)]);
+  }
+}
+
+const isReached = (fate: Fate | undefined): boolean => fate === "merged" || fate === "reverted";
 
 const countsNow = ({ isPacked }: CommitToCount): boolean => isPacked !== true;
 

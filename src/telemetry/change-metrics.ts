@@ -82,6 +82,12 @@ export const changeCounts = (
   ],
 });
 
+/** What a branch adds when it is known to be merged: one, also if a pull request was created for it. */
+export const mergedChangeCounts = (by: CountedFor, changeKind: ChangeKind, identity: string): Counted => ({
+  key: keyOf("change", "merged", identity),
+  increments: [step(SHAPES.mergedChanges, 1, by, { [semconv.OPENHOOK_CHANGE_KIND]: changeKind })],
+});
+
 // --- internal ---
 
 const DAY_MS = 86_400_000;

@@ -150,6 +150,11 @@ export const SHAPES = {
     "Lines of merged commits: kept, reworked or reverted 1, 7 and 30 days later",
   ),
   changes: counter("openhook.change.count", "{change}", "Pull requests, issues, tickets and branches of sessions"),
+  mergedChanges: counter(
+    "openhook.change.merged.count",
+    "{change}",
+    "Branches, with or without a pull request, of which git has all known commits on the default branch",
+  ),
   rateLimitUsage: gauge("openhook.rate_limit.usage", "1", "Used share of a subscription's limit, until its reset"),
   rateLimitReset: gauge("openhook.rate_limit.reset.time", "s", "Unix time at which a limit is reset"),
 } as const;

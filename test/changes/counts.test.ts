@@ -126,6 +126,24 @@ test("each fate of a commit counts once, and stays when another one follows", as
   expect(await counted("commit.lines")).toEqual({ "1 kept observed shop": 10, "7 reverted observed shop": 10 });
 });
 
+test("a branch is merged when git has all its known commits on the default branch: once, with or without a pull request", async () => {
+  const on = (branch: string) => ({ branch });
+  put("one", commit("tax", on("fix/tax")), commit("vat", on("fix/tax")), commit("toll", on("toll")), commit("duty"));
+  put("one", change({ changeKind: "pull_request", change: "12" }, { branch: "fix/tax" }));
+  put("two", commit("fee", { ...on("fee"), certainty: "inferred", how: "edits" }), commit("gift", on("gift")));
+  const merged = { fate: "merged", landedMs: 0 } as const;
+  const known = ["tax", "toll", "duty", "fee"].map((word) => outcome(word, merged));
+  const first = [...known, outcome("vat")];
+  // One commit of the pull request is open, one branch was not checked, one commit has no branch, one is only inferred
+  expect(await counted("change.merged.count", { outcomes: first })).toEqual({ "branch shop": 1 });
+  const second = [...known, outcome("vat", { fate: "gone" })];
+  const sums = { "branch shop": 1, "pull_request shop": 1 };
+  expect(await counted("change.merged.count", { outcomes: second })).toEqual(sums);
+  put("one", commit("more", on("fix/tax")));
+  expect(await counted("change.merged.count", { outcomes: [...second, outcome("more", merged)] })).toEqual(sums);
+  expect(await counted("change.merged.count", { outcomes: [outcome("gift", { fate: "unknown" })] })).toEqual(sums);
+});
+
 test("lines that are gone before a commit is taken back were reworked", async () => {
   put("one", commit("tax"));
   const lines = { written: 10, after: { 1: 7, 7: 0 } } as const;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { countFacts } from "../../src/store/counters.ts";
 import { openDatabase } from "../../src/store/database.ts";
-import { commitCounts, fateCounts } from "../../src/telemetry/change-metrics.ts";
+import { commitCounts, fateCounts, mergedChangeCounts } from "../../src/telemetry/change-metrics.ts";
 import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
 import { ROOT } from "../support/program.ts";
 import type { Team } from "./sessions.ts";
@@ -40,6 +40,7 @@ export function addOutcomes({ machines }: Team): void {
     try {
       const counted = [
         commitCounts(by, commit, "observed"),
+        mergedChangeCounts(by, "pull_request", `work-${index}`),
         ...fateCounts(by, "observed", { commit, fate, lines, attested: [] }),
       ];
       db.transaction(() => countFacts(db, counted, METRIC_SHAPES, Date.now()));
