@@ -51,7 +51,7 @@ export function changeReport(db: Database, agents: readonly Agent[], change: Nam
 
 /** A commit counts once, however many sessions know it. */
 export function knownCommits(db: Database, commits: readonly StoredCommit[]): readonly KnownCommit[] {
-  const outcomeOf = outcomeFinder(db);
+  const outcomeOf = outcomeFinder(db, commits);
   const known = new Map<string, KnownCommit>();
   for (const one of commits) {
     const outcome = outcomeOf(one);

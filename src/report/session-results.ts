@@ -1,5 +1,5 @@
 import type { Certainty, StoredChange } from "../model/changes.ts";
-import { storedChanges, storedCommits } from "../store/changes.ts";
+import { changesAround, commitsAround, storedChanges } from "../store/changes.ts";
 import type { Database } from "../store/database.ts";
 import { Attribution, identityOf, nameOfChange, ownCommits } from "./attribution.ts";
 import { type KnownCommit, knownCommits } from "./change-report.ts";
@@ -23,8 +23,9 @@ export interface SessionChange {
 
 /** Commits that the session made, what it created, and the change that each of its turns counts for. */
 export function sessionResults(db: Database, { stored: { id }, turnList }: SessionView): SessionResults {
-  const commits = ownCommits(storedCommits(db)).filter(({ session }) => session === id);
-  const attribution = Attribution.of(db);
+  const around = commitsAround(db, id);
+  const commits = ownCommits(around).filter(({ session }) => session === id);
+  const attribution = new Attribution(around, changesAround(db, id));
   const created = storedChanges(db, id).filter(({ isCreated }) => isCreated === true);
   const workedOn = turnList.flatMap(({ startMs }) => attribution.at(id, startMs).change ?? []);
   const changes = new Map<string, SessionChange>();

@@ -161,32 +161,36 @@ export const storedRepositories = (db: Database): readonly StoredRepository[] =>
 /** Commits of one session, or of all, by time. */
 export const storedCommits = (db: Database, session?: number): readonly StoredCommit[] =>
   db
-    .prepare(rowsOf("commits"))
+    .prepare(rowsOf("commits", OF_ONE_OR_ALL))
     .all(session ?? null)
-    .map((row) =>
-      defined<StoredCommit>({
-        ...commonIn(row),
-        commit: String(row["commit_id"]),
-        commitKind: textIn(row, "kind") as CommitKind,
-        replaces: textIn(row, "replaces"),
-      } as StoredCommit),
-    );
+    .map(toCommit);
+
+/** Commits of a session, and those of other sessions with the same id, by time. */
+export const commitsAround = (db: Database, session: number): readonly StoredCommit[] =>
+  db
+    .prepare(rowsOf("commits", "t.session = ?1 OR t.key IN (SELECT key FROM commits WHERE session = ?1)"))
+    .all(session)
+    .map(toCommit);
+
+/** Changes of a session, and pull requests of its branches, whichever session knows them, by time. */
+export const changesAround = (db: Database, session: number): readonly StoredChange[] =>
+  db
+    .prepare(
+      rowsOf(
+        "changes",
+        `t.session = ?1 OR (t.kind = 'pull_request' AND t.branch IN
+           (SELECT change_id FROM changes WHERE session = ?1 AND kind = 'branch'))`,
+      ),
+    )
+    .all(session)
+    .map(toChange);
 
 /** Changes of one session, or of all, by time. */
 export const storedChanges = (db: Database, session?: number): readonly StoredChange[] =>
   db
-    .prepare(rowsOf("changes"))
+    .prepare(rowsOf("changes", OF_ONE_OR_ALL))
     .all(session ?? null)
-    .map((row) =>
-      defined<StoredChange>({
-        ...commonIn(row),
-        changeKind: String(row["kind"]) as ChangeKind,
-        change: String(row["change_id"]),
-        isCreated: row["created"] === 1 ? true : undefined,
-        url: textIn(row, "url"),
-        commit: textIn(row, "commit_id"),
-      } as StoredChange),
-    );
+    .map(toChange);
 
 // --- internal ---
 
@@ -210,9 +214,29 @@ const putRow = (table: string, own: readonly string[]): string => {
     ON CONFLICT (session, key) DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(", ")}`;
 };
 
-const rowsOf = (table: string): string =>
+const OF_ONE_OR_ALL = "?1 IS NULL OR t.session = ?1";
+
+const rowsOf = (table: string, condition: string): string =>
   `SELECT t.*, CASE WHEN t.elsewhere = 0 THEN s.repository_id END AS repository FROM ${table} t
-   JOIN sessions s ON s.id = t.session WHERE ?1 IS NULL OR t.session = ?1 ORDER BY t.time_ms, t.session, t.key`;
+   JOIN sessions s ON s.id = t.session WHERE ${condition} ORDER BY t.time_ms, t.session, t.key`;
+
+const toCommit = (row: Row): StoredCommit =>
+  defined<StoredCommit>({
+    ...commonIn(row),
+    commit: String(row["commit_id"]),
+    commitKind: textIn(row, "kind") as CommitKind,
+    replaces: textIn(row, "replaces"),
+  } as StoredCommit);
+
+const toChange = (row: Row): StoredChange =>
+  defined<StoredChange>({
+    ...commonIn(row),
+    changeKind: String(row["kind"]) as ChangeKind,
+    change: String(row["change_id"]),
+    isCreated: row["created"] === 1 ? true : undefined,
+    url: textIn(row, "url"),
+    commit: textIn(row, "commit_id"),
+  } as StoredChange);
 
 const commonIn = (row: Row) => ({
   session: Number(row["session"]),

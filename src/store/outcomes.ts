@@ -44,16 +44,31 @@ export function putOutcomes(db: Database, outcomes: readonly StoredOutcome[]): v
   });
 }
 
-/** All outcomes, by repository and commit. */
-export const storedOutcomes = (db: Database): readonly StoredOutcome[] =>
-  db.prepare("SELECT * FROM commit_outcomes ORDER BY repository, commit_id").all().map(toOutcome);
+/** All outcomes, or those of some commits, by repository and commit. */
+export const storedOutcomes = (db: Database, commits?: readonly string[]): readonly StoredOutcome[] =>
+  db
+    .prepare(
+      `SELECT * FROM commit_outcomes WHERE ?1 IS NULL OR commit_id IN (SELECT value FROM json_each(?1))
+       ORDER BY repository, commit_id`,
+    )
+    .all(commits === undefined ? null : JSON.stringify(commits))
+    .map(toOutcome);
 
-/** Finds what became of a commit: in its repository, or, if that is unknown, in the one that has the commit. Absent: not checked yet. */
+/**
+ * Finds what became of a commit: in its repository, or, if that is unknown, in the one that has the commit. Absent: not checked yet.
+ *
+ * @param only the commits that will be asked for
+ */
 export function outcomeFinder(
   db: Database,
+  only?: readonly { readonly commit: string }[],
 ): (commit: { readonly commit: string; readonly repository?: number }) => StoredOutcome | undefined {
   const outcomes = new Map<string, StoredOutcome[]>();
-  for (const one of storedOutcomes(db)) outcomes.set(one.commit, [...(outcomes.get(one.commit) ?? []), one]);
+  for (const one of storedOutcomes(
+    db,
+    only?.map(({ commit }) => commit),
+  ))
+    outcomes.set(one.commit, [...(outcomes.get(one.commit) ?? []), one]);
   return ({ commit, repository }) => {
     const known = outcomes.get(commit) ?? [];
     return known.find((one) => one.repository === repository) ?? known.find(({ id }) => id !== undefined);
