@@ -13,6 +13,7 @@ import { benchImport } from "./import.mjs";
 import { goal, goalLines } from "./lib/figures.mjs";
 import { machineLine } from "./lib/machine.mjs";
 import { countOf, PROGRAM, ROOT, sizesOf, started } from "./lib/options.mjs";
+import { benchOutcomes, LARGE } from "./outcomes.mjs";
 import { benchRead } from "./read.mjs";
 import { benchRefresh, HOMES } from "./refresh.mjs";
 
@@ -44,6 +45,8 @@ async function main() {
     read: () => benchRead({ runs: runsOr(5, 3), mb }),
     import: () => benchImport({ runs: runsOr(5, 3), mb, program }),
     refresh: () => benchRefresh({ runs: runsOr(5, 3), program, sizes: sizesOf(quick ? "30,100" : HOMES) }),
+    outcomes: () =>
+      benchOutcomes({ runs: runsOr(5, 3), program, size: quick ? { commits: 5_000, files: 2_000 } : LARGE }),
     export: () => benchExport({ runs: runsOr(5, 3), program, spans: quick ? 2_000 : Number(SPANS) }),
   };
   const names = positionals.length > 0 ? positionals : Object.keys(benchmarks);

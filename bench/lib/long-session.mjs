@@ -21,20 +21,22 @@ const HOOK_FLAGS = ["--max-semi-space-size=2", "--optimize-for-size"];
 /** A home with one session of Claude Code: hook payloads and a transcript. Drains run only when a method starts them. */
 export class LongSession {
   #place = makeHome();
-  #inbox = new Inbox(this.#place.stateDir, this.#place.home);
-  #cwd = join(this.#place.home, "shop");
   #session;
   #transcript;
   #program;
+  inbox = new Inbox(this.#place.stateDir, this.#place.home);
+  /** The folder in which it works. */
+  cwd = join(this.#place.home, "shop");
+  env = this.#place.env;
   stateDir = this.#place.stateDir;
 
   /** @param turns that it starts with; the last one ends now */
   constructor(turns, program) {
     this.#program = program;
     const startMs = Date.now() - (turns + 1) * LINES_PER_TURN * STEP_MS;
-    this.#session = new ClaudeSession(randomOf(turns), { cwd: this.#cwd, startMs });
+    this.#session = new ClaudeSession(randomOf(turns), { cwd: this.cwd, startMs });
     const folder = join(this.#place.home, ".claude", "projects", "-shop");
-    for (const directory of [this.#cwd, folder]) mkdirSync(directory, { recursive: true });
+    for (const directory of [this.cwd, folder]) mkdirSync(directory, { recursive: true });
     this.#transcript = join(folder, `${this.#session.sessionId}.jsonl`);
     const lines = [];
     for (let turn = 0; turn < turns; turn++) lines.push(...this.#record(STEP_MS));
@@ -48,8 +50,8 @@ export class LongSession {
   }
 
   /** Starts a drain the way a hook does. */
-  drain(endpoint) {
-    return this.#run([...HOOK_FLAGS, this.#program, "drain", "--quiet"], endpoint);
+  drain(endpoint, settings) {
+    return this.#run([...HOOK_FLAGS, this.#program, "drain", "--quiet"], endpoint, settings);
   }
 
   /** Starts a drain the way a user does: without waiting for a backend that failed recently. */
@@ -81,10 +83,10 @@ export class LongSession {
     const shared = {
       session_id: session.sessionId,
       transcript_path: this.#transcript,
-      cwd: this.#cwd,
+      cwd: this.cwd,
       prompt_id: turn.promptId,
     };
-    const put = (name, more, ms) => this.#inbox.put("claude-code", { ...shared, hook_event_name: name, ...more }, ms);
+    const put = (name, more, ms) => this.inbox.put("claude-code", { ...shared, hook_event_name: name, ...more }, ms);
     put("UserPromptSubmit", { prompt: turn.prompt }, turn.promptMs);
     for (const { callId, name, input, isError, text, startMs, endMs } of turn.calls) {
       const call = { tool_name: name, tool_input: input, tool_use_id: callId };
