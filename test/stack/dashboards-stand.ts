@@ -22,7 +22,7 @@ export function addTrouble({ machines }: Team): void {
     mkdirSync(machine.places.stateDir, { recursive: true });
     writeFileSync(
       join(machine.places.stateDir, "rate-limits.claude-code"),
-      `five_hour 85.5 ${inAnHour}\nseven_day 41 ${inAnHour}\nend\n`,
+      `five_hour 85.5 ${inAnHour}\nseven_day 0 ${inAnHour}\nend\n`,
     );
     if (index % 11 === 0) machine.put({ ...call, stdin: { ...call.stdin, a_name_of_next_year: 1 } });
   }

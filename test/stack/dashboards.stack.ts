@@ -151,6 +151,23 @@ describe.skipIf(!hasStack)("dashboards and rules on all recorded sessions", () =
       ]);
     });
 
+    test("rate limits of which nothing is used are 0, and each row has all its numbers", async () => {
+      const columns = QUERIES.filter(([name]) => name.startsWith("tools-and-reliability: Rate limits "));
+      const answers = await Promise.all(columns.map(([, one]) => answer(url(), one, {})));
+      const used = columns.findIndex(([name]) => name.endsWith("Used at most"));
+      expect(answers[used]).toContain(0);
+      expect(answers.map(({ length }) => length)).toEqual(columns.map(() => answers[used]?.length));
+    });
+
+    test("a repository with merged commits, none of them taken back, has 0 of these", async () => {
+      const column = (name: string): PanelQuery | undefined =>
+        QUERIES.find(([title]) => title === `people-and-outcomes: By repository and agent ${name}`)?.[1];
+      const [merged, reverted] = [column("Merged"), column("Reverted")];
+      if (merged === undefined || reverted === undefined) throw new Error("the columns are not there");
+      const chosen: Chosen = { cohort: "1" };
+      expect(await answer(url(), reverted, chosen)).toHaveLength((await answer(url(), merged, chosen)).length);
+    });
+
     test("every recording rule has a result, and no rule failed", async () => {
       const groups = await rulesOf(url());
       expect(groups.filter(({ lastError }) => (lastError ?? "") !== "")).toEqual([]);
