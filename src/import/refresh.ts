@@ -1,7 +1,7 @@
 import type { DrainDeps } from "../drain/context.ts";
 import type { Behind } from "../model/behind.ts";
 import { cardOf } from "../model/card-of.ts";
-import type { Database } from "../store/database.ts";
+import { type Database, StoreError } from "../store/database.ts";
 import { readStore } from "../store/read-only.ts";
 import { type Found, findSessions, type Known, readKnown } from "./find.ts";
 import type { ImportOptions } from "./run.ts";
@@ -33,7 +33,7 @@ export interface Spent {
  * @throws as `importSessions` does
  */
 export async function refresh(deps: DrainDeps, options: RefreshOptions): Promise<Refreshed> {
-  const news = await newsOf(deps, options);
+  const news = await newsOf(deps, options).catch((error: unknown) => upgradedNews(error, deps, options));
   if (news === undefined) return { imported: 0, behind: { bytes: 0 } };
   // What hooks have reported is read by a drain, which also sends it
   const [ours, fromHooks] = [news.filter(isOurs), news.filter((found) => !isOurs(found))];
@@ -45,6 +45,13 @@ export async function refresh(deps: DrainDeps, options: RefreshOptions): Promise
 }
 
 // --- internal ---
+
+/** A store of an earlier version, as after an update of this program, is brought up to date as an import does. */
+async function upgradedNews(error: unknown, deps: DrainDeps, options: RefreshOptions): ReturnType<typeof newsOf> {
+  if (!(error instanceof StoreError) || error.code !== "E_STORE_OLDER") throw error;
+  await importNow(deps, [], options);
+  return newsOf(deps, options);
+}
 
 const isOurs = ({ state }: Found): boolean => state !== "known-from-hooks";
 const bytesOf = (all: readonly Found[]): number => all.reduce((sum, { bytes }) => sum + bytes, 0);

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import Libsql from "libsql";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { explain } from "../../src/commands/explain.ts";
 import { refreshed } from "../../src/commands/refreshed.ts";
@@ -9,6 +10,7 @@ import { show } from "../../src/commands/show.ts";
 import type { Context } from "../../src/context.ts";
 import { messageOf } from "../../src/model/error-message.ts";
 import { withDrainLock } from "../../src/store/lock.ts";
+import { MIGRATIONS } from "../../src/store/migrations.ts";
 import { claudePath, claudeSession, sessionIdOf, writeLines } from "../import/claude.ts";
 import { type ContextOptions, contextAt } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
@@ -43,7 +45,19 @@ test("a list imports what is new first, and again what has grown", async () => {
   expect(await listed()).toEqual({ turns: [1, 3], err: "" });
 });
 
-test("so does a report", async () => {
+test("a store of an earlier version is brought up to date first", async () => {
+  mkdirSync(at.places.stateDir, { recursive: true, mode: 0o700 });
+  const old = new Libsql(at.places.storePath, {});
+  for (const sql of MIGRATIONS.slice(0, -1)) old.exec(sql);
+  old.exec(`PRAGMA user_version = ${MIGRATIONS.length - 1}`);
+  old.close();
+  await expect(listed(false)).rejects.toThrow(/earlier version/);
+  expect(await listed()).toEqual({ turns: [], err: "" });
+  write(1, { turns: 2 });
+  expect(await listed()).toEqual({ turns: [2], err: "" });
+});
+
+test("a report imports what is new first", async () => {
   write(1, { turns: 2 });
   const { context, out } = contextAt(at.places, { now: () => STARTED_MS + 24 * HOUR_MS });
   expect(await report(["agent"], { json: true, csv: false, refresh: true }, context)).toBe(0);
