@@ -107,6 +107,7 @@ function Notable({ explanation, source, id, spans, onSelect }: Props & { explana
           )}
         >
           Turn {expensiveTurn.turn}, {dollars(expensiveTurn.costNanoUsd)}
+          {spanOf(spans, (i) => spans.kindOf(i) === "subagent") < 0 ? "" : " with its subagents"}
         </Fact>
       )}
       {slowestTool === null ? null : (
