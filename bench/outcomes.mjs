@@ -140,7 +140,7 @@ const forget = (stateDir) => inStore(stateDir, (db) => db.exec("DELETE FROM comm
 const forgetDay = (stateDir) => inStore(stateDir, (db) => db.exec("DELETE FROM meta WHERE key = 'outcomes.last_ms'"));
 
 async function until(holds, problem) {
-  for (const endMs = Date.now() + 120_000; !holds(); ) {
+  for (const endMs = Date.now() + 600_000; !holds(); ) {
     if (Date.now() > endMs) throw new Error(problem);
     await new Promise((done) => setTimeout(done, 250));
   }
