@@ -31,7 +31,9 @@ const GOAL_MS = 10_000;
 const GOAL_KIB = 150 * 1024;
 /** What a drain may take with the daily run, to one without it: it differs as much from itself. */
 const GOAL_DRAIN = 1.1;
-const [FIRST, AGAIN] = ["outcomes, first run", "outcomes, once more"];
+const [FIRST, AGAIN, DAILY] = ["outcomes, first run", "outcomes, once more", "first run, as drains start it"];
+/** Node's options for what a drain starts in the background, see src/intake/hook.ts. */
+const LEAN = ["--max-semi-space-size=2", "--optimize-for-size"];
 const [OFF, DUE] = ["drain of a turn, no daily run", "drain of a turn, starts the daily run"];
 export const LARGE = { commits: 50_000, files: 20_000 };
 
@@ -46,8 +48,9 @@ export async function benchOutcomes({ runs, program, size }) {
     report(session, commits, folder);
     await session.drain(backend.url, { OPENHOOK_OTEL_CHANGES_OUTCOMES: "false" });
     const known = () => outcomesOf(session.stateDir);
-    const run = async (...more) => {
-      const measured = await measure([process.execPath, program, "outcomes", "--json", ...more], { env: session.env });
+    const run = async (...nodeOptions) => {
+      const command = [process.execPath, ...nodeOptions, program, "outcomes", "--json"];
+      const measured = await measure(command, { env: session.env });
       check(JSON.parse(measured.stdout), commits);
       return measured;
     };
@@ -58,6 +61,10 @@ export async function benchOutcomes({ runs, program, size }) {
           return run();
         },
         [AGAIN]: () => run(),
+        [DAILY]: () => {
+          forget(session.stateDir);
+          return run(...LEAN);
+        },
       },
       runs,
     );
@@ -148,14 +155,14 @@ async function until(holds, problem) {
 
 function reportOf({ asked, drained, runs, size }) {
   const of = (name, figure) => asked[name].map((one) => one[figure]);
-  const rows = [FIRST, AGAIN].map((name) => [
+  const rows = [FIRST, AGAIN, DAILY].map((name) => [
     name,
     inTime(median(of(name, "wallMs"))),
     spread(of(name, "wallMs"), inTime),
     inTime(median(of(name, "cpuMs"))),
     inMiB(of(name, "peakKib")[0] === undefined ? undefined : median(of(name, "peakKib"))),
   ]);
-  const [wall, peak] = [median(of(FIRST, "wallMs")), median(of(FIRST, "peakKib"))];
+  const [wall, peak] = [median(of(FIRST, "wallMs")), median(of(DAILY, "peakKib"))];
   const ratio = median(
     ratios(
       drained[DUE].map(({ wallMs }) => wallMs),
@@ -174,7 +181,7 @@ function reportOf({ asked, drained, runs, size }) {
     goals: [
       goal(`outcomes, ${sizes}: at most ${GOAL_MS / 1_000} s`, inTime(wall), wall <= GOAL_MS),
       goal(
-        "its memory, at most 150 MiB",
+        "the memory of the daily run, at most 150 MiB",
         inMiB(isMeasured ? peak : undefined),
         isMeasured ? peak <= GOAL_KIB : undefined,
       ),
