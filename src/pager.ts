@@ -104,6 +104,9 @@ function isLonger(text: string, rows: number | undefined, columns = 80): boolean
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with a control character
 const COLOUR = /\x1b\[[0-9;]*m/g;
 
+/** Exit codes of a shell for a command that is missing or no program. */
+const COULD_NOT_START: ReadonlySet<number> = new Set([126, 127]);
+
 /** @returns whether the pager could be started */
 function run({ command, args, env }: Pager, text: string): Promise<boolean> {
   return new Promise((done) => {
@@ -116,7 +119,7 @@ function run({ command, args, env }: Pager, text: string): Promise<boolean> {
       done(started);
     };
     child.once("error", () => end(false));
-    child.once("close", () => end(true));
+    child.once("close", (code) => end(code === null || !COULD_NOT_START.has(code)));
     // The user can close the pager before it has read everything
     child.stdin.on("error", () => {});
     child.stdin.end(safeText(text, true));

@@ -87,6 +87,10 @@ describe.runIf(hasScript)("a terminal", () => {
       code: 0,
       screen: expect.stringContaining("closed after"),
     });
+    expect(await onTerminal("show --no-refresh", { PAGER: "no-such-pager -R" })).toMatchObject({
+      code: 0,
+      screen: expect.stringMatching(/no-such-pager[\s\S]*Claude Code/),
+    });
     expect((await onTerminal("show nothing --no-refresh", { PAGER: "own" })).code).toBe(1);
   });
 
