@@ -33,16 +33,21 @@ export async function withPrompts<
   });
 }
 
-/** Reads first prompt lines from the agents' files, as far as it can within a moment. */
+/**
+ * Reads first prompt lines from the agents' files, as far as it can within a moment.
+ *
+ * @param budgetMs the moment
+ */
 export function promptReader(
   { agents, loaded }: { readonly agents: readonly Agent[]; readonly loaded: LoadedConfig },
   context: Context,
+  budgetMs = BUDGET_MS,
 ): (sessions: readonly StoredSession[]) => ReturnType<typeof promptLines> {
   const { places } = context;
   return async (sessions) => {
     const { redactSecrets: redact } = await protectionOf(loaded.config.redaction, places.home);
     return promptLines(
-      { places, loaded, agents, redact, withStore: (ask) => withOpenStore(context, ask), budgetMs: BUDGET_MS },
+      { places, loaded, agents, redact, withStore: (ask) => withOpenStore(context, ask), budgetMs },
       sessions,
     );
   };

@@ -28,7 +28,8 @@ afterEach(async () => {
 
 const reader = async () => {
   const { context } = contextAt(replay.places);
-  return promptReader({ agents: await allAgents(), loaded: await loadConfigAndPrices(context) }, context);
+  // On a busy machine the usual time can be too short
+  return promptReader({ agents: await allAgents(), loaded: await loadConfigAndPrices(context) }, context, 60_000);
 };
 
 /** Prompts of all rows, as the page gets them. */
