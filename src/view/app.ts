@@ -260,7 +260,9 @@ function whenChanged(
   stored: StoredSession,
   read: (view: SessionView) => SessionDocument | ExplanationDocument,
 ): object | symbol {
-  const tag = `"${createHash("sha256").update(stampOf(db, stored)).digest("base64url")}"`;
+  // At another capture level the response has fewer names, and no prompt
+  const stamp = `${stampOf(db, stored)} ${stored.capture}`;
+  const tag = `"${createHash("sha256").update(stamp).digest("base64url")}"`;
   c.header("etag", tag);
   if (c.req.header("if-none-match") === tag) return NOT_MODIFIED;
   const key = JSON.stringify([c.req.path, stored.source, stored.sessionId]);

@@ -19,6 +19,8 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   KEY: "capture",
   VALUE: "none",
   agent: "claude-code",
+  unknown: "claude-code",
+  verb: "enable",
   source: "claude-code",
   "status.source": "claude-code",
   flag: "",

@@ -23,11 +23,11 @@ export async function* managedHookFindings(
   const { platform } = context;
   const { ok, remark, broken } = inArea("hook");
   const { files, folders } = await managedProgramFiles(platform);
-  const enable = asRoot("enable --managed", platform);
+  const enable = asRoot("enable", platform);
   if (!isWanted) {
     if (files.length + folders.length === 0) return;
     const text = `${managedFolderOf(platform)} has the hook program for all users, but no agent is enabled for all users`;
-    return yield remark(text, asRoot("disable --managed", platform));
+    return yield remark(text, asRoot("disable", platform));
   }
   if ((await brokenManagedHook(platform)).length > 0) return;
   const hook = managedHookOf(platform);

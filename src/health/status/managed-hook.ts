@@ -6,14 +6,15 @@ import { managedConfPathOf, managedHookOf } from "../../registration/managed-pla
 import { isAccessible } from "./files.ts";
 
 /** Only root can repair or remove what serves all users. */
-export function asRoot(command: string, platform: NodeJS.Platform): string {
-  return ownUid(platform) === 0 ? suggest(command) : `ask the administrator to run ${command}`;
+export function asRoot(verb: "enable" | "disable", platform: NodeJS.Platform): string {
+  const isRoot = ownUid(platform) === 0;
+  return isRoot ? suggest(`${verb} --managed`) : `ask the administrator to run ${verb} --managed`;
 }
 
 /** Why hooks that are registered for all users would not work for this user, with the remedy. */
 export async function brokenManagedHook(platform: NodeJS.Platform): Promise<readonly string[]> {
   const hook = managedHookOf(platform);
-  const remedy = asRoot("enable --managed", platform);
+  const remedy = asRoot("enable", platform);
   if (!(await isAccessible(hook, constants.X_OK))) {
     return [`it is registered for all users, but ${hook} is missing or cannot be executed; ${remedy}`];
   }
