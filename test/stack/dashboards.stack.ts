@@ -307,7 +307,7 @@ async function somethingOf(agent: string, url: string): Promise<Chosen> {
 /** Until the last sums have been scraped, and the rules have seen them: three levels of rules, a second each. */
 async function settled(): Promise<void> {
   const input = totalOf(truth, "openhook.token.usage", { "openhook.token.type": "input" });
-  for (const endMs = Date.now() + 60_000; Date.now() < endMs; await sleep(500)) {
+  for (const endMs = Date.now() + 240_000; Date.now() < endMs; await sleep(500)) {
     const sums = await Promise.all(
       [...servers.values()].map(({ url }) =>
         sum(url, `sum(openhook:token_usage_total{${LABEL.tokenType}="input"})`).catch(() => 0),
