@@ -212,9 +212,12 @@ export class Replay {
 
 const PARENT_PID = 3131;
 
-/** In the middle of the millisecond: Linux' conversion of seconds cuts off up to one, and Windows' does not. */
+/**
+ * Inside the millisecond: at its beginning, Linux' conversion of seconds can give the one before. Not in its middle, which Node 24 rounds
+ * to the next one in `mtime`.
+ */
 function setModified(path: string, atMs: number): void {
-  const seconds = (atMs + 0.5) / 1000;
+  const seconds = (atMs + 0.25) / 1000;
   utimesSync(path, seconds, seconds);
 }
 
