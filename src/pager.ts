@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
-import { accessSync, constants } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { allAgents } from "./agents/registry.ts";
 import { foldersOfAgents, systemHome } from "./config/doubtful-variables.ts";
+import { isProgram } from "./config/is-program.ts";
 import { loadConfig } from "./config/load.ts";
 import { namedByRepositories, type RepositoryPlaces } from "./config/repository-variables.ts";
 import type { Context } from "./context.ts";
@@ -53,7 +53,7 @@ export async function pagerOf(context: Context): Promise<Pager | undefined> {
     .split(":")
     .filter(isAbsolute)
     .map((folder) => join(folder, "less"))
-    .find(isExecutable);
+    .find(isProgram);
   return less === undefined ? undefined : { command: less, args: ["-FRX"], env: settings };
 }
 
@@ -78,15 +78,6 @@ function folderOf(context: Context): string {
     return context.cwd;
   } catch {
     return context.places.home;
-  }
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }
 

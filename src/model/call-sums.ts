@@ -34,6 +34,13 @@ export const NO_CALLS: CallSums = {
   unpricedCalls: 0,
 };
 
+/** Always known. */
+const COUNTS = Object.keys(NO_CALLS) as readonly (keyof typeof NO_CALLS &
+  ("modelCalls" | "aggregateRecords" | "callsWithoutUsage" | "incompleteCalls" | "unpricedCalls"))[];
+
+/** The names of all members. */
+export const CALL_SUM_NAMES = [...COUNTS, ...TOKEN_KINDS, "costNanoUsd"] as const satisfies readonly (keyof CallSums)[];
+
 /** Sums over calls; the view `usage` of the store gives the same over the same calls. */
 export function sumOfCalls(calls: Iterable<PricedCall>): CallSums {
   const sums: Writable<CallSums> = { ...NO_CALLS };
@@ -63,9 +70,6 @@ export const negativeSums = (sums: CallSums): CallSums =>
   ) as typeof sums;
 
 // --- internal ---
-
-const COUNTS = Object.keys(NO_CALLS) as readonly (keyof typeof NO_CALLS &
-  ("modelCalls" | "aggregateRecords" | "callsWithoutUsage" | "incompleteCalls" | "unpricedCalls"))[];
 
 type Known = { readonly [K in keyof TokenUsage | "costNanoUsd"]?: number | undefined };
 

@@ -1,7 +1,7 @@
-import { accessSync, constants } from "node:fs";
 import { chown, mkdir, readdir, realpath, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { readFileIfAny, removeFile, writeFileAtomic } from "../config/files.ts";
+import { isProgram } from "../config/is-program.ts";
 import { distrust, distrustFolder } from "../config/machine-file.ts";
 import { type Context, UserError } from "../context.ts";
 import { messageOf } from "../model/error-message.ts";
@@ -40,7 +40,7 @@ export async function installManagedProgram(
     // An existing file keeps its owner
     await chown(path, 0, 0);
   }
-  if (!isExecutable(hookPath)) {
+  if (!isProgram(hookPath)) {
     throw new UserError("E_MANAGED", `${hookPath} cannot be executed: its folder does not allow programs (noexec)`, 1);
   }
   await removeOldCopies(program, context);
@@ -137,14 +137,5 @@ async function unenterable(start: string): Promise<string | undefined> {
   for (let folder = start; ; folder = dirname(folder)) {
     if (((await stat(folder)).mode & OTHERS_ENTER) === 0) return `they cannot enter ${folder}`;
     if (folder === dirname(folder)) return undefined;
-  }
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }

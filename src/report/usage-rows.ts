@@ -1,5 +1,5 @@
+import { CALL_SUM_NAMES } from "../model/call-sums.ts";
 import type { Certainty } from "../model/changes.ts";
-import { TOKEN_KINDS } from "../model/token-kinds.ts";
 import { type Attribution, CHANGE_DIMENSIONS, type ChangeDimension, changeKeyOf, identityOf } from "./attribution.ts";
 import { type bucketsOf, compareBuckets, TIME_UNITS, type TimeUnit } from "./buckets.ts";
 import type { Dimension, UsageQuery } from "./query.ts";
@@ -170,13 +170,7 @@ class Row {
 const hasTokens = ({ input, output }: CallFigures): boolean => input !== undefined || output !== undefined;
 
 const CALL_FIGURES = [
-  "modelCalls",
-  "aggregateRecords",
-  ...TOKEN_KINDS,
-  "callsWithoutUsage",
-  "incompleteCalls",
-  "costNanoUsd",
-  "unpricedCalls",
+  ...CALL_SUM_NAMES,
   "modelMs",
   "cacheReportedInput",
   "cacheReportedRead",

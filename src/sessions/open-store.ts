@@ -45,5 +45,5 @@ export async function noStoreMessage({ places }: Pick<Context, "places">, behind
   const waiting = inbox + claimed;
   return waiting > 0
     ? `no sessions yet, but ${plural(waiting, "queued event")}: run ${suggest("drain")}`
-    : `no sessions yet: run ${suggest("import")} for past sessions, ${suggest("enable")} for new ones, or ${suggest("demo")} for an example`;
+    : `no sessions yet: run ${suggest("start")} to enable your agents and import past sessions, or ${suggest("demo")} for an example`;
 }

@@ -349,14 +349,14 @@ describe("stores of other kinds", () => {
   const places = () => placesOf({ env: {}, home, platform: "linux" });
 
   test("no store, and an empty one", async () => {
-    expect(await reportOf(places())).toMatch(/^no sessions yet: run openhook-otel import/);
+    expect(await reportOf(places())).toMatch(/^no sessions yet: run openhook-otel start/);
     const blocks = { blocks: [], total: null };
     expect(JSON.parse(await reportOf(places(), [], { blocks: true, json: true }))).toMatchObject({
       five_hour: blocks,
       seven_day: blocks,
     });
     openDatabase(places().storePath).close();
-    expect(await reportOf(places(), ["tool"])).toMatch(/^no sessions yet: run openhook-otel import/);
+    expect(await reportOf(places(), ["tool"])).toMatch(/^no sessions yet: run openhook-otel start/);
     expect(JSON.parse(await reportOf(places(), [], { json: true }))).toMatchObject({ rows: [], total: null });
     // Concatenated reports need the same columns in each
     expect(await reportOf(places(), [], { csv: true })).toMatch(

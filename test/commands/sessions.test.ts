@@ -133,7 +133,7 @@ describe("unknown values", () => {
   const places = () => placesOf({ env: {}, home, platform: "linux" });
 
   test("no store: prints a remedy, exits with 0 and creates nothing", async () => {
-    expect(await listed(places())).toMatch(/^no sessions yet: run openhook-otel import.*\n$/);
+    expect(await listed(places())).toMatch(/^no sessions yet: run openhook-otel start.*\n$/);
     expect(await listed(places(), { json: true })).toBe("[]\n");
     expect(readdirSync(home)).toEqual([]);
   });

@@ -374,7 +374,7 @@ describe("any store", () => {
   test("no store: prints a remedy, exits with 1 and creates nothing", async () => {
     await expect(run()).rejects.toMatchObject({
       exitCode: 1,
-      message: expect.stringMatching(/^no sessions yet: run openhook-otel import/),
+      message: expect.stringMatching(/^no sessions yet: run openhook-otel start/),
     });
     await expect(run({ json: true })).rejects.toBeInstanceOf(UserError);
     expect(readdirSync(home)).toEqual([]);

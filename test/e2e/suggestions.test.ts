@@ -171,9 +171,9 @@ describe("the program's name", () => {
 
   test("a message shows it as the user can type it", async () => {
     const { stdout } = await machine.run(["sessions"]);
-    const [, typed = ""] = /run (.+?) for past sessions/.exec(stdout) ?? [];
+    const [, typed = ""] = /run (.+?) to enable your agents/.exec(stdout) ?? [];
     const { code } = await machine.shell(typed);
-    expect(typed).toContain("import");
+    expect(typed).toContain("start");
     expect(code).toBe(0);
   });
 });

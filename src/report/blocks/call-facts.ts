@@ -1,6 +1,5 @@
-import { type CallSums, NO_CALLS, sumOfCalls } from "../../model/call-sums.ts";
+import { CALL_SUM_NAMES, type CallSums, NO_CALLS, sumOfCalls } from "../../model/call-sums.ts";
 import { QUARTER_MS } from "../../model/packed.ts";
-import { TOKEN_KINDS } from "../../model/token-kinds.ts";
 import { type SessionSource, sessionFactsOf, unsettledSession } from "../../sessions/read-session.ts";
 import type { Database } from "../../store/database.ts";
 import { packedNumbers } from "../../store/packed.ts";
@@ -90,14 +89,4 @@ function packedCalls(
   }));
 }
 
-const isSame = (a: CallSums, b: CallSums): boolean => COMPARED.every((name) => a[name] === b[name]);
-
-const COMPARED = [
-  "modelCalls",
-  "aggregateRecords",
-  ...TOKEN_KINDS,
-  "callsWithoutUsage",
-  "incompleteCalls",
-  "costNanoUsd",
-  "unpricedCalls",
-] as const satisfies readonly (keyof CallSums)[];
+const isSame = (a: CallSums, b: CallSums): boolean => CALL_SUM_NAMES.every((name) => a[name] === b[name]);
