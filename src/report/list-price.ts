@@ -1,7 +1,7 @@
 import type { Subscriptions } from "../model/rate-limit.ts";
 import type { StoredSession } from "../store/sessions.ts";
 
-/** Said beside the costs of agents that run on a subscription. */
+/** Shown beside the costs of agents that run on a subscription. */
 export const LIST_PRICE = "list price, not your bill";
 
 /** The same with the names of the agents. */

@@ -5,7 +5,7 @@ import type { Context } from "../../context.ts";
 
 /**
  * What drains that hooks start do not read, because HOME is not the account's home and a file there names HOME: a repository could have
- * set it. Only the log of such a drain says so otherwise.
+ * set it. Otherwise only the log of such a drain says so.
  *
  * @returns the problem and its remedy; `undefined` if drains use this home
  */
