@@ -517,7 +517,7 @@ describe("a store that is missing, damaged, or from another version", () => {
   test("missing: advice, not an error", async () => {
     const { status, body } = await at(() => {});
     expect(status).toBe(200);
-    expect(body).toEqual({ kind: "no-store", hint: expect.stringContaining("openhook-otel import") });
+    expect(body).toEqual({ kind: "no-store", hint: expect.stringContaining("openhook-otel start") });
   });
 
   test("damaged: a remedy", async () => {
