@@ -87,9 +87,9 @@ function assignedCalls(events: readonly Event[], hooksNameAgents: HooksNameAgent
     if (id === undefined || !isAssignedCallId(id)) continue;
     const known = calls.get(id);
     const ms = timeMsOf(event);
-    const saysAgent =
+    const namesAgent =
       hooksNameAgents === true || (hooksNameAgents === "with-prompts" && extras.prompt_id !== undefined);
-    const agentId = extras.agent_id ?? (saysAgent ? MAIN_AGENT : undefined);
+    const agentId = extras.agent_id ?? (namesAgent ? MAIN_AGENT : undefined);
     calls.set(id, {
       id,
       matchKey: known?.matchKey ?? matchKeyOf(event.data?.tool_name, digest, givenId),

@@ -63,7 +63,7 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
 export const messageKey = (id: unknown): string | undefined =>
   typeof id === "number" && Number.isSafeInteger(id) ? String(id) : asString(id);
 
-/** How a tool ended, by Amp's words; `undefined`: it has not. */
+/** How a tool ended, by Amp's words; `undefined` if it has not ended. */
 export function outcomeIn(status: unknown, result: unknown) {
   const exitCode = asExitCode(asObject(result)?.["exitCode"]);
   switch (status) {

@@ -60,8 +60,8 @@ const timeOf = (message: Fields): number | undefined =>
   asCount(asObject(message["meta"])?.["sentAt"]) ?? asTimeMs(asObject(message["usage"])?.["timestamp"]);
 
 /**
- * Until January 2026 usage was in a list beside the messages. An event of a message that has usage repeats it; those of no message are
- * further calls.
+ * Until January 2026 usage was in a list beside the messages. An event for a message with usage repeats that usage; an
+ * event for no message is a further call.
  */
 function ledgerOf(thread: Fields, messages: readonly Fields[]) {
   const answers = new Map(
@@ -155,7 +155,7 @@ class Walk {
         defined<EntryOf<"prompt">>({
           kind: "prompt",
           key,
-          // Only with its time a message's number identifies it in all threads
+          // A message's number identifies it across threads only together with its time
           globalKey: sentMs === undefined ? undefined : `${key}@${sentMs}`,
           timeMs: sentMs ?? this.#timeMs,
           promptKey: id,
@@ -243,11 +243,11 @@ function usageOf(usage: Fields | undefined): TokenUsage | undefined {
   return someOf({ input: withParts(uncached, cacheRead, cacheWrite) ?? total, output, cacheRead, cacheWrite });
 }
 
-/** A ledger's event has no figures of the cache, which its input excludes: with the cache, the input is unknown. */
+/** A ledger's event has no cache figures, and its input excludes the cache, so the whole input is unknown. */
 const billedUsageOf = (event: Fields | undefined): TokenUsage | undefined =>
   someOf({ output: asCount(asObject(event?.["tokens"])?.["output"]) });
 
-/** Nothing but zeros was not reported. */
+/** If all figures are zero, nothing was reported. */
 function someOf(counts: { readonly [K in keyof TokenUsage]?: number | undefined }): TokenUsage | undefined {
   return sumKnown(Object.values(counts)) ? defined<TokenUsage>(counts as TokenUsage) : undefined;
 }

@@ -59,7 +59,7 @@ async function* read(file: TranscriptFile, _from: Offset, options: ReadOptions =
 
 // --- internal ---
 
-/** Relative paths of the threads' folder, below a root above it. */
+/** Where the threads' folder can be below a root that contains it. */
 const LAYOUTS = ["threads", join("amp", "threads"), join(".local", "share", "amp", "threads")];
 
 const idIn = (name: string): string | undefined => /^(T-[\w-]+)\.json$/.exec(name)?.[1];

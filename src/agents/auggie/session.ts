@@ -37,7 +37,7 @@ export function readSession(session: Fields, writtenMs: number): Session {
 
 // --- internal ---
 
-/** Kinds of nodes, by the program's numbers. */
+/** The program's numbers for the kinds of nodes. */
 const TEXT = 0;
 const TOOL_RESULT = 1;
 const TOOL_USE = 5;
@@ -56,7 +56,7 @@ class Walk {
   readonly #model: string | undefined;
   #timeMs: number;
   #promptKey: string | undefined;
-  /** Call ids by the agent and the id in the file, which some providers count. */
+  /** Call ids by the agent and the id in the file; some providers only count ids, so they repeat. */
   readonly #callIds = new Map<string, string>();
   /** Calls by the request in whose answer they are. */
   readonly #callsOf = new Map<string, string[]>();
@@ -268,7 +268,7 @@ function usageOf(parts: readonly Fields[]): TokenUsage | undefined {
   const sum = (name: string): number | undefined => sumKnown(parts.map((part) => asCount(part[name])));
   const [uncached, output] = [sum("input_tokens"), sum("output_tokens")];
   const [cacheRead, cacheWrite] = [sum("cache_read_input_tokens"), sum("cache_creation_input_tokens")];
-  // Nothing but zeros was not reported
+  // If all figures are zero, nothing was reported
   if (!sumKnown([uncached, output, cacheRead, cacheWrite])) return undefined;
   return defined<TokenUsage>({
     input: withParts(uncached, cacheRead, cacheWrite),
@@ -280,7 +280,7 @@ function usageOf(parts: readonly Fields[]): TokenUsage | undefined {
 
 const hasCalls = (nodes: readonly Fields[]): boolean => nodes.some((node) => node["type"] === TOOL_USE);
 
-/** Numbers of lines are texts. */
+/** Counts of lines are strings. */
 const countIn = (value: unknown): number | undefined =>
   typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : asCount(value);
 

@@ -33,7 +33,7 @@ export default oneFile({
   managed: {
     // https://code.claude.com/docs/en/settings: files in managed-settings.d are merged, read 2026-11-27
     path: (platform) => join(managedFolder(platform), "managed-settings.d", "openhook-otel.json"),
-    // A file of ours alone. Versions that read the folder know all events
+    // A file that contains only our hooks. Versions that read the folder know all events
     add: (_, command) => addRegistrations(undefined, registrationsFor(command, "2.1.80")),
     remove: () => undefined,
     registered: registeredEvents,

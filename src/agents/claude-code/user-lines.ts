@@ -73,7 +73,7 @@ function isFromAnotherSender(o: Line, promptKey: string | undefined): boolean {
  */
 const isShellLine = (text: string | undefined): boolean => /^<bash-(?:input|stdout|stderr)>/.test(text ?? "");
 
-/** Senders that are no persons. Messages of a channel are from a person. */
+/** Senders that are not people. Messages of a channel come from a person. */
 const MACHINES: ReadonlySet<string> = new Set([
   "task-notification",
   "peer",

@@ -6,7 +6,9 @@ import { dataFolder, type Environment, isFileName } from "./places.ts";
 // The editor extension (until 3.x) keeps one folder per task below the editor's global storage; JetBrains and the CLI 2.x keep
 // the same files in Cline's data folder. Later versions of the extension keep sessions where the CLI does.
 
-/** What is said to the user; `claude_messages.json` is its earlier name, which the extension replaces when a task is opened. */
+/**
+ * What the user sees; `claude_messages.json` is its earlier name, which the extension replaces when a task is opened.
+ */
 const UI_FILES = ["ui_messages.json", "claude_messages.json"] as const;
 
 /** What is sent to the model. */

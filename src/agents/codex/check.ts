@@ -49,7 +49,7 @@ export async function check(
 
 // --- internal ---
 
-/** What the administrator's file forbids; Codex skips users' hooks without a word. Verified with 0.171.0. */
+/** What the administrator's file forbids; Codex then silently skips users' hooks. Verified with 0.171.0. */
 async function policyFindings(path: string): Promise<readonly Finding[]> {
   const text = await readFile(path, "utf8").catch(() => undefined);
   if (text === undefined) return [];

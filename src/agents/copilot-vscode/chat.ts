@@ -12,8 +12,8 @@ export interface Chat {
 }
 
 /**
- * The sessions in a file. The extension that answers has an id for its conversation, which hooks send and its results have; it can be
- * another one than the file's, and change when the window is loaded again.
+ * The sessions in a file. The extension that answers has an id for its conversation, which hooks send and its results
+ * have; it can differ from the file's, and change when the window is loaded again.
  */
 export function chatsIn(file: Fields, fileId: string): readonly Chat[] {
   const chats = new Map<string, Fields[]>();
@@ -27,7 +27,7 @@ export function chatsIn(file: Fields, fileId: string): readonly Chat[] {
   return [...chats].map(([sessionId, own]) => ({ sessionId, requests: own }));
 }
 
-/** Prompts and model calls of a session. Tool calls come from hooks alone: the file does not tell how they ended. */
+/** Prompts and model calls of a session. Tool calls come from hooks only: the file does not say how they ended. */
 export function entriesOf({ requests }: Chat, cwd: string | undefined): readonly TranscriptEntry[] {
   const startMs = requests.map((request) => asCount(request["timestamp"])).find((ms) => ms !== undefined);
   const entries: TranscriptEntry[] = [];
@@ -70,8 +70,8 @@ const isCopilots = (request: Fields): boolean => {
 };
 
 /**
- * One call per round. A result has the figures of the last successful call alone, so those of the others are unknown, and all of them if
- * the last one failed.
+ * One call per round. A result has the figures of the last successful call only. Those of the other calls are unknown;
+ * if the last call failed, all are.
  */
 function callsOf(request: Fields, id: string, timeMs: number): readonly EntryOf<"model_call">[] {
   const result = asObject(request["result"]);
@@ -137,12 +137,12 @@ const usageOf = (metadata: Fields | undefined, round: Fields | undefined): Token
     reasoning: asCount(asObject(round?.["thinking"])?.["tokens"]) || undefined,
   });
 
-/** Without a figure of input or output nothing was reported. */
+/** Without a figure for input or output, nothing was reported. */
 function countsOf(counts: { readonly [K in keyof TokenUsage]?: number | undefined }): TokenUsage | undefined {
   return counts.input || counts.output ? defined<TokenUsage>(counts as TokenUsage) : undefined;
 }
 
-/** `copilot/claude-sonnet-4.5`; `auto` is a choice, no model. */
+/** `copilot/claude-sonnet-4.5`; `auto` is a setting, not a model. */
 function modelOf(value: unknown): string | undefined {
   const name = asString(value)?.replace(/^copilot\//, "");
   return name === undefined || name === "auto" ? undefined : name;

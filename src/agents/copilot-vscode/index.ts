@@ -12,7 +12,7 @@ export default {
   title: "GitHub Copilot in VS Code (local agent)",
   docs: "https://code.visualstudio.com/docs/agents/reference/hooks-reference",
   emits: ["file.write", ...emitsOf(LIKE.events)],
-  // Of each turn the last call; the others are unknown
+  // Of each turn the last call only; the others are unknown
   tokens: "transcript",
   capabilities: {
     basis: "documented",

@@ -38,7 +38,7 @@ export interface LineState {
 /** Token sums that a line reports. Some versions restart them with each run of a session. */
 export interface RecordedSums {
   readonly startMs: number;
-  /** The sums in the line: of all runs, or only of the last one. */
+  /** The sums in the line: over all runs, or over the last run only. */
   readonly told: Sums;
   /** Usage of earlier runs, if counting restarted with this one. */
   readonly before: Sums;

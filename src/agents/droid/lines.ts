@@ -21,9 +21,9 @@ export interface LineState {
   first?: { readonly key?: string | undefined; readonly startMs: number; readonly endMs: number } | undefined;
   /** Ids of the models that answered. */
   models?: readonly string[] | undefined;
-  /** The last message of the origin, while a fork's copies are read. */
+  /** While a fork's copies are read: the last message that was copied. */
   copiedUntil?: string | undefined;
-  /** Only its copied lines were read so far. */
+  /** Only copied lines of the fork were read so far. */
   isForked?: true | undefined;
   /** Status in the last error that Droid showed. */
   httpStatus?: number | undefined;
@@ -56,7 +56,7 @@ export function readLine(line: JsonLine, file: FileContext, state: LineState, si
   const timeMs = asTimeMs(o["timestamp"]);
   state.timeMs = timeMs ?? state.timeMs;
   const context: LineContext = { o, file, state, sink };
-  if (timeMs !== undefined && state.start !== undefined) tellStart(context, state.start);
+  if (timeMs !== undefined && state.start !== undefined) putStart(context, state.start);
   if (kind === "session_start") sessionStart(context);
   else if (kind === "message") message(context);
   else if (kind === "agent_turn_outcome") turnOutcome(context);
@@ -103,7 +103,7 @@ function sessionStart({ o, state }: LineContext): void {
   };
 }
 
-function tellStart(context: LineContext, { cwd, callerId, callId }: Start): void {
+function putStart(context: LineContext, { cwd, callerId, callId }: Start): void {
   const { file, state, sink } = context;
   state.start = undefined;
   if (file.agentId === undefined) {
@@ -153,7 +153,9 @@ const HOOKS_OF_CALLS: ReadonlyMap<unknown, "start" | "end"> = new Map([
   ["PostToolUse", "end"],
 ] as const);
 
-/** When Droid ran the hooks of a call. Their payloads have no call id, so only this time tells two equal calls apart. */
+/**
+ * When Droid ran the hooks of a call. Their payloads have no call id, so only this time distinguishes two equal calls.
+ */
 function hookRun(context: LineContext, id: string, m: Fields): void {
   const at = HOOKS_OF_CALLS.get(m["hookEventName"]);
   const callId = asString(m["hookToolCallId"]);

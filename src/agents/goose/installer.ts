@@ -55,7 +55,7 @@ const TIMEOUT_S = 5;
 
 /**
  * Not registered: events that report a tool call under another name (BeforeReadFile, AfterFileEdit, Before- and
- * AfterShellExecution). PreToolUseResult alone reports a call that another plugin denied.
+ * AfterShellExecution). Only PreToolUseResult reports a call that another plugin denied.
  */
 const DRAINS = {
   SessionStart: "if-waiting",

@@ -2,7 +2,7 @@ import type { Figures, LedgerRow, MessageRow } from "./rows.ts";
 
 /** A model call of the ledger. */
 export interface LedgerCall {
-  /** The same however many rows a call has by now. */
+  /** Does not change when the call gets further rows. */
   readonly key: string;
   readonly row: LedgerRow;
   /** The answer, unless its message was removed. */
@@ -18,7 +18,7 @@ export function callsOf(ledger: readonly LedgerRow[], messages: readonly Message
   const answers = messages.filter(({ usage, isCopy, role }) => usage !== undefined && !isCopy && role === "assistant");
   const answerOf = new Map<LedgerRow, MessageRow>();
   const free = [...answers];
-  // From the end: of equal reports of one call the last one is its row
+  // From the end, because of equal reports of one call the last one is its row
   for (const row of [...ledger].reverse()) {
     if (row.isCompaction) continue;
     const at = free.findLastIndex(({ usage }) => usage !== undefined && isEqual(usage, row));
@@ -61,6 +61,6 @@ const isFurtherReport = (row: LedgerRow, next: LedgerRow): boolean =>
   next.output !== undefined &&
   next.output >= row.output;
 
-/** A compaction's answer stands in the conversation as a message of the user. */
+/** In the conversation, a compaction's answer is a message of the user. */
 const isSummary = (message: MessageRow): boolean =>
   message.role === "user" && !message.isVisible && !message.isCopy && responseIdOf(message) !== undefined;

@@ -5,7 +5,7 @@ import { asString } from "../shared/payload/json.ts";
 
 export const DATABASE = "sessions.db";
 
-/** Where XDG keeps data, where Windows does, and where a variable puts everything. */
+/** The data folder by XDG, on Windows, and where a variable moves it. */
 export function sessionFolders(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
   const data = asString(env["XDG_DATA_HOME"]);
   const moved = asString(env["GOOSE_PATH_ROOT"]);
@@ -16,7 +16,7 @@ export function sessionFolders(home: string, env: Readonly<Record<string, string
   ];
 }
 
-/** Relative paths of the databases' folder, below a root above it. */
+/** Where the databases' folder can be below a root that contains it. */
 export const LAYOUTS: readonly string[] = [
   "sessions",
   join("goose", "sessions"),

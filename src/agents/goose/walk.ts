@@ -163,7 +163,7 @@ const toolResult = (part: PartRow, callId: string, row: MessageRow, endMs: numbe
     spawnedAgentId: part.spawned,
   } as EntryOf<"tool_result">);
 
-/** Versions without a ledger have the usage in the messages alone. */
+/** Versions without a ledger have the usage in the messages only. */
 const recordedCalls = (messages: readonly MessageRow[]): readonly LedgerCall[] =>
   messages.flatMap((message) => {
     const { id, usage, createdMs, isCopy, role } = message;

@@ -78,7 +78,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
           transcript_path: isStart ? undefined : absolutePath(pathIn(p), intake),
           permission_mode: asCode(p["permissionMode"] ?? p["permission_mode"]),
           start_origin: type === "session.start" ? asCode(p["source"]) : undefined,
-          // A fork is loaded like a resumed session, and no hook tells them apart
+          // A fork is loaded like a resumed session, and no hook distinguishes them
           continues: type === "session.start" && CONTINUES.has(String(p["source"])) ? "same-session" : undefined,
           native_reason: type === "session.end" ? asCode(p["reason"]) : undefined,
           error_type:
@@ -107,7 +107,7 @@ export function toContent(payload: unknown, { events }: PayloadFacts): readonly 
   });
 }
 
-/** A result as the model reads it: a command's output is a list of bytes, and files are there in several forms. */
+/** A result as the model reads it: a command's output is a list of bytes, and files have several forms. */
 export function shownResult(result: unknown): unknown {
   const r = asObject(result);
   const file = asObject(r?.["FileContent"]);
@@ -167,7 +167,7 @@ const pathIn = (p: Fields): string | undefined => first(p, ["transcriptPath", "t
 
 function typeIn(type: Mapped, p: Fields, isHelpers: boolean): Mapped | undefined {
   switch (type) {
-    // Of a subagent, the prompt is its task, not the user's
+    // A subagent's prompt is its task, not a prompt of the user
     case "prompt.submit":
       return isHelpers ? undefined : type;
     case "session.start":

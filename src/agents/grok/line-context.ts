@@ -30,7 +30,7 @@ export interface Turn {
   readonly id: string;
   readonly startMs: number;
   readonly model?: string | undefined;
-  /** Set if a later line than the prompt's named it: key of the prompt's content. */
+  /** Key of the prompt's content, if a line after the prompt's named the turn's id. */
   readonly claims?: string | undefined;
   /** A record of its usage was reported. */
   readonly hasRecord?: true | undefined;

@@ -132,7 +132,7 @@ function startTurn(context: LineContext, id: string): void {
     const base = factBase({ ...context, timeMs: prompt.timeMs }, `prompt:${id}`, `prompt:${id}`);
     sink.prompt(base, { origin: isMachine ? "machine" : "human", length: prompt.length });
   }
-  // Grok asks the model at once; the user's own commands can end without a request
+  // Grok asks the model immediately; the user's own commands can end without a request
   if (isMachine) turnRecord(context);
 }
 
@@ -210,7 +210,7 @@ function subagent(context: LineContext): void {
     ...base,
     agentId: childId,
     ...(agentType !== undefined && { agentType }),
-    // With several candidates, the calls' results tell which one it was
+    // With several candidates, the calls' results show which one it was
     ...(parent !== undefined && other === undefined && { parentCallId: parent.callId }),
     ...(file.agentId !== undefined && { parentAgentId: file.agentId }),
   });

@@ -39,7 +39,7 @@ function rulesOf(file: TranscriptFile): LineRules<LineState> {
     state: (timeMs, stored) => ({ timeMs, ...stored }),
     read(line, state, sink) {
       const kind = readLine(line, context, state, sink);
-      if (state.isTold === undefined && file.agentId === undefined) tellSession(context, state, sink);
+      if (state.isTold === undefined && file.agentId === undefined) putSession(context, state, sink);
       return kind;
     },
     content: lineContent,
@@ -47,7 +47,7 @@ function rulesOf(file: TranscriptFile): LineRules<LineState> {
 }
 
 /** The session's folder and branch, which only its summary has. */
-function tellSession({ folder, sessionId, roots }: FileContext, state: LineState, sink: FactSink): void {
+function putSession({ folder, sessionId, roots }: FileContext, state: LineState, sink: FactSink): void {
   const summary = summaryIn(folder, roots);
   if (summary === undefined) return;
   state.isTold = true;

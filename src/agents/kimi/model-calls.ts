@@ -83,7 +83,7 @@ export function retried(context: LineContext): void {
 
 // --- internal ---
 
-/** `openai` stands for any server with that interface. */
+/** `openai` means any server with that interface. */
 const providerOf = (provider: string | undefined): string | undefined =>
   provider === undefined || provider.startsWith("openai")
     ? undefined

@@ -9,8 +9,9 @@ import {
   SettingsError,
 } from "../shared/settings/settings.ts";
 
-// OpenHands reads `{"hooks": {…}}` and, as it writes the file itself, the events alone. A name is `PreToolUse` or `pre_tool_use`; both
-// at once, or any other name, is an error, and then no hook runs. If there is a member `hooks`, all others are ignored.
+// OpenHands reads `{"hooks": {…}}`, and the events without `hooks` around them, which is how it writes the file itself.
+// A name is `PreToolUse` or `pre_tool_use`; both at once, or any other name, is an error, and then no hook runs. If
+// there is a member `hooks`, all others are ignored.
 
 /** Adds or replaces our registrations, in the form and with the names that the file has. */
 export function addHooks(text: string | undefined, wanted: readonly Registration[]): string {
@@ -70,7 +71,7 @@ function rootOf(text: string): Node | undefined {
 
 const bodyOf = (text: string): string => (text.startsWith("\uFEFF") ? text.slice(1) : text);
 
-/** True for a file with events alone. */
+/** True for a file with events at the top level. */
 function isBare(text: string): boolean {
   const root = rootOf(text);
   return root?.type === "object" && nodeAt(root, ["hooks"]) === undefined && propertiesOf(root).length > 0;
@@ -84,7 +85,7 @@ function namesIn(text: string): readonly string[] {
 
 const wrapped = (text: string): string => `${HEAD}${bodyOf(text)}${TAIL}`;
 
-/** Edits a file with events alone as if they were below `hooks`. */
+/** Edits a file with events at the top level as if they were below `hooks`. */
 function inBare(text: string, edit: (whole: string) => string | undefined): string | undefined {
   const edited = edit(wrapped(text));
   if (edited === undefined) return undefined;

@@ -24,7 +24,7 @@ export class LocalTimes {
   convert(all: readonly Written[]): readonly (number | undefined)[] {
     const shown = all.map((one) => (one.isImmediate ? shownOffset(one) : undefined));
     const immediate = all.filter(({ text, isImmediate }) => isImmediate && asUtc(text) !== undefined).length;
-    // By chance, the times of one of 450 copied files fit
+    // The times of one in 450 copied files fit by chance
     const areOriginals = shown.filter((offset) => offset !== undefined).length * 2 >= immediate && immediate > 0;
     if (areOriginals) this.offsetMs = shown.find((offset) => offset !== undefined) ?? this.offsetMs;
     return all.map(({ text }, i) => {
@@ -63,7 +63,7 @@ function shownOffset({ text, writtenMs }: Written): number | undefined {
   return isFitting ? offsetMs : undefined;
 }
 
-/** The time with the same hands on this machine's clock. */
+/** The time at which this machine's clock shows the same hour and minute. */
 function inThisZone(ms: number): number {
   const utc = new Date(ms);
   return new Date(

@@ -26,7 +26,7 @@ export const httpStatusIn = (detail: unknown): number | undefined =>
 
 const MAX_HEAD = 100;
 
-/** From litellm/exceptions.py, read 2026-11-26. `InternalServerError` stands for several statuses. */
+/** From litellm/exceptions.py, read 2026-11-26. `InternalServerError` means one of several statuses. */
 const STATUSES: ReadonlyMap<string, number> = new Map([
   ["AuthenticationError", 401],
   ["BadGatewayError", 502],

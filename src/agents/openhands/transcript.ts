@@ -25,7 +25,7 @@ export default { roots, locate, files, read } satisfies TranscriptReader;
 async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
   const folder = join(dirname(file.path), EVENTS_FOLDER);
   refuseOthers(file);
-  // First, so that each answer in it has its event
+  // Read first, so that each answer in it already has its event
   const recorded = readState(file.path, file.roots);
   const own = new EntrySink();
   const sink = options.sink ?? own;
@@ -58,7 +58,7 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
       records++;
       kinds.add(event["kind"]);
       if (isFirst) begin(file, one.timeMs ?? state.timeMs, recorded, sink);
-      // Content needs the facts of this event alone
+      // Content needs only the facts of this event
       const before = own.count;
       walk(one, event, state, { agentId: file.agentId, model: recorded?.model, sink: looksAtCalls ? own : sink });
       if (looksAtCalls) {

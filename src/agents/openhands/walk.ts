@@ -189,7 +189,7 @@ type Result = ReturnType<typeof outcomeIn> | { readonly status: "denied" | "unfi
  */
 function toolResult({ event, id, timeMs, state, agentId, sink }: Context, result: Result): void {
   const [actionId, givenId] = [asString(event["action_id"]), asString(event["tool_call_id"])];
-  // An error names the call by the provider's id alone
+  // An error names the call only by the provider's id
   const call =
     actionId !== undefined
       ? state.open.find((one) => one.id === actionId)

@@ -28,7 +28,7 @@ export function readLine(
   if (o === undefined) return undefined;
   const timeMs = asTimeMs(o["timestamp"]) ?? state.timeMs;
   const kind = o["type"];
-  // Entry ids have 32 bits; with the time they are unique over all sessions, and forks keep both
+  // Entry ids have 32 bits; with the time they are unique across sessions, and forks keep both
   const id = `${asString(o["id"]) ?? line.length}@${timeMs}`;
   const place: Place = { id, timeMs, state: { ...state, timeMs } };
   const message = asObject(o["message"]);

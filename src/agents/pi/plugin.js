@@ -81,7 +81,7 @@ const HANDLERS = {
     const session = sessionOf(state, ctx);
     const call = callOf(event);
     if (!SMALL_TOOLS.has(call.toolName)) state.open.set(call.toolCallId, call.toolName);
-    tellHelpers(state, session);
+    setHelperVariables(state, session);
     write(state, session, { type: "tool_execution_start", ...call });
   },
   tool_result(state, event, ctx) {
@@ -100,7 +100,7 @@ const HANDLERS = {
     const session = sessionOf(state, ctx);
     const call = callOf(event);
     state.open.delete(call.toolCallId);
-    tellHelpers(state, session);
+    setHelperVariables(state, session);
     const content = event.isError === true ? [{ type: "text", text: endOf(event.result?.content) }] : undefined;
     write(state, session, {
       type: "tool_execution_end",
@@ -173,8 +173,11 @@ function startHelper(state, session, answer) {
   write(state, session, start, { call_id: textOf(state.shared.call) });
 }
 
-/** Tells processes that a tool starts whose helpers they are. The call is only told if there is no other. */
-function tellHelpers({ open }, { id }) {
+/**
+ * Names the session and the call in the environment of processes that a tool starts: they may be helpers. The call is
+ * only named if no other one is open.
+ */
+function setHelperVariables({ open }, { id }) {
   if (id === undefined) return;
   process.env[PARENT_VARIABLE] = id;
   const [call, ...others] = open.keys();

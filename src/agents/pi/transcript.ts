@@ -73,7 +73,7 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
 
 // --- internal ---
 
-/** Relative paths of the sessions' folder, below a root above it. */
+/** Where the sessions' folder can be below a root that contains it. */
 const LAYOUTS = ["sessions", join("agent", "sessions"), join(".pi", "agent", "sessions")];
 
 /** Kinds of lines in `session-format.md`, used or not. */

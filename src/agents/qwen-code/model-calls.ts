@@ -54,7 +54,7 @@ export function modelError(context: LineContext, event: Fields): void {
 const MAX_ANSWERS = 32;
 const ANTHROPIC = "anthropic";
 
-/** By the kind of authentication. `openai` stands for any server with that interface. */
+/** By the kind of authentication. `openai` means any server with that interface. */
 const PROVIDERS: ReadonlyMap<string, string> = new Map([
   [ANTHROPIC, "anthropic"],
   ["gemini", "gcp.gemini"],

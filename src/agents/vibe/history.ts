@@ -52,7 +52,7 @@ interface ShownTurn {
   readonly id: string;
   readonly prompt: string | undefined;
   readonly startMs: number;
-  /** Time of the answer, if the last thing in the turn is one. */
+  /** Time of the answer, if the turn ends with one. */
   endMs?: number | undefined;
   /** Tools that ran, in order. */
   readonly tools: ShownTool[];

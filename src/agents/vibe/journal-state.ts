@@ -92,5 +92,5 @@ export const fieldsIn = (fields: Fields | undefined, name: string): Fields => as
 
 // --- internal ---
 
-/** More calls than an answer has. */
+/** More than the calls of one answer. */
 const MAX_MEMBERS = 500;

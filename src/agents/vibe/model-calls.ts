@@ -13,7 +13,7 @@ export function asked(line: JournalLine, request: Fields): void {
 }
 
 /**
- * An answer. It stands in the result of the request, which has no time, and again in the next step's input.
+ * An answer. It is in the result of the request, which has no time, and again in the next step's input.
  *
  * @param isTimed whether the line is that input
  */

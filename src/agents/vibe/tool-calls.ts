@@ -13,7 +13,7 @@ import {
 } from "./journal-state.ts";
 import { calledTool, isDenial, isKilled, mcpServerOf, SHELL_TOOL, SPAWN_TOOL } from "./names.ts";
 
-/** A tool starts to run. The calls of a program that `run_typescript` runs stand in no answer. */
+/** A tool starts to run. The calls of a program that `run_typescript` runs are in no answer. */
 export function toolAction(line: JournalLine, request: Fields): void {
   const { state, sink } = line;
   const [actionId, given] = [asString(request["action_id"]), asString(request["call_id"])];

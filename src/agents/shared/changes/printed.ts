@@ -217,7 +217,10 @@ const URLS: readonly (readonly [RegExp, ChangeFact["changeKind"]])[] = [
   [new RegExp(String.raw`^(${REPOSITORY}\/(?:-\/)?issues\/(\d{1,9}))(?!\d)`), "issue"],
 ];
 
-/** What the programs of a list show of pull requests and issues: each must be alone in its kind in the output. */
+/**
+ * What the programs of a list show of pull requests and issues. An address counts only if no other one of its kind is
+ * in the output.
+ */
 function changesIn(
   { programs, isCertain, isElsewhere, printsNothing }: ListedPrograms,
   output: string,
@@ -279,8 +282,8 @@ const ONE: ReadonlySet<string> = new Set(
 );
 
 /**
- * Addresses of changes: on a line of their own, as programs print them, after `url:`, or as a value in JSON. Texts of pull requests
- * contain the addresses of others.
+ * Addresses of changes: on a separate line, as programs print them, after `url:`, or as a value in JSON. Elsewhere,
+ * texts of pull requests mention other changes.
  */
 function addressesIn(output: string, isCreated: boolean) {
   const alone = [...output.matchAll(/^(?:url:|remote:)?\s*(https?:\/\/\S+?)\s*$/gm)].flatMap(

@@ -6,7 +6,7 @@ export interface ShellCommand {
   readonly next: "&&" | "||" | ";" | "|" | "&" | "";
 }
 
-/** Stands for what only the shell knows: the result of a substitution or a variable. */
+/** Replaces what only the shell knows: the result of a substitution or a variable. */
 export const COMPUTED = "\0";
 
 /**
@@ -186,7 +186,7 @@ class Scanner {
     }
   }
 
-  /** After a `` ` `` or `$`: skips what the shell computes. A `$` alone is a character. */
+  /** After a `` ` `` or `$`: skips what the shell computes. A single `$` is a character. */
   #substitution(char: string): boolean {
     if (char === "`") {
       const end = this.#text.indexOf("`", this.#at);

@@ -332,8 +332,9 @@ function forget(state, sessionID) {
 }
 
 /**
- * `session.status` with `idle` replaces `session.idle`, which is deprecated. Versions that send both send the status first: it is
- * written as `session.idle` at once, because the process can end, and the following `session.idle` is not written again.
+ * `session.status` with `idle` replaces `session.idle`, which is deprecated. Versions that send both send the status
+ * first: it is written as `session.idle` immediately, because the process can end, and the following `session.idle` is
+ * not written again.
  */
 function idleByStatus(state, sessionID, id) {
   if (state.idle.has(sessionID)) return;

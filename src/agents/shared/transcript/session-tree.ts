@@ -33,7 +33,10 @@ export interface SessionTree<T extends TreeSession> {
   parentOf(db: View, session: T): T | undefined;
   /** The session above all others. */
   rootOf(db: View, session: T): T;
-  /** A session and its subagents; a subagent's session alone, because its parent's parts contain it. Empty if there is none. */
+  /**
+   * A session and its subagents; for a subagent's session only itself, because its parent's parts contain the rest.
+   * Empty if there is none.
+   */
   sessionAndBelow(db: View, id: string): readonly T[];
 }
 

@@ -33,7 +33,7 @@ export const isCut = (text: string): boolean => text.endsWith(CUT);
 export function makeShortener(capacity: number): Shortener | undefined {
   const code = compiled();
   if (code === undefined) return undefined;
-  // A cut string is longer than its mark, so the copies need no more room than the bytes
+  // A string that is cut is longer than what replaces it, so the copies need no more room than the bytes
   const copiesAt = aligned(capacity + OVERRUN_BYTES);
   const tableAt = aligned(copiesAt + capacity + OVERRUN_BYTES);
   const pages = Math.ceil((tableAt + MAX_LINES * 4 * NUMBERS) / PAGE_BYTES);

@@ -117,7 +117,10 @@ function prepareSafely(raw: Libsql.Database, sql: string): SafeStatement {
   };
 }
 
-/** Closing alone keeps the snapshot open until garbage collection, and the agent could not shorten its -wal. */
+/**
+ * Ends the transaction first: otherwise the snapshot stays open until garbage collection, and the agent cannot shorten
+ * its -wal.
+ */
 function closeFully(raw: Libsql.Database): void {
   try {
     if (raw.inTransaction) raw.exec("ROLLBACK");
