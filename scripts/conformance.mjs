@@ -83,7 +83,7 @@ function collect(kinds, source, { event, stdin, stdin_raw }) {
   if (known.length >= MAX_OF_A_KIND) return;
   kinds.set(kind, known);
   const level = found.some(({ type }) => type === "session.end") ? 1 : 2;
-  known.push({ name: event, level, source, event, input, expected: found.map((one) => toldIn(one, input)) });
+  known.push({ name: event, level, source, event, input, expected: found.map((one) => determinedBy(one, input)) });
 }
 
 function isAssigned({ extensions, session_id }) {
@@ -91,13 +91,13 @@ function isAssigned({ extensions, session_id }) {
 }
 
 /** The members that the payload itself determines, word for word: another converter has other ids and may choose other names. */
-function toldIn({ source, type, session_id, data = {}, extensions }, input) {
+function determinedBy({ source, type, session_id, data = {}, extensions }, input) {
   const text = JSON.stringify(input);
-  const isTold = ([name, value]) =>
+  const isDetermined = ([name, value]) =>
     typeof value === "string" &&
     (name === "status" ? extensions?.status_origin !== "assumed" : name !== "reason" && text.includes(`"${value}"`));
-  const told = Object.fromEntries(Object.entries(data).filter(isTold));
-  return { source, type, session_id, ...(Object.keys(told).length > 0 && { data: told }) };
+  const determined = Object.fromEntries(Object.entries(data).filter(isDetermined));
+  return { source, type, session_id, ...(Object.keys(determined).length > 0 && { data: determined }) };
 }
 
 function parsed(text) {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
 import type { Agent } from "../../src/model/agent.ts";
-import { booksOfAll } from "../faults/load.ts";
+import { contentsOf } from "../faults/load.ts";
 import { clockAt } from "../support/clock.ts";
 import { CASES, type RecordedCall, Replay } from "../support/replay.ts";
 import { firstOf, firstRecordings } from "../support/whole.ts";
@@ -88,7 +88,7 @@ function isToolEnd(agent: Agent, { stdin, event, env }: RecordedCall): boolean {
 type Totals = readonly (readonly [string, { readonly tools: readonly string[] }])[];
 
 function takeTotals(from: Replay): Totals {
-  const totals = [...booksOfAll(from.places.storePath)] as Totals;
+  const totals = [...contentsOf(from.places.storePath)] as Totals;
   from.remove();
   return totals;
 }

@@ -120,7 +120,7 @@ describe.each(CASES_OF)("$source $name: without one figure in $within", ({ sourc
     expect(zeros(removed.spans)).toBeLessThanOrEqual(zeros(whole.spans));
     expect(removed.root["openhook.session.input_tokens"]).toBe(removed.sums.input);
     expect(removed.root["openhook.session.output_tokens"]).toBe(removed.sums.output);
-    expect(removed.books.counters).toEqual(removed.books.rows);
+    expect(removed.totals.counters).toEqual(removed.totals.rows);
     if (removed.packed !== undefined) expect(removed.packed).toEqual({ ...removed.sums, ...unshared(removed) });
   });
 });
@@ -246,7 +246,7 @@ async function readStore(replay: Replay, past: Replay | undefined) {
       sums: settledSums(db, Number(rows[0]?.["session"])),
       spans,
       root,
-      books: countersAndRows(replay.places.storePath),
+      totals: countersAndRows(replay.places.storePath),
       packed: past === undefined ? undefined : packedSums(past),
     };
   } finally {

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from "vitest";
 import { startReceiver } from "../receiver/receiver.ts";
 import { ensureBuilt, Machine, until } from "../support/program.ts";
 import { countersAndRows } from "../support/summary.ts";
-import { booksOfAll, Drains, eventsIn, installHook, lanesOf, play, putAll } from "./load.ts";
+import { contentsOf, Drains, eventsIn, installHook, lanesOf, play, putAll } from "./load.ts";
 
 beforeAll(ensureBuilt, 120_000);
 
@@ -26,7 +26,7 @@ test("400 hook calls of 16 agents at once while drains run: every event arrives 
     putAll(quiet, lanes);
     await quiet.drain(["--end-idle"]);
     expect(eventsIn(machine.places.storePath)).toEqual(eventsIn(quiet.places.storePath));
-    expect(booksOfAll(machine.places.storePath)).toEqual(booksOfAll(quiet.places.storePath));
+    expect(contentsOf(machine.places.storePath)).toEqual(contentsOf(quiet.places.storePath));
     const totals = countersAndRows(machine.places.storePath);
     expect(totals.counters).toEqual(totals.rows);
     expect(totals.counters).toEqual(countersAndRows(quiet.places.storePath).counters);

@@ -135,7 +135,7 @@ export class Drains {
 }
 
 /** What a store contains of all sessions, without times: the same for every order and pace. */
-export function booksOfAll(storePath: string): ReadonlyMap<string, unknown> {
+export function contentsOf(storePath: string): ReadonlyMap<string, unknown> {
   const sessions =
     readStore(storePath, (db) =>
       db

@@ -48,7 +48,7 @@ const imported = async (): Promise<void> => {
 };
 
 /** What an agent with our hook reports about a finished session. */
-async function toldByHooks(id: string, timeMs: number): Promise<void> {
+async function reportByHooks(id: string, timeMs: number): Promise<void> {
   const stdin = { session_id: id, transcript_path: claudePath(at, id), cwd: "/home/dev/acme-shop", reason: "other" };
   at.put({
     received_at: new Date(timeMs).toISOString(),
@@ -57,8 +57,8 @@ async function toldByHooks(id: string, timeMs: number): Promise<void> {
   });
   await at.drain();
 }
-const hooksA = (): Promise<void> => toldByHooks(A, STARTED_MS + 3_600_000);
-const hooksB = (): Promise<void> => toldByHooks(B, STARTED_MS + DAY_MS + 3_600_000);
+const hooksA = (): Promise<void> => reportByHooks(A, STARTED_MS + 3_600_000);
+const hooksB = (): Promise<void> => reportByHooks(B, STARTED_MS + DAY_MS + 3_600_000);
 
 describe("unchanged imports are read again on request, or if another version read them", () => {
   const owned = (): number =>
@@ -221,7 +221,7 @@ describe("content that one session copied from another counts once", () => {
       writeLines(claudePath(at, B), forkB);
       await hooksB();
       writeLines(claudePath(at, C), [...fork(forkB, B, C), ...third.lines]);
-      await toldByHooks(C, STARTED_MS + 3 * DAY_MS);
+      await reportByHooks(C, STARTED_MS + 3 * DAY_MS);
       expect(stored()).toEqual(ALL);
     });
 

@@ -33,7 +33,7 @@ function pick(db: Database, sort: string, amount: number): void {
   ];
   countFacts(db, [{ key: `fact-${facts++}`, increments }], SHAPES, NOW_MS);
 }
-const tellAll = (db: Database): void => markSent(db, pendingStreams(db, SHAPES, "cumulative", NOW_MS + 1));
+const deliverAll = (db: Database): void => markSent(db, pendingStreams(db, SHAPES, "cumulative", NOW_MS + 1));
 function sums(db: Database): Readonly<Record<string, number>> {
   const sum = (name: string): number =>
     counterValues(db)
@@ -57,7 +57,7 @@ test("a machine with a new id loses nothing of a metric that has no room for mor
   const change = () => db.transaction(() => changeInstance(db, place, SHAPES, NOW_MS + 2));
   change();
   expect(sums(db)).toEqual(before);
-  tellAll(db);
+  deliverAll(db);
   pick(db, "sort-7", 2);
   pick(db, "sort-no-room", 3);
   change();
@@ -67,7 +67,7 @@ test("a machine with a new id loses nothing of a metric that has no room for mor
 test("what was counted too often is owed by the merged stream", () => {
   const db = stores.open();
   pick(db, "apple", 5);
-  tellAll(db);
+  deliverAll(db);
   pick(db, "apple", -2);
   db.transaction(() => mergeStreams(db, SHAPES, NOW_MS + 2, () => ({ sort: "fruit" })));
   pick(db, "fruit", 3);
@@ -84,7 +84,7 @@ test("whichever names become equal, in any order: all unsent amounts are kept", 
       (steps, after, names) => {
         const db = stores.open(`${stores.folder()}/fold-${facts++}.db`);
         for (const { sort, amount } of steps) pick(db, sort, amount);
-        tellAll(db);
+        deliverAll(db);
         for (const { sort, amount } of after) pick(db, sort, amount);
         const change = (attributes: Attributes): Attributes => {
           const name = names[String(attributes["sort"])];

@@ -13,21 +13,21 @@ const SHAPES: Readonly<Record<string, () => readonly Json[]>> = {
   "2.0.14 to 2.1.61: only the last block has a stop reason": () =>
     conversation({
       usageOf: (n, isLast) => ({ input_tokens: 11 + n, output_tokens: isLast ? 101 + n : 1 }),
-      isTold: "at the end",
+      stopReason: "last block",
     }),
   "2.0.37, 2.1.120: each block has it": () => conversation({}),
-  "2.1.175: results stand between the blocks": () => conversation({ isInterleaved: true }),
+  "2.1.175: results are between the blocks": () => conversation({ isInterleaved: true }),
   "2.1.275: blocks are counted, too": () => conversation({ isInterleaved: true, isCounted: true }),
   "2.1.275, a server that counts no tokens": () =>
     conversation({ isInterleaved: true, isCounted: true, usageOf: () => ({ input_tokens: 0, output_tokens: 0 }) }),
   "2.1.300: each block refers to its request": () =>
     conversation({ isInterleaved: true, isCounted: true, refers: "requestRef" }),
-  "a server that gives ids to requests alone": () => conversation({ refers: "requestId" }),
+  "a server that gives only requests an id": () => conversation({ refers: "requestId" }),
 };
 
 interface Shape {
   readonly usageOf?: (answer: number, isLast: boolean) => Json;
-  readonly isTold?: "at the end";
+  readonly stopReason?: "last block";
   readonly isInterleaved?: boolean;
   readonly isCounted?: boolean;
   readonly refers?: "requestRef" | "requestId";
@@ -61,7 +61,7 @@ function conversation(shape: Shape): readonly Json[] {
     for (const [place, block] of blocks.entries()) {
       const isLast = place === blocks.length - 1;
       const usage = (shape.usageOf ?? ((n) => ({ input_tokens: 11 + n, output_tokens: 101 + n })))(answer, isLast);
-      const ends = shape.isTold === undefined || isLast;
+      const ends = shape.stopReason === undefined || isLast;
       const message = {
         model: "claude-sonnet-4-5",
         content: [block],

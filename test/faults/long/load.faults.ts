@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startReceiver } from "../../receiver/receiver.ts";
 import { ensureBuilt, Machine } from "../../support/program.ts";
 import { countersAndRows } from "../../support/summary.ts";
-import { booksOfAll, CAT, Drains, eventsIn, installHook, lanesOf, play, putAll, share } from "../load.ts";
+import { CAT, contentsOf, Drains, eventsIn, installHook, lanesOf, play, putAll, share } from "../load.ts";
 import { record } from "../record.ts";
 
 const CALLS = 10_000;
@@ -45,7 +45,7 @@ test(`${CALLS} hook calls from ${LANES} agents at once, drains without a pause`,
     const [got, wanted] = [eventsIn(busy.places.storePath), eventsIn(quiet.places.storePath)];
     const lost = wanted.filter((line) => !got.includes(line)).length;
     expect(got).toEqual(wanted);
-    const [found, undisturbed] = [booksOfAll(busy.places.storePath), booksOfAll(quiet.places.storePath)];
+    const [found, undisturbed] = [contentsOf(busy.places.storePath), contentsOf(quiet.places.storePath)];
     expect(found.size).toBe(undisturbed.size);
     for (const [session, totals] of undisturbed) expect(found.get(session), session).toEqual(totals);
     const totals = countersAndRows(busy.places.storePath);
