@@ -10,7 +10,7 @@ const read = (name: string): string => readFileSync(join(FOLDER, name), "utf8");
 const load = (name: string) => parse(read(name), { merge: true });
 const FILES = readdirSync(FOLDER, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".yaml"));
 
-test.each(FILES)("%s is YAML, without a key that stands twice", (name) => {
+test.each(FILES)("%s is valid YAML without duplicate keys", (name) => {
   for (const document of parseAllDocuments(read(name), { merge: true })) expect(document.errors).toEqual([]);
 });
 
@@ -38,7 +38,7 @@ test("the local stack has the Prometheus that the tests run", () => {
   expect(load("compose.yaml").services.prometheus.image).toBe(`prom/prometheus:v3.${Number(minor)}.${patch}`);
 });
 
-test("the local stack's Tempo keeps a session whole and answers for all that it keeps", () => {
+test("the local stack's Tempo keeps whole sessions, and queries reach everything that it keeps", () => {
   const { distributor, query_frontend, overrides } = load("compose/tempo.yaml");
   expect(distributor.max_attribute_bytes).toBe(0);
   expect(overrides.defaults.global.max_bytes_per_trace).toBe(0);
@@ -49,7 +49,7 @@ test("the local stack's Tempo keeps a session whole and answers for all that it 
   }
 });
 
-test("every way to Prometheus makes the labels that dashboards and alerts choose by", () => {
+test("every output to Prometheus has the labels by which dashboards and alerts filter", () => {
   const { processors } = load("outputs/prometheus-scrape.yaml");
   expect(JSON.stringify(processors)).toContain("deployment.environment.name");
   expect(load("outputs/prometheus-otlp.yaml").processors).toEqual(processors);
@@ -63,7 +63,7 @@ test("every way to Prometheus makes the labels that dashboards and alerts choose
 });
 
 describe("who can reach it", () => {
-  test("the agent and its own figures: this machine alone", () => {
+  test("an agent's Collector and its own metrics: this machine only", () => {
     const { receivers, extensions, service } = load("agent.yaml");
     const { grpc, http } = receivers.otlp.protocols;
     const [reader] = service.telemetry.metrics.readers;
@@ -87,14 +87,14 @@ describe("who can reach it", () => {
     }
   });
 
-  test("no file holds a token", () => {
+  test("no file contains a token", () => {
     for (const name of FILES) expect(read(name), name).not.toMatch(/^\s*(token|password|api_key):\s*[^$\s]/m);
   });
 });
 
 describe("order and queues", () => {
   test.each(["agent.yaml", "gateway.yaml", "gateway-scaled/tier-2.yaml", "compose/collector.yaml"])(
-    "%s: memory is looked at first, and nothing is batched before it is on disk",
+    "%s: memory is limited first, and nothing is batched before it is on disk",
     (name) => {
       for (const { processors } of Object.values<{ processors: readonly string[] }>(load(name).service.pipelines)) {
         expect(processors[0]).toBe("memory_limiter");
@@ -115,11 +115,11 @@ describe("order and queues", () => {
     }
   });
 
-  test("counters have one writer at a time, so that they come in order", () => {
+  test("counters have one writer at a time, so that they arrive in order", () => {
     expect(load("agent.yaml").exporters["otlp_http/gateway"].sending_queue.num_consumers).toBe(1);
     const queue = load("outputs/prometheus-otlp.yaml").exporters["otlp_http/prometheus"].sending_queue;
     expect(queue.num_consumers).toBe(1);
-    // What Prometheus refuses for one machine's point is dropped, so no other machine's may be in it
+    // Prometheus refuses a whole request for one bad point, so a request must contain one machine's points only
     expect(queue.batch).toBeUndefined();
     const { exporters } = load("gateway-scaled/tier-1.yaml");
     expect(exporters["load_balancing/metrics"]).toMatchObject({
@@ -140,7 +140,7 @@ describe("the local stack", () => {
   }>(services);
 
   test.each(all)(
-    "%s: a version, ports on loopback alone, files that are there",
+    "%s: a fixed version, ports on loopback only, mounts of existing files",
     (_, { image, ports = [], volumes: mounts = [] }) => {
       expect(image).toMatch(/:v?\d+\.\d+\.\d+$/);
       for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:\$\{OPENHOOK_STACK_[A-Z]+_PORT:-\d+\}:\d+$/);
@@ -155,7 +155,7 @@ describe("the local stack", () => {
     },
   );
 
-  test("every data is in a named volume, and everything is asked whether it is well", () => {
+  test("all data is in named volumes, and every service has a health check", () => {
     for (const name of ["collector", "jaeger", "tempo", "prometheus", "grafana"]) {
       expect(
         services[name].volumes.some((mount: string) => mount.startsWith(`${name}:`)),
@@ -167,7 +167,7 @@ describe("the local stack", () => {
       expect(tests).toContain(place);
   });
 
-  test("data sources have the uids that the dashboards have, and every dashboard finds its own", () => {
+  test("data sources have the uids that the dashboards use", () => {
     const { datasources } = load("compose/grafana/datasources/openhook.yaml");
     const uids = new Map<string, string>(
       datasources.map(({ uid, type }: { uid: string; type: string }) => [uid, type]),
@@ -186,7 +186,7 @@ describe("the local stack", () => {
     expect(existsSync(join(FOLDER, "../dashboards", home.slice(path.length)))).toBe(true);
   });
 
-  test("Prometheus scrapes what the Collector shows, under the machines' own names", () => {
+  test("Prometheus scrapes the Collector, and keeps the machines' own labels", () => {
     const [machines] = load("compose/prometheus.yaml").scrape_configs;
     expect(machines).toMatchObject({ honor_labels: true, static_configs: [{ targets: ["collector:9464"] }] });
     expect(load("compose/collector.yaml").exporters.prometheus.endpoint).toBe("0.0.0.0:9464");

@@ -24,17 +24,17 @@ const shipped = (name: string): string =>
 describe("what is generated", () => {
   const advice = "run node scripts/collector-redaction.mjs";
 
-  test("redaction.yaml is fresh", () => {
+  test("redaction.yaml is up to date", () => {
     expect(shipped("redaction.yaml") === redactionYaml(), advice).toBe(true);
   });
 
-  test("the Helm chart's configurations are fresh", () => {
+  test("the Helm chart's configurations are up to date", () => {
     for (const [name, text] of helmConfigs(shipped)) {
       expect(shipped(`kubernetes/config/${name}`) === text, `${name}: ${advice}`).toBe(true);
     }
   });
 
-  test("redaction.yaml with its comments says what the processors are", () => {
+  test("redaction.yaml has the generated processors beside its comments", () => {
     expect(parse(redactionYaml())).toEqual({ processors: redactionProcessors() });
   });
 
@@ -46,25 +46,25 @@ describe("what is generated", () => {
 describe("the gateway's list of names", () => {
   const keys = new Set(allowedKeys());
 
-  test("has token counts, and every name of ours but content", () => {
+  test("has token counts, and every attribute of ours except content", () => {
     expect([...keys]).toEqual(
       expect.arrayContaining([semconv.GEN_AI_USAGE_INPUT_TOKENS, semconv.OPENHOOK_TOKEN_TYPE, "service.instance.id"]),
     );
     for (const name of CONTENT_ATTRIBUTES) expect(keys.has(name), name).toBe(false);
-    // The user who wants to be known is
+    // A user who chose to be identified stays identified
     for (const name of ["user.hash", "user.email", "user.name"]) expect(keys.has(name), name).toBe(true);
   });
 
-  test("has no pattern that would mask them by their names", () => {
+  test("has no pattern that would mask these by name", () => {
     for (const settings of Object.values(redactionProcessors()))
       expect(settings).not.toHaveProperty("blocked_key_patterns");
   });
 });
 
-describe("values that are not looked at any further", () => {
+describe("values that are not searched for secrets", () => {
   const rules = [...SECRET_RULES, EMAIL_RULE, ...HOME_RULES].map((rule) => RE2JS.compile(re2(rule)));
 
-  test.each(HARMLESS_VALUES)("hold nothing that a rule finds: %s", (form) => {
+  test.each(HARMLESS_VALUES)("contain nothing that a rule finds: %s", (form) => {
     fc.assert(
       fc.property(fc.stringMatching(new RegExp(form)), (value) => {
         expect(rules.filter((rule) => rule.matcher(value).find())).toEqual([]);

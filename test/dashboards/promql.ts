@@ -1,15 +1,15 @@
 import { parser } from "@prometheus-io/lezer-promql";
 
-/** What a PromQL expression speaks of. */
+/** The names in a PromQL expression. */
 export interface Parsed {
-  /** Where the grammar did not understand it; empty where it did. */
+  /** Syntax errors; empty for a valid expression. */
   readonly errors: readonly string[];
   readonly metrics: readonly string[];
-  /** Of matchers and of groupings. */
+  /** Labels in matchers and groupings. */
   readonly labels: readonly string[];
 }
 
-/** Reads an expression by Prometheus' own grammar. */
+/** Parses an expression with Prometheus' own grammar. */
 export function parsed(expr: string): Parsed {
   const errors: string[] = [];
   const metrics: string[] = [];

@@ -2,7 +2,7 @@ import type { Dashboard, Panel } from "@grafana/grafana-foundation-sdk/dashboard
 import { dashboards } from "../../dashboards/src/index.ts";
 import { SERIES } from "../../dashboards/src/promql.ts";
 
-/** One query of one panel, as it stands in the file. */
+/** One query of one panel, as in the file. */
 export interface PanelQuery {
   readonly dashboard: string;
   readonly panel: Panel;
@@ -12,7 +12,7 @@ export interface PanelQuery {
   readonly instant: boolean;
 }
 
-/** All dashboards by their file's name, with the panels that show something; those of collapsed rows as well. */
+/** The panels of each dashboard, by its file's name. Those of collapsed rows are included, rows themselves are not. */
 export const panelsByDashboard = (): ReadonlyMap<string, readonly Panel[]> =>
   new Map(Object.entries(dashboards()).map(([name, dashboard]) => [name, panelsOf(dashboard)]));
 
@@ -21,7 +21,7 @@ export const allQueries = (): readonly PanelQuery[] =>
     panels.flatMap((panel) => (panel.targets ?? []).map((target) => queryOf(dashboard, panel, target))),
   );
 
-/** Values for the variables of dashboards, as Grafana would put them in. */
+/** Values for the dashboards' variables, as Grafana would insert them. */
 export interface Chosen {
   readonly series?: "_" | ":";
   readonly agent?: string;
@@ -35,7 +35,7 @@ export interface Chosen {
   readonly interval?: string;
 }
 
-/** A query with its variables put in: everything, unless something is chosen. */
+/** A query with values for its variables: "All", unless one is chosen. */
 export const interpolated = (text: string, chosen: Chosen = {}): string =>
   text
     .replaceAll(SERIES, chosen.series ?? "_")
@@ -46,13 +46,13 @@ export const interpolated = (text: string, chosen: Chosen = {}): string =>
       chosen[name] === undefined ? ".*" : escaped(chosen[name]),
     );
 
-/** Names of variables in a text, in any of Grafana's spellings; its own (`__…`) left out. */
+/** Names of variables in a text, in any of Grafana's spellings, without its built-in ones (`__…`). */
 export const variablesIn = (text: string): readonly string[] =>
   [...text.matchAll(/\$\{?([A-Za-z_][A-Za-z0-9_]*)/g)].flatMap(([, name = ""]) =>
     name.startsWith("__") ? [] : [name],
   );
 
-/** The dashboard's file as it is loaded: without what the builders keep for themselves. */
+/** The dashboard as Grafana loads it, without the builders' internal members. */
 export const asLoaded = (dashboard: Dashboard): Dashboard => JSON.parse(JSON.stringify(dashboard)) as Dashboard;
 
 // --- internal ---
@@ -72,5 +72,5 @@ function queryOf(dashboard: string, panel: Panel, target: unknown): PanelQuery {
   return { dashboard, panel, refId: String(words["refId"]), language, text: String(text), instant };
 }
 
-/** A single value of a list that allows several stands as a regular expression in a PromQL string. */
+/** Grafana escapes a value of a multi-value variable as a regular expression in a PromQL string. */
 const escaped = (value: string): string => value.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\\\$&");

@@ -6,7 +6,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/** PromQL, now or at a time. @throws with Prometheus' own words when it does not take the query */
+/** Runs a PromQL query, for now or for a time. @throws with Prometheus' message if it refuses the query */
 export async function query(url: string, expr: string, timeMs?: number): Promise<readonly Sample[]> {
   const form = new URLSearchParams({ query: expr, ...(timeMs !== undefined && { time: String(timeMs / 1_000) }) });
   const answer: PrometheusAnswer = await json(`${url}/api/v1/query`, { method: "POST", body: form });
@@ -14,11 +14,11 @@ export async function query(url: string, expr: string, timeMs?: number): Promise
   return (answer.data?.result ?? []).map(({ metric, value }) => ({ labels: metric, value: Number(value[1]) }));
 }
 
-/** The sum over everything that a query finds; 0 where it finds nothing. */
+/** The sum over all samples of a query; 0 if there are none. */
 export const sum = async (url: string, expr: string): Promise<number> =>
   (await query(url, expr)).reduce((total, { value }) => total + value, 0);
 
-/** A span as Jaeger has it, in the words of our own records. */
+/** A span from Jaeger, with the field names of our own records. */
 export interface JaegerSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -30,7 +30,10 @@ export interface JaegerSpan {
   readonly attributes: Readonly<Record<string, AttributeValue>>;
 }
 
-/** All spans of a trace, as often as Jaeger shows them; none where it does not know the trace. `<id>?raw=true`: as it has them. */
+/**
+ * All spans of a trace as Jaeger shows them, duplicates included; empty for an unknown trace. `<id>?raw=true`: as it
+ * stores them.
+ */
 export async function jaegerTrace(url: string, traceId: string): Promise<readonly JaegerSpan[]> {
   const answer: JaegerAnswer = await json(`${url}/api/traces/${traceId}`, {}, [404]);
   return (answer.data ?? []).flatMap(({ spans, processes }) =>
@@ -87,7 +90,7 @@ interface JaegerAnswer {
 async function json<T>(url: string, init: RequestInit = {}, alsoTaken: readonly number[] = []): Promise<T> {
   const response = await fetch(url, { ...init, signal: AbortSignal.timeout(30_000) });
   const text = await response.text();
-  // What Prometheus does not understand is 400 or 422 with its reason as JSON
+  // Prometheus refuses an invalid query with 400 or 422 and the reason as JSON
   if (!response.ok && !alsoTaken.includes(response.status) && !text.startsWith("{")) {
     throw new Error(`${url} answered ${response.status}: ${text.slice(0, 500)}`);
   }

@@ -12,14 +12,14 @@ import {
   startPrometheus,
 } from "./servers.ts";
 
-/** What `startChain` needs; Prometheus by whichever way there is one. */
+/** What `startChain` needs; at least one of the two Prometheus programs. */
 export type Links = Pick<Programs, "prometheus" | "oldPrometheus"> & {
   readonly [name in "collector" | "jaeger"]: NonNullable<Programs[name]>;
 };
 
 /**
- * The whole way as it is shipped: an agent's Collector on loopback, TLS and a token to the gateway, redaction, queues on
- * disk, Jaeger, Prometheus by scrape and by OTLP.
+ * The whole path with the shipped configurations: an agent's Collector on loopback, TLS and a token to the gateway,
+ * redaction, queues on disk, Jaeger, and Prometheus by scrape and by OTLP.
  */
 export interface Chain {
   /** For openhook-otel on the machines: OTLP over HTTP, and over gRPC. */
@@ -28,9 +28,9 @@ export interface Chain {
   readonly agent: Collector;
   readonly gateway: Gateway;
   readonly jaeger: Jaeger;
-  /** Scrapes the gateway; Debian's 2.x where there is one. */
+  /** Scrapes the gateway; Debian's 2.x if it is installed. */
   readonly scraping: Prometheus | undefined;
-  /** Is sent OTLP; 3.x alone. */
+  /** Receives OTLP, which only 3.x can. */
   readonly receiving: Prometheus | undefined;
   remove(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import { type JaegerSpan, jaegerTrace, query, type Sample } from "./ask.ts";
 import { until } from "./gateway.ts";
 import { type Stream, type Truth, totalOf } from "./sessions.ts";
 
-/** Until Jaeger has as many spans as the stores, or more: queues deliver a second or two after the drain. */
+/** Waits until Jaeger has as many spans as the stores, or more: queues deliver a second or two after the drain. */
 export async function arrived(url: string, truth: Truth, timeoutMs = 60_000): Promise<void> {
   const traces = traceIdsOf(truth);
   let have = 0;
@@ -20,8 +20,8 @@ export async function arrived(url: string, truth: Truth, timeoutMs = 60_000): Pr
 }
 
 /**
- * Every trace of the stores is in Jaeger with its tree: each span once, with its parent, name, times and
- * attributes; as it is stored, since what Jaeger shows leaves out what is there twice.
+ * Expects every trace of the stores in Jaeger: each span once, with its parent, name, times and attributes. Compares
+ * what Jaeger stores, because what it shows leaves out duplicates.
  */
 export async function expectTraces(url: string, truth: Truth): Promise<void> {
   for (const trace of traceIdsOf(truth)) {
@@ -45,17 +45,20 @@ export async function expectTraces(url: string, truth: Truth): Promise<void> {
 }
 
 /**
- * Every counter and histogram of the stores is a series in Prometheus with the same labels and the same value, and there
- * is no other. @param lookBack a machine that was silent since is still counted, as on the dashboards
+ * Expects every counter and histogram of the stores as a series in Prometheus with the same labels and value, and no
+ * other series. @param lookBack how far back the last value of a machine counts, as on the dashboards
  */
 export async function expectSeries(url: string, truth: Truth, lookBack = "1h"): Promise<void> {
   const found = await query(url, `last_over_time({__name__=~"(gen_ai|openhook)_.+"}[${lookBack}])`, Date.now() + 1_000);
-  // Of a histogram the store has the count
+  // For a histogram the stream has the count only
   const ours = found.filter(({ labels }) => !/_(bucket|sum|min|max)$/.test(labels["__name__"] ?? ""));
   expect(ours.filter(isOfSessions).map(inOneLine).sort()).toEqual(truth.streams.filter(isNotSelf).map(lineOf).sort());
 }
 
-/** Until the counters in Prometheus add up to those of the stores, or to more: queues and scrapes take a second or two. */
+/**
+ * Waits until the counters in Prometheus add up to those of the stores, or to more: queues and scrapes take a second or
+ * two.
+ */
 export async function counted(url: string, truth: Truth, timeoutMs = 60_000): Promise<void> {
   const names = [...METRIC_SHAPES.values()].filter(({ type, name }) => type === "counter" && !SELF.has(name));
   const expected = names.reduce((total, { name }) => total + totalOf(truth, name), 0);
@@ -64,7 +67,7 @@ export async function counted(url: string, truth: Truth, timeoutMs = 60_000): Pr
   const isThere = async (): Promise<boolean> => {
     const [sample] = await query(url, expr, Date.now() + 1_000);
     have = sample?.value ?? 0;
-    // Money is no whole number
+    // Costs are fractions, which doubles round
     return have >= expected - 1e-6;
   };
   await until("Prometheus has what was counted", isThere, timeoutMs).catch((error: unknown) => {
@@ -72,7 +75,7 @@ export async function counted(url: string, truth: Truth, timeoutMs = 60_000): Pr
   });
 }
 
-/** The name that Prometheus has a metric under: dots become underscores, the unit's name and `_total` are appended. */
+/** A metric's name in Prometheus: dots become underscores; the unit's name and `_total` are appended. */
 export function nameOf(metric: string): string {
   const shape = METRIC_SHAPES.get(metric);
   const unit = shape?.unit === "s" ? "_seconds" : shape?.unit === "USD" ? "_USD" : "";
@@ -94,7 +97,7 @@ const seen = (span: JaegerSpan) => ({
   attributes: attributesOf(span.attributes),
 });
 
-/** Without what Jaeger adds of its own: the span's kind and status, and the scope, as attributes. */
+/** Attributes without those that Jaeger adds: the span's kind and status, and the scope. */
 const attributesOf = (attributes: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     Object.entries(attributes)
@@ -106,11 +109,11 @@ const sorted = <T extends { readonly spanId: string }>(spans: readonly T[]): rea
   [...spans].sort((a, b) => (a.spanId < b.spanId ? -1 : 1));
 
 const SELF = new Set(SELF_SHAPES.map(({ name }) => name));
-/** The program's own figures change with every drain, also by being sent. */
+/** The program's own figures change with every drain, even by being sent. */
 const isNotSelf = ({ metric }: Stream): boolean => !SELF.has(metric);
 const isOfSessions = ({ labels }: Sample): boolean => !labels["__name__"]?.startsWith("openhook_collector_");
 
-/** What a machine and a scrape add. */
+/** Labels that the machine and the scrape add. */
 const ADDED = new Set(["__name__", "job", "instance", "service_name", "service_instance_id", "service_version"]);
 
 const inOneLine = ({ labels, value }: Sample): string =>

@@ -8,7 +8,7 @@ import { metrics, TRACE, trace } from "./gateway-payload.ts";
 import { answers, freePorts, Server } from "./process.ts";
 import { programs } from "./programs.ts";
 
-// compose.yaml without containers: its configurations in the programs that they are for, as far as these can be had.
+// The local stack without containers: each configuration of compose.yaml in its program, as far as this machine has it.
 
 const { collector, jaeger, prometheus } = await programs();
 
@@ -32,7 +32,7 @@ describe.skipIf(collector === undefined || jaeger === undefined || prometheus ==
     const jaegerHealth = (await freePorts("health")).health;
     const at = (name: keyof typeof port): string => `127.0.0.1:${port[name]}`;
     url = { otlp: `http://${at("http")}`, jaeger: `http://${at("query")}`, prometheus: `http://${at("web")}` };
-    // In containers they find each other by name, here by port; nothing else is other
+    // In containers the programs find each other by name, here by port; nothing else differs
     const over = (name: string, config: object): string => {
       const path = join(folder, name);
       writeFileSync(path, JSON.stringify(config));
@@ -59,7 +59,7 @@ describe.skipIf(collector === undefined || jaeger === undefined || prometheus ==
             service: { telemetry: { metrics: { level: "none", readers: [] } } },
           })}`,
         ],
-        // What compose.yaml asks
+        // The health checks of compose.yaml
         `http://127.0.0.1:${jaegerHealth}/status`,
       ),
       await start(

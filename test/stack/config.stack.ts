@@ -8,13 +8,13 @@ import { isTree, merged, type Tree } from "../../collector-config/src/helm.ts";
 import { shipped } from "./gateway.ts";
 import { programs } from "./programs.ts";
 
-// Every configuration is put to the program that it is for.
+// Every configuration is checked by its program.
 
 const { collector, jaeger, promtool } = await programs();
 const folder = mkdtempSync(join(tmpdir(), "openhook-config-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
 
-/** What is needed, and what is not the same everywhere. */
+/** Variables that the configurations require, and those that differ between machines. */
 const ENV = {
   PATH: process.env["PATH"],
   OPENHOOK_GATEWAY: "https://otel.example.com:4318",
@@ -26,12 +26,12 @@ const ENV = {
 };
 writeFileSync(ENV.OPENHOOK_TOKENS_FILE, "a-token\n");
 
-/** @returns what it has against it; empty where it takes it */
+/** @returns why the program refuses the configuration; empty if it accepts it */
 function refusal(program: string, paths: readonly string[], env: Readonly<Record<string, string | undefined>> = ENV) {
   const args = ["validate", ...paths.map((path) => `--config=${path}`)];
   const { status, stdout, stderr } = spawnSync(program, args, { env, encoding: "utf8", timeout: 60_000 });
   const said = `${stdout}${stderr}`;
-  // What works and will not for long is no good either
+  // A deprecated setting counts as refused
   return status === 0 && !/deprecat/i.test(said) ? "" : `exit code ${status}: ${said}`;
 }
 
@@ -39,7 +39,7 @@ const GATEWAY = ["gateway.yaml", "redaction.yaml"];
 const OUTPUTS = ["outputs/tempo.yaml", "outputs/prometheus-otlp.yaml"];
 const TIER_2 = ["gateway-scaled/tier-2.yaml", ...OUTPUTS];
 
-/** As the comments and the README say that files go together. */
+/** Files that are used together, as the comments and the README say. */
 const TOGETHER: Readonly<Record<string, readonly string[]>> = {
   agent: ["agent.yaml"],
   "gateway to Jaeger, Prometheus scrapes": [...GATEWAY, "outputs/jaeger.yaml", "outputs/prometheus-scrape.yaml"],
@@ -99,7 +99,7 @@ describe.skipIf(collector === undefined)("the Collector accepts the Helm chart f
     ["second tier", ["tier-2", ...tempo]],
     ["second tier from Kafka", ["tier-2", "tier-2-kafka", ...tempo]],
   ])("%s", (_, names) => {
-    // Receivers that our Collector does not have are in the chart's own values: it takes only what they were taken out of
+    // The chart's own values have receivers that our Collector lacks; our values remove them
     const relay = withoutNull(names.map(config).reduce(merged, CHART));
     const path = join(folder, "relay.yaml");
     writeFileSync(path, JSON.stringify(relay));
@@ -129,7 +129,7 @@ describe.skipIf(promtool === undefined)("promtool", () => {
 
 const fileURLFolder = (fromConfig: string): string => shipped(fromConfig);
 
-/** What the chart's values have by themselves (0.162). */
+/** The chart's default values (0.162). */
 const CHART: Tree = {
   exporters: { debug: {} },
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the Collector's own
@@ -159,7 +159,7 @@ const CHART: Tree = {
   },
 };
 
-/** Helm takes `null` for "away with it". */
+/** For Helm, `null` removes a member. */
 const withoutNull = (tree: Tree): Tree =>
   Object.fromEntries(
     Object.entries(tree)

@@ -8,16 +8,16 @@ import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
 import { ROOT } from "../support/program.ts";
 import type { Team } from "./sessions.ts";
 
-/** What the recordings alone do not have, and the servers' settings, for the dashboards' stack test. */
+/** For the dashboards' stack test: data that no recording has, and the servers' settings. */
 
-/** What goes wrong with hooks, so that panels about it have something to show. */
+/** Adds failures of hooks, so that the panels about them have data. */
 export function addTrouble({ machines }: Team): void {
   for (const [index, machine] of machines.entries()) {
     const call = machine.calls.find(({ stdin }) => stdin !== undefined);
     if (call === undefined) continue;
     const torn = { received_at: call.received_at, event: call.event, stdin_raw: "{ torn" };
     if (index % 9 === 0) for (let copies = 0; copies < 8; copies++) machine.put(torn);
-    // As a status line writes them
+    // Limits, as a status line writes them
     const inAnHour = Math.floor(Date.now() / 1000) + 3_600;
     mkdirSync(machine.places.stateDir, { recursive: true });
     writeFileSync(
@@ -28,7 +28,7 @@ export function addTrouble({ machines }: Team): void {
   }
 }
 
-/** What git would answer weeks later: commits of two agents that were merged, one of them taken back. */
+/** Adds what git would report weeks later: commits of two agents that were merged, one of which was reverted. */
 export function addOutcomes({ machines }: Team): void {
   for (const [index, { source, places }] of machines.entries()) {
     if (source !== "claude-code" && source !== "codex") continue;
@@ -57,7 +57,7 @@ export function repositoryIn(folder: string, name: string): void {
   writeFileSync(join(git, "config"), `[remote "origin"]\n\turl = https://git.example.org/coast/${name}.git\n`);
 }
 
-/** As the shipped outputs are: agent and environment as labels, counters that stay. */
+/** As in the shipped outputs: agent and environment are labels, and counters do not expire. */
 export const configuration = (
   port: Readonly<Record<"otlp" | "scrape" | "health", number>>,
   otlp: string | undefined,
@@ -65,7 +65,7 @@ export const configuration = (
 ): Readonly<Record<string, unknown>> => ({
   extensions: { health_check: { endpoint: `127.0.0.1:${port.health}` } },
   receivers: { otlp: { protocols: { http: { endpoint: `127.0.0.1:${port.otlp}` } } } },
-  // As shipped: what the dashboards choose by
+  // As shipped: the labels by which dashboards filter
   processors: parse(readFileSync(join(ROOT, "collector-config/outputs/prometheus-scrape.yaml"), "utf8")).processors,
   exporters: {
     ...(jaegerOtlp === undefined ? { debug: {} } : { otlp_http: { endpoint: jaegerOtlp } }),
@@ -97,7 +97,7 @@ export const configuration = (
 export function quickened(rules: string): readonly string[] {
   return ["recording", "budgets", "alerts"].map((name) => {
     const path = join(rules, `${name}.yaml`);
-    // With the examples of budgets, which are off
+    // Including the example budgets, which are comments in the file
     const text = readFileSync(join(ROOT, "dashboards", "rules", `${name}.yaml`), "utf8")
       .replace(/^groups: \[\]\n/m, "")
       .replaceAll(/^# (groups:| {2,}\S.*)$/gm, "$1");

@@ -23,8 +23,8 @@ import {
 import { Team, type Truth, totalOf } from "./sessions.ts";
 
 /**
- * Every query of every dashboard, and every rule, by real Prometheus servers that got every recorded session by a real
- * Collector: once by its exporter and a scrape, once by OTLP.
+ * Runs every query of every dashboard, and every rule, on real Prometheus servers that got every recorded session from
+ * a real Collector: one by the Collector's exporter and a scrape, one by OTLP.
  */
 
 const found = await programs();
@@ -68,13 +68,13 @@ describe.skipIf(!hasStack)("dashboards and rules on all recorded sessions", () =
     team = await Team.at();
     for (const [index, machine] of team.machines.entries()) {
       writeFileSync(join(machine.home, ".gitconfig"), `[user]\n\temail = dev${index % 7}@example.org\n`);
-      // Every third works outside of any repository
+      // Every third machine works outside any repository
       if (index % 3 > 0) repositoryIn(machine.home, index % 3 === 1 ? "lighthouse" : "harbour");
     }
     addTrouble(team);
     await team.drain(env);
     addOutcomes(team);
-    // The metrics of a drain about itself go with the next delivery
+    // A drain's metrics about itself are sent with the next delivery
     await team.drain(env);
     truth = team.truth();
     await settled();
@@ -92,7 +92,7 @@ describe.skipIf(!hasStack)("dashboards and rules on all recorded sessions", () =
     const url = (): string => servers.get(flavour)?.url ?? "";
 
     test("metrics have the names that the dashboards use", async () => {
-      // A scrape that comes late ends all series for a moment
+      // A late scrape interrupts all series for a moment
       const names = await query(url(), 'count by (__name__) (last_over_time({__name__=~"(openhook|gen_ai)_.+"}[10m]))');
       const known = allPromNames();
       expect(names.map(({ labels }) => labels["__name__"] ?? "").filter((name) => !known.has(name))).toEqual([]);
@@ -106,7 +106,7 @@ describe.skipIf(!hasStack)("dashboards and rules on all recorded sessions", () =
         const samples = await answer(url(), panelQuery, { series });
         // Machines whose clocks agree with the backend report no difference
         if (columnOf(panelQuery) === "Clock ahead" && samples.length === 0) return;
-        // Everything arrived in this period. What changes are is in rules.stack.ts
+        // Everything arrived in this period, so there is nothing to compare with. rules.stack.ts tests changes
         if (isChange(panelQuery)) return expect(samples).toEqual([]);
         expect(samples.length, "samples").toBeGreaterThan(0);
         expect(samples.filter((value) => Number.isNaN(value) && !mayBeUnknown(panelQuery))).toEqual([]);
@@ -135,10 +135,11 @@ describe.skipIf(!hasStack)("dashboards and rules on all recorded sessions", () =
       const empty: string[] = [];
       for (const [name, panelQuery] of QUERIES) {
         if (panelQuery.dashboard === "collector-health" || isChange(panelQuery)) continue;
-        // One repository and one agent leave fewer people than a group has by default
+        // With one repository and one agent, groups have fewer people than the default minimum
         if ((await answer(url(), panelQuery, chosen)).length === 0) empty.push(name);
       }
-      // Rightly empty: the model has a price, the tool is the agent's own, and no edit of a file was reported in that repository
+      // Panels that must be empty: the model has a price, the tool is built in, and no edit was reported in that
+      // repository
       expect(empty.filter((name) => !/[Ww]ithout a price|MCP servers|Lines changed/.test(name))).toEqual([]);
       const having = {
         "gen_ai.request.model": chosen.model ?? "",
@@ -180,7 +181,7 @@ describe.skipIf(!hasStack)("dashboards and rules on all recorded sessions", () =
 
     test("descriptions of firing alerts are complete sentences", async () => {
       const alerts = await alertsOf(url());
-      // Sessions that were killed and payloads set aside are among the recordings
+      // The recordings contain killed sessions and quarantined payloads
       expect(alerts.map(({ labels }) => labels["alertname"])).toContain("OpenhookQuarantineGrowing");
       for (const { annotations } of alerts) {
         expect(JSON.stringify(annotations)).not.toMatch(/<error|no value|\{\{/);
@@ -228,7 +229,7 @@ if (!hasStack) test.skip("not covered here: dashboards and rules against a real 
 
 const isChange = ({ panel }: PanelQuery): boolean => panel.title?.endsWith(", change") === true;
 
-/** Everything that is counted, by what panels add up. */
+/** Every metric that panels add up, with the attributes of its streams. */
 const COUNTED: readonly (readonly [string, Attributes])[] = [
   ...["input", "output", "cache_read", "cache_write", "reasoning"].map(
     (type) => ["openhook.token.usage", { "openhook.token.type": type }] as const,
@@ -263,7 +264,7 @@ function columnOf({ panel, refId }: PanelQuery): string {
   return organize?.renameByName[`Value #${refId}`] ?? refId;
 }
 
-/** A quantile of nothing is no number: tools that were only denied, agents whose turns none has ended. */
+/** Queries that may return NaN: a quantile without values, e.g. of a tool that was only denied. */
 const mayBeUnknown = ({ text }: PanelQuery): boolean => text.includes("histogram_quantile");
 
 async function compareAll(url: string, series: "_" | ":"): Promise<void> {
@@ -281,17 +282,17 @@ const matchers = (having: Attributes): string =>
 const totalOfAgent = (of: Truth, metric: string, agent: string, having: Attributes): number =>
   totalOf({ ...of, streams: of.streams.filter(({ resource }) => resource["service.name"] === agent) }, metric, having);
 
-/** Numbers that a panel gets, whatever their labels. */
+/** The numbers that a panel's query returns, without their labels. */
 async function answer(url: string, { text, instant }: PanelQuery, chosen: Chosen): Promise<readonly number[]> {
   const expr = interpolated(text, { ...chosen, range: "1h", interval: "5m" });
   if (instant) return (await query(url, expr)).map(({ value }) => value);
-  // A few points of a line
+  // A few points of a range query
   const now = Date.now();
   const points = await Promise.all([0, 10_000].map((agoMs) => query(url, expr, now - agoMs)));
   return points.flat().map(({ value }) => value);
 }
 
-/** The model, repository and tool of an agent that there is most of. */
+/** An agent's most frequent model, repository and tool. */
 async function somethingOf(agent: string, url: string): Promise<Chosen> {
   const most = async (metric: string, label: LabelKey): Promise<string> => {
     const by = `sum by (${LABEL[label]}) (last_over_time(${metric}{${LABEL.agent}="${agent}", ${LABEL[label]}!=""}[1h]))`;
@@ -304,7 +305,7 @@ async function somethingOf(agent: string, url: string): Promise<Chosen> {
   };
 }
 
-/** Until the last sums have been scraped, and the rules have seen them: three levels of rules, a second each. */
+/** Waits until the last sums are scraped and the rules have used them: three levels of rules, a second each. */
 async function settled(): Promise<void> {
   const input = totalOf(truth, "openhook.token.usage", { "openhook.token.type": "input" });
   for (const endMs = Date.now() + 240_000; Date.now() < endMs; await sleep(500)) {
@@ -318,7 +319,7 @@ async function settled(): Promise<void> {
   await sleep(6_000);
 }
 
-/** As Grafana's Jaeger data source asks. @returns ids of traces */
+/** Queries Jaeger as Grafana's data source does. @returns ids of traces */
 async function jaegerTraces(url: string, words: Readonly<Record<string, string>>): Promise<readonly string[]> {
   const lookback = { start: "1", end: String(Date.now() * 1000), limit: "1000" };
   const response = await fetch(`${url}/api/traces?${new URLSearchParams({ ...words, ...lookback })}`);

@@ -1,4 +1,4 @@
-// kill -9 of everything between the machines and the backends, and of Jaeger, while sessions are delivered.
+// Kills (SIGKILL) each program between the machines and the backends, and Jaeger, while sessions are delivered.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sleep } from "../support/program.ts";
 import { type Chain, startChain } from "./chain.ts";
@@ -11,7 +11,7 @@ const { collector, jaeger, prometheus, oldPrometheus } = await programs();
 describe.skipIf(collector === undefined || jaeger === undefined)("killed in the middle of delivery", () => {
   let chain: Chain;
   let team: Team;
-  /** What died, in order. */
+  /** Names of killed programs, in order. */
   const history: string[] = [];
 
   beforeAll(async () => {
@@ -31,7 +31,7 @@ describe.skipIf(collector === undefined || jaeger === undefined)("killed in the 
     const killing = async (): Promise<void> => {
       for (let round = 0; !isOver || round < 3 * victims.length; round++) {
         const victim = victims[round % victims.length];
-        // Long enough for requests to come through, short enough to hit some of them half way
+        // Long enough for requests to complete, short enough to interrupt some
         await sleep(300 + 137 * (round % 5));
         await victim?.kill();
         history.push(victim?.name ?? "");
@@ -41,7 +41,7 @@ describe.skipIf(collector === undefined || jaeger === undefined)("killed in the 
     };
     const env = {
       OPENHOOK_OTEL_OTLP_ENDPOINT: chain.endpoint,
-      // Many small requests are many chances to be hit
+      // Many small requests, so that more are interrupted
       OPENHOOK_OTEL_OTLP_MAX_SPANS_PER_REQUEST: "2",
       OPENHOOK_OTEL_OTLP_CONCURRENCY: "2",
     };
@@ -67,7 +67,8 @@ describe.skipIf(collector === undefined || jaeger === undefined)("killed in the 
     await expectSeries(url, team.truth());
   });
 
-  // What is scraped is in the gateway's memory: what came between the last scrape and the kill comes with the next metrics
+  // Scraped metrics are only in the gateway's memory. Values between the last scrape and the kill arrive with the next
+  // delivery
   test.skipIf((oldPrometheus ?? prometheus) === undefined)(
     "a scraping Prometheus has every series once each machine has drained again",
     async () => {

@@ -14,7 +14,7 @@ import {
   startPrometheus,
 } from "./servers.ts";
 
-// What is behind the gateway, and what may be before it.
+// The backends behind the gateway, and an agent's Collector before it.
 
 const { collector, jaeger, prometheus } = await programs();
 
@@ -144,7 +144,7 @@ describe.skipIf(collector === undefined)("an agent before the gateway", () => {
     await agent.server.kill();
     await agent.server.start();
     await gateway.collector.server.start();
-    // A gateway that is killed between its sending and writing that down sends again: the same span, with the same id
+    // A gateway that is killed after sending and before noting it sends the span again, with the same id
     await until("all have come", () => new Set(spansCome()).size === 21, 60_000);
   });
 });

@@ -20,7 +20,7 @@ import { recordings, Team, type Truth } from "./sessions.ts";
 const { collector } = await programs();
 const OUTPUT = ["outputs/otlp.yaml"];
 
-/** Made up, in the forms that issuers give theirs. */
+/** Invented secrets in the formats of real ones. */
 const SECRETS = {
   "a key of a model provider": `sk-ant-${"api03"}-${"Zx81k".repeat(6)}`,
   "a GitHub token": `ghp_${"a1B2".repeat(9)}`,
@@ -101,7 +101,7 @@ describe.skipIf(collector === undefined)("the gateway", () => {
     beforeAll(async () => {
       receiver = await startReceiver();
       gateway = await started(receiver.url);
-      // Two runs of each agent: what it has of attributes. All of them are another test's work.
+      // Two recordings per agent contain all of its attributes. Another test sends all recordings.
       const seen = new Map<string, number>();
       const some = (await recordings()).filter(({ source }) => {
         seen.set(source, (seen.get(source) ?? 0) + 1);
@@ -295,7 +295,7 @@ describe.skipIf(collector === undefined)("the gateway", () => {
       await gateway.collector.server.start();
       await until("all spans have come", () => receiver.spansById().size === ids.length);
       await until("the count has come", () => receiver.metricPoints.length > 0);
-      // Long enough for a second delivery to show
+      // Long enough for a second delivery to arrive
       await new Promise((done) => setTimeout(done, 2_000));
       expect(receiver.spans.map(({ spanId }) => spanId).sort()).toEqual(ids);
       expect(receiver.metricPoints.map(numberOf)).toEqual([7]);
@@ -371,7 +371,7 @@ const metrics = (...all: readonly unknown[]) => ({
   ],
 });
 
-/** The text in every place of a request that can hold one. */
+/** A request with the text in every field that can contain one. */
 function spanWith(text: string, key: string) {
   const attributes = { [key]: text, "gen_ai.response.finish_reasons": ["end_turn", text] };
   return traces(
@@ -417,9 +417,9 @@ function anyValue(value: Values[string]): unknown {
 const keyOf = (name: string, attributes: object, value: number): string =>
   JSON.stringify([name, Object.entries(attributes).sort(), value]);
 
-/** A histogram by its count, as the store's streams are. */
+/** The value of a point; for a histogram its count, as in the store's streams. */
 const numberOf = ({ data }: ReceivedPoint): number => (data.kind === "histogram" ? data.count : data.value);
 
-/** Money is kept in billionths. */
+/** The store has costs in billionths of a dollar. */
 const inUnits = (name: string, value: number): number =>
   METRIC_SHAPES.get(name)?.value === "nano" ? value / 1e9 : value;

@@ -17,7 +17,7 @@ export const OTHER_TOKEN = "a-token-of-search";
 
 export type Env = Readonly<Record<string, string>>;
 
-/** A running gateway: TLS with a certificate of `certificates`, tokens of a file. */
+/** A running gateway, with a TLS certificate from `certificates` and tokens from a file. */
 export interface Gateway {
   readonly collector: Collector;
   /** OTLP over HTTP, without a path. */
@@ -27,7 +27,7 @@ export interface Gateway {
   remove(): Promise<void>;
 }
 
-/** The shipped gateway on free ports. @param outputs shipped files behind gateway.yaml and redaction.yaml */
+/** Starts the shipped gateway on free ports. @param outputs shipped files behind gateway.yaml and redaction.yaml */
 export async function startGateway(
   program: string,
   certificates: Certificates,
@@ -70,12 +70,12 @@ export async function startGateway(
   };
 }
 
-/** A Collector's own figures on a port of loopback. */
+/** Configuration that serves a Collector's own metrics on a loopback port. */
 export const ownMetrics = (port: number): Readonly<Record<string, unknown>> => ({
   metrics: { readers: [{ pull: { exporter: { prometheus: { host: "127.0.0.1", port } } } }] },
 });
 
-/** POST of OTLP/JSON. @returns the status */
+/** Sends OTLP/JSON by POST. @returns the HTTP status */
 export function post(
   url: string,
   body: unknown,
@@ -95,7 +95,7 @@ export function post(
   });
 }
 
-/** A backend that keeps what it is sent as it is written. */
+/** A backend that keeps request bodies unchanged. */
 export interface Backend {
   readonly url: string;
   /** Bodies, in order. With `RAW` they are JSON. */
@@ -103,7 +103,7 @@ export interface Backend {
   close(): Promise<void>;
 }
 
-/** Makes `outputs/otlp.yaml` send what a text search can look through. */
+/** Makes `outputs/otlp.yaml` send uncompressed JSON, which a text search can read. */
 export const RAW = { exporters: { "otlp_http/backend": { compression: "none", encoding: "json" } } };
 
 export async function startBackend(): Promise<Backend> {
@@ -129,7 +129,7 @@ export async function startBackend(): Promise<Backend> {
   };
 }
 
-/** Waits until something is so. @throws with `what` after `timeoutMs` */
+/** Waits until a condition is true. @throws with `what` after `timeoutMs` */
 export async function until(what: string, isSo: () => boolean | Promise<boolean>, timeoutMs = 30_000): Promise<void> {
   for (const endMs = Date.now() + timeoutMs; !(await isSo()); await new Promise((done) => setTimeout(done, 50))) {
     if (Date.now() > endMs) throw new Error(`not within ${timeoutMs} ms: ${what}`);

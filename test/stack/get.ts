@@ -3,23 +3,23 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, r
 import { join } from "node:path";
 import { cacheDir, folderOf, REPOSITORY, type Recipe, SOURCES, type Source } from "./programs.ts";
 
-/** What came of one source. */
+/** The result for one source. */
 export type Got =
   | { readonly state: "there" | "new"; readonly source: Source; readonly version: string; readonly tookMs: number }
   | { readonly state: "none"; readonly source: Source; readonly reason: string };
 
 /**
- * Builds or installs what the cache does not hold yet, one after the other: a build takes every processor there is.
+ * Builds or installs the programs that the cache lacks, one after the other, because a build uses all processors.
  *
- * @param say called with what is about to be done
- * @returns one entry for each source; `none` where this machine lacks what it takes (Go, Debian's packages)
- * @throws with what was being got and the command's last words, when it can be had and was not
+ * @param say called before each step with its description
+ * @returns one entry per source; `none` if this machine lacks what the source needs (Go, Debian's packages)
+ * @throws with the source and the end of the command's output if a build or installation failed
  */
 export async function getPrograms(say: (line: string) => void): Promise<readonly Got[]> {
   mkdirSync(cacheDir(), { recursive: true });
   const got: Got[] = [];
   for (const source of SOURCES) got.push(await get(source, say));
-  // Ten gigabytes of modules and of what was compiled of them, for programs of some three hundred megabytes
+  // Ten gigabytes of modules and compiled parts, for programs of some three hundred megabytes
   if (got.some(({ state }) => state === "new")) rmSync(GO(), { recursive: true, force: true, maxRetries: 10 });
   return got;
 }
@@ -58,7 +58,7 @@ function lacking(recipe: Recipe): string | undefined {
   return recipe.kind === "debian" ? undefined : tooOld();
 }
 
-/** From 1.21 on Go gets a newer one by itself, where it may. */
+/** Go 1.21 and later download a newer Go themselves, unless that is switched off. */
 function tooOld(): string | undefined {
   const [, minor = ""] = /go1\.(\d+)/.exec(execFileSync("go", ["version"], { encoding: "utf8" })) ?? [];
   const mayGetNewer = execFileSync("go", ["env", "GOTOOLCHAIN"], { encoding: "utf8" }).trim() !== "local";
@@ -66,10 +66,10 @@ function tooOld(): string | undefined {
   return isEnough ? undefined : `Go is 1.${minor} on this machine, and it takes 1.${GO_MINOR} or later`;
 }
 
-/** What the go.mod of the newest of them asks for. */
+/** The version that go.mod of the newest program requires. */
 const GO_MINOR = 26;
 
-/** Made beside its place and moved there whole: a folder that is there is complete. */
+/** Builds beside the final folder and renames the result, so that an existing folder is complete. */
 function make(source: Source): void {
   const folder = folderOf(source);
   const part = `${folder}.part`;
@@ -108,8 +108,8 @@ function makeIn(folder: string, { recipe }: Source): void {
 const GO_INSTALL = ["go", "install", "-trimpath", "-ldflags=-s -w"];
 
 /**
- * In a copy of the module's source, as its makers do: with its own list of versions and checksums. `go install` would
- * take none that replaces a module.
+ * Builds in a copy of the module's source, with its own list of versions and checksums. `go install` refuses modules
+ * with `replace` lines.
  */
 function buildGo(folder: string, recipe: Extract<Recipe, { kind: "go" }>): void {
   const { module, version, packages, tags, stamp } = recipe;
@@ -123,13 +123,13 @@ function buildGo(folder: string, recipe: Extract<Recipe, { kind: "go" }>): void 
   rmSync(source, { recursive: true });
 }
 
-/** Nothing is installed into the system: the package is unpacked. */
+/** Unpacks a package; nothing is installed into the system. */
 function unpackDebian(folder: string, name: string): void {
   const download = ["apt-get", "download", name];
   try {
     run(folder, download);
   } catch {
-    // The machine's own lists may be missing, as in an image
+    // The machine's lists of packages may be missing, as in a container image
     const own = ["State", "Cache"].flatMap((kind) => [
       "-o",
       `Dir::${kind}=${join(folder, `apt-${kind.toLowerCase()}`)}`,
@@ -146,7 +146,7 @@ function unpackDebian(folder: string, name: string): void {
     rmSync(join(folder, done), { recursive: true, force: true, maxRetries: 10 });
 }
 
-/** @returns stdout @throws with the end of what it wrote */
+/** @returns stdout @throws with the end of its output */
 function run(
   folder: string,
   [program = "", ...args]: readonly string[],
@@ -170,7 +170,7 @@ function run(
 
 const GO = (): string => join(cacheDir(), "go");
 
-/** Not the user's own: one program shares with the next, and can be removed when all are made. */
+/** Separate from the user's Go caches: shared by all builds, and removed when all are finished. */
 const goEnvironment = (): Readonly<Record<string, string>> => ({
   GOMODCACHE: join(GO(), "mod"),
   GOCACHE: join(GO(), "build"),
@@ -178,7 +178,7 @@ const goEnvironment = (): Readonly<Record<string, string>> => ({
   CGO_ENABLED: "0",
 });
 
-/** One process at a time. A lock whose process is gone has no owner. */
+/** Allows one process at a time. A lock whose process is gone is taken over. */
 async function lock(say: (line: string) => void): Promise<void> {
   for (let isReported = false; ; isReported = true) {
     try {

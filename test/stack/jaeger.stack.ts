@@ -1,4 +1,4 @@
-// What Jaeger does with a span that comes a second time: a sender that got no answer sends again.
+// What Jaeger does with a span that is sent twice, as a sender does that got no response.
 import { describe, expect, test } from "vitest";
 import { jaegerTrace } from "./ask.ts";
 import { until } from "./gateway.ts";
@@ -14,7 +14,7 @@ describe.skipIf(jaeger === undefined)("a span that was sent twice", () => {
     expect(await afterTwo("disk")).toEqual({ shown: [SPAN_ID], stored: [SPAN_ID] });
   });
 
-  // Asked for a trace, Jaeger leaves out spans that are the same in everything, and ours are, to the last byte
+  // When it returns a trace, Jaeger leaves out spans that are equal in every byte, as repeated ones of ours are
   test("is stored twice in memory, and shown once", async () => {
     expect(await afterTwo("memory")).toEqual({ shown: [SPAN_ID], stored: [SPAN_ID, SPAN_ID] });
   });
@@ -22,12 +22,12 @@ describe.skipIf(jaeger === undefined)("a span that was sent twice", () => {
 
 // --- internal ---
 
-/** @returns the ids of the trace's spans after the same request was made twice: as people see them, and as they are kept */
+/** Sends the same request twice. @returns the ids of the trace's spans, as Jaeger shows and as it stores them */
 async function afterTwo(storage: "disk" | "memory") {
   const server = await startJaeger(jaeger ?? "", storage);
   const idsOf = async (path: string) => (await jaegerTrace(server.url, path)).map(({ spanId }) => spanId);
   try {
-    // A span behind each of the two says that what came before is stored
+    // A further span after each request shows that the spans before it are stored
     for (const marker of ["aaaaaaaaaaaaaaa1", "aaaaaaaaaaaaaaa2"]) {
       const markerTrace = marker.padStart(32, "0");
       await post(server.otlpHttp, [span(TRACE_ID, SPAN_ID)]);

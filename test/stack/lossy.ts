@@ -1,9 +1,9 @@
 import { createServer, request } from "node:http";
 
-/** Something on the way to an endpoint that lets requests pass and loses the answers. */
+/** A proxy before an endpoint that forwards requests and loses the responses. */
 export interface LossyWay {
   readonly url: string;
-  /** Requests that the endpoint has taken, with 200, and whose senders do not know it. */
+  /** Requests that the endpoint accepted with 200 and whose response was lost. */
   readonly lost: number;
   close(): Promise<void>;
 }

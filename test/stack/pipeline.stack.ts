@@ -11,7 +11,7 @@ const { collector, jaeger, prometheus, oldPrometheus } = await programs();
 
 describe.skipIf(collector === undefined || jaeger === undefined)("from the agents' hooks to the backends", () => {
   let chain: Chain;
-  /** Halves of the recordings, of every agent something in each. */
+  /** Two halves of the recordings; each has recordings of every agent. */
   let [early, late]: readonly (Team | undefined)[] = [];
   beforeAll(async () => {
     const all = await recordings();
@@ -61,11 +61,11 @@ describe.skipIf(collector === undefined || jaeger === undefined)("from the agent
     expect(spansSent(unsure)).toBe(0);
     expect(way.lost).toBeGreaterThanOrEqual(late?.machines.length ?? 0);
     await way.close();
-    // By now Jaeger has all of it
+    // Jaeger has everything now
     await arrived(chain.jaeger.url, both());
     const again = (await late?.drain(endpoint(chain.endpoint))) ?? [];
     expect(spansSent(again)).toBe(expected);
-    // and when this has passed through the same queues, all that was sent twice has
+    // When this has passed through the same queues, so has everything that was sent twice
     await counted((chain.receiving ?? chain.scraping)?.url ?? "", both());
     await expectTraces(chain.jaeger.url, both());
     const agents = new Set((await recordings()).map(({ source }) => source));

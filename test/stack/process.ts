@@ -2,22 +2,22 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { sleep } from "../support/program.ts";
 
-/** How a server is started, again and again with the same words. */
+/** How a server is started and restarted. */
 export interface Start {
-  /** As people call it. */
+  /** Its name in messages. */
   readonly name: string;
   readonly program: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Nothing below it is removed here. */
+  /** The working directory; it is not removed. */
   readonly cwd: string;
-  /** Whether it takes work; may throw while it does not. */
+  /** Whether it accepts requests; may throw before that. */
   readonly isReady: () => Promise<boolean>;
   /** @default 60 s: Go programs of 200 MB start slowly on a busy machine */
   readonly timeoutMs?: number;
 }
 
-/** A server in a process of its own. It dies with the tests, whatever becomes of them. */
+/** A server in a separate process. It ends with the tests, even if they are killed. */
 export class Server {
   readonly #start: Start;
   #child: ChildProcess | undefined;
@@ -27,7 +27,7 @@ export class Server {
     this.#start = start;
   }
 
-  /** Starts it and waits until it takes work. @throws as `start` */
+  /** Starts it and waits until it accepts requests. @throws as `start` */
   static async started(start: Start): Promise<Server> {
     const server = new Server(start);
     await server.start();
@@ -38,7 +38,7 @@ export class Server {
     return this.#start.name;
   }
 
-  /** The end of what it wrote, over all its starts. */
+  /** The end of its output, over all starts. */
   get log(): string {
     return this.#log;
   }
@@ -47,13 +47,13 @@ export class Server {
     return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** For the first time or again. @throws with the end of its log when it ends, or is not ready in time */
+  /** Starts or restarts it. @throws with the end of its log if it ends, or is not ready in time */
   async start(): Promise<void> {
     if (this.isRunning) return;
     const { name, program, args, env = {}, cwd, isReady, timeoutMs = 60_000 } = this.#start;
     const child = spawn(program, args, {
       cwd,
-      // Nothing of the tests' own environment: OTEL_* and HTTP_PROXY mean something to these programs
+      // Not the tests' environment: OTEL_* and HTTP_PROXY would affect these programs
       env: { PATH: process.env["PATH"], HOME: cwd, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -80,7 +80,7 @@ export class Server {
     }
   }
 
-  /** Asks it to end, and waits. What does not end by itself is killed, and that is an error. */
+  /** Ends it by SIGTERM and waits. @throws if it had to be killed */
   async stop(): Promise<void> {
     const child = this.#child;
     if (child === undefined || !this.isRunning) return;
@@ -90,7 +90,7 @@ export class Server {
     throw new Error(`${this.#start.name} did not end within ${STOP_MS} ms of SIGTERM:\n${this.#lastWords}`);
   }
 
-  /** `kill -9`, and waits until it is gone. */
+  /** Kills it by SIGKILL and waits until it is gone. */
   async kill(): Promise<void> {
     this.#child?.kill("SIGKILL");
     await this.#ended(STOP_MS);
@@ -106,27 +106,30 @@ export class Server {
   }
 }
 
-/** Ports of the loopback interface without a listener, each handed out once. */
+/** Free ports of the loopback interface; no port is returned twice. */
 export async function freePorts<N extends string>(...names: readonly N[]): Promise<Readonly<Record<N, number>>> {
   const entries: [N, number][] = [];
   for (const name of names) entries.push([name, await freePort()]);
   return Object.fromEntries(entries) as Record<N, number>;
 }
 
-/** GET. @returns whether it answered 200 */
+/** Sends a GET request. @returns whether the response was 200 */
 export const answers = async (url: string): Promise<boolean> =>
   (await fetch(url, { signal: AbortSignal.timeout(2_000) })).status === 200;
 
 // --- internal ---
 
 const LOG_CHARACTERS = 200_000;
-/** A Collector empties its queues first. */
+/** A Collector empties its queues before it ends. */
 const STOP_MS = 30_000;
 
-/** Kills it when this process is gone. An exit handler would not do: a worker of the test runner can be killed itself. */
+/**
+ * Kills it when this process is gone. An exit handler is not enough, because the test runner's worker can itself be
+ * killed.
+ */
 function guard(child: ChildProcess): void {
   if (child.pid === undefined) return;
-  // Its standard input ends with us
+  // Its stdin ends with this process
   const guardian = spawn("/bin/sh", ["-c", `read -r _; kill -9 ${child.pid}`], { stdio: ["pipe", "ignore", "ignore"] });
   guardian.unref();
   child.on("exit", () => guardian.kill("SIGKILL"));

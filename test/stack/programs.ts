@@ -4,37 +4,37 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Paths of the real programs. What this machine does not have is undefined: its tests are skipped. */
+/** Paths of the real programs. `undefined`: this machine lacks the program, and its tests are skipped. */
 export interface Programs {
   /** The OpenTelemetry Collector with the components of collector-config/build/manifest.yaml. */
   readonly collector: string | undefined;
-  /** Jaeger v2; its API, without its pages. */
+  /** Jaeger v2, without its web pages. */
   readonly jaeger: string | undefined;
-  /** Prometheus 3, with its OTLP receiver; its API, without its pages. */
+  /** Prometheus 3 with its OTLP receiver, without its web pages. */
   readonly prometheus: string | undefined;
-  /** Of the same release; Debian's where that could not be built. */
+  /** Of the same release; Debian's if that could not be built. */
   readonly promtool: string | undefined;
-  /** Prometheus as Debian has it: 2.x, which scrapes, and knows no OTLP. */
+  /** Debian's Prometheus 2.x, which scrapes and has no OTLP receiver. */
   readonly oldPrometheus: string | undefined;
   readonly oldPromtool: string | undefined;
 }
 
-/** Where programs come from, with all that decides what comes out. */
+/** How a program is obtained: everything that decides what is built. */
 export type Recipe =
   | { readonly kind: "collector"; readonly builder: string; readonly manifest: string }
   | {
       readonly kind: "go";
       readonly module: string;
-      /** As Go counts it. */
+      /** The module's version, as Go numbers it. */
       readonly version: string;
       readonly packages: readonly string[];
       readonly tags: string;
-      /** The variable that its makers' builds set to the version, and what they would set it to. */
+      /** The variable that its official builds set to the version, and that version. */
       readonly stamp: readonly [variable: string, version: string];
     }
   | { readonly kind: "debian"; readonly package: string };
 
-/** One thing to get, and the programs in it. */
+/** One build or package, and the programs in it. */
 export interface Source {
   readonly name: string;
   readonly recipe: Recipe;
@@ -42,11 +42,11 @@ export interface Source {
   readonly files: Readonly<Partial<Record<keyof Programs, string>>>;
   /** Arguments that print the version. */
   readonly version: readonly string[];
-  /** What is not shown on a machine without it. */
+  /** What is not tested on a machine without it. */
   readonly uncovered: string;
 }
 
-/** What is quick first, then what most tests need. */
+/** Quick ones first, then those that most tests need. */
 export const SOURCES: readonly Source[] = [
   {
     name: "prometheus-debian",
@@ -73,7 +73,7 @@ export const SOURCES: readonly Source[] = [
       module: "github.com/prometheus/prometheus",
       version: "v0.315.0",
       packages: ["./cmd/prometheus", "./cmd/promtool"],
-      // Finding targets in every cloud is half of the build, and nothing is looked for here
+      // Discovery of targets in clouds is half of the build, and not used here
       tags: "netgo,remove_all_sd",
       stamp: ["github.com/prometheus/common/version.Version", "3.15.0"],
     },
@@ -86,7 +86,7 @@ export const SOURCES: readonly Source[] = [
     recipe: {
       kind: "go",
       module: "github.com/jaegertracing/jaeger",
-      // The last v1 and 2.13.0 are one commit. Later ones are no versions of this module to Go: its path has no /v2
+      // The last v1 and 2.13.0 are one commit. Go accepts no later version, because the module's path has no /v2
       version: "v1.76.0",
       packages: ["./cmd/jaeger"],
       tags: "",
@@ -99,8 +99,8 @@ export const SOURCES: readonly Source[] = [
 ];
 
 /**
- * The programs in the cache, built or installed by `npm run test:stack` before its tests, or by
- * `node scripts/stack.mjs --programs`. Looks, and gets nothing itself.
+ * The programs in the cache. `npm run test:stack` builds or installs them before its tests, as does `node
+ * scripts/stack.mjs --programs`. This function only looks them up.
  */
 export async function programs(): Promise<Programs> {
   const found = (name: keyof Programs): string | undefined =>
@@ -116,11 +116,11 @@ export async function programs(): Promise<Programs> {
   };
 }
 
-/** Where a source's programs lie, or will. Another recipe is another folder. */
+/** The folder of a source's programs, which may not exist yet. Each recipe has its own. */
 export const folderOf = (source: Source): string =>
   join(cacheDir(), `${source.name}-${process.platform}-${process.arch}-${fingerprint(source.recipe)}`);
 
-/** Outside of the repository: `OPENHOOK_STACK_CACHE`, else in the user's cache. */
+/** Outside the repository: `OPENHOOK_STACK_CACHE`, otherwise a folder in the user's cache. */
 export const cacheDir = (env: Readonly<Record<string, string | undefined>> = process.env): string =>
   env["OPENHOOK_STACK_CACHE"] ?? join(env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "openhook-otel", "stack");
 
@@ -138,7 +138,7 @@ function fingerprint(recipe: Recipe): string {
   return createHash("sha256").update(JSON.stringify(recipe)).update(manifest).digest("hex").slice(0, 12);
 }
 
-/** The manifest without its comments: another word there builds nothing anew. */
+/** The manifest without its comments: a changed comment needs no new build. */
 const componentsOf = (path: string): string =>
   readFileSync(path, "utf8")
     .split("\n")

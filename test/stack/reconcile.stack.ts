@@ -22,10 +22,10 @@ import { AT_ONCE, recordings, Team } from "./sessions.ts";
 
 const { collector, jaeger, prometheus, oldPrometheus } = await programs();
 
-/** A hundred processes: 15 s on two processors that do nothing else, many times that where they do. */
+/** A hundred processes take 15 s on two idle processors, and many times that on busy ones. */
 const ALL_MACHINES_MS = 300_000;
 
-/** What `reconcile --json` says, as far as it is looked at here. */
+/** The members of `reconcile --json` that these tests use. */
 interface Said {
   readonly code: number | null;
   readonly err: string;
@@ -58,7 +58,7 @@ async function reconcile(
   return { code, err: stderr, ...JSON.parse(stdout) };
 }
 
-/** What all machines of a team say, in their order: no answer depends on another. */
+/** The results of all machines of a team, in their order. They do not depend on each other. */
 function reconcileAll(
   { machines }: Team,
   env: Readonly<Record<string, string>>,
@@ -68,7 +68,7 @@ function reconcileAll(
   return queue.addAll(machines.map((machine) => async () => ({ machine, said: await reconcile(machine, env, args) })));
 }
 
-/** Changes a store behind the program's back. */
+/** Changes a store directly. */
 function tamper({ places }: Replay, sql: string): void {
   const db = openDatabase(places.storePath);
   db.prepare(sql).run();
@@ -124,7 +124,7 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
         for (const [kind, { store, prometheus: found }] of Object.entries(said.counters.tokens)) {
           expect([where, kind, found]).toEqual([where, kind, store]);
         }
-        // What is not compared says why
+        // Everything that is not compared has a reason
         expect(
           said.unknown.filter(
             (line) =>
@@ -248,7 +248,7 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
     }
   });
 
-  // The answers that `npm test` reads: OPENHOOK_STACK_RECORD=1 npm run test:stack -- reconcile
+  // Records the responses that `npm test` reads: OPENHOOK_STACK_RECORD=1 npm run test:stack -- reconcile
   const record = (): void =>
     test("records the backends' responses", async () => {
       const [machine] = (await Team.at([{ source: "claude-code", name: "subagent" }])).machines;
@@ -313,7 +313,7 @@ describe.skipIf(collector === undefined || jaeger === undefined || prometheus ==
         expect({ waiting, problems }).toEqual({ waiting: 0, problems: [] });
       }
       const args = ["--jaeger", traces.url, "--prometheus", metrics.url];
-      // What the gateway has taken passes its queue first
+      // Accepted data passes the gateway's queue first
       const untilMs = Date.now() + 30_000;
       for (const machine of team.machines) {
         let said = await reconcile(machine, env, args);
@@ -356,7 +356,7 @@ describe.skipIf(collector === undefined || oldPrometheus === undefined)(
           },
         ],
       });
-      // Without honor_labels, as most scrape configurations are: ours are called `exported_…`
+      // Without honor_labels, as in most scrape configurations, our labels are named `exported_…`
       metrics = await startPrometheus(oldPrometheus ?? "", {
         config: { scrape_configs: [{ job_name: "collector", static_configs: [{ targets: [at("scrape")] }] }] },
       });

@@ -1,4 +1,4 @@
-/** A number as Grafana writes it in a unit; near enough to see whether unit and size are right. */
+/** A number in a unit, similar to Grafana: close enough to see whether unit and magnitude are right. */
 export function formatted(value: number, unit: string, decimals?: number): string {
   if (!Number.isFinite(value)) return "–";
   const fixed = (n: number, most: number): string =>

@@ -1,18 +1,18 @@
 import type { Panel } from "@grafana/grafana-foundation-sdk/dashboard";
 import { formatted } from "./render-format.ts";
 
-/** What a panel's query answered. */
+/** The result of a panel's query. */
 export interface Answer {
   readonly refId: string;
   readonly legend: string;
   readonly series: readonly {
     readonly labels: Readonly<Record<string, string>>;
-    /** Seconds and value; one for an instant. */
+    /** Seconds and value; one point for an instant query. */
     readonly points: readonly (readonly [number, number])[];
   }[];
 }
 
-/** A panel with its answers → HTML. No Grafana: the same numbers, units, thresholds and texts in plain shapes. */
+/** A panel with its results as HTML: the numbers, units, thresholds and texts that Grafana shows, in plain shapes. */
 export function panelHtml(panel: Panel, answers: readonly Answer[]): string {
   const { x = 0, y = 0, w = 24, h = 8 } = panel.gridPos ?? {};
   const place = `grid-column:${x + 1}/span ${w};grid-row:${y + 1}/span ${h}`;

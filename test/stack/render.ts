@@ -6,10 +6,10 @@ import { type Chosen, interpolated } from "../dashboards/queries.ts";
 import { type Answer, panelHtml } from "./render-panel.ts";
 
 /**
- * Writes a page for each dashboard, in light and dark, with what its queries answer: to look at real
- * numbers where no Grafana can be had. It is not what Grafana draws.
+ * Writes a page for each dashboard, in light and dark, with the results of its queries: shows real numbers without
+ * Grafana, but not as Grafana draws them.
  *
- * @param folder made where it is not there
+ * @param folder created if missing
  * @param url of a Prometheus
  */
 export async function screens(
@@ -35,7 +35,7 @@ export async function screens(
 
 // --- internal ---
 
-/** Bars and points of a line in a chart. */
+/** Number of bars, or points of a line, in a chart. */
 const STEPS = 48;
 
 async function answers(

@@ -7,7 +7,7 @@ import { change, exactSum } from "../../dashboards/src/promql.ts";
 import { ROOT } from "../support/program.ts";
 import { programs } from "./programs.ts";
 
-/** The rules by promtool, of the release we build and of the old one that Debian has. */
+/** Tests the rules with promtool, of the release that we build and of Debian's older one. */
 
 const { promtool, oldPromtool } = await programs();
 const RULES = join(ROOT, "dashboards", "rules");
@@ -38,7 +38,7 @@ describe.each(tools)("%s", (path) => {
     const folder = mkdtempSync(join(tmpdir(), "openhook-change-"));
     const expr = change(exactSum("calls_total")).replaceAll("$__range", "1h");
     const file = join(folder, "change.yaml");
-    // One machine makes one call a minute and then two, another begins in the last hour with 30 calls
+    // One machine makes one call a minute, then two; another one starts in the last hour, with 30 calls
     const series = [
       { series: 'calls_total{instance="a"}', values: "0+1x180 182+2x60" },
       { series: 'calls_total{instance="b"}', values: "_x210 30x30" },

@@ -8,7 +8,7 @@ import { type Collector, startCollector } from "./servers.ts";
 
 const { collector } = await programs();
 
-/** How long the second tier waits here instead of an hour and a minute; as short as its clock of one second allows. */
+/** How long the second tier waits in this test, instead of an hour and a minute; its clock has steps of one second. */
 const WAIT_S = 6;
 const WAIT_AFTER_END_S = 2;
 
@@ -52,7 +52,7 @@ describe.skipIf(collector === undefined)("two tiers", () => {
   beforeAll(async () => {
     unfinishedAt = Date.now();
     await sendSpans(turnOf(UNFINISHED), modelCallOf(UNFINISHED, "chat"));
-    // Each session in three parts, as they come: a turn, more of it, the end
+    // Each session arrives in three parts: a turn, more of it, the end
     for (const part of ["begin", "middle", "end"] as const) {
       const of = (trace: number, special: Special = {}) => partOf(part, trace, special);
       await sendSpans(
@@ -76,7 +76,7 @@ describe.skipIf(collector === undefined)("two tiers", () => {
 
   test("a share of the others is kept, each completely and by one of both instances", () => {
     const kept = CHEAP.filter((trace) => namesOf(trace).length > 0);
-    // 20 % of 300; the ids are the same in every run, so this does not sway
+    // 20 % of 300; the ids are the same in every run, so the number does not vary
     expect(kept.length).toBeGreaterThan(30);
     expect(kept.length).toBeLessThan(90);
     for (const trace of kept) {
@@ -91,7 +91,7 @@ describe.skipIf(collector === undefined)("two tiers", () => {
     const dropped = CHEAP.find((trace) => namesOf(trace).length === 0) ?? 0;
     const failed = { status: { code: 2 } };
     await sendSpans(modelCallOf(kept, "afterwards"), modelCallOf(KEPT.error, "afterwards"));
-    // An error would be kept, were this a trace that is not known yet
+    // In a trace without a decision, an error would be kept
     await sendSpans(modelCallOf(dropped, "afterwards", failed));
     await until("the late ones have come", () => namesOf(kept).length + namesOf(KEPT.error).length === 10);
     await until("nothing comes any more", () => isQuiet(() => allSpans().length, (WAIT_S + 2) * 1_000));
@@ -134,7 +134,7 @@ describe.skipIf(collector === undefined)("two tiers", () => {
   test("a restart of the second tier keeps undecided traces", async () => {
     const trace = 7;
     await sendSpans(turnOf(trace), modelCallOf(trace, "chat"));
-    // Off the first tier's disk, and with an instance
+    // No longer on the first tier's disk, but with an instance of the second
     await until("it waits", () => isQuiet(() => allSpans().length, 2_500));
     for (const { instance } of second) {
       await instance.server.stop();
@@ -150,7 +150,7 @@ describe.skipIf(collector === undefined)("two tiers", () => {
 interface Instance {
   readonly instance: Collector;
   readonly receiver: Receiver;
-  /** Where the first tier sends to. */
+  /** The address to which the first tier sends. */
   readonly address: string;
   readonly metricsUrl: string;
   remove(): Promise<void>;
@@ -192,7 +192,7 @@ async function startInstance(): Promise<Instance> {
   };
 }
 
-/** Whether a number stays as it is for some time. */
+/** Whether a number stays the same for some time. */
 async function isQuiet(read: () => number, forMs = 3_000): Promise<boolean> {
   const before = read();
   await new Promise((done) => setTimeout(done, forMs));
@@ -211,7 +211,7 @@ function partOf(part: "begin" | "middle" | "end", trace: number, special: Specia
   return [rootOf(trace, special.root ?? {})];
 }
 
-/** Spread as real ids are: consistent hashing looks at all of it. */
+/** Random like real ids, because consistent hashing uses all of it. */
 const idOf = (trace: number): string => {
   let hash = BigInt(trace) + 0x9e3779b97f4a7c15n;
   const half = (): string => {
@@ -253,7 +253,7 @@ const turnOf = (trace: number, seconds = 30): object => spanOf(trace, "turn", "t
 const modelCallOf = (trace: number, name: string, more: Readonly<Record<string, unknown>> = {}): object =>
   spanOf(trace, name, "model_call", 2, more);
 
-/** Lasts two hours: a session that was left open is not slow. */
+/** A root span of two hours: a session that was left open does not count as slow. */
 const rootOf = (trace: number, values: Readonly<Record<string, number>>): object => ({
   ...spanOf(trace, "session", "session", 7_200, {
     attributes: Object.entries({ "openhook.cost.usd": 0.02, ...values }).map(([key, value]) => attribute(key, value)),

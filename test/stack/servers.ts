@@ -6,16 +6,16 @@ import { answers, freePorts, Server } from "./process.ts";
 /** A running Collector. */
 export interface Collector {
   readonly server: Server;
-  /** Its folder, for what its configuration keeps; removed by `remove`. */
+  /** The folder in which its configuration stores data; removed by `remove`. */
   readonly folder: string;
   remove(): Promise<void>;
 }
 
 /**
- * The Collector with configuration files, the later ones over the earlier, as `--config` has it.
+ * Starts a Collector with configuration files; later ones override earlier ones, as with `--config`.
  *
- * @param options.configs paths; or a configuration as an object, with its ports, which comes last
- * @param options.readyUrl answers 200 when it takes work: of its health_check extension
+ * @param options.configs paths, or a configuration as an object with the ports, which comes last
+ * @param options.readyUrl of its health_check extension: responds with 200 when it accepts requests
  */
 export async function startCollector(
   program: string,
@@ -45,15 +45,17 @@ export async function startCollector(
 /** A running Jaeger. */
 export interface Jaeger {
   readonly server: Server;
-  /** Of its API. */
+  /** Base URL of its API. */
   readonly url: string;
-  /** OTLP over HTTP, without a path; over gRPC, without a scheme. */
+  /** For OTLP over HTTP, without a path. */
   readonly otlpHttp: string;
   readonly otlpGrpc: string;
   remove(): Promise<void>;
 }
 
-/** @param storage on disk it survives its death; in memory, as Jaeger comes, it does not @default disk */
+/**
+ * Starts Jaeger. @param storage on disk it survives a kill; in memory, Jaeger's own default, it does not @default disk
+ */
 export async function startJaeger(program: string, storage: "disk" | "memory" = "disk"): Promise<Jaeger> {
   const folder = temporary("jaeger");
   const port = await freePorts("query", "queryGrpc", "http", "grpc");
@@ -78,7 +80,7 @@ export async function startJaeger(program: string, storage: "disk" | "memory" = 
     exporters: { jaeger_storage_exporter: { trace_storage: storage } },
     service: {
       extensions: ["jaeger_storage", "jaeger_query"],
-      // No batch: what it has taken is stored, so that a kill shows what a kill does
+      // No batch processor: accepted data is stored immediately, so a kill loses nothing by batching
       pipelines: { traces: { receivers: ["otlp"], exporters: ["jaeger_storage_exporter"] } },
       telemetry: { metrics: { level: "none" } },
     },
@@ -99,19 +101,19 @@ export async function startJaeger(program: string, storage: "disk" | "memory" = 
 export interface Prometheus {
   readonly server: Server;
   readonly url: string;
-  /** OTLP metrics go to `/v1/metrics` below it; 3.x alone. */
+  /** OTLP metrics go to `/v1/metrics` below it; 3.x only. */
   readonly otlp: string;
   remove(): Promise<void>;
 }
 
 export interface PrometheusOptions {
-  /** `host:port` of what is scraped every second; with the labels that it has of its own. @default none */
+  /** `host:port` of targets, scraped every second with honor_labels. @default none */
   readonly scrape?: readonly string[];
-  /** Takes OTLP, which 2.x does not. @default false */
+  /** Accepts OTLP, which 2.x cannot. @default false */
   readonly otlp?: boolean;
   /** Rule files, evaluated every second. @default none */
   readonly rules?: readonly string[];
-  /** Over the rest of its configuration, by section. @default nothing */
+  /** Replaces sections of its configuration. @default nothing */
   readonly config?: Readonly<Record<string, unknown>>;
 }
 

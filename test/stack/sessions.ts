@@ -27,24 +27,24 @@ export async function recordings(): Promise<readonly Recording[]> {
   );
 }
 
-/** One stream of a counter, or of a histogram by its count, as a store holds it. */
+/** One stream in a store: of a counter, or of a histogram with its count. */
 export interface Stream {
   readonly metric: string;
   readonly attributes: Attributes;
-  /** With the machine's `service.instance.id` left out: it joins when the metric is sent. */
+  /** Without the machine's `service.instance.id`, which is added when the metric is sent. */
   readonly resource: Attributes;
   readonly value: number;
 }
 
-/** What all stores of a team hold: what backends must answer. */
+/** What all stores of a team contain, and the backends must return. */
 export interface Truth {
-  /** As they were or will be sent; one for each span id. */
+  /** As they were or will be sent; one per span id. */
   readonly spans: readonly SpanRecord[];
   readonly streams: readonly Stream[];
   readonly sessions: number;
 }
 
-/** Machines, one for each recording, each with a home of its own: what its agents did lies in the inbox. */
+/** One machine per recording, each with its own home and the recorded events in its inbox. */
 export class Team {
   readonly machines: readonly Replay[];
 
@@ -53,10 +53,11 @@ export class Team {
   }
 
   /**
-   * Has the agents' hooks called as they were recorded, with the transcripts in their places.
+   * Calls the agents' hooks as recorded, with the transcripts in place.
    *
    * @param which @default all recordings
-   * @param options.runsHooks false: the inboxes are filled without the hook program, which is a process for each of 1,900 calls
+   * @param options.runsHooks false: the inboxes are filled without the hook program, which is a process for each of
+   * 1,900 calls
    */
   static async at(which?: readonly Recording[], { runsHooks = true } = {}): Promise<Team> {
     await ensureBuilt();
@@ -73,7 +74,7 @@ export class Team {
    * `openhook-otel drain --end-idle` on every machine, by the built program.
    *
    * @param env with the endpoint, e.g. `OPENHOOK_OTEL_OTLP_ENDPOINT`
-   * @returns what the drains said, machine by machine @throws when one did not exit with 0
+   * @returns each machine's report @throws if a drain did not exit with 0
    */
   async drain(env: Readonly<Record<string, string>>): Promise<readonly DrainSaid[]> {
     const queue = new PQueue({ concurrency: AT_ONCE });
@@ -87,7 +88,7 @@ export class Team {
     );
   }
 
-  /** @throws when two stores hold different spans of one id */
+  /** @throws if two stores have different spans with one id */
   truth(): Truth {
     const spans = new Map<string, SpanRecord>();
     const streams: Stream[] = [];
@@ -117,10 +118,10 @@ export const totalOf = ({ streams }: Truth, metric: string, having: Attributes =
     .filter(({ attributes }) => Object.entries(having).every(([key, value]) => attributes[key] === value))
     .reduce((total, { value }) => total + inUnits(metric, value), 0);
 
-/** How many machines work at once: each is a process of 100 MB on two processors. */
+/** Machines that work in parallel: each is a process of 100 MB. */
 export const AT_ONCE = 3;
 
-/** What a drain says of itself, of which tests need this. */
+/** The members of a drain's report that tests use. */
 export interface DrainSaid {
   readonly spans: number;
   readonly sent: number;
@@ -136,11 +137,11 @@ function* spansIn(db: Database): Generator<SpanRecord> {
   for (const row of rows) yield* settledSpans(db, Number(row["session"]), Number(row["ordinal"]));
 }
 
-/** Money is kept in billionths. */
+/** The store has costs in billionths of a dollar. */
 const inUnits = (metric: string, value: number): number =>
   METRIC_SHAPES.get(metric)?.value === "nano" ? value / 1e9 : value;
 
-/** Recordings can be older than what a store keeps by default. */
+/** Recordings can be older than the default retention. */
 export const KEEP_ALL = { OPENHOOK_OTEL_STORE_RETENTION_DAYS: "36500" };
 
 interface Finished {

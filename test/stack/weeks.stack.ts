@@ -1,4 +1,4 @@
-// What happens to machines over weeks: updates, days offline, other settings, clocks that are off. Totals stay what they are.
+// What happens to machines over weeks: updates, days offline, changed settings, wrong clocks. Totals stay the same.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { DrainDeps } from "../../src/drain/context.ts";
 import { counterValues } from "../../src/store/counters.ts";
@@ -29,7 +29,7 @@ const machine = (name: string): Replay => {
   return made;
 };
 
-/** All of a machine's calls, or a part of them, drained to somewhere. */
+/** Drains all of a machine's calls, or a part of them, to an endpoint. */
 async function work(of: Replay, calls: Replay["calls"], to = endpoint, deps: Partial<DrainDeps> = {}): Promise<void> {
   for (const call of calls) of.put(call);
   of.env = { ...of.env, OPENHOOK_OTEL_OTLP_ENDPOINT: to };
@@ -53,7 +53,7 @@ const instanceOf = ({ places }: Replay): string =>
     String(db.prepare("SELECT value FROM meta WHERE key = 'instance.id'").get()?.["value"]),
   ) ?? "";
 
-/** Both Prometheus have what the machine's store has, and as much as was counted as in the dashboards' totals. */
+/** Expects the store's sums in both Prometheus servers, and the same totals as on the dashboards. */
 async function expectTotal(of: Replay): Promise<void> {
   const selector = `openhook_token_usage_total{openhook_token_type="input",instance="${instanceOf(of)}"}`;
   expect(input(of)).toBeGreaterThan(0);
@@ -88,7 +88,7 @@ describe.skipIf(collectorPath === undefined || prometheusPath === undefined)("ov
     await expectTotal(one);
     await work(one, after, endpoint, { version: "1.1.0" });
     await expectTotal(one);
-    // By then it has been scraped
+    // Time for a scrape
     await sleep(3_000);
     expect(collector.server.log).not.toContain("was collected before");
   });
