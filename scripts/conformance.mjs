@@ -57,8 +57,8 @@ async function vectorsOf(source) {
     }
   }
   const vectors = [...kinds.values()].flat();
-  // Whether a subagent's prompt or a nested call is an event of its own is each converter's choice: "nothing" is expected only of
-  // events that never have an envelope
+  // Each converter may decide whether a subagent's prompt or a nested call is a separate event, so an empty result is
+  // expected only for events that never have an envelope
   const withEnvelope = new Set(vectors.filter(({ expected }) => expected.length > 0).map(({ event }) => event));
   return vectors
     .filter(({ event, expected }) => expected.length > 0 || !withEnvelope.has(event))
@@ -90,7 +90,7 @@ function isAssigned({ extensions, session_id }) {
   return extensions?.session_id_origin !== undefined || session_id.startsWith("minted");
 }
 
-/** The members that the payload itself determines, word for word: another converter has other ids and may choose other names. */
+/** The members whose values are in the payload itself: another converter has other ids and may choose other names. */
 function determinedBy({ source, type, session_id, data = {}, extensions }, input) {
   const text = JSON.stringify(input);
   const isDetermined = ([name, value]) =>

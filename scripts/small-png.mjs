@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from "node:zlib";
 
-/** A palette has at most so many colours. */
+/** The most colours that a palette can have. */
 const COLOURS = 256;
 /** Colours that are nearer to one another look the same. */
 const DISTANCE = 75;

@@ -143,7 +143,7 @@ const MAX_P90_LINES = 250;
 /** Written by scripts/wasm.mjs. */
 const GENERATED: ReadonlySet<string> = new Set(["src/agents/shared/transcript/shorten/module.ts"]);
 
-/** A cycle of types alone, which the compiler would accept. */
+/** A cycle of type imports, which the compiler would accept. */
 const CYCLE_OF_TYPES: Files = {
   "src/otlp/planted-type.ts": `import type { Half } from "./planted-type-half.ts";\nexport type Whole = Half | 1;\n`,
   "src/otlp/planted-type-half.ts": `import type { Whole } from "./planted-type.ts";\nexport type Half = Whole[];\n`,
@@ -153,9 +153,9 @@ describe("who may import whom", () => {
   test("src breaks no rule, and all of it was looked at", () => {
     const { violations, sources } = cruise(ROOT);
     expect(violations).toEqual([]);
-    // Texts that are written into other programs' folders are no modules
+    // Files that are copied into other programs' folders are not modules of the program
     const modules = sources.filter((file) => !file.endsWith(".sh"));
-    // With a TypeScript it does not know the tool looks at nothing and reports success
+    // With an unknown version of TypeScript the tool checks no file and reports success
     expect(modules).toEqual(filesBelow(join(ROOT, "src")).filter((file) => /\.(tsx?|cjs|js)$/.test(file)));
   });
 

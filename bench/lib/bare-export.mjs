@@ -1,4 +1,4 @@
-// node bare-export.cjs <url> <spans>: the OpenTelemetry SDK's exporter alone, from memory, in batches of our size.
+// node bare-export.cjs <url> <spans>: only the OpenTelemetry SDK's exporter, from memory, in batches of our size.
 import { SpanKind, SpanStatusCode, TraceFlags } from "@opentelemetry/api";
 import { OTLPExporterBase } from "@opentelemetry/otlp-exporter-base";
 import { convertLegacyHttpOptions, createOtlpHttpExportDelegate } from "@opentelemetry/otlp-exporter-base/node-http";

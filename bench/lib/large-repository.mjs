@@ -6,7 +6,7 @@ import { join } from "node:path";
 /** The history is this long, and agents have worked in all of it but the first days. */
 const DAYS = 90;
 const FIRST_AGENT_DAY = 5;
-/** Commits of the default branch until an agent's branch reaches it. */
+/** How many commits of the default branch are made before an agent's branch is merged. */
 const REVIEW = 20;
 const FILE_LINES = 40;
 const OWN_LINES = 30;
@@ -72,7 +72,7 @@ async function writeHistory(stream, { commits, files, agentCommits }) {
   const first = Math.ceil((commits * FIRST_AGENT_DAY) / DAYS);
   const step = Math.floor((commits - first - 2 * REVIEW) / agentCommits);
   const agents = [];
-  /** What reaches the default branch later, by the number of its commit there. */
+  /** What is merged later, by the number of the commit on the default branch. */
   const later = new Map();
   const plan = (at, ...planned) => later.set(at, [...(later.get(at) ?? []), ...planned]);
   for (let commit = 1; commit < commits; commit++) {
@@ -97,7 +97,7 @@ async function writeHistory(stream, { commits, files, agentCommits }) {
   return agents;
 }
 
-/** One commit of an agent, in a file of its own, and what follows from it. */
+/** One commit of an agent, in a new file, and its later commits. */
 async function agentCommit(stream, { number, commit, time, plan }) {
   const kind = KINDS[number % KINDS.length];
   const path = `src/agents/part-${number}.js`;

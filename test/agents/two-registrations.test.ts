@@ -9,7 +9,7 @@ import { CASES, hasPlugin, Replay } from "../support/replay.ts";
 import type { Expected } from "../support/summary.ts";
 import { firstRecordings } from "../support/whole.ts";
 
-/** Agents whose payloads themselves tell two events apart; others are not known to run other agents' hooks. */
+/** Agents whose payloads themselves distinguish two events; others are not known to run other agents' hooks. */
 const agents = (await allAgents()).filter(
   ({ source, capabilities }) => capabilities.eventIds === "payload" && !hasPlugin(source),
 );

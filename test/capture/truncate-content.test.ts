@@ -11,24 +11,24 @@ describe("what is kept of one piece of content", () => {
     expect(truncateContent({ command: "ls" }, { maxBytes: 256 })).toEqual({ text: '{"command":"ls"}', isJson: true });
   });
 
-  test.each([undefined, null, "", {}, []])("nothing of %j", (value) => {
+  test.each([undefined, null, "", {}, []])("of %j nothing is kept", (value) => {
     expect(truncateContent(value, { maxBytes: 256 })).toBeUndefined();
   });
 
-  test("nothing of what nests deeper than a stack is", () => {
+  test("of a value that is nested deeper than the stack allows nothing is kept", () => {
     let deep: unknown = "end";
     for (let depth = 0; depth < 200_000; depth++) deep = [deep];
     expect(truncateContent(deep, { maxBytes: 256 })).toBeUndefined();
   });
 
-  test("a long text is cut on the border of a character and says how long it was", () => {
+  test("a long text is cut between two characters, and its original length is added", () => {
     const text = "🐈".repeat(1_000);
     const kept = truncateContent(text, { maxBytes: 300 })?.text ?? "";
     expect(bytes(kept)).toBeLessThanOrEqual(300);
     expect(kept).toMatch(/^(?:🐈)+… \[cut: 4000 bytes\]$/u);
   });
 
-  test("of JSON the long texts are cut, its form stays", () => {
+  test("in JSON, long texts are cut and the structure stays", () => {
     const kept = truncateContent(
       { path: "src/cart.js", content: "x".repeat(100_000), options: [1, true] },
       { maxBytes: 512 },
@@ -41,7 +41,7 @@ describe("what is kept of one piece of content", () => {
     });
   });
 
-  test("whatever it is: no longer than it may be, and JSON where it was", () => {
+  test("the result is never longer than the limit, and JSON stays JSON", () => {
     const value = fc.oneof(fc.string({ unit: "binary", maxLength: 2_000 }), fc.jsonValue({ maxDepth: 4 }));
     const redact = (text: string): string => text.replaceAll(/[aeiou"{]+/g, "[redacted:x]");
     fc.assert(
@@ -56,7 +56,7 @@ describe("what is kept of one piece of content", () => {
     );
   });
 
-  test("redacted before it is cut, in values and in names of members, and by what a member is called", () => {
+  test("is redacted before it is cut: values, names of members, and values of members with telling names", () => {
     const secret = "S3CRET-0123456789";
     const redact = (text: string): string =>
       text.replaceAll(/S3CRET-\d{10}/g, "[redacted]").replace(/("password":)"[^"]*"/, '$1"[redacted]"');
@@ -66,7 +66,7 @@ describe("what is kept of one piece of content", () => {
     expect(JSON.parse(kept?.text ?? "")).toEqual({ "[redacted]": "[redacted]", inner: [{ password: "[redacted]" }] });
   });
 
-  test("a redactor that breaks JSON leaves a JSON text", () => {
+  test("a redactor that breaks JSON yields a JSON string", () => {
     const kept = truncateContent({ a: 1 }, { maxBytes: 1_000, redact: (text) => text.replaceAll("}", "") });
     expect(JSON.parse(kept?.text ?? "")).toBe('{"a":1');
   });

@@ -1,4 +1,5 @@
-// Commits, their fates and changes in the counters: each once, however often drains and outcomes run, and whoever knows of it
+// Commits, their fates and changes in the counters: each once, however often drains and outcomes run, and however many
+// sessions report it
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

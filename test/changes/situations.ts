@@ -806,7 +806,7 @@ export const SITUATIONS: readonly Situation[] = [
     commits: { tax: { fact: "observed", fate: "open" } },
   },
   {
-    name: "a repository without a default branch that can be told",
+    name: "a repository whose default branch is unknown",
     run: (world) => {
       const repo = world.repository();
       repo.git("branch", "-qm", "main", "one");

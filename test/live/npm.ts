@@ -51,7 +51,7 @@ export function newestOnNpm({ packages: [name = ""], file = "" }: Pick<Program, 
 // --- internal ---
 
 const PLATFORM = `${process.platform}-${process.arch}`;
-/** For agents that need a newer Node than ours; npm has it as a package for this platform alone. */
+/** For agents that need a newer Node than ours; npm has it as a package per platform. */
 const NEWER_NODE = "24.21.0";
 const NODE_PLATFORM = "linux-x64";
 

@@ -312,7 +312,7 @@ describe("the surrounding text stays", () => {
   describe("credentials without a sign between name and value", () => {
     const p = `Zz9${randomText("word", 11, newSeed())}`;
     test.each([
-      // The only digit stands among the first three characters, or it is the last character
+      // The only digit is among the first three characters, or is the last character
       "das Passwort lautet Zz9zZbgnvzHFUC",
       "the password is Zz9zZbgnvzHFUC",
       "the password is Zz9zZbgnvzHFUC9",

@@ -1,4 +1,4 @@
-// Model calls that are no part of the conversation are in the totals, and can be told apart from it.
+// Model calls that are no part of the conversation are in the totals, and are listed separately.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";

@@ -145,7 +145,7 @@ describe("readRepository says what git says", () => {
     expect((await readRepository(path))?.name).toBe("acme-shop");
   });
 
-  test("credentials in a remote stay here", async () => {
+  test("credentials are removed from a remote's address", async () => {
     const { path } = repository();
     git(path, "remote", "add", "origin", "https://dev:s3cret@git.example:8443/acme/acme-shop.git?token=s3cret");
     const read = await readRepository(path);
@@ -153,7 +153,7 @@ describe("readRepository says what git says", () => {
     expect(JSON.stringify(read)).not.toContain("s3cret");
   });
 
-  test("also in one without a path", async () => {
+  test("also from an address without a path", async () => {
     const { path } = repository();
     git(path, "remote", "add", "origin", "https://dev:s3cret@gitbox/");
     expect(await readRepository(path)).toMatchObject({ name: "gitbox", url: "https://gitbox/" });
@@ -188,7 +188,7 @@ describe("readRepository of something else", () => {
     expect(await readRepository(join(dir, "acme-shop"))).toBeUndefined();
   });
 
-  test("a .git file that names what is gone: the folder's name", async () => {
+  test("a .git file that names a deleted folder: the folder's name", async () => {
     mkdirSync(join(dir, "acme-shop"));
     writeFileSync(join(dir, "acme-shop", ".git"), "gitdir: ../gone/.git\n");
     expect(await readRepository(join(dir, "acme-shop"))).toEqual({ name: "acme-shop" });

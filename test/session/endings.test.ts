@@ -94,7 +94,7 @@ describe("docs/sessions.md", () => {
       .map(({ source, one }) => `agents/${source}/${one.name}`);
     expect(recordings.length).toBeGreaterThan(1);
     const named = new Set([...shown.matchAll(/`(agents\/[^`]+)`/g)].map(([, path]) => path));
-    // `agents/*/killed` stands for the recording of every agent
+    // `agents/*/killed` means the recording of every agent
     const isNamed = (path: string) => named.has(path) || named.has(path.replace(/^agents\/[^/]+/, "agents/*"));
     expect(recordings.filter((path) => !isNamed(path))).toEqual([]);
   });

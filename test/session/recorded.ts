@@ -83,7 +83,7 @@ export async function recordedSession(name: string): Promise<RecordedSession> {
   return found;
 }
 
-/** Several records of one thing become one entry, as in the store. */
+/** Several records of one fact become one entry, as in the store. */
 export function merged(lines: readonly TranscriptEntry[]): readonly TranscriptEntry[] {
   const byKey = new Map<string, TranscriptEntry>();
   for (const entry of lines) {

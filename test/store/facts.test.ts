@@ -145,7 +145,7 @@ describe("entries", () => {
       called(one, "req_2", { agentId }),
       called(other, "req_3", { agentId }),
       called(other, "req_4", { agentId }),
-      called("msg_1", "req_5", { agentId }), // a server that counts: an answer of its own
+      called("msg_1", "req_5", { agentId }), // a server that counts ids: a separate answer
       called(one, "req_6", { agentId, usage: { input: 1_234, output: 5 } }), // one that gives all the same id
     ]);
     expect(openFacts(db, session.id).entries.map(({ key }) => key)).toEqual([

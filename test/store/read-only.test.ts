@@ -27,7 +27,7 @@ test("a closed reader does not block a checkpoint, even before garbage collectio
   expect(db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()).toMatchObject({ busy: 0 });
 });
 
-describe.skipIf(process.platform === "win32")("where nothing can be written", () => {
+describe.skipIf(process.platform === "win32")("on a file system without write access", () => {
   const path = (): string => join(stores.folder(), "copy", "store.db");
   const look = (): unknown => asOrdinaryUser(() => readStore(path(), keys));
   afterEach(() => chmodSync(dirname(path()), 0o700));

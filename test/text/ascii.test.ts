@@ -16,7 +16,7 @@ const AGENTS = { list: async () => [], find: async () => undefined };
 const ASCII = /^[\n\x20-\x7e]+$/;
 const PLAIN: Readonly<Record<string, string>>[] = [{ LC_ALL: "C" }, { LANG: "POSIX" }, { TERM: "dumb" }];
 
-describe("where ASCII is all that there is", () => {
+describe("a locale with ASCII only", () => {
   test.each([
     ["≥$2.22", ">=$2.22"],
     ["cost  ≥$2.22", "cost >=$2.22"],
@@ -34,7 +34,7 @@ describe("where ASCII is all that there is", () => {
     expect([...shownLines([line], { env: { LANG: "C.UTF-8" } })]).toEqual([line]);
   });
 
-  describe("whatever shows something", () => {
+  describe("commands in such a locale", () => {
     let of: Replay;
     beforeAll(async () => {
       of = new Replay("claude-code", "nested-subagents");
@@ -43,7 +43,7 @@ describe("where ASCII is all that there is", () => {
     });
     afterAll(() => of.remove());
 
-    test.each(Object.entries({ doctor, explain, sessions, show, status }))("%s keeps to it", async (name) => {
+    test.each(Object.entries({ doctor, explain, sessions, show, status }))("%s prints ASCII only", async (name) => {
       for (const env of PLAIN) {
         const { context, out } = contextAt(of.places, { env });
         if (name === "doctor") await doctor({ json: false, fix: false, hookSource: HOOK }, context, AGENTS);
@@ -55,7 +55,7 @@ describe("where ASCII is all that there is", () => {
       }
     });
 
-    test("progress: there in ASCII, and not at all where a line cannot be written over", () => {
+    test("progress is in ASCII, and absent where a line cannot be overwritten", () => {
       const shown = (env: Readonly<Record<string, string>>): readonly string[] => {
         const lines: string[] = [];
         const { context } = contextAt(of.places, { env });

@@ -52,29 +52,29 @@ describe("unified diff", () => {
     `);
   });
 
-  it("names the null device for a file that is made or goes", () => {
+  it("names the null device for a file that is created or deleted", () => {
     expect(diff(undefined, "a\n")).toBe("--- /dev/null\n+++ settings.json\n@@ -0,0 +1 @@\n+a\n");
     expect(diff("a\n", undefined)).toBe("--- settings.json\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n");
   });
 
-  it("shows a line end that comes or goes", () => {
+  it("shows an added or removed line end", () => {
     expect(diff("a", "a\n")).toContain("-a\n\\ No newline at end of file\n+a\n");
     expect(diff("a\r\n", "a\n")).toContain("-a\r\n+a\n");
   });
 
-  it("is empty where nothing differs", () => {
+  it("is empty if nothing differs", () => {
     expect(diff("a\n", "a\n")).toBe("");
     expect(diff(undefined, undefined)).toBe("");
   });
 
-  it("takes bounded time over large files that have nothing in common", () => {
+  it("takes limited time for large files that have nothing in common", () => {
     const side = (name: string) => Array.from({ length: 20_000 }, (_, index) => `${name} ${index}\n`).join("");
     const begin = Date.now();
     expect(diff(side("a"), side("b")).length).toBeGreaterThan(100_000);
     expect(Date.now() - begin).toBeLessThan(5000);
   });
 
-  it.skipIf(!hasPatch)("is what patch(1) turns the old text into the new one with", () => {
+  it.skipIf(!hasPatch)("is a diff with which patch(1) turns the old text into the new one", () => {
     const dir = mkdtempSync(join(tmpdir(), "openhook-diff-"));
     try {
       const line = fc.constantFrom("{\n", "}\n", "a\n", "b\n", "\n", "c, d\n");

@@ -12,7 +12,7 @@ describe("how numbers are shown", () => {
     [50_000, "0.1 MB"],
     [12_300_000, "12.3 MB"],
     [1_204_000_000, "1204 MB"],
-  ])("%d bytes: %s; something is never nothing", (bytes, text) => expect(megabytes(bytes)).toBe(text));
+  ])("%d bytes: %s; never 0 MB for something", (bytes, text) => expect(megabytes(bytes)).toBe(text));
 
   test("a value that rounds up to the next unit is shown in it", () => {
     expect([9_999, 10_000, 99_949, 99_950, 999_499, 999_500, 999_499_999, 999_500_000].map(count)).toEqual([
@@ -40,7 +40,7 @@ describe("how numbers are shown", () => {
     ]);
   });
 
-  test("a sum that some call is missing from is a lower bound, one of no call is unknown", () => {
+  test("a sum without some of its calls is a lower bound, a sum over no call is unknown", () => {
     expect([costText(NONE), tokensText(NONE)]).toEqual(["?", "?"]);
     const whole = { ...NONE, modelCalls: 2, input: 10_200, output: 80, costNanoUsd: 12_300_000 };
     expect([costText(whole), tokensText(whole)]).toEqual(["$0.01", "10.2k→80"]);

@@ -69,7 +69,7 @@ describe("first prompt lines", () => {
     expect(await linesOf({ OPENHOOK_OTEL_DISPLAY_TITLES: "false" })).toEqual([]);
   });
 
-  test("are missing where the file is gone", async () => {
+  test("are missing if the file is gone", async () => {
     at = new Replay("claude-code", "basic");
     expect(await linesOf()).toHaveLength(1);
     rmSync(at.transcriptRoot, { recursive: true });

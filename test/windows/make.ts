@@ -14,8 +14,8 @@ import {
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 
-// Windows on Linux: Node's own node.exe under Wine, in a folder with a Debian system for it. Everything is from Debian's and npm's
-// packages, at the places that this machine is set up to use.
+// Windows on Linux: Node's own node.exe under Wine, in a folder with a Debian system for it. Everything is from
+// Debian's and npm's packages, from the mirrors that this machine is configured to use.
 
 /** Version of Debian that has Wine 10. */
 const SUITE = "trixie";

@@ -32,7 +32,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
 
-/** A process with the plugin, which prints what its handlers answer. */
+/** A process with the plugin, which prints what its handlers return. */
 const HOST = `
 import { readFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -62,7 +62,7 @@ interface Call {
   readonly event: object;
 }
 
-/** Plays events in a process of their own; @returns the answers, and what a drain finds in the inbox */
+/** Plays events in a separate process. @returns the answers, and what a drain finds in the inbox */
 function play(calls: readonly Call[], env: NodeJS.ProcessEnv = {}) {
   const script = join(home, "calls.json");
   writeFileSync(script, JSON.stringify(calls));

@@ -76,7 +76,7 @@ describe("tokens of a request", () => {
     // What was not in the cache is noted as written to it
     ["deepseek", [0, 5, 100, 10], { input: 110, output: 5, cacheRead: 100 }],
     ["xai", [110, 5, 100, 10], { input: 110, output: 5, cacheRead: 100 }],
-    // A zero means that the provider said nothing
+    // A zero means that the provider reported nothing
     ["anthropic", [10, 5, 0, 0], { input: 10, output: 5 }],
     ["anthropic", [0, 0, 0, 0], undefined],
     ["anthropic", [10, 0, 0, 0], { input: 10 }],

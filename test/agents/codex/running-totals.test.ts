@@ -43,7 +43,7 @@ const meta = (version = "0.145.0", more: object = {}): Sent => ({
 });
 const fork = (version = "0.148.0") => meta(version, { forked_from_id: "01a1fc00-0000-7000-8000-000000000000" });
 
-/** Each part of the file is read by a drain of its own, and its state is stored as JSON. */
+/** Each part of the file is read by a separate drain, and the state between them is stored as JSON. */
 async function callsOf(...parts: readonly (readonly Sent[])[]): Promise<EntryOf<"model_call">[]> {
   const path = join(home, `rollout-2026-11-21T00-00-00-${THREAD}.jsonl`);
   writeFileSync(path, "");

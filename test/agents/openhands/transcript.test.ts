@@ -179,14 +179,14 @@ describe("local times", () => {
     expect((await times()).map(({ timeMs }) => timeMs - START_MS)).toEqual([10, 30]);
   });
 
-  test("the hour that the change from summer time repeats is told apart", async () => {
+  test("the two hours around the end of summer time are distinguished", async () => {
     made.remove();
     made = new MadeConversation();
     const summer = new MadeConversation(made.home, made.folder, 2 * HOUR_MS);
     summer.event("SystemPromptEvent", 0, { source: "agent" });
     summer.prompt(10, "Check");
     summer.answer(HOUR_MS - 1, "r1");
-    // The same hands on the clock, an hour later
+    // The same clock time, an hour later
     const text = new Date(START_MS + 10 + 2 * HOUR_MS).toISOString().replace("Z", "");
     made.event("PauseEvent", HOUR_MS + 10, { source: "environment", timestamp: text });
     const [pause] = ofKind(await made.read(), "interruption");

@@ -60,7 +60,7 @@ for (const line of JSON.parse(readFileSync(process.argv[2], "utf8"))) {
 }
 `;
 
-/** Plays calls in a process of their own; @returns what a drain finds in the inbox */
+/** Plays calls in a separate process. @returns what a drain finds in the inbox */
 function play(calls: readonly (Call | { readonly run: string })[], env: NodeJS.ProcessEnv = {}) {
   const script = join(home, "calls.json");
   writeFileSync(script, JSON.stringify(calls));

@@ -129,7 +129,7 @@ describe("identity of model calls", () => {
     ]);
   });
 
-  test("copied calls whose ids other sessions have too are left out: they cannot be told from others", async () => {
+  test("copied calls whose ids other sessions have too are left out: they cannot be distinguished from others", async () => {
     const call = { functionCall: { id: "call_1", name: "read_file", args: {} } };
     const line = lineOf("a", { type: "assistant", message: { parts: [call] } });
     const copied = { forkedFrom: { sessionId: "another", messageUuid: "a" } };

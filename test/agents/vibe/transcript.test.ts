@@ -382,7 +382,7 @@ describe("turns", () => {
     ]);
   });
 
-  test("an interrupted turn, and a compaction, whose request is told apart", async () => {
+  test("an interrupted turn, and a compaction, whose request is distinguished", async () => {
     new Folder()
       .prompt("turn-1")
       .asks("short", "turn-1", { purpose: "compaction", trigger: "automatic" })

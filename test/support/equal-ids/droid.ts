@@ -19,7 +19,7 @@ const MAIN = "71de0fc1-55ee-46fa-b6e2-8795ac47573a";
 const AGENTS = { a: "22f0f852-f9bb-4c91-bcd6-9cd56e9134a4", b: "33f0f852-f9bb-4c91-bcd6-9cd56e9134a4" };
 const TOOLS = { spawn: "Task", read: "Read", shell: "Execute" };
 const CWD = "/home/dev/acme-shop";
-/** The same for all agents: only the agent and the time of the hooks tell equal calls apart. */
+/** The same for all agents: only the agent and the time of the hooks distinguish equal calls. */
 const argsOf = ({ tool }: MadeCall) => ({ what: tool });
 const callsOf = (agent: Subagent | undefined): readonly MadeCall[] =>
   agent === undefined ? MAIN_CALLS : CALLS_OF[agent];
@@ -27,7 +27,7 @@ const sessionOf = (agent: Subagent | undefined): string => (agent === undefined 
 /** Unique in the world: the timeline's ids are not Droid's. */
 const callIdOf = ({ id, agent }: MadeCall): string => `${id}#${sessionOf(agent)}`;
 
-/** Factory Droid: a subagent is a session of its own; hooks have no call ids, and failed calls no end. */
+/** Factory Droid: a subagent is a separate session; hooks have no call ids, and failed calls no end. */
 export function droid(home: string): MadeSession {
   const folder = join(home, ".factory", "sessions", "-home-dev-acme-shop");
   const pathOf = (agent: Subagent | undefined) => join(folder, `${sessionOf(agent)}.jsonl`);

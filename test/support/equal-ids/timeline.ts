@@ -60,7 +60,7 @@ export const EXPECTED = [
   "spawn call_2 success < turn",
 ];
 
-/** The part of `EXPECTED` that hooks alone report. */
+/** The part of `EXPECTED` that hooks report without transcripts. */
 export const expectedFromHooks = ({ hooksLack }: Pick<MadeSession, "hooksLack">): readonly string[] =>
   EXPECTED.map((text) => {
     let shown = text;
