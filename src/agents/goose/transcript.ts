@@ -21,7 +21,7 @@ import { uniqueCallIds } from "./calls.ts";
 import { sessionContent } from "./content.ts";
 import { databasesIn, LAYOUTS, sessionFolders } from "./places.ts";
 import { callThatStarted, ledgerRows, messageRows, SESSIONS, type SessionRow, TABLES } from "./rows.ts";
-import { walk } from "./walk.ts";
+import { isPrompt, walk } from "./walk.ts";
 
 export default { roots: sessionFolders, locate, files, originsOf, read } satisfies TranscriptReader;
 
@@ -77,7 +77,13 @@ async function* read(file: TranscriptFile, _from: Offset, wanted: ReadOptions = 
     const messages = messageRows(db, row);
     const entries = [
       parent === undefined ? sessionEntry(row, undefined) : subagentEntry(db, row, parent, root),
-      ...walk(messages, ledgerRows(db, sessionId), { provider: row.provider, agentId: file.agentId, callIdOf }),
+      ...walk(messages, ledgerRows(db, sessionId), {
+        provider: row.provider,
+        agentId: file.agentId,
+        callIdOf,
+        strayStartsMs: strayStartsMs(db, row),
+        isCutOff: parent !== undefined && isCutOff(db, row, parent, root),
+      }),
     ];
     const unreadable = messages.filter(({ isReadable }) => !isReadable).length;
     const content = wanted.content === true ? sessionContent(db, sessionId, entries) : [];
@@ -110,6 +116,17 @@ async function inAll<T>(
   if (all.length === 0 && failure !== undefined) throw failure;
   return all;
 }
+
+/** Subagents whose call was never written: the process was killed before the call ended. */
+const strayStartsMs = (db: View, { id }: SessionRow): readonly number[] =>
+  SESSIONS.descendants(db, id).flatMap((child) =>
+    child.parentId === id && callThatStarted(db, id, child.id) === undefined ? [child.createdMs] : [],
+  );
+
+/** Such a subagent does not go on when the user gives the next prompt. */
+const isCutOff = (db: View, row: SessionRow, parent: SessionRow, root: SessionRow): boolean =>
+  callThatStarted(db, parent.id, row.id) === undefined &&
+  messageRows(db, root).some((message) => message.createdMs > row.createdMs && isPrompt(message));
 
 function subagentEntry(db: View, row: SessionRow, parent: SessionRow, root: SessionRow): TranscriptEntry {
   const callId = callThatStarted(db, parent.id, row.id);

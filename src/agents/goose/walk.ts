@@ -15,6 +15,10 @@ export interface WalkSession {
   readonly agentId?: string | undefined;
   /** The id under which a call is reported; see `uniqueCallIds`. */
   readonly callIdOf: (callId: string, rowId: string) => string;
+  /** When subagents began whose calls are not in the messages. In milliseconds since the epoch. */
+  readonly strayStartsMs?: readonly number[];
+  /** A subagent whose session went on without its call. */
+  readonly isCutOff?: boolean;
 }
 
 /** All entries of a session. The same rows give the same keys again, wherever a compaction has put them. */
@@ -49,7 +53,10 @@ interface Places {
 }
 
 /** The turn of each message, and the calls that were lost. */
-function placesOf(messages: readonly MessageRow[], { agentId, callIdOf }: WalkSession): Places {
+function placesOf(
+  messages: readonly MessageRow[],
+  { agentId, callIdOf, strayStartsMs = [], isCutOff = false }: WalkSession,
+): Places {
   const places = new Map<MessageRow, Place>();
   const prompts = new Set<MessageRow>();
   const reported = new Map<MessageRow, ReadonlyMap<string, string>>();
@@ -59,17 +66,19 @@ function placesOf(messages: readonly MessageRow[], { agentId, callIdOf }: WalkSe
   for (const row of messages) {
     if (isPrompt(row) && agentId === undefined) {
       // After a tool's result Goose asks the model again, and writes the answer when its tools have ended
-      if (current !== undefined && open !== undefined) lost.push(lostCall(current, open));
+      const last = open ?? (hasStrayBetween(strayStartsMs, current, row) ? current : undefined);
+      if (current !== undefined && last !== undefined)
+        lost.push({ ...lostCall(current.id, last), promptKey: current.id });
       [current, open] = [row, undefined];
       if (!row.isCopy) prompts.add(row);
-    } else if (!row.isCopy && row.isVisible)
-      open = row.parts.some(({ type }) => type === "toolResponse") ? row : undefined;
+    } else if (!row.isCopy && row.isVisible) open = isAnsweredByModel(row, agentId) ? row : undefined;
     for (const { type, callId } of row.parts) {
       if (type === "toolRequest" && callId !== undefined) ids = new Map(ids).set(callId, callIdOf(callId, row.id));
     }
     reported.set(row, ids);
     places.set(row, agentId !== undefined ? { agentId } : current === undefined ? {} : { promptKey: current.id });
   }
+  if (agentId !== undefined && isCutOff && open !== undefined) lost.push({ ...lostCall(agentId, open), agentId });
   const promptAt = (ms: number): Place => {
     if (agentId !== undefined) return { agentId };
     const prompt = [...prompts].findLast(({ createdMs }) => createdMs <= ms);
@@ -85,18 +94,25 @@ function placesOf(messages: readonly MessageRow[], { agentId, callIdOf }: WalkSe
   };
 }
 
-const isPrompt = ({ role, isVisible, parts }: MessageRow): boolean =>
+export const isPrompt = ({ role, isVisible, parts }: MessageRow): boolean =>
   role === "user" &&
   isVisible &&
   parts.length > 0 &&
   parts.every(({ type }) => type !== "toolResponse") &&
   parts.some(({ type }) => type === "text" || type === "image");
 
-const lostCall = (prompt: MessageRow, { writtenMs }: MessageRow): EntryOf<"model_call"> => ({
+/** Whether the model answers next: after the results of tools, and after a subagent's task. */
+const isAnsweredByModel = ({ role, parts }: MessageRow, agentId: string | undefined): boolean =>
+  parts.some(({ type }) => type === "toolResponse") || (agentId !== undefined && role === "user");
+
+/** The answer that started a subagent was lost if its call is not there before the next prompt. */
+const hasStrayBetween = (startsMs: readonly number[], prompt: MessageRow | undefined, next: MessageRow): boolean =>
+  prompt !== undefined && startsMs.some((ms) => ms >= prompt.createdMs && ms <= next.createdMs);
+
+const lostCall = (id: string, { writtenMs }: MessageRow): EntryOf<"model_call"> => ({
   kind: "model_call",
-  key: lostCallKey(prompt.id),
+  key: lostCallKey(id),
   timeMs: writtenMs,
-  promptKey: prompt.id,
   startMs: writtenMs,
   endMs: writtenMs,
   complete: false,

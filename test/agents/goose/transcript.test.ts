@@ -191,6 +191,35 @@ test("a call that was lost is incomplete once a new prompt shows that the proces
   expect(lost[0]?.usage).toBeUndefined();
 });
 
+test("killed in its first call: subagents show that the answer that started them was lost, and the unfinished one's too", async () => {
+  const [ended, cut] = [made.session("20261121_2", T + 1, S), made.session("20261121_3", T + 1, S)];
+  made.prompt(S, "p1", T);
+  made.prompt(ended, "p2", T + 1);
+  made.answer(ended, "chatcmpl-2", T + 2, [text("Found.")], [20, 2]);
+  made.prompt(cut, "p3", T + 1);
+  made.answer(cut, "chatcmpl-3", T + 2, [request(B)], [30, 3]);
+  made.message(cut, "msg_r1", "user", T + 2, [response(B)]);
+  const lost = async () => ofKind(await read(), "model_call").filter(({ complete }) => !complete);
+  expect(await lost()).toEqual([]);
+  made.prompt(S, "p4", T + 60);
+  expect(await lost()).toMatchObject([
+    { key: "lost:p1", promptKey: "p1" },
+    { key: `lost:${cut}`, agentId: cut },
+  ]);
+});
+
+test("a request that failed at once, or whose subagent's call is there, was not lost", async () => {
+  made.prompt(S, "p1", T);
+  made.prompt(S, "p2", T + 10);
+  made.answer(S, "chatcmpl-1", T + 11, [request(A, "delegate", { instructions: "x" })], [100, 10]);
+  const child = made.session("20261121_2", T + 11, S);
+  made.prompt(child, "p3", T + 11);
+  made.message(S, "msg_r1", "user", T + 12, [response(A, { isError: false, _meta: { subagent_session_id: child } })]);
+  made.answer(S, "chatcmpl-2", T + 13, [text("Done.")], [110, 11]);
+  made.prompt(S, "p4", T + 60);
+  expect(ofKind(await read(), "model_call").filter(({ complete }) => !complete)).toEqual([]);
+});
+
 test("a subagent belongs below the call whose result names it, also one in the background", async () => {
   made.prompt(S, "p1", T);
   made.answer(S, "chatcmpl-1", T, [request(A, "delegate", { instructions: "x" })], [100, 10]);
