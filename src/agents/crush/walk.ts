@@ -16,6 +16,10 @@ export interface WalkState {
   readonly isSummarised?: boolean;
   /** Ids that the provider counts → the id under which the latest call with it is reported. */
   readonly calls: Readonly<Record<string, string>>;
+  /** Answers that were not finished, of a killed process forever → the key of their prompt, if there is one. */
+  readonly unfinished?: Readonly<Record<string, string | null>>;
+  /** The last answer. */
+  readonly answerId?: string;
 }
 
 export const INITIAL_STATE: WalkState = { calls: {} };
@@ -77,12 +81,19 @@ function userMessage(row: MessageRow, createdMs: number, state: WalkState, sessi
   return { entries: [prompt], state: { ...rest, promptKey: row.id }, isOpen: false };
 }
 
-const placeIn = (state: WalkState, { agentId }: WalkSession): { promptKey?: string; agentId?: string } =>
-  agentId === undefined ? (state.promptKey === undefined ? {} : { promptKey: state.promptKey }) : { agentId };
+const placeIn = (
+  { promptKey }: { readonly promptKey?: string | undefined },
+  { agentId }: WalkSession,
+): { promptKey?: string; agentId?: string } =>
+  agentId === undefined ? (promptKey === undefined ? {} : { promptKey }) : { agentId };
 
 /** One answer of the model is one message; its step includes the tools that it called. */
 function answer(row: MessageRow, createdMs: number, state: WalkState, session: WalkSession): Walked {
-  const place = placeIn(state, session);
+  const { unfinished = {}, ...rest } = state;
+  // Read again: meanwhile other messages can have been read, up to another prompt
+  const isAgain = Object.hasOwn(unfinished, row.id);
+  const promptKey = isAgain ? (unfinished[row.id] ?? undefined) : state.promptKey;
+  const place = placeIn({ promptKey }, session);
   const finish = row.parts.findLast(({ type }) => type === "finish");
   const reason = finish?.reason;
   const calls = row.parts.filter(({ type }) => type === "tool_call");
@@ -125,14 +136,21 @@ function answer(row: MessageRow, createdMs: number, state: WalkState, session: W
   else if (isAnswered && reason !== "tool_use" && session.agentId === undefined) {
     entries.push({ kind: "turn_end", key: `turn_end:${row.id}`, ...at });
   }
+  const isOpen = finish === undefined;
+  const isOlder = isAgain && state.answerId !== row.id;
+  const reportedAs = isOlder ? { ...reported, ...state.calls } : { ...state.calls, ...reported };
+  const others = Object.entries(unfinished).filter(([id]) => id !== row.id);
+  const left = isOpen ? [...others, [row.id, promptKey ?? null] as const].slice(-REMEMBERED_CALLS) : others;
   return {
     entries,
     state: {
-      ...state,
+      ...rest,
       ...(row.isSummary && { isSummarised: true }),
-      calls: Object.fromEntries([...Object.entries({ ...state.calls, ...reported })].slice(-REMEMBERED_CALLS)),
+      calls: Object.fromEntries(Object.entries(reportedAs).slice(-REMEMBERED_CALLS)),
+      ...(left.length > 0 && { unfinished: Object.fromEntries(left) }),
+      answerId: isOlder && state.answerId !== undefined ? state.answerId : row.id,
     },
-    isOpen: finish === undefined,
+    isOpen,
   };
 }
 

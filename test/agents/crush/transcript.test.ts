@@ -140,6 +140,22 @@ test("a message is read again until it is finished: the call of a killed process
   expect((await readAll({ home: made.home, sessionId: S }, second.offsets)).entries).toEqual([]);
 });
 
+test("read again after a resume, a killed message stays in its turn, and takes no result from a later call with its id", async () => {
+  const query = { home: made.home, sessionId: S };
+  made.prompt(S, "p1", T);
+  made.message(S, "a1", "assistant", T, [call("bash:0", "bash", { command: "sleep 9" })]);
+  const first = await readAll(query);
+  made.prompt(S, "p2", T + 60);
+  made.message(S, "a2", "assistant", T + 60, [call("bash:0", "bash", { command: "ls" }), finish("tool_use", T + 60)]);
+  const second = await readAll(query, first.offsets);
+  made.message(S, "r2", "tool", T + 61, [result("bash:0", "x")]);
+  const third = await readAll(query, second.offsets);
+  const calls = [...first.entries, ...second.entries, ...third.entries].filter(({ kind }) => kind === "model_call");
+  const turns = calls.map((entry) => `${entry.key} ${"promptKey" in entry ? entry.promptKey : ""}`);
+  expect([...new Set(turns)].sort()).toEqual(["message:a1 p1", "message:a2 p2"]);
+  expect(ofKind(third.entries, "tool_result")).toMatchObject([{ callId: "bash:0#a2", promptKey: "p2" }]);
+});
+
 test("the message that Crush writes after a summary continues the turn; the same text of a user is a prompt", async () => {
   const again = "The previous session was interrupted because it got too long, the initial user request was: `x`";
   made.prompt(S, "p1", T);
