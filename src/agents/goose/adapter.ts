@@ -52,12 +52,15 @@ function typesIn(p: Readonly<Record<string, unknown>> | undefined): Readonly<Rec
   return {
     // A turn that ended with an error of the provider has no answer
     ...(asString(p?.["last_assistant_message"]) === undefined && { Stop: "turn.error" }),
-    // A command for Goose itself; the model is not asked to answer it, and no Stop follows
+    // Commands for Goose itself; the model is not asked to answer them, and no Stop follows
+    ...(OWN_COMMAND.test(asString(p?.["message"]) ?? "") && { UserPromptSubmit: "notice" }),
     ...(COMPACT.test(asString(p?.["message"]) ?? "") && { UserPromptSubmit: "compaction" }),
   };
 }
 
-const COMPACT = /^\/(?:compact|summarize)\b/;
+// crates/goose/src/agents/execute_commands.rs, read 2026-11-27; `/goal` with a text starts a turn
+const COMPACT = /^\s*(?:\/(?:compact|summarize)\b|Please compact this conversation\s*$)/;
+const OWN_COMMAND = /^\s*\/(?:(?:prompts|skills|doctor)(?: |\s*$)|(?:goal|grind)(?: +(?:off|clear|none))?\s*$)/;
 
 /** A payload has no time. Equal ones at one moment come from two registrations of the hook. */
 const keyOf: NonNullable<ClaudeLike["keyOf"]> = (payload, { timeMs }) => `${timeMs}:${payloadDigest(payload)}`;

@@ -10,7 +10,7 @@ export default {
   source: SOURCE,
   title: "Goose",
   docs: "https://block.github.io/goose/docs/guides/context-engineering/hooks",
-  emits: ["file.write", ...emitsOf(EVENTS), "turn.error", "compaction"],
+  emits: ["file.write", ...emitsOf(EVENTS), "turn.error", "compaction", "notice"],
   tokens: "transcript",
   writesAfterTools: true,
   hooksRunIn: "likely",

@@ -18,6 +18,8 @@ export interface MessageRow {
   readonly writtenMs: number;
   /** Not a text that Goose adds for the model. */
   readonly isVisible: boolean;
+  /** False for a text that Goose shows only to the user, and for all messages before a compaction. */
+  readonly isForModel: boolean;
   /** A fork copied it from an older session. */
   readonly isCopy: boolean;
   readonly isReadable: boolean;
@@ -167,6 +169,7 @@ function selectMessages(db: View): string {
   return `SELECT messages.id AS place, ${known.has("message_id") ? ID : "'row:' || messages.id"} AS id, role, created_timestamp,
     CAST(strftime('%s', timestamp) AS INTEGER) AS written_s, ${isReadableJson("content_json")} AS is_readable,
     coalesce(${of("userVisible")}, 1) AND NOT coalesce(${of("turnContext")}, 0) AS is_visible,
+    coalesce(${of("agentVisible")}, 1) AS is_for_model,
     created_timestamp < ?2 ${known.has("message_id") ? `OR ${older}` : ""} AS is_copy,
     ${hasMetadata ? `json_type(${METADATA}, '$.usage')` : "NULL"} AS usage_type,
     ${of("usage.inputTokens")} AS input, ${of("usage.outputTokens")} AS output,
@@ -199,6 +202,7 @@ function toMessage(db: View, row: Row): MessageRow {
     createdMs,
     writtenMs: Math.max(createdMs, secondsOf(row["written_s"])),
     isVisible: row["is_visible"] === 1,
+    isForModel: row["is_for_model"] === 1,
     isCopy: row["is_copy"] === 1,
     isReadable: row["is_readable"] === 1,
     ...(row["usage_type"] === "object" && { usage: figuresOf(row) }),

@@ -27,10 +27,11 @@ export function walk(
   ledger: readonly LedgerRow[] | undefined,
   session: WalkSession,
 ): readonly TranscriptEntry[] {
-  const places = placesOf(messages, session);
+  const own = ownReplies(messages);
+  const places = placesOf(messages, own, session);
   const entries = messages.flatMap((row, index) => {
     const place = places.placeOf(row);
-    return row.isCopy ? [] : messageEntries(row, endOf(messages, index), place, session, places);
+    return row.isCopy || own.has(row) ? [] : messageEntries(row, endOf(messages, index), place, session, places);
   });
   const calls = ledger === undefined ? recordedCalls(messages) : callsOf(ledger, messages);
   return [...entries, ...places.lost, ...calls.flatMap((call) => callEntries(call, places.placeOfCall(call), session))];
@@ -55,6 +56,7 @@ interface Places {
 /** The turn of each message, and the calls that were lost. */
 function placesOf(
   messages: readonly MessageRow[],
+  own: ReadonlySet<MessageRow>,
   { agentId, callIdOf, strayStartsMs = [], isCutOff = false }: WalkSession,
 ): Places {
   const places = new Map<MessageRow, Place>();
@@ -64,7 +66,7 @@ function placesOf(
   let [current, open]: [MessageRow | undefined, MessageRow | undefined] = [undefined, undefined];
   let ids = new Map<string, string>();
   for (const row of messages) {
-    if (isPrompt(row) && agentId === undefined) {
+    if (isPrompt(row) && agentId === undefined && !own.has(row)) {
       // After a tool's result Goose asks the model again, and writes the answer when its tools have ended
       const last = open ?? (hasStrayBetween(strayStartsMs, current, row) ? current : undefined);
       if (current !== undefined && last !== undefined)
@@ -93,6 +95,24 @@ function placesOf(
     callIdOf: (callId, row) => reported.get(row)?.get(callId) ?? callId,
   };
 }
+
+/** Commands for Goose itself, such as `/compact`, and Goose's replies to them. */
+function ownReplies(messages: readonly MessageRow[]): ReadonlySet<MessageRow> {
+  const visible = messages.filter(({ isVisible }) => isVisible);
+  return new Set(
+    visible.flatMap((row, index) => {
+      const next = visible[index + 1];
+      const isCommand = isPrompt(row) && !row.isForModel && row.parts.some(({ text }) => COMMAND.test(text ?? ""));
+      return isCommand && next !== undefined && isOwnReply(next) ? [row, next] : [];
+    }),
+  );
+}
+
+/** COMPACT_TRIGGERS in crates/goose/src/agents/execute_commands.rs; the other commands begin with a slash too. */
+const COMMAND = /^\s*(?:\/|Please compact this conversation\s*$)/;
+
+const isOwnReply = (row: MessageRow): boolean =>
+  row.role === "assistant" && !row.isForModel && row.usage === undefined && responseIdOf(row) === undefined;
 
 export const isPrompt = ({ role, isVisible, parts }: MessageRow): boolean =>
   role === "user" &&

@@ -179,6 +179,28 @@ describe("a fork", () => {
   });
 });
 
+test("a command for Goose itself is no prompt, and its reply ends no turn; a prompt that begins with a slash is one", async () => {
+  const hidden = { agentVisible: false };
+  made.message(S, "p1", "user", T, [text("/home/dev is full?")], hidden);
+  made.message(S, "chatcmpl-1", "assistant", T, [text("No.")], { ...hidden, usage: { inputTokens: 100 } });
+  made.message(S, "chatcmpl-2", "user", T + 9, [text("Summary")], { userVisible: false });
+  made.ledger(S, T + 9, [110, 30], true);
+  for (const [at, command] of ["/compact", "Please compact this conversation"].entries()) {
+    made.message(S, `msg_${at}0000000-0000-4000-8000-000000000000`, "user", T + 9, [text(command)], hidden);
+    const id = `msg_${at}0000000-0000-4000-8000-000000000001`;
+    made.message(S, id, "assistant", T + 9, [text("Compaction complete")], hidden);
+  }
+  made.prompt(S, "p2", T + 20);
+  made.answer(S, "chatcmpl-3", T + 21, [text("Done.")], [120, 12]);
+  const entries = await read();
+  expect(ofKind(entries, "prompt").map(({ promptKey }) => promptKey)).toEqual(["p1", "p2"]);
+  expect(ofKind(entries, "turn_end").map(({ promptKey }) => promptKey)).toEqual(["p1", "p2"]);
+  expect(ofKind(entries, "model_call")).toMatchObject([
+    { purpose: "compaction", promptKey: "p1" },
+    { promptKey: "p2" },
+  ]);
+});
+
 test("a call that was lost is incomplete once a new prompt shows that the process was killed", async () => {
   made.prompt(S, "p1", T);
   made.answer(S, "chatcmpl-1", T, [request(A)], [100, 10]);
