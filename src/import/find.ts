@@ -4,6 +4,7 @@ import type { LocatedSession, PartSize, SessionOrigin, TranscriptReader } from "
 import { cardOf } from "../model/card-of.ts";
 import { messageOf } from "../model/error-message.ts";
 import type { Database } from "../store/database.ts";
+import { fromTimeUnits, jsonRows, timeUnits } from "../store/json-rows.ts";
 import { type LocalSession, type PlannedSession, planLocalSession, sessionsWithIds } from "../store/local-sessions.ts";
 import { packedNumbers, readByOthers } from "../store/packed.ts";
 import { partSizeOf } from "../transcripts/part-size.ts";
@@ -194,22 +195,14 @@ function namesOf({ places }: Pick<DrainDeps, "places">, db: Database | undefined
   };
 }
 
-/** As one text: a row from SQLite costs more than looking at its file. Times are fractions, which JSON of SQLite rounds. */
-function positionsIn(db: Database): ReadonlyMap<string, KnownFile> {
-  const row = db
-    .prepare(
-      `SELECT json_group_array(json_array(path, session, size, CAST(modified_ms * ${TIME_UNITS} AS INTEGER))) AS positions
-       FROM positions`,
-    )
-    .get();
-  const all = JSON.parse(String(row?.["positions"])) as [path: string, session: number, size: number, time: number][];
-  return new Map(
-    all.map(([path, session, sizeBytes, time]) => [path, { session, sizeBytes, modifiedMs: time / TIME_UNITS }]),
+const positionsIn = (db: Database): ReadonlyMap<string, KnownFile> =>
+  new Map(
+    jsonRows<[path: string, session: number, sizeBytes: number, modifiedUnits: number]>(
+      db,
+      ["path", "session", "size", timeUnits("modified_ms")],
+      "positions",
+    ).map(([path, session, sizeBytes, units]) => [path, { session, sizeBytes, modifiedMs: fromTimeUnits(units) }]),
   );
-}
-
-/** Units of a millisecond. A power of two: the product is exact, and an integer for every time of a file since February 1970. */
-const TIME_UNITS = 2 ** 21;
 
 const sessionsIn = (db: Database) =>
   new Map(

@@ -33,9 +33,12 @@ export interface TurnFigures {
   readonly interrupted: number;
 }
 
-/** Figures of one session at a time: one call, one turn, or sums over a quarter hour. */
+/** Figures of one session, or of sessions that need not be told apart: one call, one turn, or sums over a period. */
 export type Fact = {
+  /** Its number in the store; of several sessions, the one that stands for them. */
   readonly session: number;
+  /** The sessions that it is summed over. @default only `session` */
+  readonly sessions?: readonly number[];
   readonly timeMs: number;
   /** A moment of it, if facts are summed by what they led to. @default timeMs */
   readonly atMs?: number;
@@ -58,11 +61,17 @@ export interface FactsWanted extends Readonly<Record<Fact["kind"], boolean>> {
   readonly byChange?: boolean;
   /** IANA name. @default the machine's */
   readonly timeZone?: string;
+  /**
+   * For each session that counts, the one that stands for it: the facts of sessions with the same one are summed up. Not with
+   * `byChange`. @default each session has its own facts, also sessions that do not count
+   */
+  readonly standIns?: ReadonlyMap<number, number>;
 }
 
 /**
  * Settled facts, packed or not, in a range, summed up by the store as far as the query allows, because a year of work is
- * millions of calls. A fact's time is any time in its hour or day, and may lie outside the range.
+ * millions of calls, and a row takes the store longer to hand over than to sum up. A fact's time is any time in its hour or day,
+ * and may lie outside the range.
  */
 export function* settledFacts(db: Database, sessions: readonly number[], wanted: FactsWanted): Generator<Fact> {
   // For a few sessions look up by number; for many, reading all rows of the range is cheaper
@@ -72,37 +81,36 @@ export function* settledFacts(db: Database, sessions: readonly number[], wanted:
   // Between two commits or changes of its session all moments lead to the same
   const part = (view: string): string =>
     wanted.byChange === true ? ["commits", "changes"].map((table) => `, ${countBefore(table, view)}`).join("") : "";
-  const rowsOf = (view: string, columns: string, group: string): Iterable<Row> => {
+  const standIns = wanted.standIns && JSON.stringify(Object.fromEntries(wanted.standIns));
+  const rowsOf = (view: string, sums: Sums, kind?: string): Iterable<Row> => {
     const where = only === null ? "?3 IS NULL" : "session IN (SELECT value FROM json_each(?3))";
+    const kinds = kind === undefined ? "" : `, ${kind}`;
+    const perSession = `SELECT session, ${column} AS time, min(time_ms) AS at_ms${kinds}, ${sumsIn(sums)} FROM ${view}
+      WHERE time_ms >= ?1 AND time_ms < ?2 AND ${where} GROUP BY session, time${kinds}${part(view)}`;
+    if (standIns === undefined) return db.prepare(perSession).each(wanted.sinceMs, until, only);
     return db
       .prepare(
-        `SELECT session, ${column} AS time, min(time_ms) AS at_ms, ${columns} FROM ${view}
-         WHERE time_ms >= ?1 AND time_ms < ?2 AND ${where} GROUP BY session, time${group}${part(view)}`,
+        `WITH stand_ins (of, session) AS MATERIALIZED (SELECT CAST(key AS INTEGER), value FROM json_each(?4))
+         SELECT s.session AS session, json_group_array(f.session) AS sessions, time${kinds}, ${sumsIn(named(...Object.keys(sums)))}
+         FROM (${perSession}) f JOIN stand_ins s ON s.of = f.session GROUP BY s.session, time${kinds}`,
       )
-      .each(wanted.sinceMs, until, only);
+      .each(wanted.sinceMs, until, only, standIns);
   };
   const at = (row: Row) => ({
     session: Number(row["session"]),
+    ...(row["sessions"] !== undefined && { sessions: JSON.parse(String(row["sessions"])) as readonly number[] }),
     timeMs: timeOf(Number(row["time"])),
     ...(wanted.byChange === true && { atMs: Number(row["at_ms"]) }),
   });
   const n = (row: Row, name: string): number => Number(row[name] ?? 0);
   if (wanted.calls) {
-    for (const row of rowsOf(
-      "usage",
-      `${wanted.byModel ? "model" : "NULL"} AS model, ${CALL_COLUMNS}`,
-      wanted.byModel ? ", model" : "",
-    )) {
+    for (const row of rowsOf("usage", CALL_SUMS, wanted.byModel ? "model" : undefined)) {
       const model = row["model"];
       yield { kind: "calls", ...at(row), model: typeof model === "string" ? model : null, figures: callFigures(row) };
     }
   }
   if (wanted.tools) {
-    for (const row of rowsOf(
-      "tool_usage",
-      `${wanted.byTool ? "name" : "''"} AS name, ${TOOL_COLUMNS}`,
-      wanted.byTool ? ", name" : "",
-    )) {
+    for (const row of rowsOf("tool_usage", TOOL_SUMS, wanted.byTool ? "name" : undefined)) {
       const figures = {
         calls: n(row, "calls"),
         errors: n(row, "errors"),
@@ -111,11 +119,11 @@ export function* settledFacts(db: Database, sessions: readonly number[], wanted:
         open: 0,
         toolMs: n(row, "duration_ms"),
       };
-      yield { kind: "tools", ...at(row), tool: String(row["name"]), figures };
+      yield { kind: "tools", ...at(row), tool: String(row["name"] ?? ""), figures };
     }
   }
   if (wanted.turns) {
-    for (const row of rowsOf("turn_usage", TURN_COLUMNS, "")) {
+    for (const row of rowsOf("turn_usage", TURN_SUMS)) {
       const figures = {
         turns: n(row, "turns"),
         prompts: n(row, "prompts"),
@@ -197,17 +205,29 @@ const FEW_SESSIONS = 50;
 const countBefore = (table: string, view: string): string =>
   `(SELECT count(*) FROM ${table} b WHERE b.session = ${view}.session AND b.time_ms < ${view}.time_ms)`;
 
-const CALL_COLUMNS = `sum(calls) AS calls, sum(sums_told) AS sums_told, sum(without_usage) AS without_usage,
-  sum(unpriced) AS unpriced, sum(incomplete) AS incomplete, sum(input) AS input, sum(output) AS output,
-  sum(cache_read) AS cache_read, sum(cache_write) AS cache_write, sum(cache_write_5m) AS cache_write_5m,
-  sum(cache_write_1h) AS cache_write_1h, sum(reasoning) AS reasoning, sum(cost_nano_usd) AS cost_nano_usd,
-  sum(duration_ms) AS duration_ms, sum(iif(cache_read IS NULL, NULL, input)) AS cache_told_input,
-  sum(iif(input IS NULL, NULL, cache_read)) AS cache_told_read`;
-const TOOL_COLUMNS = `sum(calls) AS calls, sum(errors) AS errors, sum(denied) AS denied,
-  sum(unfinished) AS unfinished, sum(duration_ms) AS duration_ms`;
+/** Sums by name, and the expressions that are summed. */
+type Sums = Readonly<Record<string, string>>;
+const named = (...names: readonly string[]): Sums => Object.fromEntries(names.map((name) => [name, name]));
+
+const CALL_SUMS: Sums = {
+  ...named("calls", "sums_told", "without_usage", "unpriced", "incomplete", "input", "output", "cache_read"),
+  ...named("cache_write", "cache_write_5m", "cache_write_1h", "reasoning", "cost_nano_usd", "duration_ms"),
+  cache_told_input: "iif(cache_read IS NULL, NULL, input)",
+  cache_told_read: "iif(input IS NULL, NULL, cache_read)",
+};
+const TOOL_SUMS = named("calls", "errors", "denied", "unfinished", "duration_ms");
 const PROMPTED = "origin IN ('human', 'machine')";
-const TURN_COLUMNS = `sum(iif(${PROMPTED}, turns, 0)) AS turns, sum(iif(origin = 'human', turns, 0)) AS prompts,
-  sum(iif(${PROMPTED}, failed, 0)) AS failed, sum(iif(${PROMPTED}, interrupted, 0)) AS interrupted`;
+const TURN_SUMS: Sums = {
+  turns: `iif(${PROMPTED}, turns, 0)`,
+  prompts: "iif(origin = 'human', turns, 0)",
+  failed: `iif(${PROMPTED}, failed, 0)`,
+  interrupted: `iif(${PROMPTED}, interrupted, 0)`,
+};
+
+const sumsIn = (sums: Sums): string =>
+  Object.entries(sums)
+    .map(([name, value]) => `sum(${value}) AS ${name}`)
+    .join(", ");
 
 const cacheShareOf = (usage: TokenUsage | undefined): Pick<CallFigures, "cacheReportedInput" | "cacheReportedRead"> =>
   usage?.input === undefined || usage.cacheRead === undefined

@@ -50,7 +50,8 @@ export class UsageTable {
     this.parts = partsOf(query);
   }
 
-  add(fact: Fact, session: CountedSession): void {
+  /** @param roots of the sessions that the fact is summed over, if these are several */
+  add(fact: Fact, session: CountedSession, roots?: readonly number[]): void {
     const { by, model, ledTo } = this.#query;
     if (!this.parts[fact.kind]) return;
     if (model !== undefined && fact.kind === "calls" && fact.model !== model) return;
@@ -69,7 +70,7 @@ export class UsageTable {
       row = new Row(by, values, this.parts);
       this.#rows.set(id, row);
     }
-    row.add(fact, session);
+    row.add(fact, session, roots);
     row.addCertainty(wanted?.certainty);
     for (const dimension of by) if (isChangeDimension(dimension)) row.addCertainty(of?.[dimension]?.certainty);
   }
@@ -130,8 +131,8 @@ class Row {
     this.#parts = parts;
   }
 
-  add(fact: Fact, { root, agent, isUsageUnknown }: CountedSession): void {
-    this.#sessions.add(root);
+  add(fact: Fact, { root, agent, isUsageUnknown }: CountedSession, roots: readonly number[] = [root]): void {
+    for (const one of roots) this.#sessions.add(one);
     if (isUsageUnknown) {
       this.#unreported ??= new Map();
       this.#unreported.set(root, agent);

@@ -1,6 +1,7 @@
 import { cardOf } from "../model/card-of.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
+import { type Columns, fromTimeUnits, jsonRows, timeUnits } from "../store/json-rows.ts";
 import { STARTED_ONLY, WAS_USED } from "../store/queries.ts";
 import type { UsageQuery } from "./query.ts";
 import { repositoryNames, repositoryOrFolder } from "./repositories.ts";
@@ -25,33 +26,19 @@ export function countedSessions(
   deps: Pick<SessionSource, "agents">,
   { agent, repository, session }: Pick<UsageQuery, "agent" | "repository" | "session">,
 ): ReadonlyMap<number, CountedSession> {
-  const stored = new Map(
-    db
-      .prepare(
-        `SELECT id, source, session_id, parent, first_ms, repository, cwd, pruned_ms IS NOT NULL OR excluded = 1 AS hidden,
-           EXISTS (SELECT 1 FROM positions p WHERE p.session = s.id) AS read,
-           EXISTS (SELECT 1 FROM model_calls c WHERE c.session = s.id AND coalesce(c.input, c.output) IS NOT NULL)
-             OR EXISTS (
-               SELECT 1 FROM packed_usage u WHERE u.session = s.id AND coalesce(u.input, u.output) IS NOT NULL
-             ) AS has_usage,
-           ${WAS_USED} AS used, ${STARTED_ONLY} AS started_only
-         FROM sessions s`,
-      )
-      .all()
-      .map((row) => [Number(row["id"]), row]),
-  );
+  const stored = new Map(storedSessions(db).map((row) => [row.id, row]));
   const rootOf = (number: number): number => {
     const seen = new Set<number>();
     for (let at = number; ; ) {
-      const parent = stored.get(at)?.["parent"];
-      if (typeof parent !== "number" || !stored.has(parent) || seen.has(at)) return at;
+      const parent = stored.get(at)?.parent ?? undefined;
+      if (parent === undefined || !stored.has(parent) || seen.has(at)) return at;
       seen.add(at);
       at = parent;
     }
   };
   const repositories = new Map(
-    [...stored].flatMap(([number, { repository: text, cwd, hidden }]) => {
-      const of = hidden === 1 ? undefined : repositoryOrFolder(text, cwd);
+    [...stored].flatMap(([number, { repository: text, cwd, isHidden }]) => {
+      const of = isHidden ? undefined : repositoryOrFolder(text, cwd);
       return of === undefined ? [] : [[number, of] as const];
     }),
   );
@@ -60,22 +47,73 @@ export function countedSessions(
   for (const [number, row] of stored) {
     const root = rootOf(number);
     const owner = stored.get(root) ?? row;
-    if (row["hidden"] === 1 || owner["hidden"] === 1 || row["started_only"] === 1) continue;
-    const source = String(owner["source"]);
+    if (row.isHidden || owner.isHidden || row.startedOnly) continue;
+    const { source } = owner;
     const of = repositories.get(root);
     if (agent !== undefined && source !== agent) continue;
     if (repository !== undefined && (of === undefined || !names.isMeant(of, repository))) continue;
     if (session !== undefined && root !== session) continue;
     const card = cardOf(deps, source);
-    const isReported = card?.tokens === "transcript" && (owner["read"] === 1 || owner["used"] !== 1);
+    const isReported = card?.tokens === "transcript" && (owner.isRead || !owner.wasUsed);
     counted.set(number, {
       root,
       agent: source,
-      name: `${source}/${String(owner["session_id"])}`,
+      name: `${source}/${owner.sessionId}`,
       ...(of !== undefined && { repository: names.nameOf(of) }),
-      firstMs: Number(row["first_ms"]),
-      isUsageUnknown: card?.callsModels !== false && owner["has_usage"] !== 1 && !isReported,
+      firstMs: row.firstMs,
+      isUsageUnknown: card?.callsModels !== false && !owner.hasUsage && !isReported,
     });
   }
   return counted;
 }
+
+// --- internal ---
+
+type StoredRow = [
+  id: number,
+  source: string,
+  sessionId: string,
+  parent: number | null,
+  firstUnits: number,
+  repository: string | null,
+  cwd: string | null,
+  hidden: number,
+  read: number,
+  hasUsage: number,
+  used: number,
+  startedOnly: number,
+];
+
+const COLUMNS: Columns<StoredRow> = [
+  "id",
+  "source",
+  "session_id",
+  "parent",
+  timeUnits("first_ms"),
+  "repository",
+  "cwd",
+  "pruned_ms IS NOT NULL OR excluded = 1",
+  "EXISTS (SELECT 1 FROM positions p WHERE p.session = s.id)",
+  `EXISTS (SELECT 1 FROM model_calls c WHERE c.session = s.id AND coalesce(c.input, c.output) IS NOT NULL)
+     OR EXISTS (SELECT 1 FROM packed_usage u WHERE u.session = s.id AND coalesce(u.input, u.output) IS NOT NULL)`,
+  WAS_USED,
+  STARTED_ONLY,
+];
+
+const storedSessions = (db: Database) =>
+  jsonRows<StoredRow>(db, COLUMNS, "sessions s").map(
+    ([id, source, sessionId, parent, units, repository, cwd, hidden, read, hasUsage, used, startedOnly]) => ({
+      id,
+      source,
+      sessionId,
+      parent,
+      firstMs: fromTimeUnits(units),
+      repository,
+      cwd,
+      isHidden: hidden === 1,
+      isRead: read === 1,
+      hasUsage: hasUsage === 1,
+      wasUsed: used === 1,
+      startedOnly: startedOnly === 1,
+    }),
+  );

@@ -7,7 +7,7 @@ import type { Dimension, UsageQuery } from "./query.ts";
 import { type Fact, type FactsWanted, openFactsOf, settledFacts } from "./usage-facts.ts";
 import type { UsageRow } from "./usage-row.ts";
 import { groupsBy, isChangeDimension, NOTHING, UsageTable } from "./usage-rows.ts";
-import { countedSessions } from "./usage-sessions.ts";
+import { type CountedSession, countedSessions } from "./usage-sessions.ts";
 
 /**
  * Sums over the whole store: settled, open and imported parts, each once. Pruned sessions and sessions of excluded projects
@@ -51,7 +51,8 @@ export function usageByGroupings(
   const add = (fact: Fact, isWithin = true): void => {
     const session = sessions.get(fact.session);
     if (session === undefined || !isWithin) return;
-    for (const table of tables) table.add(fact, session);
+    const roots = fact.sessions?.map((number) => sessions.get(number)?.root ?? number);
+    for (const table of tables) table.add(fact, session, roots);
   };
   const isWithin = ({ timeMs }: Pick<Fact, "timeMs">): boolean => timeMs >= range.sinceMs && timeMs < range.untilMs;
   const isGroupedBy = (dimension: Dimension): boolean => queries.some((one) => groupsBy(one, dimension));
@@ -65,6 +66,7 @@ export function usageByGroupings(
     byModel: isGroupedBy("model") || query.model !== undefined,
     byTool: isGroupedBy("tool"),
     byChange,
+    ...(!byChange && !isGroupedBy("session") && { standIns: standInsOf(sessions, isGroupedBy("repository")) }),
     ...(unit !== undefined && { unit }),
     ...(query.timeZone !== undefined && { timeZone: query.timeZone }),
   };
@@ -77,4 +79,20 @@ export function usageByGroupings(
     for (const table of tables) if (table.hasWithoutCalls(session)) table.add(fact, session);
   }
   return tables.map((table) => table.done());
+}
+
+// --- internal ---
+
+/** For each session the first one that counts in the same rows. One with unknown usage stands only for itself. */
+function standInsOf(sessions: ReadonlyMap<number, CountedSession>, byRepository: boolean): ReadonlyMap<number, number> {
+  const first = new Map<string, number>();
+  return new Map(
+    [...sessions].map(([number, { agent, repository, isUsageUnknown }]) => {
+      if (isUsageUnknown) return [number, number];
+      const rows = JSON.stringify([agent, byRepository ? repository : undefined]);
+      const standIn = first.get(rows) ?? number;
+      first.set(rows, standIn);
+      return [number, standIn];
+    }),
+  );
 }
