@@ -1,5 +1,5 @@
 import { sumOfCalls } from "../model/call-sums.ts";
-import type { ReportedUsage, Subagent, ToolCall, Turn } from "../model/session.ts";
+import type { ReportedUsage, Session, Subagent, ToolCall, Turn } from "../model/session.ts";
 import { knownFactsOf, unsettledSession } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
 import { isPacked } from "../store/packed.ts";
@@ -17,21 +17,37 @@ import type { SpanSettings } from "../telemetry/spans.ts";
 import { openCalls } from "./call-totals.ts";
 import { subscriptionMark } from "./list-price.ts";
 import { type OpenSpan, openSpansOf } from "./open-spans.ts";
-import type { Agents, SessionSummary } from "./session-summary.ts";
+import { type Agents, type SessionSummary, summarise } from "./session-summary.ts";
 import { wholeSegments } from "./whole-segments.ts";
 
+/** What is shown of a session beside its stored spans. */
+export interface SessionOutline extends SessionSummary {
+  /** Spans that are not stored yet, as if everything ended now. Of a packed session: all spans. */
+  readonly openSpans: readonly OpenSpan[];
+  /** Sums that the agent reports; not part of `sums`. */
+  readonly reported?: ReportedUsage;
+}
+
 /** A session with everything in it. `open`: not settled yet, more may be added. */
-export interface SessionView extends SessionSummary {
+export interface SessionView extends SessionOutline {
   readonly turnList: readonly (TurnSummary & { readonly open: boolean })[];
   readonly calls: readonly (StoredModelCall & { readonly open: boolean })[];
   readonly toolCalls: readonly { readonly segment: number; readonly tool: ToolCall; readonly open: boolean }[];
   readonly subagentList: readonly (SubagentSummary & { readonly open: boolean })[];
-  /** Spans that are not stored yet, as if everything ended now. Of a packed session: all spans. */
-  readonly openSpans: readonly OpenSpan[];
   /** It was imported and has ended; its spans are made from its facts on demand. */
   readonly isPacked: boolean;
-  /** Sums that the agent reports; not part of `sums`. */
-  readonly reported?: ReportedUsage;
+}
+
+/** The outline without reading the settled parts one by one, so that long sessions open faster. */
+export function outlineOf(db: Database, stored: StoredSession, agents: Agents, settings: SpanSettings): SessionOutline {
+  const session = unsettledSession({ db, ...agents }, stored);
+  const facts = knownFactsOf(db, agents, stored);
+  const reported = reportedOf(stored, session);
+  return {
+    ...summarise(db, stored, agents),
+    openSpans: openSpansOf(db, stored, session, facts, settings),
+    ...(reported !== undefined && { reported }),
+  };
 }
 
 /** All of one session except its stored spans. */
@@ -58,8 +74,7 @@ export function viewOf(
   const tools = new Map<string, number>();
   for (const { tool } of toolCalls) tools.set(tool.status, (tools.get(tool.status) ?? 0) + 1);
   const prompts = turnList.filter((turn) => turn.origin === "human").length;
-  const reported =
-    stored.reported === undefined ? session.reportedUsage : (JSON.parse(stored.reported) as ReportedUsage);
+  const reported = reportedOf(stored, session);
   return {
     stored,
     facts,
@@ -81,6 +96,9 @@ export function viewOf(
 }
 
 // --- internal ---
+
+const reportedOf = (stored: StoredSession, { reportedUsage }: Session): ReportedUsage | undefined =>
+  stored.reported === undefined ? reportedUsage : (JSON.parse(stored.reported) as ReportedUsage);
 
 /** What a turn did after it was closed belongs to the same turn. */
 function withOpenTurns(settled: readonly TurnSummary[], open: readonly Turn[]): SessionView["turnList"] {

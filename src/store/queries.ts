@@ -146,11 +146,19 @@ export const settledSubagents = (db: Database, session: number): readonly Subage
     }));
 
 /** Spans of one segment as they were or will be sent, in the order of settling. */
-export const settledSpans = (db: Database, session: number, segment: number): readonly SpanRecord[] =>
-  db
-    .prepare("SELECT record FROM spans WHERE session = ? AND segment = ? ORDER BY seq")
-    .all(session, segment)
-    .map((row) => JSON.parse(String(row["record"])) as SpanRecord);
+export function* settledSpans(db: Database, session: number, segment: number): Generator<SpanRecord> {
+  // A row for each span takes most of the time: libsql makes an object for each
+  const next = db.prepare(
+    `SELECT max(seq) AS last, group_concat(record, ',' ORDER BY seq) AS records
+     FROM (SELECT seq, record FROM spans WHERE session = ? AND segment = ? AND seq > ? ORDER BY seq LIMIT ?)`,
+  );
+  for (let last = -1; ; ) {
+    const row = next.get(session, segment, last, SPANS_PER_ROW);
+    if (typeof row?.["last"] !== "number") return;
+    last = row["last"];
+    yield* JSON.parse(`[${String(row["records"])}]`) as SpanRecord[];
+  }
+}
 
 /** Number of sessions, and of those that have unsettled facts or an open segment. */
 export function sessionCounts(db: Database): { readonly sessions: number; readonly open: number } {
@@ -213,6 +221,8 @@ export function traceOfSpan(db: Database, key: string): string | undefined {
 }
 
 // --- internal ---
+
+const SPANS_PER_ROW = 500;
 
 function find(db: Database, id: string, limit: number, source?: string): readonly StoredSession[] {
   const where = (test: string): readonly StoredSession[] =>

@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { streamSSE } from "hono/streaming";
 import { DIMENSIONS } from "../report/query.ts";
-import { type SessionView, viewOf } from "../report/session-view.ts";
+import { outlineOf, type SessionView, viewOf } from "../report/session-view.ts";
 import { type Database, StoreError } from "../store/database.ts";
+import { isPacked } from "../store/packed.ts";
 import { readStore } from "../store/read-only.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import { changesOver } from "./change-figures.ts";
@@ -90,7 +91,11 @@ export function makeApp(viewDeps: ViewDeps, { changes, drains }: Live, base: str
     respond(c, deps, (db) => {
       const stored = findSession(db, queryParams(c.req.query()).session());
       if (stored === undefined) return NO_SESSION;
-      return whenChanged(c, deps, db, stored, (view) => toDocument(db, view, withIdle(), traceLink));
+      return whenChanged(c, deps, db, stored, (view) => {
+        // A packed session is built for its spans, and the explanation asks for the same
+        const shown = isPacked(db, stored.id) ? view() : outlineOf(db, stored, { agents }, deps.settings);
+        return toDocument(db, shown, withIdle(), traceLink);
+      });
     }),
   );
 
@@ -107,7 +112,7 @@ export function makeApp(viewDeps: ViewDeps, { changes, drains }: Live, base: str
     respond(c, deps, (db) => {
       const stored = findSession(db, queryParams(c.req.query()).session());
       if (stored === undefined) return NO_SESSION;
-      return whenChanged(c, deps, db, stored, (view) => toExplanation(db, view, { agents }));
+      return whenChanged(c, deps, db, stored, (view) => toExplanation(db, view(), { agents }));
     }),
   );
 
@@ -258,7 +263,7 @@ function whenChanged(
   { recent, agents, settings }: ResponseDeps,
   db: Database,
   stored: StoredSession,
-  read: (view: SessionView) => SessionDocument | ExplanationDocument,
+  read: (view: () => SessionView) => SessionDocument | ExplanationDocument,
 ): object | symbol {
   // At another capture level the response has fewer names, and no prompt
   const stamp = `${stampOf(db, stored)} ${stored.capture}`;
@@ -269,7 +274,8 @@ function whenChanged(
   const body = recent.body(key, tag);
   if (body !== undefined) return new KnownBody(body);
   const viewKey = JSON.stringify([stored.source, stored.sessionId, tag]);
-  return new Tagged(read(recent.view(viewKey, () => viewOf(db, stored, { agents }, settings))), key, tag);
+  const view = () => recent.view(viewKey, () => viewOf(db, stored, { agents }, settings));
+  return new Tagged(read(view), key, tag);
 }
 
 const NO_SESSION_MESSAGE = "The store does not have this session. It may have been pruned, or its project is excluded.";

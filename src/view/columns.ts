@@ -1,6 +1,7 @@
 import type { SpanRecord } from "../model/telemetry.ts";
+import { toolTitle } from "../report/tool-title.ts";
 import * as semconv from "../telemetry/semconv.ts";
-import { inTreeOrder } from "./tree.ts";
+import { inTreeOrder, parentOf, type TreeSpan } from "./tree.ts";
 import { FLAG, SPAN_KINDS, type SpanColumns, type SpanKind } from "./wire.ts";
 
 /** A span, and whether it is still open. */
@@ -10,10 +11,11 @@ export interface ShownSpan {
 }
 
 /** Converts the spans of all segments of a session for the waterfall. */
-export function toColumns(spans: readonly ShownSpan[]): SpanColumns {
-  const nodes = inTreeOrder(spans);
-  const baseMs = nodes.reduce((ms, { span }) => Math.min(ms, span.record.startMs), Infinity);
-  const segments = nodes.filter(({ span }) => kindOf(span.record) === "session").length;
+export function toColumns(spans: Iterable<ShownSpan>): SpanColumns {
+  // Reduced one by one, so that the records of a long session are never in memory together
+  const nodes = inTreeOrder(Array.from(spans, toCells));
+  const baseMs = nodes.reduce((ms, { span }) => Math.min(ms, span.startMs), Infinity);
+  const segments = nodes.filter(({ span }) => span.kind === "session").length;
   const strings = new StringTable();
   const columns = {
     label: [] as number[],
@@ -27,31 +29,67 @@ export function toColumns(spans: readonly ShownSpan[]): SpanColumns {
     output: [] as (number | null)[],
     costNanoUsd: [] as (number | null)[],
   };
-  let ids = "";
+  const ids: string[] = [];
   let turn = 0;
   for (const { span, depth } of nodes) {
-    const { record } = span;
-    const kind = kindOf(record);
-    const isPrompted = kind === "turn" && PROMPT_ORIGINS.has(textAt(record, semconv.OPENHOOK_TURN_ORIGIN) ?? "");
-    if (isPrompted) turn++;
-    const tokens = tokensOf(record, kind);
-    const cost = numberAt(record, semconv.OPENHOOK_COST_USD);
-    ids += record.spanId;
-    columns.label.push(strings.indexOf(labelOf(record, kind, isPrompted ? turn : 0, segments)));
-    columns.detail.push(strings.indexOf(detailsOf(record, kind, span.open).join(", ")));
+    const { kind, startMs, endMs, tokens, costNanoUsd } = span;
+    if (span.isPrompted) turn++;
+    ids.push(span.spanId);
+    columns.label.push(strings.indexOf(labelOf(span, turn, segments)));
+    columns.detail.push(strings.indexOf(span.detail));
     columns.kind.push(SPAN_KINDS.indexOf(kind));
     columns.depth.push(depth);
-    columns.startMs.push(toMicros(record.startMs - baseMs));
-    columns.durationMs.push(toMicros(Math.max(0, record.endMs - record.startMs)));
-    columns.flags.push(flagsOf(span, kind, tokens, cost));
+    columns.startMs.push(toMicros(startMs - baseMs));
+    columns.durationMs.push(toMicros(Math.max(0, endMs - startMs)));
+    columns.flags.push(span.flags);
     columns.input.push(tokens.input ?? null);
     columns.output.push(tokens.output ?? null);
-    columns.costNanoUsd.push(cost === undefined ? null : Math.round(cost * 1e9));
+    columns.costNanoUsd.push(costNanoUsd);
   }
-  return { count: nodes.length, baseMs: nodes.length === 0 ? 0 : baseMs, ids, strings: strings.all, ...columns };
+  return {
+    count: nodes.length,
+    baseMs: nodes.length === 0 ? 0 : baseMs,
+    ids: ids.join(""),
+    strings: strings.all,
+    ...columns,
+  };
 }
 
 // --- internal ---
+
+/** What the waterfall shows of one span, and its place in the tree. */
+interface Cells extends TreeSpan {
+  readonly kind: SpanKind;
+  /** The span's name without the operation, which its kind already shows. */
+  readonly name: string;
+  readonly segment: number;
+  readonly isPrompted: boolean;
+  readonly detail: string;
+  readonly flags: number;
+  readonly tokens: Tokens;
+  readonly costNanoUsd: number | null;
+}
+
+function toCells(span: ShownSpan): Cells {
+  const { record } = span;
+  const kind = kindOf(record);
+  const tokens = tokensOf(record, kind);
+  const cost = numberAt(record, semconv.OPENHOOK_COST_USD);
+  return {
+    spanId: record.spanId,
+    parentId: parentOf(record),
+    startMs: record.startMs,
+    endMs: record.endMs,
+    kind,
+    name: nameOf(record, kind),
+    segment: kind === "session" ? (numberAt(record, semconv.OPENHOOK_SEGMENT) ?? 0) : 0,
+    isPrompted: kind === "turn" && PROMPT_ORIGINS.has(textAt(record, semconv.OPENHOOK_TURN_ORIGIN) ?? ""),
+    detail: detailsOf(record, kind, span.open).join(", "),
+    flags: flagsOf(span, kind, tokens, cost),
+    tokens,
+    costNanoUsd: cost === undefined ? null : Math.round(cost * 1e9),
+  };
+}
 
 /** Turns of other origins continue the one before and have no number. */
 const PROMPT_ORIGINS: ReadonlySet<string> = new Set(["human", "machine"]);
@@ -86,13 +124,15 @@ const kindOf = (record: SpanRecord): SpanKind => {
 };
 const isContainer = (kind: SpanKind): boolean => kind === "session" || kind === "turn" || kind === "subagent";
 
-/** The span's name without the operation, which its kind already shows. */
-function labelOf(record: SpanRecord, kind: SpanKind, turn: number, segments: number): string {
-  if (kind === "session") {
-    return segments === 1 ? "Session" : `Segment ${(numberAt(record, semconv.OPENHOOK_SEGMENT) ?? 0) + 1}`;
-  }
-  if (kind === "turn") return turn > 0 ? `Turn ${turn}` : "Turn, continued";
-  return record.name.replace(/^(?:invoke_agent|execute_tool|chat) (?=.)/, "");
+function labelOf({ kind, name, segment, isPrompted }: Cells, turn: number, segments: number): string {
+  if (kind === "session") return segments === 1 ? "Session" : `Segment ${segment + 1}`;
+  if (kind === "turn") return isPrompted ? `Turn ${turn}` : "Turn, continued";
+  return name;
+}
+
+function nameOf(record: SpanRecord, kind: SpanKind): string {
+  const name = record.name.replace(/^(?:invoke_agent|execute_tool|chat) (?=.)/, "");
+  return kind === "tool_call" ? toolTitle(name, textAt(record, semconv.OPENHOOK_MCP_SERVER)) : name;
 }
 
 function detailsOf(record: SpanRecord, kind: SpanKind, open: boolean): readonly string[] {

@@ -1,6 +1,6 @@
 import { sumKnown } from "../model/known.ts";
 import { SpanRecord } from "../model/telemetry.ts";
-import { type SessionView, viewOf } from "../report/session-view.ts";
+import { outlineOf, type SessionOutline } from "../report/session-view.ts";
 import type { Database } from "../store/database.ts";
 import { settledSpans } from "../store/queries.ts";
 import { type StoredSession, sessionById } from "../store/sessions.ts";
@@ -49,10 +49,19 @@ export function stampOf(db: Database, { id }: StoredSession): string {
   );
 }
 
-/** The content of a session's page, without the attributes of its spans. */
-export function toDocument(db: Database, view: SessionView, deps: RowDeps, traceLink?: string): SessionDocument {
-  const spans = spansOf(db, view.stored, view);
-  const [first] = spans;
+/**
+ * The content of a session's page, without the attributes of its spans.
+ *
+ * @param spans what is shown of them. @default all of the session
+ */
+export function toDocument(
+  db: Database,
+  view: SessionOutline,
+  deps: RowDeps,
+  traceLink?: string,
+  spans: Iterable<ShownSpan> = spansOf(db, view.stored, view),
+): SessionDocument {
+  const [first] = traceLink === undefined ? [] : spansOf(db, view.stored, view);
   return {
     kind: "session",
     row: toRow(db, deps, view),
@@ -69,14 +78,16 @@ export function toDocument(db: Database, view: SessionView, deps: RowDeps, trace
 }
 
 /** All spans of a session, those that are stored and those that are still open. */
-export const spansOf = (
+export function* spansOf(
   db: Database,
   stored: StoredSession,
-  { segments, openSpans }: Pick<SessionView, "segments" | "openSpans">,
-): readonly ShownSpan[] => [
-  ...segments.flatMap(({ ordinal }) => settledSpans(db, stored.id, ordinal)).map((record) => ({ record, open: false })),
-  ...openSpans,
-];
+  { segments, openSpans }: Pick<SessionOutline, "segments" | "openSpans">,
+): Generator<ShownSpan> {
+  for (const { ordinal } of segments) {
+    for (const record of settledSpans(db, stored.id, ordinal)) yield { record, open: false };
+  }
+  yield* openSpans;
+}
 
 /** One span in full; `undefined` if the session has none with this id. */
 export function toSpanDocument(
@@ -91,7 +102,7 @@ export function toSpanDocument(
     )
     .get(stored.id, `"spanId":"${spanId}"`, spanId);
   if (row !== undefined) return spanDocument(SpanRecord.parse(JSON.parse(String(row["record"]))), false, traceLink);
-  const open = viewOf(db, stored, { agents }, settings).openSpans.find(({ record }) => record.spanId === spanId);
+  const open = outlineOf(db, stored, { agents }, settings).openSpans.find(({ record }) => record.spanId === spanId);
   return open === undefined ? undefined : spanDocument(open.record, open.open, traceLink);
 }
 
@@ -119,7 +130,7 @@ const traceUrl = (link: string | undefined, { traceId, spanId }: SpanRecord): st
   link?.replaceAll("{trace_id}", traceId).replaceAll("{span_id}", spanId) ?? null;
 
 /** Sums reported by the agent, which include its side requests; `null` if they equal ours. */
-function reportedOf({ reported, sums }: SessionView): SessionDocument["reported"] {
+function reportedOf({ reported, sums }: SessionOutline): SessionDocument["reported"] {
   if (reported === undefined) return null;
   const all = Object.values(reported);
   const sum = (pick: (usage: (typeof all)[number]) => number | undefined): number | null =>

@@ -9,7 +9,6 @@ import type { StoredSession } from "../store/sessions.ts";
 import { CONTENT_ATTRIBUTES } from "../telemetry/attributes.ts";
 import { recordAtLevel } from "../telemetry/level.ts";
 import type { SpanSettings } from "../telemetry/spans.ts";
-import { toColumns } from "./columns.ts";
 import type { ViewDeps } from "./deps.ts";
 import { spanDocument, spansOf, toDocument } from "./document.ts";
 import { toExplanation } from "./explanation.ts";
@@ -73,7 +72,7 @@ function exportedData(db: Database, stored: StoredSession, deps: ExportDeps): Ex
   const safe = (record: SpanRecord): SpanRecord =>
     redactSpan(recordAtLevel(record, level, ownNamesOf), redact, untouched);
   const view = viewOf(db, stored, { agents }, settings);
-  const spans = spansOf(db, stored, view).map(({ record, open }) => ({
+  const spans = Array.from(spansOf(db, stored, view), ({ record, open }) => ({
     record: safe(record),
     open,
   }));
@@ -86,7 +85,7 @@ function exportedData(db: Database, stored: StoredSession, deps: ExportDeps): Ex
     kind: "export",
     exportedMs: idle.nowMs,
     level,
-    session: sessionAtLevel({ ...toDocument(db, view, { agents, idle }), spans: toColumns(spans) }, deps),
+    session: sessionAtLevel(toDocument(db, view, { agents, idle }, undefined, spans), deps),
     explanation: explanationAtLevel(toExplanation(db, view, { agents }), deps),
     resource: spans[0]?.record.resource ?? {},
     spans: documents,

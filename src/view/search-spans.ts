@@ -1,5 +1,5 @@
 import { SpanRecord } from "../model/telemetry.ts";
-import { viewOf } from "../report/session-view.ts";
+import { outlineOf } from "../report/session-view.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
 import type { StoredSession } from "../store/sessions.ts";
@@ -16,7 +16,7 @@ export function searchSpans(
   search: string,
   { agents, settings }: Deps,
 ): SearchDocument {
-  const open = viewOf(db, stored, { agents }, settings).openSpans;
+  const open = outlineOf(db, stored, { agents }, settings).openSpans;
   const terms = termsOf(search).map((term) => {
     const settled = db
       .prepare("SELECT record FROM spans WHERE session = ? AND instr(lower(record), ?) > 0")

@@ -1,6 +1,14 @@
 import type { SpanRecord } from "../model/telemetry.ts";
 import * as semconv from "../telemetry/semconv.ts";
 
+/** The place of a span in a tree. */
+export interface TreeSpan {
+  readonly spanId: string;
+  readonly parentId: string | undefined;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
 export interface Node<T> {
   readonly span: T;
   /** 0 for roots. */
@@ -11,15 +19,15 @@ export interface Node<T> {
  * Spans in tree order: children after their parent, ordered by time. Each span once, even if spans are each other's parents; a span
  * whose parent is missing is a root. Not recursive, because traces can be deeper than the stack.
  */
-export function inTreeOrder<T extends { readonly record: SpanRecord }>(spans: readonly T[]): readonly Node<T>[] {
+export function inTreeOrder<T extends TreeSpan>(spans: readonly T[]): readonly Node<T>[] {
   const sorted = [...spans].sort(
-    ({ record: a }, { record: b }) => a.startMs - b.startMs || b.endMs - a.endMs || (a.spanId < b.spanId ? -1 : 1),
+    (a, b) => a.startMs - b.startMs || b.endMs - a.endMs || (a.spanId < b.spanId ? -1 : 1),
   );
-  const byId = new Map(sorted.map((span) => [span.record.spanId, span]));
+  const byId = new Map(sorted.map((span) => [span.spanId, span]));
   const children = new Map<T, T[]>();
   const roots: T[] = [];
   for (const span of sorted) {
-    const parent = byId.get(parentOf(span.record) ?? "");
+    const parent = byId.get(span.parentId ?? "");
     if (parent === undefined || parent === span) roots.push(span);
     else if (children.get(parent)?.push(span) === undefined) children.set(parent, [span]);
   }
@@ -38,8 +46,6 @@ export function inTreeOrder<T extends { readonly record: SpanRecord }>(spans: re
   return nodes;
 }
 
-// --- internal ---
-
 /** With one trace per turn, a turn's span has a link to its session's span instead of a parent. */
-const parentOf = ({ parentSpanId, links }: SpanRecord): string | undefined =>
+export const parentOf = ({ parentSpanId, links }: SpanRecord): string | undefined =>
   parentSpanId ?? links.find((link) => link.attributes[semconv.OPENHOOK_LINK_KIND] === "session")?.spanId;

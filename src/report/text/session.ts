@@ -35,7 +35,7 @@ export function* sessionLines(
   for (const segment of view.segments) {
     yield "";
     if (view.segments.length > 1) yield* flow(segmentTitle(segment, view.segments.length, idle), terminal);
-    const settled = settledSpans(db, stored.id, segment.ordinal).map((record) => ({ record }));
+    const settled = Array.from(settledSpans(db, stored.id, segment.ordinal), (record) => ({ record }));
     const open = view.openSpans.filter((span) => span.segment === segment.ordinal);
     yield* waterfall([...settled, ...open], terminal, turnsBefore);
     turnsBefore += view.turnList.filter((turn) => turn.segment === segment.ordinal && isPrompted(turn.origin)).length;

@@ -32,11 +32,11 @@ export function visibleRows(spans: Spans, { collapsed, found, errorsOnly, order 
     rows[length++] = span;
   };
   if (hits === undefined) {
-    const closed = new Set([...collapsed].map((id) => spans.indexOf(id)));
     for (let at = 0; at < spans.count; ) {
       const span = order[at] ?? 0;
       add(span);
-      at += closed.has(span) ? (spans.size[span] ?? 1) : 1;
+      const size = spans.size[span] ?? 1;
+      at += size > 1 && collapsed.has(spans.idOf(span)) ? size : 1;
     }
     return { rows: rows.subarray(0, length), rowOfSpan, hitCount: 0 };
   }
