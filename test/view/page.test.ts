@@ -243,7 +243,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     const counted = page.locator(".counted");
     await soon(() => counted.innerText()).toMatch(/^\d+ of 3,00\d spans$/);
     const hits = await page.locator(".row.hit .label").allInnerTexts();
-    expect(new Set(hits)).toEqual(new Set(["mcp__tracker__find_issue"]));
+    expect(new Set(hits)).toEqual(new Set(["tracker: find_issue"]));
     await page.getByLabel("Errors only").check();
     await soon(() => page.locator(".row.hit:not(.failed)").count()).toBe(0);
     await page.getByLabel("Errors only").uncheck();
