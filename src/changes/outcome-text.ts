@@ -1,4 +1,4 @@
-import { count, plural } from "../text/figures.ts";
+import { count, percentOf, plural } from "../text/figures.ts";
 import { type Column, table } from "../text/table.ts";
 import { printable, type Terminal } from "../text/terminal.ts";
 import type { CommitWithOutcome, KeptShare, OutcomeSummary } from "./outcome-summary.ts";
@@ -67,7 +67,7 @@ const number = (title: string, rank: number, value: (row: OutcomeSummary) => num
 const share = (title: string, rank: number, value: (row: OutcomeSummary) => KeptShare): Column<OutcomeSummary> => ({
   title,
   // No commit with lines is so old: unknown, not 0 %
-  cell: (row) => (value(row).written === 0 ? "-" : `${Math.round((value(row).kept / value(row).written) * 100)}%`),
+  cell: (row) => (value(row).written === 0 ? "-" : percentOf(value(row).kept / value(row).written)),
   align: "right",
   rank,
 });

@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
 import { printLines } from "../text/ascii.ts";
-import { localTime, plural } from "../text/figures.ts";
+import { exact, localTime, plural } from "../text/figures.ts";
 import { type Column, table } from "../text/table.ts";
 import { flow, printable, type Style, type Terminal, terminalOf, wrapped } from "../text/terminal.ts";
 import { type Difference, KIND_NAME, KINDS } from "./facts.ts";
@@ -23,8 +23,7 @@ const MAX_LINES = 20;
 const ID_LENGTH = 8;
 
 const shown = (n: number | null | undefined): string =>
-  n === null ? "none" : n === undefined ? "?" : Number.isInteger(n) ? grouped(n) : String(n);
-const grouped = (n: number): string => String(n).replaceAll(/\B(?=(\d{3})+(?!\d))/g, ",");
+  n === null ? "none" : n === undefined ? "?" : Number.isInteger(n) ? exact(n) : String(n);
 
 function* lines(report: Report, terminal: Terminal): Generator<string> {
   yield* flow(
@@ -138,9 +137,9 @@ function* sessionTable({ sessions, totals }: Report, terminal: Terminal): Genera
       rank: 5,
       align: "right",
       cell: ({ calls }) =>
-        calls.reported === calls.stored ? grouped(calls.stored) : `${shown(calls.reported)}/${calls.stored}`,
+        calls.reported === calls.stored ? exact(calls.stored) : `${shown(calls.reported)}/${calls.stored}`,
     },
-    { title: "spans", rank: 8, align: "right", cell: ({ spans }) => grouped(spans.stored) },
+    { title: "spans", rank: 8, align: "right", cell: ({ spans }) => exact(spans.stored) },
     { title: "delivered", rank: 7, align: "right", cell: ({ spans }) => shown(spans.delivered) },
     ...totals.traces.map(
       ({ title }, i): Column<SessionReport> => ({

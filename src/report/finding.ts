@@ -1,5 +1,6 @@
 import { printable } from "../text/terminal.ts";
 import type { Cause } from "./explain-money.ts";
+import { toolTitle } from "./tool-title.ts";
 
 /** A notable fact about a session. */
 export interface Finding {
@@ -11,8 +12,6 @@ export interface Finding {
 /** A part of the session that is smaller than this is no finding. */
 export const MIN_SHARE = 0.1;
 
-export const percent = (share: number): string => `${Math.round(share * 100)}%`;
-
 export const inTurn = (turn: number): string => (turn > 0 ? ` in turn ${turn}` : "");
 
 /** What preceded a model call, as text. */
@@ -21,7 +20,7 @@ export function describeCause(cause: Cause): string {
     case "prompt":
       return "the prompt";
     case "tool":
-      return printable(cause.name);
+      return printable(toolTitle(cause.name, cause.mcpServer));
     case "several":
       return "several tools";
     default:

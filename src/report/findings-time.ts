@@ -1,7 +1,8 @@
-import { duration, plural } from "../text/figures.ts";
+import { duration, percentOf, plural } from "../text/figures.ts";
 import { printable } from "../text/terminal.ts";
 import type { Explanation } from "./explain.ts";
-import { type Finding, inTurn, MIN_SHARE, percent } from "./finding.ts";
+import { type Finding, inTurn, MIN_SHARE } from "./finding.ts";
+import { toolTitle } from "./tool-title.ts";
 
 /** Where the time went: the largest part, subagents, the slowest call, idle time. */
 export function timeFindings({ time, money, habits, view }: Explanation): readonly Finding[] {
@@ -24,7 +25,7 @@ export function timeFindings({ time, money, habits, view }: Explanation): readon
       ] as const
     ).toSorted((a, b) => b[1] - a[1]);
     const share = (top?.[1] ?? 0) / workMs;
-    const of = `${percent(share)} of ${duration(workMs)} at work`;
+    const of = `${percentOf(share)} of ${duration(workMs)} at work`;
     // By the time that tools ran, without the time before they ran
     const [longest] = time.tools.toSorted((a, b) => b.toolMs - a.toolMs);
     if (top?.[0] === "model") {
@@ -38,7 +39,7 @@ export function timeFindings({ time, money, habits, view }: Explanation): readon
       const most = toolMs === tool ? "all of it" : `${part}, ${duration(toolMs)},`;
       findings.push({
         weight: share,
-        text: `Tools took ${duration(tool)}, ${of}; ${most} ${printable(name)}${besideSubagentsMs * 2 > toolMs ? ", while subagents were at work" : ""}.`,
+        text: `Tools took ${duration(tool)}, ${of}; ${most} ${printable(toolTitle(name))}${besideSubagentsMs * 2 > toolMs ? ", while subagents were at work" : ""}.`,
       });
     } else if (top?.[0] === "held") {
       findings.push({
@@ -63,13 +64,13 @@ export function timeFindings({ time, money, habits, view }: Explanation): readon
     if (time.subagentMs / workMs >= MIN_SHARE) {
       findings.push({
         weight: (time.subagentMs / workMs) * 0.8,
-        text: `${duration(time.subagentMs)}, ${percent(time.subagentMs / workMs)} of ${duration(workMs)} at work, went into ${plural(view.subagents, "subagent")}.`,
+        text: `${duration(time.subagentMs)}, ${percentOf(time.subagentMs / workMs)} of ${duration(workMs)} at work, went into ${plural(view.subagents, "subagent")}.`,
       });
     }
     const [slowest] = habits.slowest;
     const heldMs = slowest?.heldMs ?? 0;
     if (slowest !== undefined && slowest.ms / workMs >= 0.2 && calls + view.toolCalls.length > 3) {
-      const name = printable(slowest.name ?? "an unnamed model");
+      const name = printable(toolTitle(slowest.name ?? "an unnamed model"));
       findings.push({
         weight: (slowest.ms / workMs) * 0.7,
         text: `The slowest call was ${name}${inTurn(slowest.turn)}: ${duration(slowest.ms)}${heldMs * 2 > slowest.ms ? `, ${duration(heldMs)} of it before it ran` : ""}.`,
@@ -81,7 +82,7 @@ export function timeFindings({ time, money, habits, view }: Explanation): readon
     const closed = away > 0 ? `, ${duration(away)} of it closed` : "";
     findings.push({
       weight: 0.3,
-      text: `Nothing ran for ${duration(idleMs)} of ${duration(wholeMs)} (${percent(idleMs / wholeMs)})${closed}.`,
+      text: `Nothing ran for ${duration(idleMs)} of ${duration(wholeMs)} (${percentOf(idleMs / wholeMs)})${closed}.`,
     });
   }
   return findings;

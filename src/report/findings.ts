@@ -1,11 +1,12 @@
 import { sumOfCalls } from "../model/call-sums.ts";
 import { sumKnown } from "../model/known.ts";
 import { maxOf } from "../model/min-max.ts";
-import { costText, count, duration, plural } from "../text/figures.ts";
+import { costText, count, duration, exact, percentOf, plural } from "../text/figures.ts";
 import { printable } from "../text/terminal.ts";
 import type { Explanation } from "./explain.ts";
-import { describeCause, type Finding, inTurn, MIN_SHARE, percent } from "./finding.ts";
+import { describeCause, type Finding, inTurn, MIN_SHARE } from "./finding.ts";
 import { timeFindings } from "./findings-time.ts";
+import { toolTitle } from "./tool-title.ts";
 
 /** Notable facts about a session, most important first. Each sentence has its numbers. */
 export function findingsOf(explanation: Explanation): readonly Finding[] {
@@ -30,7 +31,7 @@ function moneyFindings({ money, view }: Explanation): readonly Finding[] {
   if (top !== undefined && counted.length > 1 && share(top.sums.costNanoUsd) * counted.length > 1.5) {
     findings.push({
       weight: share(top.sums.costNanoUsd) * 0.9,
-      text: `Turn ${top.of} cost ${costText(top.sums)}, ${percent(share(top.sums.costNanoUsd))} of ${costText(total)}, in ${plural(top.sums.modelCalls, "call")}.`,
+      text: `Turn ${top.of} cost ${costText(top.sums)}, ${percentOf(share(top.sums.costNanoUsd))} of ${costText(total)}, in ${plural(top.sums.modelCalls, "call")}.`,
     });
   }
   const subagents = threads.filter(({ of }) => of.subagent);
@@ -38,21 +39,21 @@ function moneyFindings({ money, view }: Explanation): readonly Finding[] {
   if (subagents.length > 0 && share(ofSubagents.costNanoUsd) >= MIN_SHARE) {
     findings.push({
       weight: share(ofSubagents.costNanoUsd) * 0.9,
-      text: `${plural(view.subagents, "subagent")} cost ${costText(ofSubagents)}, ${percent(share(ofSubagents.costNanoUsd))} of ${costText(total)}.`,
+      text: `${plural(view.subagents, "subagent")} cost ${costText(ofSubagents)}, ${percentOf(share(ofSubagents.costNanoUsd))} of ${costText(total)}.`,
     });
   }
   const tool = causes.find(({ of }) => of.kind === "tool");
   if (tool !== undefined && share(tool.sums.costNanoUsd) >= 0.25) {
     findings.push({
       weight: share(tool.sums.costNanoUsd) * 0.6,
-      text: `${percent(share(tool.sums.costNanoUsd))} of the cost, ${costText(tool.sums)}, went into the ${plural(tool.sums.modelCalls, "call")} that read what ${describeCause(tool.of)} had returned.`,
+      text: `${percentOf(share(tool.sums.costNanoUsd))} of the cost, ${costText(tool.sums)}, went into the ${plural(tool.sums.modelCalls, "call")} that read what ${describeCause(tool.of)} had returned.`,
     });
   }
   const [server] = mcpServers;
   if (server !== undefined && share(server.sums.costNanoUsd) >= MIN_SHARE) {
     findings.push({
       weight: share(server.sums.costNanoUsd) * 0.5,
-      text: `Calls after results of the MCP server ${printable(server.of)} cost ${costText(server.sums)} (${percent(share(server.sums.costNanoUsd))}).`,
+      text: `Calls after results of the MCP server ${printable(server.of)} cost ${costText(server.sums)} (${percentOf(share(server.sums.costNanoUsd))}).`,
     });
   }
   return findings;
@@ -81,7 +82,7 @@ function contextFindings({ habits, view }: Explanation): readonly Finding[] {
   if (input !== undefined && input > 0 && cacheRead !== undefined) {
     findings.push({
       weight: 0.15,
-      text: `${percent(cacheRead / input)} of ${count(input)} input tokens were read from a cache.`,
+      text: `${percentOf(cacheRead / input)} of ${count(input)} input tokens were read from a cache.`,
     });
   }
   return findings;
@@ -101,11 +102,11 @@ function toolFindings({ habits, view, time }: Explanation): readonly Finding[] {
       worst === undefined || worst.errors === 0
         ? ""
         : worst.errors === errors && habits.tools.length === 1
-          ? `, all ${printable(worst.name)}`
-          : `: ${printable(worst.name)} ${worst.errors} of ${worst.calls}`;
+          ? `, all ${printable(toolTitle(worst.name, worst.mcpServer))}`
+          : `: ${printable(toolTitle(worst.name, worst.mcpServer))} ${exact(worst.errors)} of ${exact(worst.calls)}`;
     findings.push({
       weight: Math.min(0.9, (errors / calls) * 1.2),
-      text: `${errors} of ${plural(calls, "tool call")} failed${most}.`,
+      text: `${exact(errors)} of ${plural(calls, "tool call")} failed${most}.`,
     });
   }
   if (denied > 0) {
@@ -125,7 +126,7 @@ function toolFindings({ habits, view, time }: Explanation): readonly Finding[] {
   if (repeat !== undefined) {
     findings.push({
       weight: Math.min(0.9, Math.max(share(repeat.totalMs), ((repeat.calls - 1) / calls) * 0.8)),
-      text: `${printable(repeat.name)} was called ${repeat.calls} times with the same input, ${duration(repeat.totalMs)} together${habits.repeats.length > 1 ? `; ${plural(habits.repeats.length - 1, "other call was", "other calls were")} repeated as well` : ""}.`,
+      text: `${printable(toolTitle(repeat.name))} was called ${exact(repeat.calls)} times with the same input, ${duration(repeat.totalMs)} together${habits.repeats.length > 1 ? `; ${plural(habits.repeats.length - 1, "other call was", "other calls were")} repeated as well` : ""}.`,
     });
   }
   return findings;

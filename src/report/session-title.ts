@@ -3,6 +3,7 @@ import { settledFileCount, settledToolNames } from "../store/session-work.ts";
 import { plural } from "../text/figures.ts";
 import { printable } from "../text/terminal.ts";
 import type { SessionSummary } from "./session-summary.ts";
+import { toolTitle } from "./tool-title.ts";
 
 /** What a session is called, from what is stored of it. */
 export interface SessionTitle {
@@ -31,7 +32,7 @@ export function titleText({ prompt, branch, changedFiles, tools }: SessionTitle)
   const work = [
     ...(branch === undefined ? [] : [branch]),
     ...(changedFiles === undefined ? [] : [`${plural(changedFiles, "file")} changed`]),
-    ...(tools.length === 0 ? [] : [tools.join(", ")]),
+    ...(tools.length === 0 ? [] : [tools.map((tool) => toolTitle(tool)).join(", ")]),
   ];
   return [...(prompt === undefined ? [] : [prompt]), ...work].map(printable).join(" · ");
 }

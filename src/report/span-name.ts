@@ -1,5 +1,7 @@
 import type { SpanRecord } from "../model/telemetry.ts";
-import { spanKindOf } from "./waterfall/shown-span.ts";
+import * as semconv from "../telemetry/semconv.ts";
+import { toolTitle } from "./tool-title.ts";
+import { spanKindOf, textAt } from "./waterfall/shown-span.ts";
 
 /**
  * What a span is called for people: `Turn 1`, `Bash ls`, the model's name. Backends get the names of the GenAI conventions, such as
@@ -21,7 +23,7 @@ export function spanName(record: SpanRecord, turn: number): string {
     case "model_call":
       return name === "" ? "Model call" : name;
     case "tool_call":
-      return name === "" ? "Tool call" : name;
+      return name === "" ? "Tool call" : toolTitle(name, textAt(record, semconv.OPENHOOK_MCP_SERVER));
     default:
       return record.name;
   }

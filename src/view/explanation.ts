@@ -2,6 +2,7 @@ import { explain } from "../report/explain.ts";
 import { TIME_PARTS } from "../report/explain-time.ts";
 import { findingsOf } from "../report/findings.ts";
 import type { SessionView } from "../report/session-view.ts";
+import { toolTitle } from "../report/tool-title.ts";
 import { unknownsOf } from "../report/unknowns.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
@@ -27,7 +28,9 @@ export function toExplanation(db: Database, view: SessionView, { agents }: Deps)
     isModelTimed: time?.isModelTimed ?? true,
     expensiveTurn: turn === undefined ? null : { turn: turn.of, costNanoUsd: turn.sums.costNanoUsd ?? 0 },
     slowestTool: slowestTool(view),
-    repeats: habits.repeats.slice(0, MAX_REPEATS).map(({ name, calls, totalMs }) => ({ name, calls, totalMs })),
+    repeats: habits.repeats
+      .slice(0, MAX_REPEATS)
+      .map(({ name, calls, totalMs }) => ({ name: toolTitle(name), calls, totalMs })),
     unknown: unknownsOf(explanation),
     changes: changesOfSession(db, { agents }, view.stored),
   };
@@ -46,7 +49,8 @@ function slowestTool({ toolCalls, subagentList }: SessionView): ExplanationDocum
   for (const { tool } of toolCalls) {
     const { name, startMs, endMs } = tool;
     if (tool.spawnedAgentId !== undefined || hosts.has(tool.callId)) continue;
-    if (endMs - startMs > (slowest?.ms ?? 0)) slowest = { name, startMs, ms: endMs - startMs };
+    if (endMs - startMs > (slowest?.ms ?? 0))
+      slowest = { name: toolTitle(name, tool.mcpServer), startMs, ms: endMs - startMs };
   }
   return slowest;
 }

@@ -1,4 +1,5 @@
 import { summarise } from "../report/session-summary.ts";
+import { toolTitle } from "../report/tool-title.ts";
 import { unsettledSession } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
 import { idleSessions, sessionById } from "../store/sessions.ts";
@@ -30,7 +31,7 @@ export function runningSessions(
     const tools = [...turns, ...subagents]
       .flatMap(({ toolCalls }) => toolCalls)
       .filter(({ status }) => status === "open")
-      .map(({ name, startMs }) => ({ name, startMs }));
+      .map(({ name, mcpServer, startMs }) => ({ name: toolTitle(name, mcpServer), startMs }));
     return [{ row, turnStartMs: turn?.startMs ?? null, tools }];
   });
 }

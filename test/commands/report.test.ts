@@ -127,12 +127,12 @@ test("if one turn of several reported no tokens, the sum is shown as a lower bou
   await of.drain({ endIdle: true });
   const now = () => Date.parse("2026-09-15");
   const text = await reportOf(of.places, ["agent"], {}, { now });
-  expect(text).toMatch(/^cursor +≥\$0\.02 +█* *≥43\.9k +65% +≥1076 /m);
+  expect(text).toMatch(/^cursor +≥\$0\.02 +█* *≥43\.9k +65% +≥1,076 /m);
   expect(text).toMatch(/^tokens and cost are a lower bound: 1 call or turn reported none, or not all$/m);
   expect(text).not.toContain("no price known");
   const { context, out } = contextAt(of.places, { now });
   expect(await sessions({ limit: 20, json: false }, context)).toBe(0);
-  expect(out()).toContain("≥43.9k→≥1076");
+  expect(out()).toContain("≥43.9k→≥1,076");
   of.remove();
 });
 
@@ -219,7 +219,7 @@ describe("recorded sessions", () => {
   test("tools: calls, errors, denied, time", async () => {
     const text = await shown(["tools"]);
     expect(text).toMatch(/^tool +calls +failed +share +denied +no end +time +mean +sessions$/m);
-    expect(text).toMatch(/^Bash +\d+ +█+ +\d+ +\d+% +\d+ +\d+ +\S+ +\S+ +\d+$/m);
+    expect(text).toMatch(/^Bash +\d+ +█+ +\d+ +\d+% +\d+ +\d+ +\S+ m?s +\S+ m?s +\d+$/m);
     expect(text).not.toMatch(/cost|cached/);
     const [tool] = (JSON.parse(await shown(["tool"], { json: true })) as { rows: Record<string, unknown>[] }).rows;
     expect(tool).not.toHaveProperty("input");

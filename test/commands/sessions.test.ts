@@ -38,11 +38,11 @@ describe("recorded sessions", () => {
     expect(lines[0]).toMatch(/^started +agent +session +repository +turns +calls +tools +tokens +cost +duration +end$/);
     const row = (id: string): string => lines.find((line) => line.includes(id)) ?? "";
     expect(row("1989bcb3")).toMatch(
-      / claude-code +1989bcb3 +acme-shop +1 +5 +3 +24\.9k→273 +≥\$0\.03 +\S+ +completed$/,
+      / claude-code +1989bcb3 +acme-shop +1 +5 +3 +24\.9k→273 +≥\$0\.03 +\S+ s +completed$/,
     );
     expect(row("64edee75")).toMatch(/ +1 +5 +4 \(3✗\) +27\.8k→244 +\$0\.03 /);
     expect(row("864a3682")).toMatch(/ +3 +5 +2 +26\.4k→161 /);
-    expect(row("1b608f27")).toMatch(/ +1 +2 +2 +9605→121 .* ended$/);
+    expect(row("1b608f27")).toMatch(/ +1 +2 +2 +9,605→121 .* ended$/);
     const list = JSON.parse(await listed(of.places, { json: true })) as { last_activity: string; start: string }[];
     const times = list.map((one) => Date.parse(one.last_activity));
     expect(times).toEqual([...times].sort((a, b) => b - a));

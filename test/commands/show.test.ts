@@ -130,7 +130,7 @@ describe.each(cases)("%s %s", (source, name) => {
       // Each has a bar
       const rows = piped.split("\n").filter((line) => /[━╸╺█▌▐]/.test(line));
       expect(rows).toHaveLength(spans.length);
-      expect(piped.match(/^span +0s/gm)).toHaveLength(segments.length);
+      expect(piped.match(/^span +0 s/gm)).toHaveLength(segments.length);
       expect(piped).toContain(id);
       expect(piped).toContain(`${totals["model_calls"]} model call`);
     }

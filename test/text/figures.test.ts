@@ -11,19 +11,19 @@ describe("how numbers are shown", () => {
     [49_999, "<0.1 MB"],
     [50_000, "0.1 MB"],
     [12_300_000, "12.3 MB"],
-    [1_204_000_000, "1204 MB"],
+    [1_204_000_000, "1,204 MB"],
   ])("%d bytes: %s; never 0 MB for something", (bytes, text) => expect(megabytes(bytes)).toBe(text));
 
   test("a value that rounds up to the next unit is shown in it", () => {
     expect([9_999, 10_000, 99_949, 99_950, 999_499, 999_500, 999_499_999, 999_500_000].map(count)).toEqual([
-      "9999",
+      "9,999",
       "10.0k",
       "99.9k",
       "100k",
       "999k",
       "1.0M",
       "999M",
-      "1.0G",
+      "1.0B",
     ]);
     expect([0, 4_999_999, 5_000_000, 994_999_999, 995_000_001].map(dollars)).toEqual([
       "$0",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { dollarsInColumn, dollarsOnAxis } from "../../src/view/page/format.ts";
+import { dollarsOnAxis } from "../../src/view/page/format.ts";
 
 describe("figures of the page", () => {
   test.each([
@@ -11,16 +11,4 @@ describe("figures of the page", () => {
   ])("marks %d billionths apart have the same digits, and as many as they need", (step, marks) => {
     expect([1, 2, 3].map((n) => dollarsOnAxis(n * step, step))).toEqual(marks);
   });
-});
-
-test("amounts of a column have the same number of decimals", () => {
-  const column = (...nanoUsd: readonly number[]) => nanoUsd.map((one) => dollarsInColumn(one, Math.max(...nanoUsd)));
-  expect(column(1_549_000_000, 548_700_000, 6_700_000, 400_000, 0)).toEqual([
-    "$1.55",
-    "$0.55",
-    "$0.01",
-    "<$0.01",
-    "$0",
-  ]);
-  expect(column(548_700_000, 6_700_000, 400_000, 0)).toEqual(["$0.5487", "$0.0067", "$0.0004", "$0"]);
 });

@@ -96,7 +96,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
       .getByRole("row")
       .filter({ hasText: NESTED.slice(0, 8) })
       .innerText();
-    for (const text of ["Claude Code", "acme-shop", "main", "4,278", "120", "$0.0098", PROMPT]) {
+    for (const text of ["Claude Code", "acme-shop", "main", "4,278", "120", "$0.01", PROMPT]) {
       expect(nested).toContain(text);
     }
   });
@@ -335,7 +335,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     const { page } = look;
     const rows = page.locator(".changes tbody:not(.sums) > tr:first-child");
     await count(rows, 2);
-    expect(await rows.first().innerText()).toMatch(/^aaaaaaaaaa\s+observed[\s\S]*\$0\.00[\s\S]*not checked yet/);
+    expect(await rows.first().innerText()).toMatch(/^aaaaaaaaaa\s+observed[\s\S]*\$0\.01[\s\S]*not checked yet/);
     expect(await rows.nth(1).innerText()).toMatch(/^bbbbbbbbbb\s+inferred/);
     const dollars = async (name: string) =>
       Number(

@@ -1,11 +1,12 @@
 import type { CallSums } from "../../model/call-sums.ts";
 import { bar } from "../../text/bars.ts";
-import { costText, duration, plural, tokensText } from "../../text/figures.ts";
+import { costText, duration, percentOf, plural, tokensText } from "../../text/figures.ts";
 import { type Column, table } from "../../text/table.ts";
 import { printable, type Terminal, widthOf } from "../../text/terminal.ts";
 import type { Explanation } from "../explain.ts";
 import type { TimePart } from "../explain-time.ts";
 import { describeCause } from "../finding.ts";
+import { toolTitle } from "../tool-title.ts";
 
 /** The parts of the session's time, in a fixed order; their sum is the whole. */
 export function* timeTable({ time, money, habits, view }: Explanation, terminal: Terminal): Generator<string> {
@@ -15,7 +16,7 @@ export function* timeTable({ time, money, habits, view }: Explanation, terminal:
     time.tools
       .toSorted((x, y) => y[key] - x[key])
       .slice(0, 3)
-      .flatMap((tool) => (tool[key] > 0 ? [`${printable(tool.name)} ${duration(tool[key])}`] : []))
+      .flatMap((tool) => (tool[key] > 0 ? [`${printable(toolTitle(tool.name))} ${duration(tool[key])}`] : []))
       .join(", ");
   const turns = view.turnList.filter(({ origin }) => origin === "human" || origin === "machine").length;
   const slowest = habits.slowest.find(({ kind }) => kind === "model");
@@ -135,7 +136,7 @@ function* drawn(titles: readonly string[], rows: readonly Row[], terminal: Termi
         cell: (row) => row.figures[i] ?? "",
       }),
     ),
-    { title: "share", rank: 7, align: "right", cell: ({ share }) => (share === undefined ? "?" : percent(share)) },
+    { title: "share", rank: 7, align: "right", cell: ({ share }) => (share === undefined ? "?" : percentOf(share)) },
     { title: "", rank: 3, ...(!isGrouped && { shrinkTo: 10 }), cell: ({ detail }) => detail },
   ];
   const taken = columns.reduce((sum, { title, cell }) => {
@@ -151,6 +152,3 @@ function* drawn(titles: readonly string[], rows: readonly Row[], terminal: Termi
   };
   yield* table([...columns.slice(0, -1), bars, ...columns.slice(-1)], rows, terminal);
 }
-
-const percent = (share: number): string =>
-  share > 0 && share < 0.005 ? "<1%" : share > 0.995 && share < 1 ? ">99%" : `${Math.round(share * 100)}%`;

@@ -1,7 +1,18 @@
 import { sumOfCalls } from "../../model/call-sums.ts";
 import { sumKnown } from "../../model/known.ts";
 import type { Segment } from "../../model/session.ts";
-import { count, dollars, duration, localTime, plural, preciseDollars, pricelessOf } from "../../text/figures.ts";
+import {
+  count,
+  dollars,
+  duration,
+  exact,
+  leastDollars,
+  localTime,
+  percentOf,
+  plural,
+  preciseDollars,
+  pricelessOf,
+} from "../../text/figures.ts";
 import { type Piece, printable } from "../../text/terminal.ts";
 import { hasUsage } from "../call-totals.ts";
 import { hiddenCalls } from "../hidden-calls.ts";
@@ -39,7 +50,7 @@ export function totals({ turns, subagents, sums, tools, facts, onSubscription }:
   const toolCalls = [...tools.values()].reduce((a, b) => a + b, 0);
   const marked = (["error", "denied", "unfinished", "open"] as const).flatMap((status) => {
     const n = tools.get(status) ?? 0;
-    return n === 0 ? [] : [`${n} ${status === "error" ? "failed" : status}`];
+    return n === 0 ? [] : [`${exact(n)} ${status === "error" ? "failed" : status}`];
   });
   return [
     plain(plural(turns, "turn")),
@@ -127,7 +138,7 @@ function tokens(sums: SessionView["sums"]): readonly Part[] {
   const share = (part: number | undefined, name: string): readonly string[] =>
     part === undefined || part === 0 || !sums.input || part > sums.input
       ? []
-      : [`${name} ${Math.round((part / sums.input) * 100)}%`];
+      : [`${name} ${percentOf(part / sums.input)}`];
   const cache = [...share(sums.cacheRead, "cache read"), ...share(sums.cacheWrite, "cache write")].join(", ");
   const isLeastInput = sums.callsWithoutUsage > 0;
   const isLeastOutput = isLeastInput || sums.incompleteCalls > 0;
@@ -146,5 +157,6 @@ function costInWords(sums: SessionView["sums"]): string {
   if (costNanoUsd === undefined) return "cost unknown";
   const priceless = pricelessOf(sums);
   const unpriced = priceless === 0 ? "" : ` (${plural(priceless, "call")} unpriced)`;
-  return `${unpricedCalls + incompleteCalls > 0 ? "≥ " : ""}${dollars(costNanoUsd)}${unpriced}`;
+  const cost = unpricedCalls + incompleteCalls > 0 ? leastDollars(costNanoUsd, " ") : dollars(costNanoUsd);
+  return `${cost}${unpriced}`;
 }

@@ -1,5 +1,5 @@
 import { maxOf } from "../../model/min-max.ts";
-import { costText, duration, localTime, tokensText } from "../../text/figures.ts";
+import { costText, duration, exact, localTime, tokensText } from "../../text/figures.ts";
 import { type Column, table } from "../../text/table.ts";
 import { clip, printable, type Terminal } from "../../text/terminal.ts";
 import { hasUsage } from "../call-totals.ts";
@@ -36,13 +36,14 @@ function columnsFor(all: readonly ListedSummary[], idle: Idle): readonly Column<
     { title: "agent", rank: 7, cell: ({ stored }) => printable(stored.source) },
     { title: "session", rank: 11, cell: ({ stored }) => printable(stored.sessionId.slice(0, idLength)) },
     { title: "repository", rank: 6, shrinkTo: 12, cell: repository },
-    { title: "turns", rank: 4, align: "right", cell: ({ turns }) => String(turns) },
+    { title: "turns", rank: 4, align: "right", cell: ({ turns }) => exact(turns) },
     { title: "calls", rank: 1, align: "right", cell: ({ sums, facts }) => modelCalls(sums, facts) },
     {
       title: "tools",
       rank: 2,
       align: "right",
-      cell: ({ tools }) => `${toolCallCount(tools)}${failedCalls(tools) === 0 ? "" : ` (${failedCalls(tools)}✗)`}`,
+      cell: ({ tools }) =>
+        `${exact(toolCallCount(tools))}${failedCalls(tools) === 0 ? "" : ` (${exact(failedCalls(tools))}✗)`}`,
       style: (summary) => (standsOut(failuresOf(summary), usual) ? "red" : undefined),
     },
     { title: "tokens", rank: 8, align: "right", cell: tokens },
@@ -88,7 +89,7 @@ function repository({ stored, facts }: SessionSummary): string {
 }
 
 const modelCalls = (sums: SessionSummary["sums"], facts: SessionSummary["facts"]): string =>
-  sums.modelCalls === 0 && (sums.aggregateRecords > 0 || facts.usageUnknown === true) ? "?" : String(sums.modelCalls);
+  sums.modelCalls === 0 && (sums.aggregateRecords > 0 || facts.usageUnknown === true) ? "?" : exact(sums.modelCalls);
 
 function tokens({ sums, facts }: SessionSummary): string {
   if (!hasUsage(sums)) return facts.usageUnknown === true ? "?" : "";

@@ -1,4 +1,4 @@
-import { count, dollars, duration } from "../../text/figures.ts";
+import { count, dollars, duration, leastDollars, percentOf } from "../../text/figures.ts";
 import type { Column } from "../../text/table.ts";
 import { hasUsage } from "../call-totals.ts";
 import { type Failures, standsOut } from "../failure-share.ts";
@@ -71,7 +71,8 @@ function costText(row: UsageRow): string {
   const { calls, sessionsWithoutUsage } = row;
   if (calls === undefined) return "";
   if (calls.costNanoUsd === undefined) return unknown(calls, row);
-  return `${least(calls.unpricedCalls + calls.incompleteCalls + sessionsWithoutUsage > 0)}${dollars(calls.costNanoUsd)}`;
+  const isLeast = calls.unpricedCalls + calls.incompleteCalls + sessionsWithoutUsage > 0;
+  return isLeast ? leastDollars(calls.costNanoUsd) : dollars(calls.costNanoUsd);
 }
 
 function inputText(row: UsageRow): string {
@@ -92,7 +93,7 @@ function cachedText(row: UsageRow): string {
   const { calls } = row;
   if (calls === undefined) return "";
   if (!calls.cacheReportedInput) return calls.input ? "?" : "";
-  return `${Math.round(((calls.cacheReportedRead ?? 0) / calls.cacheReportedInput) * 100)}%`;
+  return percentOf((calls.cacheReportedRead ?? 0) / calls.cacheReportedInput);
 }
 
 function callsText(row: UsageRow): string {
@@ -106,6 +107,5 @@ function callsText(row: UsageRow): string {
 /** Failed calls of all calls. */
 function failedShare({ tools }: UsageRow): string {
   if (!tools?.calls) return "";
-  const percent = (tools.errors / tools.calls) * 100;
-  return percent > 0 && percent < 1 ? "<1%" : `${Math.round(percent)}%`;
+  return percentOf(tools.errors / tools.calls);
 }

@@ -3,6 +3,7 @@ import type { Column } from "../../text/table.ts";
 import { printable, type Terminal, widthOf } from "../../text/terminal.ts";
 import { mondayOf } from "../buckets.ts";
 import type { Dimension } from "../query.ts";
+import { toolTitle } from "../tool-title.ts";
 import type { UsageRow } from "../usage-row.ts";
 import type { UsageLine } from "./usage-line.ts";
 import { TIMES } from "./usage-order.ts";
@@ -51,6 +52,8 @@ export function keyTexts(
           return `${value} (${mondayOf(value).slice(5)})`;
         case "session":
           return nameOf(value);
+        case "tool":
+          return printable(toolTitle(value));
         case "commit":
           return value.slice(0, COMMIT_LENGTH);
         default:

@@ -47,10 +47,10 @@ export function labelOf(row: Row, width: number): readonly Piece[] {
 export function headOf({ label, bar, figures }: Layout, axis: Axis): readonly (readonly Piece[])[] {
   const end = duration(axis.endMs - axis.startMs);
   const note = "┄ idle, drawn shorter";
-  const room = bar - 2 - end.length;
+  const room = bar - START.length - end.length;
   const middle = axis.isShortened && room >= note.length + 4 ? note : "";
   const before = Math.floor((room - middle.length) / 2);
-  const scale = `0s${" ".repeat(Math.max(0, before))}${middle}${" ".repeat(Math.max(0, room - before - middle.length))}${end}`;
+  const scale = `${START}${" ".repeat(Math.max(0, before))}${middle}${" ".repeat(Math.max(0, room - before - middle.length))}${end}`;
   return [
     sized([{ text: "span", style: "dim" }], label),
     ...(bar > 0 ? [sized([{ text: clip(scale, bar), style: "dim" }], bar)] : []),
@@ -61,6 +61,7 @@ export function headOf({ label, bar, figures }: Layout, axis: Axis): readonly (r
 // --- internal ---
 
 const DETAIL = " · ";
+const START = "0 s";
 const NO_BAR_BELOW = 60;
 const MIN_BAR = 10;
 /** Bars get at least this share of what the figures leave; names are clipped for it. */

@@ -1,6 +1,6 @@
 import type { SpanRecord } from "../../model/telemetry.ts";
 import * as semconv from "../../telemetry/semconv.ts";
-import { count, dollars, duration } from "../../text/figures.ts";
+import { count, dollars, duration, leastDollars } from "../../text/figures.ts";
 import { type Piece, printable, type Style } from "../../text/terminal.ts";
 import { spanName } from "../span-name.ts";
 import { endMsOf, numberAt, spanKindOf, textAt } from "./shown-span.ts";
@@ -83,7 +83,7 @@ function costOf(record: SpanRecord, kind: string | undefined, isContainer: boole
   const isLeast =
     record.attributes[semconv.OPENHOOK_USAGE_INCOMPLETE] === true ||
     (numberAt(record, semconv.OPENHOOK_UNPRICED_CALLS) ?? 0) > 0;
-  return `${isLeast ? "≥" : ""}${dollars(cost * 1e9)}`;
+  return isLeast ? leastDollars(cost * 1e9) : dollars(cost * 1e9);
 }
 
 /** A model was called, so there is a number, but it was not reported. */

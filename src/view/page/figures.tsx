@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { SessionRow, Sums } from "../wire.ts";
-import { count, dollars, exact, roundDollars } from "./format.ts";
+import { dollars, exact, leastDollars, preciseDollars, shortCount } from "./format.ts";
 import { safeText } from "./safe-text.ts";
 
 /** A number of tokens; `null` is shown as “unknown”, a lower bound with “≥”. */
@@ -9,7 +9,7 @@ export function Tokens({ n, isLowerBound = false }: { n: number | null; isLowerB
   return (
     <span title={`${isLowerBound ? "at least " : ""}${exact(n)}`}>
       {isLowerBound ? "≥ " : ""}
-      {count(n)}
+      {shortCount(n)}
     </span>
   );
 }
@@ -17,12 +17,7 @@ export function Tokens({ n, isLowerBound = false }: { n: number | null; isLowerB
 /** Cost at list price; `null` is shown as “unknown”, a lower bound with “≥”. */
 export function Cost({ nanoUsd, isLowerBound = false }: { nanoUsd: number | null; isLowerBound?: boolean }) {
   if (nanoUsd === null) return <Unknown />;
-  return (
-    <span title={dollars(nanoUsd)}>
-      {isLowerBound ? "≥ " : ""}
-      {roundDollars(nanoUsd)}
-    </span>
-  );
+  return <span title={preciseDollars(nanoUsd)}>{isLowerBound ? leastDollars(nanoUsd, " ") : dollars(nanoUsd)}</span>;
 }
 
 /** Tokens in and out, as one figure. */

@@ -1,17 +1,8 @@
-/** Formatting of figures. None of these throws. */
+import { exact, percentOf } from "../../text/amounts.ts";
 
-/** `420 ms`, `12.4 s`, `3m 05s`, `2h 03m`, `3d 4h`. */
-export function duration(ms: number): string {
-  if (!(ms > 0)) return "0 s";
-  if (ms < 999.5) return ms < 1 ? "<1 ms" : `${Math.round(ms)} ms`;
-  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
-  const seconds = Math.round(ms / 1000);
-  if (seconds < 3600) return `${Math.floor(seconds / 60)}m ${two(seconds % 60)}s`;
-  const minutes = Math.round(ms / 60_000);
-  if (minutes < 24 * 60) return `${Math.floor(minutes / 60)}h ${two(minutes % 60)}m`;
-  const hours = Math.round(ms / 3_600_000);
-  return `${Math.floor(hours / 24)}d ${hours % 24}h`;
-}
+export { dollars, duration, exact, leastDollars, plural, preciseDollars, shortCount } from "../../text/amounts.ts";
+
+/** Figures that only the page has. None of these throws. */
 
 /** Time since a start, for an axis with ticks `stepMs` apart, with enough digits to distinguish them. */
 export function offset(ms: number, stepMs: number): string {
@@ -27,35 +18,8 @@ export function offset(ms: number, stepMs: number): string {
   return `${Math.floor(seconds / 3600)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}${tail}`;
 }
 
-/** Short: `9,999`, `24.9K`, `1.2M`. */
-export const count = (n: number): string => (Math.abs(n) < 10_000 ? WHOLE.format(n) : SHORT.format(n));
-
-/** Every digit. */
-export const exact = (n: number): string => WHOLE.format(n);
-
 /** Every digit, or `unknown`. */
 export const orUnknown = (n: number | null): string => (n === null ? "unknown" : exact(n));
-
-/** `$12.30`, `$0.0123`, `<$0.0001`, `$0`. */
-export function dollars(nanoUsd: number): string {
-  const usd = nanoUsd / 1e9;
-  if (usd === 0) return "$0";
-  if (usd < 0.0001) return "<$0.0001";
-  return usd < 1 ? `$${usd.toFixed(4)}` : DOLLARS.format(usd);
-}
-
-/** For tables: `$12.30`, `$0.01`, and only below a cent as `dollars`. */
-export const roundDollars = (nanoUsd: number): string =>
-  nanoUsd < 10_000_000 ? dollars(nanoUsd) : DOLLARS.format(nanoUsd / 1e9);
-
-/**
- * For a column whose largest amount is `largestNanoUsd`: the same number of decimals in every row, two from a dollar on and
- * four below.
- */
-export function dollarsInColumn(nanoUsd: number, largestNanoUsd: number): string {
-  if (largestNanoUsd < 1e9 || nanoUsd === 0) return dollars(nanoUsd);
-  return nanoUsd < 5_000_000 ? "<$0.01" : DOLLARS.format(nanoUsd / 1e9);
-}
 
 /** For an axis with ticks `stepNanoUsd` apart, with enough digits to distinguish them and the same number on all of them. */
 export function dollarsOnAxis(nanoUsd: number, stepNanoUsd: number): string {
@@ -64,16 +28,9 @@ export function dollarsOnAxis(nanoUsd: number, stepNanoUsd: number): string {
   return `$${(nanoUsd / 1e9).toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
 }
 
-/** `<1%` and `>99%` instead of a rounded 0% and 100%. */
-export function percent(part: number, whole: number): string {
-  if (!(whole > 0)) return "–";
-  const share = Math.min(1, part / whole);
-  if (share > 0 && share < 0.005) return "<1%";
-  return share < 1 && share >= 0.995 ? ">99%" : SHARE.format(share);
-}
-
-/** `1 turn`, `2 turns`. */
-export const plural = (n: number, one: string, many = `${one}s`): string => `${exact(n)} ${n === 1 ? one : many}`;
+/** `58%`; `–` of nothing. */
+export const percent = (part: number, whole: number): string =>
+  whole > 0 ? percentOf(Math.min(1, part / whole)) : "–";
 
 /** Day and minute in the user's time zone. */
 export const dateTime = (ms: number): string => MINUTES.format(ms);
@@ -101,10 +58,6 @@ export const timeZone = (): string => Intl.DateTimeFormat().resolvedOptions().ti
 const two = (n: number): string => String(n).padStart(2, "0");
 const trimmed = (n: number): string => String(Math.round(n * 1000) / 1000);
 
-const WHOLE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
-const SHORT = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });
-const DOLLARS = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD" });
-const SHARE = new Intl.NumberFormat("en-US", { style: "percent", maximumFractionDigits: 0 });
 const day = { year: "numeric", month: "short", day: "numeric" } as const;
 const time = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
 const MINUTES = new Intl.DateTimeFormat("en-GB", { ...day, ...time });

@@ -77,12 +77,12 @@ describe("waterfall", () => {
       80,
     );
     expect(lines).toEqual([
-      "span                        0s                 10.0s  duration     tokens   cost",
-      "Session                     ━━━━━━━━━━━━━━━━━━━━━━━━     10.0s",
-      "└─ Turn 1                     ━━━━━━━━━━━━━━━━━━━╸        8.0s",
-      "   ├─ opus                    █████                       2.0s  24.9k→273  $0.01",
-      "   └─ Agent                        ███████▌               3.0s",
-      "      └─ Subagent explorer          ━━━━━                 2.0s",
+      "span                        0 s               10.0 s  duration     tokens   cost",
+      "Session                     ━━━━━━━━━━━━━━━━━━━━━━━━    10.0 s",
+      "└─ Turn 1                     ━━━━━━━━━━━━━━━━━━━╸       8.0 s",
+      "   ├─ opus                    █████                      2.0 s  24.9k→273  $0.01",
+      "   └─ Agent                        ███████▌              3.0 s",
+      "      └─ Subagent explorer          ━━━━━                2.0 s",
     ]);
   });
 
@@ -143,11 +143,11 @@ describe("waterfall", () => {
     expect(lineWith(lines, "tool_call 2")).toMatch(/─ ✗ tool_call 2 · denied /);
     expect(lineWith(lines, "tool_call 3")).toMatch(/─ ✗ tool_call 3 · error, exit 2 /);
     expect(lineWith(lines, "tool_call 4")).toMatch(/─ \? tool_call 4 · unfinished /);
-    expect(lineWith(lines, "tool_call 5")).toMatch(/─ … tool_call 5 · open .*100ms\+/);
-    expect(lineWith(lines, "model_call 6")).toMatch(/100ms +\? +\?$/);
+    expect(lineWith(lines, "tool_call 5")).toMatch(/─ … tool_call 5 · open .*100 ms\+/);
+    expect(lineWith(lines, "model_call 6")).toMatch(/100 ms +\? +\?$/);
     expect(lineWith(lines, "model_call 7")).toMatch(/10→≥4 +≥\$1\.50$/);
-    expect(lineWith(lines, "Turn 1")).toMatch(/900ms +\? +\?$/);
-    expect(lineWith(lines, "tool_call 2")).toMatch(/100ms$/);
+    expect(lineWith(lines, "Turn 1")).toMatch(/900 ms +\? +\?$/);
+    expect(lineWith(lines, "tool_call 2")).toMatch(/100 ms$/);
   });
 
   test("one trace per turn: turns are below the session they link to", () => {
@@ -189,9 +189,9 @@ describe("waterfall", () => {
     ];
     const at = (columns: number): string => lineWith(draw(spans, columns), "└─ m");
     expect(at(60)).toMatch(/█/);
-    expect(at(59)).toMatch(/^└─ m +900ms +10→4 +\$1\.50$/);
-    expect(at(43)).toMatch(/^└─ m +900ms +\$1\.50$/);
-    expect(at(31)).toMatch(/^└─ m +900ms$/);
+    expect(at(59)).toMatch(/^└─ m +900 ms +10→4 +\$1\.50$/);
+    expect(at(43)).toMatch(/^└─ m +900 ms +\$1\.50$/);
+    expect(at(31)).toMatch(/^└─ m +900 ms$/);
     expect(at(19)).toBe("└─ m");
     expect(draw(spans, 6)[1]).toBe("└─ m");
   });

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ApiResponse, SpanDocument } from "../../wire.ts";
 import { fetchOnce } from "../api.ts";
-import { clock, count, dateTimeExact, dollars, duration, orUnknown } from "../format.ts";
+import { clock, dateTimeExact, duration, orUnknown, plural, preciseDollars } from "../format.ts";
 import { Placeholder, problemOf } from "../placeholder.tsx";
 import { hrefOf } from "../route.ts";
 import { safeLines, safeText } from "../safe-text.ts";
@@ -103,12 +103,12 @@ function UsageFacts({ spans, index }: { spans: Spans; index: number }) {
         <Pair name="Cost">
           {spans.costOf(index) === null
             ? "unknown"
-            : `${spans.has(index, "costIsLowerBound") ? "≥ " : ""}${dollars(spans.costOf(index) ?? 0)}`}
+            : `${spans.has(index, "costIsLowerBound") ? "≥ " : ""}${preciseDollars(spans.costOf(index) ?? 0)}`}
         </Pair>
       ) : null}
       {subtree === undefined || subtree.calls + subtree.tools === 0 || kind === "session" ? null : (
         <Pair name="With children">
-          {count(subtree.calls)} model calls, {count(subtree.tools)} tool calls
+          {plural(subtree.calls, "model call")}, {plural(subtree.tools, "tool call")}
           {subtree.calls === 0 ? null : (
             <>
               <br />
@@ -118,7 +118,7 @@ function UsageFacts({ spans, index }: { spans: Spans; index: number }) {
               <br />
               {subtree.costNanoUsd === null
                 ? "cost unknown"
-                : `${subtree.costIsLowerBound ? "≥ " : ""}${dollars(subtree.costNanoUsd)}`}
+                : `${subtree.costIsLowerBound ? "≥ " : ""}${preciseDollars(subtree.costNanoUsd)}`}
             </>
           )}
         </Pair>

@@ -2,7 +2,7 @@
 // biome-ignore-all lint/a11y/useFocusableInteractive: the treegrid has the focus and names its active row
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: the treegrid handles the keys
 import type { SpanKind } from "../../wire.ts";
-import { count, dollarsInColumn, duration } from "../format.ts";
+import { dollars, duration, leastDollars, preciseDollars, shortCount } from "../format.ts";
 import { safeText } from "../safe-text.ts";
 import type { Spans } from "./spans.ts";
 
@@ -18,8 +18,6 @@ interface Props {
   /** Start and end as shares of the viewport. */
   readonly left: number;
   readonly right: number;
-  /** The largest cost of any span, which decides on the number of decimals. */
-  readonly largestCost: number;
   readonly onToggle: () => void;
   readonly onSelect: () => void;
 }
@@ -35,7 +33,6 @@ export function Row({
   isHit,
   left,
   right,
-  largestCost,
   onToggle,
   onSelect,
 }: Props) {
@@ -90,7 +87,7 @@ export function Row({
           </span>
         )}
         {detail === "" ? null : <span class="detail">{safeText(detail)}</span>}
-        {hasChildren && !open ? <span class="inner">{count((spans.size[span] ?? 1) - 1)} inside</span> : null}
+        {hasChildren && !open ? <span class="inner">{shortCount((spans.size[span] ?? 1) - 1)} inside</span> : null}
       </span>
       <span role="gridcell" class="c-bar">
         <Bar left={left} right={right} />
@@ -101,7 +98,7 @@ export function Row({
         {spans.has(span, "open") ? "+" : ""}
       </span>
       <span role="gridcell" class="c-number c-cost">
-        {costOf(spans, span, largestCost)}
+        {costOf(spans, span)}
       </span>
       <span role="gridcell" class="c-number c-tokens">
         {tokensOf(spans, span)}
@@ -147,21 +144,23 @@ function tokensOf(spans: Spans, span: number) {
   const sign = spans.has(span, "outputIsLowerBound") ? "≥" : "";
   return (
     <>
-      {input === null ? "?" : count(input)}
+      {input === null ? "?" : shortCount(input)}
       <span class="arrow" aria-hidden="true">
         →
       </span>
       <span class="sr"> in, </span>
-      {output === null ? "?" : `${sign}${count(output)}`}
+      {output === null ? "?" : `${sign}${shortCount(output)}`}
       <span class="sr"> out</span>
     </>
   );
 }
 
-function costOf(spans: Spans, span: number, largest: number) {
+function costOf(spans: Spans, span: number) {
   const cost = spans.costOf(span);
   if (cost === null) return spans.has(span, "unknownCost") ? <UnknownSign /> : "";
-  return `${spans.has(span, "costIsLowerBound") ? "≥" : ""}${dollarsInColumn(cost, largest)}`;
+  return (
+    <span title={preciseDollars(cost)}>{spans.has(span, "costIsLowerBound") ? leastDollars(cost) : dollars(cost)}</span>
+  );
 }
 
 const UnknownSign = () => (

@@ -42,7 +42,6 @@ export function Waterfall({ source, id, spans, selected, onSelect, onClose }: Pr
 
   const axis = useMemo(() => makeAxis(spans, shorten), [spans, shorten]);
   const order = useMemo(() => orderOf(spans, by), [spans, by]);
-  const largestCost = useMemo(() => largestCostOf(spans), [spans]);
   const found = useSearch(source, id, spans, search);
   const visible = useMemo(
     () => visibleRows(spans, { collapsed, found, errorsOnly, order }),
@@ -251,7 +250,6 @@ export function Waterfall({ source, id, spans, selected, onSelect, onClose }: Pr
                 isHit={visible.hits?.[span] === 1}
                 left={toViewport(viewport, positionOf(axis, spans.startMs[span] ?? 0))}
                 right={toViewport(viewport, positionOf(axis, spans.endMs[span] ?? 0))}
-                largestCost={largestCost}
                 onToggle={() => setOpen(span, !isOpen(span))}
                 onSelect={() => {
                   setActiveId(spans.idOf(span));
@@ -286,12 +284,6 @@ function collapsedAtFirst(spans: Spans): ReadonlySet<string> {
   const ids = new Set(turnsOf(spans));
   for (let i = 0; i < spans.count; i++) if (spans.has(i, "open")) ids.delete(spans.idOf(i));
   return ids;
-}
-
-function largestCostOf(spans: Spans): number {
-  let largest = 0;
-  for (let i = 0; i < spans.count; i++) largest = Math.max(largest, spans.costOf(i) ?? 0);
-  return largest;
 }
 
 /** The collapsed spans without those that hide a span. */
