@@ -139,7 +139,7 @@ export const alertGroups = (): readonly Group<Alert>[] => [
         severity: "info",
         summary: "{{ $labels.openhook_source }} is used on {{ $value | humanize }} machines that do not collect it",
         description:
-          "Its transcripts there are from the last 30 days, but its hooks are not registered, or a policy, a setting or missing trust keeps them from running. “Machines and agents” on the health dashboard shows where. On such a machine `openhook-otel enable` registers hooks and `openhook-otel doctor` names what blocks them; `enable --managed` does it for all users. If an agent shall not be collected, silence this alert for it.",
+          "Its transcripts there are from the last 30 days, but its hooks are not registered, or a policy, a setting or missing trust keeps them from running. “Machines and agents” on the health dashboard shows where. On such a machine `openhook-otel enable` registers hooks and `openhook-otel doctor` names what blocks them; `enable --managed` does it for all users. If an agent is deliberately not collected, silence this alert for it.",
         dashboard: UID.health,
       },
       {
@@ -159,7 +159,7 @@ export const alertGroups = (): readonly Group<Alert>[] => [
         severity: "warning",
         summary: "A machine's oldest queued span is {{ $value | humanizeDuration }} old",
         description:
-          "instance {{ $labels.instance }}: metrics arrive, but spans do not, or more slowly than they are created. `openhook-otel status` there shows the backend's response; usual reasons are a wrong address for traces alone, requests that are too large for a proxy, and a rate limit.",
+          "instance {{ $labels.instance }}: metrics arrive, but spans do not, or more slowly than they are created. `openhook-otel status` there shows the backend's response; usual reasons are a wrong address that is set for traces only, requests that are too large for a proxy, and a rate limit.",
         dashboard: UID.health,
       },
       {

@@ -261,7 +261,7 @@ export const collectorHealth = (): Dashboard =>
       lines({
         title: "Store size",
         description: "The largest, and the total.",
-        todo: "If a store is large, lower retention.days there, or run `openhook-otel prune`.",
+        todo: "If a store is large, lower store.retentionDays there, or run `openhook-otel prune`.",
         unit: UNIT.bytes,
         width: 8,
         queries: [

@@ -133,7 +133,7 @@ export const peopleAndOutcomes = (): Dashboard =>
         sortBy: "Machines",
       }),
     )
-    .withRow(new RowBuilder("What came of it"))
+    .withRow(new RowBuilder("Outcomes"))
     .withPanel(outcomes.commits())
     .withPanel(outcomes.merged())
     .withPanel(outcomes.costPerMerged())

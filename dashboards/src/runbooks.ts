@@ -17,7 +17,7 @@ export const runbooks = (): string =>
         "",
         `## ${alert}`,
         "",
-        ...wrapped(`**${inWords(summary)}** (${severity}, ${lasts === "0m" ? "at once" : `after ${lasts}`})`, 118),
+        ...wrapped(`**${inWords(summary)}** (${severity}, ${lasts === "0m" ? "immediately" : `after ${lasts}`})`, 118),
         "",
         ...wrapped(inWords(description), 118),
       ]),

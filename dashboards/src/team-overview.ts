@@ -276,7 +276,7 @@ export const teamOverview = (): Dashboard =>
       ranking({
         title: "Turns by repository",
         description: "The ten repositories with the most turns.",
-        todo: "Choose one above in “Repository” to see its figures alone.",
+        todo: "Choose one above in “Repository” to see only its figures.",
         unit: UNIT.count,
         width: 10,
         height: 9,

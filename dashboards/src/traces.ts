@@ -96,7 +96,7 @@ export const tempoSpans = (): Builder<Panel> =>
     type: "table",
     title: "Failed and slow tool calls",
     description:
-      "Tool calls that failed or were denied, and those that took more than a minute. Choose a span id to see its trace, and mend the tool that appears most.",
+      "Tool calls that failed or were denied, and those that took more than a minute. Choose a span id to see its trace, and fix the tool that appears most.",
     datasource: TEMPO,
     gridPos: { x: 0, y: 0, w: 24, h: 9 },
     targets: [

@@ -6,9 +6,10 @@ import { dashboards, generatedFiles } from "../../dashboards/src/index.ts";
 import { allPromNames, promLabel } from "../../dashboards/src/names.ts";
 import { LABEL, recorded } from "../../dashboards/src/promql.ts";
 import { recordingGroups } from "../../dashboards/src/recording.ts";
+import { SETTINGS } from "../../src/config/settings.ts";
 import * as semconv from "../../src/telemetry/semconv.ts";
 import { parsed } from "./promql.ts";
-import { allQueries, interpolated } from "./queries.ts";
+import { allQueries, interpolated, panelsByDashboard } from "./queries.ts";
 
 const queries = allQueries().filter(({ language }) => language === "promql");
 const recordings = recordingGroups().flatMap(({ rules }) => rules);
@@ -26,6 +27,9 @@ const LABELS = new Set([
   ...Object.values(semconv).flatMap((name) => (typeof name === "string" ? [promLabel(name)] : [])),
   ...["deployment_environment_name", "instance", "job", "le", "user_hash", "user_email", "user_name", "budget", "team"],
 ]);
+
+/** Dotted names in descriptions that are no settings and no attributes of ours. */
+const OTHERS = ["budgets.yaml", "otel.metric.overflow"];
 
 describe.each(queries.map((query) => [`${query.dashboard}: ${query.panel.title} ${query.refId}`, query] as const))(
   "%s",
@@ -119,6 +123,19 @@ describe("rules", () => {
         }
       }
     }
+  });
+
+  test("settings in descriptions exist", () => {
+    const panels = [...panelsByDashboard().values()].flat().map(({ description = "" }) => description);
+    const texts = [...panels, ...alerts.map(({ description }) => description)];
+    const named = texts.flatMap((text) => text.match(/(?<![\w.$/])[a-z]+(?:\.[a-z]\w*)+(?!\w)/gi) ?? []);
+    const known = new Set<string>([
+      ...SETTINGS.map(({ key }) => key),
+      ...Object.values(semconv).map(String),
+      ...OTHERS,
+    ]);
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((name) => !known.has(name))).toEqual([]);
   });
 
   test("Grafana has the same alerts", () => {
