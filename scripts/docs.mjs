@@ -193,7 +193,8 @@ function commands() {
       env: { PATH: process.env.PATH, COLUMNS: "100" },
     });
     if (run.status !== 0) throw new Error(`openhook-otel ${args.join(" ")} --help failed: ${run.stderr}`);
-    return run.stdout.trim();
+    // Readers of the documentation type the installed program's name
+    return run.stdout.trim().replaceAll("node dist/openhook-otel.cjs", "openhook-otel");
   };
   const names = [...help().matchAll(/^ {2}([a-z-]+)(?= |\n)/gm)].map(([, name]) => name);
   return names.map((name) => `## ${name}\n\n\`\`\`text\n${help(name)}\n\`\`\``).join("\n\n");

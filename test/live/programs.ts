@@ -36,12 +36,12 @@ export const PROGRAMS: readonly Program[] = [
 
 /** Why an agent is not included. */
 export const NO_PROGRAM: Readonly<Record<string, string>> = {
-  amp: "its program talks to its maker's servers alone and wants an account",
-  auggie: "its program talks to its maker's servers alone and wants an account",
-  antigravity: "its program is an editor and wants an account",
+  amp: "its program only talks to its vendor's servers and needs an account",
+  auggie: "its program only talks to its vendor's servers and needs an account",
+  antigravity: "its program is an editor and needs an account",
   "copilot-vscode": "it is an extension of an editor",
   crush: "its npm package downloads the program from elsewhere",
-  cursor: "its program talks to its maker's servers alone and wants an account",
-  kiro: "its program talks to its maker's servers alone and wants an account",
-  windsurf: "its program is an editor and wants an account",
+  cursor: "its program only talks to its vendor's servers and needs an account",
+  kiro: "its program only talks to its vendor's servers and needs an account",
+  windsurf: "its program is an editor and needs an account",
 };

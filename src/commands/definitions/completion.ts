@@ -1,4 +1,5 @@
 import { Argument, type Command } from "commander";
+import { suggest } from "../../model/suggest.ts";
 import { GROUPS } from "./groups.ts";
 import type { CommandSetup } from "./setup.ts";
 
@@ -9,7 +10,7 @@ export function addCompletionCommands(program: Command, { context, done }: Comma
     .helpGroup(GROUPS.setUp)
     .description("print a script with which your shell completes commands, options, agents, settings and sessions")
     .addArgument(new Argument("<shell>", "which shell").choices(["bash", "zsh", "fish", "powershell"]))
-    .addHelpText("after", EXAMPLES)
+    .addHelpText("after", examples)
     .action(async (shell: string) => done((await import("../completion.ts")).completion(shell, context)));
 
   program
@@ -20,9 +21,8 @@ export function addCompletionCommands(program: Command, { context, done }: Comma
 
 // --- internal ---
 
-const EXAMPLES = `
-bash:        openhook-otel completion bash > ~/.local/share/bash-completion/completions/openhook-otel
-             or in ~/.bashrc: source <(openhook-otel completion bash)
-zsh:         in ~/.zshrc, after compinit: source <(openhook-otel completion zsh)
-fish:        openhook-otel completion fish > ~/.config/fish/completions/openhook-otel.fish
-PowerShell:  in $PROFILE: openhook-otel completion powershell | Out-String | Invoke-Expression`;
+const examples = (): string => `
+bash:        in ~/.bashrc: source <(${suggest("completion bash")})
+zsh:         in ~/.zshrc, after compinit: source <(${suggest("completion zsh")})
+fish:        in ~/.config/fish/config.fish: ${suggest("completion fish")} | source
+PowerShell:  in $PROFILE: ${suggest("completion powershell")} | Out-String | Invoke-Expression`;

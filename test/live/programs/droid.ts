@@ -15,7 +15,7 @@ export const droid: Program = {
   model: MODEL,
   exitCodeIs: "error",
   reportsLess: { usageOfCalls: true, reasoning: true },
-  cannot: { resume: "it asks its maker's server for the session, which needs an account" },
+  cannot: { resume: "it asks its vendor's server for the session, which needs an account" },
   environment: () => ({
     FACTORY_DROID_AUTO_UPDATE_ENABLED: "false",
     FACTORY_DISABLE_KEYRING: "1",
