@@ -54,7 +54,7 @@ export interface DrainOptions {
   readonly sessions?: readonly number[];
   /** Remove old sessions from the store, after everything else. */
   readonly prune?: PruneRequest;
-  /** What git said of commits, to be stored. */
+  /** Git's answers about commits, to be stored. */
   readonly outcomes?: Outcomes;
   /** Called once a day, if there are commits: starts a process that finds out what became of them. */
   readonly startOutcomes?: () => void;

@@ -31,7 +31,7 @@ export async function findNamed(name: string, context: Context, asksGit = true):
   return revision === undefined ? { found } : { found: find(revision) ?? [], revision };
 }
 
-/** Several things have the name. @param meanings how the user can name them */
+/** Several changes have the name. @param meanings how the user can name them */
 export function ambiguous(name: string, meanings: readonly string[]): UserError {
   const shown = meanings.slice(0, MAX_MEANINGS).map(printable).join(", ");
   const more = meanings.length > MAX_MEANINGS ? " and more" : "";

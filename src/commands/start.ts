@@ -53,7 +53,7 @@ export async function enableAndOffer(
 ): Promise<number> {
   const enabled = await enable(names, options, context, agents);
   if (enabled !== 0 || options.dryRun || !isInteractive(context)) return enabled;
-  // Scripts name agents or pass --yes, also on a terminal: nobody may be there to answer
+  // Scripts name agents or pass --yes, also on a terminal: there may be no one to answer
   const { code } = await offerImport(names.length > 0 || options.yes ? "mention" : "ask", interruption(), context);
   return code;
 }
@@ -84,7 +84,7 @@ async function enableFound(
   }
 }
 
-/** Opens the page, or says how to see the sessions where nobody looks at a page. */
+/** Opens the page, or prints how to see the sessions if no one can see a page. */
 async function showSessions(refresh: boolean, options: StartOptions, context: Context): Promise<number> {
   const { storedSessions } = await import("./read.ts");
   const stored = storedSessions(context);

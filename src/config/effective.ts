@@ -14,7 +14,7 @@ export interface EffectiveSetting {
   readonly value?: string | number | boolean;
   /** Where it comes from, in words. */
   readonly source: string;
-  /** Whether the administrator's file alone decides. */
+  /** Whether only the administrator's file decides. */
   readonly isLocked: boolean;
 }
 

@@ -15,12 +15,13 @@ export type { LoadedConfig } from "./resolve.ts";
 export type Flags = Readonly<Record<string, unknown>>;
 
 /**
- * Reads the configuration: flag > own variable > OpenTelemetry's variable > user file > machine file > default, each setting separately,
- * maps entry by entry. What the machine file locks, it alone decides. No file of a repository is read.
+ * Reads the configuration: flag > own variable > OpenTelemetry's variable > user file > machine file > default, each
+ * setting separately, maps entry by entry. Only the machine file decides what it locks. No file of a repository is
+ * read.
  *
- * Never throws: a broken value falls back to the next place with one, and is reported in `errors`. A broken value that decides where
- * data goes has no fallback: the signal is not sent (`otlp.<signal>.enabled` is false, source `withheld`), and its records stay
- * in the store.
+ * Never throws: a broken value falls back to the next place with one, and is reported in `errors`. A broken value that
+ * decides where data goes has no fallback: the signal is not sent (`otlp.<signal>.enabled` is false, source
+ * `withheld`), and its records stay in the store.
  */
 export async function loadConfig(
   from: {

@@ -6,8 +6,9 @@ import { newLayer } from "./layer.ts";
 /**
  * Reads the administrator's settings for all users of this machine: defaults, and which of them are locked.
  *
- * The file counts only if nobody but root can have written it: it and all folders above it belong to root, and neither group nor others
- * can write them. Otherwise, and if it is not valid, nothing is exported, because it may lock what leaves this machine.
+ * The file counts only if no other user than root can have written it: it and all folders above it belong to root, and
+ * neither group nor others can write them. Otherwise, and if it is not valid, nothing is exported, because it may lock
+ * what leaves this machine.
  *
  * @param path absent where there is none
  * @param trustedUids who may own it @default root

@@ -99,7 +99,7 @@ const userLayers = ({ flags, own, file }: Layers): readonly Layer[] => [flags, o
 const sets = (layers: readonly Layer[], signal: OtlpSignal, name: string): boolean =>
   layers.some((layer) => keysFor(signal, name).some((key) => layer.values.has(key)));
 
-// 1. Each place alone
+// 1. Each place by itself
 
 function prepare(given: Layers): Layers {
   const otel = withServiceName(given.otel);

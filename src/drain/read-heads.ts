@@ -13,8 +13,8 @@ import type { Drain } from "./context.ts";
 import { storeEntries } from "./store-entries.ts";
 
 /**
- * Reads where HEAD is, and which commits it came to, for sessions with new events: their branch, and the commits of their tool calls.
- * Reads files of `.git`; git is not started.
+ * Reads what HEAD names and which commits its log has, for sessions with new events: their branch, and the commits of
+ * their tool calls. Reads files of `.git`; git is not started.
  */
 export async function readHeads(drain: Drain, sessions: Iterable<number>): Promise<void> {
   const { db } = drain;
@@ -62,7 +62,7 @@ interface Window {
   readonly madeCommits: number;
 }
 
-/** Commits that HEAD came to while a tool call of the session ran. */
+/** Commits that appeared in the log of HEAD while a tool call of the session ran. */
 function commitsOf({ db }: Drain, session: StoredSession, { commits, branch }: Head): readonly TranscriptEntry[] {
   // A rebase makes new ids for old commits
   const own = commits.filter(

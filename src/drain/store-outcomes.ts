@@ -12,14 +12,14 @@ import { sessionById } from "../store/sessions.ts";
 import type { Drain } from "./context.ts";
 import { entriesAtLevel, storeEntries } from "./store-entries.ts";
 
-/** What git said of commits, to be stored. */
+/** Git's answers about commits, to be stored. */
 export interface Outcomes {
   readonly outcomes: readonly StoredOutcome[];
   /** Commits that have what sessions edited. */
   readonly edited: readonly EditedCommit[];
 }
 
-/** Stores what git said. Sessions can have been pruned, or excluded by their project, since it was asked. */
+/** Stores git's answers. Sessions can have been pruned, or excluded by their project, since it was asked. */
 export async function storeOutcomes(drain: Drain, { outcomes, edited }: Outcomes): Promise<void> {
   const { db } = drain;
   const made = ticketsOf(db, outcomes);

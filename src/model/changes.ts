@@ -1,8 +1,9 @@
 import * as z from "zod";
 
 /**
- * `observed`: a tool call of the session printed it, or it is the only thing that a tool call that certainly did it can have done.
- * `inferred`: somebody did it in the session's worktree, and it may not have been the agent. Everything else is unknown and has no fact.
+ * `observed`: a tool call of the session printed it, or a tool call certainly did something of this kind, and this is
+ * the only one that it can have done. `inferred`: somebody did it in the session's worktree, and it may not have been
+ * the agent. Everything else is unknown and has no fact.
  */
 export const Certainty = z.enum(["observed", "inferred"]);
 export type Certainty = z.infer<typeof Certainty>;

@@ -49,7 +49,10 @@ export const Extras = z.object({
   input_digest: z.string().optional(),
   /** The provider's call id, if several calls can share it: start, end and transcript are matched by it, but it identifies no call. */
   given_id: z.string().optional(),
-  /** For a start without a call id: the agent writes the call into its transcript first, so the start alone is no further call. */
+  /**
+   * For a start without a call id: the agent writes the call into its transcript first, so a start without an end is
+   * not another call.
+   */
   in_transcript: z.literal(true).optional(),
   /** For an end: the agent may report it after the call's end, together with others. The transcript's time is the end's. */
   reported_late: z.literal(true).optional(),

@@ -59,7 +59,7 @@ export interface MetricShape {
 export interface Increment {
   readonly metric: string;
   readonly attributes: Attributes;
-  /** Resource attributes of the stream: `service.name` alone, so that an agent's update does not start a new series. */
+  /** Resource attributes of the stream: only `service.name`, so that an agent's update does not start a new series. */
   readonly resource: Attributes;
   /**
    * Added to a counter or recorded in a histogram. Negative for counters only: too much was counted, and the excess is deducted

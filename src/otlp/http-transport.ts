@@ -203,7 +203,7 @@ function verdictOf(
     const contentType = response.headers["content-type"] ?? "";
     const unpacked = unpack(data, response.headers["content-encoding"]);
     if (isWebPage(contentType, unpacked ?? data)) {
-      const message = `${shown} answered ${httpStatus} with a web page: nothing that takes OTLP does`;
+      const message = `${shown} answered ${httpStatus} with a web page, which no OTLP receiver does`;
       return { status: "failure", error: new SendError(message, { httpStatus }) };
     }
     return { status: "success", data: unpacked ?? data, complete: complete && unpacked !== undefined, contentType };

@@ -51,7 +51,7 @@ export const repositoryNumber = (
 
 /** Digits that identify a commit. */
 const SHORTEST_ID = 4;
-/** Digits that git prints at least. */
+/** The fewest digits that git prints. */
 const SHORT_ID = 7;
 
 function commitsNamed(db: Database, text: string): readonly NamedChange[] {

@@ -67,7 +67,7 @@ async function readEnd(path: string, bytes: number): Promise<string> {
 const BRANCHES = "refs/heads/";
 const MAX_BYTES = 1 << 20;
 const MAX_PARENTS = 64;
-/** File systems allow no longer path. */
+/** The longest path that file systems allow. */
 const MAX_REF_CHARACTERS = MAX_PATH_CHARACTERS;
 
 /**

@@ -41,7 +41,7 @@ export function namedSession(db: Database, name: string, exitCode = 1): StoredSe
     .map((one) => printable(isOneId ? `${one.source}/${one.sessionId}` : (one.identity ?? one.sessionId)))
     .join(", ");
   const more = found.length > MAX_CANDIDATES ? " and more" : "";
-  throw new UserError("E_SESSION", `${quoted(name)} is not one session alone: ${names}${more}`, exitCode);
+  throw new UserError("E_SESSION", `${quoted(name)} matches several sessions: ${names}${more}`, exitCode);
 }
 
 // --- internal ---

@@ -203,8 +203,8 @@ const unplacedProcess = (event: Event): string | null =>
 const isCall = (entry: TranscriptEntry): entry is EntryOf<"model_call"> => entry.kind === "model_call";
 
 /**
- * Earlier versions kept a subagent's call under its given id alone, unless another agent had a call with that id. Such a record
- * keeps its key, so that it is not counted again.
+ * Earlier versions kept a subagent's call under its given id only, unless another agent had a call with that id. Such a
+ * record keeps its key, so that it is not counted again.
  */
 function underEarlierKey(db: Database, session: StoredSession, entry: TranscriptEntry): TranscriptEntry {
   if ((entry.kind !== "tool_use" && entry.kind !== "tool_result") || entry.agentId === undefined) return entry;

@@ -7,8 +7,8 @@ import type { Database } from "./database.ts";
 import { machineIdOn, type StorePlace } from "./instance.ts";
 import { ensureSession, type StoredSession, sessionById } from "./sessions.ts";
 
-// Some agents' session ids are unique only in one database, and are given again after a session was removed. Here alone such an id
-// becomes a session. See docs/decisions/0037
+// Some agents' session ids are unique only in one database, and are given again after a session was removed. Only this
+// file turns such an id into a session. See docs/decisions/0037
 
 /** A mention of a session by its agent's own id. */
 export interface LocalMention {

@@ -13,7 +13,7 @@ export function nativePartMissing(error: unknown): string | undefined {
   if (code === "ERR_DLOPEN_FAILED")
     return `the native part of libsql cannot be loaded (${firstLine(error.message)})${REMEDY}`;
   return error.message.startsWith("Neon: unsupported")
-    ? `libsql, which keeps the store, has no part for this system (${firstLine(error.message)}); events that hooks take stay in the inbox`
+    ? `libsql, which keeps the store, has no part for this system (${firstLine(error.message)}); events that hooks record stay in the inbox`
     : undefined;
 }
 
@@ -23,7 +23,7 @@ export const loadNativePart = (): Promise<unknown> => import("./database.ts");
 // --- internal ---
 
 const REMEDY =
-  ": install openhook-otel again on this system and for this Node, with optional dependencies (npm's --include=optional); until then events that hooks take stay in the inbox";
+  ": install openhook-otel again on this system and for this Node, with optional dependencies (npm's --include=optional); until then events that hooks record stay in the inbox";
 
 const missingIn = (message: string): string | undefined =>
   /^Cannot find module '((?:@libsql\/|@neon-rs\/load|libsql|detect-libc)[\w-]*)'/.exec(message)?.[1];

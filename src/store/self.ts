@@ -118,7 +118,9 @@ export function addLostEvents(db: Database, timesMs: readonly number[]): void {
   writeMeta(db, LOST_LAST, String(timesMs.reduce((last, ms) => Math.max(last, ms), lostEvents(db).lastMs ?? 0)));
 }
 
-/** Counts the events for which no file could be created. @param total of them, since ever @returns how many are new */
+/**
+ * Counts the events for which no file could be created. @param total of them, over all time @returns how many are new
+ */
 export function addUnwrittenEvents(db: Database, total: number, lastMs: number): number {
   return db.transaction(() => {
     const fresh = total - unwrittenCounted(db);

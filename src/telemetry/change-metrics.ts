@@ -92,7 +92,9 @@ export const mergedChangeCounts = (by: CountedFor, changeKind: ChangeKind, ident
 
 const DAY_MS = 86_400_000;
 
-/** Of no session: it stays when sessions are pruned. It contains no id or name, so it also may. */
+/**
+ * The key belongs to no session, so it stays when sessions are pruned. It may stay, because it contains no id or name.
+ */
 const keyOf = (subject: "commit" | "change", what: string, identity: string): string =>
   `${subject} ${what} ${digestOf(what, identity).toString(36)}`;
 

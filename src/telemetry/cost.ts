@@ -66,7 +66,7 @@ export function takePriceError(): string | undefined {
   return error;
 }
 
-/** Cost from token counts alone, for calls of one model. @param provider OpenTelemetry's name of the provider */
+/** Cost from token counts only, for calls of one model. @param provider OpenTelemetry's name of the provider */
 export function costsOfTokens(
   model: string | undefined,
   provider: string | undefined,

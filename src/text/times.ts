@@ -11,7 +11,7 @@ export function timeOf(option: string, text: string, nowMs: number): number {
   const unitMs = UNITS[unit ?? ""];
   if (amount !== undefined && unitMs !== undefined) return written(option, text, nowMs - Number(amount) * unitMs);
   const [, date = "", time] = /^(\d{4}-\d\d-\d\d)(T.*)?$/.exec(text) ?? [];
-  // JavaScript reads a date alone as UTC; here it is local like a date with time
+  // JavaScript reads a date without a time as UTC; here it is local like a date with time
   const ms = Date.parse(time === undefined ? `${date}T00:00` : text);
   if (isDate(date) && !Number.isNaN(ms)) return written(option, text, ms);
   throw new UserError(

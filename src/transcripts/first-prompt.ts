@@ -33,7 +33,7 @@ export async function firstPromptLine(
       if (--left === 0) return undefined;
     }
   } catch {
-    // A title is not worth an error: the file was removed, or cannot be read
+    // A missing title is no error: the file was removed, or cannot be read
   }
   return undefined;
 }

@@ -28,7 +28,7 @@ export function promptAdder({
     const wanted = sessions.filter(({ capture }) => capture !== "none");
     const unread = wanted.filter((session) => !isFresh(session));
     if (unread.length > 0) {
-      // The page is worth more than a title, e.g. while another program replaces the store
+      // A title that cannot be read must not break the page, e.g. while another program replaces the store
       const lines = await promptLines(unread).catch(() => new Map<number, undefined>());
       for (const { id, lastMs } of unread) if (lines.has(id)) cache.set(id, { line: lines.get(id), lastMs });
     }

@@ -170,7 +170,7 @@ describe("recorded sessions", () => {
   test("no such session, and an ambiguous name", async () => {
     await expect(explained(of.places, "zzz")).rejects.toThrow(/no session begins with "zzz"; .*the newest is "/);
     const error = await explained(of.places, "").catch((thrown: Error) => thrown.message);
-    expect(error).toMatch(/is not one session alone: \S+, .*and more$/);
+    expect(error).toMatch(/matches several sessions: \S+, .*and more$/);
   });
 
   async function unreportedId(): Promise<string> {

@@ -320,10 +320,10 @@ describe("which session", () => {
     ensureSession(db, "gemini-cli", "many-1", 1_000);
     db.close();
     await expect(failure(of, "many-")).resolves.toBe(
-      '"many-" is not one session alone: many-8, many-7, many-6, many-5, many-4 and more',
+      '"many-" matches several sessions: many-8, many-7, many-6, many-5, many-4 and more',
     );
     await expect(failure(of, "many-1")).resolves.toBe(
-      '"many-1" is not one session alone: cursor/many-1, gemini-cli/many-1',
+      '"many-1" matches several sessions: cursor/many-1, gemini-cli/many-1',
     );
     expect((await asJson(of, "gemini-cli/many-1")).source).toBe("gemini-cli");
     await expect(failure(of, "many-2", { json: true, envelopes: true })).resolves.toMatch(/^choose one/);
@@ -345,7 +345,7 @@ describe("which session", () => {
       expect((await asJson(of, name)).session_id, name).toBe("01a1fcb5-e46d");
     }
     await expect(failure(of, "01a1fcb5-")).resolves.toBe(
-      '"01a1fcb5-" is not one session alone: 01a1fcb5-e46d, 01a1fcb5-f000',
+      '"01a1fcb5-" matches several sessions: 01a1fcb5-e46d, 01a1fcb5-f000',
     );
   });
 

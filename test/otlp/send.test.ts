@@ -122,7 +122,7 @@ describe("a 2xx answer", () => {
     ["a page of the backend's own interface", "", "<html><body>ok</body></html>"],
   ])("with %s is a failure: the response is not a backend's", async (_what, contentType, body) => {
     answering({ headers: { "content-type": contentType }, body, taken: false });
-    const reason = `${receiver.url}/v1/traces answered 200 with a web page: nothing that takes OTLP does`;
+    const reason = `${receiver.url}/v1/traces answered 200 with a web page, which no OTLP receiver does`;
     expect(await sendSpan()).toEqual({ status: "refused", httpStatus: 200, reason });
     expect(await sendPoint()).toMatchObject({ status: "refused", httpStatus: 200 });
   });

@@ -94,7 +94,7 @@ async function startsOf(status: Status, context: Context): Promise<readonly Star
   );
 }
 
-/** Stands for the words of a trial, and in a line of some settings for those of an event. */
+/** Placeholder for the words of a trial, and in a line of some settings for those of an event. */
 const TRIAL_WORDS = "{trial}";
 
 /** The different lines for Windows in the settings of enabled agents, each with the name of one agent that has it. */

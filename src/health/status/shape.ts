@@ -54,7 +54,7 @@ export interface Status {
   readonly sizes: Sizes;
   readonly outbox: {
     readonly waiting_spans: number;
-    /** Of these: refused by the backend, or too large for it, each alone. Retried once an hour. */
+    /** Of these: refused by the backend, or too large for it, each when it was sent alone. Retried once an hour. */
     readonly refused_spans: number;
     readonly bytes: number;
     readonly oldest: string | null;

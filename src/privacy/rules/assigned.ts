@@ -82,7 +82,7 @@ export const ASSIGNED: readonly Rule[] = [
     falsePositives: "assigned",
     pattern: `((?:name|key)=["'][^"'<>]{0,60}(?:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key)["'][^<>]{0,100}>)([^<>]{1,})`,
   },
-  // A field of a form; elsewhere the word alone means other things
+  // A field of a form; elsewhere the word has other meanings
   { id: "password", hints: ["pass="], pattern: `([?&]pass=)([^& \\t\\r\\n"'<>#\\\\]{1,})` },
   {
     id: "aws-account",

@@ -20,7 +20,7 @@ export function keyColumns(by: readonly Dimension[]): readonly Column<UsageLine>
       ...(!TIMES.has(dimension) && dimension !== "session" && { shrinkTo: 14 }),
     }),
   );
-  // Only what is not certain is said
+  // Certain rows have no mark
   const certainty: Column<UsageLine> = {
     title: "",
     rank: 20,

@@ -196,7 +196,7 @@ function requireUnique(body: string, root: Node, path: readonly string[]): void 
   const key = path.at(-1);
   const holder = nodeAt(root, path.slice(0, -1));
   const second = propertiesOf(holder).filter((property) => property.key === key)[1];
-  if (second !== undefined) throw wrong(body, second.value, `"${path.join(".")}" stands here a second time`);
+  if (second !== undefined) throw wrong(body, second.value, `"${path.join(".")}" appears here a second time`);
 }
 
 /** The file's value without our entries, and without containers that are then empty. */

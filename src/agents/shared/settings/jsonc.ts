@@ -303,21 +303,21 @@ const startsLine = (text: string, offset: number): boolean =>
   /^[ \t]*$/.test(text.slice(lineStart(text, offset), offset));
 
 const PARSE_ERRORS: Readonly<Record<string, string>> = {
-  InvalidSymbol: "this is no JSON value",
-  InvalidNumberFormat: "this is no JSON number",
+  InvalidSymbol: "this is not a JSON value",
+  InvalidNumberFormat: "this is not a JSON number",
   PropertyNameExpected: "a property name in double quotes is expected",
   ValueExpected: "a value is expected",
   ColonExpected: "a colon is expected",
   CommaExpected: "a comma is expected",
   CloseBraceExpected: "a closing } is missing",
   CloseBracketExpected: "a closing ] is missing",
-  EndOfFileExpected: "the file goes on after its end",
-  InvalidCommentToken: "this is no comment",
+  EndOfFileExpected: "there is text after the end of the document",
+  InvalidCommentToken: "this is not a comment",
   UnexpectedEndOfComment: "a comment is not closed",
   UnexpectedEndOfString: "a string is not closed",
   UnexpectedEndOfNumber: "a number is cut off",
-  InvalidUnicode: "this is no \\u escape",
-  InvalidEscapeCharacter: "this is no escape",
+  InvalidUnicode: "this is not a \\u escape",
+  InvalidEscapeCharacter: "this is not an escape",
   InvalidCharacter: "a control character must be escaped",
 };
 

@@ -166,7 +166,7 @@ function readSettings(body: string, notEvents: readonly string[]): Json {
 /** Rejects duplicate keys: readers use the last one, and an edit of one could activate the other. */
 function requireUnique(body: string, object: Node, key: string, prefix: string): void {
   const second = propertiesOf(object).filter((property) => property.key === key)[1];
-  if (second !== undefined) throw wrong(body, second.value, `"${prefix}${key}" stands here a second time`);
+  if (second !== undefined) throw wrong(body, second.value, `"${prefix}${key}" appears here a second time`);
 }
 
 function wrong(body: string, node: Node, what: string): SettingsError {

@@ -134,11 +134,11 @@ describe("settings that stay unchanged", () => {
     ['{\r\n  "hooks": []\r\n}', 2, 12, '"hooks" is an array, not an object'],
     ['{\n  "hooks": null\n}', 2, 12, '"hooks" is null'],
     ['{"hooks": {"Stop": {}}}', 1, 20, '"hooks.Stop" is an object, not an array'],
-    ['{"hooks": {}, "hooks": {}}', 1, 24, '"hooks" stands here a second time'],
-    ['{"hooks": {"Stop": [], "Stop": []}}', 1, 32, '"hooks.Stop" stands here a second time'],
-    ["hello", 1, 1, "no JSON value"],
+    ['{"hooks": {}, "hooks": {}}', 1, 24, '"hooks" appears here a second time'],
+    ['{"hooks": {"Stop": [], "Stop": []}}', 1, 32, '"hooks.Stop" appears here a second time'],
+    ["hello", 1, 1, "not a JSON value"],
     ['{"a": "x\ty"}', 1, 7, "control character"],
-    ['{"a": 1} {"b": 2}', 1, 10, "goes on after its end"],
+    ['{"a": 1} {"b": 2}', 1, 10, "there is text after the end of the document"],
     [`${"[".repeat(200_000)}`, 1, 1, "nested too deeply"],
   ])("case %#", (text, line, column, what) => {
     for (const edit of [add, remove]) {
