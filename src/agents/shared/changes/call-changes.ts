@@ -13,8 +13,7 @@ export interface RelevantCall {
 /** A call by its tool and arguments. @returns `undefined` for all calls whose result need not be examined */
 export function relevantCall(tool: string | undefined, given: unknown): RelevantCall | undefined {
   if (tool !== undefined && mayCreateChange(tool)) return { tool };
-  // Most arguments that are JSON texts need not be parsed
-  if (given === undefined || (typeof given === "string" && !PROGRAMS.test(given))) return undefined;
+  if (given === undefined || (typeof given === "string" && !mayContainChange(given))) return undefined;
   const command = commandLineOf(given);
   if (command === undefined || command.length > MAX_COMMAND_CHARACTERS || !mayChange(command)) return undefined;
   return { tool, command };
@@ -61,5 +60,11 @@ export const MAX_COMMAND_CHARACTERS = 1 << 16;
 
 // --- internal ---
 
+/** Cheap check of arguments, so that most of those that are JSON texts are not parsed. */
+const mayContainChange = (text: string): boolean =>
+  PROGRAMS.test(text) && (GIT_ACTIONS.some((action) => text.includes(action)) || OTHER_PROGRAMS.test(text));
+
 /** Without word boundaries: in JSON a line feed before the program is a letter. */
 const PROGRAMS = /git|gh|glab|curl/i;
+const OTHER_PROGRAMS = /gh|glab|curl/i;
+const GIT_ACTIONS = ["commit", "cherry-pick", "revert", "merge", "push"];
