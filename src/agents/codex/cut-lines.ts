@@ -11,6 +11,7 @@ import { reportsExit } from "./outcome.ts";
 export function hasAllFacts(line: Line, sink: FactSink): boolean {
   const p = asObject(line["payload"]);
   if (p === undefined || !isComplete(line)) return false;
+  if (line["type"] === "session_meta") return isWhole(withoutInstructions(p));
   if (!isComplete(p, "output")) return false;
   const { output, item } = p;
   if (typeof output === "string") {
@@ -36,6 +37,15 @@ const ITEMS_WITH_UNUSED_TEXT: ReadonlySet<string> = new Set([
   "AgentMessage",
   "Reasoning",
 ]);
+
+/** A thread's first line has more than 20 kB of instructions, as an object or, in older versions, as text. */
+const withoutInstructions = ({ base_instructions: _, instructions: __, ...rest }: Line): Line => rest;
+
+/** Whether no string in a value was cut. */
+function isWhole(value: unknown): boolean {
+  if (typeof value === "string") return !isCut(value);
+  return typeof value !== "object" || value === null || Object.values(value).every(isWhole);
+}
 
 const usedFields = ({ id, call_id, status }: Line): Line => ({ id, call_id, status });
 

@@ -31,18 +31,8 @@ test("a line with cut strings gives the entries of the whole line, whichever str
 test("parses Codex's header above a program's output without reading the full output", () => {
   const result = (output: string) => {
     const payload = { type: "function_call_output", call_id: "call_1", output };
-    const text = JSON.stringify({ timestamp: "2026-11-21T10:00:00.000Z", type: "response_item", payload });
-    const { bytes, ...short } = shortLine(text);
-    let fullReads = 0;
-    const line = {
-      ...short,
-      get bytes() {
-        fullReads++;
-        return bytes;
-      },
-    };
-    const [entry] = readOne(line, lineState(0))?.entries ?? [];
-    return { entry, fullReads };
+    const { entries, fullReads } = readShort({ type: "response_item", payload });
+    return { entry: entries[0], fullReads };
   };
   const printed = "Process exited with code 7\n".repeat(40);
   const early = result(`Chunk ID: 1c9980\nWall time: 0.8576 seconds\nProcess exited with code 3\nOutput:\n${printed}`);
@@ -50,6 +40,30 @@ test("parses Codex's header above a program's output without reading the full ou
   const late = result(`Wall time: ${"0".repeat(400)} seconds\nProcess exited with code 4\nOutput:\n`);
   expect(late.entry).toMatchObject({ status: "error", exitCode: 4 });
 });
+
+test.each([
+  ["an object", { base_instructions: { text: "Be brief. ".repeat(2_000) } }],
+  ["a text", { instructions: "Be brief. ".repeat(2_000) }],
+])("parses a thread's first line without its instructions, which are %s", (_, instructions) => {
+  const payload = { id: "01a05bfb-7000-7fa1-ab2f-857d6fe767d0", cwd: "/home/dev/shop", ...instructions };
+  const { entries, fullReads } = readShort({ type: "session_meta", payload });
+  expect(entries).toMatchObject([{ kind: "session", cwd: "/home/dev/shop" }]);
+  expect(fullReads).toBe(0);
+});
+
+/** Reads a line whose long strings are cut. `fullReads`: how many times the whole line was used. */
+function readShort(record: object) {
+  const { bytes, ...short } = shortLine(JSON.stringify({ timestamp: "2026-11-21T10:00:00.000Z", ...record }));
+  let fullReads = 0;
+  const line = {
+    ...short,
+    get bytes() {
+      fullReads++;
+      return bytes;
+    },
+  };
+  return { entries: readOne(line, lineState(0))?.entries ?? [], fullReads };
+}
 
 const readOne = (line: JsonLine, state: LineState) => readWith(state, (next, sink) => readLine(line, next, sink));
 
