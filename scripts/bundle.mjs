@@ -25,7 +25,10 @@ export async function bundle(outdir, plugins = []) {
     format: "cjs",
     plugins: [...plugins, computed, textOfFiles],
   });
-  const commands = await bundleParts(out, "commands", { cli: "src/cli.ts" }, plugins);
+  const commands = await bundleParts(out, "commands", { cli: "src/cli.ts" }, [
+    ...plugins,
+    loadedBefore(inSource("program.ts")),
+  ]);
   const collecting = { collect: "src/collect.ts", reader: "src/import/worker.ts" };
   const collect = await bundleParts(out, "collect", collecting, [
     ...plugins,
