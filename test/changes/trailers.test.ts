@@ -18,6 +18,13 @@ const MESSAGES: Readonly<Record<string, readonly [message: string, ...tickets: r
   "text in the body": ["Price\n\nSee SHOP-12 and\nRefs: SHOP-13\n"],
   "a paragraph after it": ["Price\n\nRefs: SHOP-12\n\nMore text.\n"],
   "text beside a line of git": ["Price\n\nSee SHOP-12.\nRefs: SHOP-13\nSigned-off-by: A <a@example.com>\n", "SHOP-13"],
+  "a quarter of the lines, one of git": [
+    `Price\n\nRefs: SHOP-13\nSigned-off-by: A <a@example.com>\n${"Text.\n".repeat(6)}`,
+    "SHOP-13",
+  ],
+  "fewer of the lines, one of git": [
+    `Price\n\nRefs: SHOP-13\nSigned-off-by: A <a@example.com>\n${"Text.\n".repeat(7)}`,
+  ],
   "a commit that was picked": [`Price\n\nRefs: SHOP-13\n(cherry picked from commit ${"a".repeat(40)})\n`, "SHOP-13"],
   "a value on two lines": ["Price\n\nRefs: SHOP-12,\n  SHOP-13\n", "SHOP-12", "SHOP-13"],
   "a person": ["Price\n\nCo-authored-by: SHOP-12 <shop-12@example.com>\n"],

@@ -216,6 +216,21 @@ describe("folders that were moved", () => {
     expect(tokensOf("s")).toBe(0);
   });
 
+  test("never to the home folder or one above it, which would allow any file", async () => {
+    const put = (taskId: string, folder: string): void => {
+      const payload = { clineVersion: "3.0.65", hookName: "agent_start", taskId };
+      world.put("cline", "agent_start", JSON.stringify(payload), { CLINE_SESSION_DATA_DIR: folder });
+    };
+    const roots = (): unknown => world.rows("SELECT value FROM meta WHERE key = 'roots.cline'")[0]?.["value"];
+    for (const [at, folder] of [world.home, `${world.home}/`, dirname(world.home), "/"].entries())
+      put(`s${at}`, folder);
+    await world.drain();
+    expect(roots()).toBeUndefined();
+    put("moved", join(world.home, "moved"));
+    await world.drain();
+    expect(roots()).toBe(JSON.stringify([join(world.home, "moved")]));
+  });
+
   test("by the user's settings, and by a link in place of the agent's folder", async () => {
     const disk = mkdtempSync(join(tmpdir(), "openhook-disk-"));
     try {

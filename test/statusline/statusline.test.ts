@@ -18,11 +18,12 @@ import { disable } from "../../src/commands/disable.ts";
 import { enable } from "../../src/commands/enable.ts";
 import { statusline } from "../../src/commands/statusline.ts";
 import { placesOf } from "../../src/config/places.ts";
+import { type CallSums, NO_CALLS } from "../../src/model/call-sums.ts";
 import { statusLineCommandOf } from "../../src/registration/hook-program.ts";
 import { usage } from "../../src/report/usage.ts";
 import { parseLimits, reportedLimitsPath } from "../../src/statusline/limits.ts";
 import { statusLine } from "../../src/statusline/line.ts";
-import { parseSummary, type Summary, summaryPath, summaryText } from "../../src/statusline/summary.ts";
+import { costOf, parseSummary, type Summary, summaryPath, summaryText } from "../../src/statusline/summary.ts";
 import { readStore } from "../../src/store/read-only.ts";
 import { contextAt } from "../support/context.ts";
 import { Replay, ROOT } from "../support/replay.ts";
@@ -240,6 +241,22 @@ test("on Windows, the line starts the installed copy, whatever version that is",
   writeFileSync(copy, "console.log(...process.argv.slice(2), process.env.OPENHOOK_OTEL_HOME)");
   expect(printed()).toEqual([0, "", `statusline claude-code ;exit 0 ${join(folder, "state")}\n`]);
   writeFileSync(join(folder, "hook.conf"), conf);
+});
+
+test.each<[string, Partial<CallSums>, isUsageUnknown: boolean]>([
+  ["$0.00", {}, false],
+  ["?", {}, true],
+  ["?", { modelCalls: 1, unpricedCalls: 1 }, false],
+  ["?", { aggregateRecords: 1 }, false],
+  ["$0.42", { modelCalls: 1, costNanoUsd: 0.42e9 }, false],
+  [">=$0.42", { modelCalls: 2, costNanoUsd: 0.42e9, unpricedCalls: 1 }, false],
+  [">=$0.42", { modelCalls: 1, costNanoUsd: 0.42e9, incompleteCalls: 1 }, false],
+  [">=$0.42", { modelCalls: 1, costNanoUsd: 0.42e9 }, true],
+  ["<$0.01", { modelCalls: 1, costNanoUsd: 9_999_999 }, false],
+  [">=$0.00", { modelCalls: 2, costNanoUsd: 9_999_999, unpricedCalls: 1 }, false],
+  ["$0.01", { modelCalls: 1, costNanoUsd: 10_000_000 }, false],
+])("%s is the cost of %j, usage unknown: %s", (text, sums, isUsageUnknown) => {
+  expect(costOf({ ...NO_CALLS, ...sums }, isUsageUnknown)).toBe(text);
 });
 
 describe("enable --statusline", () => {
