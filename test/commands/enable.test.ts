@@ -220,7 +220,7 @@ describe("the command line that an agent runs", () => {
   it.each(["dash", "bash", "sh"])(
     "runs the installed program under %s, and does nothing if it is missing",
     async (shell) => {
-      if (!hasShell(shell, "the installed program's command in it")) return;
+      if (!hasShell(shell, "the installed program's command in it")) return expect(shell).toBe("dash");
       await on();
       const line = hookCommandOf(settledContext(), "user")({ source: "claude-code", drain: "yes" });
       const run = () =>

@@ -158,7 +158,7 @@ describe("the shell program prints the same as the program for Windows", () => {
   });
 
   test.each([["bash"], ["busybox", "sh"], ["zsh", "--emulate", "sh"], ["ksh"]])("in %s", (...shell) => {
-    if (!hasShell(shell[0] ?? "", "the status line in this shell")) return;
+    if (!hasShell(shell[0] ?? "", "the status line in this shell")) return expect(shell[0]).not.toBe("bash");
     write(summaryText(summary));
     expect(printed(json(), shell)).toBe(`${cases[0]?.[3]}\n`);
   });
