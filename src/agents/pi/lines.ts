@@ -1,5 +1,6 @@
 import { isRandomId, repeatedCallId } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
+import { lostCallKey } from "../../model/lost-calls.ts";
 import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
 import { asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { helperEntries } from "./helpers.ts";
@@ -17,6 +18,8 @@ export interface LineState {
   readonly usedIds?: readonly string[];
   /** Open calls with such ids: the given id, and the unique one. */
   readonly openIds?: readonly (readonly [given: string, callId: string])[];
+  /** Open calls that start helpers, whose usage only the result has. */
+  readonly openHelpers?: readonly string[];
 }
 
 /** One line of a session file → its entries. @returns `undefined` if the line is no JSON object */
@@ -82,7 +85,7 @@ const compaction = ({ id, timeMs, state }: Place): Walked => ({
 function prompt(message: Message, { id, timeMs, state }: Place): Walked {
   const sentMs = timestampOf(message) ?? timeMs;
   const promptKey = String(sentMs);
-  const { failures: _, ...rest } = state;
+  const { failures: _, openHelpers, ...rest } = state;
   const entry = defined<EntryOf<"prompt">>({
     kind: "prompt",
     key: `prompt:${promptKey}`,
@@ -92,8 +95,21 @@ function prompt(message: Message, { id, timeMs, state }: Place): Walked {
     origin: "human",
     length: lengthOf(message),
   } as EntryOf<"prompt">);
-  return { entries: [entry], state: { ...rest, promptKey } };
+  const lost = openHelpers === undefined || state.promptKey === undefined ? [] : [lostCall(state.promptKey, id, state)];
+  return { entries: [...lost, entry], state: { ...rest, promptKey } };
 }
+
+/** The process was killed in a call that had started helpers: what they used is unknown. */
+const lostCall = (promptKey: string, id: string, { timeMs }: LineState): EntryOf<"model_call"> => ({
+  kind: "model_call",
+  key: lostCallKey(promptKey),
+  globalKey: `lost:${id}`,
+  timeMs,
+  promptKey,
+  startMs: timeMs,
+  endMs: timeMs,
+  complete: false,
+});
 
 function answer(message: Message, { id, timeMs, state }: Place): Walked {
   const base = baseOf(state);
@@ -103,6 +119,8 @@ function answer(message: Message, { id, timeMs, state }: Place): Walked {
   for (const call of callsIn(message)) {
     const started = startCall(after, String(call["id"]), id);
     after = started.state;
+    if (call["name"] === HELPER_TOOL)
+      after = { ...after, openHelpers: [...(after.openHelpers ?? []), started.callId].slice(-REMEMBERED_IDS) };
     entries.push(useEntry(call, started.callId, timeMs, base, id));
   }
   return { entries, state: after };
@@ -119,8 +137,17 @@ function toolResult(message: Message, { id, timeMs, state }: Place): Walked {
       resultEntry(message, ended.callId, endMs, base, id),
       ...helperEntries(message["details"], ended.callId, base),
     ],
-    state: ended.state,
+    state: withoutHelper(ended.state, ended.callId),
   };
+}
+
+/** The tool of pi's own example extension. Other extensions can have other names. */
+const HELPER_TOOL = "subagent";
+
+function withoutHelper(state: LineState, callId: string): LineState {
+  const { openHelpers = [], ...rest } = state;
+  const open = openHelpers.filter((one) => one !== callId);
+  return open.length === 0 ? rest : { ...rest, openHelpers: open };
 }
 
 /** The first call with an id keeps it, for later ones their line is added. */

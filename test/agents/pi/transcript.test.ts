@@ -159,6 +159,21 @@ describe("lines", () => {
     expect(call).not.toHaveProperty("usage");
   });
 
+  test("the next prompt shows that a kill lost what helpers used: one call of that turn is incomplete", () => {
+    const call = (id: string, name: string) => ({ type: "toolCall", id, name, arguments: {} });
+    const asks = (id: string, name: string) => answer(2, { stopReason: "toolUse", content: [call(id, name)] });
+    const prompts = [1, 90].map((timestamp) => ({ role: "user", content: "a", timestamp }));
+    const lost = (messages: readonly object[]) =>
+      walk(messages).filter((one) => one.kind === "model_call" && one.key.startsWith("lost:"));
+    const [first = {}, next = {}] = prompts;
+    const killed = [first, asks("call_aaaaaaaaaaaaaaaa", "subagent")];
+    expect(lost(killed)).toEqual([]);
+    expect(lost([...killed, next, { ...next, timestamp: 99 }])).toMatchObject([{ promptKey: "1", complete: false }]);
+    expect(lost([first, asks("call_aaaaaaaaaaaaaaaa", "bash"), next])).toEqual([]);
+    const ended = { role: "toolResult", toolCallId: "call_aaaaaaaaaaaaaaaa", content: [], timestamp: 3 };
+    expect(lost([...killed, ended, next])).toEqual([]);
+  });
+
   test("a helper's helper belongs to the helper's call", () => {
     const call = (id: string) => ({ type: "toolCall", id, name: "subagent", arguments: {} });
     const ended = (id: string, timestamp: number, messages: readonly object[]) => ({
