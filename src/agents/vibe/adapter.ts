@@ -5,7 +5,7 @@ import { defined } from "../../model/defined.ts";
 import type { Event, Extras } from "../../model/event.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { arrivalKey } from "../shared/payload/derived-ids.ts";
-import { asExitCode, asObject, asString } from "../shared/payload/json.ts";
+import { asCount, asExitCode, asObject, asString } from "../shared/payload/json.ts";
 import { type Marks, recogniseByMarks } from "../shared/payload/marks.ts";
 import { eventOf, type PayloadEvent, sessionOf } from "../shared/payload/payload-event.ts";
 import { isKilled, mcpServerOf, SHELL_TOOL, toolName } from "./names.ts";
@@ -98,11 +98,12 @@ function toolExtras(p: Payload): Extras {
 /** A command that exits with an error code is a success; the code is in its output. */
 function toolEnd(p: Payload): NativeEvent {
   const { tool, ...call } = callOf(p);
+  // Whole milliseconds are reported, so 0 is unknown
+  const durationMs = asCount(p["duration_ms"]) || undefined;
   // The process before this one was killed in the call, which did not end
-  if (!isPositive(p["duration_ms"]) && isKilled(tool.name, p["tool_output"]))
+  if (durationMs === undefined && isKilled(tool.name, p["tool_output"]))
     return { type: "notice", extras: { trigger: "killed" } };
   const status = p["tool_status"];
-  const durationMs = isPositive(p["duration_ms"]) ? p["duration_ms"] : undefined;
   const isError = status === "failure" || status === "cancelled";
   return {
     type: "tool.end",
@@ -120,7 +121,3 @@ function toolEnd(p: Payload): NativeEvent {
     } as Extras),
   };
 }
-
-/** Whole milliseconds are reported, so 0 is unknown. */
-const isPositive = (value: unknown): value is number =>
-  typeof value === "number" && Number.isFinite(value) && value > 0;

@@ -38,6 +38,16 @@ const ended = (returncode: number, rest: Record<string, unknown> = {}) => ({
 
 describe("tool calls", () => {
   test.each([
+    [40.7, 41],
+    [5e-324, undefined],
+    [Number.MAX_VALUE, undefined],
+  ])("a duration of %d ms is reported as %j", (durationMs, reported) => {
+    const [event] = eventsOf("post_tool", ended(0, { duration_ms: durationMs }));
+    expect(event).toMatchObject({ type: "tool.end", data: { status: "success" } });
+    expect(event?.type === "tool.end" && event.data?.duration_ms).toBe(reported);
+  });
+
+  test.each([
     ["file_system.read_file", "read_file"],
     ["self.wait", "wait"],
     ["skill.read", "skill"],
