@@ -14,25 +14,27 @@ import { settingsPath } from "./settings.ts";
  * @param managed the administrator's folder, whose settings override all others
  */
 export async function check(
-  _: readonly SettingsText[],
+  files: readonly SettingsText[],
   target: InstallTarget,
   managed: string = managedFolder(platform()),
 ): Promise<readonly Finding[]> {
-  const managedLayers = await layersOf([
-    join(managed, "managed-settings.json"),
-    ...(await dropInsOf(managed)),
-    // The organisation's policy, which Claude Code downloads
-    join(dirname(settingsPath("user", target)), "remote-settings.json"),
-  ]);
+  const administrators = await layersOf([join(managed, "managed-settings.json"), ...(await dropInsOf(managed))]);
+  // The organisation's policy, which Claude Code downloads
+  const remote = await layersOf([join(dirname(settingsPath("user", target)), "remote-settings.json")]);
+  const shadowing = remote.find(isOnlySource);
+  const ours = administrators.find(hasOurHooks);
+  if (shadowing !== undefined && ours !== undefined && files.some(({ path }) => path === ours.path)) {
+    const advice = `the organisation must add them there, or set "managedSourcesBehavior" to "merge" there (since 2.1.242)`;
+    return [broken(`Claude Code reads only ${shadowing.path}, not the hooks for all users in ${ours.path}; ${advice}`)];
+  }
+  const managedLayers = [...(shadowing === undefined ? administrators : []), ...remote];
   const userLayers = await layersOf([
     settingsPath("user", target),
     settingsPath("project", target),
     join(target.project, ".claude", "settings.local.json"),
   ]);
-  // Then our hooks are among the administrator's
-  const isManaged = managedLayers.some(({ settings }) => registeredEvents(JSON.stringify(settings)).length > 0);
   // Only the administrator can switch those off
-  if (isManaged) return switchedOff(managedLayers);
+  if (managedLayers.some(hasOurHooks)) return switchedOff(managedLayers);
   return [...switchedOff([...userLayers, ...managedLayers]), ...managedHooksOnly(managedLayers)];
 }
 
@@ -73,6 +75,17 @@ async function settingsAt(path: string): Promise<Layer["settings"] | undefined> 
     return undefined;
   }
 }
+
+const hasOurHooks = ({ settings }: Layer): boolean => registeredEvents(JSON.stringify(settings)).length > 0;
+
+/**
+ * By default Claude Code reads only the first source with a policy: what it downloads, then the system's policies, which are not in a
+ * file, then files. https://code.claude.com/docs/en/managed-settings, read 2026-11-27
+ */
+const isOnlySource = ({ settings }: Layer): boolean =>
+  settings["managedSourcesBehavior"] !== "merge" && Object.keys(settings).some((key) => !CONTROL_KEYS.includes(key));
+
+const CONTROL_KEYS: readonly string[] = ["managedSourcesBehavior", "wslInheritsWindowsSettings"];
 
 /** The layer with the highest precedence that has the setting. */
 const strongestWith = (layers: readonly Layer[], key: string): Layer | undefined =>

@@ -9,8 +9,9 @@ const put = async (path: string, settings: unknown): Promise<void> => {
   await mkdir(dirname(join(home, path)), { recursive: true });
   await writeFile(join(home, path), typeof settings === "string" ? settings : JSON.stringify(settings));
 };
-const problems = async (env: Readonly<Record<string, string>> = {}): Promise<readonly string[]> => {
-  const found = await check([], { home, project: join(home, "acme-shop"), env }, join(home, "managed"));
+const problems = async (env: Readonly<Record<string, string>> = {}, ...paths: readonly string[]) => {
+  const files = paths.map((path) => ({ path: join(home, path), text: undefined }));
+  const found = await check(files, { home, project: join(home, "acme-shop"), env }, join(home, "managed"));
   return found.map(({ level, text }) => `${level}: ${text.replaceAll(home, "~")}`);
 };
 
@@ -61,6 +62,26 @@ describe("settings with which Claude Code runs no hooks", () => {
     expect(await problems()).toEqual([
       expect.stringContaining('"disableAllHooks" is true in ~/managed/managed-settings'),
     ]);
+  });
+
+  it("is a downloaded policy that replaces the administrator's files", async () => {
+    const ours = { Stop: [{ hooks: [{ type: "command", command: "/usr/local/lib/openhook-otel/hook claude-code" }] }] };
+    const path = "managed/managed-settings.d/openhook-otel.json";
+    await put(path, { hooks: ours });
+    await put("managed/managed-settings.json", { allowManagedHooksOnly: true });
+    await put(".claude/remote-settings.json", { managedSourcesBehavior: "first-wins" });
+    expect(await problems({}, path)).toEqual([]);
+    await put(".claude/remote-settings.json", { model: "opus" });
+    expect(await problems({}, path)).toEqual([
+      `broken: Claude Code reads only ~/.claude/remote-settings.json, not the hooks for all users in ~/${path}; ` +
+        'the organisation must add them there, or set "managedSourcesBehavior" to "merge" there (since 2.1.242)',
+    ]);
+    // The users' own hooks run then, because the file's lock is not read either
+    expect(await problems()).toEqual([]);
+    await put(".claude/remote-settings.json", { model: "opus", managedSourcesBehavior: "merge" });
+    expect(await problems({}, path)).toEqual([]);
+    await put(".claude/remote-settings.json", { hooks: ours });
+    expect(await problems()).toEqual([]);
   });
 
   it("is the nearest file that sets disableAllHooks", async () => {
