@@ -1,8 +1,8 @@
 import { realpathSync } from "node:fs";
-import { delimiter, isAbsolute, relative, sep } from "node:path";
+import { delimiter, dirname, isAbsolute, relative, sep } from "node:path";
 import { foldersUpToRoot } from "../config/project-files.ts";
 import { BRIDGE_VARIABLE } from "../intake/inbox-file.ts";
-import { ONLY_FROM_PATH } from "../model/system-program.ts";
+import { ONLY_FROM_PATH, systemProgram } from "../model/system-program.ts";
 
 /**
  * The environment of a command: what programs need to find themselves, the user and the language, and nothing that the agent or its
@@ -26,7 +26,7 @@ export function commandEnvironment(
   });
   return {
     ...Object.fromEntries(kept),
-    PATH: path.length > 0 ? path.join(delimiter) : DEFAULT_PATH,
+    PATH: path.length > 0 ? path.join(delimiter) : defaultPath(env),
     ...(process.platform === "win32" ? ONLY_FROM_PATH : { HOME: home }),
     [BRIDGE_VARIABLE]: "openhook-otel",
   };
@@ -34,7 +34,8 @@ export function commandEnvironment(
 
 // --- internal ---
 
-const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
+const defaultPath = (env: Parameters<typeof systemProgram>[1]): string =>
+  process.platform === "win32" ? dirname(systemProgram("cmd.exe", env)) : "/usr/local/bin:/usr/bin:/bin";
 
 const KEPT: ReadonlySet<string> = new Set([
   ...["USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LC_TIME", "TZ", "TMPDIR"],

@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { commandEnvironment } from "../../src/bridge/command-environment.ts";
 import { type CommandRun, runCommand } from "../../src/bridge/run-command.ts";
 import { sleep, until } from "../support/program.ts";
 
+const isWindows = process.platform === "win32";
 let folder = "";
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "openhook-run-"));
@@ -79,7 +80,7 @@ test("a test shows the beginning of the output, and reads the rest", async () =>
 
 test("the environment has what programs need, and nothing else", () => {
   const env = {
-    PATH: `/usr/bin:relative:${join("/work", "shop", "node_modules", ".bin")}:/work/tools:`,
+    PATH: ["/usr/bin", "relative", join("/work", "shop", "node_modules", ".bin"), "/work/tools", ""].join(delimiter),
     HOME: "/repository/home",
     LANG: "de_DE.UTF-8",
     AWS_SECRET_ACCESS_KEY: "s3cret",
@@ -91,26 +92,37 @@ test("the environment has what programs need, and nothing else", () => {
   };
   const at = { projects: ["/work/shop"], home: "/home/dev" };
   expect(commandEnvironment(env, at)).toEqual({
-    PATH: "/usr/bin:/work/tools",
-    HOME: "/home/dev",
+    PATH: ["/usr/bin", "/work/tools"].join(delimiter),
     LANG: "de_DE.UTF-8",
     OPENHOOK_BRIDGE: "openhook-otel",
+    ...(isWindows ? { NoDefaultCurrentDirectoryInExePath: "1" } : { HOME: "/home/dev" }),
   });
-  expect(commandEnvironment({ PATH: ".:bin" }, at)["PATH"]).toBe("/usr/local/bin:/usr/bin:/bin");
+  expect(commandEnvironment({ PATH: [".", "bin"].join(delimiter) }, at)["PATH"]).toBe(
+    isWindows ? "C:\\Windows\\System32" : "/usr/local/bin:/usr/bin:/bin",
+  );
 });
 
-test("no repository adds programs: not with a folder above the file, a link, or npm's folders", () => {
+test("no repository adds programs: not with a folder above the file, nor with npm's folders", () => {
   const repository = join(folder, "shop");
   const below = join(repository, "packages", "web");
   for (const one of [join(repository, ".git"), join(repository, "tools"), below]) mkdirSync(one, { recursive: true });
-  symlinkSync(join(repository, "tools"), join(folder, "linked"));
   const own = join(folder, "bin");
-  const PATH = [join(repository, "tools"), join(folder, "linked"), "/home/dev/node_modules/.bin", own].join(":");
+  const PATH = [join(repository, "tools"), "/home/dev/node_modules/.bin", own].join(delimiter);
   expect(commandEnvironment({ PATH }, { projects: [below], home: "/home/dev" })["PATH"]).toBe(own);
   // A home that is a repository contains the user's own programs
   mkdirSync(join(folder, ".git"));
   rmSync(join(repository, ".git"), { recursive: true });
   expect(commandEnvironment({ PATH: own }, { projects: [below], home: folder })["PATH"]).toBe(own);
+});
+
+test("nor with a link from elsewhere", () => {
+  const tools = join(folder, "shop", "tools");
+  for (const one of [join(folder, "shop", ".git"), tools]) mkdirSync(one, { recursive: true });
+  symlinkSync(tools, join(folder, "linked"));
+  const own = join(folder, "bin");
+  const PATH = [join(folder, "linked"), own].join(delimiter);
+  const at = { projects: [join(folder, "shop")], home: "/home/dev" };
+  expect(commandEnvironment({ PATH }, at)["PATH"]).toBe(own);
 });
 
 test("a test ends although something outside the command's group holds its output", async () => {

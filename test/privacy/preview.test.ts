@@ -4,7 +4,7 @@ import { openDatabase } from "../../src/store/database.ts";
 import { VERSION } from "../../src/version.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { contextAt } from "../support/context.ts";
-import { Replay } from "../support/replay.ts";
+import { PLATFORM, Replay } from "../support/replay.ts";
 
 let receiver: Receiver;
 let replay: Replay;
@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 const look = async (session: string | undefined, json: boolean): Promise<string> => {
-  const { context, out } = contextAt(replay.places, { env, now: () => nowMs });
+  const { context, out } = contextAt(replay.places, { env, now: () => nowMs, platform: PLATFORM });
   expect(await preview(session, { json }, context)).toBe(0);
   return out();
 };

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
@@ -349,5 +349,6 @@ function rowsOf({ places }: InboxFixture): string {
 }
 
 function bytesOf({ places }: InboxFixture): string {
-  return execFileSync("/bin/sh", ["-c", `cat "${places.storePath}"*`], { encoding: "latin1", maxBuffer: 1 << 26 });
+  const names = readdirSync(places.stateDir).filter((name) => name.startsWith(basename(places.storePath)));
+  return names.map((name) => readFileSync(join(places.stateDir, name), "latin1")).join("");
 }

@@ -8,11 +8,12 @@ export function contextAt(
   options: ContextOptions = {},
 ): { context: Context; out: () => string; err: () => string } {
   const { columns, env = {}, cwd = places.home, now = Date.now, programPath = "/usr/lib/openhook-otel.cjs" } = options;
+  const { platform = "linux" } = options;
   const [out, err]: [string[], string[]] = [[], []];
   const context: Context = {
     env,
     cwd,
-    platform: "linux",
+    platform,
     arch: "x64",
     places,
     stdin: Readable.from([]),
@@ -32,6 +33,8 @@ export interface ContextOptions {
   readonly cwd?: string;
   readonly now?: () => number;
   readonly programPath?: string;
+  /** @default Linux, wherever the test runs */
+  readonly platform?: NodeJS.Platform;
 }
 
 /** Display width by a separate table, independent of the library that the program uses. Counts joined emoji one by one. */

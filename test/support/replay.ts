@@ -222,7 +222,7 @@ function setModified(path: string, atMs: number): void {
 }
 
 /** Other systems than Windows are as Linux for a drain. */
-const PLATFORM = process.platform === "win32" ? "win32" : "linux";
+export const PLATFORM = process.platform === "win32" ? "win32" : "linux";
 
 /** When a file was written that is one record with a time. Without a zone it is UTC, the zone of the recordings. */
 function timeOfRecord(text: string): number | undefined {

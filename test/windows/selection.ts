@@ -11,13 +11,28 @@ export const FOLDERS: Readonly<Record<string, string>> = {
   import: "recordings of every agent: import and hooks give the same",
   otlp: "sending, retries, limits",
   report: "what reports and the page compute",
+  privacy: "redaction, projects that lower the level, preview",
+  drain: "late lines, forks, ends, traces, CI jobs, advice",
+  bridge: "registration files, environment of commands",
 };
 
-/** Files of these folders that cannot run there, and why. */
+const COMMANDS = "its commands are for sh; cmd and Windows' programs cannot do the same";
+const SLOW = "passed there on 2026-11-27, but takes a minute or more; the folder's other files drain and store too";
+
+/** Files of these folders that do not run there, and why. */
 export const NOT_RUN: Readonly<Record<string, string>> = {
   "test/otlp/grpc.test.ts": "needs openssl",
   "test/otlp/proxy.test.ts": "needs openssl",
   "test/otlp/tls.test.ts": "needs openssl",
+  "test/bridge/deliver.test.ts": COMMANDS,
+  "test/drain/idle.test.ts": "starts hook.sh, which Windows does not have; its hook.cjs is in program.windows.ts",
+  "test/drain/suspend.test.ts": "starts hook.sh and suspends processes, for which Windows has no signal",
+  ...Object.fromEntries(
+    [
+      ...["drain/capture", "drain/contained", "drain/instance", "drain/local-ids", "drain/rejected-points"],
+      ...["drain/retry-quarantined", "drain/subsessions", "drain/traces", "privacy/packed-names"],
+    ].map((name) => [`test/${name}.test.ts`, SLOW]),
+  ),
 };
 
 /** Tests that fail there for a known reason: the file, the beginning of the full name, the reason. */
@@ -31,6 +46,17 @@ export const KNOWN: readonly (readonly [file: string, name: string, reason: stri
     ["test/store/database.test.ts", "a new store restricts the mode of an existing one"],
     ["test/store/lock.test.ts", "withDrainLock, in one process its files are accessible to the user only"],
     ["test/store/name-lock.test.ts", "between machines it is accessible to the user only"],
+    ["test/bridge/registration-file.test.ts", "refused a folder that everyone can write to"],
+    [
+      "test/privacy/private.test.ts",
+      "the state directory in a folder that others can write to is used, with a warning",
+    ],
+    ["test/privacy/private.test.ts", "the state directory gets private files; programs and links stay unchanged"],
+    ["test/privacy/private.test.ts", "a drain restores private modes, and doctor reports others"],
+    [
+      "test/privacy/repository-variables.test.ts",
+      "the record of the user's variables recognises values, contains none of them",
+    ],
   ].map(([file = "", name = ""]) => [file, name, "Windows has no file modes, and none are set"] as const),
   ...[
     ["test/config/lasting-node.test.ts", "fnm: uses the version's own folder"],
@@ -43,9 +69,40 @@ export const KNOWN: readonly (readonly [file: string, name: string, reason: stri
     ],
     ["test/import/copies.test.ts", "a session that cannot be read an unreadable folder is reported"],
     ["test/store/instance.test.ts", "fingerprints a store keeps its id with any spelling of the home folder"],
+    ["test/bridge/registration-file.test.ts", "refused a link, a folder and a pipe"],
+    [
+      "test/bridge/registration-file.test.ts",
+      "the project's file is the nearest one, up to the root of the repository",
+    ],
+    ["test/bridge/run-command.test.ts", "nor with a link from elsewhere"],
+    ["test/privacy/private.test.ts", "the state directory behind another user's link or a dangling link is refused"],
+    ["test/privacy/project.test.ts", "the file that applies to a folder that of the link's target"],
+    [
+      "test/privacy/repository-variables.test.ts",
+      "finds the variables that a repository's files name in a folder far above",
+    ],
   ].map(
     ([file = "", name = ""]) => [file, name, "Wine makes no links: the call succeeds, and nothing is there"] as const,
   ),
+  ...[
+    "a command gets one line on stdin and runs in the file's folder",
+    "a command of two lines is one script",
+    "the reason says how a command failed",
+    "a command that reads nothing is no failure",
+    "a command that hangs is killed with everything it started",
+    "what a command leaves in the background ends with it",
+    "output is discarded, however much it is",
+    "a test ends although something outside the command's group holds its output",
+  ].map((name) => ["test/bridge/run-command.test.ts", name, COMMANDS] as const),
+  ...[
+    ["test/privacy/private.test.ts", "the state directory may belong to this user, be missing"],
+    ["test/privacy/private.test.ts", "the state directory of another user is used by root"],
+  ].map(([file = "", name = ""]) => [file, name, "Windows has no owners, so nothing is checked there"] as const),
+  ...[
+    ["test/privacy/project.test.ts", "the file that applies to a folder an unreadable file, a link"],
+    ["test/privacy/repository-variables.test.ts", "finds the variables that a repository's files name a pipe"],
+  ].map(([file = "", name = ""]) => [file, name, "Windows has no mkfifo"] as const),
+  ["test/privacy/project.test.ts", "the file that applies to a folder the worktree's copy in a worktree", "needs git"],
   [
     "test/store/instance.test.ts",
     "a store with an earlier version's fingerprint is no copy",
