@@ -52,17 +52,20 @@ function ownPath(): string {
 
 /**
  * The folder that `enable` recorded, beside this program or at the usual place. OPENHOOK_OTEL_HOME can come from a repository's .env,
- * and is used only if there is no record. The same in hook.sh.
+ * and is used only if there is no record, and never by the hook program for all users. The same in hook.sh.
  */
 function stateOf(): { readonly stateDir: string; readonly isStateRecorded: boolean } {
   const { env, platform } = process;
   const home = homeDirectory();
   const trial = optionValue(TRIAL) ?? Buffer.from(optionValue(TRIAL_IN_HEX) ?? "", "hex").toString();
-  const usual = placesOf({ env: { ...env, OPENHOOK_OTEL_HOME: undefined }, home, platform }).hookConfPath;
-  const recorded = (trial || conf["state"]) ?? installation(usual)["state"];
+  const unmoved = placesOf({ env: { ...env, OPENHOOK_OTEL_HOME: undefined }, home, platform });
+  const recorded = (trial || conf["state"]) ?? installation(unmoved.hookConfPath)["state"];
   return recorded !== undefined && isAbsolute(recorded)
     ? { stateDir: recorded, isStateRecorded: true }
-    : { stateDir: placesOf({ env, home, platform }).stateDir, isStateRecorded: false };
+    : {
+        stateDir: (conf["users"] === "all" ? unmoved : placesOf({ env, home, platform })).stateDir,
+        isStateRecorded: false,
+      };
 }
 
 function optionValue(name: string): string | undefined {

@@ -65,7 +65,7 @@ const command = posixCommand(
 /** For all users a file has the hooks that every version knows. */
 function managed({ managed: of }: Installer): unknown {
   if (of === undefined) throw new Error("no hooks for all users");
-  return JSON.parse(of.add(undefined, command, managedFolderOf("linux")));
+  return JSON.parse(of.add(undefined, command, { platform: "linux", programFolder: managedFolderOf("linux") }));
 }
 
 /** The settings of a user's home that have hooks. */

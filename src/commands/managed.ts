@@ -1,13 +1,29 @@
-import { join } from "node:path";
 import type { Context } from "../context.ts";
 import { suggest } from "../model/suggest.ts";
-import { folderOf, programIn } from "../registration/installed-copy.ts";
-import { isManaged, managedFiles, needRoot, withHooks, withoutHooks, writeManaged } from "../registration/managed.ts";
-import { managedConf, managedConfPathOf, managedFolderOf, managedHookOf } from "../registration/managed-places.ts";
+import { folderOf } from "../registration/installed-copy.ts";
+import {
+  isManaged,
+  type ManagedFile,
+  managedFiles,
+  needRoot,
+  withHooks,
+  withoutHooks,
+  writeManaged,
+} from "../registration/managed.ts";
+import { missingFolders, recordFolders, removeMadeFolders } from "../registration/managed-folders.ts";
+import { managedHookOf, managedMachine } from "../registration/managed-places.ts";
+import { managedDiff, managedPrint } from "../registration/managed-print.ts";
 import { installManagedProgram, removeManagedProgram, unusableNode } from "../registration/managed-program.ts";
 import { type AgentLookup, listed, withUserErrors } from "../registration/settings-edit.ts";
 import { withOpenUmask } from "../registration/umask.ts";
-import { VERSION } from "../version.ts";
+
+export interface EnableManagedOptions {
+  /** Print the files that a machine without any gets. */
+  readonly print: boolean;
+  /** Show the diff, write nothing. */
+  readonly dryRun: boolean;
+  readonly hookSource: string;
+}
 
 /**
  * `openhook-otel enable --managed`: registers the hook for all users of this machine, in the agents' settings for administrators, and
@@ -19,18 +35,33 @@ import { VERSION } from "../version.ts";
  */
 export async function enableManaged(
   names: readonly string[],
-  { print, hookSource }: { readonly print: boolean; readonly hookSource: string },
+  { print, dryRun, hookSource }: EnableManagedOptions,
   context: Context,
   agents: AgentLookup,
 ): Promise<number> {
   return withUserErrors(async () => {
-    if (print) return printManaged(names, hookSource, context, agents);
-    const { stdout, platform } = context;
+    const { stdout, stderr, platform } = context;
     const files = await managedFiles(names, context, agents);
-    needRoot("enable --managed", ", or add --print");
-    const after = files.map((file) => ({ file, text: withHooks(file, platform) }));
+    if (print || dryRun) {
+      const problem = await unusableNode(context);
+      if (problem !== undefined) stderr.write(`openhook-otel: ${problem}\n`);
+    }
+    if (print) {
+      stdout.write(managedPrint(files, hookSource, context));
+      return 0;
+    }
+    if (!dryRun) await needRoot("enable --managed", platform, ", or add --print or --dry-run");
+    const after = files.map((file) => ({ file, text: withHooks(file, context) }));
+    if (dryRun) {
+      stdout.write(managedDiff(after));
+      stdout.write(`Dry run: nothing was written. The hook program would be ${managedHookOf(platform)}\n`);
+      return 0;
+    }
     return withOpenUmask(async () => {
+      const changed = after.filter(({ file, text }) => text !== file.text);
+      const missing = missingFolders([managedHookOf(platform), ...changed.map(({ file }) => file.path)], platform);
       const { program, isNew } = await installManagedProgram(context, hookSource);
+      await recordFolders(missing, managedMachine(platform));
       for (const { file, text } of after) {
         if (text !== file.text) await writeManaged(file.path, text);
         const how = text === file.text ? "already enabled" : "enabled";
@@ -49,11 +80,21 @@ export async function enableManaged(
  *
  * @returns exit code: 0 done; 1 a process still runs a copy of the program
  */
-export async function disableManaged(names: readonly string[], context: Context, agents: AgentLookup): Promise<number> {
+export async function disableManaged(
+  names: readonly string[],
+  { dryRun }: { readonly dryRun: boolean },
+  context: Context,
+  agents: AgentLookup,
+): Promise<number> {
   return withUserErrors(async () => {
-    needRoot("disable --managed");
     const { stdout, platform } = context;
+    if (!dryRun) await needRoot("disable --managed", platform, ", or add --dry-run");
     const enabled = (await managedFiles(names, context, agents)).filter(isManaged);
+    if (dryRun) {
+      stdout.write(managedDiff(enabled.map((file) => ({ file, text: withoutHooks(file) }))));
+      stdout.write("Dry run: nothing was written.\n");
+      return 0;
+    }
     await withOpenUmask(async () => {
       for (const file of enabled) {
         await writeManaged(file.path, withoutHooks(file));
@@ -61,7 +102,10 @@ export async function disableManaged(names: readonly string[], context: Context,
       }
     });
     if (enabled.length === 0) stdout.write("No agent was enabled for all users.\n");
-    const left = (await managedFiles([], context, agents)).filter(isManaged);
+    const all = await managedFiles([], context, agents);
+    const left = all.filter(isManaged);
+    const paths = (files: readonly ManagedFile[]) => files.map(({ path }) => path);
+    await removeMadeFolders(paths(left.length > 0 ? enabled : all), paths(left), managedMachine(platform));
     if (left.length > 0) {
       stdout.write(`The hook program stays for ${left.map(({ agent }) => agent.title).join(", ")}.\n`);
       return 0;
@@ -72,30 +116,4 @@ export async function disableManaged(names: readonly string[], context: Context,
     stdout.write(`A process still runs ${listed(running)}: ${suggest("disable --managed")} removes it later.\n`);
     return 1;
   });
-}
-
-// --- internal ---
-
-/** What a machine without such files gets. Comments come first, so that every line below a path belongs to that file. */
-async function printManaged(
-  names: readonly string[],
-  hookSource: string,
-  context: Context,
-  agents: AgentLookup,
-): Promise<number> {
-  const { stdout, stderr, platform, nodePath, programPath } = context;
-  const files = await managedFiles(names, context, agents);
-  const program = programIn(join(managedFolderOf(platform), VERSION));
-  const problem = await unusableNode(context);
-  if (problem !== undefined) stderr.write(`openhook-otel: ${problem}\n`);
-  stdout.write(`# ${managedHookOf(platform)}: a copy of ${hookSource}; mode 755\n`);
-  stdout.write(
-    `# ${folderOf(program)}: a copy of this program (${folderOf(programPath)}); only enable --managed makes it\n`,
-  );
-  stdout.write(`# The files below: mode 644; all belong to root\n\n`);
-  stdout.write(`==> ${managedConfPathOf(platform)}\n${managedConf(nodePath, program)}\n`);
-  for (const file of files) {
-    stdout.write(`==> ${file.path}\n${withHooks({ ...file, text: undefined }, platform).trimEnd()}\n\n`);
-  }
-  return 0;
 }

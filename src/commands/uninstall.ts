@@ -96,7 +96,8 @@ async function remove(
 }
 
 /** What the user may still want to remove. */
-function staysLines(plan: UninstallPlan, isPurge: boolean, { programPath }: Context): readonly string[] {
+function staysLines(plan: UninstallPlan, isPurge: boolean, { programPath, platform }: Context): readonly string[] {
+  const root = platform === "win32" ? "administrator" : "root";
   const isGlobal = isPackage(programPath) && !/[\\/]_npx[\\/]/.test(programPath);
   return [
     ...(!isPurge && plan.stateDir !== undefined
@@ -105,7 +106,7 @@ function staysLines(plan: UninstallPlan, isPurge: boolean, { programPath }: Cont
     ...(plan.stackDir === undefined ? [] : [`The stack's files stay in ${plan.stackDir}: ${suggest("stack --undo")}`]),
     ...(plan.managed.length === 0
       ? []
-      : [`What serves all users stays (${listed(plan.managed)}): as root, ${suggest("disable --managed")}`]),
+      : [`What serves all users stays (${listed(plan.managed)}): as ${root}, ${suggest("disable --managed")}`]),
     ...(isGlobal ? ["The package itself: npm uninstall --global openhook-otel"] : []),
   ];
 }

@@ -22,6 +22,7 @@ import { makeSpareFiles } from "../store/spare-files.ts";
 import { readHookConf } from "./hook-conf.ts";
 import { folderOf, installCopy, isCopy, noteChosen } from "./installed-copy.ts";
 import { copiesIn, removeCopies, removeOldCopies } from "./old-copies.ts";
+import { shortPath } from "./short-path.ts";
 import { refuseSudo } from "./sudo.ts";
 import { wrappedPrograms, wrapperPathOf, wrapperProgram } from "./wrappers.ts";
 
@@ -63,7 +64,10 @@ export const statusLinePathOf = ({ places, platform }: Pick<Context, "places" | 
   join(dirname(places.hookPath), platform === "win32" ? "statusline.cjs" : "statusline");
 
 /** For `windowsLine`. */
-export const onWindows = ({ places, nodePath }: Context): WindowsLine => ({ hookPath: places.hookPath, nodePath });
+export const onWindows = (context: Context): WindowsLine => ({
+  hookPath: context.places.hookPath,
+  nodePath: shortPath(context.nodePath, context),
+});
 
 /**
  * Installs the program that agents start, a copy of this program for its drains, its configuration and its directories, and the programs
@@ -165,6 +169,12 @@ export async function installedFolders(places: Context["places"]): Promise<reado
   return all.flatMap(({ copies, unfinished }) => [...copies, ...unfinished]);
 }
 
+/** The words of a line for Windows. The program knows the agents' replies; no quoting of one is the same in all shells there. */
+export const windowsArgs = ({ source, event, drain }: HookOptions): readonly string[] => [
+  ...["--source", source, "--drain", drain],
+  ...(event === undefined ? [] : ["--event", event]),
+];
+
 // --- internal ---
 
 async function shipped(hookSource: string): Promise<Buffer> {
@@ -190,12 +200,6 @@ function posixArgs({ source, event, reply, drain }: HookOptions): readonly strin
     ...(reply === undefined ? [] : [reply]),
   ];
 }
-
-/** The program knows the agents' replies; no quoting of one is the same in all shells of Windows. */
-const windowsArgs = ({ source, event, drain }: HookOptions): readonly string[] => [
-  ...["--source", source, "--drain", drain],
-  ...(event === undefined ? [] : ["--event", event]),
-];
 
 function projectCommandOf(context: Context): HookCommand {
   const { places, platform } = context;

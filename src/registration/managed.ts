@@ -1,11 +1,17 @@
+import { mkdtemp, rmdir } from "node:fs/promises";
+import { win32 } from "node:path";
+import { type WindowsLine, windowsLine } from "../agents/shared/settings/windows-line.ts";
 import { readFileIfAny, removeFile, writeFileAtomic } from "../config/files.ts";
 import { type Context, UserError } from "../context.ts";
 import type { Agent, HookCommand } from "../model/agent.ts";
 import type { ManagedInstaller } from "../model/managed.ts";
 import { meantAgent } from "../model/nearest.ts";
 import { suggest } from "../model/suggest.ts";
-import { managedFolderOf, managedHookOf } from "./managed-places.ts";
+import { windowsArgs } from "./hook-program.ts";
+import { UNFINISHED } from "./installed-copy.ts";
+import { managedFolderOf, managedHookOf, managedMachine } from "./managed-places.ts";
 import { type AgentLookup, edited } from "./settings-edit.ts";
+import { shortPath } from "./short-path.ts";
 
 /** An agent with a place for an administrator's hooks, and the file there. */
 export interface ManagedFile {
@@ -16,15 +22,12 @@ export interface ManagedFile {
   readonly text: string | undefined;
 }
 
-/** @param names none: every agent with such a place @throws UserError for an agent without one, and on Windows */
+/** @param names none: every agent with such a place @throws UserError for an agent without one */
 export async function managedFiles(
   names: readonly string[],
   { platform }: Pick<Context, "platform">,
   agents: AgentLookup,
 ): Promise<readonly ManagedFile[]> {
-  if (platform === "win32") {
-    throw new UserError("E_MANAGED", "--managed is for Linux and macOS; on Windows enable each user's hooks", 2);
-  }
   const all: Omit<ManagedFile, "text">[] = [];
   for (const agent of await agents.list()) {
     const managed = (await agent.installer?.())?.default.managed;
@@ -47,8 +50,8 @@ export async function managedFiles(
 }
 
 /** The file with our hooks in it. @throws UserError that names the file */
-export const withHooks = ({ path, text, managed }: ManagedFile, platform: NodeJS.Platform): string =>
-  edited([{ path, text }], () => managed.add(text, managedCommand(platform), managedFolderOf(platform)));
+export const withHooks = ({ path, text, managed }: ManagedFile, context: ForLine): string =>
+  edited([{ path, text }], () => managed.add(text, managedCommand(context), managedMachine(context.platform)));
 
 export const withoutHooks = ({ managed, text }: ManagedFile): string | undefined =>
   text === undefined ? undefined : managed.remove(text);
@@ -63,10 +66,15 @@ export async function writeManaged(path: string, text: string | undefined): Prom
   await writeFileAtomic(path, text, { mode: 0o644, dirMode: 0o755 });
 }
 
-/** @param otherwise what else the user can do. @throws UserError unless this is root */
-export function needRoot(what: string, otherwise = ""): void {
-  if (process.geteuid?.() === 0) return;
-  throw new UserError("E_ROOT", `${what} changes settings of all users: run it as root (sudo)${otherwise}`, 1);
+/**
+ * @param otherwise what else the user can do
+ * @throws UserError unless this is root, on Windows a process with an administrator's rights
+ */
+export async function needRoot(what: string, platform: NodeJS.Platform, otherwise = ""): Promise<void> {
+  const isRoot = platform === "win32" ? await isElevated() : process.geteuid?.() === 0;
+  if (isRoot) return;
+  const how = platform === "win32" ? 'in a terminal that you open with "Run as administrator"' : "as root (sudo)";
+  throw new UserError("E_ROOT", `${what} changes settings of all users: run it ${how}${otherwise}`, 1);
 }
 
 /** As `hookCommandOf`, for a program at fixed places. @param start the beginning of the line, up to the program */
@@ -81,10 +89,34 @@ export const posixCommand =
     return [start, ...flags[drain], source, ...args].join(" ");
   };
 
+/** What an agent's line depends on. */
+export type ForLine = Pick<Context, "platform" | "nodePath" | "env">;
+
+/** What all users' lines start on Windows. */
+export const managedLine = (nodePath: string, context: Pick<Context, "platform" | "env">): WindowsLine => ({
+  hookPath: managedHookOf("win32"),
+  nodePath: shortPath(nodePath, context),
+});
+
 // --- internal ---
 
+/** Only a process with an administrator's rights can write there; Node cannot ask Windows directly. */
+async function isElevated(): Promise<boolean> {
+  try {
+    await rmdir(await mkdtemp(win32.join(win32.dirname(managedFolderOf("win32")), UNFINISHED)));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** A missing program exits with 0. */
-const managedCommand = (platform: NodeJS.Platform): HookCommand => {
+const managedCommand = (context: ForLine): HookCommand => {
+  const { platform, nodePath } = context;
+  if (platform === "win32") {
+    const line = managedLine(nodePath, context);
+    return (options) => windowsLine(line, windowsArgs(options));
+  }
   const program = word(managedHookOf(platform));
   return (options) => {
     // fish has no POSIX assignments and would report an error

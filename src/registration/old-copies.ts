@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { replaceFile } from "../config/files.ts";
 import type { Context } from "../context.ts";
 import { folderOf, isCopy, isVersion, UNFINISHED } from "./installed-copy.ts";
+import { managedFolderOf } from "./managed-places.ts";
 
 /**
  * Removes the copies beside `current` that nothing uses: hooks have started `current` for an hour, and no process runs them. Also what killed
@@ -32,8 +33,9 @@ export async function removeOldCopies(
 /** The same for a drain that a hook started. @throws never */
 export async function tidyCopies({ programPath, places, now, platform }: Context): Promise<void> {
   if (!isCopy(programPath, places)) return;
-  // Only root can remove copies that serve all users
-  if (!(await isWritable(dirname(folderOf(programPath))))) return;
+  // Only root can remove copies that serve all users. Windows does not say before the attempt, which takes seconds
+  const copiesDir = dirname(folderOf(programPath));
+  if (platform === "win32" ? copiesDir === managedFolderOf(platform) : !(await isWritable(copiesDir))) return;
   await removeOldCopies(programPath, { now, platform }).catch(() => []);
 }
 

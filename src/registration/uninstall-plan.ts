@@ -114,7 +114,6 @@ async function registrationsToCheck(context: Context, agents: AgentLookup) {
 }
 
 async function managedPaths(context: Context, agents: AgentLookup): Promise<readonly string[]> {
-  if (context.platform === "win32") return [];
   const files = await managedFiles([], context, agents).catch(() => []);
   const program = await managedProgramFiles(context.platform);
   const isThere = program.files.length + program.folders.length > 0;

@@ -10,6 +10,9 @@ import { unusableNode } from "../../src/registration/managed-program.ts";
 import { removeFolder } from "../support/remove.ts";
 
 const FOLDER = "/usr/local/lib/openhook-otel";
+const LINUX = { platform: "linux", programFolder: FOLDER } as const;
+const WINDOWS = { platform: "win32", programFolder: "C:\\Program Files\\openhook-otel" } as const;
+const CONTEXT = { nodePath: "C:\\Program Files\\nodejs\\node.exe", env: {} } as const;
 const command: HookCommand = ({ source }) => `${FOLDER}/hook ${source}`;
 const managed = (
   await Promise.all((await allAgents()).map(async (card) => ({ card, of: await card.installer?.() })))
@@ -31,36 +34,68 @@ test("the agents with a place for an administrator's hooks", () => {
 });
 
 test.each(managed)("%s: adding twice is adding once, and removing leaves what was there", (source, one) => {
-  for (const text of [undefined, ...(EXISTING[source] ?? [])]) {
-    const added = one.add(text, command, FOLDER);
-    expect(one.registered(added).length).toBeGreaterThan(4);
-    expect(one.add(added, command, FOLDER)).toBe(added);
-    const left = one.remove(added);
-    expect(left?.replace(/\r?\n$/, "")).toBe(text?.replace(/\r?\n$/, ""));
-    expect(left === undefined ? [] : one.registered(left)).toEqual([]);
+  for (const machine of [LINUX, WINDOWS]) {
+    for (const text of [undefined, ...(EXISTING[source] ?? [])]) {
+      const added = one.add(text, command, machine);
+      expect(one.registered(added).length).toBeGreaterThan(4);
+      expect(one.add(added, command, machine)).toBe(added);
+      const left = one.remove(added);
+      expect(left?.replace(/\r?\n$/, "")).toBe(text?.replace(/\r?\n$/, ""));
+      expect(left === undefined ? [] : one.registered(left)).toEqual([]);
+    }
   }
   expect(one.path("linux")).toMatch(/^\/etc\//);
-  expect(one.path("darwin") ?? "/etc/").toMatch(/^\/(?:etc|Library)\//);
+  expect(one.path("darwin")).toMatch(/^\/(?:etc|Library)\//);
+  // Where only administrators can change a file that an administrator made
+  expect(one.path("win32")).toMatch(/^C:\\Program(?: Files|Data)\\[\w\\.-]+$/);
 });
 
 test("codex: hooks of others are not mixed with ours", async () => {
   const [, codex] = managed.find(([source]) => source === "codex") ?? [];
-  expect(() => codex?.add('[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = "audit"\n', command, FOLDER)).toThrow(
+  expect(() => codex?.add('[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = "audit"\n', command, LINUX)).toThrow(
     /has hooks already/,
   );
-  expect(() => codex?.add('[hooks]\nmanaged_dir = "/x"\n', command, FOLDER)).toThrow(/has hooks already/);
-  expect(() => codex?.add("not toml", command, FOLDER)).toThrow(/not valid TOML/);
+  expect(() => codex?.add('[hooks]\nmanaged_dir = "/x"\n', command, LINUX)).toThrow(/has hooks already/);
+  expect(() => codex?.add("not toml", command, LINUX)).toThrow(/not valid TOML/);
 });
 
 test("on macOS the program is in a folder of root's, which every shell finds in the line", async () => {
   const [, claude] = managed.find(([source]) => source === "claude-code") ?? [];
   const card = await findAgent("claude-code");
   if (claude === undefined || card === undefined) throw new Error("not found");
-  const text = withHooks({ agent: card, managed: claude, path: "/x", text: undefined }, "darwin");
+  const text = withHooks(
+    { agent: card, managed: claude, path: "/x", text: undefined },
+    { ...CONTEXT, platform: "darwin" },
+  );
   const line: string = JSON.parse(text).hooks.SessionEnd[0].hooks[0].command;
   expect(line).toMatch(/^h='\/Library\/Application Support\/openhook-otel\/hook';/);
   expect(claude.registered(text)).toContain("SessionEnd");
   expect(execFileSync("sh", ["-c", line], { stdio: ["ignore", "pipe", "pipe"], encoding: "utf8" })).toBe("");
+});
+
+test.each(managed)(
+  "%s: on Windows the line is one that every shell runs, with the program for all users",
+  async (source, one) => {
+    const card = await findAgent(source);
+    if (card === undefined) throw new Error("not found");
+    const path = one.path("win32") ?? "";
+    const text = withHooks({ agent: card, managed: one, path, text: undefined }, { ...CONTEXT, platform: "win32" });
+    const lines = [...text.matchAll(/"(node (?:[^"\\\n]|\\.)*)"/g)].map(([quoted]) => JSON.parse(quoted) as string);
+    expect(lines.length).toBeGreaterThan(4);
+    for (const line of lines) {
+      expect(line).toContain("splice(1,0,'C:/Program Files/openhook-otel/hook.cjs')");
+      expect(line).toMatch(/^node -e "[^"]+" -- --source [\w-]+ --drain [\w-]+.* ;exit 0 #openhook-otel& exit 0$/);
+    }
+    if (source === "codex") expect(text).toContain('windows_managed_dir = "C:\\\\Program Files\\\\openhook-otel"');
+    if (source === "copilot") expect(text).toMatch(/"powershell": "node /);
+  },
+);
+
+test("on Windows Node must be where only administrators can write", async () => {
+  const problem = (nodePath: string) => unusableNode({ nodePath, programPath: "C:\\x.cjs", platform: "win32" });
+  expect(await problem("C:\\Users\\ada\\AppData\\Roaming\\nvm\\v22.1.0\\node.exe")).toMatch(
+    /^all users' hooks would start C:\\Users\S+node\.exe, but it .*; install Node for all users/,
+  );
 });
 
 test("Node that other users cannot run is refused with the command to type", async () => {

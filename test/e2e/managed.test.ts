@@ -73,7 +73,9 @@ users=old/node_modules/openhook-otel/dist/openhook-otel.cjs # as a user has inst
 say blocked; as ada 61101 sh -c 'mkdir -p ~/.claude && cd ~ && '"$node $PWD/$users enable claude-code; $node $PWD/$users status" || true
 say notroot; as ada 61101 "$node" "$users" enable --managed 2>&1 || true
 say notroot-disable; as ada 61101 "$node" "$users" disable --managed 2>&1 || true
-say dryrun; "$node" "$old" enable --managed --dry-run 2>&1 || true
+find /etc /usr/local -printf '%y %m %u %p\\n' | sort > places.before
+say dryrun; as ada 61101 "$node" "$users" enable --managed --dry-run
+find /etc /usr/local -printf '%y %m %u %p\\n' | sort | cmp - places.before
 say print; as ada 61101 "$node" "$users" enable --managed --print
 say nvm; /root/.nvm/bin/node "$old" enable --managed 2>&1 || true
 chmod 777 /usr/local/lib
@@ -132,10 +134,12 @@ say downgraded; cat $at/hook.conf; as ada 61101 "$node" "$users" doctor --json |
 cp -a $at at.copy
 echo mine > $at/administrators.txt
 say one; "$node" "$new" disable --managed codex
+say disable-dryrun; as ada 61101 "$node" "$users" disable --managed cursor --dry-run
 say disable; "$node" "$new" disable --managed
 say left; cmp /etc/codex/requirements.toml codex.before; cmp /etc/gemini-cli/settings.json gemini.before; cmp /etc/claude-code/managed-settings.json before.json
-ls /etc/claude-code/managed-settings.d /etc/cursor 2>&1 || true; ls -A $at
-rm -r $at; cp -a at.copy $at
+ls -A $at
+say places; rm -r $at; find /etc /usr/local -printf '%y %m %u %p\\n' | sort | diff places.before - || true
+cp -a at.copy $at
 say leftover; as ada 61101 "$node" "$users" doctor --json || true; as ada 61101 "$node" "$users" uninstall --yes || true
 say leftover-root; "$node" "$new" doctor --json || true
 say last; "$node" "$new" disable --managed; ls -A /usr/local/lib | grep openhook || true
@@ -155,13 +159,15 @@ const playedThrough = (): void => {
   // Before: the user's hooks are registered, and policy keeps them from running
   expect(step("blocked")).toMatch(/users' hooks are switched off by "allowManagedHooksOnly".*enable --managed/);
   expect(step("blocked").replace(/\s+/g, " ")).toMatch(/Claude Code is not collected: users' hooks are switched off/);
-  expect(step("notroot")).toMatch(/run it as root \(sudo\), or add --print/);
-  expect(step("notroot-disable")).toMatch(/run it as root \(sudo\)$/m);
+  expect(step("notroot")).toMatch(/run it as root \(sudo\), or add --print or --dry-run$/m);
+  expect(step("notroot-disable")).toMatch(/run it as root \(sudo\), or add --dry-run$/m);
   expect(step("print")).toMatch(/^==> \/etc\/cursor\/hooks\.json$/m);
   expect(step("print")).not.toContain("allowed_sandbox_modes");
   expect(step("print")).toContain(`program='${AT}/${OLD}/dist/openhook-otel.cjs'`);
   expect(step("print")).toMatch(/^# \/usr\/local\/lib\/openhook-otel\/hook: a copy of .*hook\.sh; mode 755$/m);
-  expect(step("dryrun")).toMatch(/--dry-run cannot be used with --managed: enable --managed --print shows the files/);
+  expect(step("dryrun")).toMatch(/^\+\+\+ \/etc\/codex\/requirements\.toml$/m);
+  expect(step("dryrun")).toMatch(/^ allowed_sandbox_modes = \["read-only"\] # ours\n\+# begin openhook-otel/m);
+  expect(step("dryrun")).toContain(`Dry run: nothing was written. The hook program would be ${AT}/hook\n`);
 
   // What users could not run, or could replace, is refused before anything is written
   expect(step("nvm")).toMatch(
@@ -215,7 +221,7 @@ const playedThrough = (): void => {
   );
   expect(step("updated")).toContain(`hooks for all users do not use ${AT}/${OLD}`);
   expect(step("running").split("\n")).toContain(OLD);
-  expect(step("removed").trim().split("\n").sort()).toEqual([NEW, "hook", "hook.conf"]);
+  expect(step("removed").trim().split("\n").sort()).toEqual([NEW, "folders.json", "hook", "hook.conf"]);
   expect(JSON.parse(step("drain-during"))).toMatchObject({ events: 24, problems: [] });
   expect(step("doctor-root")).toContain(`${AT}/hook, for all users, records an event`);
   expect(step("private")).toMatch(/is missing, or you cannot use it; ask the administrator to run enable --managed/);
@@ -226,8 +232,11 @@ const playedThrough = (): void => {
   expect(step("one")).toMatch(/^The hook program stays for .*Claude Code/m);
   expect(step("disable").match(/no longer enabled for all users/g)).toHaveLength(6);
   expect(step("disable")).toContain("The hook program for all users is removed. What users have collected stays.");
-  expect(step("left")).not.toMatch(/openhook-otel\.json|hooks\.json/);
-  expect(step("left").trim().split("\n").at(-1)).toBe("administrators.txt");
+  expect(step("disable-dryrun")).toMatch(/^--- \/etc\/cursor\/hooks\.json$/m);
+  expect(step("disable-dryrun")).toContain("Dry run: nothing was written.\n");
+  expect(step("left")).toBe("administrators.txt\n");
+  // No file and no folder is left that was not there before
+  expect(step("places")).toBe("");
   expect(step("leftover")).toMatch(/has the hook program for all users, but no agent is enabled for all users/);
   expect(step("leftover")).toContain("ask the administrator to run disable --managed");
   expect(step("leftover")).toMatch(/^What serves all users stays \(\/usr\/local\/lib\/openhook-otel\): as root,/m);

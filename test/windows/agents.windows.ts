@@ -37,11 +37,16 @@ test("enabling every agent and disabling all restores every file, byte for byte"
   const registered = readFileSync(join(folder, ".claude", "settings.json"), "utf8").replace("// mine", "");
   const line = firstLineIn(registered);
   const payload = JSON.stringify({ session_id: "s1", hook_event_name: "SessionStart", cwd: "C:\\work" });
+  // A repository with a program that cmd would find first
+  const repository = onDisk("work", "hostile");
+  mkdirSync(repository, { recursive: true });
+  writeFileSync(join(repository, "node.cmd"), "@echo started> C:\\work\\hostile\\started\r\n");
   const [hook, missing] = runAll([
-    cmd(line, { env, stdin: payload }),
+    cmd(line, { env, stdin: payload, cwd: "C:\\work\\hostile" }),
     cmd(line.replaceAll("hook.cjs", "gone.cjs"), { env, stdin: payload }),
   ]);
   expect([hook?.code, hook?.stdout, hook?.stderr]).toEqual([0, "", ""]);
+  expect(readdirSync(repository)).toEqual(["node.cmd"]);
   expect(missing?.code).toBe(0);
   expect(readdirSync(join(folder, "AppData", "Local", "openhook-otel", "inbox"))).toHaveLength(1);
   expect(run(otel(["disable", ...ofUser], { env })).code).toBe(0);

@@ -1,10 +1,23 @@
 // What `enable` installs: the copy that hooks use, its update, the status line, and what `uninstall` leaves.
-import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { VERSION } from "../../src/version.ts";
-import { renameVersion } from "../support/installed-package.ts";
-import { cmd, filesIn, inBash, NODE, newProfile, onDisk, otel, otelAt, run, runAll, runDuring } from "./lab.ts";
+import {
+  cmd,
+  filesIn,
+  foldersIn,
+  inBash,
+  NODE,
+  newProfile,
+  onDisk,
+  otel,
+  otelAt,
+  packageOf,
+  run,
+  runAll,
+  runDuring,
+} from "./lab.ts";
 
 const NEWER = "99.0.0";
 const STATUS_LINE = "? session | ? today | context ?\n";
@@ -54,7 +67,7 @@ test("an update while hooks and drains run: every event is stored once, and hook
   expect(run(otel(["enable", "claude-code"], { env })).code).toBe(0);
   const old = programOf(state);
   const before = filesIn(join(state, VERSION));
-  const newer = newerPackage();
+  const newer = packageOf(NEWER);
   const hook = (n: number) => {
     const payload = { session_id: `s${n % 3}`, hook_event_name: "UserPromptSubmit", prompt: `${n}`, cwd: "C:\\work" };
     const argv = [NODE, `${env.LOCALAPPDATA}\\openhook-otel\\hook.cjs`, "--source", "claude-code", "--drain", "no"];
@@ -149,18 +162,3 @@ function withoutPackage<T>(work: () => T): T {
     renameSync(onDisk("work", "app.gone"), onDisk("work", "app"));
   }
 }
-
-/** The installed package as a newer version. @returns its program */
-function newerPackage(): string {
-  const folder = onDisk("work", "newer");
-  rmSync(folder, { recursive: true, force: true });
-  cpSync(onDisk("work", "app"), folder, { recursive: true });
-  renameVersion(join(folder, "node_modules", "openhook-otel"), NEWER);
-  return "C:\\work\\newer\\node_modules\\openhook-otel\\dist\\openhook-otel.cjs";
-}
-
-const foldersIn = (folder: string): readonly string[] =>
-  readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((one) => one.isDirectory())
-    .map(({ parentPath, name }) => join(parentPath, name))
-    .sort();

@@ -1,7 +1,18 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { renameVersion } from "../support/installed-package.ts";
 import { ROOT } from "../support/replay.ts";
 import { DEBIAN, DISK, environment, make } from "./make.ts";
 
@@ -57,7 +68,26 @@ export function run(step: Step): Result {
 export const runDuring = (program: Step, ready: RegExp, steps: readonly Step[]): readonly Result[] =>
   start({ during: { ...coded(program), ready: ready.source }, steps });
 
-/** Runs a command line in Linux' bash, where `node` is Windows' Node. Git Bash has the same syntax; Wine has no bash. */
+/**
+ * Runs a step without an administrator's rights. Wine has no access lists, so this is Linux' root without the right to overrule modes, and
+ * the folders have a mode that forbids writing.
+ */
+export function runUnelevated(step: Step, closed: readonly string[]): Result {
+  // The server of Wine opens all files, so that it must be another one
+  const wait = () => execFileSync("chroot", [DEBIAN, "env", ...environment(), "wineserver", "-w"], { stdio: "ignore" });
+  wait();
+  for (const folder of closed) chmodSync(folder, 0o555);
+  try {
+    const [result] = start({ steps: [step] }, ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]);
+    wait();
+    if (result === undefined) throw new Error("no result");
+    return result;
+  } finally {
+    for (const folder of closed) chmodSync(folder, 0o755);
+  }
+}
+
+/** Runs a command line in Linux' bash, where its Node is Windows' Node. Git Bash has the same syntax; Wine has no bash. */
 export function inBash(line: string, stdin: string): Omit<Result, "ms"> {
   const folder = onDisk("work", "bash");
   mkdirSync(folder, { recursive: true });
@@ -65,7 +95,9 @@ export function inBash(line: string, stdin: string): Omit<Result, "ms"> {
   // Files, because Wine gives Node no pipes of Linux; see also inside.cjs
   const [input, out, err] = [join(folder, "stdin"), join(folder, "stdout"), join(folder, "stderr")];
   const program = `#!/bin/sh\nexec ${inWindows} "$@" <'${input}' >'${out}' 2>'${err}'\n`;
-  writeFileSync(join(folder, "node"), program, { mode: 0o755 });
+  // Also by the path in the line: bash halves its backslashes, and for Linux it is a name in PATH
+  for (const name of ["node", (line.split(" ")[0] ?? "").replaceAll("\\\\", "\\")])
+    if (!name.includes("/")) writeFileSync(join(folder, name), program, { mode: 0o755 });
   for (const [path, content] of [[input, stdin] as const, [out, ""] as const, [err, ""] as const])
     writeFileSync(path, content);
   const { status, stderr } = spawnSync("bash", ["--norc", "-c", line], {
@@ -126,6 +158,23 @@ export function filesIn(folder: string): Readonly<Record<string, string>> {
   return Object.fromEntries(files.map((path) => [path.slice(folder.length + 1), readFileSync(path, "latin1")]));
 }
 
+export const foldersIn = (folder: string): readonly string[] =>
+  existsSync(folder)
+    ? readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((one) => one.isDirectory())
+        .map(({ parentPath, name }) => join(parentPath, name))
+        .sort()
+    : [];
+
+/** The installed package as another version. @returns its program */
+export function packageOf(version: string): string {
+  const folder = onDisk("work", version);
+  rmSync(folder, { recursive: true, force: true });
+  cpSync(onDisk("work", "app"), folder, { recursive: true });
+  renameVersion(join(folder, "node_modules", "openhook-otel"), version);
+  return `C:\\work\\${version}\\node_modules\\openhook-otel\\dist\\openhook-otel.cjs`;
+}
+
 export const copyTo = (from: string, to: string): void => cpSync(from, to, { recursive: true });
 
 // --- internal ---
@@ -144,14 +193,17 @@ const coded = ({ stdin, env, ...step }: Step) => ({
   ...(stdin !== undefined && { stdin: Buffer.from(stdin).toString("base64") }),
 });
 
-function start(job: { readonly steps: readonly Step[]; readonly parallel?: boolean; readonly during?: object }) {
+function start(
+  job: { readonly steps: readonly Step[]; readonly parallel?: boolean; readonly during?: object },
+  starter: readonly string[] = [],
+) {
   const folder = onDisk("work", "jobs");
   mkdirSync(folder, { recursive: true });
   cpSync(join(ROOT, "test", "windows", "inside.cjs"), join(folder, "inside.cjs"));
   const name = `${process.pid}-${jobs++}.json`;
   writeFileSync(join(folder, name), JSON.stringify({ ...job, steps: job.steps.map(coded) }));
   const line = `cd /w/prefix/drive_c/work && exec wine "$1" 'C:\\work\\jobs\\inside.cjs' 'C:\\work\\jobs\\${name}'`;
-  execFileSync("chroot", [DEBIAN, "env", ...environment(), "sh", "-c", line, "sh", NODE], {
+  execFileSync("chroot", [DEBIAN, ...starter, "env", ...environment(), "sh", "-c", line, "sh", NODE], {
     stdio: "ignore",
     timeout: MAX_MS,
   });

@@ -1,6 +1,6 @@
 // https://code.claude.com/docs/en/hooks, read 2026-11-21; behaviour of each version: README.md beside this file
 
-import { join } from "node:path";
+import { posix, win32 } from "node:path";
 import type { HookCommand } from "../../model/agent.ts";
 import { compareVersions, parseVersion } from "../shared/payload/version.ts";
 import { detectBy } from "../shared/settings/detect.ts";
@@ -31,8 +31,10 @@ export default oneFile({
   registered: registeredEvents,
   check,
   managed: {
-    // https://code.claude.com/docs/en/settings: files in managed-settings.d are merged, read 2026-11-27
-    path: (platform) => join(managedFolder(platform), "managed-settings.d", "openhook-otel.json"),
+    // https://code.claude.com/docs/en/settings: files in managed-settings.d are merged, read 2026-11-27. Windows' former
+    // place in ProgramData is not read since 2.1.75
+    path: (platform) =>
+      (platform === "win32" ? win32 : posix).join(managedFolder(platform), "managed-settings.d", "openhook-otel.json"),
     // A file that contains only our hooks. Versions that read the folder know all events
     add: (_, command) => addRegistrations(undefined, registrationsFor(command, "2.1.80")),
     remove: () => undefined,

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { platform } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type { Finding, InstallTarget, SettingsText } from "../../model/agent.ts";
 import { compareVersions, parseVersion, versionOf } from "../shared/payload/version.ts";
@@ -6,7 +7,7 @@ import { SettingsError } from "../shared/settings/settings.ts";
 import { type Statement, valueAt } from "../shared/settings/toml.ts";
 import { statementsOf } from "../shared/settings/toml-statements.ts";
 import { hookStates } from "./config.ts";
-import { REQUIREMENTS, registeredIn } from "./managed.ts";
+import { registeredIn, requirementsPath } from "./managed.ts";
 import { notifyOf } from "./notify.ts";
 import { CONFIG, HOOKS, hooksPath, resolvedPath } from "./places.ts";
 import { type Handler, handlersOf, stateKey, trustHash } from "./trust.ts";
@@ -24,7 +25,7 @@ export function hasNoHooks(version: string | undefined): boolean {
 export async function check(
   files: readonly SettingsText[],
   target: InstallTarget,
-  requirements = REQUIREMENTS,
+  requirements = requirementsPath(platform()),
 ): Promise<readonly Finding[]> {
   if (files.some(({ path }) => path === requirements)) return policyFindings(requirements);
   const config = files.find(({ path }) => basename(path) === CONFIG);

@@ -14,15 +14,16 @@ import { eolOf, statementsOf } from "../shared/settings/toml-statements.ts";
 export const managedHooks = (
   eventsFor: (command: HookCommand) => readonly { readonly event: string; readonly entry: unknown }[],
 ): ManagedInstaller => ({
-  path: () => REQUIREMENTS,
-  add(text, command, programFolder) {
+  path: requirementsPath,
+  add(text, command, { platform, programFolder }) {
     const others = withoutBlock(text ?? "");
     if (statementsOf(others).some(isHooks)) {
       throw new SettingsError("it has hooks already", "merge ours by hand: enable --managed --print shows them", 1, 1);
     }
     const eol = eolOf(others);
     // Codex requires a folder that exists
-    const block = [BEGIN, "[hooks]", `managed_dir = ${tomlString(programFolder)}`];
+    const key = platform === "win32" ? "windows_managed_dir" : "managed_dir";
+    const block = [BEGIN, "[hooks]", `${key} = ${tomlString(programFolder)}`];
     for (const { event, entry } of eventsFor(command)) {
       block.push("", `[[hooks.${event}]]`, `[[hooks.${event}.hooks]]`);
       for (const [name, value] of Object.entries(entry as Readonly<Record<string, string | number>>)) {
@@ -39,8 +40,9 @@ export const managedHooks = (
   registered: registeredIn,
 });
 
-/** The administrator's file, on Linux and macOS. */
-export const REQUIREMENTS = "/etc/codex/requirements.toml";
+/** The administrator's file: on Windows from the same page and codex-rs/config/src of openai/codex, read 2026-11-27, not run. */
+export const requirementsPath = (platform: NodeJS.Platform): string =>
+  platform === "win32" ? "C:\\ProgramData\\OpenAI\\Codex\\requirements.toml" : "/etc/codex/requirements.toml";
 
 /** The events in our block. */
 export function registeredIn(text: string): readonly string[] {

@@ -1,6 +1,7 @@
 // https://docs.github.com/en/copilot/reference/hooks-configuration, read 2026-11-21; what each version does: README.md beside this file
 
 import { readFile } from "node:fs/promises";
+import { platform } from "node:os";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import type { Finding, HookCommand, InstallTarget } from "../../model/agent.ts";
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
@@ -24,17 +25,18 @@ export default oneFile({
   remove: removeHooks,
   registered: hookEventsIn,
   managed: {
-    // https://docs.github.com/en/copilot/reference/hooks-reference: policy hooks, read 2026-11-27; the folder is the one that 1.0.102
-    // read and whose hooks it ran on Linux. The others are not known
-    path: (platform) => (platform === "linux" ? POLICY_FILE : undefined),
+    // https://docs.github.com/en/copilot/reference/hooks-reference: policy hooks, read 2026-11-27. 1.0.102 ran them on Linux; not run on
+    // macOS and Windows
+    path: policyFile,
     // VS Code does not read it
-    add: (text, command) => addHooks(text, hooksFor(command, undefined, ["posix"], false)),
+    add: (text, command, { platform }) =>
+      addHooks(text, hooksFor(command, undefined, [platform === "win32" ? "windows" : "posix"], false)),
     remove: removeHooks,
     registered: hookEventsIn,
   },
   async check(files, target) {
     // Nothing switches policy hooks off
-    if (files.some(({ path }) => path === POLICY_FILE)) return [];
+    if (files.some(({ path }) => path === policyFile(platform()))) return [];
     const found = files.flatMap(({ text }) => (text === undefined ? [] : switchedOffIn(text)));
     found.push(...(await switchedOffElsewhere(target)));
     const isProject = files.some(({ path }) => path.startsWith(join(target.project, ".github")));
@@ -46,7 +48,11 @@ export default oneFile({
 
 // --- internal ---
 
-const POLICY_FILE = "/etc/github-copilot/policy.d/openhook-otel.json";
+function policyFile(system: NodeJS.Platform): string {
+  return system === "win32"
+    ? "C:\\ProgramData\\GitHub\\Copilot\\policy.d\\openhook-otel.json"
+    : "/etc/github-copilot/policy.d/openhook-otel.json";
+}
 
 function homeOf({ home, project, env }: InstallTarget): string {
   const moved = env["COPILOT_HOME"];

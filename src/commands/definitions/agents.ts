@@ -35,13 +35,13 @@ export function addAgentCommands(
     .option("-y, --yes", "do not ask; without agent names, enable all that are found", false)
     .option("--dry-run", "show what would change, without changing it", false)
     .option("--statusline", "also show cost, context and limits in the agent's status line", false)
-    .option("--managed", "as root: for all users, in the agents' settings for administrators", false)
+    .option("--managed", "as root or administrator: for all users, in the agents' settings for administrators", false)
     .option("--print", "with --managed: print the files, e.g. for an MDM tool, and change nothing", false)
     .action(async (names: string[], { managed, print, ...options }) => {
       const [{ enableAndOffer, enableManaged }, lookup] = await Promise.all([import("../set-up.ts"), agentLookup()]);
       if (managed) {
         refuseWithManaged(options);
-        return done(enableManaged(names, { print, hookSource }, context, lookup));
+        return done(enableManaged(names, { ...options, print, hookSource }, context, lookup));
       }
       if (print) throw new UserError("E_USAGE", "--print shows the files of --managed; for your settings: --dry-run");
       await done(enableAndOffer(names, { ...options, hookSource }, interruption, context, lookup));
@@ -55,12 +55,12 @@ export function addAgentCommands(
     .addOption(scope())
     .option("-y, --yes", "do not ask, even if no agent is named", false)
     .option("--dry-run", "show what would change, without changing it", false)
-    .option("--managed", "as root: what enable --managed registered for all users", false)
+    .option("--managed", "as root or administrator: what enable --managed registered for all users", false)
     .action(async (names: string[], { managed, ...options }) => {
       const [{ disable, disableManaged }, lookup] = await Promise.all([import("../set-up.ts"), agentLookup()]);
       if (managed) {
         refuseWithManaged(options);
-        return done(disableManaged(names, context, lookup));
+        return done(disableManaged(names, options, context, lookup));
       }
       await done(disable(names, options, context, lookup));
     });
@@ -98,20 +98,10 @@ export function addAgentCommands(
 
 // --- internal ---
 
-/** Somebody who asks for a dry run must not get changes. @throws UserError */
-function refuseWithManaged(options: {
-  readonly dryRun: boolean;
-  readonly scope?: string;
-  readonly statusline?: boolean;
-}) {
-  const given = options.dryRun
-    ? "--dry-run"
-    : options.scope !== undefined
-      ? "--scope"
-      : options.statusline && "--statusline";
-  if (!given) return;
-  const instead = options.dryRun ? ": enable --managed --print shows the files" : "";
-  throw new UserError("E_USAGE", `${given} cannot be used with --managed${instead}`);
+/** @throws UserError */
+function refuseWithManaged({ scope, statusline }: { readonly scope?: string; readonly statusline?: boolean }) {
+  const given = scope !== undefined ? "--scope" : statusline && "--statusline";
+  if (given) throw new UserError("E_USAGE", `${given} cannot be used with --managed`);
 }
 
 async function agentLookup() {

@@ -9,8 +9,8 @@ import { brokenHook } from "../status/hook.ts";
 import type { Status } from "../status/shape.ts";
 import { broken, type Finding, inArea } from "./finding.ts";
 import { managedHookFindings } from "./managed.ts";
-import { type Trial, tryHook } from "./try-hook.ts";
-import { argumentsOf, windowsShells } from "./windows-shells.ts";
+import { inShell, TRIAL_WORDS, type Trial, tryHook } from "./try-hook.ts";
+import { windowsShells } from "./windows-shells.ts";
 
 /** Whether the installed hook program is there, current, and records an event without printing anything. */
 export async function* hookFindings(status: Status, context: Context, hookSource: string): AsyncGenerator<Finding> {
@@ -81,21 +81,9 @@ async function startsOf(status: Status, context: Context): Promise<readonly Star
   const others = [...registered].filter(([line]) => line !== current);
   const lines: readonly (readonly [string, string?])[] = [[current], ...others];
   return (await windowsShells(env)).flatMap((shell) =>
-    lines.map(([line, agent]) => ({
-      shell: shell.title,
-      ...(agent !== undefined && { agent }),
-      program: shell.program,
-      args: (folder) => {
-        const trial = `--trial-hex=${Buffer.from(folder).toString("hex")} --source doctor`;
-        return argumentsOf(shell, line.replaceAll(TRIAL_WORDS, trial)).args;
-      },
-      windowsVerbatimArguments: shell.isVerbatim === true,
-    })),
+    lines.map(([line, agent]) => ({ ...inShell(shell, line), ...(agent !== undefined && { agent }) })),
   );
 }
-
-/** Placeholder for the words of a trial, and in a line of some settings for those of an event. */
-const TRIAL_WORDS = "{trial}";
 
 /** The different lines for Windows in the settings of enabled agents, each with the name of one agent that has it. */
 async function registeredLines({ agents }: Pick<Status, "agents">): Promise<ReadonlyMap<string, string>> {

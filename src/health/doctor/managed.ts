@@ -1,13 +1,16 @@
 import { readFile, realpath } from "node:fs/promises";
+import { windowsLine } from "../../agents/shared/settings/windows-line.ts";
 import { distrust } from "../../config/machine-file.ts";
 import type { Context } from "../../context.ts";
 import { folderOf, versionOf } from "../../registration/installed-copy.ts";
+import { managedLine } from "../../registration/managed.ts";
 import { managedConfPathOf, managedFolderOf, managedHookOf } from "../../registration/managed-places.ts";
-import { managedProgramFiles } from "../../registration/managed-program.ts";
+import { managedProgramFiles, outsideProgramFiles } from "../../registration/managed-program.ts";
 import { VERSION } from "../../version.ts";
 import { asRoot, brokenManagedHook, managedHookConf } from "../status/managed-hook.ts";
 import { type Finding, inArea } from "./finding.ts";
-import { tryHook } from "./try-hook.ts";
+import { inShell, TRIAL_WORDS, type Trial, tryHook } from "./try-hook.ts";
+import { windowsShells } from "./windows-shells.ts";
 
 /**
  * The hook for all users: whether it records events, only root can have written it, and it is of this version. What keeps it from running
@@ -36,8 +39,14 @@ export async function* managedHookFindings(
     const problem = path === null ? undefined : await distrust(await realpath(path));
     if (problem !== undefined) yield broken(`hooks for all users use ${path}, but ${problem}`, enable);
   }
-  const failure = await tryHook({ program: hook, args: (folder) => [`--trial=${folder}`, "doctor"] }, context);
-  if (failure !== undefined) yield broken(`${hook} was started as an agent starts it, and ${failure}`, enable);
+  const unusable = platform === "win32" && node !== null ? await outsideProgramFiles(node) : undefined;
+  if (unusable !== undefined) yield broken(`hooks for all users use ${node}, but ${unusable}`, enable);
+  const failure = await failureOf(hook, node ?? "node", context);
+  if (failure !== undefined) {
+    // Where the disk has no short names, the line has no path of Node
+    const remedy = platform === "win32" ? `check that node is in PATH for all users; ${enable}` : enable;
+    yield broken(`${hook} was started as an agent starts it, and ${failure}`, remedy);
+  }
   const version = program === null ? null : versionOf(program);
   if (version !== VERSION) {
     yield remark(
@@ -54,6 +63,21 @@ export async function* managedHookFindings(
 }
 
 // --- internal ---
+
+/** Starts it as agents do: on Windows in each shell that they use. */
+async function failureOf(hook: string, node: string, context: Context): Promise<string | undefined> {
+  const { platform, env } = context;
+  const line = () => windowsLine(managedLine(node, context), [TRIAL_WORDS]);
+  const starts: readonly Trial[] =
+    platform === "win32"
+      ? (await windowsShells(env)).map((shell) => inShell(shell, line()))
+      : [{ program: hook, args: (folder) => [`--trial=${folder}`, "doctor"] }];
+  for (const start of starts) {
+    const failure = await tryHook(start, context);
+    if (failure !== undefined) return failure;
+  }
+  return undefined;
+}
 
 async function isSame(path: string, other: string): Promise<boolean> {
   const [one, two] = await Promise.all([path, other].map((file) => readFile(file).catch(() => undefined)));

@@ -53,7 +53,7 @@ export const isOfDeletedProject = ({ project }: Registration): boolean => projec
 
 async function managedPath({ managed }: Installer, { platform }: Surroundings): Promise<string | null> {
   const path = managed?.path(platform);
-  if (managed === undefined || path === undefined || platform === "win32") return null;
+  if (managed === undefined || path === undefined) return null;
   const text = await readFileIfAny(path).catch(() => undefined);
   return text !== undefined && managed.registered(text.toString("utf8")).length > 0 ? path : null;
 }

@@ -32,7 +32,10 @@ test("an administrator's policy that keeps users' hooks from running is reported
 
 test("unless ours are among the administrator's", async () => {
   const managed =
-    codex.managed?.add("allow_managed_hooks_only = true\n", command, "/usr/local/lib/openhook-otel") ?? "";
+    codex.managed?.add("allow_managed_hooks_only = true\n", command, {
+      platform: "linux",
+      programFolder: "/usr/local/lib/openhook-otel",
+    }) ?? "";
   expect(await findings(managed)).toEqual([]);
   expect(await findings("allow_managed_hooks_only = false\n")).toEqual([]);
 });
@@ -40,7 +43,13 @@ test("unless ours are among the administrator's", async () => {
 test("a policy that keeps the administrator's own hooks from running is reported", async () => {
   const target = { home, project: join(home, "shop"), env: {} };
   const path = join(home, "requirements.toml");
-  writeFileSync(path, codex.managed?.add("[features]\nhooks = false\n", command, "/usr/local/lib/openhook-otel") ?? "");
+  writeFileSync(
+    path,
+    codex.managed?.add("[features]\nhooks = false\n", command, {
+      platform: "linux",
+      programFolder: "/usr/local/lib/openhook-otel",
+    }) ?? "",
+  );
   const [finding, ...others] = await check([{ path, text: undefined }], target, path);
   expect(finding?.text).toMatch(/all hooks are switched off by hooks = false/);
   expect(others).toEqual([]);

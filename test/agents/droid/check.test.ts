@@ -26,7 +26,11 @@ test("an administrator's policy that keeps users' hooks from running is reported
     expect.stringMatching(/^users' hooks are switched off by "allowManagedHooksOnly" in .*enable --managed$/),
   ]);
   // Then ours are among the administrator's
-  expect(await findings(droid.managed?.add(policy, command, "/usr/local/lib/openhook-otel") ?? "")).toEqual([]);
+  expect(
+    await findings(
+      droid.managed?.add(policy, command, { platform: "linux", programFolder: "/usr/local/lib/openhook-otel" }) ?? "",
+    ),
+  ).toEqual([]);
   expect(await findings("{}")).toEqual([]);
 });
 

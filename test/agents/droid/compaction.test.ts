@@ -13,7 +13,10 @@ const payload = {
 };
 
 test("the installer registers compactions", () => {
-  const text = droid.managed?.add("{}", ({ source }) => `/opt/openhook-otel/hook ${source}`, "/opt/openhook-otel");
+  const text = droid.managed?.add("{}", ({ source }) => `/opt/openhook-otel/hook ${source}`, {
+    platform: "linux",
+    programFolder: "/opt/openhook-otel",
+  });
   expect(Object.keys(JSON.parse(text ?? "{}").hooks)).toContain("PreCompact");
 });
 
