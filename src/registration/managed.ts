@@ -1,7 +1,7 @@
 import { mkdtemp, rmdir } from "node:fs/promises";
 import { win32 } from "node:path";
 import { type WindowsLine, windowsLine } from "../agents/shared/settings/windows-line.ts";
-import { readFileIfAny, removeFile, writeFileAtomic } from "../config/files.ts";
+import { removeFile, writeFileAtomic } from "../config/files.ts";
 import { type Context, UserError } from "../context.ts";
 import type { Agent, HookCommand } from "../model/agent.ts";
 import type { ManagedInstaller } from "../model/managed.ts";
@@ -10,7 +10,7 @@ import { suggest } from "../model/suggest.ts";
 import { windowsArgs } from "./hook-program.ts";
 import { UNFINISHED } from "./installed-copy.ts";
 import { managedFolderOf, managedHookOf, managedMachine } from "./managed-places.ts";
-import { type AgentLookup, edited } from "./settings-edit.ts";
+import { type AgentLookup, edited, readSettingsFiles } from "./settings-edit.ts";
 import { shortPath } from "./short-path.ts";
 
 /** An agent with a place for an administrator's hooks, and the file there. */
@@ -46,7 +46,8 @@ export async function managedFiles(
     throw new UserError("E_AGENT", `${problem}; ${these}`, 2);
   }
   const chosen = names.length === 0 ? all : all.filter(({ agent }) => names.includes(agent.source));
-  return Promise.all(chosen.map(async (one) => ({ ...one, text: (await readFileIfAny(one.path))?.toString("utf8") })));
+  const read = await readSettingsFiles(chosen.map(({ path }) => path));
+  return chosen.map((one, index) => ({ ...one, text: read[index]?.text }));
 }
 
 /** The file with our hooks in it. @throws UserError that names the file */

@@ -81,6 +81,8 @@ say nvm; /root/.nvm/bin/node "$old" enable --managed 2>&1 || true
 chmod 777 /usr/local/lib
 say open; "$node" "$old" enable --managed 2>&1 || true
 chmod 755 /usr/local/lib; ls -A "$at" /etc/cursor 2>&1 || true
+mkdir /etc/qwen-code; printf '\\377\\376{\\000}\\000' > /etc/qwen-code/settings.json
+say utf16; "$node" "$old" enable --managed 2>&1 || true; ls -A "$at" 2>&1 || true; rm -r /etc/qwen-code
 say enable; (umask 077; "$node" "$old" enable --managed)
 say again; "$node" "$old" enable --managed
 rm -r /root/.npm/_npx/old
@@ -176,6 +178,12 @@ const playedThrough = (): void => {
   expect(step("open")).toMatch(/users other than root can write its folder \/usr\/local\/lib: chmod 755/);
   expect(step("open")).toMatch(/cannot access '\/usr\/local\/lib\/openhook-otel'/);
   expect(step("open")).not.toContain("hooks.json");
+
+  // A settings file that an edit would damage
+  expect(step("utf16")).toMatch(
+    /\/etc\/qwen-code\/settings\.json is UTF-16, as Windows PowerShell's > writes it; save it/,
+  );
+  expect(step("utf16")).toMatch(/cannot access '\/usr\/local\/lib\/openhook-otel'/);
 
   expect(step("enable").match(/: enabled for all users in/g)).toHaveLength(7);
   expect(step("enable")).toContain(`All users' hooks now use the copy of this program in ${AT}/${OLD}\n`);
