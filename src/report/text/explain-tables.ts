@@ -137,7 +137,7 @@ function* drawn(titles: readonly string[], rows: readonly Row[], terminal: Termi
       }),
     ),
     { title: "share", rank: 7, align: "right", cell: ({ share }) => (share === undefined ? "?" : percentOf(share)) },
-    { title: "", rank: 3, ...(!isGrouped && { shrinkTo: 10 }), cell: ({ detail }) => detail },
+    { title: "", rank: 3, ...(!isGrouped && { shrinkTo: 24 }), cell: ({ detail }) => detail },
   ];
   const taken = columns.reduce((sum, { title, cell }) => {
     const own = rows.reduce((w, row) => Math.max(w, widthOf(cell(row))), 0);

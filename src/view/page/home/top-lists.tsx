@@ -65,8 +65,8 @@ export function TopTools({ rows, filters }: { rows: readonly ToolRow[]; filters:
           share={row.calls / largest}
           name={
             <span title={safeText(row.agent)}>
+              {row.server === null ? "" : `${safeText(row.server)}: `}
               {safeText(toolName(row))}
-              {row.server === null ? null : <span class="muted small"> {safeText(row.server)}</span>}
             </span>
           }
         >
