@@ -2,7 +2,7 @@ import { ancestorsIn, type Branches } from "./branches.ts";
 import type { Git } from "./git.ts";
 import type { History } from "./history.ts";
 import type { FoundCommit } from "./kept.ts";
-import { commitsWithFilesOf, type PatchOf, patchIds } from "./patches.ts";
+import { type FileSets, type PatchOf, patchIds } from "./patches.ts";
 
 /** Where the changes of commits that are not on the default branch are now. */
 export interface Compared {
@@ -19,6 +19,7 @@ export interface Compared {
 interface ToCompare {
   readonly history: History;
   readonly branches: Branches;
+  readonly fileSets: FileSets;
   /** Commits that are not on the default branch. */
   readonly missing: readonly KnownCommit[];
 }
@@ -92,14 +93,14 @@ async function compareEqualFiles(
   all: ToCompare,
   twins: Map<string, string>,
 ): Promise<{ readonly squashes: Map<string, string>; readonly uncompared: Set<string> }> {
-  const { missing, history } = all;
+  const { missing, history, fileSets } = all;
   if (missing.length === 0) return { squashes: new Map(), uncompared: new Set() };
   const squashes = new Map<string, string>();
   const singles = missing.map(({ id }): Range => ({ commit: id, contains: new Set([id]) }));
   const branches = rangesOf(all);
   const [singlePatches, branchPatches] = [await patchIds(git, singles), await patchIds(git, branches)];
   const firstMs = Math.min(...missing.map(({ timeMs }) => timeMs));
-  const equal = await commitsWithFilesOf(git, [...singles, ...branches], history.since(firstMs));
+  const equal = await fileSets.like([...singles, ...branches], history.since(firstMs));
   const candidates = equal.slice(0, MAX_CANDIDATES);
   const byPatch = new Map<string, string[]>();
   for (const [id, patch] of await patchIds(git, commitsOf(candidates)))

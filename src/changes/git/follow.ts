@@ -1,3 +1,4 @@
+import PQueue from "p-queue";
 import type { CommitOutcome, CommitToFollow } from "../../model/outcomes.ts";
 import { attestationsOf, sessionsInTrailers } from "./attested.ts";
 import { readAmends, readBranches } from "./branches.ts";
@@ -5,8 +6,8 @@ import { comparePatches } from "./compare.ts";
 import type { Git } from "./git.ts";
 import { History } from "./history.ts";
 import { countKept, type Fates, type FoundCommit, type FoundOutcome } from "./kept.ts";
-import { Objects } from "./objects.ts";
-import { addedLines } from "./patches.ts";
+import { ASKED_AT_ONCE, Objects } from "./objects.ts";
+import { addedLines, FileSets } from "./patches.ts";
 import { placeOf } from "./places.ts";
 import { type Refs, readRefs } from "./refs.ts";
 import { revertsOf } from "./reverts.ts";
@@ -30,17 +31,18 @@ export async function followCommits(
   const objects = new Objects(git);
   try {
     const refs = await readRefs(git);
-    const found: FoundCommit[] = [];
-    for (const commit of commits) found.push(await findCommit(objects, commit));
+    const questions = new PQueue({ concurrency: ASKED_AT_ONCE });
+    const found = await questions.addAll(commits.map((commit) => () => findCommit(objects, commit)));
     const notes = await attestationsOf(
       git,
       objects,
       refs,
       found.flatMap(({ id }) => id ?? []),
     );
-    const fates = await fatesOf(git, refs, found);
+    const fileSets = new FileSets(git);
+    const fates = await fatesOf(git, refs, fileSets, found);
     const counted = await countKept(git, objects, fates, nowMs);
-    const outcomes = await withReverts(git, fates.history, counted);
+    const outcomes = await withReverts(git, fates.history, fileSets, counted);
     return outcomes.map(({ landed: _, ...outcome }, at) => {
       const trailers = found[at]?.trailers ?? [];
       const attested = [...(notes.get(outcome.id ?? "") ?? []), ...sessionsInTrailers(trailers)];
@@ -75,7 +77,7 @@ async function findCommit(objects: Objects, commit: CommitToFollow): Promise<Fou
 }
 
 /** Everything but reverts and lines. */
-async function fatesOf(git: Git, refs: Refs, found: readonly FoundCommit[]): Promise<Fates> {
+async function fatesOf(git: Git, refs: Refs, fileSets: FileSets, found: readonly FoundCommit[]): Promise<Fates> {
   const added = await addedLines(git, [...new Set(found.flatMap(({ id }) => id ?? []))]);
   const tip = refs.tips.get(refs.defaultRef ?? "");
   if (tip === undefined) {
@@ -92,7 +94,7 @@ async function fatesOf(git: Git, refs: Refs, found: readonly FoundCommit[]): Pro
     sinceMs,
   );
   const amends = missing.length === 0 ? new Map<string, string>() : await readAmends(git, refs);
-  const compared = await comparePatches(git, { history, branches, missing });
+  const compared = await comparePatches(git, { history, branches, fileSets, missing });
   const search = { refs, history, branches, amends, compared, found };
   const outcomes = found.map((one): FoundOutcome => {
     const { landed, ...place } = placeOf(one, search);
@@ -113,6 +115,7 @@ const named = ({ commit, id }: FoundCommit) => ({ commit, ...(id !== undefined &
 async function withReverts(
   git: Git,
   history: History | undefined,
+  fileSets: FileSets,
   outcomes: readonly FoundOutcome[],
 ): Promise<readonly FoundOutcome[]> {
   if (history === undefined) return outcomes;
@@ -121,7 +124,7 @@ async function withReverts(
     if (commit !== undefined)
       landed.set(commit, landed.get(commit) === true || ((lines?.written ?? 0) > 0 && (lines?.now ?? 0) > 0));
   }
-  const reverts = await revertsOf(git, history, landed);
+  const reverts = await revertsOf(git, history, fileSets, landed);
   return outcomes.map((outcome) => {
     const revertedBy = reverts.get(outcome.landed ?? "");
     if (revertedBy === undefined) return outcome;

@@ -51,6 +51,11 @@ export class Git {
 
   /** What git prints, in records that end with a byte, as they arrive. @throws GitError */
   async *records(args: readonly string[], end: "\n" | "\0", input = ""): AsyncGenerator<Buffer> {
+    for await (const records of this.batches(args, end, input)) yield* records;
+  }
+
+  /** The same, as many at once as have arrived: for very many records. @throws GitError */
+  async *batches(args: readonly string[], end: "\n" | "\0", input = ""): AsyncGenerator<readonly Buffer[]> {
     const child = this.start(args, input);
     try {
       yield* split(child.output, end.charCodeAt(0));
@@ -122,19 +127,21 @@ export class Git {
 }
 
 /** Splits a stream into records that end with a byte; the last one may lack it. */
-export async function* split(stream: Readable, end: number): AsyncGenerator<Buffer> {
+export async function* split(stream: Readable, end: number): AsyncGenerator<readonly Buffer[]> {
   let rest: Buffer[] = [];
   for await (const part of stream as AsyncIterable<Buffer>) {
+    const records: Buffer[] = [];
     let from = 0;
     for (let at = part.indexOf(end); at >= 0; at = part.indexOf(end, from)) {
       const last = part.subarray(from, at);
-      yield rest.length === 0 ? last : Buffer.concat([...rest, last]);
+      records.push(rest.length === 0 ? last : Buffer.concat([...rest, last]));
       rest = [];
       from = at + 1;
     }
     if (from < part.length) rest.push(part.subarray(from));
+    yield records;
   }
-  if (rest.length > 0) yield Buffer.concat(rest);
+  if (rest.length > 0) yield [Buffer.concat(rest)];
 }
 
 // --- internal ---

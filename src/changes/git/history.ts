@@ -7,19 +7,28 @@ export interface Named {
   readonly how: "picked" | "squashed" | "reverted";
 }
 
-/** The commits of the default branch since a time. */
+/** The commits of the default branch since a time. There may be very many: each has a number, and the rest is in lists by number. */
 export class History {
   readonly tip: string;
-  readonly #parents = new Map<string, readonly string[]>();
-  readonly #times = new Map<string, number>();
-  readonly #byAuthorTime = new Map<string, string[]>();
+  readonly #numbers = new Map<string, number>();
+  readonly #ids: string[] = [];
+  /** When it was read, from 1, newest first. 0: not read, but a parent of one that was. */
+  readonly #places: number[] = [];
+  #size = 0;
+  readonly #times: number[] = [];
+  readonly #authored: number[] = [];
+  /** -1: none. */
+  readonly #firstParents: number[] = [];
+  /** Of merges. */
+  readonly #otherParents = new Map<number, readonly number[]>();
   readonly #named = new Map<string, Named[]>();
+  #byAuthorTime: Map<number, number[]> | undefined;
   /** Along first parents: the states that the branch had, newest first. */
-  readonly #states: string[] = [];
+  readonly #states: number[] = [];
   /** For each state the earliest time of it and of those that are newer: clocks differ, and times need not be in order. */
   readonly #earliest: number[] = [];
-  /** For each commit the state with which it reached the branch. */
-  readonly #landings = new Map<string, string>();
+  /** For each commit the state with which it reached the branch; -1: none. */
+  readonly #landings: number[] = [];
 
   private constructor(tip: string) {
     this.tip = tip;
@@ -39,45 +48,45 @@ export class History {
       "--end-of-options",
       tip,
     ];
-    for await (const record of git.records(args, "\0")) history.#add(record);
+    for await (const records of git.batches(args, "\0")) for (const record of records) history.#add(record);
     history.#follow();
     return history;
   }
 
   has(commit: string): boolean {
-    return this.#parents.has(commit);
-  }
-
-  get commits(): Iterable<string> {
-    return this.#parents.keys();
+    return this.#isRead(this.#numberOf(commit));
   }
 
   /** Commits that were made at a time or later. */
   since(timeMs: number): readonly string[] {
-    return [...this.#times].flatMap(([commit, madeMs]) => (madeMs >= timeMs ? [commit] : []));
-  }
-
-  get size(): number {
-    return this.#parents.size;
+    return this.#ids.filter((_, at) => this.#isRead(at) && (this.#times[at] ?? 0) >= timeMs);
   }
 
   /** Commits whose author wrote them at a time, in seconds since the epoch: rebasing and picking a commit keep it. */
   authoredAt(seconds: string): readonly string[] {
-    return this.#byAuthorTime.get(seconds) ?? [];
+    this.#byAuthorTime ??= this.#groupByAuthorTime();
+    return (this.#byAuthorTime.get(Number(seconds)) ?? []).flatMap((at) => this.#ids[at] ?? []);
   }
 
   /** When a commit was made, in milliseconds since the epoch. */
   timeOf(commit: string): number | undefined {
-    return this.#times.get(commit);
+    const at = this.#numberOf(commit);
+    return this.#isRead(at) ? this.#times[at] : undefined;
+  }
+
+  /** A number that is higher the newer a commit is, in the order in which git lists them. */
+  orderOf(commit: string): number | undefined {
+    const at = this.#numberOf(commit);
+    return this.#isRead(at) ? this.#size - (this.#places[at] ?? 0) : undefined;
   }
 
   /** The commit with which another one reached the default branch: itself, or a merge. */
   landingOf(commit: string): string | undefined {
-    return this.#landings.get(commit);
+    return this.#ids[this.#landings[this.#numberOf(commit)] ?? -1];
   }
 
   firstParentOf(commit: string): string | undefined {
-    return this.#parents.get(commit)?.[0];
+    return this.#ids[this.#firstParents[this.#numberOf(commit)] ?? -1];
   }
 
   namedBy(commit: string): readonly Named[] {
@@ -92,24 +101,59 @@ export class History {
       if ((this.#earliest[middle] ?? 0) <= timeMs) high = middle;
       else low = middle + 1;
     }
-    return this.#states[low];
+    return this.#ids[this.#states[low] ?? -1];
   }
 
   // --- internal ---
 
+  #numberOf(commit: string): number {
+    return this.#numbers.get(commit) ?? -1;
+  }
+
+  #isRead(at: number): boolean {
+    return (this.#places[at] ?? 0) > 0;
+  }
+
+  /** The number of a commit, a new one if it has none. */
+  #numbered(commit: string): number {
+    const known = this.#numbers.get(commit);
+    if (known !== undefined) return known;
+    // A copy, because a part of a string keeps all of it in memory
+    const id = Buffer.from(commit, "latin1").toString("latin1");
+    const at = this.#ids.push(id) - 1;
+    this.#numbers.set(id, at);
+    this.#places.push(0);
+    this.#times.push(0);
+    this.#authored.push(0);
+    this.#firstParents.push(-1);
+    this.#landings.push(-1);
+    return at;
+  }
+
   #add(record: Buffer): void {
     const end = record.indexOf(10);
-    const [id = "", time = "", authored = "", ...parents] = record
-      .toString("latin1", 0, end < 0 ? undefined : end)
-      .split(" ");
+    const line = record.toString("latin1", 0, end < 0 ? undefined : end);
+    const [id = "", time = "", authored = "", ...parents] = line.split(" ");
     if (id === "") return;
-    this.#parents.set(
-      id,
-      parents.filter((parent) => parent !== ""),
-    );
-    this.#times.set(id, Number(time) * 1000);
-    this.#byAuthorTime.set(authored, [...(this.#byAuthorTime.get(authored) ?? []), id]);
+    const at = this.#numbered(id);
+    this.#places[at] = ++this.#size;
+    this.#times[at] = Number(time) * 1000;
+    this.#authored[at] = Number(authored);
+    const [first = -1, ...others] = parents.flatMap((parent) => (parent === "" ? [] : this.#numbered(parent)));
+    this.#firstParents[at] = first;
+    if (others.length > 0) this.#otherParents.set(at, others);
     if (end >= 0) this.#addNames(id, record.subarray(end + 1, end + 1 + MAX_MESSAGE_BYTES));
+  }
+
+  #groupByAuthorTime(): Map<number, number[]> {
+    const groups = new Map<number, number[]>();
+    for (const [at, time] of this.#authored.entries()) {
+      if (!this.#isRead(at)) continue;
+      const group = groups.get(time);
+      if (group === undefined) groups.set(time, [at]);
+      else group.push(at);
+    }
+    return groups;
   }
 
   #addNames(id: string, message: Buffer): void {
@@ -128,16 +172,16 @@ export class History {
 
   /** Walks along first parents, and from the oldest state on notes which commits each one brought. */
   #follow(): void {
-    for (let at: string | undefined = this.tip; at !== undefined && this.has(at); at = this.firstParentOf(at)) {
+    for (let at = this.#numberOf(this.tip); this.#isRead(at); at = this.#firstParents[at] ?? -1) {
       this.#states.push(at);
-      this.#earliest.push(Math.min(this.timeOf(at) ?? 0, this.#earliest.at(-1) ?? Number.POSITIVE_INFINITY));
+      this.#earliest.push(Math.min(this.#times[at] ?? 0, this.#earliest.at(-1) ?? Number.POSITIVE_INFINITY));
     }
     for (const state of this.#states.toReversed()) {
       const todo = [state];
       for (let at = todo.pop(); at !== undefined; at = todo.pop()) {
-        if (this.#landings.has(at) || !this.has(at)) continue;
-        this.#landings.set(at, state);
-        todo.push(...(this.#parents.get(at) ?? []));
+        if (!this.#isRead(at) || this.#landings[at] !== -1) continue;
+        this.#landings[at] = state;
+        todo.push(this.#firstParents[at] ?? -1, ...(this.#otherParents.get(at) ?? []));
       }
     }
   }

@@ -1,3 +1,4 @@
+import PQueue from "p-queue";
 import {
   type CommitOutcome,
   type CommitToFollow,
@@ -8,8 +9,9 @@ import {
 import type { Git } from "./git.ts";
 import type { History } from "./history.ts";
 import { matchLines } from "./match-lines.ts";
-import type { Objects } from "./objects.ts";
+import { ASKED_AT_ONCE, type Objects } from "./objects.ts";
 import type { AddedLines, LineRange } from "./patches.ts";
+import { Renames } from "./renames.ts";
 import type { Trailer } from "./trailers.ts";
 
 /** A commit, as far as the repository has it. */
@@ -47,14 +49,10 @@ export async function countKept(
 ): Promise<readonly FoundOutcome[]> {
   if (history === undefined) return outcomes;
   const renames = new Renames(git);
-  const counted: FoundOutcome[] = [];
-  for (const [at, outcome] of outcomes.entries()) {
+  async function withLines(outcome: FoundOutcome, at: number): Promise<FoundOutcome> {
     const { landedMs, id } = outcome;
     const files = chosenFiles(added.get(id ?? ""), found[at]?.files);
-    if (landedMs === undefined || id === undefined || files === undefined) {
-      counted.push(outcome);
-      continue;
-    }
+    if (history === undefined || landedMs === undefined || id === undefined || files === undefined) return outcome;
     const count = new CommitLines(objects, renames, id, files);
     const after: Partial<Record<KeptDay, number>> = {};
     for (const days of KEPT_AFTER_DAYS) {
@@ -65,9 +63,14 @@ export async function countKept(
     }
     const now = await count.keptIn(history.tip);
     const lines: KeptLines = { written: count.written, after, ...(now !== undefined && { now }) };
-    counted.push({ ...outcome, lines });
+    return { ...outcome, lines };
   }
-  return counted;
+  try {
+    const commits = new PQueue({ concurrency: ASKED_AT_ONCE });
+    return await commits.addAll(outcomes.map((outcome, at) => () => withLines(outcome, at)));
+  } finally {
+    renames.close();
+  }
 }
 
 // --- internal ---
@@ -77,8 +80,6 @@ const DAY_MS = 86_400_000;
 const MAX_FILE_BYTES = 1 << 20;
 /** A commit with more files moves or generates them. */
 const MAX_FILES = 500;
-/** Pairs of commits that are searched for renamed files; each is a process. */
-const MAX_RENAME_SEARCHES = 100;
 
 type Files = ReadonlyMap<string, readonly LineRange[]>;
 
@@ -165,36 +166,4 @@ function textLines(bytes: Buffer): readonly string[] {
   // The last line's end begins no other line
   if (lines.at(-1) === "") lines.pop();
   return lines;
-}
-
-/** Files that have another name in a later commit, as git finds them. */
-class Renames {
-  readonly #git: Git;
-  readonly #known = new Map<string, ReadonlyMap<string, string> | undefined>();
-
-  constructor(git: Git) {
-    this.#git = git;
-  }
-
-  /** @returns `undefined` if there were too many searches, or git failed */
-  async between(commit: string, state: string): Promise<ReadonlyMap<string, string> | undefined> {
-    const key = `${commit} ${state}`;
-    if (!this.#known.has(key)) {
-      if (this.#known.size >= MAX_RENAME_SEARCHES) return undefined;
-      this.#known.set(key, await this.#search(commit, state));
-    }
-    return this.#known.get(key);
-  }
-
-  async #search(commit: string, state: string): Promise<ReadonlyMap<string, string> | undefined> {
-    const args = ["diff-tree", "-r", "-z", "-M", "-l2000", "--diff-filter=R", "--name-status", "--no-ext-diff"];
-    try {
-      const fields = (await this.#git.text([...args, commit, state])).split("\0");
-      const names = new Map<string, string>();
-      for (let at = 0; at + 2 < fields.length; at += 3) names.set(fields[at + 1] ?? "", fields[at + 2] ?? "");
-      return names;
-    } catch {
-      return undefined;
-    }
-  }
 }

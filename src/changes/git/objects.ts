@@ -1,6 +1,5 @@
 import type { ChildProcess } from "node:child_process";
-import type { Readable } from "node:stream";
-import type { Git } from "./git.ts";
+import { type Git, GitError } from "./git.ts";
 
 /** An object, as `git cat-file` prints it. `bytes` is absent if it is larger than was allowed. */
 export interface GitObject {
@@ -9,7 +8,10 @@ export interface GitObject {
   readonly bytes?: Buffer;
 }
 
-/** Reads objects through one `git cat-file --batch`, one after the other. */
+/** How many questions to ask at once: git has the next one when it has answered, and few answers are in memory. */
+export const ASKED_AT_ONCE = 16;
+
+/** Reads objects through one `git cat-file --batch`. Several can be asked for at once. */
 export class Objects {
   readonly #git: Git;
   #reader: Reader | undefined;
@@ -25,16 +27,22 @@ export class Objects {
    */
   async read(name: string, maxBytes: number): Promise<GitObject | undefined> {
     // The protocol has one name per line
-    if (/[\n\0]/.test(name) || this.#restarts > MAX_RESTARTS) return undefined;
-    try {
-      this.#reader ??= new Reader(this.#git);
-      return await this.#reader.read(name, maxBytes);
-    } catch {
-      // Git before 2.45 ends at the first object that a partial clone lacks
-      this.close();
-      this.#restarts++;
-      return undefined;
+    if (/[\n\0]/.test(name)) return undefined;
+    while (this.#restarts <= MAX_RESTARTS) {
+      let reader: Reader | undefined;
+      try {
+        reader = this.#reader ??= new Reader(this.#git);
+        return await reader.read(name, maxBytes);
+      } catch (error) {
+        if (reader !== undefined && this.#reader === reader) {
+          this.close();
+          this.#restarts++;
+        }
+        // Git before 2.45 ends at the first object that a partial clone lacks; what was asked after it is asked again
+        if (!(error instanceof NotAnswered)) return undefined;
+      }
     }
+    return undefined;
   }
 
   close(): void {
@@ -48,30 +56,45 @@ export class Objects {
 /** After this many failures the rest counts as missing. */
 const MAX_RESTARTS = 20;
 
+/** Git ended at an earlier question. */
+class NotAnswered extends GitError {}
+
+interface Question {
+  readonly maxBytes: number;
+  readonly done: (object: GitObject | undefined) => void;
+  readonly fail: (error: GitError) => void;
+}
+
+/** An object that has not arrived completely. */
+interface Unfinished {
+  readonly id: string;
+  readonly type: string;
+  readonly size: number;
+  readonly parts: Buffer[];
+  /** Also of the newline after it. */
+  left: number;
+}
+
 class Reader {
   readonly #process: ChildProcess;
-  readonly #parts: AsyncIterator<Buffer>;
+  readonly #questions: Question[] = [];
   #rest: Buffer = Buffer.alloc(0);
+  #object: Unfinished | undefined;
+  #hasEnded = false;
 
   constructor(git: Git) {
     const { process, output } = git.start(["cat-file", "--batch"]);
     this.#process = process;
-    this.#parts = (output as Readable & AsyncIterable<Buffer>)[Symbol.asyncIterator]();
+    output.on("data", (part: Buffer) => this.#take(part));
+    output.once("close", () => this.#end());
   }
 
-  async read(name: string, maxBytes: number): Promise<GitObject | undefined> {
-    this.#process.stdin?.write(`${name}\n`);
-    let end = this.#rest.indexOf(NEWLINE);
-    while (end < 0) {
-      await this.#more();
-      end = this.#rest.indexOf(NEWLINE);
-    }
-    const header = this.#rest.subarray(0, end).toString("utf8");
-    this.#rest = this.#rest.subarray(end + 1);
-    const [, id, type, size] = /^([0-9a-f]{40,64}) (\w+) (\d+)$/.exec(header) ?? [];
-    if (id === undefined || type === undefined) return undefined;
-    const bytes = await this.#take(Number(size), maxBytes);
-    return { id, type, ...(bytes !== undefined && { bytes }) };
+  read(name: string, maxBytes: number): Promise<GitObject | undefined> {
+    return new Promise((done, fail) => {
+      this.#questions.push({ maxBytes, done, fail });
+      if (this.#hasEnded) this.#end();
+      else this.#process.stdin?.write(`${name}\n`);
+    });
   }
 
   close(): void {
@@ -79,26 +102,47 @@ class Reader {
     this.#process.kill("SIGKILL");
   }
 
-  /** The next bytes and the newline after them. @returns `undefined` if they are more than allowed; they are read nevertheless */
-  async #take(size: number, maxBytes: number): Promise<Buffer | undefined> {
-    const isKept = size <= maxBytes;
-    const parts: Buffer[] = [];
-    let left = size + 1;
-    for (;;) {
-      const part = this.#rest.subarray(0, left);
-      this.#rest = this.#rest.subarray(part.length);
-      left -= part.length;
-      if (isKept) parts.push(part);
-      if (left === 0) break;
-      await this.#more();
-    }
-    return isKept ? Buffer.concat(parts).subarray(0, size) : undefined;
+  #end(): void {
+    this.#hasEnded = true;
+    const [first, ...others] = this.#questions.splice(0);
+    first?.fail(new GitError("git cat-file ended"));
+    for (const { fail } of others) fail(new NotAnswered("git cat-file ended"));
   }
 
-  async #more(): Promise<void> {
-    const { value, done } = await this.#parts.next();
-    if (done === true) throw new Error("git cat-file ended");
-    this.#rest = this.#rest.length === 0 ? value : Buffer.concat([this.#rest, value]);
+  #take(part: Buffer): void {
+    let rest = this.#rest.length === 0 ? part : Buffer.concat([this.#rest, part]);
+    while (rest.length > 0) {
+      if (this.#object !== undefined) rest = this.#addTo(this.#object, rest);
+      else {
+        const end = rest.indexOf(NEWLINE);
+        if (end < 0) break;
+        this.#begin(rest.toString("utf8", 0, end));
+        rest = rest.subarray(end + 1);
+      }
+    }
+    this.#rest = rest;
+  }
+
+  #begin(header: string): void {
+    const [, id, type, size] = /^([0-9a-f]{40,64}) (\w+) (\d+)$/.exec(header) ?? [];
+    if (id === undefined || type === undefined) this.#questions.shift()?.done(undefined);
+    else this.#object = { id, type, size: Number(size), parts: [], left: Number(size) + 1 };
+  }
+
+  /** What is larger than allowed is read, but not kept. @returns what follows the object */
+  #addTo(object: Unfinished, bytes: Buffer): Buffer {
+    const { id, type, size, parts } = object;
+    const [question] = this.#questions;
+    const isKept = question !== undefined && size <= question.maxBytes;
+    const part = bytes.subarray(0, object.left);
+    if (isKept) parts.push(part);
+    object.left -= part.length;
+    if (object.left === 0) {
+      this.#object = undefined;
+      this.#questions.shift();
+      question?.done({ id, type, ...(isKept && { bytes: Buffer.concat(parts).subarray(0, size) }) });
+    }
+    return bytes.subarray(part.length);
   }
 }
 

@@ -43,30 +43,38 @@ export async function allChangedFiles(
   patches: readonly PatchOf[],
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const files = new Map<string, readonly string[]>();
-  for await (const [commit, names] of changedFiles(git, patches)) files.set(commit, names);
+  for await (const [commit, names] of changedFiles(git, patches))
+    files.set(
+      commit,
+      names.map((name) => name.toString("utf8")),
+    );
   return files;
 }
 
-/**
- * Those of some commits that change exactly the files that one of some patches changes: only they can have the same patch, or the
- * opposite one. @throws GitError
- */
-export async function commitsWithFilesOf(
-  git: Git,
-  patches: readonly PatchOf[],
-  commits: readonly string[],
-): Promise<readonly string[]> {
-  const wanted = new Set<string>();
-  for await (const [, names] of changedFiles(git, patches)) wanted.add(names.join("\0"));
-  const found: string[] = [];
-  if (wanted.size === 0) return found;
-  for await (const [commit, names] of changedFiles(
-    git,
-    commits.map((commit) => ({ commit })),
-  )) {
-    if (wanted.has(names.join("\0"))) found.push(commit);
+/** Which files commits change, as a number: of very many commits. Each is read once, however often it is asked for. */
+export class FileSets {
+  readonly #git: Git;
+  readonly #known = new Map<string, number>();
+
+  constructor(git: Git) {
+    this.#git = git;
   }
-  return found;
+
+  /**
+   * Those of some commits that change exactly the files that one of some patches changes, and perhaps a few others: only they can have
+   * the same patch, or the opposite one. @throws GitError
+   */
+  async like(patches: readonly PatchOf[], commits: readonly string[]): Promise<readonly string[]> {
+    const wanted = new Set<number>();
+    for await (const [, names] of changedFiles(this.#git, patches)) wanted.add(digestOf(names));
+    if (wanted.size === 0) return [];
+    const unread = commits.filter((commit) => !this.#known.has(commit));
+    // Merges, and commits without changes, are not printed
+    for (const commit of unread) this.#known.set(commit, NO_FILES);
+    const read = unread.map((commit) => ({ commit }));
+    for await (const [commit, names] of changedFiles(this.#git, read)) this.#known.set(commit, digestOf(names));
+    return commits.filter((commit) => wanted.has(this.#known.get(commit) ?? NO_FILES));
+  }
 }
 
 /**
@@ -96,21 +104,35 @@ export async function addedLines(git: Git, commits: readonly string[]): Promise<
 async function* changedFiles(
   git: Git,
   patches: readonly PatchOf[],
-): AsyncGenerator<readonly [commit: string, names: readonly string[]]> {
+): AsyncGenerator<readonly [commit: string, names: readonly Buffer[]]> {
   if (patches.length === 0) return;
   const ids = new Set(patches.map(({ commit }) => commit));
   let commit: string | undefined;
-  let names: string[] = [];
+  let names: Buffer[] = [];
   const args = ["diff-tree", "-r", "-z", "--root", "--name-only", "--no-renames", "--stdin"];
-  for await (const field of git.records(args, "\0", linesOf(patches))) {
-    const text = field.toString("utf8");
-    if (!ids.has(text)) names.push(text);
-    else {
-      if (commit !== undefined && names.length > 0) yield [commit, names];
-      [commit, names] = [text, []];
+  for await (const fields of git.batches(args, "\0", linesOf(patches))) {
+    for (const field of fields) {
+      const id = field.length === 40 || field.length === 64 ? field.toString("latin1") : "";
+      if (!ids.has(id)) names.push(field);
+      else {
+        if (commit !== undefined && names.length > 0) yield [commit, names];
+        [commit, names] = [id, []];
+      }
     }
   }
   if (commit !== undefined && names.length > 0) yield [commit, names];
+}
+
+const NO_FILES = -1;
+
+/** Equal for equal lists of names, and hardly ever for others (FNV-1a, and how many they are). */
+function digestOf(names: readonly Buffer[]): number {
+  let hash = 0x811c9dc5;
+  for (const name of names) {
+    for (const byte of name) hash = Math.imul(hash ^ byte, 0x01000193);
+    hash = Math.imul(hash, 0x01000193);
+  }
+  return (names.length % 2 ** 20) * 2 ** 32 + (hash >>> 0);
 }
 
 async function readAddedLines(git: Git, commits: readonly string[]): Promise<AddedLines> {

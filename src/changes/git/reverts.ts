@@ -1,6 +1,6 @@
 import type { Git } from "./git.ts";
 import type { History } from "./history.ts";
-import { commitsWithFilesOf, type PatchOf, patchIds } from "./patches.ts";
+import { type FileSets, type PatchOf, patchIds } from "./patches.ts";
 
 /**
  * Which commits of the default branch were taken back: by a commit whose message says so, or, of those of which no line is left, by one
@@ -13,18 +13,18 @@ import { commitsWithFilesOf, type PatchOf, patchIds } from "./patches.ts";
 export async function revertsOf(
   git: Git,
   history: History,
+  fileSets: FileSets,
   landed: ReadonlyMap<string, boolean>,
 ): Promise<ReadonlyMap<string, string>> {
-  const order = new Map([...history.commits].toReversed().map((commit, at) => [commit, at]));
   const suspects = [...landed].flatMap(([commit, hasLines]) => (hasLines ? [] : [commit]));
-  const opposite = await oppositeCommits(git, history, suspects);
+  const opposite = await oppositeCommits(git, history, fileSets, suspects);
   const reverted = new Map<string, string>();
   for (const commit of landed.keys()) {
     const events = new Map<string, boolean>(opposite.get(commit));
     for (const one of new Set([commit, history.landingOf(commit) ?? commit])) addNamed(history, one, true, events);
-    const since = order.get(commit) ?? 0;
-    const later = [...events].filter(([by]) => by !== commit && (order.get(by) ?? -1) > since);
-    const last = later.toSorted(([a], [b]) => (order.get(b) ?? 0) - (order.get(a) ?? 0))[0];
+    const since = history.orderOf(commit) ?? 0;
+    const later = [...events].filter(([by]) => by !== commit && (history.orderOf(by) ?? -1) > since);
+    const last = later.toSorted(([a], [b]) => (history.orderOf(b) ?? 0) - (history.orderOf(a) ?? 0))[0];
     if (last?.[1] === true) reverted.set(commit, last[0]);
   }
   return reverted;
@@ -47,6 +47,7 @@ function addNamed(history: History, commit: string, isRevert: boolean, events: M
 async function oppositeCommits(
   git: Git,
   history: History,
+  fileSets: FileSets,
   commits: readonly string[],
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, boolean>>> {
   if (commits.length === 0) return new Map();
@@ -56,7 +57,7 @@ async function oppositeCommits(
   try {
     const [taken, takenWhole] = [await patchIds(git, singles, true), await patchIds(git, wholes, true)];
     const firstMs = Math.min(...commits.map((commit) => history.timeOf(commit) ?? 0));
-    const equal = await commitsWithFilesOf(git, [...singles, ...wholes], history.since(firstMs));
+    const equal = await fileSets.like([...singles, ...wholes], history.since(firstMs));
     const candidates = equal.slice(0, MAX_CANDIDATES);
     const patches = await patchIds(
       git,
