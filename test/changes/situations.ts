@@ -362,6 +362,17 @@ export const SITUATIONS: readonly Situation[] = [
     },
   },
   {
+    name: "a reverted commit is picked again",
+    run: (world) => {
+      const repo = world.repository();
+      world.session("codex", repo).turn((agent) => agent.write("src/tax.js", lines("tax", 10)).commit("tax"));
+      repo.git("revert", "--no-edit", "HEAD");
+      repo.git("cherry-pick", "HEAD~1");
+      return repo;
+    },
+    commits: { tax: { fact: "observed", fate: "merged", lines: [10, 10] } },
+  },
+  {
     name: "a revert is reverted",
     run: (world) => {
       const repo = world.repository();

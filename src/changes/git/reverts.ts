@@ -16,12 +16,15 @@ export async function revertsOf(
   fileSets: FileSets,
   landed: ReadonlyMap<string, boolean>,
 ): Promise<ReadonlyMap<string, string>> {
-  const suspects = [...landed].flatMap(([commit, hasLines]) => (hasLines ? [] : [commit]));
+  // One whose revert has a message that says so may have been applied again, so that its lines are there
+  const suspects = [...landed].flatMap(([commit, hasLines]) =>
+    hasLines && !namesOf(history, commit).some((one) => isReverted(history, one)) ? [] : [commit],
+  );
   const opposite = await oppositeCommits(git, history, fileSets, suspects);
   const reverted = new Map<string, string>();
   for (const commit of landed.keys()) {
     const events = new Map<string, boolean>(opposite.get(commit));
-    for (const one of new Set([commit, history.landingOf(commit) ?? commit])) addNamed(history, one, true, events);
+    for (const one of namesOf(history, commit)) addNamed(history, one, true, events);
     const since = history.orderOf(commit) ?? 0;
     const later = [...events].filter(([by]) => by !== commit && (history.orderOf(by) ?? -1) > since);
     const last = later.toSorted(([a], [b]) => (history.orderOf(b) ?? 0) - (history.orderOf(a) ?? 0))[0];
@@ -33,6 +36,14 @@ export async function revertsOf(
 // --- internal ---
 
 const MAX_CANDIDATES = 2_000;
+
+/** A commit, and the merge that brought it: a revert can name either. */
+const namesOf = (history: History, commit: string): readonly string[] => [
+  ...new Set([commit, history.landingOf(commit) ?? commit]),
+];
+
+const isReverted = (history: History, commit: string): boolean =>
+  history.namedBy(commit).some(({ how }) => how === "reverted");
 
 /** Commits whose messages say that they revert this one, and those that revert these, and so on. */
 function addNamed(history: History, commit: string, isRevert: boolean, events: Map<string, boolean>): void {
