@@ -41,6 +41,7 @@ export const outcomesJson = (
     rewritten: outcome?.rewritten ?? null,
     reverted_by: outcome?.revertedBy ?? null,
     landed_at: outcome?.landedMs === undefined ? null : new Date(outcome.landedMs).toISOString(),
+    landing_pull_request: outcome?.landingPull ?? null,
     lines:
       outcome?.lines === undefined
         ? null

@@ -59,7 +59,12 @@ export interface CommitOutcome {
   /** Absent: unknown, or the commit was never on the default branch. */
   readonly lines?: KeptLines;
   readonly attested: readonly Attestation[];
-  /** Ids of tickets in the trailers of its message; stored as changes of the sessions that made it. */
+  /**
+   * The pull request that the commit names which brought it to the default branch, if it is another one: `#12`, or `!12` of GitLab. Never
+   * more than inferred: that commit's author can write any number there.
+   */
+  readonly landingPull?: string;
+  /** Ids of tickets in its trailers, and in those of the commit that has its change now; stored as changes of the sessions that made it. */
   readonly tickets?: readonly string[];
 }
 

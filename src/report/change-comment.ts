@@ -31,9 +31,11 @@ export function changeComment(report: ChangeReport, agents: readonly Agent[]): s
       : [
           `${plural(commits.length, "commit")} by agents: ${ids.join(", ")}${more > 0 ? ` and ${more} more` : ""}${inferred > 0 ? `; ${inferred} inferred` : ""}`,
         ]),
-    total.certainty === "inferred"
-      ? "certainty: inferred, a part may belong to another change"
-      : "certainty: observed, from what the agents' tool calls printed and the branch that was checked out",
+    report.change.isFromMessage === true
+      ? "certainty: inferred, from the messages of the commits that brought these to the default branch"
+      : total.certainty === "inferred"
+        ? "certainty: inferred, a part may belong to another change"
+        : "certainty: observed, from what the agents' tool calls printed and the branch that was checked out",
     // The name of a contract is not for everybody
     ...notesOf(report, ownPrices() === undefined ? describePrices() : "own prices, and list prices of other models"),
   ];

@@ -10,7 +10,7 @@ export const changeJson = ({ change, commits, total, rows, agents, models, unpri
   name: change.name,
   url: change.url ?? null,
   repository: change.repository ?? null,
-  certainty: total?.certainty ?? null,
+  certainty: change.isFromMessage === true ? "inferred" : (total?.certainty ?? null),
   price_table: costSource().prices,
   commits: commits.map(commitJson),
   sessions: rows.map(rowWithCertainty),
@@ -30,6 +30,7 @@ export const commitJson = ({ commit, timeMs, certainty, outcome }: KnownCommit) 
   rewritten: outcome?.rewritten ?? null,
   reverted_by: outcome?.revertedBy ?? null,
   landed_at: isoTime(outcome?.landedMs),
+  landing_pull_request: outcome?.landingPull ?? null,
   checked_at: isoTime(outcome?.checkedMs),
 });
 

@@ -19,6 +19,8 @@ export interface NamedChange {
   readonly ledTo: LedTo;
   /** No session made this commit: it is what became of theirs. */
   readonly isLater?: true;
+  /** Only the messages of commits on the default branch name this pull request: that these are its commits is inferred. */
+  readonly isFromMessage?: true;
 }
 
 /**
@@ -28,8 +30,9 @@ export interface NamedChange {
  */
 export function findChanges(db: Database, text: string, here?: number): readonly NamedChange[] {
   const changes = changesNamed(db, text);
-  const ofHere = changes.filter(({ repositories }) => here !== undefined && repositories.includes(here));
-  return [...commitsNamed(db, text), ...(ofHere.length > 0 ? ofHere : changes)];
+  const known = changes.length > 0 ? changes : pullsInMessages(db, text);
+  const ofHere = known.filter(({ repositories }) => here !== undefined && repositories.includes(here));
+  return [...commitsNamed(db, text), ...(ofHere.length > 0 ? ofHere : known)];
 }
 
 /** The newest pull request of a branch. @returns `undefined` if none is known */
@@ -117,6 +120,27 @@ function changesNamed(db: Database, text: string): readonly NamedChange[] {
       },
     ];
   });
+}
+
+/** Pull requests that no session named, but the commits did that brought commits of sessions to the default branch. */
+function pullsInMessages(db: Database, text: string): readonly NamedChange[] {
+  const [, place = "", wanted] = /^(?:([\w./-]+(?=[#!]))?([#!]\d+))$/.exec(text) ?? [];
+  if (wanted === undefined) return [];
+  const outcomeOf = outcomeFinder(db);
+  const names = repositoryNames(db);
+  const found = new Map<string, StoredCommit[]>();
+  for (const one of storedCommits(db)) {
+    const { landingPull, repository = -1 } = outcomeOf(one) ?? {};
+    const isMeant = place === "" || (names.get(repository) ?? "").toLowerCase().endsWith(place.toLowerCase());
+    if (landingPull === wanted && isMeant) add(found, String(repository), one);
+  }
+  return [...found.values()].map((commits) => ({
+    kind: "pull_request",
+    name: wanted,
+    ...placeOf(commits, names),
+    ledTo: { dimension: "commit", identities: new Set(commits.map(identityOf)) },
+    isFromMessage: true,
+  }));
 }
 
 const numberKey = ({ changeKind, change, repository }: StoredChange): string => `${changeKind} ${repository} ${change}`;

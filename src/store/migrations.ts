@@ -392,9 +392,9 @@ export const MIGRATIONS: readonly string[] = [
   `,
   `
   -- The latest span of a turn or subagent, to which its late parts belong. NULL: written by an earlier version
-  ALTER TABLE turns ADD COLUMN span_key TEXT;
-  ALTER TABLE turns ADD COLUMN span_segment INTEGER;
-  ALTER TABLE subagents ADD COLUMN span_key TEXT;
-  ALTER TABLE subagents ADD COLUMN span_segment INTEGER;
+  ALTER TABLE turns ADD COLUMN span_key TEXT; ALTER TABLE turns ADD COLUMN span_segment INTEGER;
+  ALTER TABLE subagents ADD COLUMN span_key TEXT; ALTER TABLE subagents ADD COLUMN span_segment INTEGER;
   `,
+  // The pull request that the commit names which brought it to the default branch: #12, !12
+  "ALTER TABLE commit_outcomes ADD COLUMN landing_pull TEXT;",
 ];

@@ -36,6 +36,7 @@ export function putOutcomes(db: Database, outcomes: readonly StoredOutcome[]): v
         lines?.after[7] ?? null,
         lines?.after[30] ?? null,
         one.attested.length === 0 ? null : JSON.stringify(one.attested),
+        one.landingPull ?? null,
       );
     }
     db.prepare(
@@ -96,6 +97,7 @@ const VALUES = [
   "lines_7",
   "lines_30",
   "attested",
+  "landing_pull",
 ];
 
 /** Counted once they are known: later the history may be cut off, or files gone. */
@@ -141,6 +143,7 @@ function toOutcome(row: Row): StoredOutcome {
     landedMs: numberIn(row, "landed_ms"),
     lines: written === undefined ? undefined : defined({ written, now: numberIn(row, "lines_now"), after }),
     attested: JSON.parse(textIn(row, "attested") ?? "[]") as readonly Attestation[],
+    landingPull: textIn(row, "landing_pull"),
   } as StoredOutcome);
 }
 

@@ -6,6 +6,7 @@ import { comparePatches } from "./compare.ts";
 import type { Git } from "./git.ts";
 import { History } from "./history.ts";
 import { countKept, type Fates, type FoundCommit, type FoundOutcome } from "./kept.ts";
+import { landingsOf } from "./landing.ts";
 import { ASKED_AT_ONCE, Objects } from "./objects.ts";
 import { addedLines, FileSets } from "./patches.ts";
 import { placeOf } from "./places.ts";
@@ -43,10 +44,17 @@ export async function followCommits(
     const fates = await fatesOf(git, refs, fileSets, found);
     const counted = await countKept(git, objects, fates, nowMs);
     const outcomes = await withReverts(git, fates.history, fileSets, counted);
+    const landings = await landingsOf(objects, fates.history, outcomes, ticketPattern);
     return outcomes.map(({ landed: _, ...outcome }, at) => {
       const trailers = found[at]?.trailers ?? [];
       const attested = [...(notes.get(outcome.id ?? "") ?? []), ...sessionsInTrailers(trailers)];
-      return { ...outcome, attested, tickets: ticketsInTrailers(trailers, ticketPattern) };
+      const { pull, tickets = [] } = landings.get(outcome.commit) ?? {};
+      return {
+        ...outcome,
+        attested,
+        tickets: [...new Set([...ticketsInTrailers(trailers, ticketPattern), ...tickets])],
+        ...(pull !== undefined && { landingPull: pull }),
+      };
     });
   } finally {
     objects.close();

@@ -14,6 +14,7 @@ export function* changeLines(report: ChangeReport, terminal: Terminal): Generato
   if (change.kind !== "commit") {
     const named = commits.length === 0 ? "" : `: ${commitTexts(commits, MAX_COMMITS)}`;
     yield* wrapped({ text: "" }, `${plural(commits.length, "commit")}${named}`, terminal);
+    if (change.isFromMessage === true) yield* wrapped({ text: "" }, FROM_MESSAGE, terminal);
   } else if (change.isLater === true) {
     yield* wrapped(
       { text: "" },
@@ -63,24 +64,30 @@ export function commitTexts(commits: readonly KnownCommit[], limit: number): str
 /** What became of a commit: `merged as 3f2a1b9c0d (squash)`. */
 export function fateText(outcome: KnownCommit["outcome"]): string {
   if (outcome === undefined) return "not checked yet";
-  const { fate, reason, rewritten, revertedBy } = outcome;
+  const { fate, reason, rewritten, revertedBy, landingPull } = outcome;
   if (fate === "unknown") return reason === undefined ? "fate unknown" : `fate unknown: ${printable(reason)}`;
   const as = rewritten === undefined ? "" : ` as ${shortId(rewritten.by)} (${rewritten.how})`;
-  return `${fate}${as}${revertedBy === undefined ? "" : ` by ${shortId(revertedBy)}`}`;
+  const pull = landingPull === undefined ? "" : `, by a commit that names ${landingPull}`;
+  return `${fate}${as}${revertedBy === undefined ? pull : ` by ${shortId(revertedBy)}`}`;
 }
 
 // --- internal ---
 
 const MAX_COMMITS = 8;
 
+const FROM_MESSAGE = "inferred from the messages of the commits that brought these to the default branch";
+
 function headOf({ change, commits, total }: ChangeReport): readonly (readonly Piece[])[] {
   const { kind, name, url, repository, isLater } = change;
   const [only] = commits;
   const plain = (text: string): readonly Piece[] => [{ text: printable(text) }];
-  const certainty = kind === "commit" ? only?.certainty : total?.certainty;
+  const known = kind === "commit" ? only?.certainty : total?.certainty;
+  const certainty = change.isFromMessage === true ? "inferred" : known;
   return [
     [{ text: printable(`${KINDS[kind]} ${kind === "commit" ? shortId(name) : name}`), style: "bold" }],
-    ...(repository === undefined || kind === "pull_request" ? [] : [plain(repository)]),
+    ...(repository === undefined || (kind === "pull_request" && change.isFromMessage !== true)
+      ? []
+      : [plain(repository)]),
     ...(url === undefined ? [] : [plain(url)]),
     ...(certainty === undefined ? [] : [plain(certainty)]),
     ...(kind === "commit" && isLater !== true ? [plain(fateText(only?.outcome))] : []),
