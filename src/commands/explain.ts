@@ -11,6 +11,7 @@ import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
 import { spanSettings } from "../sessions/span-settings.ts";
 import { printLines } from "../text/ascii.ts";
 import { terminalOf } from "../text/terminal.ts";
+import { withSessionNamed } from "./named-change.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
 import { subscribed } from "./subscribed.ts";
 
@@ -29,11 +30,13 @@ export async function explain(session: string | undefined, options: ExplainOptio
   const behind = await refreshed(options, context);
   const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
   const subscriptions = await subscribed(context, agents);
-  const explanation = withOpenStore(context, (db) => {
-    const stored = chosenSession(db, session);
-    if (stored === undefined) return undefined;
-    return explained(db, viewOf(db, stored, { agents, subscriptions }, spanSettings({ loaded })), { agents });
-  });
+  const explanation = await withSessionNamed(session, context, () =>
+    withOpenStore(context, (db) => {
+      const stored = chosenSession(db, session);
+      if (stored === undefined) return undefined;
+      return explained(db, viewOf(db, stored, { agents, subscriptions }, spanSettings({ loaded })), { agents });
+    }),
+  );
   if (explanation === undefined) throw new UserError("E_EMPTY", await noStoreMessage(context, behind), 1);
   const { source } = explanation.view.stored;
   const title = cardOf({ agents }, source)?.title ?? source;

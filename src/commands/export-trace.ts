@@ -43,6 +43,9 @@ export async function exportTrace(
   const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
   const change = name === undefined ? undefined : await namedChange(name, context);
   const here = await repositoryHere(context);
+  if (name === undefined && here === undefined) {
+    throw new UserError("E_EMPTY", "there is no git repository here: name a commit, pull request, ticket or branch", 1);
+  }
   const repositories = withOpenStore(context, (db) => {
     const repository = here && repositoryNumber(db, here);
     if (change !== undefined) return commitsToTrace(db, changeReport(db, agents, change));

@@ -9,9 +9,11 @@ import { protectionOf } from "../privacy/protection.ts";
 import { chosenSession } from "../sessions/find-session.ts";
 import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
 import { spanSettings } from "../sessions/span-settings.ts";
+import type { Database } from "../store/database.ts";
 import { printable } from "../text/terminal.ts";
 import { exportPage } from "../view/export.ts";
 import { readPageFiles } from "../view/page-files.ts";
+import { withSessionNamed } from "./named-change.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
 
 export interface ExportOptions extends RefreshOption {
@@ -42,13 +44,15 @@ export async function exportSession(
   const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
   const { redact } = await protectionOf(loaded.config.redaction, context.places.home);
   const files = readPageFiles(join(packageRoot, "dist", "view"));
-  const made = withOpenStore(context, (db) => {
-    const stored = chosenSession(db, session?.replace(/\.html$/, ""));
+  const name = session?.replace(/\.html$/, "");
+  const make = (db: Database) => {
+    const stored = chosenSession(db, name);
     if (stored === undefined) return undefined;
     const idle = { nowMs: context.now(), idleTimeoutMs: loaded.config.session.idleTimeoutMs };
     const deps = { agents, files, level: capture, redact, idle, settings: spanSettings({ loaded }) };
     return { name: stored.sessionId.slice(0, NAME_LENGTH), page: exportPage(db, stored, deps) };
-  });
+  };
+  const made = await withSessionNamed(name, context, () => withOpenStore(context, make));
   if (made === undefined) throw new UserError("E_EMPTY", await noStoreMessage(context, behind), 1);
   if (output === "-") {
     context.stdout.write(made.page);

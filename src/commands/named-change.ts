@@ -2,7 +2,7 @@ import { resolveRevision } from "../changes/resolve-revision.ts";
 import { type Context, UserError } from "../context.ts";
 import { suggest } from "../model/suggest.ts";
 import { findChanges, type NamedChange, repositoryNumber } from "../report/find-change.ts";
-import { KINDS } from "../report/text/change.ts";
+import { KINDS, shortId } from "../report/text/change.ts";
 import { findGit } from "../repository/git-files.ts";
 import { readRepository } from "../repository/read.ts";
 import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
@@ -43,7 +43,7 @@ export const describeChange = ({ kind, name, url, repository }: NamedChange): st
 
 /** The one commit or change with a name. @throws UserError if there is none, or more than one */
 export async function namedChange(name: string, context: Context): Promise<NamedChange> {
-  const { found } = await findNamed(name, context);
+  const { found, revision } = await findNamed(name, context);
   const [only, another] = found;
   if (another !== undefined) throw ambiguous(name, found.map(describeChange));
   if (only !== undefined) return only;
@@ -52,9 +52,48 @@ export async function namedChange(name: string, context: Context): Promise<Named
     "E_EMPTY",
     isEmpty
       ? await noStoreMessage(context)
-      : `no session on this machine is known to have worked on "${printable(name)}"; ${suggest("report change")} lists what is known`,
+      : ((await knownToBeNone(name, revision, context)) ??
+          `no session on this machine is known to have worked on "${printable(name)}"; ${suggest("report change")} lists what is known`),
     1,
   );
+}
+
+/**
+ * Why nothing is found for a name of which it is clear what it means: a commit, a pull request.
+ *
+ * @returns `undefined` for other names
+ */
+export async function knownToBeNone(
+  name: string,
+  revision: string | undefined,
+  context: Context,
+): Promise<string | undefined> {
+  if (revision !== undefined) {
+    return `no session is known to have made commit ${shortId(revision)}; ${suggest("report commit")} lists the commits that are known`;
+  }
+  if (/^[#!]\d+$/.test(name)) {
+    return (
+      `no session is known to have worked on pull request ${name}, and no known commit that was merged names it; ` +
+      `${suggest("report change")} lists what is known`
+    );
+  }
+  if (!/^(HEAD|@)([~^]|$)/.test(name)) return undefined;
+  return (await repositoryHere(context)) === undefined
+    ? `there is no git repository here, so "${printable(name)}" is no commit`
+    : `the repository here has no commit "${printable(name)}"`;
+}
+
+/** Does something with a session that the user named. @throws UserError which also says if the name is that of a commit or change */
+export async function withSessionNamed<T>(name: string | undefined, context: Context, use: () => T): Promise<T> {
+  try {
+    return use();
+  } catch (error) {
+    const isUnknown = name !== undefined && error instanceof UserError && error.code === "E_SESSION";
+    const [change] = isUnknown ? (await findNamed(name, context)).found : [];
+    if (name === undefined || change === undefined) throw error;
+    const text = `"${printable(name)}" is ${printable(describeChange(change))}, no session; ${suggest("show")} with it lists its sessions`;
+    throw new UserError("E_SESSION", text, 1);
+  }
 }
 
 /** The repository of the user's folder. @returns `undefined` if it is in none */

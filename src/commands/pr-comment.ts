@@ -4,6 +4,7 @@ import { allAgents } from "../agents/registry.ts";
 import { findProgram } from "../changes/git/find-git.ts";
 import { loadConfigAndPrices } from "../config/own-prices.ts";
 import { type Context, UserError } from "../context.ts";
+import { DEFAULT_BRANCHES } from "../model/change-facts.ts";
 import { changeComment } from "../report/change-comment.ts";
 import { changeReport } from "../report/change-report.ts";
 import { type NamedChange, pullRequestOf } from "../report/find-change.ts";
@@ -38,7 +39,11 @@ export async function prComment(
   const change = await changeOf(wanted, context);
   const comment = withOpenStore(context, (db) => changeComment(changeReport(db, agents, change), agents));
   if (comment === undefined) {
-    throw new UserError("E_EMPTY", `no work counts for ${describeChange(change)}: there is nothing to say`, 1);
+    const isDefault = change.kind === "branch" && DEFAULT_BRANCHES.has(change.name);
+    const why = isDefault
+      ? "work on it is no change; name a pull request, branch or commit"
+      : "there is nothing to say";
+    throw new UserError("E_EMPTY", `no work counts for ${describeChange(change)}: ${why}`, 1);
   }
   context.stdout.write(comment);
   if (options.dryRun || !isInteractive(context)) return 0;

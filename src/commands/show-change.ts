@@ -5,12 +5,12 @@ import { suggest } from "../model/suggest.ts";
 import { changeJson } from "../report/change-json.ts";
 import { changeReport } from "../report/change-report.ts";
 import type { NamedChange } from "../report/find-change.ts";
-import { changeLines, shortId } from "../report/text/change.ts";
+import { changeLines } from "../report/text/change.ts";
 import { withOpenStore } from "../sessions/open-store.ts";
 import { findSessions, recentSessions } from "../store/queries.ts";
 import { printLines } from "../text/ascii.ts";
 import { printable, terminalOf } from "../text/terminal.ts";
-import { ambiguous, describeChange, findNamed } from "./named-change.ts";
+import { ambiguous, describeChange, findNamed, knownToBeNone } from "./named-change.ts";
 
 /**
  * The commit or change that the user named.
@@ -34,10 +34,9 @@ export async function changeInsteadOfSession(name: string, context: Context): Pr
   if (only !== undefined || sessions.length > 0) return only;
   throw new UserError(
     "E_SESSION",
-    revision === undefined
-      ? `no session begins with "${printable(name)}"; it is no commit, pull request, ticket or branch of a session either: ` +
-          `${suggest("sessions")} and ${suggest("report change")} list what is known, the newest is "${printable(newest.sessionId)}"`
-      : `no session is known to have made commit ${shortId(revision)}; ${suggest("report commit")} lists the commits that are known`,
+    (await knownToBeNone(name, revision, context)) ??
+      `no session begins with "${printable(name)}"; it is no commit, pull request, ticket or branch of a session either: ` +
+        `${suggest("sessions")} and ${suggest("report change")} list what is known, the newest is "${printable(newest.sessionId)}"`,
     1,
   );
 }

@@ -142,6 +142,7 @@ describe("exported commits", () => {
   test("what is unknown is refused, a file is not overwritten", async () => {
     const failure = (name: string) => exported(name).catch((error: UserError) => `${error.exitCode} ${error.message}`);
     expect(await failure("deadbeef")).toMatch(/^1 no session on this machine is known to have worked on "deadbeef"/);
+    expect(await failure("#99")).toMatch(/^1 no session is known to have worked on pull request #99/);
     const path = join(work.home, "trace.jsonl");
     expect(await exported(undefined, { output: path })).toMatch(/^Wrote .*trace.jsonl \(3 commits\)/);
     await expect(exported(undefined, { output: path })).rejects.toThrow(UserError);

@@ -79,11 +79,15 @@ test("where nothing is known, nothing is printed, so that a pipe posts nothing",
     return error instanceof UserError ? `${error.exitCode} ${error.message}` : error;
   };
   expect(await failure("#99")).toMatch(
-    /^1 no session on this machine is known to have worked on "#99"; .*report change/,
+    /^1 no session is known to have worked on pull request #99, and no known commit .*report change/,
   );
   expect(await failure(undefined, work.home)).toMatch(/^1 no branch is checked out here/);
+  expect(await failure("HEAD~1", work.home)).toBe('1 there is no git repository here, so "HEAD~1" is no commit');
   work.run("git switch -q main", shop);
   expect(await failure(undefined)).toMatch(/^1 no (session|work)/);
+  work.turn("main", shop, ["ls"]);
+  await work.drain();
+  expect(await failure(undefined)).toMatch(/^1 no work counts for branch main in .*: work on it is no change; name a /);
   work.run("git switch -q secret-plan", shop);
 });
 

@@ -174,12 +174,30 @@ test("HEAD is the commit that is checked out; one that no agent made is named as
 });
 
 test("what nobody knows is refused, with the commands that list what is known", async () => {
-  for (const name of ["deadbeef", "#99", "SHOP-99", "https://github.com/acme/shop/pull/123", "--help;"]) {
+  for (const name of ["deadbeef", "SHOP-99", "https://github.com/acme/shop/pull/123", "--help;"]) {
     expect(await refused(name, shop)).toMatch(
       /^no session begins with ".*"; it is no commit, pull request, ticket or branch .*sessions and .*report change list/,
     );
   }
+  expect(await refused("#99", shop)).toMatch(
+    /^no session is known to have worked on pull request #99, .*report change /,
+  );
+  expect(await refused("HEAD~99", shop)).toBe('the repository here has no commit "HEAD~99"');
+  expect(await refused("HEAD", work.home)).toBe('there is no git repository here, so "HEAD" is no commit');
   await expect(shown("SHOP-7", { envelopes: true })).rejects.toThrow("--envelopes prints one session: name a session");
+});
+
+test("explain of a commit or pull request says which command has the answer", async () => {
+  for (const [name, kind] of [
+    [heads[0]?.slice(0, 9) ?? "", "commit"],
+    ["fix/SHOP-7", "branch"],
+  ] as const) {
+    const { context } = contextAt(work.inbox.places, { cwd: shop });
+    const failure = await explain(name, { json: false }, context).catch((error: UserError) => error);
+    expect(failure).toMatchObject({
+      message: expect.stringMatching(new RegExp(`^"${name}" is ${kind} .*, no session; .* show `)),
+    });
+  }
 });
 
 test("a branch whose work is no change says so", async () => {
