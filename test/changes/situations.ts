@@ -361,6 +361,31 @@ export const SITUATIONS: readonly Situation[] = [
       revert: { fact: "observed", fate: "merged" },
     },
   },
+  ...["stays", "is deleted"].map(
+    (what): Situation => ({
+      name: `the user rebases the agent's branch, which is then squashed and ${what}`,
+      run: (world) => {
+        const repo = world.repository();
+        repo.git("checkout", "-qb", "fix");
+        world.session("claude-code", repo).turn((agent) => {
+          agent.write("src/tax.js", lines("tax", 10)).commit("tax").write("src/vat.js", lines("vat", 5)).commit("vat");
+        });
+        repo.git("checkout", "-q", "main");
+        repo.write("src/own.js", lines("own", 3)).commit("own");
+        repo.git("checkout", "-q", "fix");
+        repo.git("rebase", "-q", "main");
+        repo.git("checkout", "-q", "main");
+        repo.git("merge", "-q", "--squash", "fix");
+        repo.commit("squash", "Fix (#12)");
+        if (what === "is deleted") repo.git("branch", "-qD", "fix");
+        return repo;
+      },
+      commits: {
+        tax: { fact: "observed", fate: "merged", rewritten: ["squash", "squash"], lines: [10, 10] },
+        vat: { fact: "observed", fate: "merged", rewritten: ["squash", "squash"], lines: [5, 5] },
+      },
+    }),
+  ),
   {
     name: "a reverted commit is picked again",
     run: (world) => {

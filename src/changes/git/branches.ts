@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Git } from "./git.ts";
 import type { Refs } from "./refs.ts";
 
-/** Commits that are not on the default branch: their parents, and which of them some branch or tag contains. */
+/** Commits that are not on the default branch, also of deleted branches: their parents, and which of them some branch or tag contains. */
 export interface Branches {
   readonly parents: ReadonlyMap<string, readonly string[]>;
   readonly reachable: ReadonlySet<string>;
@@ -14,7 +14,7 @@ export interface Branches {
 }
 
 /**
- * Reads the commits that other branches and tags, and given commits, have beside the default branch.
+ * Reads the commits that other branches and tags, logs of refs, and given commits, have beside the default branch.
  *
  * @param commits that need not be on any branch any more
  * @throws GitError
@@ -36,6 +36,8 @@ export async function readBranches(
     "--format=%H %at %P",
     "--ignore-missing",
     `--since=@${Math.floor(sinceMs / 1000)}`,
+    // Branches that were rebased and deleted
+    "--reflog",
     "--stdin",
   ];
   let isPartial = false;

@@ -36,9 +36,9 @@ export async function comparePatches(git: Git, all: ToCompare): Promise<Compared
   const none = { twins, elsewhere, squashes: new Map(), uncompared: new Set<string>() };
   if (missing.length === 0) return none;
   try {
-    await compareEqualTimes(git, all, twins, elsewhere);
+    const copies = await compareEqualTimes(git, all, twins, elsewhere);
     const rest = missing.filter(({ id }) => !twins.has(id));
-    const { squashes, uncompared } = await compareEqualFiles(git, { ...all, missing: rest }, twins);
+    const { squashes, uncompared } = await compareEqualFiles(git, { ...all, missing: rest }, copies, twins);
     if (branches.isPartial) for (const { id } of rest) uncompared.add(id);
     return { twins, elsewhere, squashes, uncompared };
   } catch (error) {
@@ -55,20 +55,22 @@ export async function comparePatches(git: Git, all: ToCompare): Promise<Compared
 const MAX_CANDIDATES = 2_000;
 const MAX_RANGES = 300;
 
+/** @returns commit → commits with the same patch that are not on the default branch, of deleted branches too */
 async function compareEqualTimes(
   git: Git,
   { missing, history, branches }: ToCompare,
   twins: Map<string, string>,
   elsewhere: Map<string, string>,
-): Promise<void> {
+): Promise<ReadonlyMap<string, readonly string[]>> {
   const pairs = missing.map((one) => {
     const { authored = "" } = one;
-    const onBranches = (branches.byAuthorTime.get(authored) ?? []).filter((id) => branches.reachable.has(id));
-    return { one, onDefault: history.authoredAt(authored), onBranches: onBranches.filter((id) => id !== one.id) };
+    const onBranches = (branches.byAuthorTime.get(authored) ?? []).filter((id) => id !== one.id);
+    return { one, onDefault: history.authoredAt(authored), onBranches };
   });
   const compared = pairs.filter(({ onDefault, onBranches }) => onDefault.length + onBranches.length > 0);
   const ids = compared.flatMap(({ one, onDefault, onBranches }) => [one.id, ...onDefault, ...onBranches]);
   const patches = await patchIds(git, commitsOf(ids));
+  const copies = new Map<string, readonly string[]>();
   for (const { one, onDefault, onBranches } of compared) {
     const patch = patches.get(one.id);
     if (patch === undefined) continue;
@@ -77,10 +79,13 @@ async function compareEqualTimes(
       onDefault.filter((id) => patches.get(id) === patch),
       history,
     );
-    const other = onBranches.find((id) => patches.get(id) === patch);
+    const equal = onBranches.filter((id) => patches.get(id) === patch);
+    const other = equal.find((id) => branches.reachable.has(id));
     if (twin !== undefined) twins.set(one.id, twin);
     if (other !== undefined) elsewhere.set(one.id, other);
+    if (equal.length > 0) copies.set(one.id, equal);
   }
+  return copies;
 }
 
 /** A patch of one commit, or of a branch from where it began, and the followed commits that it contains. */
@@ -91,13 +96,14 @@ interface Range extends PatchOf {
 async function compareEqualFiles(
   git: Git,
   all: ToCompare,
+  copies: ReadonlyMap<string, readonly string[]>,
   twins: Map<string, string>,
 ): Promise<{ readonly squashes: Map<string, string>; readonly uncompared: Set<string> }> {
   const { missing, history, fileSets } = all;
   if (missing.length === 0) return { squashes: new Map(), uncompared: new Set() };
   const squashes = new Map<string, string>();
   const singles = missing.map(({ id }): Range => ({ commit: id, contains: new Set([id]) }));
-  const branches = rangesOf(all);
+  const branches = rangesOf(all, copies);
   const [singlePatches, branchPatches] = [await patchIds(git, singles), await patchIds(git, branches)];
   const firstMs = Math.min(...missing.map(({ timeMs }) => timeMs));
   const equal = await fileSets.like([...singles, ...branches], history.since(firstMs));
@@ -122,9 +128,13 @@ async function compareEqualFiles(
 
 /**
  * The parts of the history that may have been squashed: what each branch, and each followed commit, has beside the default branch. The
- * branch itself may be deleted; then one of the followed commits may be its end.
+ * branch itself may be deleted; then one of the followed commits, or the log of HEAD, may have its end. A branch that was rebased has
+ * copies of followed commits.
  */
-function rangesOf({ history, branches, missing }: ToCompare): readonly Range[] {
+function rangesOf(
+  { history, branches, missing }: ToCompare,
+  copies: ReadonlyMap<string, readonly string[]>,
+): readonly Range[] {
   const wanted = new Set(missing.map(({ id }) => id));
   const inner = new Set([...branches.parents.values()].flat());
   const ends = new Set([...[...branches.parents.keys()].filter((id) => !inner.has(id)), ...wanted]);
@@ -132,7 +142,7 @@ function rangesOf({ history, branches, missing }: ToCompare): readonly Range[] {
   for (const commit of ends) {
     if (ranges.length >= MAX_RANGES) break;
     const all = ancestorsIn(branches.parents, [commit]);
-    const contains = new Set([...all].filter((one) => wanted.has(one)));
+    const contains = new Set([...wanted].filter((id) => [id, ...(copies.get(id) ?? [])].some((one) => all.has(one))));
     const from = all.size > 1 && contains.size > 0 ? baseOf(all, branches.parents, history) : undefined;
     if (from !== undefined) ranges.push({ commit, from, contains });
   }
