@@ -9,7 +9,7 @@ import { UserError } from "../../src/context.ts";
 import { setOwnPrices } from "../../src/model/own-prices.ts";
 import { usage } from "../../src/report/usage.ts";
 import { readStore } from "../../src/store/read-only.ts";
-import { dollars } from "../../src/text/figures.ts";
+import { count, dollars } from "../../src/text/figures.ts";
 import { Work } from "../changes/work.ts";
 import { contextAt } from "../support/context.ts";
 
@@ -54,7 +54,7 @@ test("the comment has the figures of the report, agents, commits, certainty and 
   const { calls, turns, tools } = row ?? {};
   expect(text).toMatch(/^### What agents cost for this change\n\n\| agent \| cost \| input tokens \|/);
   expect(text).toContain(
-    `| acme | ${dollars(calls?.costNanoUsd ?? 0)} | ${calls?.input} | unknown | ${calls?.output} |`,
+    `| acme | ${dollars(calls?.costNanoUsd ?? 0)} | ${count(calls?.input ?? 0)} | unknown | ${count(calls?.output ?? 0)} |`,
   );
   expect(text).toContain(` | ${calls?.modelCalls} | ${turns?.turns} | ${tools?.calls} | 0% | 2 |\n`);
   expect(text).toContain(`- 1 commit by agents: \`${work.head(shop).slice(0, 10)}\`\n- certainty: observed, `);
