@@ -9,13 +9,13 @@ import { type ImportOptions, type ImportReport, importSessions } from "../import
 import { printImport } from "../import/text.ts";
 import { readersFor } from "../import/threads.ts";
 import { asUserError } from "../import/user-error.ts";
-import { setImportV8Flags } from "../import/v8-flags.ts";
 import { whenNoDrain } from "../import/wait.ts";
 import type { Agent } from "../model/agent.ts";
 import { messageOf } from "../model/error-message.ts";
 import { renewCopy } from "../registration/renew-copy.ts";
 import { ProgressLine } from "../text/progress.ts";
 import { sinceOf } from "../text/times.ts";
+import { optimiseLater } from "../v8-flags.ts";
 
 export interface ImportCommandOptions {
   /** An age (`90d`, `36h`) or a time (`2026-11-14`): only sessions with a later activity. */
@@ -44,7 +44,7 @@ export async function importPast(
   options: ImportCommandOptions,
   context: Context,
 ): Promise<number> {
-  setImportV8Flags();
+  optimiseLater();
   const log = new DrainLog(context);
   const deps = await drainDeps(context, log.line);
   const agents = agentsToImport(names, deps.agents);

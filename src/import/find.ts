@@ -1,4 +1,5 @@
-import { basename } from "node:path";
+import { statSync } from "node:fs";
+import { basename, join } from "node:path";
 import type { DrainDeps } from "../drain/context.ts";
 import type { LocatedSession, PartSize, SessionOrigin, TranscriptReader } from "../model/agent.ts";
 import { cardOf } from "../model/card-of.ts";
@@ -9,7 +10,7 @@ import { type LocalSession, type PlannedSession, planLocalSession, sessionsWithI
 import { packedNumbers, readByOthers } from "../store/packed.ts";
 import { partSizeOf } from "../transcripts/part-size.ts";
 import { partsOf, positionKeyOf } from "../transcripts/session-files.ts";
-import { rootsOf } from "../transcripts/transcript-roots.ts";
+import { rootsOf, sourcesWithMovedRoots } from "../transcripts/transcript-roots.ts";
 import type { ReadTask } from "./read.ts";
 
 /** A session that was found, and whether it has to be read. */
@@ -54,39 +55,59 @@ export interface Known {
   readonly toReimport: ReadonlySet<number>;
 }
 
+interface KnownOptions {
+  readonly agents: readonly string[];
+  readonly env: Environment;
+  readonly again?: boolean;
+}
+
 /**
  * Reads from the store what `findSessions` needs.
  *
- * @param reimportAll read all imported sessions again, even if this version read them
+ * @param options.env environment variables that set the agents' folders
+ * @param options.again read all imported sessions again, even if this version read them
  * @param withStore calls its argument with the store, or with `undefined` if there is none. If it closes the store afterwards,
  *   it must call `sessions` of the result first
  */
 export async function readKnown(
   deps: DrainDeps,
-  sources: readonly string[],
-  reimportAll: boolean,
+  { agents: sources, env, again: reimportAll = false }: KnownOptions,
   withStore: (read: (db: Database | undefined) => Known) => Known,
 ): Promise<Known> {
-  const readers = new Map<string, TranscriptReader>();
-  for (const source of sources) {
-    const reader = (await cardOf(deps, source)?.transcript?.())?.default;
-    if (reader !== undefined) readers.set(source, reader);
-  }
-  return withStore((db) => ({
-    positions: db === undefined ? new Map() : positionsIn(db),
-    sessions: once(() => (db === undefined ? new Map() : sessionsIn(db))),
-    toReimport: db === undefined ? new Set() : reimportAll ? packedNumbers(db) : readByOthers(db, deps.version),
-    readers: new Map(
-      [...readers].map(([source, reader]) => [
-        source,
-        {
-          reader,
-          roots: rootsOf({ ...deps, db }, reader, source),
-          ...(cardOf(deps, source)?.capabilities.sessionIds === "local" && { nameLocal: namesOf(deps, db, source) }),
-        },
-      ]),
-    ),
-  }));
+  // Loading all readers takes longer than looking for their folders
+  const present = new Set(sources.filter((source) => mayHaveSessions(deps, source, env)));
+  const load = async (): Promise<Known> => {
+    const readers = new Map<string, TranscriptReader>();
+    for (const source of sources) {
+      const reader = present.has(source) ? (await cardOf(deps, source)?.transcript?.())?.default : undefined;
+      if (reader !== undefined) readers.set(source, reader);
+    }
+    return withStore((db) => {
+      const moved = db === undefined ? [] : sourcesWithMovedRoots(db);
+      for (const source of moved) if (sources.includes(source)) present.add(source);
+      return {
+        positions: db === undefined ? new Map() : positionsIn(db),
+        sessions: once(() => (db === undefined ? new Map() : sessionsIn(db))),
+        toReimport: db === undefined ? new Set() : reimportAll ? packedNumbers(db) : readByOthers(db, deps.version),
+        readers: new Map(
+          [...readers].map(([source, reader]) => [
+            source,
+            {
+              reader,
+              roots: rootsOf({ ...deps, db }, reader, source),
+              ...(cardOf(deps, source)?.capabilities.sessionIds === "local" && {
+                nameLocal: namesOf(deps, db, source),
+              }),
+            },
+          ]),
+        ),
+      };
+    });
+  };
+  const before = present.size;
+  const known = await load();
+  // The store knows other folders of an agent without any of the usual ones
+  return present.size === before ? known : load();
 }
 
 /**
@@ -99,7 +120,7 @@ export async function readKnown(
 export async function* findSessions(
   { places }: Pick<DrainDeps, "places">,
   { positions, sessions: known, readers, toReimport }: Known,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
   onProblem: (line: string, error: unknown) => void,
 ): AsyncGenerator<Found> {
   for (const [source, { reader, roots: knownRoots, nameLocal }] of readers) {
@@ -133,6 +154,28 @@ export async function* findSessions(
 }
 
 // --- internal ---
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** False if none of an agent's usual folders exists, and neither a variable nor the user's settings name another one. */
+function mayHaveSessions({ loaded, places, ...deps }: DrainDeps, source: string, env: Environment): boolean {
+  const { sessionsBelow, environment = [] } = cardOf(deps, source) ?? {};
+  return (
+    sessionsBelow === undefined ||
+    loaded.config.transcripts.folders !== undefined ||
+    environment.some((name) => env[name] !== undefined) ||
+    sessionsBelow.some((folder) => mayExist(join(places.home, folder)))
+  );
+}
+
+/** Also true for a path that cannot be looked at: the reader says why. */
+function mayExist(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
+  }
+}
 
 /** @param isSame its files have not changed since they were read */
 function stateOf(isSame: boolean, known: KnownSession | undefined, toReimport: ReadonlySet<number>): Found["state"] {

@@ -68,7 +68,7 @@ const SEARCH_MS = 1_000;
 async function newsOf(deps: DrainDeps, { env, spent }: RefreshOptions): Promise<readonly Found[] | undefined> {
   const sources = deps.agents.filter(({ transcript }) => transcript !== undefined).map(({ source }) => source);
   // Usually nothing is new, and then the sessions in the store are not needed
-  const files = await readKnown(deps, sources, false, (ask) => withStore(deps, ask, NO_SESSIONS));
+  const files = await readKnown(deps, { agents: sources, env }, (ask) => withStore(deps, ask, NO_SESSIONS));
   const [startMs, startCpuMs] = [spent.time(), spent.processorTime()];
   const isLate = (): boolean => {
     const tookMs = spent.time() - startMs;
@@ -77,7 +77,7 @@ async function newsOf(deps: DrainDeps, { env, spent }: RefreshOptions): Promise<
   };
   const changed = await changedOf(deps, files, env, isLate);
   if (changed === undefined || changed.length === 0) return changed;
-  const known = await readKnown(deps, [...new Set(changed.map(({ source }) => source))], false, (ask) =>
+  const known = await readKnown(deps, { agents: [...new Set(changed.map(({ source }) => source))], env }, (ask) =>
     withStore(deps, ask),
   );
   return changedOf(deps, known, env, isLate);

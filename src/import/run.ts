@@ -99,8 +99,7 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
     };
     const known = await readKnown(
       safe,
-      options.agents,
-      options.again === true,
+      options,
       (ask) => readStore(safe.places.storePath, (db) => withSessions(ask(db))) ?? ask(undefined),
     );
     return dryRun(await search(safe, known, options), options);
@@ -208,7 +207,7 @@ function dryRun(found: Searched, { signal }: ImportOptions): ImportReport {
 
 async function pass(drain: Drain, options: ImportOptions): Promise<ImportReport> {
   const { report } = drain;
-  const known = await readKnown(drain, options.agents, options.again === true, (ask) => ask(drain.db));
+  const known = await readKnown(drain, options, (ask) => ask(drain.db));
   const found = await search(drain, known, options);
   report.problems.push(...found.problems);
   await readAll(drain, found, options);

@@ -6,6 +6,13 @@ export function readMeta(db: Database, key: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+/** All keys that begin with a prefix. */
+export const metaKeys = (db: Database, prefix: string): readonly string[] =>
+  db
+    .prepare("SELECT key FROM meta WHERE substr(key, 1, length(?1)) = ?1")
+    .all(prefix)
+    .map((row) => String(row["key"]));
+
 /** Stores a value under a key, instead of the former one. */
 export function writeMeta(db: Database, key: string, value: string): void {
   db.prepare("INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value").run(

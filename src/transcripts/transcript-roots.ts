@@ -5,7 +5,7 @@ import type { Agent, IntakeFacts, TranscriptReader } from "../model/agent.ts";
 import { cardOf } from "../model/card-of.ts";
 import type { Event } from "../model/event.ts";
 import type { Database } from "../store/database.ts";
-import { readMeta, writeMeta } from "../store/meta.ts";
+import { metaKeys, readMeta, writeMeta } from "../store/meta.ts";
 
 // A path in a payload is not trusted: a transcript is read only from a folder where its agent keeps transcripts. The agent's
 // reader returns these folders for a home folder and the environment variables that the intake recorded.
@@ -40,6 +40,10 @@ export function rootsOf(drain: RootsDeps, reader: Pick<TranscriptReader, "roots"
     .filter((folder) => isAbsolute(folder));
   return [...reader.roots(drain.places.home, {}), ...movedRoots(drain, source), ...configured];
 }
+
+/** The agents with transcript folders that `recordMovedRoots` stored. */
+export const sourcesWithMovedRoots = (db: Database): readonly string[] =>
+  metaKeys(db, keyOf("")).map((key) => key.slice(keyOf("").length));
 
 // --- internal ---
 

@@ -1,6 +1,6 @@
 // Rules that every adapter keeps for any payload. A new agent is tested as soon as it is in the registry.
 import { existsSync, readdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -85,6 +85,25 @@ test("the registry has each agent once, by its own name", async () => {
   for (const agent of agents) expect(await findAgent(agent.source)).toBe(agent);
   for (const name of ["", "unknown", "__proto__", "constructor"]) expect(await findAgent(name)).toBeUndefined();
 });
+
+test.each(agents.flatMap((agent) => (agent.sessionsBelow === undefined ? [] : [[agent.source, agent] as const])))(
+  "%s: without its folders, and the variables that the hook records, there is nothing to read",
+  async (_, agent) => {
+    const reader = (await agent.transcript?.())?.default;
+    const asked = new Set<string>();
+    const env = new Proxy<Record<string, string | undefined>>({}, { get: (__, name) => void asked.add(String(name)) });
+    const home = resolve("/home/dev");
+    const folders = (agent.sessionsBelow ?? []).map((folder) => join(home, folder));
+    const roots = reader?.roots(home, env) ?? [];
+    expect(roots).not.toEqual([]);
+    for (const root of roots)
+      expect(
+        folders.some((one) => `${root}${sep}`.startsWith(`${one}${sep}`)),
+        root,
+      ).toBe(true);
+    expect(agent.environment ?? []).toEqual(expect.arrayContaining([...asked]));
+  },
+);
 
 describe.each(agents.map((a) => [a.source, a] as const))("%s", (source, agent) => {
   test("the agent's members are filled in", () => {

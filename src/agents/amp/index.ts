@@ -25,6 +25,7 @@ export default {
   toFileWrites,
   toEvents,
   toEntries,
+  sessionsBelow: [".local/share/amp"],
   transcript: () => import("./transcript.ts"),
   transcriptNote: "threads that Amp keeps only on its servers have no file: their tokens are unknown",
   installer: () => import("./installer.ts"),

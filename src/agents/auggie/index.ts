@@ -28,6 +28,7 @@ export default {
   toFileWrites,
   toEvents,
   toEntries,
+  sessionsBelow: [".augment"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
 } satisfies Agent;

@@ -43,6 +43,7 @@ export default {
   toContent: hookContent,
   toFileWrites,
   toEvents,
+  sessionsBelow: [".claude", ".config/claude"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
 } satisfies Agent;

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { dataFolder, type Environment, isFileName } from "./places.ts";
+import { taskFolders } from "./task-folders.ts";
 
 // The editor extension (until 3.x) keeps one folder per task below the editor's global storage; JetBrains and the CLI 2.x keep
 // the same files in Cline's data folder. Later versions of the extension keep sessions where the CLI does.
@@ -20,7 +21,7 @@ export const WRITEBACK_FILE = "sdk_writeback.json";
 /** Folders with one folder per task, on Linux, macOS and Windows; they may not exist. */
 export const taskRoots = (env: Environment, home: string): readonly string[] => [
   join(dataFolder(env, home), "tasks"),
-  ...USER_FOLDERS.map((folder) => join(home, folder, STORAGE)),
+  ...taskFolders().map((folder) => join(home, folder)),
 ];
 
 /** The same below a folder that a user named. */
@@ -44,19 +45,3 @@ export const isUiFile = (path: string): boolean => UI_FILES.some((name) => name 
 
 /** Tasks are named after the time at which they began. */
 export const isTaskId = (name: string): boolean => /^\d{13}$/.test(name);
-
-// --- internal ---
-
-const EDITORS = ["Code", "Code - Insiders", "Code - OSS", "VSCodium", "Cursor", "Windsurf"];
-const STORAGE = join("User", "globalStorage", "saoudrizwan.claude-dev", "tasks");
-
-/** Where editors keep their data, and their servers for remote windows and browsers. */
-const USER_FOLDERS = [
-  ...[".config", "Library/Application Support", "AppData/Roaming"].flatMap((base) =>
-    EDITORS.map((editor) => `${base}/${editor}`),
-  ),
-  ".local/share/code-server",
-  ...[".vscode-server", ".vscode-server-insiders", ".vscodium-server", ".cursor-server", ".windsurf-server"].map(
-    (server) => `${server}/data`,
-  ),
-];

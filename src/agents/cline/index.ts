@@ -4,6 +4,7 @@ import { recognises, SOURCE, toEntries, toEvents } from "./adapter.ts";
 import { toContent } from "./content.ts";
 import { toFileWrites } from "./file-writes.ts";
 import { KNOWN } from "./known.ts";
+import { taskFolders } from "./task-folders.ts";
 
 export default {
   source: SOURCE,
@@ -40,6 +41,7 @@ export default {
   toFileWrites,
   toEvents,
   toEntries,
+  sessionsBelow: [".cline", ...taskFolders()],
   transcript: () => import("./transcript.ts"),
   transcriptNote:
     "tasks of the editor extension are read from VS Code's globalStorage; if a task is deleted, its tokens and model calls are unknown",

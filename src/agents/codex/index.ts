@@ -50,6 +50,7 @@ export default {
   toEntries,
   rateLimitsOf,
   subscriptionOf,
+  sessionsBelow: [".codex"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
 } satisfies Agent;

@@ -5,6 +5,7 @@ import { hookContent } from "../shared/payload/content.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";
 import { LIKE, recognises, SOURCE, toEvents } from "./adapter.ts";
 import { KNOWN } from "./known.ts";
+import { USER_FOLDERS } from "./user-folders.ts";
 
 /** No installer: VS Code reads the files that the cards of Copilot CLI and Claude Code write. */
 export default {
@@ -39,5 +40,6 @@ export default {
     applyPatch: "patch",
   }),
   toEvents,
+  sessionsBelow: USER_FOLDERS,
   transcript: () => import("./transcript.ts"),
 } satisfies Agent;

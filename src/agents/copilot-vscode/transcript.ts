@@ -19,6 +19,7 @@ import { type Dated, entriesIn, foldersBelow, located, oldestFirst, statFile } f
 import { readText } from "../shared/transcript/whole.ts";
 import { chatsIn, entriesOf } from "./chat.ts";
 import { replay } from "./journal.ts";
+import { USER_FOLDERS } from "./user-folders.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
 
@@ -79,9 +80,6 @@ async function* read(file: TranscriptFile, _from: Offset): AsyncGenerator<Transc
 
 // --- internal ---
 
-const USER_FOLDERS = [".config", "Library/Application Support", "AppData/Roaming"].flatMap((base) =>
-  ["Code", "Code - Insiders"].map((editor) => join(base, editor, "User")),
-);
 const WORKSPACES = "workspaceStorage";
 const EMPTY_WINDOWS = join("globalStorage", "emptyWindowChatSessions");
 const CHATS = "chatSessions";

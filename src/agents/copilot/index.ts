@@ -41,6 +41,7 @@ export default {
   toContent,
   toFileWrites,
   toEvents,
+  sessionsBelow: [".copilot"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
 } satisfies Agent;

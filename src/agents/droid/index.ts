@@ -28,6 +28,7 @@ export default {
   toContent: hookContent,
   toFileWrites,
   toEvents,
+  sessionsBelow: [".factory"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
 } satisfies Agent;

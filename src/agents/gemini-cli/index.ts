@@ -40,6 +40,7 @@ export default {
   toContent: hookContent,
   toFileWrites: displayedWrites("AfterTool", new Set(["write_file", "replace"])),
   toEvents,
+  sessionsBelow: [".gemini"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
 } satisfies Agent;

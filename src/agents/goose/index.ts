@@ -31,6 +31,7 @@ export default {
   toContent: hookContent,
   toFileWrites: writesOfTools({ write: "whole", edit: "part" }),
   toEvents,
+  sessionsBelow: [".local/share/goose", "AppData/Roaming/Block/goose"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
 } satisfies Agent;

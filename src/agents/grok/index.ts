@@ -27,6 +27,7 @@ export default {
   toContent,
   toFileWrites,
   toEvents,
+  sessionsBelow: [".grok"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
 } satisfies Agent;

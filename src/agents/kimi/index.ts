@@ -43,6 +43,7 @@ export default {
   toContent: hookContent,
   toFileWrites: writesOfTools({ Write: "whole", Edit: "part" }),
   toEvents,
+  sessionsBelow: [".kimi-code"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
 } satisfies Agent;

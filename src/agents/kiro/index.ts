@@ -30,6 +30,7 @@ export default {
   toContent: hookContent,
   toFileWrites,
   toEvents,
+  sessionsBelow: [".kiro"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
 } satisfies Agent;

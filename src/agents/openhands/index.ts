@@ -29,6 +29,7 @@ export default {
   toContent,
   toFileWrites,
   toEvents,
+  sessionsBelow: [".openhands"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
 } satisfies Agent;

@@ -41,6 +41,7 @@ export default {
   toFileWrites,
   toEvents,
   toEntries,
+  sessionsBelow: [".pi"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
 } satisfies Agent;

@@ -45,6 +45,7 @@ export default {
   toContent: hookContent,
   toFileWrites: displayedWrites("PostToolUse", new Set(["write_file", "edit", "replace"])),
   toEvents,
+  sessionsBelow: [".qwen"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
 } satisfies Agent;

@@ -29,6 +29,7 @@ export default {
   toContent: hookContent,
   toFileWrites: writesOfTools({ write_file: "whole", edit: "part" }),
   toEvents,
+  sessionsBelow: [".vibe"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
 } satisfies Agent;

@@ -40,6 +40,7 @@ export const variantCard = (variant: Variant, { versions, ...own }: Own) =>
       eventIds: "payload",
     },
     known: KNOWN,
+    sessionsBelow: [`.local/share/${variant.source}`],
     environment: ["XDG_DATA_HOME", variant.databaseVariable],
     ...adapterOf(variant),
     toContent,
