@@ -9,6 +9,8 @@ import {
   deliverMetrics,
   deliverSpans,
   isBadContent,
+  joined,
+  NOTHING_SENT,
   type Row,
   rejectedOf,
 } from "../otlp/deliver.ts";
@@ -205,32 +207,40 @@ async function sendMetrics(
   const rows = await metricRows(drain, settings);
   const isCumulative = settings.metrics?.temporality === "cumulative";
   let isStored = false;
-  const summary = await deliverMetrics(
-    rows,
-    { sendMetrics: (points) => step("metrics.send", () => sender.sendMetrics(points)) },
-    { ...settings, halvings },
-    ({ seqs, result, outcome }) => {
-      if (result !== "settled") return;
-      const rejected = rejectedOf(outcome, seqs.length);
-      drain.report.rejected += rejected;
-      const counters = seqs.filter((seq) => rows[seq]?.stream !== undefined).length;
-      // All of them: the backend has nothing of these counters, so they stay pending with their full sums
-      if (counters > 0 && rejected >= counters) return;
-      const taken = seqs.flatMap((seq) => {
-        const row = rows[seq];
-        return row?.stream !== undefined && row.last ? [row.stream] : [];
-      });
-      drain.db.transaction(() => {
-        markSent(drain.db, taken);
-        // A cumulative sum is repaired by the next export, a delta is not: it counts as dropped
-        if (!isCumulative && rejected > 0 && counters > 0) addRejectedPoints(drain.db, Math.min(rejected, counters));
-        raiseGeneration(drain.db);
-      }, "commit.metrics");
-      isStored = true;
-      drain.report.metricsSent = true;
-    },
-    isCumulative ? byKind : undefined,
-  );
+  const send = (some: typeof rows) =>
+    deliverMetrics(
+      some,
+      { sendMetrics: (points) => step("metrics.send", () => sender.sendMetrics(points)) },
+      { ...settings, halvings },
+      ({ seqs, result, outcome }) => {
+        if (result !== "settled") return;
+        const rejected = rejectedOf(outcome, seqs.length);
+        drain.report.rejected += rejected;
+        const counters = seqs.filter((seq) => rows[seq]?.stream !== undefined).length;
+        // The backend has nothing of these counters, so they stay pending with their full sums
+        if (rejected === seqs.length) return;
+        const taken = seqs.flatMap((seq) => {
+          const row = rows[seq];
+          return row?.stream !== undefined && row.last ? [row.stream] : [];
+        });
+        drain.db.transaction(() => {
+          markSent(drain.db, taken);
+          // A cumulative sum is repaired by the next export, a delta is not: it counts as dropped
+          if (!isCumulative && rejected > 0 && counters > 0) addRejectedPoints(drain.db, Math.min(rejected, counters));
+          raiseGeneration(drain.db);
+        }, "commit.metrics");
+        isStored = true;
+        drain.report.metricsSent = true;
+      },
+      isCumulative ? byKind : undefined,
+    );
+  // A response says how many points were rejected, not which. Deltas must not be sent twice, so gauges are not in their requests
+  const isCounter = ({ stream }: (typeof rows)[number]): boolean => stream !== undefined;
+  const parts = isCumulative ? [rows] : [rows.filter(isCounter), rows.filter((row) => !isCounter(row))];
+  let summary = NOTHING_SENT;
+  for (const part of parts) {
+    if (part.length > 0 && summary.stopped === undefined) summary = joined(summary, await send(part));
+  }
   if (isStored) noteDelivery(drain, summary.kept === 0);
   const isAllAccepted = summary.sent === rows.length && summary.rejected === 0;
   if (isCumulative && isAllAccepted) clearMissingPoints(drain.db);

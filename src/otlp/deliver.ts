@@ -8,7 +8,7 @@ import { Pace, type PaceBounds } from "./pace.ts";
 import type { Sender } from "./send.lazy.ts";
 import { type Delivery, type DeliverySummary, isBadContent, rejectedOf, Tally } from "./tally.ts";
 
-export { type Delivery, type DeliverySummary, isBadContent, rejectedOf } from "./tally.ts";
+export { type Delivery, type DeliverySummary, isBadContent, joined, NOTHING_SENT, rejectedOf } from "./tally.ts";
 
 /** A record in the outbox, with the row number that settles it. */
 export interface Row<Item> {

@@ -36,6 +36,19 @@ export interface DeliverySummary {
   readonly remedy?: string;
 }
 
+export const NOTHING_SENT: DeliverySummary = { sent: 0, rejected: 0, oversized: 0, kept: 0 };
+
+/** Both deliveries as one; reasons are those of the first that has any. */
+export const joined = (first: DeliverySummary, second: DeliverySummary): DeliverySummary => ({
+  ...second,
+  ...first,
+  ...(second.stopped !== undefined && { stopped: second.stopped }),
+  sent: first.sent + second.sent,
+  rejected: first.rejected + second.rejected,
+  oversized: first.oversized + second.oversized,
+  kept: first.kept + second.kept,
+});
+
 /** Whether the backend refused the content of the request: other records may be valid. */
 export const isBadContent = (outcome: ExportOutcome): boolean =>
   outcome.status === "refused" && (outcome.httpStatus === 400 || outcome.httpStatus === 422);

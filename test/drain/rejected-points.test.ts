@@ -76,6 +76,40 @@ describe("a backend that accepts a request and rejects every point in it", () =>
   );
 });
 
+test("a backend that rejects at least as many points as there are counters: every delta arrives once", async () => {
+  replay.env = { ...replay.env, OPENHOOK_OTEL_OTLP_METRICS_TEMPORALITY: "delta" };
+  for (const call of replay.calls.slice(0, half())) replay.put(call);
+  const kindsOfRequests = () =>
+    receiver.requests
+      .filter(({ metricPoints }) => metricPoints.length > 0)
+      .map(({ metricPoints }) => metricPoints.map(({ data }) => data.kind));
+  rejectAllPoints();
+  await replay.drain({ isEager: true });
+  const [gauges, counters] = [true, false].map(
+    (isGauge) =>
+      kindsOfRequests()
+        .flat()
+        .filter((kind) => (kind === "gauge") === isGauge).length,
+  );
+
+  receiver.clear();
+  // More than all counters, and fewer than all points
+  const rejected = (counters ?? 0) + Math.floor((gauges ?? 0) / 2);
+  receiver.setBehaviour(({ path }) =>
+    path.endsWith("/v1/metrics") ? { partial: { rejected, message: "limit of points" } } : undefined,
+  );
+  await replay.drain({ isEager: true });
+  expect(kindsOfRequests().flat()).toContain("gauge");
+  for (const kinds of kindsOfRequests()) expect(new Set(kinds.map((kind) => kind === "gauge")).size).toBe(1);
+
+  receiver.setBehaviour(undefined);
+  for (const call of replay.calls.slice(half())) replay.put(call);
+  await replay.drain({ isEager: true, endIdle: true });
+  const { all, sent } = stored();
+  expect(sent).toBe(all);
+  expect(received()).toBe(all);
+});
+
 describe("a backend that rejects some points of a delta, without naming them", () => {
   const statusOf = async () => {
     const { context } = contextAt(replay.places, { env: replay.env });
@@ -96,8 +130,9 @@ describe("a backend that rejects some points of a delta, without naming them", (
     receiver.setBehaviour(({ path }) =>
       path.endsWith("/v1/metrics") ? { partial: { rejected: 3, message: "limit of series" } } : undefined,
     );
+    // 3 counters in one request, 3 gauges in the other
     const { rejected } = await drainHalf(0, half());
-    expect(rejected).toBe(3);
+    expect(rejected).toBe(6);
     const status = await statusOf();
     expect(status.self).toMatchObject({ dropped_points: 3, missing_points: 3 });
     expect(status.remarks).toContainEqual(expect.stringMatching(/rejected 3 metric points of deltas.*dropped/));
