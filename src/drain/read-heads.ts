@@ -1,15 +1,18 @@
 import { levelOf } from "../capture/level.ts";
 import { hasChangesOff } from "../capture/project.ts";
 import { keepsNames } from "../model/capture.ts";
-import { changeKey, commitKey, ticketsIn } from "../model/change-facts.ts";
+import { changeKey, commitKey, isNotedBranch, NO_BRANCH, notedBranch, ticketsOfBranch } from "../model/change-facts.ts";
+import type { StoredChange } from "../model/changes.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
-import { findGit, readHead } from "../repository/git-files.ts";
+import { findGit, headChangedMs, readHead } from "../repository/git-files.ts";
 import { type NewCommit, newCommits } from "../repository/head-log.ts";
+import { needsBranch } from "../session/pull-branches.ts";
 import { extendBranch, setRepository, storedChanges, storedCommits } from "../store/changes.ts";
-import { toolEventsSince } from "../store/facts.ts";
+import { firstEventMs, toolEventsSince } from "../store/facts.ts";
 import { rootOf, type StoredSession, sessionById } from "../store/sessions.ts";
 import type { Drain } from "./context.ts";
+import { lateBranches } from "./noted-branches.ts";
 import { storeEntries } from "./store-entries.ts";
 
 /**
@@ -23,16 +26,22 @@ export async function readHeads(drain: Drain, sessions: Iterable<number>): Promi
   for (const number of roots) {
     const session = sessionById(db, number);
     const { cwd, repository } = session;
-    if (cwd === undefined || repository === undefined) continue;
     if (!keepsNames(levelOf(drain, session)) || hasChangesOff(drain, session)) continue;
+    if (cwd === undefined || repository === undefined) {
+      db.transaction(() => storeEntries(drain, session, pullBranches(storedChanges(db, number), undefined)));
+      continue;
+    }
     const known = heads.get(cwd) ?? headOf(cwd);
     heads.set(cwd, known);
     const head = await known;
-    if (head === undefined) continue;
     db.transaction(() => {
+      const changes = storedChanges(db, number);
+      const pulls = pullBranches(changes, head);
+      if (head === undefined) return storeEntries(drain, session, pulls);
       setRepository(db, number, repository, head.commonDir);
-      storeEntries(drain, session, [...commitsOf(drain, session, head), ...branchOf(drain, session, head)]);
-      if (head.branch !== undefined) extendBranch(db, number, head.branch, session.lastMs);
+      const commits = commitsOf(drain, session, head);
+      storeEntries(drain, session, [...commits, ...branchOf(drain, session, changes, head), ...pulls]);
+      extendBranch(db, number, head.branch ?? NO_BRANCH, session.lastMs);
     });
   }
 }
@@ -42,6 +51,8 @@ export async function readHeads(drain: Drain, sessions: Iterable<number>): Promi
 interface Head {
   readonly commonDir: string;
   readonly branch?: string;
+  /** When another branch was checked out last. */
+  readonly changedMs: number | undefined;
   readonly commits: readonly NewCommit[];
 }
 
@@ -50,7 +61,8 @@ async function headOf(folder: string): Promise<Head | undefined> {
   if (place === undefined) return undefined;
   const { branch } = await readHead(place);
   const commits = await newCommits(place);
-  return { commonDir: place.commonDir, ...(branch !== undefined && { branch }), commits };
+  const changedMs = await headChangedMs(place);
+  return { commonDir: place.commonDir, changedMs, ...(branch !== undefined && { branch }), commits };
 }
 
 /** A tool call, and how many commits it certainly made. */
@@ -165,29 +177,53 @@ const isObservedElsewhere = (db: Drain["db"], session: number, commit: string): 
     .get(commitKey(commit), session) !== undefined;
 
 /** The branch that is checked out, if it is another one than after the session's last turn, and its tickets. */
-function branchOf(drain: Drain, session: StoredSession, { branch }: Head): readonly TranscriptEntry[] {
-  if (branch === undefined) return [];
-  const changes = storedChanges(drain.db, session.id);
-  const last = changes.findLast(({ changeKind }) => changeKind === "branch");
-  const timeMs = session.lastMs;
-  const entries: TranscriptEntry[] = [];
-  const add = (fact: Pick<EntryOf<"change">, "changeKind" | "change" | "branch">): void => {
-    // A session can come back to a branch
-    const key = `${changeKey(fact)}:${timeMs}`;
-    entries.push({ kind: "change", key, timeMs, ...fact, certainty: "observed", how: "branch-name" });
-  };
-  if (last?.change !== branch) {
-    add({ changeKind: "branch", change: branch });
-    for (const ticket of ticketsIn(branch, drain.loaded.config.changes.ticketPattern)) {
-      add({ changeKind: "ticket", change: ticket, branch });
-    }
+function branchOf(
+  drain: Drain,
+  session: StoredSession,
+  changes: readonly StoredChange[],
+  { branch = NO_BRANCH, changedMs }: Head,
+): readonly TranscriptEntry[] {
+  const { db, loaded } = drain;
+  if (isFollowed(changes)) return lateBranches(drain, session.id, { timeMs: changedMs, branch });
+  if (lastOfHead(changes)?.change === branch) return [];
+  const entries = [headEntry(branch, session.lastMs)];
+  const hooksMs = firstEventMs(db, session.id);
+  if (lastOfHead(changes) === undefined && hooksMs !== undefined && session.firstMs < hooksMs - SAME_START_MS) {
+    // HEAD says nothing of what was imported
+    const before = hooksMs - SAME_START_MS;
+    entries.push({ ...headEntry(notedBranch(changes, before)?.change ?? NO_BRANCH, before), certainty: "inferred" });
   }
-  // A pull request that was created since then is one of this branch
-  for (const one of changes) {
-    if (one.changeKind !== "pull_request" || one.branch !== undefined || one.isElsewhere === true) continue;
-    if (one.isCreated !== true || one.timeMs <= (last?.timeMs ?? 0)) continue;
-    const { session: _, repository: __, ...fact } = one;
-    entries.push({ kind: "change", key: changeKey(one), ...fact, branch });
-  }
-  return entries;
+  return entries.flatMap((one) => [one, ...ticketsOfBranch(one, loaded.config.changes.ticketPattern)]);
 }
+
+const headEntry = (change: string, timeMs: number): EntryOf<"change"> => ({
+  kind: "change",
+  // A session can come back to a branch
+  key: `${changeKey({ changeKind: "branch", change })}:${timeMs}`,
+  timeMs,
+  changeKind: "branch",
+  change,
+  certainty: "observed",
+  how: "branch-name",
+});
+
+/** Times of a session's first hook and first record differ by less if hooks saw it begin. */
+const SAME_START_MS = 60_000;
+
+/** Pull requests that the session created, with the branch that was checked out then. */
+const pullBranches = (changes: readonly StoredChange[], head: Head | undefined): readonly TranscriptEntry[] =>
+  changes.filter(needsBranch).flatMap((one) => {
+    // HEAD was read after the turns before
+    const ofHead = one.timeMs > (lastOfHead(changes)?.timeMs ?? 0) ? head?.branch : undefined;
+    const branch = isFollowed(changes) ? notedBranch(changes, one.timeMs)?.change : ofHead;
+    if (branch === undefined || branch === NO_BRANCH) return [];
+    const { session: _, repository: __, ...fact } = one;
+    return [{ kind: "change" as const, key: changeKey(one), ...fact, branch }];
+  });
+
+const lastOfHead = (changes: readonly StoredChange[]): StoredChange | undefined =>
+  changes.findLast((one) => one.changeKind === "branch" && !isNotedBranch(one));
+
+/** Whether the transcript names each branch that is checked out. */
+const isFollowed = (changes: readonly StoredChange[]): boolean =>
+  changes.some((one) => isNotedBranch(one) && one.certainty === "observed");

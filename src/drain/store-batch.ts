@@ -10,6 +10,7 @@ import type { Drain } from "./context.ts";
 import { unknownRecordKinds } from "./drift.ts";
 import { sessionNamed } from "./local-sessions.ts";
 import { makeSubagent } from "./make-subagent.ts";
+import { notedBranches } from "./noted-branches.ts";
 import { lineIncrements, recordSelf, recordUnknownNames } from "./self-counters.ts";
 import { entriesAtLevel, storeEntries } from "./store-entries.ts";
 
@@ -31,13 +32,12 @@ export function storeBatch(
   db.transaction(() => {
     const own = ownPart(drain, session, batch.entries);
     // From all entries: a file contains them once, in a fork's file among the copied lines
-    for (const entry of entriesAtLevel(drain, session, batch.entries)) {
-      if (entry.kind === "session") applySessionEntry(drain, session, entry);
-    }
+    const allowed = entriesAtLevel(drain, session, batch.entries);
+    for (const entry of allowed) if (entry.kind === "session") applySessionEntry(drain, session, entry);
     if (sessionById(db, session.id).parent !== undefined) return;
     const reported = own.findLast((entry) => entry.kind === "reported_usage");
     const facts = own.filter((entry) => entry.kind !== "session" && entry.kind !== "reported_usage");
-    storeEntries(drain, session, facts);
+    storeEntries(drain, session, [...facts, ...notedBranches(drain, session, allowed)]);
     storeContent(drain, session, batch.content ?? [], levelOf(drain, session));
     updateSession(db, session.id, {
       timeMs: facts.reduce((ms, entry) => Math.max(ms, entry.timeMs), session.lastMs),

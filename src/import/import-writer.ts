@@ -34,6 +34,7 @@ import { setPositions } from "../store/positions.ts";
 import { hasPrunedFacts, isPrunedFact } from "../store/pruned-facts.ts";
 import { findDamage } from "../store/salvage.lazy.ts";
 import { addSession, ensureSession, type StoredSession, sessionById, updateSession } from "../store/sessions.ts";
+import { BranchTickets } from "./branch-tickets.ts";
 import { completeFromCopies } from "./complete-from-copies.ts";
 import { DigestSet } from "./digest-set.ts";
 import { pack } from "./pack.lazy.ts";
@@ -64,12 +65,14 @@ export class ImportWriter {
   /** Sessions that this import has written. */
   readonly #numbers = new Set<number>();
   readonly #repositories: Repositories;
+  readonly #tickets: BranchTickets;
 
   /** @param bytes size of all files to read */
   constructor(drain: Drain, bytes: number) {
     this.#drain = drain;
     this.#owned = new DigestSet(bytes / BYTES_PER_RECORD);
     this.#repositories = new Repositories(drain);
+    this.#tickets = new BranchTickets(drain.loaded.config.changes.ticketPattern);
   }
 
   /** Recomputes sums that a damaged store has lost, from the packed facts. All of them, or none if one fails. */
@@ -273,11 +276,8 @@ export class ImportWriter {
   }
 
   #priced(session: number, unpriced: Unpriced, source: string): Packed {
-    return pricedInStore(this.#drain, session, unpriced, this.#providerOf(source));
-  }
-
-  #providerOf(source: string): string | undefined {
-    return cardOf(this.#drain, source)?.provider;
+    const priced = pricedInStore(this.#drain, session, unpriced, cardOf(this.#drain, source)?.provider);
+    return priced.changes === undefined ? priced : { ...priced, changes: this.#tickets.addTo(priced.changes) };
   }
 
   /**

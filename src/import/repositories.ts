@@ -3,13 +3,15 @@ import type { Drain } from "../drain/context.ts";
 import type { Repository } from "../model/session.ts";
 import { findGit } from "../repository/git-files.ts";
 import { readRepository } from "../repository/read.ts";
-import { setRepository } from "../store/changes.ts";
+import { hasSetRepository, setRepository } from "../store/changes.ts";
 
 /** The repositories of sessions' folders, each read once. */
 export class Repositories {
   readonly #drain: Drain;
   readonly #known = new Map<string, Repository | undefined>();
   readonly #gitDirs = new Map<string, string | undefined>();
+  /** Folders whose repository this import has written. */
+  readonly #written = new Set<string>();
 
   constructor(drain: Drain) {
     this.#drain = drain;
@@ -32,6 +34,10 @@ export class Repositories {
   /** Stores in which repository a session with commits or changes works. */
   store(session: number, folder: string | undefined): void {
     const repository = this.of(folder);
-    if (repository !== undefined) setRepository(this.#drain.db, session, repository, this.#gitDirs.get(folder ?? ""));
+    if (folder === undefined || repository === undefined) return;
+    const gitDir = this.#gitDirs.get(folder);
+    if (this.#written.has(folder) && hasSetRepository(this.#drain.db, session, repository, gitDir)) return;
+    setRepository(this.#drain.db, session, repository, gitDir);
+    this.#written.add(folder);
   }
 }

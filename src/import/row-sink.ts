@@ -17,6 +17,8 @@ import {
 import { correctedUsage, isPlainUsage, limitNumber } from "../model/limits.ts";
 import { mergeEntries } from "../model/merge.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "../model/transcript.ts";
+import { BranchTrack } from "../session/branch-track.ts";
+import { withPullBranches } from "../session/pull-branches.ts";
 import { CallChanges } from "./call-changes.ts";
 import type { Clean } from "./clean-entries.ts";
 import { mergeRow } from "./row-merge.ts";
@@ -39,6 +41,7 @@ export class RowSink implements FactSink {
   readonly #results = new KeyedTable("tool_result");
   readonly #others = new Map<string, TranscriptEntry>();
   readonly #callChanges = new CallChanges();
+  readonly #branches = new BranchTrack();
   /** Commits and changes, which are stored beside the facts. */
   readonly #changes = new Map<string, EntryOf<"commit"> | EntryOf<"change">>();
 
@@ -65,6 +68,7 @@ export class RowSink implements FactSink {
     this.#place(data, at, base);
     data[at + PROMPT.origin] = this.#name(fact.origin);
     data[at + PROMPT.length] = numberOf(fact.length, "length");
+    if (base.agentId === undefined) this.#branches.prompt(base.timeMs);
     this.#put(table, at, base, undefined);
   }
 
@@ -89,6 +93,7 @@ export class RowSink implements FactSink {
     data[at + CALL.covers] = this.#name(fact.covers);
     data[at + CALL.noListPrice] = fact.noListPrice ? 1 : Number.NaN;
     data[at + CALL.purpose] = this.#name(fact.purpose);
+    if (base.agentId === undefined) this.#branches.activity(fact.endMs);
     this.#put(table, at, base, responseId === undefined ? undefined : fact);
   }
 
@@ -121,13 +126,17 @@ export class RowSink implements FactSink {
     data[at + RESULT.linesRemoved] = numberOf(fact.linesRemoved, "linesRemoved");
     data[at + RESULT.spawnedAgentId] = this.#id(fact.spawnedAgentId);
     data[at + RESULT.durationMs] = numberOf(fact.durationMs, "durationMs");
+    if (base.agentId === undefined) this.#branches.activity(base.timeMs);
     this.#put(table, at, base, fact);
   }
 
   other(entry: LooseEntry): void {
     this.count++;
     const cleaned = this.#clean.entry(defined<TranscriptEntry>(entry as never));
-    if (cleaned.kind === "session") this.#callChanges.enter(cleaned.cwd);
+    if (cleaned.kind === "session") {
+      this.#callChanges.enter(cleaned.cwd);
+      this.#branches.enter(cleaned);
+    }
     if (this.#onSessionFact(cleaned)) return;
     if (isChangeFact(cleaned)) {
       const known = this.#changes.get(cleaned.key);
@@ -144,7 +153,7 @@ export class RowSink implements FactSink {
 
   /** Commits and changes so far, each once. */
   changes(): readonly (EntryOf<"commit"> | EntryOf<"change">)[] {
-    return [...this.#changes.values()];
+    return withPullBranches([...this.#changes.values(), ...this.#branches.found()]);
   }
 
   /** All other facts so far. */

@@ -8,8 +8,36 @@ import type { EntryOf, TranscriptEntry } from "./transcript.ts";
 export const isChangeFact = (entry: TranscriptEntry): entry is EntryOf<"commit"> | EntryOf<"change"> =>
   entry.kind === "commit" || entry.kind === "change";
 
+/** In place of a branch's name while none is checked out, or it is unknown. git allows no branch with this name. */
+export const NO_BRANCH = "HEAD";
+
 /** Work on these branches is no change of its own. */
-export const DEFAULT_BRANCHES: ReadonlySet<string> = new Set(["main", "master", "trunk", "develop"]);
+export const DEFAULT_BRANCHES: ReadonlySet<string> = new Set(["main", "master", "trunk", "develop", NO_BRANCH]);
+
+/**
+ * The branch on which the turn of a moment ended, as the agent's own record says; `NO_BRANCH` if it says that there was none.
+ *
+ * @param changes of one session, by time
+ * @returns `undefined` if it says nothing
+ */
+export const notedBranch = <T extends Pick<ChangeFact, "changeKind" | "how"> & { readonly timeMs: number }>(
+  changes: readonly T[],
+  timeMs: number,
+): T | undefined => changes.findLast((one) => isNotedBranch(one) && one.timeMs <= timeMs);
+
+export const isNotedBranch = ({ changeKind, how }: Pick<ChangeFact, "changeKind" | "how">): boolean =>
+  changeKind === "branch" && how === "transcript";
+
+/** Facts about the tickets that a branch's name contains. @param pattern as for `ticketsIn` */
+export const ticketsOfBranch = (
+  { kind, timeMs, change: branch, certainty }: EntryOf<"change">,
+  pattern: string,
+): readonly EntryOf<"change">[] =>
+  ticketsIn(branch, pattern).map((change) => {
+    const fact = { changeKind: "ticket", change, branch } as const;
+    // A session can come back to a branch
+    return { kind, key: `${changeKey(fact)}:${timeMs}`, timeMs, ...fact, certainty, how: "branch-name" };
+  });
 
 /** Ids of tickets in a text, each once. @param pattern a regular expression, as in `changes.ticketPattern` */
 export const ticketsIn = (text: string, pattern: string): readonly string[] =>

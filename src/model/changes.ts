@@ -43,8 +43,12 @@ export type CommitFact = z.infer<typeof CommitFact>;
 export const ChangeKind = z.enum(["pull_request", "issue", "ticket", "branch"]);
 export type ChangeKind = z.infer<typeof ChangeKind>;
 
-/** How a change became known: a tool call printed it, or the name of the branch or a trailer of a commit's message contains it. */
-export const ChangeOrigin = z.enum(["printed", "branch-name", "trailer"]);
+/**
+ * How a change became known: a tool call printed it, or the name of the branch or a trailer of a commit's message contains it.
+ * `branch-name` of a branch: HEAD named it at the end of a turn, until when it counts. `transcript`: the agent's own record names the
+ * branch, and it counts from the turn in which it was checked out.
+ */
+export const ChangeOrigin = z.enum(["printed", "branch-name", "trailer", "transcript"]);
 export type ChangeOrigin = z.infer<typeof ChangeOrigin>;
 
 /** What a session worked on, or created: a pull request, an issue, a ticket, a branch. Its title is content. */

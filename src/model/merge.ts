@@ -42,7 +42,7 @@ const rankOf = ({ certainty, how }: ChangeFact): number =>
   HOW.indexOf(how) + (certainty === "observed" ? 0 : HOW.length);
 
 /** Where facts come from, the most certain first. */
-const HOW: readonly ChangeFact["how"][] = ["printed", "branch-name", "trailer", "reflog", "edits"];
+const HOW: readonly ChangeFact["how"][] = ["printed", "branch-name", "transcript", "trailer", "reflog", "edits"];
 
 /**
  * Keeps members that only one of them has. If values differ, the one with the smaller JSON text is kept. Members keep their

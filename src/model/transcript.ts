@@ -44,6 +44,11 @@ export const SessionFacts = z.object({
   agentVersion: z.string().optional(),
   cwd: z.string().optional(),
   gitBranch: z.string().optional(),
+  /**
+   * How the agent notes branches. `followed`: each time another one is checked out; then no `gitBranch` means that none is, or that it is
+   * unknown. `once`: only where the session, or a run of the agent, began. Absent: this says nothing about branches.
+   */
+  branches: z.enum(["followed", "once"]).optional(),
   /** The session that this one is a subagent of. */
   parentSessionId: z.string().optional(),
   /** A subagent of this session, by the session id that its own hooks send. */

@@ -1,4 +1,4 @@
-import { commitKey, DEFAULT_BRANCHES, isSameCommit } from "../model/change-facts.ts";
+import { commitKey, DEFAULT_BRANCHES, isNotedBranch, isSameCommit, notedBranch } from "../model/change-facts.ts";
 import type { Certainty, StoredChange, StoredCommit } from "../model/changes.ts";
 import { storedChanges, storedCommits } from "../store/changes.ts";
 import type { Database } from "../store/database.ts";
@@ -53,10 +53,7 @@ export class Attribution {
   #find(commits: readonly StoredCommit[], changes: readonly StoredChange[], timeMs: number): Attributed {
     const next = (certainty: Certainty) => commits.find((one) => one.certainty === certainty && one.timeMs >= timeMs);
     const commit = next("observed") ?? next("inferred");
-    const checkedOut = nearest(
-      changes.filter(({ changeKind }) => changeKind === "branch"),
-      timeMs,
-    );
+    const checkedOut = branchAt(changes, timeMs);
     const branch = checkedOut === undefined || DEFAULT_BRANCHES.has(checkedOut.change) ? undefined : checkedOut;
     const tickets = changes.filter(({ changeKind }) => changeKind === "ticket");
     // What the commit itself says is nearer than the name of its branch
@@ -131,6 +128,14 @@ function grouped<T, K>(all: readonly T[], keyOf: (one: T) => K): ReadonlyMap<K, 
     else group.push(one);
   }
   return groups;
+}
+
+/** Where the agent's own record says what was checked out, that is it; one branch for a whole session says less than HEAD. */
+function branchAt(changes: readonly StoredChange[], timeMs: number): StoredChange | undefined {
+  const noted = notedBranch(changes, timeMs);
+  if (noted?.certainty === "observed") return noted;
+  const ofHead = changes.filter((one) => one.changeKind === "branch" && !isNotedBranch(one));
+  return nearest(ofHead, timeMs) ?? noted;
 }
 
 /** The first at or after a time, otherwise the last before it. @param sorted by time */

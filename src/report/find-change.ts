@@ -1,3 +1,4 @@
+import { NO_BRANCH } from "../model/change-facts.ts";
 import type { ChangeKind, StoredChange, StoredCommit } from "../model/changes.ts";
 import { storedChanges, storedCommits, storedRepositories } from "../store/changes.ts";
 import type { Database } from "../store/database.ts";
@@ -147,7 +148,7 @@ const numberKey = ({ changeKind, change, repository }: StoredChange): string => 
 
 function isNamed(one: StoredChange, text: string): boolean {
   const is = (name: string): boolean => name.toLowerCase() === text.toLowerCase();
-  if (one.changeKind === "branch") return one.change === text;
+  if (one.changeKind === "branch") return one.change === text && text !== NO_BRANCH;
   if (one.changeKind === "ticket") return is(one.change);
   if (one.url !== undefined && /^https?:/i.test(text)) {
     // With what follows in a browser: /files, /commits, #issuecomment-1

@@ -32,6 +32,15 @@ export async function readHead({ gitDir, commonDir }: GitPlace) {
   };
 }
 
+/** When another branch was checked out, in milliseconds since the epoch. @returns `undefined` if that is not known */
+export async function headChangedMs({ gitDir }: Pick<GitPlace, "gitDir">): Promise<number | undefined> {
+  try {
+    return (await lstat(join(gitDir, "HEAD"))).mtimeMs;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * The text of a regular file in a git directory: no device, no pipe, no link that leads out of the directory.
  *

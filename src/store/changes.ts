@@ -3,57 +3,38 @@ import type { ChangeKind, CommitKind, StoredChange, StoredCommit, StoredReposito
 import { defined } from "../model/defined.ts";
 import type { Repository } from "../model/session.ts";
 import type { EntryOf } from "../model/transcript.ts";
-import type { Database, Row } from "./database.ts";
+import type { Database, Row, Value } from "./database.ts";
+import { insertRows, rowOf } from "./rows.ts";
+
+type ChangeEntry = EntryOf<"commit"> | EntryOf<"change">;
 
 /** Writes the row of a commit or change, or replaces it by what is known now. Call it in the transaction that stores the entry. */
-export function putChangeFact(db: Database, session: number, entry: EntryOf<"commit"> | EntryOf<"change">): void {
-  const { key, timeMs, certainty, how, branch = null, callId = null, agentId = null } = entry;
-  const common = [session, key, timeMs, certainty, how, branch, callId, agentId, entry.isElsewhere === true ? 1 : 0];
-  if (entry.kind === "commit") {
-    db.prepare(putRow("commits", ["commit_id", "kind", "replaces"])).run(
-      ...common,
-      entry.commit,
-      entry.commitKind ?? null,
-      entry.replaces ?? null,
-    );
-  } else if (entry.change !== NO_NAME) {
-    db.prepare(putRow("changes", ["kind", "change_id", "created", "url", "commit_id"])).run(
-      ...common,
-      entry.changeKind,
-      entry.change,
-      entry.isCreated === true ? 1 : 0,
-      entry.url ?? null,
-      entry.commit ?? null,
-    );
-  }
+export function putChangeFact(db: Database, session: number, entry: ChangeEntry): void {
+  putRows(db, [{ id: session, changes: [entry] }], NOT_COUNTED);
 }
 
 /**
- * Stores what an import found in a session that is packed, in place of what an earlier one found. It is not counted before the session
+ * Stores what an import found in sessions that are packed, in place of what an earlier one found. It is not counted before the session
  * is unpacked.
  */
 export function putPackedChanges(
   db: Database,
-  session: number,
-  entries: readonly (EntryOf<"commit"> | EntryOf<"change">)[],
+  sessions: readonly { readonly id: number; readonly changes: readonly ChangeEntry[] }[],
 ): void {
+  if (sessions.length === 0) return;
+  const ids = JSON.stringify(sessions.map(({ id }) => id));
   for (const table of ["commits", "changes"]) {
-    db.prepare(`DELETE FROM ${table} WHERE session = ? AND how = 'printed' AND counted = ${OF_PACKED}`).run(session);
+    db.prepare(
+      `DELETE FROM ${table} WHERE session IN (SELECT value FROM json_each(?)) AND how NOT IN ('edits', 'trailer')
+         AND counted = ${OF_PACKED}`,
+    ).run(ids);
   }
-  addPackedChanges(db, session, entries);
+  putRows(db, sessions, OF_PACKED);
 }
 
 /** Adds commits and changes of a session that is packed and stays so. */
-export function addPackedChanges(
-  db: Database,
-  session: number,
-  entries: readonly (EntryOf<"commit"> | EntryOf<"change">)[],
-): void {
-  for (const entry of entries) putChangeFact(db, session, entry);
-  for (const table of ["commits", "changes"]) {
-    db.prepare(`UPDATE ${table} SET counted = ${OF_PACKED} WHERE session = ? AND counted = 0`).run(session);
-  }
-}
+export const addPackedChanges = (db: Database, session: number, entries: readonly ChangeEntry[]): void =>
+  putRows(db, [{ id: session, changes: entries }], OF_PACKED);
 
 /** The commits and changes of a session that is no longer packed are to be counted. */
 export function countUnpackedChanges(db: Database, session: number): void {
@@ -62,10 +43,24 @@ export function countUnpackedChanges(db: Database, session: number): void {
   }
 }
 
-/** A session's last branch is still checked out at a later time. Does nothing if another one is the last. */
+/** The last branch that a session's transcript named, `NO_BRANCH` included. */
+export function lastNotedBranch(db: Database, session: number): string | undefined {
+  const row = db
+    .prepare(
+      `SELECT change_id FROM changes WHERE session = ? AND kind = 'branch' AND how = 'transcript'
+       ORDER BY time_ms DESC, key DESC LIMIT 1`,
+    )
+    .get(session);
+  return row === undefined ? undefined : textIn(row, "change_id");
+}
+
+/** The branch that HEAD named last is still checked out at a later time. Does nothing if another one is the last. */
 export function extendBranch(db: Database, session: number, branch: string, timeMs: number): void {
   const last = db
-    .prepare("SELECT key, change_id, time_ms FROM changes WHERE session = ? AND kind = 'branch' ORDER BY time_ms DESC")
+    .prepare(
+      `SELECT key, change_id, time_ms FROM changes WHERE session = ? AND kind = 'branch' AND how = 'branch-name'
+       ORDER BY time_ms DESC`,
+    )
     .get(session);
   if (last === undefined || last["change_id"] !== branch || Number(last["time_ms"]) >= timeMs) return;
   const key = String(last["key"]);
@@ -101,6 +96,17 @@ export function setRepository(
   const id = Number(db.prepare("SELECT id FROM repositories WHERE key = ?").get(key)?.["id"]);
   db.prepare("UPDATE sessions SET repository_id = ? WHERE id = ? AND repository_id IS NOT ?").run(id, session, id);
 }
+
+/** Does the same if the repository is stored already, with one statement. @returns whether it is */
+export const hasSetRepository = (
+  db: Database,
+  session: number,
+  { url }: Pick<Repository, "url">,
+  gitDir: string | undefined,
+): boolean =>
+  db
+    .prepare("UPDATE sessions SET repository_id = r.id FROM repositories r WHERE r.key = ? AND sessions.id = ?")
+    .run(url ?? gitDir ?? null, session).changes > 0;
 
 /** Removes and overwrites all commits and changes of a session. @returns whether there were any */
 export function removeChanges(db: Database, session: number): boolean {
@@ -197,22 +203,51 @@ export const storedChanges = (db: Database, session?: number): readonly StoredCh
 /** In the column `counted`. */
 const OF_PACKED = -1;
 
-const putRow = (table: string, own: readonly string[]): string => {
-  const columns = [
-    "session",
-    "key",
-    "time_ms",
-    "certainty",
-    "how",
-    "branch",
-    "call_id",
-    "agent_id",
-    "elsewhere",
-    ...own,
-  ];
-  return `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})
-    ON CONFLICT (session, key) DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(", ")}`;
-};
+const NOT_COUNTED = 0;
+
+const COMMON = [
+  "session",
+  "key",
+  "time_ms",
+  "certainty",
+  "how",
+  "branch",
+  "call_id",
+  "agent_id",
+  "elsewhere",
+  "counted",
+];
+
+/** Writes rows, or replaces them; whether those that were there are counted stays. */
+function putRows(
+  db: Database,
+  sessions: readonly { readonly id: number; readonly changes: readonly ChangeEntry[] }[],
+  counted: number,
+): void {
+  const commits: Value[] = [];
+  const changes: Value[] = [];
+  for (const { id, changes: entries } of sessions) {
+    for (const entry of entries) {
+      const { key, timeMs, certainty, how, branch = null, callId = null, agentId = null, isElsewhere } = entry;
+      const common = [id, key, timeMs, certainty, how, branch, callId, agentId, isElsewhere === true ? 1 : 0, counted];
+      if (entry.kind === "commit") {
+        commits.push(...common, entry.commit, entry.commitKind ?? null, entry.replaces ?? null);
+      } else if (entry.change !== NO_NAME) {
+        const { changeKind, change, isCreated, url = null, commit = null } = entry;
+        changes.push(...common, changeKind, change, isCreated === true ? 1 : 0, url, commit);
+      }
+    }
+  }
+  putTable(db, "commits", ["commit_id", "kind", "replaces"], commits);
+  putTable(db, "changes", ["kind", "change_id", "created", "url", "commit_id"], changes);
+}
+
+function putTable(db: Database, table: string, own: readonly string[], values: readonly Value[]): void {
+  const columns = [...COMMON, ...own];
+  const replaced = columns.filter((name) => name !== "counted").map((name) => `${name} = excluded.${name}`);
+  const then = `ON CONFLICT (session, key) DO UPDATE SET ${replaced.join(", ")}`;
+  insertRows(db, `INSERT INTO ${table} (${columns.join(", ")}) VALUES`, rowOf(columns.length), values, then);
+}
 
 const OF_ONE_OR_ALL = "?1 IS NULL OR t.session = ?1";
 

@@ -163,6 +163,12 @@ export const countOpenEntries = (db: Database, sessionNumber: number): number =>
 export const eventsOf = (db: Database, sessionNumber: number): readonly Event[] =>
   bodies(db, "SELECT body FROM events WHERE session = ? ORDER BY time_ms, id", sessionNumber);
 
+/** Time of a session's first event. @returns `undefined` if it has none */
+export function firstEventMs(db: Database, sessionNumber: number): number | undefined {
+  const ms = db.prepare("SELECT min(time_ms) AS ms FROM events WHERE session = ?").get(sessionNumber)?.["ms"];
+  return typeof ms === "number" ? ms : undefined;
+}
+
 /** Starts and ends of a session's tool calls since a time, in order. */
 export const toolEventsSince = (db: Database, sessionNumber: number, sinceMs: number): readonly Event[] =>
   bodies(
@@ -184,6 +190,26 @@ export const hookPromptIds = (db: Database, sessionNumber: number): ReadonlySet<
       .all(sessionNumber)
       .flatMap((row) => (typeof row["id"] === "string" ? [row["id"]] : [])),
   );
+
+/** When the main agent was active, as the stored entries of its transcript say. */
+export function activityIn(
+  db: Database,
+  sessionNumber: number,
+): Record<"promptMs" | "beforeMs" | "lastMs", number | undefined> {
+  const row = db
+    .prepare(
+      `WITH facts AS (
+         SELECT kind = 'prompt' AS is_prompt, coalesce(json_extract(body, '$.endMs'), time_ms) AS ms FROM entries
+         WHERE session = ? AND kind IN ('prompt', 'model_call', 'tool_result')
+           AND json_extract(body, '$.agentId') IS NULL),
+       last AS (SELECT max(ms) AS ms FROM facts WHERE is_prompt)
+       SELECT (SELECT ms FROM last) AS prompt_ms, max(ms) FILTER (WHERE NOT is_prompt) AS last_ms,
+         max(ms) FILTER (WHERE NOT is_prompt AND ms < (SELECT ms FROM last)) AS before_ms FROM facts`,
+    )
+    .get(sessionNumber);
+  const numberIn = (name: string): number | undefined => (typeof row?.[name] === "number" ? row[name] : undefined);
+  return { promptMs: numberIn("prompt_ms"), beforeMs: numberIn("before_ms"), lastMs: numberIn("last_ms") };
+}
 
 /** Marks events and entries as settled. @param keys ids of events, keys of entries; unknown ones are ignored */
 export function settleFacts(db: Database, sessionNumber: number, keys: readonly string[]): void {

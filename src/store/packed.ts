@@ -57,7 +57,10 @@ export function putPacked(db: Database, sessions: readonly PackedSession[]): voi
   putRows(db, "usage", sessions);
   putRows(db, "tools", sessions);
   putRows(db, "turns", sessions);
-  for (const { id, packed } of sessions) if (packed.changes !== undefined) putPackedChanges(db, id, packed.changes);
+  putPackedChanges(
+    db,
+    sessions.flatMap(({ id, packed: { changes } }) => (changes ? [{ id, changes }] : [])),
+  );
   putOwned(db, sessions);
 }
 

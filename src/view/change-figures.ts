@@ -1,4 +1,5 @@
 import { type OutcomeFigures, outcomeFigures, outcomeReader } from "../changes/outcome-summary.ts";
+import { isNotedBranch } from "../model/change-facts.ts";
 import type { StoredCommit } from "../model/changes.ts";
 import { sumKnown } from "../model/known.ts";
 import { KEPT_AFTER_DAYS } from "../model/outcomes.ts";
@@ -184,11 +185,15 @@ class ChangeFacts {
     for (const one of storedCommits(db)) {
       if (this.#commits.get(one.commit)?.push(one) === undefined) this.#commits.set(one.commit, [one]);
     }
-    for (const one of storedChanges(db)) {
+    const ends = lastActivities(db);
+    for (const one of storedChanges(db).toReversed()) {
       const name = nameOfChange(one);
       const known = this.#changes.get(name);
-      const url = isWebAddress(one.url) ? one.url : (known?.url ?? null);
-      this.#changes.set(name, { lastMs: Math.max(one.timeMs, known?.lastMs ?? 0), url });
+      const url = known?.url ?? (isWebAddress(one.url) ? one.url : null);
+      // What a transcript names counts from its time on, until the next one
+      const lastMs = isNotedBranch(one) ? (ends.get(one.session) ?? one.timeMs) : one.timeMs;
+      if (isNotedBranch(one)) ends.set(one.session, one.timeMs);
+      this.#changes.set(name, { lastMs: Math.max(lastMs, known?.lastMs ?? 0), url });
     }
   }
 
@@ -216,6 +221,15 @@ class ChangeFacts {
   #factsOf = (commits: readonly string[]): readonly StoredCommit[] =>
     commits.flatMap((commit) => this.#commits.get(commit) ?? []);
 }
+
+/** When sessions whose transcripts name branches were last active, by their numbers. */
+const lastActivities = (db: Database): Map<number, number> =>
+  new Map(
+    db
+      .prepare("SELECT id, last_ms FROM sessions WHERE id IN (SELECT session FROM changes WHERE how = 'transcript')")
+      .all()
+      .map((row) => [Number(row["id"]), Number(row["last_ms"])]),
+  );
 
 function longestKept(kept: OutcomeFigures["kept"]): ChangeOutcome["kept"] {
   const days = KEPT_AFTER_DAYS.findLast((one) => kept[one].written > 0);

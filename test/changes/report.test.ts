@@ -1,7 +1,7 @@
 // Sums over commits and changes are the sums over sessions: to the nano-dollar, with subagents, open turns and several sessions
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { changeKey, commitKey } from "../../src/model/change-facts.ts";
+import { changeKey, commitKey, NO_BRANCH } from "../../src/model/change-facts.ts";
 import type { EntryOf } from "../../src/model/transcript.ts";
 import { Attribution, identityOf, nameOfChange } from "../../src/report/attribution.ts";
 import type { Dimension } from "../../src/report/query.ts";
@@ -101,7 +101,8 @@ test("whatever commits and changes are known, sums over them are the sums over s
     timeMs,
     certainty,
     changeKind: fc.constantFrom("pull_request" as const, "ticket" as const, "branch" as const),
-    change: fc.constantFrom("1", "2", "main", "fix/x"),
+    change: fc.constantFrom("1", "2", "main", "fix/x", NO_BRANCH),
+    how: fc.constantFrom("printed" as const, "branch-name" as const, "transcript" as const),
     branch: fc.constantFrom(undefined, "fix/x", "fix/SHOP-7"),
     isCreated: fc.constantFrom(undefined, true as const),
   });
@@ -117,7 +118,7 @@ test("whatever commits and changes are known, sums over them are the sums over s
             add(session, { kind: "commit", key: commitKey(one.commit), ...one });
           for (const { session, branch, isCreated, ...one } of changes) {
             const of = { ...(branch !== undefined && { branch }), ...(isCreated && { isCreated }) };
-            add(session, { kind: "change", key: `${changeKey(one)}:${one.timeMs}`, how: "printed", ...one, ...of });
+            add(session, { kind: "change", key: `${changeKey(one)}:${one.timeMs}`, ...one, ...of });
           }
           for (const { session, ...one } of tickets) {
             const ticket = { changeKind: "ticket" as const, ...one };

@@ -10,6 +10,7 @@ import { findChanges } from "../../src/report/find-change.ts";
 import { usage } from "../../src/report/usage.ts";
 import { storedChanges } from "../../src/store/changes.ts";
 import { counterValues } from "../../src/store/counters.ts";
+import { storedOutcomes } from "../../src/store/outcomes.ts";
 import { readStore } from "../../src/store/read-only.ts";
 import { importInto } from "../import/run.ts";
 import { Replay } from "../support/replay.ts";
@@ -77,29 +78,7 @@ test("an imported session has the ticket too, knows its repository, and stays pa
   const shop = work.repository();
   const command = "git commit --allow-empty -m a -m 'Refs: SHOP-12'";
   const printed = work.run(command, shop).output;
-  replay = new Replay("claude-code", "basic", { withTranscripts: false });
-  const folder = join(replay.home, ".claude", "projects", "shop");
-  mkdirSync(folder, { recursive: true });
-  const timestamp = new Date().toISOString();
-  const line = (uuid: string, type: string, message: object) =>
-    `${JSON.stringify({ uuid, type, timestamp, sessionId: ID, cwd: shop, promptId: "p1", message })}\n`;
-  const use = { type: "tool_use", id: "toolu_0123456789abcdef", name: "Bash", input: { command } };
-  const usage = { input_tokens: 10, output_tokens: 5 };
-  const answer = {
-    id: "msg_0123456789abcdef",
-    model: "claude-sonnet-4-5",
-    stop_reason: "tool_use",
-    usage,
-    content: [use],
-  };
-  const result = { type: "tool_result", tool_use_id: use.id, content: printed };
-  writeFileSync(
-    join(folder, `${ID}.jsonl`),
-    line("u1", "user", { content: "commit" }) +
-      line("u2", "assistant", answer) +
-      line("u3", "user", { content: [result] }),
-  );
-  await importInto(replay, "claude-code");
+  replay = await imported(shop, command, printed, Date.now());
   const at = replay;
   await outcomes(work, { places: at.places, drain: (options) => at.drain(options) });
   const found = readStore(at.places.storePath, (db) => ({
@@ -110,7 +89,59 @@ test("an imported session has the ticket too, knows its repository, and stays pa
   expect(found).toEqual({ tickets: [["SHOP-12", "trailer", "observed", 1]], packed: 1, counted: [] });
 });
 
+test("the lines of an imported session's commit are counted after 1, 7 and 30 days", async () => {
+  work = new Work();
+  const shop = work.repository();
+  // Without a remote, the local main is the default branch
+  work.run("git remote remove origin", shop);
+  const command = "git add -A && git commit -m tax";
+  const nowMs = Date.now();
+  const commitAt = (daysAgo: number, lines: number): string => {
+    writeFileSync(
+      join(shop, "tax.js"),
+      Array.from({ length: lines }, (_, n) => `export const tax${n} = ${n};\n`).join(""),
+    );
+    const date = `@${Math.floor(nowMs / 1_000) - daysAgo * 86_400}`;
+    return work?.run(`export GIT_COMMITTER_DATE=${date} GIT_AUTHOR_DATE=${date}; ${command}`, shop).output ?? "";
+  };
+  const printed = commitAt(40, 10);
+  replay = await imported(shop, command, printed, nowMs - 40 * 86_400_000);
+  commitAt(32, 6);
+  const at = replay;
+  await outcomes(work, { places: at.places, drain: (options) => at.drain(options) });
+  expect(readStore(at.places.storePath, storedOutcomes)).toMatchObject([
+    { fate: "merged", lines: { written: 10, now: 6, after: { 1: 10, 7: 10, 30: 6 } } },
+  ]);
+});
+
 const ID = "0b6f2a52-5d0c-4f5e-9a53-1f2b3c4d5e6f";
+
+/** A home into which a session with one call was imported, as packed as imports leave it. */
+async function imported(cwd: string, command: string, printed: string, timeMs: number): Promise<Replay> {
+  const made = new Replay("claude-code", "basic", { withTranscripts: false });
+  const folder = join(made.home, ".claude", "projects", "shop");
+  mkdirSync(folder, { recursive: true });
+  const timestamp = new Date(timeMs).toISOString();
+  const line = (uuid: string, type: string, message: object) =>
+    `${JSON.stringify({ uuid, type, timestamp, sessionId: ID, cwd, promptId: "p1", message })}\n`;
+  const use = { type: "tool_use", id: "toolu_0123456789abcdef", name: "Bash", input: { command } };
+  const answer = {
+    id: "msg_0123456789abcdef",
+    model: "claude-sonnet-4-5",
+    stop_reason: "tool_use",
+    usage: { input_tokens: 10, output_tokens: 5 },
+    content: [use],
+  };
+  const result = { type: "tool_result", tool_use_id: use.id, content: printed };
+  writeFileSync(
+    join(folder, `${ID}.jsonl`),
+    line("u1", "user", { content: "commit" }) +
+      line("u2", "assistant", answer) +
+      line("u3", "user", { content: [result] }),
+  );
+  await importInto(made, "claude-code");
+  return made;
+}
 
 test("each turn counts for the branch at its end, also the later ones of a branch", async () => {
   work = new Work();

@@ -4,6 +4,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import Libsql from "libsql";
 import { afterEach, describe, expect, test } from "vitest";
+import { allAgents } from "../../src/agents/registry.ts";
 import { commandLineOf, printedTextOf } from "../../src/agents/shared/changes/call-texts.ts";
 import type { Agent } from "../../src/model/agent.ts";
 import type { Dimension } from "../../src/report/query.ts";
@@ -32,7 +33,7 @@ let replay: Replay | undefined;
 afterEach(() => replay?.remove());
 
 describe("a commit in a recorded call", async () => {
-  const calls = await replaceableCalls();
+  const calls = [...(await replaceableCalls()), await callOfScript()];
 
   test("there is a recording with a shell command of most agents with transcripts", () => {
     expect(calls.map(({ agent }) => agent.source)).toEqual(
@@ -121,6 +122,13 @@ async function replaceableCalls(): Promise<readonly ReplaceableCall[]> {
     at.remove();
   }
   return calls;
+}
+
+/** A call by a script of the model: hooks report it as no call, and the transcript has it as an item. */
+async function callOfScript(): Promise<ReplaceableCall> {
+  const agent = (await allAgents()).find(({ source }) => source === "codex");
+  if (agent === undefined) throw new Error("no card of codex");
+  return { agent, name: "code-mode", command: "cat README.md", line: "# Acme shop" };
 }
 
 function replaceableCall(agent: Agent, { calls, home }: Replay): Pick<ReplaceableCall, "command" | "line"> | undefined {

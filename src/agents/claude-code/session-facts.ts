@@ -9,9 +9,7 @@ export function sessionFacts(context: LineContext): void {
   if (agentId !== undefined) return;
   const agentVersion = asString(o["version"]);
   const cwd = asString(o["cwd"]);
-  const branch = asString(o["gitBranch"]);
-  // Claude Code reads HEAD itself. With reftable references HEAD is a stub that names this branch, which git forbids
-  const gitBranch = branch === ".invalid" ? undefined : branch;
+  const gitBranch = branchOf(o["gitBranch"]);
   const digest = digestOf(agentVersion, cwd, gitBranch);
   if (digest === state.facts) return;
   state.facts = digest;
@@ -21,10 +19,20 @@ export function sessionFacts(context: LineContext): void {
     sink.other({ kind: "resumption", ...factBase(context, `resumption:${agentVersion}`) });
   }
   if (agentVersion !== undefined) state.version = agentVersion;
-  sink.other({ kind: "session", ...factBase(context, `session:${digest}`), agentVersion, cwd, gitBranch });
+  const facts = { agentVersion, cwd, gitBranch, branches: "followed" as const };
+  sink.other({ kind: "session", ...factBase(context, `session:${digest}`), ...facts });
 }
 
 // --- internal ---
+
+/**
+ * Claude Code reads HEAD itself, and writes `HEAD` while no branch is checked out. With reftable references HEAD is a stub that names the
+ * branch `.invalid`, which git forbids.
+ */
+function branchOf(value: unknown): string | undefined {
+  const branch = asString(value);
+  return branch === "HEAD" || branch === ".invalid" || branch === "" ? undefined : branch;
+}
 
 // Facts rarely change from line to line, so the last ones are cached
 let last: readonly (string | undefined)[] = [];

@@ -192,7 +192,7 @@ function manifestEntries(manifest: Message, timeMs: number): TranscriptEntry[] {
     cwd: asString(manifest["cwd"]),
     gitBranch: asString(asObject(metadata?.["git"])?.["branch"]),
   });
-  return [{ kind: "session", key: `session:${JSON.stringify(facts)}`, timeMs, ...facts }];
+  return [{ kind: "session", key: `session:${JSON.stringify(facts)}`, timeMs, ...facts, branches: "once" }];
 }
 
 /**

@@ -1,8 +1,10 @@
 import type { FactSink } from "../../model/fact-sink.ts";
-import { asObject } from "../shared/payload/json.ts";
+import { asArray, asObject, asString } from "../shared/payload/json.ts";
 import { isCut } from "../shared/transcript/shorten.ts";
 import type { Line } from "./line-context.ts";
 import { reportsExit } from "./outcome.ts";
+import { scriptCall } from "./script-changes.ts";
+import { isInnerCall } from "./tools.ts";
 
 /**
  * Whether a line whose long strings are cut contains all facts of the whole line. Most bytes of a rollout are the output of
@@ -24,7 +26,8 @@ export function hasAllFacts(line: Line, sink: FactSink): boolean {
     itemFields !== undefined &&
     output === undefined &&
     ITEMS_WITH_UNUSED_TEXT.has(String(itemFields["type"])) &&
-    isComplete(usedFields(itemFields))
+    isComplete(usedFields(itemFields)) &&
+    !mayHaveChanges(itemFields)
   );
 }
 
@@ -46,6 +49,11 @@ function isWhole(value: unknown): boolean {
   if (typeof value === "string") return !isCut(value);
   return typeof value !== "object" || value === null || Object.values(value).every(isWhole);
 }
+
+/** Whether the result of a call by a script must be examined. */
+const mayHaveChanges = (item: Line): boolean =>
+  isInnerCall(asString(item["id"])) &&
+  (scriptCall(item) !== undefined || asArray(item["command"]).some((word) => typeof word === "string" && isCut(word)));
 
 const usedFields = ({ id, call_id, status }: Line): Line => ({ id, call_id, status });
 

@@ -4,11 +4,12 @@ import { lineCount } from "../shared/payload/patches.ts";
 import { openCall } from "./call-ids.ts";
 import { callKey, factBase, type Line, type LineContext } from "./line-context.ts";
 import { exitOutcome } from "./outcome.ts";
+import { scriptChanges } from "./script-changes.ts";
 import { isInnerCall } from "./tools.ts";
 
 /**
  * Reads exit code, duration and changed lines of a tool call, which Codex reports after it ran the tool. Only calls of the model
- * that have no output yet give facts, not calls by a script or commands that end long after their call.
+ * that have no output yet give facts, not commands that end long after their call; of calls by a script only commits and changes count.
  */
 export function item(context: LineContext): void {
   const item = asObject(context.p["item"]) ?? context.p;
@@ -46,6 +47,7 @@ type Outcome = Partial<
 
 function result(context: LineContext, item: Line, { status, ...rest }: Loose): void {
   const callId = openCall(context.state, asString(item["id"]) ?? asString(item["call_id"]));
+  if (callId === undefined) scriptChanges(context, item);
   if (callId === undefined || status === undefined) return;
   context.sink.toolResult(factBase(context, callKey("result", context, callId)), { callId, status, ...rest });
 }

@@ -174,7 +174,8 @@ function sessionMeta(context: LineContext): void {
     return;
   }
   const [cwd, gitBranch] = [asString(p["cwd"]), asString(asObject(p["git"])?.["branch"])];
-  sink.other({ kind: "session", ...factBase(context, `session:${own.threadId}`), agentVersion, cwd, gitBranch });
+  const facts = { agentVersion, cwd, gitBranch, branches: "once" as const };
+  sink.other({ kind: "session", ...factBase(context, `session:${own.threadId}`), ...facts });
 }
 
 function responseItem(context: LineContext): void {

@@ -105,7 +105,8 @@ function changedFacts(context: LineContext, version: unknown, folderFacts: unkno
   const digest = inputDigest(facts);
   if (digest === undefined || digest === context.state.facts) return noEntries(context);
   return {
-    entries: [{ kind: "session", ...entryBase(context, `session:${digest}`), ...facts }],
+    // It names the branch where a run begins, and not when another one is checked out
+    entries: [{ kind: "session", ...entryBase(context, `session:${digest}`), ...facts, branches: "once" }],
     state: { ...context.state, facts: digest },
   };
 }

@@ -61,6 +61,7 @@ function putSession({ folder, sessionId, roots }: FileContext, state: LineState,
       timeMs: asTimeMs(summary["created_at"]) ?? state.timeMs,
       cwd,
       gitBranch,
+      branches: "once",
     } as EntryOf<"session">),
   );
 }

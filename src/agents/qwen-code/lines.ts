@@ -110,7 +110,13 @@ function telemetry(context: LineContext): void {
 /** Version, folder and branch, whenever one of them changes. */
 function about(context: LineContext): void {
   const { o, uuid, state, sink } = context;
-  const facts = { agentVersion: asString(o["version"]), cwd: asString(o["cwd"]), gitBranch: asString(o["gitBranch"]) };
+  const facts = {
+    agentVersion: asString(o["version"]),
+    cwd: asString(o["cwd"]),
+    // It writes `HEAD` while no branch is checked out
+    gitBranch: o["gitBranch"] === "HEAD" ? undefined : asString(o["gitBranch"]),
+    branches: "followed" as const,
+  };
   // The state must not contain names
   const digest = payloadDigest(facts);
   if (state.about === digest) return;

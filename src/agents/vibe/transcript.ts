@@ -148,5 +148,5 @@ function putOwner(file: TranscriptFile, folder: string, snapshot: Snapshot | und
   const cwd = asString(fieldsIn(meta, "environment")["working_directory"]) ?? asString(meta?.["origin_directory"]);
   if (snapshot === undefined && cwd === undefined) return;
   const gitBranch = asString(meta?.["git_branch"]);
-  sink.other({ kind: "session", key: "session", timeMs: snapshot?.createdMs ?? 0, cwd, gitBranch });
+  sink.other({ kind: "session", key: "session", timeMs: snapshot?.createdMs ?? 0, cwd, gitBranch, branches: "once" });
 }
