@@ -1,6 +1,7 @@
 import { NO_NAME } from "../model/change-facts.ts";
 import type { ChangeKind, CommitKind, StoredChange, StoredCommit, StoredRepository } from "../model/changes.ts";
 import { defined } from "../model/defined.ts";
+import type { Packed } from "../model/packed.ts";
 import type { Repository } from "../model/session.ts";
 import type { EntryOf } from "../model/transcript.ts";
 import type { Database, Row, Value } from "./database.ts";
@@ -19,8 +20,9 @@ export function putChangeFact(db: Database, session: number, entry: ChangeEntry)
  */
 export function putPackedChanges(
   db: Database,
-  sessions: readonly { readonly id: number; readonly changes: readonly ChangeEntry[] }[],
+  packed: readonly { readonly id: number; readonly packed: Pick<Packed, "changes"> }[],
 ): void {
+  const sessions = packed.flatMap(({ id, packed: { changes } }) => (changes === undefined ? [] : [{ id, changes }]));
   if (sessions.length === 0) return;
   const ids = JSON.stringify(sessions.map(({ id }) => id));
   for (const table of ["commits", "changes"]) {

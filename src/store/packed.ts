@@ -57,10 +57,7 @@ export function putPacked(db: Database, sessions: readonly PackedSession[]): voi
   putRows(db, "usage", sessions);
   putRows(db, "tools", sessions);
   putRows(db, "turns", sessions);
-  putPackedChanges(
-    db,
-    sessions.flatMap(({ id, packed: { changes } }) => (changes ? [{ id, changes }] : [])),
-  );
+  putPackedChanges(db, sessions);
   putOwned(db, sessions);
 }
 
