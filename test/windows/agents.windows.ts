@@ -38,11 +38,11 @@ test("enabling every agent and disabling all restores every file, byte for byte"
   const line = firstLineIn(registered);
   const payload = JSON.stringify({ session_id: "s1", hook_event_name: "SessionStart", cwd: "C:\\work" });
   // A repository with a program that cmd would find first
-  const repository = onDisk("work", "hostile");
+  const repository = onDisk("work", "hostile-node");
   mkdirSync(repository, { recursive: true });
-  writeFileSync(join(repository, "node.cmd"), "@echo started> C:\\work\\hostile\\started\r\n");
+  writeFileSync(join(repository, "node.cmd"), "@echo started> C:\\work\\hostile-node\\started\r\n");
   const [hook, missing] = runAll([
-    cmd(line, { env, stdin: payload, cwd: "C:\\work\\hostile" }),
+    cmd(line, { env, stdin: payload, cwd: "C:\\work\\hostile-node" }),
     cmd(line.replaceAll("hook.cjs", "gone.cjs"), { env, stdin: payload }),
   ]);
   expect([hook?.code, hook?.stdout, hook?.stderr]).toEqual([0, "", ""]);
