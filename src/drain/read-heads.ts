@@ -213,9 +213,11 @@ const SAME_START_MS = 60_000;
 /** Pull requests that the session created, with the branch that was checked out then. */
 const pullBranches = (changes: readonly StoredChange[], head: Head | undefined): readonly TranscriptEntry[] =>
   changes.filter(needsBranch).flatMap((one) => {
+    // A transcript names a new branch up to two seconds late, so HEAD comes first if nothing was checked out since
+    const isUnchanged = head?.changedMs !== undefined && one.timeMs >= head.changedMs;
     // HEAD was read after the turns before
-    const ofHead = one.timeMs > (lastOfHead(changes)?.timeMs ?? 0) ? head?.branch : undefined;
-    const branch = isFollowed(changes) ? notedBranch(changes, one.timeMs)?.change : ofHead;
+    const ofHead = isUnchanged || one.timeMs > (lastOfHead(changes)?.timeMs ?? 0) ? head?.branch : undefined;
+    const branch = isFollowed(changes) && !isUnchanged ? notedBranch(changes, one.timeMs)?.change : ofHead;
     if (branch === undefined || branch === NO_BRANCH) return [];
     const { session: _, repository: __, ...fact } = one;
     return [{ kind: "change" as const, key: changeKey(one), ...fact, branch }];

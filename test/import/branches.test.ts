@@ -212,18 +212,23 @@ test("with changes.enabled off, and in a project without changes, imports keep n
   expect(figures(project)).toEqual({ "-": turns(1) });
 });
 
-test("a branch that was checked out less than two seconds before a turn's end counts for it, as HEAD says; a later one does not", async () => {
-  const of = newReplay();
-  const cwd = join(of.home, "shop");
+/** A repository in the folder, with another branch checked out than the first. @returns git in it */
+function repositoryOn(cwd: string, branch: string): (...args: readonly string[]) => void {
   mkdirSync(cwd);
   const git = (...args: readonly string[]): void => {
-    expect(spawnSync("git", ["-c", "user.name=Dev", "-c", "user.email=dev@example.com", ...args], { cwd }).status).toBe(
-      0,
-    );
+    const { status } = spawnSync("git", ["-c", "user.name=Dev", "-c", "user.email=dev@example.com", ...args], { cwd });
+    expect(status).toBe(0);
   };
   git("init", "-q", "-b", "main");
   git("commit", "-q", "--allow-empty", "-m", "first");
-  git("switch", "-q", "-c", OTHER);
+  git("switch", "-q", "-c", branch);
+  return git;
+}
+
+test("a branch that was checked out less than two seconds before a turn's end counts for it, as HEAD says; a later one does not", async () => {
+  const of = newReplay();
+  const cwd = join(of.home, "shop");
+  const git = repositoryOn(cwd, OTHER);
   // The agent noted its branch before
   writeLines(claudePath(of, ID), transcript(turnsOn("fix/a", "fix/a"), cwd));
   const endMs = START_MS + 2 * LINES_PER_TURN * 1_000;
@@ -236,6 +241,27 @@ test("a branch that was checked out less than two seconds before a turn's end co
   utimesSync(head, new Date(), new Date(endMs + 60_000));
   await drainAfterHook(of, endMs + 70_000, cwd);
   expect(figures(of)).toEqual({ "fix/a": turns(1), [OTHER]: turns(1) });
+});
+
+test("a pull request belongs to the branch that HEAD names since before it, even if the agent noted the one before", async () => {
+  const of = newReplay();
+  const cwd = join(of.home, "shop");
+  repositoryOn(cwd, OTHER);
+  writeLines(claudePath(of, ID), transcript(turnsOn("main"), cwd));
+  const endMs = START_MS + LINES_PER_TURN * 1_000;
+  utimesSync(join(cwd, ".git", "HEAD"), new Date(), new Date(endMs - 2_500));
+  of.put({
+    received_at: new Date(endMs - 2_000).toISOString(),
+    event: "PostToolUse",
+    stdin: {
+      ...{ hook_event_name: "PostToolUse", session_id: ID, transcript_path: claudePath(of, ID), cwd },
+      ...{ tool_name: "Bash", tool_use_id: "toolu_pull", tool_input: { command: "gh pr create --fill" } },
+      tool_response: { stdout: "https://github.com/acme/shop/pull/12", stderr: "", interrupted: false },
+    },
+  });
+  await drainAfterHook(of, endMs + 500, cwd);
+  const [pull] = changesIn(of).filter(({ changeKind }) => changeKind === "pull_request");
+  expect(pull).toMatchObject({ change: "12", branch: OTHER });
 });
 
 test("an agent that names a branch only where its session began: the branch is inferred, HEAD and unknown branches are not overruled", async () => {
