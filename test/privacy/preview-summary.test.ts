@@ -27,7 +27,9 @@ test("a preview begins with a summary", async () => {
       ].join("\n"),
     );
     for (const call of own.calls) own.put(call);
-    expect((await summary({ ...endpoint, OPENHOOK_OTEL_CAPTURE: "redacted" })).replaceAll(/\d{4,5}|\d{1,3},\d{3}/g, "N")).toBe(
+    expect(
+      (await summary({ ...endpoint, OPENHOOK_OTEL_CAPTURE: "redacted" })).replaceAll(/\d{4,5}|\d{1,3},\d{3}/g, "N"),
+    ).toBe(
       [
         "The next drain would send 11 spans of 1 session and 92 metric points",
         "spans         1 session, 1 turn, 5 model calls, 3 tool calls, 1 subagent",
