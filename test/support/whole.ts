@@ -25,7 +25,9 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/changes/counts.test.ts":
     "commits and changes in the counters; changes/drain.test.ts counts commits, store/counters.test.ts has the rules",
   "test/changes/facts.test.ts": "who made the commits of every situation; changes/drain.test.ts has the rules",
-  "test/changes/git.test.ts": "git in odd repositories; changes/follow.test.ts follows commits",
+  "test/changes/follow.test.ts":
+    "each situation of a commit in a repository; commands/outcomes.test.ts follows merged and rewritten ones",
+  "test/changes/git.test.ts": "git in odd repositories; commands/outcomes.test.ts follows commits",
   "test/changes/tickets.test.ts":
     "tickets in trailers, from the commit to the report; changes/trailers.test.ts has the rules",
   "test/intake/launchd.test.ts":
