@@ -213,7 +213,7 @@ const SAME_START_MS = 60_000;
 /** Pull requests that the session created, with the branch that was checked out then. */
 const pullBranches = (changes: readonly StoredChange[], head: Head | undefined): readonly TranscriptEntry[] =>
   changes.filter(needsBranch).flatMap((one) => {
-    // A transcript names a new branch up to two seconds late, so HEAD comes first if nothing was checked out since
+    // A transcript can name a new branch two seconds late. HEAD is exact if no branch was checked out after the pull request
     const isUnchanged = head?.changedMs !== undefined && one.timeMs >= head.changedMs;
     // HEAD was read after the turns before
     const ofHead = isUnchanged || one.timeMs > (lastOfHead(changes)?.timeMs ?? 0) ? head?.branch : undefined;

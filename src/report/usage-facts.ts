@@ -33,7 +33,7 @@ export interface TurnFigures {
   readonly interrupted: number;
 }
 
-/** Figures of one session, or of sessions that need not be told apart: one call, one turn, or sums over a period. */
+/** Figures of one session, or of sessions that count in the same rows: one call, one turn, or sums over a period. */
 export type Fact = {
   /** Its number in the store; of several sessions, the one that stands for them. */
   readonly session: number;

@@ -51,7 +51,7 @@ export class Renames {
 
 const MAX_SEARCHES = 200;
 
-/** Git repeats a line that begins with no commit, and prints what it has so far. */
+/** Marks the end of an answer: git prints a line that does not begin with a commit id again, after all that it has found. */
 const END = "openhook-otel: end of the search\n";
 
 const MAX_ANSWER_BYTES = 8 << 20;
@@ -90,7 +90,7 @@ class Search {
   }
 }
 
-/** Whether the last line is there. Names end with a 0, so it is no part of one. */
+/** Whether the answer has ended. Names end with a zero byte, so no name contains the mark. */
 function isWhole(parts: readonly Buffer[]): boolean {
   const end = Buffer.concat(parts.slice(-2)).toString("latin1");
   return end === END || end.endsWith(`\0${END}`);
