@@ -79,6 +79,8 @@ export interface TranscriptQuery {
   readonly path?: string;
   /** The session's own files in all folders, if a search found them; they may not exist. Absent: `files` searches for them. */
   readonly mains?: readonly string[];
+  /** Only the session's own files are wanted. A reader may return those of its subagents too. @default false */
+  readonly isOwnOnly?: boolean;
   readonly home: string;
   /** Everything that is read must really be inside these folders. Absent: anywhere. */
   readonly roots?: readonly string[];
@@ -147,8 +149,10 @@ export interface TranscriptReader {
 export interface ReadOptions {
   /** Also return content. Otherwise none is built. @default false */
   readonly content?: boolean;
-  /** Read synchronously, for worker threads that do nothing else. @default false */
+  /** Read synchronously, for short files and for worker threads that do nothing else. @default false */
   readonly isSync?: boolean;
+  /** Size of a batch, for callers that need only the beginning. Readers that read files as a whole ignore it. @default the reader's */
+  readonly batchBytes?: number;
   /**
    * Receives the facts in place of the batches' `entries`. A reader may ignore it, so the caller must also use the
    * `entries` that it returns.
@@ -380,10 +384,7 @@ export interface Agent {
   readonly own?: OwnNames;
   /** The rate limits in the last lines of a session's file. Pure; never throws. Absent: its files have none. */
   rateLimitsOf?(lines: readonly string[]): readonly RateLimit[];
-  /**
-   * When the last of these lines of a session's file was written, in milliseconds, if it shows that the account is a subscription. Pure;
-   * never throws.
-   */
+  /** When the last of these lines was written, in milliseconds, if it shows that the account is a subscription. Never throws. */
   subscriptionOf?(lines: readonly string[]): number | undefined;
   /** Remarks for the log about a payload that was accepted with reservations, one line each. No content. */
   remarks?(payload: unknown): readonly string[];

@@ -1,4 +1,4 @@
-import type { TranscriptBatch, TranscriptReader } from "../model/agent.ts";
+import type { ReadOptions, TranscriptBatch, TranscriptReader } from "../model/agent.ts";
 import type { Content, ContentUpdate } from "../model/content.ts";
 import { INITIAL_OFFSET } from "../model/initial-offset.ts";
 import type { StoredSession } from "../store/sessions.ts";
@@ -24,13 +24,21 @@ export async function firstPromptLine(
 ): Promise<string | undefined> {
   const path = session.transcriptPath;
   try {
-    const [main] = await filesOfSession(reader, session, { home, roots, ...(path !== undefined && { path }) });
+    const [main] = await filesOfSession(reader, session, {
+      home,
+      roots,
+      isOwnOnly: true,
+      ...(path !== undefined && { path }),
+    });
     if (main === undefined) return undefined;
-    let left = MAX_BATCHES;
-    for await (const batch of reader.read({ ...main, roots }, INITIAL_OFFSET, { content: true })) {
+    let [at, left] = [0, MAX_BYTES];
+    for await (const batch of reader.read({ ...main, roots }, INITIAL_OFFSET, OPTIONS)) {
       const line = lineIn(batch);
       if (line !== undefined) return line;
-      if (--left === 0) return undefined;
+      const { bytes } = batch.next;
+      left -= bytes > at ? bytes - at : UNMEASURED_BYTES;
+      if (left <= 0) return undefined;
+      at = bytes;
     }
   } catch {
     // A missing title is no error: the file was removed, or cannot be read
@@ -40,8 +48,12 @@ export async function firstPromptLine(
 
 // --- internal ---
 
-/** A batch is about a megabyte; prompts are at the beginning. */
-const MAX_BATCHES = 2;
+/** Prompts are at the beginning. */
+const OPTIONS: ReadOptions = { content: true, isSync: true, batchBytes: 64 << 10 };
+/** Of a file, before its first prompt. */
+const MAX_BYTES = 4 << 20;
+/** A batch of a reader whose offsets are not in bytes counts as this much. */
+const UNMEASURED_BYTES = 2 << 20;
 /** More than any terminal shows. */
 const MAX_CHARACTERS = 200;
 /** Of a prompt, before its first line with text. */

@@ -195,6 +195,19 @@ describe.each(firstOf(LAYOUTS, 1))("$source", (layout) => {
     expect(await readAll(at, session.session_id, path)).toEqual(figures(session.model_calls));
   });
 
+  test("its own files alone, in the same order", async () => {
+    const { at, path, other, lines, session } = await recorded(layout, "subagent");
+    put(other, lines);
+    for (const told of [path, other, `${path}.gone`]) {
+      const query = { sessionId: session.session_id, path: told, home: at.home, roots: at.roots };
+      const all = await at.reader.files(query);
+      expect(all.some(({ agentId }) => agentId !== undefined)).toBe(true);
+      const own = all.filter(({ agentId }) => agentId === undefined);
+      expect(own).toHaveLength(2);
+      expect(await at.reader.files({ ...query, isOwnOnly: true })).toEqual(own);
+    }
+  });
+
   test("a byte order mark before the first line is not part of it", async () => {
     const { at, path, lines, session } = await recorded(layout);
     const before = await readAll(at, session.session_id, path);

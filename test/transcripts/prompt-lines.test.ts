@@ -69,6 +69,23 @@ describe("first prompt lines", () => {
     expect(await linesOf({ OPENHOOK_OTEL_DISPLAY_TITLES: "false" })).toEqual([]);
   });
 
+  test.each([
+    ["many lines", 4_000, 1],
+    ["a long line", 1, 300_000],
+  ])("are found behind %s", async (_, lines, characters) => {
+    const before = `${JSON.stringify({ type: "queue-operation", content: "x".repeat(characters) })}\n`.repeat(lines);
+    const edit = (text: string, path: string): string => (path === "hooks.jsonl" ? text : before + text);
+    at = new Replay("claude-code", "basic", { edit });
+    expect(await linesOf()).toEqual(["Look at src and tell me where to add a discount"]);
+  });
+
+  test("are not searched far from the beginning", async () => {
+    const before = `${JSON.stringify({ type: "queue-operation", content: "x".repeat(300_000) })}\n`.repeat(20);
+    const edit = (text: string, path: string): string => (path === "hooks.jsonl" ? text : before + text);
+    at = new Replay("claude-code", "basic", { edit });
+    expect(await linesOf()).toEqual([undefined]);
+  });
+
   test("are missing if the file is gone", async () => {
     at = new Replay("claude-code", "basic");
     expect(await linesOf()).toHaveLength(1);

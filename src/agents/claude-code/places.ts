@@ -53,6 +53,7 @@ export async function files(query: TranscriptQuery): Promise<readonly Transcript
   const name = `${basename(sessionId)}${LINES}`;
   const mains = existingFiles([path, ...folders.map((folder) => join(folder, name))], roots);
   const found: TranscriptFile[] = mains.map((main) => ({ path: main }));
+  if (query.isOwnOnly === true && mains.length > 0) return found;
   const near = new Set([
     ...mains.map((main) => dirname(main)),
     dirname(path),

@@ -31,7 +31,8 @@ function roots(home: string, env: Readonly<Record<string, string | undefined>>):
  * The main thread's file (several if it was rolled back), then one file for each subagent. For a subagent's session: the file that
  * names its parent. For a path to a subagent's file: the root's files, or those of the subagents if the root's are missing.
  */
-async function files({ sessionId, path, mains, home, roots }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+async function files(query: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+  const { sessionId, path, mains, home, roots, isOwnOnly = false } = query;
   // By the reported path, otherwise by name: notifications have no path, and archived files have another one
   const there = path === undefined ? undefined : existingForm(path);
   const beside = siblingFolders(path ?? join(home, ".codex", "sessions", "x"));
@@ -49,7 +50,7 @@ async function files({ sessionId, path, mains, home, roots }: TranscriptQuery): 
   const rootId = isRoot ? head.threadId : sessionId;
   const parts =
     isRoot && mains !== undefined ? oldestFirst(mains) : partsOf(folders, rootId, isRoot ? reported : undefined);
-  const children = subagentsOf(folders, rootId, parts, roots);
+  const children = isOwnOnly && parts.length > 0 ? [] : subagentsOf(folders, rootId, parts, roots);
   return distinctParts([
     ...parts.map(fileAt),
     ...children.map((child) => ({ ...fileAt(child.path), agentId: child.threadId })),

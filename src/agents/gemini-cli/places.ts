@@ -52,6 +52,7 @@ export async function files(query: TranscriptQuery): Promise<readonly Transcript
   const own = new Map<string, readonly string[]>();
   for (const chats of folders) own.set(chats, await mainsIn(chats, query));
   const found: TranscriptFile[] = existingFiles([...own.values()].flat(), query.roots).map((main) => ({ path: main }));
+  if (query.isOwnOnly === true && found.length > 0) return found;
   for (const chats of folders) {
     // A folder that cannot be read is reported only if it contains a part of the session
     const isNear = mains !== undefined || reported.includes(chats) || (own.get(chats) ?? []).length > 0;

@@ -52,15 +52,17 @@ export interface LineBatchRead<State> extends TranscriptBatch {
 export async function* readLines<State extends object>(
   file: TranscriptFile,
   from: Offset,
-  { content: wantsContent = false, isSync, sink: given }: ReadOptions,
+  { content: wantsContent = false, isSync, batchBytes, sink: given }: ReadOptions,
   rules: LineRules<State>,
 ): AsyncGenerator<LineBatchRead<State>> {
   const memo = from.memo as { readonly state?: Partial<State>; readonly fingerprint?: string };
   const jsonl = await openJsonl(file.path, {
     fromBytes: from.bytes,
     roots: file.roots,
-    shortens: rules.shortens === true,
+    // Making the shortener takes longer than a small batch
+    shortens: rules.shortens === true && batchBytes === undefined,
     isSync,
+    ...(batchBytes !== undefined && { chunkBytes: batchBytes }),
     ...(memo.fingerprint !== undefined && { fingerprint: memo.fingerprint }),
   });
   try {
