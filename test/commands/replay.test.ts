@@ -15,7 +15,7 @@ afterEach(() => of.remove());
 
 /** Hooks of a session whose agent the drain does not know, as in an older version. */
 async function setAside(): Promise<readonly string[]> {
-  for (const call of of.calls) of.hook(call);
+  for (const call of of.calls) of.put(call);
   const report = await of.drain({}, { agents: [] });
   expect(report.quarantined).toBe(of.calls.length);
   return readdirSync(of.places.quarantineDir).filter((name) => !name.endsWith(".reason"));

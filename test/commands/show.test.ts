@@ -18,11 +18,14 @@ import { ensureSession, setParent, updateSession } from "../../src/store/session
 import { CONTROL, type ContextOptions, columnsOf, contextAt, SGR } from "../support/context.ts";
 import { CASES, Replay } from "../support/replay.ts";
 import { by, type Expected, type ExpectedSession } from "../support/summary.ts";
+import { chosenRecordings } from "../support/whole.ts";
 
 // One agent, whose sessions have every shape; other tests check that the figures of all agents are right
-const cases = readdirSync(join(CASES, "claude-code"))
-  .filter((name) => existsSync(join(CASES, "claude-code", name, "expected.json")))
-  .map((name) => ["claude-code", name] as const);
+const cases = chosenRecordings(
+  readdirSync(join(CASES, "claude-code"))
+    .filter((name) => existsSync(join(CASES, "claude-code", name, "expected.json")))
+    .map((name) => ({ source: "claude-code", name })),
+);
 
 let replay: Replay | undefined;
 afterEach(() => replay?.remove());
@@ -72,7 +75,7 @@ test("without a call, usage is 0 if the agent reports its calls, and unknown if 
   });
 });
 
-describe.each(cases)("%s %s", (source, name) => {
+describe.each(cases)("$source $name", ({ source, name }) => {
   const expected = JSON.parse(readFileSync(join(CASES, source, name, "expected.json"), "utf8")) as Expected;
   let of: Replay;
   beforeAll(async () => {

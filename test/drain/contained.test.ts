@@ -14,6 +14,7 @@ import { importInto } from "../import/run.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { contextAt } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
+import { firstOf } from "../support/whole.ts";
 
 const SESSIONS = ["a", "b", "c"].map((letter) => letter.repeat(8).concat("-0000-4000-8000-000000000000"));
 const BAD = SESSIONS[1] as string;
@@ -135,17 +136,18 @@ async function agents(): Promise<readonly Agent[]> {
   });
 }
 
+/** In `npm test`, the first five. */
 const STEPS = [
   "adapt",
-  "redact an event",
   "read",
-  "merge",
   "build",
+  "counts",
+  "encode",
+  "redact an event",
+  "merge",
   "price",
   "spans",
-  "counts",
   "redact a span",
-  "encode",
 ];
 /** Steps whose failure concerns a session in the store. */
 const STORED: ReadonlySet<string> = new Set([
@@ -160,7 +162,7 @@ const STORED: ReadonlySet<string> = new Set([
 ]);
 const clock = { now: () => Date.parse(at(30)), sleep: async () => {} };
 
-describe.each(STEPS)("%s fails for one of three sessions", (step) => {
+describe.each(firstOf(STEPS, 5))("%s fails for one of three sessions", (step) => {
   test("the others are delivered at once, the failing one as soon as the step succeeds, each once", async () => {
     writeTranscripts();
     putHooks();

@@ -30,6 +30,10 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/changes/git.test.ts": "git in odd repositories; commands/outcomes.test.ts follows commits",
   "test/changes/tickets.test.ts":
     "tickets in trailers, from the commit to the report; changes/trailers.test.ts has the rules",
+  "test/bench/measure.test.ts":
+    "how benchmarks measure processes; bench/backend.test.ts and bench/corpus.test.ts have their parts",
+  "test/agents/copilot/subagent-sessions.test.ts":
+    "subagents of every recording; agents/recordings.test.ts has one, copilot/transcript.test.ts the rules",
   "test/intake/launchd.test.ts":
     "hooks with the environment of macOS' services, in seven shells; intake/hook.test.ts has the hook",
   "test/intake/hook-soon.test.ts": "one drain for many events, which takes seconds; intake/hook.test.ts starts drains",
@@ -103,6 +107,8 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
   "test/faults/input-terminal.test.ts": "input from a terminal",
   "test/faults/no-inode.test.ts":
     "a disk without inodes, with the built program; store/spare-files.test.ts has the files",
+  "test/faults/load-killed.test.ts":
+    "a drain killed among many sessions, with the built program; drain/replays.test.ts has two sessions",
   "test/faults/load.test.ts": "many sessions at once; drain/replays.test.ts has two",
   "test/import/damaged.test.ts": "imports beside damaged stores; store/database.test.ts damages one",
   "test/import/changes.test.ts":
