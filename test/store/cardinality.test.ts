@@ -70,22 +70,23 @@ describe("the series limit", () => {
     ]);
   });
 
-  // Fills every series; "pruning makes room" has the rule with a few
-  test.runIf(IS_WHOLE)("series that did not change for a day make room, and sums stay", () => {
-    const db = stores.open();
-    fill(db);
-    const before = total(db);
-    makeRoom(db, NOW_MS + 2 * DAY_MS);
-    expect(tools(db)).toHaveLength(MAX_SERIES - MAX_OVERFLOW_SERIES + 1);
-    deliver(db, NOW_MS + 1);
-    makeRoom(db, NOW_MS + DAY_MS / 2);
-    expect(tools(db)).toHaveLength(MAX_SERIES - MAX_OVERFLOW_SERIES + 1);
-    makeRoom(db, NOW_MS + 2 * DAY_MS);
-    expect(overflowState(db)).toEqual([]);
-    count(db, [call("later", "Later")], NOW_MS + 2 * DAY_MS);
-    expect(tools(db)).toEqual(["Later"]);
-    expect(total(db)).toBe(before + 1);
-  });
+  // Fills every series; the next test has the rule with few
+  if (IS_WHOLE)
+    test("series that did not change for a day make room, and sums stay", () => {
+      const db = stores.open();
+      fill(db);
+      const before = total(db);
+      makeRoom(db, NOW_MS + 2 * DAY_MS);
+      expect(tools(db)).toHaveLength(MAX_SERIES - MAX_OVERFLOW_SERIES + 1);
+      deliver(db, NOW_MS + 1);
+      makeRoom(db, NOW_MS + DAY_MS / 2);
+      expect(tools(db)).toHaveLength(MAX_SERIES - MAX_OVERFLOW_SERIES + 1);
+      makeRoom(db, NOW_MS + 2 * DAY_MS);
+      expect(overflowState(db)).toEqual([]);
+      count(db, [call("later", "Later")], NOW_MS + 2 * DAY_MS);
+      expect(tools(db)).toEqual(["Later"]);
+      expect(total(db)).toBe(before + 1);
+    });
 
   test("pruning makes room, and unsent series stay", () => {
     const db = stores.open();
