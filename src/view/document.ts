@@ -52,7 +52,7 @@ export function stampOf(db: Database, { id }: StoredSession): string {
 /**
  * The content of a session's page, without the attributes of its spans.
  *
- * @param spans what is shown of them. @default all of the session
+ * @param spans the spans to show. @default all spans of the session
  */
 export function toDocument(
   db: Database,

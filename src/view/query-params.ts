@@ -5,7 +5,7 @@ export class BadRequest extends Error {
   readonly code = "E_USAGE";
 }
 
-/** Typed access to query parameters. All of these throw BadRequest. */
+/** Typed access to query parameters. All but `flag` throw BadRequest for an invalid value. */
 export interface QueryParams {
   /** The parameters that are present and not empty. */
   texts<K extends string>(...names: readonly K[]): { readonly [P in K]?: string };
@@ -65,7 +65,7 @@ export function queryParams(query: Readonly<Record<string, string>>): QueryParam
     session: () => ({ source: required("source"), sessionId: required("id") }),
     spanId() {
       const id = required("span");
-      if (!/^[0-9a-f]{16}$/.test(id)) throw new BadRequest("span is not an id of 16 digits");
+      if (!/^[0-9a-f]{16}$/.test(id)) throw new BadRequest("span is not an id of 16 hexadecimal digits");
       return id;
     },
   };

@@ -56,7 +56,7 @@ export interface ChangesDocument {
   readonly kind: "changes";
   readonly by: ChangeGroup;
   readonly sinceMs: number;
-  /** In the asked order, at most as many as asked for. */
+  /** In the requested order, at most the requested number. */
   readonly rows: readonly ChangeRow[];
   /** Number of changes, also beyond the limit. */
   readonly rowCount: number;

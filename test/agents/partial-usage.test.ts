@@ -12,7 +12,7 @@ import { countersAndRows } from "../support/summary.ts";
 
 type Figure = keyof TokenUsage;
 
-/** A figure as an agent writes it, and what is unknown without it; nothing, if other figures show it. */
+/** By the name that an agent gives a figure: our figures that are unknown without it; none if others show them. */
 type Fields = Readonly<Record<string, readonly Figure[]>>;
 
 const CLAUDE: Fields = {

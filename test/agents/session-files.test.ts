@@ -72,10 +72,10 @@ const figures = (calls: readonly Readonly<Record<string, unknown>>[]): readonly 
   calls.map(({ input, output }) => `${input}/${output}`).sort();
 
 /** Sends all hook calls, with one of the paths, and drains once at the end. */
-async function reportedBy(at: RecordedHome, path: string, told: string): Promise<void> {
+async function reportedBy(at: RecordedHome, path: string, reported: string): Promise<void> {
   const text = JSON.stringify(at.calls).replaceAll(
     JSON.stringify(path).slice(1, -1),
-    JSON.stringify(told).slice(1, -1),
+    JSON.stringify(reported).slice(1, -1),
   );
   for (const call of JSON.parse(text) as RecordedHome["calls"]) at.replay.put(call);
   const endMs = Date.parse(at.calls.at(-1)?.received_at ?? "");
@@ -133,12 +133,12 @@ describe.each(firstOf(LAYOUTS, 1))("$source", (layout) => {
       expect(storedTotals(at.replay.places.storePath)).toMatchObject(expected);
     });
 
-    test.each(["first", "second"])("by hooks that report the %s file", async (told) => {
+    test.each(["first", "second"])("by hooks that report the %s file", async (reported) => {
       const { at, path, other, lines, session } = await recorded(layout);
       const [one = [], two = []] = SHAPES[shape]?.(lines) ?? [];
       put(path, one);
       put(other, two);
-      await reportedBy(at, path, told === "first" ? path : other);
+      await reportedBy(at, path, reported === "first" ? path : other);
       const summary = summaryOf(at.replay.places.storePath, session.session_id);
       expect(figures(summary?.modelCalls ?? [])).toEqual(figures(session.model_calls));
       expect(summary?.prompts).toBe(session.prompts);

@@ -63,7 +63,7 @@ describe.each(agents)("$source", ({ transcript, folder, name: file }) => {
   const name = { folder, name: file };
   const lines = readFileSync(join(folder, file), "utf8").trim().split("\n");
 
-  test("two records in one line are two", async () => {
+  test("two records in one line are both read", async () => {
     const { default: reader } = await transcript();
     const expected = await read(reader, name, lines);
     expect(expected.unreadable).toBe(0);
@@ -74,7 +74,7 @@ describe.each(agents)("$source", ({ transcript, folder, name: file }) => {
     expect(await read(reader, name, [lines.join("")])).toEqual(expected);
   });
 
-  test("a record behind one that was cut is read, and the cut one is counted as unreadable", async () => {
+  test("a record after one that was cut is read, and the cut one is counted as unreadable", async () => {
     const { default: reader } = await transcript();
     for (let i = 1; i + 1 < lines.length; i++) {
       const { entries } = await read(reader, name, lines.toSpliced(i, 1));
@@ -99,14 +99,14 @@ describe("splitLine", () => {
     ["a whole record", whole, [whole, 0]],
     ["a whole record before a cut one", `${whole}{"type":"b","te`, [whole, 1]],
     ["a whole record between two cut ones", `{"type":"c"${whole}{"ty`, [whole, 2]],
-    ["cut behind an object", `{"type":"c","usage":{"n":1},"text":"x${whole}`, [whole, 1]],
+    ["cut after an object", `{"type":"c","usage":{"n":1},"text":"x${whole}`, [whole, 1]],
     ["cut in a name", `{"type":"c","te${whole}`, [whole, 1]],
-    ["cut behind a backslash", `{"type":"c","text":"a\\\\${whole}`, [whole, 1]],
-    ["behind a byte order mark", `\uFEFF${whole}`, [whole, 0]],
-    ["behind zeros", `\0\0${whole}\0`, [whole, 0]],
+    ["cut after a backslash", `{"type":"c","text":"a\\\\${whole}`, [whole, 1]],
+    ["after a byte order mark", `\uFEFF${whole}`, [whole, 0]],
+    ["after zeros", `\0\0${whole}\0`, [whole, 0]],
     ["no record", "no JSON", [1]],
     ["a list", `[${whole}]`, [1]],
-    ["nothing but a beginning", '{"type":"a","text":"', [1]],
+    ["only the beginning of a record", '{"type":"a","text":"', [1]],
   ])("%s", (_, text, expected) => {
     expect(split(text)).toEqual(expected);
   });

@@ -288,7 +288,7 @@ test("a Node that is too old: one line, and the hook stays silent; 20.11 is enou
   expect(stderr).toMatch(/^openhook-otel: Node [^\n]* is too old, version 20 or later is required[^\n]*\n$/);
   const hook = await machine.shell(`${old} hook --source claude-code --event Stop`, { input: "{}" });
   expect(hook).toMatchObject({ code: 0, stdout: "", stderr: "" });
-  // 20.12 introduced it
+  // Node 20.12 introduced styleText
   const first = beside("20.11.cjs", 'require("node:util").styleText = undefined;');
   for (const command of ["status", "doctor", "enable claude-code"]) {
     expect(await machine.shell(`${first} ${command}`), command).toMatchObject({ code: 0, stderr: "" });

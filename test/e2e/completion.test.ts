@@ -58,7 +58,7 @@ describe.each(SHELLS)("$shell", ({ shell, start, init }) => {
   });
 });
 
-test("nothing of it is loaded by other commands, hooks and drains", async () => {
+test("other commands, hooks and drains do not load the completion", async () => {
   const loaded = join(machine.home, "loaded");
   const preload = join(machine.home, "preload.cjs");
   const write = `process.on("exit", () => require("fs").writeFileSync(${JSON.stringify(loaded)}, Object.keys(require.cache).join("\\n")))`;

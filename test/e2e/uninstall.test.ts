@@ -1,4 +1,4 @@
-// `uninstall` removes what `enable` and `wrap` made, everywhere, and what it leaves it names.
+// `uninstall` removes everything that `enable` and `wrap` made, and names what it leaves.
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

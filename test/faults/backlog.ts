@@ -9,8 +9,9 @@ import { enqueue } from "../../src/store/outbox.ts";
 import { decodeSpans } from "../receiver/decode.ts";
 import type { Machine } from "../support/program.ts";
 
-/** A tool call, of which sessions have thousands; `n` is its position in the outbox, and part of its span id. */
+/** Id of the span at a position in the outbox. */
 export const spanId = (n: number): string => (n + 1).toString(16).padStart(16, "0");
+/** The position in the outbox of the span with an id. */
 export const placeOf = (id: string): number => Number.parseInt(id, 16) - 1;
 
 /**
@@ -44,7 +45,10 @@ export interface Counter {
   close(): Promise<void>;
 }
 
-/** @param answer replaces the healthy answer to traces; requests answered other than 200 are not counted */
+/**
+ * @param answer may respond to a request with spans in place of the healthy answer, and returns whether it did; the spans of
+ *   such a request are not counted
+ */
 export async function startCounter(
   answer?: (response: ServerResponse, spans: number, places: readonly number[]) => boolean,
 ): Promise<Counter> {
@@ -105,6 +109,7 @@ export async function drainMeasured(
 
 // --- internal ---
 
+/** A tool call, because sessions have thousands of them. */
 const spanOf = (n: number): SpanRecord => ({
   traceId: (Math.floor(n / 500) + 1).toString(16).padStart(32, "0"),
   spanId: spanId(n),

@@ -11,7 +11,7 @@ import { FaultBuild } from "./program.ts";
 import { type State, World } from "./world.ts";
 
 const NAMES = ["bridge.run", "commit.bridge", "commit.inbox"] as const;
-/** After a kill a command rests for a second; as many drains as it takes. */
+/** Limit for the drains after a kill: the bridge starts a command again only after a second. */
 const MOST_DRAINS = 40;
 
 let world: World;

@@ -24,7 +24,7 @@ export interface Disturbed {
 const SETTINGS = { OPENHOOK_OTEL_OTLP_MAX_SPANS_PER_REQUEST: "30" } as const;
 /** Larger than the log's limit, so that it is rotated. */
 const LOG_BYTES = (1 << 20) + 1;
-/** The first step of a drain that has to set a store aside. */
+/** Content of a damaged store, which a drain must set aside. */
 const DAMAGED_STORE = "no database at all ".repeat(500);
 
 /** A state directory whose drain passes every step: the store is damaged, the log is long. */
@@ -54,7 +54,7 @@ export async function undisturbed(
   }
 }
 
-/** One drain with a fault, then drains without until the queue is empty. */
+/** One drain with a fault, then drains without a fault until the queue is empty. */
 export async function disturbed(
   build: FaultBuild,
   world: World,
@@ -89,8 +89,8 @@ export async function disturbed(
     problems.push(
       ...differences(reference, outcome),
       ...duplicates.map((id) => `span ${id} came ${outcome.times.get(id)} times`),
-      ...outcome.changed.map((id) => `span ${id} came again and was another`),
-      ...withoutReason(state).map((name) => `no reason lies beside ${name}`),
+      ...outcome.changed.map((id) => `span ${id} came again with other content`),
+      ...withoutReason(state).map((name) => `there is no reason beside ${name}`),
       ...setAsideOf(state),
     );
     const { length: sentAgain } = again.filter((id) => !duplicates.includes(id));
@@ -149,7 +149,7 @@ function wrongEnd(
   trace: readonly string[],
 ): readonly string[] {
   // The step that should fail later can fail by itself: the damaged store cannot be opened
-  if (!trace.includes("!")) return trace.includes("~") && fault.when === "after" ? [] : ["the fault was not met"];
+  if (!trace.includes("!")) return trace.includes("~") && fault.when === "after" ? [] : ["the fault did not happen"];
   if (fault.kind === "kill") return signal === "SIGKILL" ? [] : [`it ended with ${code ?? signal}`];
   const problems: string[] = [];
   if (code !== 0 && code !== 1) problems.push(`it ended with ${code ?? signal}: ${stderr}`);

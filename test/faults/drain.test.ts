@@ -27,7 +27,7 @@ test("a drain passes every named step", () => {
 const TRIED = FAULT_POINTS.filter((step) => /^commit\.|\.send$|\.(set-aside|name-aside|claim|settle)$/.test(step));
 
 test("killed at a commit, a send or a move, the next drain continues", { timeout: 120_000 }, async () => {
-  // Before the one, after the next
+  // Alternately before and after a step
   const faults = TRIED.map((step, i): Fault => {
     const times = campaign.trace.filter((passed) => passed === step).length;
     return { step, occurrence: Math.ceil(times / 2), when: i % 2 === 0 ? "before" : "after", kind: "kill" };

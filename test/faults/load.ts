@@ -51,7 +51,7 @@ export async function lanesOf(calls: number, laneCount: number): Promise<readonl
     const session = sessions[copy % sessions.length];
     const lane = lanes.reduce((shortest, one) => (one.length < shortest.length ? one : shortest));
     const moved = session === undefined ? [] : movedTo(session, copy, nowMs).slice(0, calls - given);
-    // Only in one lane of eight hooks start drains as registered: that is still far more often than at the real pace of turns
+    // Hooks start drains as registered in one of eight lanes, which is still far more often than at the real pace of turns
     lane.push(...moved.map((call) => ({ ...call, drains: call.drains && lanes.indexOf(lane) % 8 === 0 })));
     given += moved.length;
   }
@@ -196,8 +196,8 @@ export function putAll(machine: Machine, lanes: readonly Lane[]): void {
     });
     const file = join(inboxDir, `1-${pid}-0.evt`);
     writeFileSync(file, `${head}${at(machine, payload)}${formatEnd("whole")}`);
-    // Some agents' equal payloads differ only in their arrival, as from hooks that run one after another
-    // In the middle of a millisecond, because seconds are stored as a fraction
+    // Equal payloads of some agents differ only in their arrival, so files arrive one millisecond apart; in the middle of a
+    // millisecond, because the file system stores seconds as a fraction
     const arrivedS = (startMs + pid + 0.5) / 1_000;
     utimesSync(file, arrivedS, arrivedS);
   }
@@ -316,10 +316,11 @@ async function drive(
 const chunks = <T>(list: readonly T[], count: number): readonly (readonly T[])[] =>
   Array.from({ length: count }, (_, i) => list.filter((__, at) => at % count === i)).filter((part) => part.length > 0);
 
+/** The value at a share of a sorted list, with one decimal: 0.5 is the median. */
 export const share = (sorted: readonly number[], part: number): number =>
   Math.round((sorted[Math.floor(part * (sorted.length - 1))] ?? 0) * 10) / 10;
 
-/** What a hook installed by `enable` knows: where to write, and the program to start as a drain. */
+/** Installs the hook as `enable` does, with the program that it starts as a drain. @returns its command */
 export function installHook(machine: Machine): readonly string[] {
   const folder = join(machine.home, ".local", "share", "openhook-otel");
   mkdirSync(folder, { recursive: true });

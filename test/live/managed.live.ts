@@ -31,14 +31,14 @@ describe.skipIf(!isRoot).each(Object.entries(POLICIES))("%s", (source, policy) =
   });
   afterAll(() => managed?.remove());
 
-  /** @param told a part of what `enable` prints */
-  const playedBy = (uid: number, told: string): Promise<void> => {
+  /** @param printed a part of what `enable` prints */
+  const playedBy = (uid: number, printed: string): Promise<void> => {
     const program = PROGRAMS.find((one) => one.source === source);
     const scenario = SCENARIOS["basic"];
     if (program === undefined || scenario === undefined) throw new Error(`${source} cannot be played`);
     const installed = install(program, CACHE);
     const register = async (machine: Machine): Promise<void> => {
-      expect(await machine.openhook("enable", source)).toContain(told);
+      expect(await machine.openhook("enable", source)).toContain(printed);
     };
     return compare({ program, name: "basic", scenario, installed }, register, managed.userWith(uid, installed));
   };

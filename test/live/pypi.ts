@@ -37,7 +37,7 @@ export function installFromPypi(program: PythonProgram, version: string, folder:
   return join(folder, "bin");
 }
 
-/** The newest version on PyPI for the preferred Python. @throws NoProgramError, or pip's error if it cannot be asked */
+/** The newest version on PyPI for the preferred Python. @throws NoProgramError, or pip's error if it failed */
 export function newestOnPypi(program: PythonProgram): string {
   const [distribution = ""] = program.packages;
   const printed = run(pythonFor(program), "-m", "pip", "index", "versions", distribution);

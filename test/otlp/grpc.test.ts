@@ -231,7 +231,7 @@ describe("without an answer", () => {
     sender.close();
   });
 
-  test("nobody listens", async () => {
+  test("a refused connection is reported with the address", async () => {
     expect(await sendSpan("http://127.0.0.1:9")).toEqual({
       status: "retry",
       reason: "connection refused by http://127.0.0.1:9/",
@@ -252,7 +252,7 @@ describe("without an answer", () => {
   });
 
   test.each([
-    ["that says nothing", (end: () => void) => end(), /closed without an answer|connection broken/],
+    ["that closes the connection", (end: () => void) => end(), /closed without an answer|connection broken/],
     ["of another protocol", (_end: () => void, write: (text: string) => void) => write("220 mail ESMTP\r\n"), /./],
   ])("a server %s", async (_what, respond, reason) => {
     const server = createTcpServer((socket) => {
@@ -383,7 +383,7 @@ describe("a proxy", () => {
     });
   });
 
-  test("that nobody serves is named", async () => {
+  test("that does not run is named", async () => {
     const outcome = await sendSpan(`https://${HOST}`, { ...trusted(), proxy: "http://127.0.0.1:9" });
     expect(outcome).toMatchObject({
       status: "retry",

@@ -87,11 +87,11 @@ interface JaegerAnswer {
     | null;
 }
 
-async function json<T>(url: string, init: RequestInit = {}, alsoTaken: readonly number[] = []): Promise<T> {
+async function json<T>(url: string, init: RequestInit = {}, alsoAccepted: readonly number[] = []): Promise<T> {
   const response = await fetch(url, { ...init, signal: AbortSignal.timeout(30_000) });
   const text = await response.text();
   // Prometheus refuses an invalid query with 400 or 422 and the reason as JSON
-  if (!response.ok && !alsoTaken.includes(response.status) && !text.startsWith("{")) {
+  if (!response.ok && !alsoAccepted.includes(response.status) && !text.startsWith("{")) {
     throw new Error(`${url} answered ${response.status}: ${text.slice(0, 500)}`);
   }
   return JSON.parse(text);

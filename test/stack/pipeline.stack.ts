@@ -37,7 +37,7 @@ describe.skipIf(collector === undefined || jaeger === undefined)("from the agent
 
   const backends = [
     ["that scrapes", oldPrometheus ?? prometheus, (at: Chain) => at.scraping],
-    ["that is sent OTLP", prometheus, (at: Chain) => at.receiving],
+    ["that receives OTLP", prometheus, (at: Chain) => at.receiving],
   ] as const;
 
   describe.each(backends)("a Prometheus %s", (_, program, of) => {

@@ -89,7 +89,7 @@ export class GitWorld {
     this.nowMs += count * DAY_MS;
   }
 
-  /** @returns what git prints, both streams; `code` of its end */
+  /** Runs git. @returns both of its output streams, and its exit code */
   run(folder: string, args: readonly string[]): { readonly output: string; readonly code: number } {
     this.nowMs += SECOND;
     try {
@@ -112,6 +112,7 @@ export class GitWorld {
     return output.trim();
   }
 
+  /** Makes a file executable, as a command that prints nothing. */
   chmod(path: string): { readonly output: string; readonly code: number } {
     chmodSync(path, 0o755);
     return { output: "", code: 0 };
@@ -230,7 +231,7 @@ export class AgentSession {
     return this;
   }
 
-  /** What a subagent does. */
+  /** The work of a subagent within a turn. */
   subagent(work: (agent: this) => void): this {
     this.#subagent = `a${String(this.#calls).padStart(16, "0")}`;
     this.#send("SubagentStart", {});
@@ -276,7 +277,7 @@ export class AgentSession {
     return this.gitIn(this.#cwd, ...args);
   }
 
-  /** In another folder, as `cd folder && git …`. */
+  /** Runs git in another folder, as `cd folder && git …`. */
   gitIn(folder: string, ...args: readonly string[]): this {
     const line = `git ${args.map((arg) => (/^[\w./=:@^~-]+$/.test(arg) ? arg : `'${arg}'`)).join(" ")}`;
     const command = folder === this.#cwd ? line : `cd ${folder} && ${line}`;

@@ -13,7 +13,7 @@ test("a response is known until the session changes", () => {
   expect(recent.body("session 1", "after")).toBe("[]");
 });
 
-test("what was not used for longest is given up, so that memory stays limited", () => {
+test("the least recently used response is dropped, so that memory stays limited", () => {
   const recent = new RecentDocuments();
   const large = "x".repeat(7_000_000);
   for (const key of ["a", "b", "c"]) recent.keep(key, "tag", large);

@@ -67,7 +67,7 @@ export function make(): void {
 /** The environment in which Wine runs. */
 export const environment = (): readonly string[] => [
   ...["-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "TZ=UTC"],
-  // Node refuses systems older than Windows 10, and Wine does not say what it is in the way that Node asks
+  // Node refuses systems older than Windows 10, and does not recognise the version that Wine reports
   ...["WINEPREFIX=/w/prefix", "WINEDEBUG=-all", "NODE_SKIP_PLATFORM_CHECK=1"],
 ];
 
@@ -99,7 +99,7 @@ function mount(): void {
   }
 }
 
-/** Where an installation puts it. */
+/** Puts Node where its Windows installer puts it. */
 function installNode(): void {
   const folder = join(DEBIAN, "w", "node");
   mkdirSync(folder, { recursive: true });

@@ -33,16 +33,16 @@ const EXISTING: Readonly<Record<string, string>> = {
 };
 const all = () => [PLACES.map(filesIn), PLACES.map(foldersIn)];
 
-// Other tests' users have no administrator
+// Users of other tests must not find an administrator's settings
 afterEach(() => clean());
 
-/** It starts the program sixty times. */
+// Slow: it starts the program sixty times
 test("hooks of two users are collected from a copy for all users, and disabling restores every file and folder", () => {
   const program = at(VERSION);
   const { before, env, users } = machine();
   const enable = otel(["enable", "--managed"], { env });
 
-  // Nothing is changed by what only shows, nor where something is missing
+  // A dry run, --print and refused runs change nothing
   const [dryRun, print, blocked] = runAll([
     otel(["enable", "--managed", "--dry-run"], { env }),
     otel(["enable", "--managed", "--print"], { env }),

@@ -20,7 +20,7 @@ export interface Thread {
   readonly records: number;
 }
 
-/** Other threads that it names: the one that it was forked from is one of them. */
+/** Ids of the threads that a thread names, among them the one that it was forked from; empty if it names none. */
 export const relatedTo = (thread: Fields): readonly string[] =>
   objectsIn(thread["relationships"]).flatMap((one) => asString(one["threadID"]) ?? []);
 
@@ -28,7 +28,8 @@ export const relatedTo = (thread: Fields): readonly string[] =>
  * A whole thread.
  *
  * @param writtenMs when the file was written, for a thread without any time
- * @param isOriginThere whether a thread that it can be a fork of still exists: the copies in the fork count there
+ * @param isOriginThere whether the file of a thread that this one may be forked from still exists: the messages copied
+ *   from there are counted there and left out here
  */
 export function readThread(thread: Fields, writtenMs: number, isOriginThere: boolean): Thread {
   const createdMs = asCount(thread["created"]) ?? writtenMs;
@@ -38,7 +39,7 @@ export function readThread(thread: Fields, writtenMs: number, isOriginThere: boo
   walk.session(thread);
   const ledger = ledgerOf(thread, messages);
   for (const message of messages) {
-    walk.message(message, ledger.of.get(messageKey(message["messageId"]) ?? ""));
+    walk.message(message, ledger.byMessage.get(messageKey(message["messageId"]) ?? ""));
   }
   for (const event of ledger.others) walk.call(event, undefined, event);
   return { entries: walk.entries, content: walk.content, records: messages.length };
@@ -70,16 +71,16 @@ function ledgerOf(thread: Fields, messages: readonly Fields[]) {
       return message["role"] === "assistant" && key !== undefined ? [[key, message] as const] : [];
     }),
   );
-  const of = new Map<string, Fields>();
+  const byMessage = new Map<string, Fields>();
   const others: Fields[] = [];
   for (const event of objectsIn(asObject(thread["usageLedger"])?.["events"])) {
     const key = messageKey(event["toMessageId"]);
     const answer = key === undefined ? undefined : answers.get(key);
     if (answer === undefined || key === undefined) others.push(event);
-    else if (of.has(key)) others.push(event);
-    else of.set(key, event);
+    else if (byMessage.has(key)) others.push(event);
+    else byMessage.set(key, event);
   }
-  return { of, others };
+  return { byMessage, others };
 }
 
 class Walk {
@@ -171,7 +172,7 @@ class Walk {
   #answer(message: Fields, billed: Fields | undefined): void {
     const state = asString(asObject(message["state"])?.["type"]);
     const usage = asObject(message["usage"]);
-    // Its figures follow when it is complete
+    // Usage is written only when the answer is complete
     if (state === "streaming" && usage === undefined) return;
     const endMs = asTimeMs(usage?.["timestamp"]) ?? asTimeMs(billed?.["timestamp"]);
     this.#timeMs = Math.max(this.#timeMs, endMs ?? 0);

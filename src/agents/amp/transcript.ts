@@ -20,7 +20,7 @@ import { readThread, relatedTo } from "./thread.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
 
-/** `~/.local/share/amp/threads`, or where one of two variables moved it. */
+/** `~/.local/share/amp/threads`, which `XDG_DATA_HOME` moves; `AMP_DATA_DIR` adds folders, separated by commas. */
 function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
   const named =
     asString(env["AMP_DATA_DIR"])
@@ -59,7 +59,7 @@ async function* read(file: TranscriptFile, _from: Offset, options: ReadOptions =
 
 // --- internal ---
 
-/** Where the threads' folder can be below a root that contains it. */
+/** Paths of the threads folder, relative to a root that contains it. */
 const LAYOUTS = ["threads", join("amp", "threads"), join(".local", "share", "amp", "threads")];
 
 const idIn = (name: string): string | undefined => /^(T-[\w-]+)\.json$/.exec(name)?.[1];

@@ -29,7 +29,7 @@ export function recognises(payload: unknown): Recognition {
   return MARKS.some((name) => p[name] !== undefined) ? "likely" : "possible";
 }
 
-/** A tool call without an event name can be a start or an end. */
+/** A tool call without an event name may be the start or the end of the call; it is reported as its end. */
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
   const p = asObject(payload);
   const sessionId = asString(p?.["conversationId"]);

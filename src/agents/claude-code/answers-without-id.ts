@@ -18,7 +18,7 @@ export interface AnswerWithoutId {
 }
 
 /**
- * Identifies the answer to which such a line belongs: by its request, which lines have from 2.1.300 at the latest, otherwise by
+ * Identifies the answer to which such a line belongs: by its request, which lines name since 2.1.300 or earlier, otherwise by
  * the answer's first line.
  *
  * @param id the message's id, if any

@@ -25,7 +25,7 @@ export default {
     "compaction",
   ],
   tokens: "transcript",
-  // Earlier versions name neither
+  // Earlier versions name neither agents nor prompts
   hooksNameAgents: "with-prompts",
   capabilities: {
     basis: "recorded",

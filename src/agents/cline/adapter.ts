@@ -246,11 +246,11 @@ export function extensionDigest(input: unknown): string | undefined {
     const value = asString(given[name])?.trim();
     return value === undefined || value === "" ? [] : [[name, value] as const];
   });
-  // Even without any of them: settled calls are found by their digest
+  // Also if all of them are missing, because settled calls are found by their digest
   return inputDigest({ about });
 }
 
-/** Arguments that say what a call is about. */
+/** Arguments that distinguish calls of one tool. */
 const ABOUT = [
   "command",
   "path",

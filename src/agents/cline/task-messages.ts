@@ -200,7 +200,7 @@ export class TaskMessages {
     }
   }
 
-  /** The answer to a request: by its place, which later versions note; otherwise the next one. */
+  /** The answer to a request: by its index, which later versions record; otherwise the next one. */
   #answerFor({ index, isAnswered, figures }: Request): Answer | undefined {
     const hasAnswer =
       isAnswered || figures["cancelReason"] !== undefined || asCount(figures["tokensOut"]) !== undefined;
@@ -274,7 +274,7 @@ export class TaskMessages {
 interface Request {
   readonly ts: number;
   readonly figures: Figures;
-  /** Place of the last message before it in what is sent to the model. */
+  /** Index of the message before the request, among the messages that are sent to the model. */
   readonly index: number | undefined;
   readonly model: Readonly<Record<string, unknown>> | undefined;
   isAnswered: boolean;
@@ -283,7 +283,7 @@ interface Request {
   readonly errors: string[];
 }
 
-/** A place in what is sent to the model; -1 before its first message. */
+/** An index among the messages that are sent to the model; -1 before the first one. */
 const placeOf = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isInteger(value) && value >= -1 ? value : undefined;
 

@@ -56,7 +56,7 @@ export class TaskModels {
     return models.size === 1 && this.#noted.length > 0 ? model : undefined;
   }
 
-  /** Adds what a record says to the sums. */
+  /** Adds the figures of a record to the sums. */
   spent(model: string | undefined, figures: Figures, usage: TokenUsage | undefined): void {
     const name = model ?? "unknown";
     const sum = this.#sums.get(name);

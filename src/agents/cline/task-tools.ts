@@ -7,7 +7,7 @@ import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts"
 import { executableIn, extensionDigest, mcpServerIn } from "./adapter.ts";
 import type { Message } from "./messages.ts";
 
-/** A tool call in what was sent to the model. */
+/** A tool call in the messages that are sent to the model. */
 export interface TaskTool {
   /** The model's; absent where tools are called in XML. */
   readonly givenId: string | undefined;
@@ -24,7 +24,7 @@ export interface TaskTool {
   };
 }
 
-/** One answer of the model in what was sent to it later. */
+/** One answer of the model, in the messages that are sent to it later. */
 export interface Answer {
   /** Place in the file. */
   readonly index: number;
@@ -163,7 +163,7 @@ const TOOL_TAG =
   /<(access_mcp_resource|act_mode_respond|apply_patch|ask_followup_question|attempt_completion|browser_action|condense|execute_command|generate_explanation|list_code_definition_names|list_files|load_mcp_documentation|new_rule|new_task|plan_mode_respond|read_file|replace_in_file|report_bug|search_files|summarize_task|use_mcp_tool|use_skill|use_subagents|web_fetch|web_search|write_to_file)>/;
 const PARAM_TAG = /<([a-z_]{1,40})>/g;
 
-/** `[read_file for 'a'] Result:`, with the result behind it or in the next block. */
+/** `[read_file for 'a'] Result:`, with the result after it or in the next block. */
 const RESULT = /^\[([a-z_]{1,40})\b[\s\S]{0,8192}?\] Result:([\s\S]*)$/;
 
 function statusOf(

@@ -16,7 +16,7 @@ import { TaskMessages } from "./task-messages.ts";
 import { readModels, type TaskModels } from "./task-metadata.ts";
 import { Answers } from "./task-tools.ts";
 
-/** The part of a session that a task is. */
+/** A task's file, with the files whose changes also require reading it again. */
 export const taskPart = (path: string): TranscriptFile => ({ path, watch: [path, join(dirname(path), API_FILE)] });
 
 /** The extension rewrites its files for each message: all entries come again, under the same keys. */

@@ -26,7 +26,7 @@ export function scriptCall(item: Line): RelevantCall | undefined {
 
 // --- internal ---
 
-/** Since 0.169.0 at the latest it is an address. */
+/** The path of a folder, which versions since 0.169.0, perhaps earlier ones too, write as a `file:` URL. */
 function folderOf(value: unknown): string | undefined {
   const folder = asString(value);
   if (folder?.startsWith("file:") !== true) return folder;

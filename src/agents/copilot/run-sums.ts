@@ -5,9 +5,9 @@ import { asCount, asObject, asString, asTimeMs } from "../shared/payload/json.ts
 import { entryBase, type LineContext, type LineState, type RunSums, type Sums } from "./line-context.ts";
 import { addSums, hasDecreased, requestsIn, subtractSums } from "./usage.ts";
 
-// Versions without a record per call only write sums when a run ends, and some the output of each answer. There is one usage
-// record per run and model: the output of the answers so far, replaced by the run's sums. A run that was killed keeps its output;
-// no version adds it to later sums.
+// Versions without a record per call write sums only when a run ends; some also write the output tokens of each answer. We make
+// one usage record per run and model: the output of the answers so far, replaced by the run's sums. A run that was killed keeps
+// its output, because no version adds it to later sums.
 
 /** The state after a line that begins a run of the program on an existing session. */
 export function nextRun(state: LineState, id: string): LineState {

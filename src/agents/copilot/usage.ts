@@ -62,7 +62,7 @@ export const hasDecreased = (last: Sums, now: Sums): boolean =>
     });
   });
 
-/** Requests behind the sums of a line. */
+/** The number of requests in the sums of a line. */
 export const requestsIn = (data: Fields): number =>
   Object.values(modelMetricsIn(data) ?? {})
     .map((value) => asCount(asObject(asObject(value)?.["requests"])?.["count"]) ?? 0)

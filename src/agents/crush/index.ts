@@ -15,9 +15,9 @@ export default {
   tokens: "none",
   // The recorded version reports neither a turn's nor a session's end
   endsSilently: true,
-  // In the shell that is part of it
+  // The agent's process has its own shell
   hooksRunIn: "agent",
-  // Subagents fire none
+  // Subagents run no hooks
   hooksNameAgents: true,
   capabilities: {
     basis: "recorded",

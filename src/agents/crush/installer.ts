@@ -57,7 +57,7 @@ function configFolder({ home, env }: InstallTarget): string {
   return join(moved !== undefined && isAbsolute(moved) ? moved : join(home, ".config"), "crush");
 }
 
-/** Crush merges both files of a project; the hidden one is taken only if it is the project's. */
+/** Crush merges both files of a project. The hidden one is used only if the other one does not exist. */
 function projectFile({ project }: InstallTarget): string {
   const [shown, hidden] = [join(project, NAME), join(project, `.${NAME}`)];
   return !existsSync(shown) && existsSync(hidden) ? hidden : shown;

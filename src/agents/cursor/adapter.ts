@@ -49,7 +49,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
         extras: { ...extras, start_origin: p["is_background_agent"] === true ? "background" : "startup" },
       });
     case "sessionEnd":
-      return event("session.end", sessionEnd(read)).map((event) => withSums(event, p));
+      return event("session.end", sessionEnd(read)).map((event) => withDurationAndModel(event, p));
     case "beforeSubmitPrompt": {
       const prompt = p["prompt"];
       return event("prompt.submit", { promptLength: typeof prompt === "string" ? prompt.length : undefined });
@@ -161,7 +161,7 @@ function sessionEnd(read: Payload): Partial<PayloadEvent> {
   };
 }
 
-function withSums(event: Event, p: Payload["p"]): Event {
+function withDurationAndModel(event: Event, p: Payload["p"]): Event {
   if (event.type !== "session.end") return event;
   const sums = defined<{ duration_ms: number; model: string }>({
     duration_ms: asCount(p["duration_ms"]),

@@ -123,14 +123,14 @@ function readFile(body: string): Json {
     }
     throw error;
   }
-  if (root.type !== "object") throw wrong(body, root, `the top level is a ${root.type}, not an object`);
+  if (root.type !== "object") throw wrong(body, root, "the top level is not an object");
   requireUnique(body, root, "hooks", "");
   const hooks = nodeAt(root, ["hooks"]);
   if (hooks === undefined) return plainOf(root);
-  if (hooks.type !== "object") throw wrong(body, hooks, `"hooks" is a ${hooks.type}, not an object`);
+  if (hooks.type !== "object") throw wrong(body, hooks, '"hooks" is not an object');
   for (const { key, value } of propertiesOf(hooks)) {
     requireUnique(body, hooks, key, "hooks.");
-    if (value.type !== "array") throw wrong(body, value, `"hooks.${key}" is a ${value.type}, not an array`);
+    if (value.type !== "array") throw wrong(body, value, `"hooks.${key}" is not an array`);
   }
   return plainOf(root);
 }

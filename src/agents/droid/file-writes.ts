@@ -12,7 +12,7 @@ export function toFileWrites(payload: unknown, facts: PayloadFacts): readonly Fi
     .map(asObject)
     .filter((line) => line !== undefined);
   if (first === undefined || lines.length === 0) return written;
-  // One hunk for each changed line, and lines that follow each other in one
+  // One hunk for each run of consecutive changed lines
   const hunks: { newStart: number; lines: string[] }[] = [];
   let next = 0;
   for (const line of lines) {

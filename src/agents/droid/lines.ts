@@ -13,19 +13,19 @@ import { exitCodeIn, isTask, mcpServerOf, spawnedIn } from "./texts.ts";
 export interface LineState {
   /** Time of the last line that had one; turn ends have none. */
   timeMs: number;
-  /** The file's first line, which has no time: its facts have the next line's. */
+  /** Facts of the file's first line, which has no time: they get the time of the next line that has one. */
   start?: Start | undefined;
   /** Key of the current turn's prompt. */
   promptKey?: string | undefined;
-  /** The session's first turn: the token sum of the session counts there. */
+  /** The session's first turn: the token sum of the session is counted there. */
   first?: { readonly key?: string | undefined; readonly startMs: number; readonly endMs: number } | undefined;
   /** Ids of the models that answered. */
   models?: readonly string[] | undefined;
-  /** While a fork's copies are read: the last message that was copied. */
+  /** While a fork's copies are read: id of the last message that was copied. */
   copiedUntil?: string | undefined;
   /** Only copied lines of the fork were read so far. */
   isForked?: true | undefined;
-  /** Status in the last error that Droid showed. */
+  /** HTTP status in the last error that Droid showed. */
   httpStatus?: number | undefined;
 }
 

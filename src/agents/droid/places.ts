@@ -12,7 +12,7 @@ import { type Dated, entriesIn, foldersBelow, located, oldestFirst, statFile } f
 const SESSIONS = "sessions";
 const EXTENSION = ".jsonl";
 
-/** Key of a subagent's file that is read for its own session id. */
+/** Begins the key of a subagent's file that is read for its own session id: then only its parent is reported. */
 export const PARENT_OF = "parent of ";
 
 /** The sessions, and the settings, which have the names of the user's own models. */
@@ -78,7 +78,7 @@ export async function files({
 /** What a file's first record says; `undefined` if it is no session. */
 export function headOf(path: string, roots: readonly string[] | undefined): Head | undefined {
   const lines = firstBytes(path, HEAD_BYTES, roots).toString("utf8").split("\n");
-  // Before it there can be empty and torn lines. A long title or list can exceed what was read
+  // Empty and torn lines can precede it. With a long title or list, the line is longer than what was read
   const line = lines.find((one, at) => at === lines.length - 1 || parsedObject(one) !== undefined) ?? "";
   const o = parsedObject(line);
   const member = (name: string): string | undefined =>
@@ -87,7 +87,7 @@ export function headOf(path: string, roots: readonly string[] | undefined): Head
   return { callerId: member("callingSessionId"), callId: member("callingToolUseId") };
 }
 
-/** True for a plain file name: no separators, no leading dot. */
+/** True for a plain file name: no separators, no dots. */
 export const isSessionId = (name: string): boolean => /^[A-Za-z0-9_][A-Za-z0-9_-]{0,127}$/.test(name);
 
 /** Whether the file of a session exists, below any working directory. */

@@ -83,7 +83,7 @@ function trustPath(target: InstallTarget): string {
   return path === undefined || path === "" ? join(homeOf(target), ".gemini", "trustedFolders.json") : path;
 }
 
-/** Hooks were experimental first. 0.26.0 is the first version that runs them by default. */
+/** Hooks were experimental first. 0.26.0 runs them by default, and is the last version that `tools.enableHooks` can stop. */
 function tooOld(layers: readonly Layer[], version: string | undefined): readonly Finding[] {
   if (version === undefined || compareVersions(version, "0.27.0") >= 0) return [];
   const experiment = effectiveSwitch(layers, ["tools", "enableHooks"]);

@@ -39,7 +39,7 @@ export default {
 // --- internal ---
 
 const NAME = "openhook-otel";
-/** Place of the hooks among the files. */
+/** Index of the hooks file in the list of files. */
 const HOOKS = 1;
 
 const DESCRIPTION = newDocument({

@@ -16,7 +16,7 @@ export function sessionFolders(home: string, env: Readonly<Record<string, string
   ];
 }
 
-/** Where the databases' folder can be below a root that contains it. */
+/** Paths of the databases folder, relative to a root that contains it. */
 export const LAYOUTS: readonly string[] = [
   "sessions",
   join("goose", "sessions"),

@@ -16,7 +16,7 @@ export interface MessageRow {
   readonly createdMs: number;
   /** When the row was written, which is after the tools; a compaction writes all rows again. */
   readonly writtenMs: number;
-  /** Not a text that Goose adds for the model. */
+  /** False for a text that Goose adds only for the model. */
   readonly isVisible: boolean;
   /** False for a text that Goose shows only to the user, and for all messages before a compaction. */
   readonly isForModel: boolean;
@@ -50,6 +50,7 @@ export interface PartRow {
   /** The beginning of an error. */
   readonly error: string | undefined;
   readonly exitCode: number | undefined;
+  /** Id of the subagent's session that the call started. */
   readonly spawned: string | undefined;
 }
 
@@ -61,6 +62,7 @@ export interface LedgerRow extends Figures {
   readonly isCompaction: boolean;
 }
 
+/** The tables that are read; older versions lack the last one. */
 export const TABLES = ["sessions", "messages", "usage_ledger"];
 
 export const SESSIONS = sessionTree<SessionRow>({

@@ -18,8 +18,9 @@ import { resultOf } from "./tool-result.ts";
 export const SOURCE = "grok";
 
 /**
- * Certain: the program sends the event's name in both spellings. Older documentation has camel case only: no other agent that runs
- * Claude Code's or Cursor's hooks writes it without a time.
+ * Certain if the payload has the event's name in both spellings, as the recorded program sends it. Older documentation has only
+ * camel case, which is certain for hooks that are registered for Claude Code or Cursor: no other agent that runs those sends it
+ * without a time.
  */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const recognition = recogniseByMarks(MARKS, payload, intake);
@@ -38,9 +39,9 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   const event = p === undefined ? undefined : eventIn(p, intake);
   if (p === undefined || event === undefined) return [];
   const { native } = event;
-  const helperType = first(p, ["subagentType", "subagent_type"]);
+  const agentType = first(p, ["subagentType", "subagent_type"]);
   const isStart = event.type === "subagent.start";
-  const type = typeIn(event.type, p, helperType !== undefined && !isStart);
+  const type = typeIn(event.type, p, agentType !== undefined && !isStart);
   if (type === undefined) return [];
 
   const cwd = asString(p["cwd"]);
@@ -49,7 +50,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   // A subagent has its own session id; only its start names the parent
   const session = sessionOf(SOURCE, intake, { payload: childId ?? reportedId, cwd });
   const promptId = first(p, ["promptId", "prompt_id"]);
-  const isHelper = isStart || helperType !== undefined;
+  const isOfSubagent = isStart || agentType !== undefined;
   const isTool = type === "tool.start" || type === "tool.end";
   const tool = isTool ? toolIn(p, type, native) : undefined;
   const prompt = p["prompt"];
@@ -69,11 +70,11 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
         ...(tool !== undefined && { tool }),
         extras: defined<Extras>({
           ...(isTool && tool?.extras),
-          prompt_id: isHelper ? undefined : promptId,
+          prompt_id: isOfSubagent ? undefined : promptId,
           prompt_origin:
             type === "prompt.submit" ? (isMachinePrompt(prompt, promptId) ? "machine" : "human") : undefined,
-          agent_id: isHelper ? session.id : undefined,
-          agent_type: helperType,
+          agent_id: isOfSubagent ? session.id : undefined,
+          agent_type: agentType,
           parent_session_id: isStart && childId !== undefined && reportedId !== childId ? reportedId : undefined,
           transcript_path: isStart ? undefined : absolutePath(pathIn(p), intake),
           permission_mode: asCode(p["permissionMode"] ?? p["permission_mode"]),
@@ -165,24 +166,21 @@ const CONTINUES: ReadonlySet<string> = new Set(["load", "resume"]);
 
 const pathIn = (p: Fields): string | undefined => first(p, ["transcriptPath", "transcript_path"]);
 
-function typeIn(type: Mapped, p: Fields, isHelpers: boolean): Mapped | undefined {
+/** The type of an event, which can differ if a subagent sent it; `undefined` for events that a trace does not need. */
+function typeIn(type: Mapped, p: Fields, isOfSubagent: boolean): Mapped | undefined {
+  // Grok sends one more Stop after the session's end; it ends no turn
+  if (type === "turn.end" && p["reason"] === "shutdown") return undefined;
+  if (!isOfSubagent) return type;
   switch (type) {
     // A subagent's prompt is its task, not a prompt of the user
     case "prompt.submit":
-      return isHelpers ? undefined : type;
     case "session.start":
-      return isHelpers ? undefined : type;
-    // The parent's session goes on
-    case "session.end":
-      return isHelpers ? "subagent.end" : type;
-    // After the session's end there is one more, which ends no turn
-    case "turn.end":
-      if (p["reason"] === "shutdown") return undefined;
-      return isHelpers ? "subagent.end" : type;
     case "compaction":
-      return isHelpers ? undefined : type;
-    case "tool.end":
-      return type;
+      return undefined;
+    // The parent's session continues
+    case "session.end":
+    case "turn.end":
+      return "subagent.end";
     default:
       return type;
   }

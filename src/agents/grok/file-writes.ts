@@ -26,5 +26,5 @@ export function toFileWrites(payload: unknown, { events: [event] }: PayloadFacts
 
 // --- internal ---
 
-/** As for diffs: more come from a replacement everywhere. */
+/** More changes in one file come from a replacement everywhere; their ranges say little. */
 const MAX_RANGES = 50;

@@ -12,8 +12,8 @@ export interface GrokResult {
 }
 
 /**
- * The outcome of a tool call. A command with an exit code is a completed call in `updates.jsonl` and a failed one in
- * `events.jsonl`; it counts as failed.
+ * The outcome of a tool call. A command with an exit code other than 0 is a completed call in `updates.jsonl` and a failed one
+ * in `events.jsonl`; it counts as failed.
  *
  * @param state the call's status in `updates.jsonl`; absent in hooks
  */

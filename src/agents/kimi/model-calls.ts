@@ -22,7 +22,7 @@ export function usageRecord(context: LineContext): void {
   const { o, timeMs, state, sink } = context;
   const isStep = o["usageScope"] !== "session" && state.step !== undefined;
   const usage = asObject(o["usage"]) ?? {};
-  // A line that is there twice, with its time: no model answers twice in one millisecond
+  // A line that was written twice has the same time both times: no model answers twice in one millisecond
   const isRepeated = isStep && state.answer?.endMs === timeMs;
   const answers = (state.answers ?? 0) + (isRepeated ? 0 : 1);
   // A step has one answer; its id is unique in the world. Others are identified by their time and figures
@@ -31,11 +31,11 @@ export function usageRecord(context: LineContext): void {
     : placeKey(context, "usage", `${timeMs}:${Object.values(usage).join(":")}`);
   const place = factBase(context, key, key);
   const alias = asString(o["model"]);
-  const asked = state.request;
+  const sent = state.request;
   sink.modelCall(place, {
-    model: asked?.alias === alias || asked?.model === alias ? (asked?.model ?? alias) : alias,
-    provider: providerOf(asked?.provider),
-    startMs: asked === undefined ? undefined : Math.min(asked.ms, timeMs),
+    model: sent?.alias === alias || sent?.model === alias ? (sent?.model ?? alias) : alias,
+    provider: providerOf(sent?.provider),
+    startMs: sent === undefined ? undefined : Math.min(sent.ms, timeMs),
     endMs: timeMs,
     usage: usageOf(usage),
     complete: true,

@@ -18,7 +18,7 @@ export function roots(home: string, env: Readonly<Record<string, string | undefi
   return [join(asString(env["KIMI_CODE_HOME"]) ?? join(home, FOLDER), SESSIONS)];
 }
 
-/** Sessions of all working folders. A fork is created after the session that it copies. */
+/** Sessions of all working folders, oldest first, because a fork is created after the session that it copies. */
 export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
   const sessions = new Map<string, Dated & { readonly mains: readonly string[] }>();
   for (const folder of await foldersBelow(query, LAYOUTS)) {

@@ -7,7 +7,7 @@ export const KNOWN = knownNames(
   `hook_event_name cwd session_id prompt tool_name tool_input tool_response tool_use_id toolName toolArgs toolResult
   toolSuccess assistant_response permission_mode transcript_path reason source`,
   {
-    // In v3 two of our hooks report the events from agentSpawn on
+    // From `agentSpawn` on: in v3, two of our hooks report each of these events, and one report is ignored
     notNeeded: `preTaskExecution postTaskExecution fileCreated fileEdited fileDeleted userTriggered agentSpawn sessionStart
   sessionEnd userPromptSubmit promptSubmit preToolUse postToolUse stop agentStop`,
   },

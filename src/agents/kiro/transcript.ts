@@ -126,7 +126,7 @@ const MAX_BYTES = 16 << 20;
 
 const SESSIONS = join("sessions", "cli");
 
-/** Where the sessions' folder can be below a root that contains it. */
+/** Paths of the sessions folder, relative to a root that contains it. */
 const LAYOUTS = [SESSIONS, join(".kiro", SESSIONS)];
 
 /** Hooks report no path: the session is in one of these folders, or in several. */

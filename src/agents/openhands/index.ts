@@ -10,9 +10,9 @@ export default {
   docs: "https://docs.openhands.dev/sdk/guides/hooks",
   emits: ["file.write", ...emitsOf(EVENTS)],
   tokens: "transcript",
-  // In the shell that is part of it
+  // The agent's process has its own shell
   hooksRunIn: "agent",
-  // Subagents fire none
+  // Subagents run no hooks
   hooksNameAgents: true,
   capabilities: {
     basis: "recorded",

@@ -5,9 +5,7 @@ import { subagentEntry } from "./subagents.ts";
 import { responseKey } from "./walk.ts";
 import { factBase, type WalkState } from "./walk-state.ts";
 
-/**
- * Completes the answers whose usage was written since the last reading. A run's are written when it ends; those of a killed run never.
- */
+/** Completes the answers whose usage was written since the last read. It is written when a run ends; a killed run has none. */
 export function putUsage(state: WalkState, { uses }: State, part: TranscriptFile, sink: FactSink): void {
   const own = [...uses].filter(([use]) => !isRepeat(use));
   const repeats = [...uses].filter(([use]) => isRepeat(use));

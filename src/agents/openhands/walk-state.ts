@@ -4,21 +4,21 @@ import type { FactBase } from "../../model/fact-sink.ts";
 export interface OpenCall {
   /** Id of its event. */
   readonly id: string;
-  /** As the provider gave it. */
+  /** The call's id as the provider gave it, which may be used again. */
   readonly givenId: string;
-  /** Under which it is counted. */
+  /** The unique id under which the call is counted. */
   readonly callId: string;
   readonly name: string;
   readonly digest?: string;
   readonly executable?: string;
   readonly promptKey?: string;
   readonly ms: number;
-  /** Of the call of a subagent. */
+  /** Present for a call that starts a subagent. */
   readonly task?: Task;
 }
 
 export interface Task {
-  /** Digest of what the subagent is asked to do. */
+  /** Digest of the subagent's prompt. */
   readonly digest: string;
   /** The file of the call's event: the subagent's type is read from it, because the state must not contain names. */
   readonly fileName: string;
@@ -49,7 +49,7 @@ export interface WalkState {
   timeMs: number;
   /** The prompt whose turn the events belong to. */
   promptKey?: string | undefined;
-  /** When the running process got that prompt: an open call from before it was interrupted. */
+  /** When the running process got that prompt. A call that was opened before then was interrupted. */
   runMs: number;
   /** Time of the last result in this run. */
   resultMs: number;

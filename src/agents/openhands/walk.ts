@@ -44,7 +44,7 @@ export const messageText = (event: Fields): string | undefined => {
   return texts.length === 0 ? undefined : texts.join("");
 };
 
-/** Digest of what a subagent is asked to do. */
+/** Digest of a subagent's prompt. */
 export const taskDigest = (text: string | undefined): string => actionDigest(text) ?? "";
 
 // --- internal ---

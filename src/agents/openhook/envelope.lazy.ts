@@ -99,7 +99,7 @@ export function remarks(payload: unknown): readonly string[] {
   }
   const option = optionOf(type);
   if (option === undefined) {
-    lines.push(`OpenHook ${OPENHOOK_VERSION} has no event type ${type}; the event is kept and counts for nothing`);
+    lines.push(`OpenHook ${OPENHOOK_VERSION} has no event type ${type}; the event is kept without effect`);
   }
   const missing = ["session_id", "source"].filter((name) => asString(p[name]) === undefined);
   if (missing.length > 0) lines.push(`an envelope has no ${missing.join(" and no ")}; it was dropped`);
@@ -117,11 +117,11 @@ export function remarks(payload: unknown): readonly string[] {
   const given = asObject(p["data"]) ?? {};
   for (const [name, field] of Object.entries(option === undefined ? {} : dataFieldsOf(option))) {
     if (given[name] !== undefined && !isWritable(field, given[name])) {
-      lines.push(`data.${name} of a ${type} envelope does not match the specification; it counts for nothing`);
+      lines.push(`data.${name} of a ${type} envelope does not match the specification; it has no effect`);
     }
   }
   if (type === "file.write" && asString(given["path"]) === undefined) {
-    lines.push("a file.write envelope has no path; the event is kept and counts for nothing");
+    lines.push("a file.write envelope has no path; the event is kept without effect");
   }
   return lines;
 }
@@ -191,7 +191,7 @@ const plainFolder = (path: string): string =>
  * Extensions have a free form; values nested too deeply are dropped. If the event has a native name, one of our adapters added the
  * extensions. Otherwise they belong to the sender, even if a name equals one of ours.
  *
- * @param beyond what else the sender wrote that has no field
+ * @param beyond further values of the sender, for which there is no field
  */
 function storable(
   extensions: unknown,

@@ -82,8 +82,8 @@ const promptOf = (extension: Fields | undefined): { readonly promptKey?: string 
   defined<{ promptKey: string }>({ promptKey: asString(extension?.["prompt_id"]) });
 
 /**
- * A session without a file is a helper's, which its parent reports, unless our extension says otherwise: it knows the parent, or that
- * there is none.
+ * A session without a file is a helper's, which its parent reports. Events that our extension writes are reported in any case,
+ * because it names the parent or knows that there is none.
  */
 const isReported = (context: Fields, extension: Fields | undefined): boolean =>
   asString(context["session_file"]) !== undefined || extension !== undefined;

@@ -25,7 +25,7 @@ const CALL_VARIABLE = "OPENHOOK_OTEL_PI_CALL";
 const SMALL_TOOLS = new Set(["read", "write", "edit", "grep", "find", "ls"]);
 /** pi repeats a failed request this often; a setting can change it. */
 const MAX_RETRIES = 3;
-/** By pi's own rule. */
+/** Messages of errors after which pi repeats a request; copied from pi. */
 const RETRYABLE =
   /overloaded|provider.?returned.?error|rate.?limit|too many requests|429|500|502|503|504|service.?unavailable|server.?error|internal.?error|network.?error|connection.?error|connection.?refused|connection.?lost|websocket.?closed|websocket.?error|other side closed|fetch failed|upstream.?connect|reset before headers|socket hang up|ended without|http2 request did not get a response|timed? out|timeout|terminated|retry delay/i;
 
@@ -117,7 +117,7 @@ const HANDLERS = {
     const end = { type: "agent_end", messages: answer === undefined ? [] : [answer] };
     if (answer?.stopReason === "error") {
       state.failed = { ...end, is_final: true };
-      // Another run follows, or nothing
+      // If pi starts another run, that run drops this failure; otherwise the next prompt or the shutdown reports it
       if (isRepeated(state, answer)) return;
       finishFailure(state, session);
     } else {
@@ -140,7 +140,7 @@ const HANDLERS = {
   },
 };
 
-/** A turn that failed, and is not repeated after all. */
+/** Reports a failed turn that pi did not repeat. */
 function finishFailure(state, session) {
   if (state.failed !== undefined && !session.isHelper) write(state, session, state.failed);
   state.failed = undefined;

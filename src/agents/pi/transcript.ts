@@ -20,7 +20,7 @@ import { type LineState, readLine } from "./lines.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
 
-/** `~/.pi/agent/sessions`, or where one of two variables moved it. */
+/** `~/.pi/agent/sessions`. `PI_CODING_AGENT_DIR` replaces `~/.pi/agent`; `PI_CODING_AGENT_SESSION_DIR` adds a folder. */
 function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
   const agent = folderIn(home, env["PI_CODING_AGENT_DIR"]) ?? join(home, ".pi", "agent");
   const sessions = folderIn(home, env["PI_CODING_AGENT_SESSION_DIR"]);
@@ -73,7 +73,7 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
 
 // --- internal ---
 
-/** Where the sessions' folder can be below a root that contains it. */
+/** Paths of the sessions folder, relative to a root that contains it. */
 const LAYOUTS = ["sessions", join("agent", "sessions"), join(".pi", "agent", "sessions")];
 
 /** Kinds of lines in `session-format.md`, used or not. */

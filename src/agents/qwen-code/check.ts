@@ -23,7 +23,7 @@ function switchedOff(layers: readonly Layer[]): readonly Finding[] {
   ];
 }
 
-/** Folders are trusted unless the user switched the question on. The project cannot switch it off. */
+/** Every folder is trusted unless the user switched `folderTrust` on. A project's settings cannot switch it off. */
 async function untrusted(
   layers: readonly Layer[],
   projectPath: string,

@@ -15,9 +15,9 @@ export interface JournalState {
   turn?: string | undefined;
   /** A turn has begun without a prompt of the user; the next line of a call names it. */
   isMachineTurn?: boolean | undefined;
-  /** The next user message was put in by the program. */
+  /** The program, not the user, wrote the next user message. */
   isInjected?: boolean | undefined;
-  /** Model calls that were asked for, with their start. */
+  /** Requested model calls without an answer, with their start. */
   asked?: readonly (readonly [actionId: string, startMs: number])[] | undefined;
   /** Actions of tools and of hooks before tools, with the tool call. */
   actions?: readonly (readonly [actionId: string, callId: string])[] | undefined;
@@ -80,6 +80,7 @@ export const withMember = <T>(list: readonly T[] | undefined, member: T): readon
 export const memberOf = <T>(list: readonly (readonly [string, T])[] | undefined, id: string): T | undefined =>
   list?.findLast(([one]) => one === id)?.[1];
 
+/** A list of the state without the values for an id; `undefined` if nothing is left. */
 export const without = <T>(
   list: readonly (readonly [string, T])[] | undefined,
   id: string,
@@ -88,6 +89,7 @@ export const without = <T>(
   return rest?.length === 0 ? undefined : rest;
 };
 
+/** The object in a field; an empty object if there is none. */
 export const fieldsIn = (fields: Fields | undefined, name: string): Fields => asObject(fields?.[name]) ?? {};
 
 // --- internal ---

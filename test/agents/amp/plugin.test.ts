@@ -100,23 +100,26 @@ const recorded = (
     .map((line) => JSON.parse(line));
 
 describe("plugin", () => {
-  test.each(["basic", "fork", "ledger"])("%s: gives the events of Amp's whole events, without any text", (name) => {
-    const stdins = recorded(name).map(({ stdin }) => stdin);
-    const facts = { timeMs: 0, env: {}, payloadBytes: 0, truncated: false };
-    const direct = stdins.flatMap((stdin) => toEvents(stdin, facts));
-    const { events, texts } = play(stdins.map(({ event }) => ({ name: event.type, event })));
-    const essence = (all: typeof events) =>
-      all
-        .map((event) => {
-          const { exit_code, prompt_id, error_type } = extrasOf(event);
-          const data = "data" in event ? event.data : undefined;
-          return JSON.stringify([event.type, event.session_id, data, exit_code, prompt_id, error_type]);
-        })
-        .sort();
-    expect(essence(events)).toEqual(essence(direct));
-    for (const event of events) expect(event.cwd).toBe(PROJECT);
-    for (const text of texts) expect(text).not.toMatch(/Fix the|npm test|failed|floor|library|no such|\bhi\b/);
-  });
+  test.each(["basic", "fork", "ledger"])(
+    "%s: its files have no text, and give the same events as Amp's own",
+    (name) => {
+      const stdins = recorded(name).map(({ stdin }) => stdin);
+      const facts = { timeMs: 0, env: {}, payloadBytes: 0, truncated: false };
+      const direct = stdins.flatMap((stdin) => toEvents(stdin, facts));
+      const { events, texts } = play(stdins.map(({ event }) => ({ name: event.type, event })));
+      const essence = (all: typeof events) =>
+        all
+          .map((event) => {
+            const { exit_code, prompt_id, error_type } = extrasOf(event);
+            const data = "data" in event ? event.data : undefined;
+            return JSON.stringify([event.type, event.session_id, data, exit_code, prompt_id, error_type]);
+          })
+          .sort();
+      expect(essence(events)).toEqual(essence(direct));
+      for (const event of events) expect(event.cwd).toBe(PROJECT);
+      for (const text of texts) expect(text).not.toMatch(/Fix the|npm test|failed|floor|library|no such|\bhi\b/);
+    },
+  );
 
   test("answers nothing that changes a prompt or a result, and decides nothing", () => {
     const { names, answers } = play([

@@ -114,7 +114,7 @@ describe("a fork", () => {
 });
 
 describe("files", () => {
-  test("variables move the folder", () => {
+  test("are in the default folder, and in those that variables name", () => {
     expect(reader.roots("/home/dev", {})).toEqual(["/home/dev/.local/share/amp/threads"]);
     expect(reader.roots("/home/dev", { XDG_DATA_HOME: "/data" })).toEqual(["/data/amp/threads"]);
     expect(reader.roots("/home/dev", { AMP_DATA_DIR: "/a, /b" })).toEqual([

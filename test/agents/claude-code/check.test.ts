@@ -21,8 +21,8 @@ beforeEach(async () => {
 afterEach(() => rm(home, { recursive: true, force: true }));
 
 // Verified with the real 2.1.329
-describe("settings with which Claude Code runs no hooks", () => {
-  it("is nothing without such settings, or if files are unreadable", async () => {
+describe("settings that keep Claude Code from running hooks", () => {
+  it("reports nothing without such settings, or if files are unreadable", async () => {
     expect(await problems()).toEqual([]);
     await put(".claude/settings.json", "{");
     await put("managed/managed-settings.json", { model: "opus", disableAllHooks: false, allowManagedHooksOnly: false });
@@ -36,14 +36,14 @@ describe("settings with which Claude Code runs no hooks", () => {
     "acme-shop/.claude/settings.local.json",
     "managed/managed-settings.json",
     ".claude/remote-settings.json",
-  ])("is disableAllHooks in %s", async (path) => {
+  ])("reports disableAllHooks in %s", async (path) => {
     await put(path, { disableAllHooks: true });
     expect(await problems()).toEqual([
       `broken: hooks are switched off: "disableAllHooks" is true in ~/${path}; remove it`,
     ]);
   });
 
-  it("is the organisation's policy that allows only its own hooks", async () => {
+  it("reports the organisation's policy that allows only its own hooks", async () => {
     await put(".claude/remote-settings.json", { allowManagedHooksOnly: true });
     expect(await problems()).toEqual([
       expect.stringContaining(
@@ -52,7 +52,7 @@ describe("settings with which Claude Code runs no hooks", () => {
     ]);
   });
 
-  it("is only the administrator's disableAllHooks if our hooks are among the administrator's", async () => {
+  it("reports only the administrator's disableAllHooks if our hooks are among the administrator's", async () => {
     const ours = { Stop: [{ hooks: [{ type: "command", command: "/usr/local/lib/openhook-otel/hook claude-code" }] }] };
     await put("managed/managed-settings.d/openhook-otel.json", { hooks: ours });
     await put(".claude/settings.json", { disableAllHooks: true });
@@ -64,7 +64,7 @@ describe("settings with which Claude Code runs no hooks", () => {
     ]);
   });
 
-  it("is a downloaded policy that replaces the administrator's files", async () => {
+  it("reports a downloaded policy that replaces the administrator's files", async () => {
     const ours = { Stop: [{ hooks: [{ type: "command", command: "/usr/local/lib/openhook-otel/hook claude-code" }] }] };
     const path = "managed/managed-settings.d/openhook-otel.json";
     await put(path, { hooks: ours });
@@ -84,7 +84,7 @@ describe("settings with which Claude Code runs no hooks", () => {
     expect(await problems()).toEqual([]);
   });
 
-  it("is the nearest file that sets disableAllHooks", async () => {
+  it("uses the file with the highest precedence that sets disableAllHooks", async () => {
     await put(".claude/settings.json", { disableAllHooks: true });
     await put("acme-shop/.claude/settings.local.json", { disableAllHooks: false });
     expect(await problems()).toEqual([]);
@@ -92,7 +92,7 @@ describe("settings with which Claude Code runs no hooks", () => {
     expect(await problems()).toEqual([expect.stringContaining("~/managed/managed-settings.d/20-hooks.json")]);
   });
 
-  it("is also found in the user's file at CLAUDE_CONFIG_DIR", async () => {
+  it("reads the user's file in CLAUDE_CONFIG_DIR", async () => {
     await put("moved/settings.json", { disableAllHooks: true });
     expect(await problems()).toEqual([]);
     expect(await problems({ CLAUDE_CONFIG_DIR: join(home, "moved") })).toEqual([expect.stringContaining("~/moved/")]);
@@ -102,7 +102,7 @@ describe("settings with which Claude Code runs no hooks", () => {
     { allowManagedHooksOnly: true },
     { strictPluginOnlyCustomization: true },
     { strictPluginOnlyCustomization: ["skills", "hooks"] },
-  ])("is %o in managed settings only", async (settings) => {
+  ])("reports %o in managed settings only", async (settings) => {
     await put(".claude/settings.json", settings);
     expect(await problems()).toEqual([]);
     await put("managed/managed-settings.d/10-hooks.json", settings);

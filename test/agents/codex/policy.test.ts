@@ -30,7 +30,7 @@ test("an administrator's policy that keeps users' hooks from running is reported
   expect(await findings("[features]\nhooks = false\n")).toEqual([expect.stringMatching(/all hooks are switched off/)]);
 });
 
-test("unless ours are among the administrator's", async () => {
+test("such a policy is not reported if our hooks are among the administrator's", async () => {
   const managed =
     codex.managed?.add("allow_managed_hooks_only = true\n", command, {
       platform: "linux",

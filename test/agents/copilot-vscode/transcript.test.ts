@@ -65,7 +65,7 @@ describe("a turn's figures", () => {
     write([request("r1", { promptTokens: 100, outputTokens: 7 }), request("r2", {})]);
     expect(await callsOf()).toMatchObject([{ model: "gpt-5", usage: { input: 100, output: 7 }, promptKey: "r1" }]);
   });
-  test("a summary of the history is a call of its own", async () => {
+  test("a summary of the history is a separate call", async () => {
     const usage = { prompt_tokens: 50, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 40 } };
     write([request("r1", { summaries: [{ toolCallRoundId: "a", text: "x", model: "gpt-4o", usage }] })]);
     expect(await callsOf()).toMatchObject([{ model: "gpt-4o", usage: { input: 50, output: 5, cacheRead: 40 } }]);

@@ -44,7 +44,7 @@ describe("finding sessions", () => {
     expect((await locateAll(reader, made.home)).sessions.map(({ sessionId }) => sessionId)).toEqual([S]);
   });
 
-  test("a damaged list, and a database of another program, are no sessions", async () => {
+  test("ignores a damaged list and a database of another program", async () => {
     const list = join(made.home, ".local", "share", "crush", "projects.json");
     mkdirSync(dirname(list), { recursive: true });
     writeFileSync(list, "{");

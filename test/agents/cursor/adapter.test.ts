@@ -101,7 +101,7 @@ describe("tools", () => {
       expect(cursor.toEvents(payload(name, { command: "ls", cwd: "" }), intake())).toEqual([]);
     },
   );
-  it("of another contract with the same event name are instants, in a session per process", () => {
+  it("of another contract with the same event name have a start only, in a session per process", () => {
     const ls = { command: "ls -la", cwd: "/home/dev/acme-shop" };
     const facts = { parentPid: 31, parentStart: "9", hookPid: 32, event: "beforeShellExecution" };
     const event = one(ls, intake(facts));

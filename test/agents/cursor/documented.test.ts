@@ -59,7 +59,7 @@ describe.each(cases)("%s", (name) => {
     }
   });
 
-  test("line by line", () => {
+  test("each line gives the expected event, or none", () => {
     const seen = new Set<string>();
     for (const [index, line] of truth.lines.entries()) {
       const isDuplicate = line.aux?.includes("drop as duplicate") === true;
@@ -80,7 +80,7 @@ describe.each(cases)("%s", (name) => {
     }
   });
 
-  test("sums", () => {
+  test("tokens, calls and sessions add up to the expected figures", () => {
     const entries = merged(mapped.flatMap(({ payload, facts }) => cursor.toEntries(payload, facts)));
     const usage = entries.flatMap((entry) => (entry.kind === "model_call" && entry.usage ? [entry.usage] : []));
     const sum = (field: "input" | "output" | "cacheRead") => usage.reduce((n, one) => n + (one[field] ?? 0), 0);

@@ -118,8 +118,8 @@ describe("any other file", () => {
 
   it("that cannot be parsed is rejected with line and column", () => {
     expect(() => add('{\n  "hooks": []\n}')).toThrow(SettingsError);
-    expect(() => add('{\n  "hooks": []\n}')).toThrow(/^line 2, column 12: "hooks" is a array|an array/);
-    expect(() => add('{"hooks": {"stop": {}}}')).toThrow(/"hooks.stop" is/);
+    expect(() => add('{\n  "hooks": []\n}')).toThrow(/^line 2, column 12: "hooks" is not an object;/);
+    expect(() => add('{"hooks": {"stop": {}}}')).toThrow(/"hooks\.stop" is not an array/);
     expect(() => add('{"hooks": {}, "hooks": {}}')).toThrow(/duplicate key/);
     expect(() => add("{")).toThrow(/not valid JSON/);
     expect(registered("{")).toEqual([]);
@@ -157,7 +157,7 @@ describe("problems for doctor", () => {
   });
 });
 
-it("user and project files", async () => {
+it("has one file for the user and one for each project", async () => {
   expect(await installer.paths("user", target)).toEqual([PATH]);
   expect(await installer.paths("project", target)).toEqual(["/home/dev/acme-shop/.cursor/hooks.json"]);
 });
@@ -169,7 +169,7 @@ describe.skipIf(process.platform === "win32")("detection", () => {
   });
   afterAll(() => rm(home, { recursive: true, force: true }));
 
-  it("by the program, else by its folder", async () => {
+  it("finds the program with its version, otherwise the agent's folder", async () => {
     const at = { home, project: home, env: { PATH: home } };
     expect(await installer.detect(at)).toEqual({ present: false });
     await mkdir(join(home, ".cursor"));

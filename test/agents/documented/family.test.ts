@@ -127,7 +127,7 @@ describe("Antigravity", () => {
     expect(start).toMatchObject({ type: "tool.start", data: { tool_call_id: "step-3", tool_name: "run_command" } });
     expect(end).toMatchObject({ type: "tool.end", data: { tool_call_id: "step-3", status: "success" } });
   });
-  it("is an instant without a status if nothing names the event", () => {
+  it("is an end without a status if nothing names the event", () => {
     const [event] = eventsOf(call);
     expect(event).toMatchObject({ type: "tool.end" });
     expect(event).not.toHaveProperty("data.status");

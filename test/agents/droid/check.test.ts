@@ -34,7 +34,7 @@ test("an administrator's policy that keeps users' hooks from running is reported
   expect(await findings("{}")).toEqual([]);
 });
 
-test("hooks that are switched off are reported, wherever", async () => {
+test("hooks that any of the files switches off are reported", async () => {
   const off = '{ "hooks": { "hooksDisabled": true } }';
   expect(await findings("{}", off)).toEqual([expect.stringMatching(/is true in .*\/settings\.json; remove it$/)]);
   expect(await findings(off)).toEqual([expect.stringMatching(/is true in .*\/managed\.json; remove it$/)]);

@@ -107,7 +107,7 @@ describe("other settings", () => {
   });
 });
 
-it("are in the home, the project, or the agent's moved home", async () => {
+it("writes to the user's home, the project, or the agent's moved home", async () => {
   expect(await installer.paths("user", target)).toEqual([path]);
   expect(await installer.paths("project", target)).toEqual(["/home/dev/acme-shop/.gemini/settings.json"]);
   const moved = { ...target, env: { GEMINI_CLI_HOME: "/home/dev/work" } };

@@ -213,7 +213,7 @@ test("a call that was lost is incomplete once a new prompt shows that the proces
   expect(lost[0]?.usage).toBeUndefined();
 });
 
-test("killed in its first call: subagents show that the answer that started them was lost, and the unfinished one's too", async () => {
+test("killed in its first call: the answer that started the subagents was lost, and so was the unfinished subagent's last", async () => {
   const [ended, cut] = [made.session("20261121_2", T + 1, S), made.session("20261121_3", T + 1, S)];
   made.prompt(S, "p1", T);
   made.prompt(ended, "p2", T + 1);

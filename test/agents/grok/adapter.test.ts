@@ -91,9 +91,9 @@ describe("tool calls", () => {
   test.each([
     ["a missing file", { type: "ReadFile", FileNotFound: "Error" }, "error"],
     ["an edit without a match", { type: "SearchReplace", NoMatchesFound: {} }, "error"],
-    ["a command with an exit code", { type: "Bash", exit_code: 3 }, "error"],
+    ["a command that failed", { type: "Bash", exit_code: 3 }, "error"],
     ["a command that was killed", { type: "Bash", exit_code: null, signal: "SIGKILL" }, "error"],
-    ["a command without an exit code", { type: "Bash", exit_code: 0, signal: null, timed_out: false }, "success"],
+    ["a command with exit code 0", { type: "Bash", exit_code: 0, signal: null, timed_out: false }, "success"],
     ["a file", { type: "ReadFile", FileContent: {} }, "success"],
   ])("%s: %o is %s", (_, result, status) => {
     expect(end(result).event).toMatchObject({ data: { tool_call_id: "call_1", status } });

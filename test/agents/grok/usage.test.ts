@@ -87,7 +87,7 @@ test("a subagent's usage counts with the subagent, and the rest with the turn", 
   ]);
 });
 
-test("a background subagent that ended after the turn is in no turn; a later turn has what it did then", async () => {
+test("usage of a background subagent is subtracted only from the turn in which the subagent reported it", async () => {
   write("parent", [
     [0, prompt(0)],
     [10, spawned("child")],

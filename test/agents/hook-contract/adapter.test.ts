@@ -87,7 +87,7 @@ test.each(["claude-code", "gemini-cli", "cursor", "opencode"])(
 );
 
 describe("ambiguous payloads", () => {
-  it("a tool event without a phase is an instant without a pair", async () => {
+  it("a tool event without a phase is an end that is never paired", async () => {
     const pre = { argv: ["hook", "--source", "hook-contract", "--event", "preToolUse"] };
     const stdin = { tool_name: "Shell", tool_input: { command: "ls" } };
     const got = await mapped([

@@ -70,7 +70,7 @@ describe("past sessions", () => {
     }
   });
 
-  test("also if the user names a folder above both, or the databases themselves", async () => {
+  test("each reader finds only its own agent's in a folder above both, and among both databases", async () => {
     const { home } = bothAtHome().replay;
     const databases = ["kilo", "opencode"].map((name) => join(home, ".local", "share", name, `${name}.db`));
     expect(databases.every((path) => existsSync(path))).toBe(true);

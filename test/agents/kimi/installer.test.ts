@@ -22,7 +22,7 @@ command = "say done"
 model = "kimi-k2-turbo-preview"
 `;
 
-test("only documented events, because one unknown event switches all hooks off", () => {
+test("registers only documented events, because one unknown event switches all hooks off", () => {
   const events = installer.registered([{ path, text: add(undefined) }]);
   expect(events).toContain("UserPromptSubmit");
   for (const undocumented of ["TurnStarted", "TaskStarted", "UserPromptQueued", "SessionHeartbeat"])
@@ -63,7 +63,7 @@ describe("other settings", () => {
     expect(add(rewritten, other)).not.toContain("/opt/");
   });
 
-  test("any lines", () => {
+  test("a file of any lines is restored byte for byte", () => {
     const line = fc.constantFrom("", "# a comment", "[a.b]", "x = 1", '[[hooks]]\nevent = "Stop"\ncommand = "true"');
     fc.assert(
       fc.property(fc.array(line, { maxLength: 6 }), fc.boolean(), (lines, ends) => {
@@ -80,7 +80,7 @@ describe("other settings", () => {
   });
 });
 
-test("why hooks do not run", async () => {
+test("reports unknown keys, with which no hook runs, and unknown events", async () => {
   const findings = async (more: string) =>
     (await installer.check?.([{ path, text: `${add(MINE)}${more}` }], target))?.map(({ level }) => level);
   expect(await findings("")).toEqual([]);

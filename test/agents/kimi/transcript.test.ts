@@ -46,7 +46,7 @@ async function read(lines: readonly Line[], agentId?: string, parts = 1): Promis
 const callsIn = (entries: readonly TranscriptEntry[]) => entries.filter((entry) => entry.kind === "model_call");
 
 const loop = (ms: number, event: Line): Line => ({ type: "context.append_loop_event", event, time: T + ms });
-const asked = (ms: number, model = "kimi-k2", modelAlias = model): Line => ({
+const requested = (ms: number, model = "kimi-k2", modelAlias = model): Line => ({
   type: "llm.request",
   kind: "loop",
   provider: "openai",
@@ -75,7 +75,7 @@ const prompt = (ms: number, promptId: string, origin: Line = { kind: "user" }): 
 
 describe("usage", () => {
   test("the parts of the input do not overlap", async () => {
-    const [call] = callsIn(await read([step(0, "s1"), asked(1), used(50), ended(60, "s1", "chatcmpl-1")]));
+    const [call] = callsIn(await read([step(0, "s1"), requested(1), used(50), ended(60, "s1", "chatcmpl-1")]));
     expect(call).toMatchObject({
       usage: { input: 107, output: 20, cacheRead: 3, cacheWrite: 4 },
       responseId: "chatcmpl-1",
@@ -91,13 +91,13 @@ describe("usage", () => {
 
   test("the model is the provider's name of the request, not the configuration's", async () => {
     const [call] = callsIn(
-      await read([step(0, "s1"), asked(1, "kimi-k2-turbo-preview", "turbo"), used(2, { model: "turbo" })]),
+      await read([step(0, "s1"), requested(1, "kimi-k2-turbo-preview", "turbo"), used(2, { model: "turbo" })]),
     );
     expect(call?.model).toBe("kimi-k2-turbo-preview");
   });
 
   test("another model's request does not name this one", async () => {
-    const [call] = callsIn(await read([step(0, "s1"), asked(1, "a", "b"), used(2, { model: "turbo" })]));
+    const [call] = callsIn(await read([step(0, "s1"), requested(1, "a", "b"), used(2, { model: "turbo" })]));
     expect(call?.model).toBe("turbo");
   });
 
@@ -108,7 +108,7 @@ describe("usage", () => {
 });
 
 describe("forks", () => {
-  const original = [prompt(0, "msg_1"), step(1, "s1"), asked(2), used(3), ended(4, "s1", "chatcmpl-1")];
+  const original = [prompt(0, "msg_1"), step(1, "s1"), requested(2), used(3), ended(4, "s1", "chatcmpl-1")];
   const forked = (ms: number): Line => ({ type: "forked", agentId: "main", time: T + ms });
 
   test("only lines after the last mark count", async () => {
@@ -120,7 +120,7 @@ describe("forks", () => {
     ]);
   });
 
-  test("a copied helper has no facts", async () => {
+  test("a copied subagent has no facts", async () => {
     expect(await read([...original, forked(10)], "agent-0")).toEqual([]);
   });
 
@@ -129,7 +129,7 @@ describe("forks", () => {
     expect(callsIn(await read([quoted, step(1, "s1"), used(2)]))).toHaveLength(1);
   });
 
-  test("a large file", async () => {
+  test("the last mark is found in a large file", async () => {
     const padding = Array.from({ length: 40 }, (_, at) => ({
       type: "metadata",
       text: "x".repeat(65_536),
@@ -144,7 +144,7 @@ test("a file that is read in parts gives the same entries", async () => {
   const lines = [
     prompt(0, "msg_1"),
     step(1, "s1"),
-    asked(2),
+    requested(2),
     used(3),
     loop(4, { type: "tool.call", uuid: "u1", toolCallId: "Read:0", name: "Read", args: {} }),
     loop(5, { type: "tool.result", toolCallId: "Read:0", result: { output: "x" } }),
@@ -167,7 +167,7 @@ test("a killed call has its usage and asks for tools, without a response id", as
   expect(callsIn(await read(lines))[0]).toMatchObject({ asksForTools: true, complete: true });
 });
 
-test("the call that started a subagent", async () => {
+test("a subagent is linked to the call that started it", async () => {
   const spawned = { type: "subagent.spawned", subagentId: "agent-0", subagentName: "coder", time: T + 2 };
   const entries = await read([
     loop(1, { type: "tool.call", uuid: "u", toolCallId: "call_995d01eac5614cc2f0b231e9", name: "Agent" }),
@@ -182,7 +182,7 @@ test("the call that started a subagent", async () => {
   expect(entries.find(({ kind }) => kind === "tool_result")).toMatchObject({ spawnedAgentId: "agent-0" });
 });
 
-test("turns of the program, and how turns end", async () => {
+test("a failed turn has an error, a cancelled one an interruption; a turn that the program starts is the machine's", async () => {
   const error = { name: "APIStatusError", details: { statusCode: 400 } };
   const entries = await read([
     prompt(0, "msg_1"),
@@ -203,7 +203,7 @@ test("turns of the program, and how turns end", async () => {
 });
 
 describe("places", () => {
-  test("sessions of all working folders, by creation time, with their agents", async () => {
+  test("sessions of all working folders are found by creation time, with their agents", async () => {
     const state = (session: string, createdAt: number): string =>
       put(join(sessions(), session, "state.json"), JSON.stringify({ id: session, cwd: "/home/dev/shop", createdAt }));
     for (const [at, session] of ["session_b", "session_a"].entries()) {
@@ -222,7 +222,7 @@ describe("places", () => {
     expect(entries[0]).toMatchObject({ kind: "session", cwd: "/home/dev/shop" });
   });
 
-  test("a moved folder", () => {
+  test("KIMI_CODE_HOME moves the folder", () => {
     expect(reader.roots("/home/dev", { KIMI_CODE_HOME: "/k" })).toEqual(["/k/sessions"]);
   });
 });

@@ -23,7 +23,7 @@ const intake = (rest: Partial<IntakeFacts> = {}): IntakeFacts => ({
 });
 const firstEvent = (payload: unknown, rest: Partial<IntakeFacts> = {}) => card.toEvents(payload, intake(rest))[0];
 
-test.each(CASES)("%s, line by line", async (name) => {
+test.each(CASES)("%s: each line gives the expected event", async (name) => {
   compareLines(await mapped(callsOf(name)), truthOf(join(HERE, name)).lines);
 });
 
@@ -59,7 +59,7 @@ describe("pairing", () => {
       ["str_replace", "success"],
     ]);
   });
-  it("closes a call without a name", async () => {
+  it("keeps a call without a name as unfinished", async () => {
     expect((await toolsOf("ide-0x")).map(({ name, status }) => [name, status])).toEqual([
       ["unknown", "unfinished"],
       ["fs_write", "success"],
@@ -157,7 +157,7 @@ describe("agent files that v3 runs in addition to its hook files", () => {
   });
 });
 
-test("recognition", () => {
+test("recognises tool names, and the session id in the environment", () => {
   const recognition = (payload: unknown, rest: Partial<IntakeFacts> = {}) => {
     const { source: _, ...unnamed } = intake(rest);
     return card.recognises(payload, unnamed);

@@ -169,8 +169,8 @@ describe("events", () => {
     const essence = (events: readonly Event[]) =>
       events
         .filter((event) => !own.has(String(event.extensions?.["native_event"])))
-        // A subagent's task is no prompt, and its end no turn's: the plugin knows the parent session
-        .filter((event) => !childs.has(event.session_id))
+        // The plugin knows a subagent's parent session, so the subagent's task is no prompt and its end is not a turn's
+        .filter((event) => !children.has(event.session_id))
         .map(({ id, type, time, session_id, ...rest }) => ({
           // The end of a turn has the id of session.status if that came first
           id: type === "turn.end" ? undefined : id,
@@ -180,7 +180,7 @@ describe("events", () => {
           data: "data" in rest ? rest.data : undefined,
         }))
         .filter((event, index, all) => all.findIndex(({ id }) => id === event.id) === index);
-    const childs = new Set(direct.filter(({ type }) => type === "subagent.start").map((event) => event.session_id));
+    const children = new Set(direct.filter(({ type }) => type === "subagent.start").map((event) => event.session_id));
     const written = writtenEvents(source);
     expect(essence(written)).toEqual(essence(direct));
     const entries = waiting().flatMap(({ payload, facts }) => toEntries(payload, facts));
@@ -189,8 +189,8 @@ describe("events", () => {
     expect(sorted([...new Map(entries.map((e) => [e.key, e])).values()]).filter((text) => !isRetry(text))).toEqual(
       sorted([...calls.values()]).filter((text) => !isRetry(text)),
     );
-    for (const type of childs) {
-      const types = written.filter((event) => event.session_id === type).map((event) => event.type);
+    for (const child of children) {
+      const types = written.filter((event) => event.session_id === child).map((event) => event.type);
       expect(types).toContain("subagent.end");
       expect(types).not.toContain("prompt.submit");
     }
@@ -213,7 +213,7 @@ describe("events", () => {
   test.each([
     ["opencode", "OPENCODE_DB"],
     ["kilo", "KILO_DB"],
-  ] as const)("%s: are inbox files in the format of hook.sh and its Node twin", async (source, variable) => {
+  ] as const)("of %s are inbox files in the format of hook.sh and its Node twin", async (source, variable) => {
     process.env["XDG_DATA_HOME"] = "/data";
     process.env[variable] = "mine.db";
     const hooks = await load({ directory: PROJECT }, source);
@@ -467,7 +467,7 @@ describe("places and drains", () => {
     ["OPENHOOK_OTEL_HOME", "moved", ["state of 'mine'", "inbox"]],
     ["OPENHOOK_OTEL_HOME", undefined, ["state of 'mine'", "inbox"]],
     ["XDG_STATE_HOME", "xdg", ["state of 'mine'", "inbox"]],
-  ])("%s=%s", async (name, folder, parts) => {
+  ])("%s=%s does not move the inbox that hook.conf names", async (name, folder, parts) => {
     process.env[name] = folder === undefined ? "not/absolute" : join(home, folder);
     const hooks = await load();
     await call(hooks, "event", created(S));

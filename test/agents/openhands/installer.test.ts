@@ -97,7 +97,7 @@ describe("what keeps the hooks from running", () => {
     expect(await check(project ?? "", add())).toMatchObject([{ level: "remark", text: /replaces/ }].map(withText));
   });
 
-  test("it is present if it has conversations", async () => {
+  test("OpenHands is detected by its conversations", async () => {
     expect(await installer.detect(at)).toEqual({ present: false });
     mkdirSync(join(home, ".openhands", "conversations"));
     expect(await installer.detect(at)).toEqual({ present: true });

@@ -18,7 +18,7 @@ export class MadeConversation {
   readonly zoneMs: number;
   #number = 0;
 
-  /** @param zoneMs what the clock of the machine is ahead of UTC */
+  /** @param zoneMs how far the machine's local time is ahead of UTC */
   constructor(
     home = mkdtempSync(join(tmpdir(), "openhook-openhands-")),
     folder = join(home, ".openhands", "conversations", SESSION.replaceAll("-", "")),

@@ -23,7 +23,7 @@ const envelope = (rest: Record<string, unknown> = {}) => ({
 });
 const only = (payload: unknown) => card.toEvents(payload, intake)[0];
 
-test("the documented envelopes, line by line", async () => {
+test("each documented envelope gives the expected event, and sums only at a session's end", async () => {
   const calls = linesOf<DocumentedCall>(join(CASE, "calls.jsonl"));
   const got = await mapped(calls);
   expect(got.every((one) => one.card?.source === "openhook")).toBe(true);

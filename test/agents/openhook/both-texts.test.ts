@@ -16,9 +16,9 @@ const FOLDER = join(dirname(fileURLToPath(import.meta.url)), "both-texts");
 const runs: DocumentedRun[] = [];
 type Recorded = Awaited<ReturnType<typeof recorded>>;
 const NAMES = ["cwd", "context", "both", "file-write"] as const;
-const of = new Map<string, Recorded>();
+const sessions = new Map<string, Recorded>();
 beforeAll(async () => {
-  for (const name of NAMES) of.set(name, await recorded(name));
+  for (const name of NAMES) sessions.set(name, await recorded(name));
 });
 afterAll(() => {
   for (const run of runs) run.remove();
@@ -69,11 +69,11 @@ async function recorded(name: string, settings?: object) {
 }
 
 test("a session gives the same repository, branch and spans in either text", () => {
-  const first = of.get("cwd") as Recorded;
+  const first = sessions.get("cwd") as Recorded;
   expect(first.repository).toMatchObject({ name: "shop", branch: "feature/texts" });
   expect(first.spans).toContain("edit");
   for (const name of NAMES.slice(1)) {
-    const { spans, repository, folder, cwd, unsettled, log } = of.get(name) as Recorded;
+    const { spans, repository, folder, cwd, unsettled, log } = sessions.get(name) as Recorded;
     expect({ spans, repository, folder, cwd, unsettled }, name).toEqual({
       spans: first.spans,
       repository: first.repository,
@@ -86,15 +86,15 @@ test("a session gives the same repository, branch and spans in either text", () 
 });
 
 test("a written file belongs to its tool call", () => {
-  expect(of.get("cwd")?.files).toEqual([undefined]);
-  expect(of.get("file-write")?.files).toEqual([
+  expect(sessions.get("cwd")?.files).toEqual([undefined]);
+  expect(sessions.get("file-write")?.files).toEqual([
     [{ path: "/home/dev/my project/src/x.ts", operation: "update", startLine: 3, endLine: 9 }],
   ]);
 });
 
 test("envelopes are written as they were read, and conform to their text", () => {
   for (const name of NAMES) {
-    const { cwd, context } = of.get(name) as Recorded;
+    const { cwd, context } = sessions.get(name) as Recorded;
     for (const [text, lines] of [["cwd", cwd] as const, ["context", context] as const]) {
       const report = validate(Buffer.from(lines.join("\n")), undefined);
       expect(conforms(report), `${name} as ${text}`).toBe(true);

@@ -104,7 +104,7 @@ const callsIn = (entries: readonly TranscriptEntry[]) => [
 describe("recordings", () => {
   const names = readdirSync(HERE, { withFileTypes: true }).flatMap((e) => (e.isDirectory() ? [e.name] : []));
 
-  test.each(names)("%s: gives the events and calls of pi's whole events, without any text", (name) => {
+  test.each(names)("%s: its files have no text, and give the same events and calls as pi's own", (name) => {
     const main = recorded(name).filter(({ stdin }) => stdin.context["session_file"] !== undefined);
     const direct = main.map(({ event, stdin }) => {
       const facts = { event, timeMs: 0, env: {}, payloadBytes: 0, truncated: false };
@@ -228,7 +228,7 @@ describe("failures", () => {
     expect(typesOf(events).filter((type) => type.startsWith("turn"))).toEqual(["turn.end"]);
   });
 
-  test("other failures, and one that pi gave up to repeat, fail the turn", () => {
+  test("a failure that pi does not repeat, or no longer repeats, fails the turn", () => {
     const final = play([at(user(1_000)), at(failed(1_100, "400 bad")), end(1_100, "400 bad")]);
     expect(final.events.find(({ type }) => type === "turn.error")?.extensions).toMatchObject({ error_type: "400" });
     expect(final.entries.filter(({ kind }) => kind === "model_error")).toHaveLength(1);
@@ -246,7 +246,7 @@ describe("failures", () => {
   });
 });
 
-test("pi is never disturbed: any arguments, a loaded twice extension, no installation", () => {
+test("neither odd arguments nor a missing installation disturb pi", () => {
   const odd = [
     undefined,
     null,

@@ -23,7 +23,7 @@ const payload = (event: string, rest: Record<string, unknown> = {}): Record<stri
 const eventsOf = (event: string, rest: Record<string, unknown> = {}) => toEvents(payload(event, rest), intake());
 
 describe("prompts", () => {
-  test("a prompt that the user submitted, at the payload's time", () => {
+  test("a prompt that the user submitted has the payload's time", () => {
     expect(eventsOf("UserPromptSubmit", { prompt: "Fix it", submitted_prompt: "Fix it" })).toMatchObject([
       { type: "prompt.submit", time: "2026-11-25T04:00:12.455Z", data: { prompt_length: 6 } },
     ]);
@@ -81,7 +81,7 @@ describe("tool calls", () => {
     expect(new Set(events.map(({ id }) => id)).size).toBe(2);
   });
 
-  test("the id of a subagent that a call started", () => {
+  test("a call that started a subagent has the subagent's id", () => {
     const display = { type: "task_execution", subagentName: "general-purpose" };
     const [event] = eventsOf("PostToolUse", { ...tool, tool_name: "agent", tool_response: { returnDisplay: display } });
     expect(event && extrasOf(event).spawned_agent_id).toBe("general-purpose-call_d13e442c0e681539");
@@ -101,7 +101,7 @@ test("agents that the program starts by itself are not shown as subagents", () =
   expect(event && extrasOf(event).agent_id).toBeUndefined();
 });
 
-test("tasks that continue in the background after a turn's end", () => {
+test("a turn's end has the number of tasks that still run in the background", () => {
   const tasks = [{ status: "running" }, { status: "completed" }];
   const [event] = eventsOf("Stop", { background_tasks: tasks });
   expect(event && extrasOf(event).background_count).toBe(1);

@@ -114,7 +114,7 @@ test.each([
   expect(figures()).toEqual(ALL);
 });
 
-test("both together", async () => {
+test("the fork and its original, imported together, count each call once", async () => {
   write(FORK, [...copies, ...own]);
   write(ORIGINAL, original);
   await imported();

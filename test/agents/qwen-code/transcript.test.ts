@@ -255,7 +255,7 @@ test.each([
   expect(found).toEqual([original, fork]);
 });
 
-test("moved folders", () => {
+test("variables move the folder", () => {
   expect(reader.roots("/home/dev", {})).toEqual(["/home/dev/.qwen/projects"]);
   expect(reader.roots("/home/dev", { QWEN_HOME: "/q" })).toEqual(["/q/projects"]);
   expect(reader.roots("/home/dev", { QWEN_HOME: "/q", QWEN_RUNTIME_DIR: "/r" })).toEqual(["/r/projects"]);

@@ -17,14 +17,14 @@ type = "post_agent" # after each turn
 command = "eslint --quiet ."
 `;
 
-test("the user's file, the project's, and one that VIBE_HOME moves", async () => {
+test("has one file for the user, which VIBE_HOME moves, and one for each project", async () => {
   const pathIn = (scope: "user" | "project", env = {}) => installer.paths(scope, { ...target, env });
   expect(await pathIn("user")).toEqual([path]);
   expect(await pathIn("project")).toEqual(["/home/dev/acme-shop/.vibe/hooks.toml"]);
   expect(await pathIn("user", { VIBE_HOME: "/srv/vibe" })).toEqual(["/srv/vibe/hooks.toml"]);
 });
 
-test("every type of hook, each with a name, and nothing that Vibe does not know", () => {
+test("registers every type of hook, each with a name, and writes no key that Vibe does not know", () => {
   expect(installer.registered([{ path, text: add(undefined) }])).toEqual(["pre_tool", "post_tool", "post_agent"]);
   const pairs = statementsOf(add(undefined)).flatMap((one) => (one.kind === "pair" ? [one] : []));
   expect([...new Set(pairs.map((one) => one.path[0]?.name))]).toEqual(["name", "type", "command", "timeout"]);

@@ -26,7 +26,7 @@ async function pathsOf(withTranscripts: boolean): Promise<readonly string[]> {
     .sort();
 }
 
-test("a subagent is below the call that started it, in a program, and its calls are below it", async () => {
+test("a subagent is below the call that started it, also one of a model's program, and its calls are below it", async () => {
   expect(await pathsOf(true)).toEqual([
     "chat acme-coder-1 < execute_tool agents.spawn",
     "chat acme-coder-1 < execute_tool agents.spawn",

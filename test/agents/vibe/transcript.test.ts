@@ -45,7 +45,7 @@ class Reading {
     return this;
   }
 
-  /** As they count: sums without the calls that are known. */
+  /** The entries that count: sums exclude the calls that are known. */
   get entries(): readonly TranscriptEntry[] {
     return withoutKnownCalls([...this.byKey.values()]);
   }
@@ -122,7 +122,7 @@ class Folder {
     return this.prompt(name).asks(`ask-${name}`, name).answers(`ask-${name}`, input, output).ends().generation(name);
   }
 
-  /** A generation, and a new journal behind it. */
+  /** Writes a generation, and an empty journal for the lines after it. */
   generation(turn: string): this {
     const name = String(this.#sequence).padStart(16, "0");
     const session = {
@@ -141,7 +141,7 @@ class Folder {
     return this;
   }
 
-  /** As Vibe does: deletes all journals but those of the last generations. */
+  /** Deletes all journals except the last ones, as Vibe does. */
   forget(keep: number): this {
     const names = readdirSync(join(this.path, "journal")).sort();
     for (const name of names.slice(0, names.length - keep)) rmSync(join(this.path, "journal", name));
@@ -205,7 +205,7 @@ describe("deleted journals", () => {
       expect([model, usage?.reasoning]).toEqual([undefined, undefined]);
   });
 
-  test("a journal that is read while it grows", async () => {
+  test("a journal that is read while it grows counts each call once", async () => {
     const reading = new Reading();
     const folder = new Folder().turn("turn-1", 100, 10).forget(1);
     await reading.read();
@@ -217,7 +217,7 @@ describe("deleted journals", () => {
     expect((await reading.read()).tokens).toEqual({ input: 600, output: 60 });
   });
 
-  test("a session that was killed in its first turn has its journal alone", async () => {
+  test("a session that was killed in its first turn is read from its only journal", async () => {
     new Folder().prompt("turn-1").asks("a", "turn-1").answers("a", 200, 20);
     expect((await new Reading().read()).tokens).toEqual({ input: 200, output: 20 });
   });
@@ -293,7 +293,7 @@ describe("tool calls", () => {
     ]);
   });
 
-  test("a call that a hook refused", async () => {
+  test("a call that a hook refused is denied", async () => {
     const id = `call_${"a".repeat(16)}`;
     new Folder()
       .prompt("turn-1")
@@ -382,7 +382,7 @@ describe("turns", () => {
     ]);
   });
 
-  test("an interrupted turn, and a compaction, whose request is distinguished", async () => {
+  test("an interrupted turn has an interruption; a compaction's request has its purpose", async () => {
     new Folder()
       .prompt("turn-1")
       .asks("short", "turn-1", { purpose: "compaction", trigger: "automatic" })

@@ -75,7 +75,7 @@ function report(fault: string, done: readonly Rebuilt[], note: string): void {
 const PAGE = Buffer.alloc(PAGE_BYTES);
 
 describe("store.db", () => {
-  test("pages in the middle zeroed or garbage", async () => {
+  test("with one page zeroed or garbage: most runs lose nothing, and the losses are counted", async () => {
     const done = await each([
       ...spread(14).map((page) => overwritten("store", `page ${page} zeroed`, () => page * PAGE_BYTES, PAGE)),
       ...spread(6).map((page) =>
@@ -91,7 +91,7 @@ describe("store.db", () => {
     );
   });
 
-  test("without its header, unreadable", async () => {
+  test("without a readable header: the drain starts with an empty store and reads the files again", async () => {
     const done = await each([
       overwritten("store", "header zeroed", () => 0, Buffer.alloc(100)),
       overwritten("store", "header garbage", () => 0, garbage(100, 1)),
@@ -107,13 +107,13 @@ describe("store.db", () => {
     );
   });
 
-  test("truncated", async () => {
+  test("truncated: what is left in the file is salvaged", async () => {
     const shares = [0.05, 0.35, 0.65, 0.8, 0.9, 0.97];
     const done = await each([
       ...shares.map((share) => truncated("store", share)),
       ...shares.slice(2, 4).map((share) => truncated("store", share, 1_000)),
     ]);
-    // What is still in the file is salvaged
+    // Little of the file is missing
     expect(done.filter(({ damage }) => /(80|90|97) %$/.test(damage)).map(({ lost }) => lost)).toEqual([0, 0, 0]);
     expect(done.every((one) => one.wasSetAside)).toBe(true);
     report(
@@ -130,7 +130,7 @@ describe("store.db-wal, after a kill", () => {
     { step: "commit.session", occurrence: 3, when: "after", kind: "kill" },
     { step: "commit.metrics", occurrence: 2, when: "after", kind: "kill" },
   ];
-  test.each(KILLS)("$when $step", async (kill) => {
+  test.each(KILLS)("$when $step, deleted, truncated or garbage: nothing is lost", async (kill) => {
     const done = await each(
       [
         deleted("log"),

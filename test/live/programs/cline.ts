@@ -13,7 +13,7 @@ export const cline: Program = {
   model: "coder",
   exitCodeIs: "error",
   reportsLess: { reasoning: true },
-  cannot: { resume: "it goes on with a session in a terminal only" },
+  cannot: { resume: "it continues a session only in a terminal" },
   environment: () => ({ CLINE_TELEMETRY_DISABLED: "1", DO_NOT_TRACK: "1", CLINE_NO_AUTO_UPDATE: "1" }),
   settings: ({ url, model }) => ({
     ".cline/data/settings/providers.json": {

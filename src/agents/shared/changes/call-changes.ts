@@ -55,7 +55,7 @@ export function changeEntries(
   ];
 }
 
-/** Longer texts are no command lines that somebody typed. */
+/** Longer command lines are not examined. */
 export const MAX_COMMAND_CHARACTERS = 1 << 16;
 
 // --- internal ---
@@ -64,7 +64,7 @@ export const MAX_COMMAND_CHARACTERS = 1 << 16;
 const mayContainChange = (text: string): boolean =>
   PROGRAMS.test(text) && (GIT_ACTIONS.some((action) => text.includes(action)) || OTHER_PROGRAMS.test(text));
 
-/** Without word boundaries: in JSON a line feed before the program is a letter. */
+/** Without word boundaries: in JSON, a line feed before the program is written `\n`, which ends with a letter. */
 const PROGRAMS = /git|gh|glab|curl/i;
 const OTHER_PROGRAMS = /gh|glab|curl/i;
 const GIT_ACTIONS = ["commit", "cherry-pick", "revert", "merge", "push"];

@@ -81,7 +81,7 @@ interface ListedPrograms {
   readonly printsNothing: readonly boolean[];
 }
 
-/** Where each program works: after `cd`, perhaps in another repository. */
+/** Whether each program may work in another repository: after `cd`, or because of its options. */
 function movesElsewhere(
   commands: readonly ShellCommand[],
   programs: readonly (KnownProgram | undefined)[],
@@ -230,7 +230,7 @@ function changesIn(
     return of === undefined ? [] : [{ ...of, at }];
   });
   if (shown.length === 0) return [];
-  // A push shows the pull request of its branch, if nothing else is asked
+  // The address that a push prints counts only if no other program shows a change
   const asked = shown.filter(({ isPush }) => !isPush);
   const isAlone = programs.every(
     (one, at) => (one !== undefined && showsChange(one)) || makesCommits(one) || printsNothing[at],

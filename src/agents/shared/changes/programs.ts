@@ -3,7 +3,7 @@ import { COMPUTED, type ShellCommand } from "./shell.ts";
 /** A program of a command line that can make commits or show changes, or that only passes on what others print. */
 export interface KnownProgram {
   readonly name: string;
-  /** Words before the first option or operand, and operands: `["pr", "create"]`. */
+  /** All words that are neither options nor their values, subcommands first: `["pr", "create"]`. */
   readonly operands: readonly string[];
   readonly options: ReadonlySet<string>;
   /** It does not work in the folder of the command line: `git -C`, `--git-dir`, `gh -R`. */
@@ -43,7 +43,7 @@ export function programOf({ words }: ShellCommand): KnownProgram | undefined {
   return { name, operands, options, isElsewhere };
 }
 
-/** Options of one letter, also if they are joined: `-am` has `a`. */
+/** Whether a program has an option, by its long name or its letter. Joined letters count too: `-am` has `a` and `m`. */
 export const hasOption = ({ options }: KnownProgram, long: string, letter?: string): boolean =>
   options.has(long) ||
   (letter !== undefined && [...options].some((one) => new RegExp(`^-[a-zA-Z]*${letter}`).test(one)));

@@ -161,7 +161,7 @@ class Scanner {
         word += quoted;
       } else if (char === "\\") {
         const next = this.#text[this.#at++];
-        // A path of Windows in an unquoted word has no escapes; which shell it is does not matter for git and its options
+        // A backslash before a letter may be part of a Windows path, so it is kept; git's words and options have none
         if (next !== undefined && next !== "\n") word += /\w/.test(next) ? `\\${next}` : next;
       } else if (char === "`" || char === "$") {
         if (!this.#substitution(char)) return undefined;

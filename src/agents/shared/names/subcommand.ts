@@ -19,7 +19,7 @@ export function subcommandOf(program: string, args: readonly unknown[]): readonl
     const option = optionIn(argument, valued, bare);
     if (option === "unknown") break;
     if (option !== "none") {
-      at += option === "with value behind" ? 1 : 0;
+      at += option === "with separate value" ? 1 : 0;
       continue;
     }
     if (!/^[a-z][a-z0-9-]{0,29}$/.test(argument)) break;
@@ -42,6 +42,7 @@ interface Options {
 interface Grammar extends Options {
   hasSecond(first: string): boolean;
   isSecond(first: string, second: string): boolean;
+  /** Whether the subcommand `compose` exists, which has its own options before its subcommand. */
   readonly compose?: boolean;
 }
 
@@ -49,16 +50,16 @@ function optionIn(
   argument: string,
   valued: ReadonlySet<string>,
   bare: ReadonlySet<string>,
-): "none" | "alone" | "with value behind" | "unknown" {
+): "none" | "alone" | "with separate value" | "unknown" {
   if (!argument.startsWith("-")) return "none";
   const equals = argument.startsWith("--") ? argument.indexOf("=") : -1;
   if (equals !== -1) {
     const name = argument.slice(0, equals);
     return valued.has(name) || bare.has(name) ? "alone" : "unknown";
   }
-  if (valued.has(argument)) return "with value behind";
+  if (valued.has(argument)) return "with separate value";
   if (bare.has(argument)) return "alone";
-  // -nprod
+  // `-nprod`: a short option joined with its value
   const isShort = !argument.startsWith("--") && [...argument].length > 2;
   return isShort && valued.has([...argument].slice(0, 2).join("")) ? "alone" : "unknown";
 }

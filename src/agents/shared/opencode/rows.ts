@@ -18,14 +18,14 @@ export interface PartRow {
   readonly id: string;
   readonly writtenMs: number | undefined;
   readonly type: string | undefined;
-  /** Added by OpenCode or a plugin. */
+  /** OpenCode or a plugin added the text; the user did not write it. */
   readonly isOwn: boolean;
   /** Length of a user's text. */
   readonly length: number | undefined;
   /** For a compaction: whether OpenCode started it, and whether it did so because a request was too large. */
   readonly isAuto: boolean;
   readonly isOverflow: boolean;
-  /** For a text. */
+  /** When the model finished a text; absent for other parts. */
   readonly endMs: number | undefined;
   readonly tool: ToolPart | undefined;
 }

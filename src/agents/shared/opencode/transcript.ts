@@ -134,7 +134,7 @@ async function* read(file: TranscriptFile, from: Offset, wanted: ReadOptions = {
   }
 }
 
-/** Where the databases' folder can be below a root that contains it. */
+/** Paths of the databases folder, relative to a root that contains it. */
 const layoutsOf = (source: string): readonly string[] => [source, join(".local", "share", source)];
 
 /** A root can be a database itself, under any name. */

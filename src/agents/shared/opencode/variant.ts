@@ -1,6 +1,6 @@
 /** A program that is built from OpenCode's code: what differs between OpenCode and its variants. */
 export interface Variant {
-  /** Also the name of its command, and of its folders in XDG's folders for data and configuration. */
+  /** Also the name of its command, and of its folders below the XDG folders for data and configuration. */
   readonly source: string;
   readonly title: string;
   /** The environment variable that names the database. */

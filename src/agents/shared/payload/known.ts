@@ -15,7 +15,7 @@ export const knownNames = (
   ...(more.eventOf !== undefined && { eventOf: more.eventOf }),
 });
 
-/** The first of these members with a text. */
+/** Finds the event's name: the first of these members with a text, otherwise the name on the hook's command line. */
 export const eventIn =
   (...names: readonly string[]): NonNullable<KnownNames["eventOf"]> =>
   (payload, intake) => {

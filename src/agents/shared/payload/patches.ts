@@ -19,7 +19,7 @@ export function writesOfHunks(target: Target, hunks: readonly Hunk[]): readonly 
   return [{ ...target, added: sum("added"), removed: sum("removed") }];
 }
 
-/** The writes in a unified diff of one file; texts of its lines are not needed. */
+/** The writes in a unified diff of one file. Its lines may lack their texts: only their first characters are read. */
 export const writesOfDiff = (target: Target, diff: string): readonly FileWrite[] =>
   writesOfHunks(target, hunksOf(diff));
 

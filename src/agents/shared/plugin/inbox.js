@@ -296,6 +296,7 @@ export function ignoringErrors(work, fallback) {
   }
 }
 
+/** A text that is not empty, cut to a limit. */
 export const textOf = (value) => (typeof value === "string" && value !== "" ? value.slice(0, MAX_TEXT) : undefined);
 
 let cachedVersion;
@@ -318,6 +319,7 @@ export const pathOf = (value) =>
 
 export const numberOf = (value) => (typeof value === "number" && Number.isFinite(value) ? value : undefined);
 
+/** A list, cut to a limit; empty for any other value. */
 export const list = (value) => (Array.isArray(value) ? value.slice(0, MAX_PARTS) : []);
 
 /** Sets an entry, and removes the oldest one beyond the limit. */

@@ -13,7 +13,7 @@ export interface InstalledPlugin extends Pick<OneFile, "path"> {
   readonly source: string;
   /** Its modules besides the shared one, its own last. */
   readonly modules: readonly [...(readonly string[]), string];
-  /** What it listens to. */
+  /** Names of the agent's events that it handles, for `status`. */
   readonly hooks: readonly string[];
   /** The agent's folder, which exists if the agent was ever started. */
   folder(target: InstallTarget): string;
@@ -51,7 +51,7 @@ function withFolder(text: string, source: string, command: HookCommand): string 
 
 const USUAL = /^~\/\.local\/share\/openhook-otel\/hook$|[\\/]AppData[\\/]Local[\\/]openhook-otel[\\/]hook\.cjs$/;
 
-/** `h='…/hook';…`, a project's line, or a line for Windows. */
+/** The hook program in a command line of any form: `h='…/hook';…`, a project's line, or a line for Windows. */
 function programIn(line: string): string | undefined {
   const quoted = /^h='((?:[^']|'\\'')*)';/.exec(line)?.[1]?.replaceAll("'\\''", "'");
   const written = programInLine(line);

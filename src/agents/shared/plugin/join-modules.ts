@@ -13,7 +13,7 @@ export function joinModules(below: readonly string[], plugin: string): string {
 
 // --- internal ---
 
-/** Of another module of ours. */
+/** An import from another module of ours. */
 const IMPORT = /^import \{[^}]*\} from "\.[^"]*";\n/m;
 
 const withoutImports = (text: string): string => text.replaceAll(new RegExp(IMPORT, "gm"), "");

@@ -2,7 +2,9 @@ import { type AST, ParseError, parseTOML } from "toml-eslint-parser";
 import { type Header, type Key, type Pair, type Statement, TomlError, type TomlValue } from "./toml.ts";
 
 /**
- * @returns all headers and pairs, in order
+ * Reads a TOML text for edits.
+ *
+ * @returns all headers and pairs, in order, with their places in the text
  * @throws TomlError with the position of a syntax error
  */
 export function readToml(text: string): readonly Statement[] {
@@ -55,7 +57,7 @@ const keysOf = ({ keys }: AST.TOMLKey): readonly Key[] =>
     end: key.range[1],
   }));
 
-/** Edits do not need numbers and times. */
+/** A value in plain form. Numbers and times become null, because edits do not need them. */
 function plainOf(node: AST.TOMLContentNode): TomlValue {
   if (node.type === "TOMLArray") return node.elements.map(plainOf);
   if (node.type === "TOMLValue") return node.kind === "string" || node.kind === "boolean" ? node.value : null;

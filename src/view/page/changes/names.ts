@@ -18,7 +18,7 @@ export const GROUP_NAMES = {
     title: "Branch",
     one: "branch",
     many: "Branches",
-    source: "Branches are known if hooks were active; work on main and its like belongs to none.",
+    source: "Branches are known if hooks were active; work on the default branch belongs to none.",
   },
   ticket: {
     title: "Ticket",

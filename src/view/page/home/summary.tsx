@@ -65,7 +65,7 @@ function CostOf({ figures }: { figures: UsageFigures | null }) {
   return <Cost nanoUsd={figures.sums.costNanoUsd} isLowerBound={figures.sums.costIsLowerBound} />;
 }
 
-/** How the cost differs from the period before, e.g. `▲ 12 % on the 7 days before`. */
+/** How the cost differs from the period before, e.g. `▲ 12% on the 7 days before`. */
 function Change({ of: { figures, before }, against }: { of: Compared; against: string }) {
   const [now, then] = [figures === null ? 0 : figures.sums.costNanoUsd, before?.sums.costNanoUsd];
   if (before === null) return <>nothing {against.startsWith("the") ? `in ${against}` : against}</>;

@@ -91,7 +91,7 @@ export function Facts({ document: { row, segments, reported, traceUrl } }: { doc
   );
 }
 
-/** A link to the trace in the user's backend, which is opened without telling it where the link was. */
+/** A link to the trace in the user's backend. The backend does not get the address of this page. */
 export const TraceLink = ({ url }: { url: string }) => (
   <a class="trace-link" href={url} target="_blank" rel="noopener noreferrer">
     Open the trace in {new URL(url).host}

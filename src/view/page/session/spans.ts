@@ -87,7 +87,7 @@ export function readSpans(columns: SpanColumns, untilMs = 0): Spans {
   };
 }
 
-/** Whether a turn, subagent or tool call runs; a session alone can be open while its agent waits for the user. */
+/** Whether a turn, subagent or tool call runs. If only the session is open, its agent waits for the user. */
 export const isWorking = ({ flags, kind }: SpanColumns): boolean =>
   flags.some((bits, i) => (bits & FLAG.open) !== 0 && SPAN_KINDS[kind[i] ?? -1] !== "session");
 

@@ -33,7 +33,7 @@ export function startOfDay(daysAgo: number): number {
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysAgo).getTime();
 }
 
-/** Start of a day in the user's time zone, or of one some days later; `undefined` if the text is no day. */
+/** Start of the day that is `daysLater` days after a day, in the user's time zone; `undefined` if the text is no day. */
 export function dayOf(text: string | undefined, daysLater: number): number | undefined {
   const [year, month, day] = (text ?? "").split("-").map(Number);
   if (year === undefined || month === undefined || day === undefined) return undefined;

@@ -31,6 +31,7 @@ export interface Bounds {
 /** The chosen period in the user's time zone. */
 export function boundsOfRange({ range, from, to }: Chosen): Bounds {
   if (range === "all") return {};
+  // The current hour and the 23 before it
   if (range === "1") return { sinceMs: String(Math.floor(Date.now() / HOUR_MS - 23) * HOUR_MS) };
   if (range !== "between") return { sinceMs: String(startOfDay(Number(range) - 1)) };
   const [first, last] = [dayOf(from, 0), dayOf(to, 1)];

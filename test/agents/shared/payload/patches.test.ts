@@ -42,14 +42,14 @@ describe("a unified diff", () => {
     ]);
   });
 
-  test("a new and an emptied file", () => {
+  test("gives a range for a new file, and only counts for an emptied one", () => {
     expect(writesOfDiff(target, "@@ -0,0 +1,2 @@\n+a\n+b\n")).toEqual([
       { ...target, startLine: 1, endLine: 2, added: 2, removed: 0 },
     ]);
     expect(writesOfDiff(target, "@@ -1,2 +0,0 @@\n-a\n-b\n")).toEqual([{ ...target, added: 0, removed: 2 }]);
   });
 
-  test("without texts, cut off, or empty", () => {
+  test("is also read without the texts of its lines, cut off, or empty", () => {
     expect(writesOfDiff(target, "@@ -3,2 +3,2 @@\n \n-\n+")).toEqual([
       { ...target, startLine: 4, endLine: 4, added: 1, removed: 1 },
     ]);
@@ -96,7 +96,7 @@ EOF`;
   expect(writesOfPatch("echo hello")).toEqual([]);
 });
 
-test("whole files", () => {
+test("a file written as a whole has the range of all its lines, and counts only if it replaces all earlier ones", () => {
   expect(writeOfContent({ path: "a", operation: "create" }, "x\ny", true)).toEqual({
     path: "a",
     operation: "create",
