@@ -78,7 +78,10 @@ function processContext(programPath: string, stdout: HeldOutput): Context {
     platform: process.platform,
     arch: process.arch,
     places: placesOf({ env: process.env, home: homeDirectory(), platform: process.platform }),
-    stdin: process.stdin,
+    // Most commands read none, and opening it takes 5 ms
+    get stdin() {
+      return process.stdin;
+    },
     stdout,
     stderr: safeOutput(process.stderr),
     now: Date.now,

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { openRegular } from "../agents/shared/transcript/open.ts";
 import { readFileIfAny } from "../config/files.ts";
 import type { Agent } from "../model/agent.ts";
@@ -111,7 +112,9 @@ async function limitsOf({ db, places }: Drain, { source, rateLimitsOf }: Agent):
 }
 
 async function statusLineLimits(stateDir: string, source: string): Promise<readonly RateLimit[]> {
-  const text = await readFileIfAny(reportedLimitsPath(stateDir, source));
+  const path = reportedLimitsPath(stateDir, source);
+  // For most agents there is none, and a promise would take longer to say so
+  const text = existsSync(path) ? await readFileIfAny(path) : undefined;
   return parseLimits(text?.toString("latin1") ?? "");
 }
 

@@ -5,6 +5,7 @@ import { distinctParts, existingFiles } from "../shared/transcript/copies.ts";
 import { FolderMemory } from "../shared/transcript/folder-memory.ts";
 import { openJsonl } from "../shared/transcript/jsonl.ts";
 import {
+  below,
   type Dated,
   type Entry,
   entriesIn,
@@ -100,7 +101,7 @@ const flatSubagents = new FolderMemory((folder, names) => subagentsAmong(folder,
 const subagentsAmong = (folder: string, names: readonly string[]): readonly TranscriptFile[] =>
   names.flatMap((name) => {
     const agentId = agentIdOf(name);
-    return agentId === undefined ? [] : [{ path: join(folder, name), agentId }];
+    return agentId === undefined ? [] : [{ path: below(folder, name), agentId }];
   });
 
 /** One project's sessions; `left`: those of which only files of subagents remain. */
@@ -117,9 +118,10 @@ async function sessionsInProject(
   const mains = entries.filter(isMain).flatMap(({ name, path }): readonly Candidate[] => {
     const file = statFile(path, query);
     if (file === undefined || file.sizeBytes === 0) return [];
-    const sessionId = basename(name, LINES);
-    const below = shared.has(sessionId) ? subagentsBelow(join(project, sessionId, SUBAGENTS), query) : [];
-    const parts = hasNoSubagentFiles ? seenParts(path, file, below, query) : undefined;
+    const sessionId = name.slice(0, -LINES.length);
+    const folder = shared.has(sessionId) ? below(below(project, sessionId), SUBAGENTS) : undefined;
+    const subagents = folder === undefined ? [] : subagentsBelow(folder, query);
+    const parts = hasNoSubagentFiles ? seenParts(path, file, subagents, query) : undefined;
     return [{ sessionId, path, startMs: file.startMs, mains: [path], ...(parts !== undefined && { parts }) }];
   });
   const known = new Set(mains.map(({ sessionId }) => sessionId));
@@ -146,11 +148,11 @@ async function sessionsInProject(
 function seenParts(
   main: string,
   { sizeBytes, writtenMs }: FileStat,
-  below: readonly TranscriptFile[],
+  subagents: readonly TranscriptFile[],
   query: LocateQuery,
 ): Candidate["parts"] {
   const parts = [{ file: { path: main }, sizeBytes, modifiedMs: writtenMs }];
-  for (const file of below) {
+  for (const file of subagents) {
     const seen = statFile(file.path, query, lstatSync);
     if (seen === undefined || seen.isShared) return undefined;
     parts.push({ file, sizeBytes: seen.sizeBytes, modifiedMs: seen.writtenMs });
@@ -175,16 +177,26 @@ function projectFolders(path: string, { roots = [], ...query }: TranscriptQuery)
 
 /** Files in the folder, then those in its subfolders (`workflows/<run>/`). Links are not followed. */
 function subagentsBelow(folder: string, query: ProblemQuery, depth = 0): readonly TranscriptFile[] {
-  const sorted = [...entriesOf(folder, query)].sort((a, b) => (a.name < b.name ? -1 : 1));
-  const names = sorted.map(({ name }) => name);
+  const names = inFolder(folder, query, () => readdirSync(folder)).sort();
   const found = [...subagentsAmong(folder, names)];
   if (depth === MAX_DEPTH) return found;
-  for (const entry of sorted) {
-    if (entry.isDirectory()) found.push(...subagentsBelow(join(folder, entry.name), query, depth + 1));
+  for (const name of names) {
+    const path = below(folder, name);
+    // Names alone are read faster than names with their kinds
+    if (!OF_SUBAGENT.test(name) && isFolder(path, query)) found.push(...subagentsBelow(path, query, depth + 1));
   }
   return found;
 }
 const MAX_DEPTH = 4;
+const OF_SUBAGENT = /^agent-.*\.(?:jsonl|meta\.json)$/;
+
+function isFolder(path: string, query: ProblemQuery): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  } catch (error) {
+    return reportProblem(query, path, error) ?? false;
+  }
+}
 
 /**
  * 2.0.77 keeps the subagents of all sessions in one folder; their lines have the parent's session id. The id in the first line
@@ -215,11 +227,13 @@ const SESSION_ID = /"sessionId":"([A-Za-z0-9_-]+)"/;
 const MAX_PARENTS = 50_000;
 const parents = new Map<string, string>();
 
+const entriesOf = (folder: string, query: ProblemQuery): readonly Dirent[] =>
+  inFolder(folder, query, () => readdirSync(folder, { withFileTypes: true }));
+
 /** Empty if the folder does not exist, as for most sessions' subagents. */
-function entriesOf(folder: string, query: ProblemQuery): readonly Dirent[] {
+function inFolder<T>(folder: string, query: ProblemQuery, read: () => T[]): T[] {
   try {
-    const isThere = statSync(folder, { throwIfNoEntry: false }) !== undefined;
-    return isThere ? readdirSync(folder, { withFileTypes: true }) : [];
+    return statSync(folder, { throwIfNoEntry: false }) === undefined ? [] : read();
   } catch (error) {
     return reportProblem(query, folder, error) ?? [];
   }

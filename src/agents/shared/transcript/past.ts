@@ -1,4 +1,4 @@
-import { type Dirent, readdirSync, type Stats, statSync } from "node:fs";
+import { type Dirent, readdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { readdir, realpath } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
 import type { LocatedSession, LocateQuery, TranscriptQuery } from "../../../model/agent.ts";
@@ -44,9 +44,7 @@ export async function foldersBelow(query: LocateQuery, layouts: readonly string[
     for (const tail of ["", ...layouts]) {
       const folder = join(root, tail);
       // Report an unreadable root once, not for each layout
-      const real = await realpath(folder).catch((e: unknown) =>
-        tail === "" ? reportProblem(query, folder, e) : undefined,
-      );
+      const real = realOf(folder, tail === "" ? query : {});
       if (real === undefined && tail === "") break;
       if (real !== undefined && !found.has(real)) found.set(real, folder);
     }
@@ -141,6 +139,10 @@ export const located = (
   ...(parts !== undefined && { parts }),
 });
 
+/** `join` for thousands of names in folders whose paths `join` made: it looks at every character. */
+export const below = (folder: string, name: string): string =>
+  folder.endsWith(sep) ? `${folder}${name}` : `${folder}${sep}${name}`;
+
 /** Sequential calls would wait for the disk each time; a single batch would need a promise for each file. */
 export async function mapInBatches<T, R>(items: readonly T[], map: (item: T) => Promise<R>): Promise<readonly R[]> {
   const done: R[] = [];
@@ -180,9 +182,17 @@ const BATCH_SIZE = 32;
 
 const entryOf = (folder: string, entry: Dirent): Entry => ({
   name: entry.name,
-  path: join(folder, entry.name),
+  path: below(folder, entry.name),
   isFolder: entry.isDirectory(),
 });
+
+function realOf(folder: string, query: ProblemQuery): string | undefined {
+  try {
+    return realpathSync.native(folder);
+  } catch (error) {
+    return reportProblem(query, folder, error);
+  }
+}
 
 /** Some file systems do not record creation times and report 1970. */
 function fileStatOf({ size, birthtimeMs, mtimeMs, nlink }: Stats): FileStat {
