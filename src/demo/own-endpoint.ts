@@ -4,14 +4,18 @@ import { printable } from "../text/terminal.ts";
 import type { DemoFolders } from "./places.ts";
 import { drainOnce } from "./replay.ts";
 
-/** Where the user's environment sends OTLP, as it may be shown; `undefined` when nothing is set. */
+/** Where the user's environment sends OTLP, without path or credentials; `undefined` if no variable is set. */
 export function ownEndpoint(env: Context["env"]): string | undefined {
   const value = ENDPOINTS.map((name) => env[name]).find((text) => text !== undefined && text.trim() !== "");
   if (value === undefined) return undefined;
   return URL.canParse(value) ? new URL(value).origin : printable(value);
 }
 
-/** Drains the copied state into the user's endpoint, because a drain does not send again what another backend has accepted. */
+/**
+ * Drains the copied state into the user's endpoint, because a drain does not send again what another backend has accepted.
+ *
+ * @returns whether the endpoint accepted everything, and lines to print
+ */
 export async function deliverToUser(endpoint: string, places: DemoFolders, context: Context) {
   const theirs = Object.entries(context.env).filter(([name]) => name.startsWith("OTEL_"));
   const again = { ...places, stateDir: places.secondStateDir };
@@ -20,15 +24,15 @@ export async function deliverToUser(endpoint: string, places: DemoFolders, conte
     ...Object.fromEntries(theirs),
     OTEL_RESOURCE_ATTRIBUTES: [mark, "deployment.environment.name=openhook-demo"].filter(Boolean).join(","),
   });
-  const taken = report.problems.length === 0 && report.waiting === 0 && report.rejected === 0;
+  const isAccepted = report.problems.length === 0 && report.waiting === 0 && report.rejected === 0;
   const lines = [
     "",
-    taken
-      ? `${endpoint} took the same ${plural(report.sent, "span")} and the metrics, with deployment.environment.name = openhook-demo.`
-      : `${endpoint} took only ${report.sent} of ${plural(report.spans, "span")}.`,
+    isAccepted
+      ? `${endpoint} accepted the same ${plural(report.sent, "span")} and the metrics, with deployment.environment.name = openhook-demo.`
+      : `${endpoint} accepted only ${report.sent} of ${plural(report.spans, "span")}.`,
     ...report.problems.map((problem) => `! ${printable(problem)}`),
   ];
-  return { taken, lines };
+  return { isAccepted, lines };
 }
 
 // --- internal ---

@@ -61,9 +61,7 @@ export async function readSessions(
   return results;
 }
 
-/**
- * Threads that read, each with little memory. They start in the constructor.
- */
+/** Threads that read, each with little memory. They start in the constructor. */
 export class Threads {
   readonly #all: readonly Thread[];
   #isClosed = false;
@@ -84,7 +82,7 @@ export class Threads {
         all.reduce((most, one) => (one.pendingCount > most.pendingCount ? one : most)).readUnstarted(fallback),
       // Never start a thread after `close`: it would keep the process alive
       read: async (tasks) => {
-        if (this.#isClosed) throw new Error("its readers are closed");
+        if (this.#isClosed) throw new Error("the reader threads are closed");
         return all.reduce((least, one) => (one.pendingCount < least.pendingCount ? one : least)).read(tasks, fallback);
       },
       close: () => this.close(),
@@ -101,6 +99,7 @@ export class Threads {
 export const readersInThreads = (path: string, threads: number, settings: ReaderSettings, fallback: Readers): Readers =>
   new Threads(path, threads, settings).readers(fallback);
 
+/** The message to a thread that makes it read sessions. */
 export interface ReadRequest {
   readonly number: number;
   readonly tasks: readonly ReadTask[];

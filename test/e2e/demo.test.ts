@@ -82,7 +82,7 @@ describe("with the user's endpoint", () => {
       const first = await run([], env);
       expect(first).toMatchObject({ code: 0, stderr: "" });
       const count = receiver.spans.length;
-      expect(first.stdout).toContain(`${receiver.url} took the same ${count} spans`);
+      expect(first.stdout).toContain(`${receiver.url} accepted the same ${count} spans`);
       expect(first.stdout).toContain(`receiver  ${count} spans`);
       expect(new Set(receiver.spans.map((span) => span.resource["deployment.environment.name"]))).toEqual(
         new Set(["openhook-demo"]),
@@ -107,7 +107,7 @@ describe("with the user's endpoint", () => {
     try {
       const { code, stdout } = await run([], { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
       expect(code).toBe(1);
-      expect(stdout).toContain(`${receiver.url} took only`);
+      expect(stdout).toContain(`${receiver.url} accepted only`);
       expect(stdout).toContain("who are you?");
       expect(stdout).toMatch(/^input .*exact$/m);
     } finally {

@@ -18,7 +18,7 @@ export function* changeLines(report: ChangeReport, terminal: Terminal): Generato
   } else if (change.isLater === true) {
     yield* wrapped(
       { text: "" },
-      `it has the work of ${commits.map(({ commit }) => shortId(commit)).join(", ")}`,
+      `it contains the work of ${commits.map(({ commit }) => shortId(commit)).join(", ")}`,
       terminal,
     );
   }
@@ -96,7 +96,7 @@ function headOf({ change, commits, total }: ChangeReport): readonly (readonly Pi
 
 /** Why nothing counts for something that is known. */
 function nothingText({ change: { kind } }: ChangeReport): string {
-  if (kind === "commit") return "no work counts for this commit: that of its session led to other commits";
+  if (kind === "commit") return "no work counts for this commit: the work of its session led to other commits";
   if (kind === "branch") return "no work counts for this branch: work on main, master, trunk and develop is no change";
-  return `no work counts for this ${KINDS[kind]}: a session showed it, but none is known to have worked on it`;
+  return `no work counts for this ${KINDS[kind]}: a session mentions it, but none is known to have worked on it`;
 }
