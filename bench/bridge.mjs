@@ -53,9 +53,10 @@ async function throughput(events, program) {
     for (let n = 0; n < events; n++) inbox.put("claude-code", payloadOf(n, machine.project), startMs + n * 10);
     let [wallMs, peakKib] = [0, 0];
     // A drain runs commands for at most a minute
-    for (let before = -1; receivedIn(machine.home).length > before && before < events; ) {
-      before = receivedIn(machine.home).length;
-      if (before === events) break;
+    for (let before = -1; ; ) {
+      const count = receivedIn(machine.home).length;
+      if (count === events || count === before) break;
+      before = count;
       const one = await measure([process.execPath, program, "drain"], { env: machine.env, cwd: machine.project });
       wallMs += one.wallMs;
       peakKib = Math.max(peakKib, one.peakKib ?? 0);

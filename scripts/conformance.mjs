@@ -23,7 +23,7 @@ const { allAgents, convertAll, payloadsOf } = await importBundled({
   ...AS_THE_PROGRAM,
 });
 const agents = await allAgents();
-/** Agents whose payloads were recorded. Of the others, those that have a file already: made payloads say less. */
+/** Agents whose payloads were recorded, and others that have a file already: payloads written by hand prove less. */
 const chosen = agents.filter(
   ({ source, capabilities: of }) =>
     (of.basis === "recorded" && of.versions !== undefined) || existsSync(join(folder, `${source}.jsonl`)),
@@ -76,7 +76,7 @@ function collect(kinds, source, { event, stdin, stdin_raw }) {
     "context",
   );
   const found = envelopes.filter(({ type }) => type !== "file.write");
-  // What only the process knows is not in the payload
+  // Skip payloads that need something beside them, such as an id from the process
   if (problems.length > 0 || found.some((one) => one.source !== source || isAssigned(one))) return;
   const kind = `${event} ${found.map(({ type }) => type).join(" ")} ${found.map((one) => one.data?.status).join(" ")}`;
   const known = kinds.get(kind) ?? [];

@@ -23,7 +23,7 @@ function programOf(command) {
 
 /**
  * At every start, libsql asks for a diagnostic report of the whole process (4 ms) only to see whether the C library is glibc. The
- * list of mapped files answers this in 0.3 ms. Any other answer than glibc is left to the report.
+ * list of mapped files answers this in 0.3 ms. If it does not show glibc, libsql gets the real report.
  */
 function answerQuestionForGlibc() {
   if (process.platform !== "linux" || !process.report) return;

@@ -2,12 +2,13 @@ import type { Output } from "./safe-output.ts";
 
 /** An output that can keep what is written until the command has finished. */
 export interface HeldOutput extends Output {
-  /** From now on, nothing is written. */
+  /** From now on, text is kept instead of written. */
   hold(): void;
-  /** Ends this. @returns what was written meanwhile; `undefined`: it was not held */
+  /** Later text is written again. @returns the text that was kept; `undefined` without `hold` before */
   take(): string | undefined;
 }
 
+/** Adds `hold` and `take` to an output. What they keep is discarded unless the caller writes it. */
 export function holdable(output: Output): HeldOutput {
   let held: string[] | undefined;
   return {

@@ -13,7 +13,7 @@ process.umask(0o077);
 const own = ownPath();
 const here = dirname(own);
 const TRIAL = "--trial=";
-/** For lines that every shell of Windows runs, which contain no quotes. */
+/** The same for Windows, where command lines that work in every shell contain no quotes. */
 const TRIAL_IN_HEX = "--trial-hex=";
 const conf = installation(join(here, "hook.conf"));
 const { stateDir, isStateRecorded } = stateOf();
@@ -51,8 +51,8 @@ function ownPath(): string {
 }
 
 /**
- * The folder that `enable` recorded, beside this program or at the usual place. OPENHOOK_OTEL_HOME can come from a repository's .env,
- * and is used only if there is no record, and never by the hook program for all users. The same in hook.sh.
+ * The state directory that `enable` recorded, beside this program or at the usual place. OPENHOOK_OTEL_HOME is used only if there is
+ * no record, and never if the hook is installed for all users, because it can come from a repository's .env. hook.sh does the same.
  */
 function stateOf(): { readonly stateDir: string; readonly isStateRecorded: boolean } {
   const { env, platform } = process;

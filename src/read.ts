@@ -4,5 +4,5 @@ import { runProgram } from "./program.ts";
 import { optimiseLater } from "./v8-flags.ts";
 
 optimiseLater();
-// These commands are what people wait for. Without the others their code is in few files, see scripts/bundle.mjs.
+// People wait for these commands. In a bundle without the others, their code loads from few files: see scripts/bundle.mjs.
 runProgram(dirname(__dirname), [addListCommands, addSumCommands]);

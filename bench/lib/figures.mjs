@@ -1,4 +1,4 @@
-/** How all benchmarks compute and print their figures. */
+// How all benchmarks compute and print their figures
 
 export const median = (values) => sorted(values)[Math.floor((values.length - 1) / 2)];
 

@@ -61,8 +61,8 @@ async function readByRows() {
     for (let at = 0; at < rows * stride; at += stride) {
       const known = (place) => (Number.isNaN(data[at + place]) ? undefined : data[at + place]);
       const global = data[at + CALL.globalKey];
-      const ids = texts[known(CALL.responseId)] ?? "";
-      const key = global >= 0 ? texts[global] : (texts[known(CALL.key)] ?? ids);
+      const responseId = texts[known(CALL.responseId)] ?? "";
+      const key = global >= 0 ? texts[global] : (texts[known(CALL.key)] ?? responseId);
       const output = known(CALL.output) ?? 0;
       if ((answers.get(key)?.output ?? -1) >= output) continue;
       answers.set(key, {

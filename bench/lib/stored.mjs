@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ROOT } from "./options.mjs";
 
 /**
- * A store's totals under the names of a corpus's: sums over its views, which include imported sessions.
+ * A store's totals, with the same names as the totals of a corpus: sums over its views, which include imported sessions.
  *
  * @param agent an entry of AGENTS in corpora.mjs
  */

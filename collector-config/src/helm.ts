@@ -23,7 +23,7 @@ export function helmConfigs(read: (name: string) => string): ReadonlyMap<string,
     Object.entries(HELM_CONFIGS).map(([name, { of, without, instead }]) => {
       const plain = of.map((file): Tree => parse(read(file), { merge: true })).reduce(merged, without ?? {});
       const head = [
-        `# Written by scripts/collector-redaction.mjs from ${of.join(" and ")}, which have the comments. Do not edit.`,
+        `# Written by scripts/collector-redaction.mjs from ${of.join(" and ")}; the comments are there. Do not edit.`,
         "# Values of the official chart opentelemetry-collector, in addition to values-*.yaml.",
       ];
       const values = stringify({ config: instead?.(plain) ?? plain }, { lineWidth: 0, aliasDuplicateObjects: false });

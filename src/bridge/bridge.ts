@@ -7,17 +7,17 @@ import type { Database } from "../store/database.ts";
 
 /** Hands envelopes to the commands that the user allowed, during one drain. */
 export interface Bridge {
-  /** False: nothing is allowed and nothing is queued, so all of this does nothing. */
+  /** False if nothing is allowed and nothing is queued: then all methods do nothing. */
   readonly isActive: boolean;
   /** Commands are running. */
   readonly isBusy: boolean;
-  /** Queues a new event, in the commit that stores it. @param folder the session's, if known @param level the session's */
+  /** Queues a new event, in the transaction that stores it. @param folder the session's, if known @param level the session's */
   queue(folder: string | undefined, event: Event, level: CaptureLevel): void;
   /** Starts commands for what is queued, without waiting for them. */
   kick(): void;
-  /** Waits until nothing is queued that is due, or until the time is up. @throws StoreError */
+  /** Waits until all events that are due are delivered, or until the time is up. @throws StoreError */
   finish(budgetMs: number): Promise<void>;
-  /** Starts no more commands and waits for those that run: at most their time limit. @throws StoreError */
+  /** Starts no more commands and waits until the running ones end or reach their time limit. @throws StoreError */
   stop(): Promise<void>;
 }
 

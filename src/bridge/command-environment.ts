@@ -47,10 +47,10 @@ const KEPT: ReadonlySet<string> = new Set([
   ...["HOMEDRIVE", "HOMEPATH", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "PROCESSOR_ARCHITECTURE"],
 ]);
 
-/** npm puts those of the project and of all folders above it first into PATH. */
+/** `npm run` puts these folders, the project's and those of all folders above it, first into PATH. */
 const PACKAGES = /[/\\]node_modules[/\\]\.bin[/\\]?$/;
 
-/** Of a folder's repository. A repository that contains the user's home contains the user's own programs. */
+/** The folders whose programs are left out: the folder, and its repository unless the user's home with own programs is in it. */
 function rootOf(folder: string, home: string): readonly string[] {
   const root = foldersUpToRoot(folder).at(-1);
   if (root === undefined) return [];

@@ -36,7 +36,7 @@ import { runCommand } from "./run-command.ts";
 /** A failing envelope is retried this often. With the back-off that takes ten minutes or more. */
 export const MAX_ATTEMPTS = 10;
 
-/** How long a command rests after this many failures in a row: 1 s, 2 s, 4 s … at most five minutes. */
+/** How long a command is not started after this many failures in a row: 1 s, 2 s, 4 s … at most five minutes. In milliseconds. */
 export const backOffMs = (failures: number): number => Math.min(1_000 * 2 ** Math.min(failures - 1, 20), 300_000);
 
 type Served = Pick<BridgeCommandState, "id" | "path" | "command">;

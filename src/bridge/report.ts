@@ -14,7 +14,7 @@ import {
 /** A registration file as the bridge sees it now. Times in milliseconds since the epoch. */
 export interface BridgeFile {
   readonly path: string;
-  /** `changed`: another content was allowed. `refused`: it can never be allowed as it is. `gone`: it was allowed and does not exist. */
+  /** `changed`: its content is not what was allowed. `refused`: it cannot be allowed, see `problem`. `gone`: allowed, but deleted. */
   readonly state: "allowed" | "changed" | "new" | "refused" | "gone";
   /** Why it is refused. */
   readonly problem?: string;

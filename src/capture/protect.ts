@@ -24,7 +24,7 @@ export const protectAttributes = ({ redact }: Protected, attributes: Attributes)
 export const protectCounts = ({ redact }: Protected, counts: readonly Counted[]): readonly Counted[] =>
   counts.map((counted) => redactCounted(counted, redact));
 
-/** Nothing is found by the path of a written file, so it is redacted too; it stays on this machine, so its home folder remains. */
+/** Also redacts secrets in the path of a written file. The path is never exported, so it keeps the name of the home folder. */
 export function protectEvent(
   { redact, redactSecrets }: Pick<CaptureContext, "redact" | "redactSecrets">,
   event: Event,

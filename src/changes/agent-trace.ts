@@ -37,7 +37,7 @@ export interface TraceConversation {
 export interface CommitToTrace {
   /** All digits. */
   readonly revision: string;
-  /** Rows of sessions that know it. */
+  /** What each session that knows it stored about it. */
   readonly commits: readonly StoredCommit[];
   /** Lines that it added, by path. Absent: a merge, or unknown. */
   readonly added?: ReadonlyMap<string, readonly LineRange[]>;
@@ -74,8 +74,8 @@ export function traceRecord(
       const inCommit = added?.get(path);
       if (inCommit === undefined) continue;
       // Two sessions can have worked on the file in any order
-      const isAlone = editors.get(path) === 1 && commit.certainty === "observed" && isOneTurn(view, all, commit);
-      const ranges = isAlone ? certainRanges(all, inCommit) : [];
+      const isOnlyEditor = editors.get(path) === 1 && commit.certainty === "observed" && isOneTurn(view, all, commit);
+      const ranges = isOnlyEditor ? certainRanges(all, inCommit) : [];
       const conversation: TraceConversation = { contributor: contributorOf(view, commit), ranges };
       files.set(path, [...(files.get(path) ?? []), conversation]);
     }
@@ -118,8 +118,8 @@ function editsFor(
   if (root === undefined) return edits;
   for (const { tool } of toolCalls) {
     if (tool.status !== "success" || tool.files === undefined) continue;
-    const of = attribution.at(stored.id, tool.startMs).commit;
-    if (of === undefined || identityOf(of) !== identityOf(commit)) continue;
+    const next = attribution.at(stored.id, tool.startMs).commit;
+    if (next === undefined || identityOf(next) !== identityOf(commit)) continue;
     for (const path of new Set(tool.files.flatMap((file) => pathIn(root, file.path) ?? []))) {
       const writes = tool.files.filter((file) => pathIn(root, file.path) === path);
       edits.set(path, [...(edits.get(path) ?? []), { endMs: tool.endMs, writes }]);
@@ -141,7 +141,10 @@ function isOneTurn({ turnList }: SessionView, edits: readonly Edit[], commit: St
 /** A commit's time can be that of the hook after the call. */
 const TURN_END_MS = 1;
 
-/** The lines that the edits left, if they are exactly those that the commit added: then nobody else added or removed any. */
+/**
+ * The ranges of lines that the edits left, if these are exactly the lines that the commit added: then no other user or program added or
+ * removed any. Otherwise none.
+ */
 function certainRanges(edits: readonly Edit[], added: readonly LineRange[]): TraceConversation["ranges"] {
   const lines = linesAfter(edits);
   if (lines === undefined) return [];

@@ -21,7 +21,7 @@ export interface Checked {
  * Asks git what became of commits, one repository after the other. Does not use the store, so that drains need not wait.
  *
  * @param limitMs for all repositories together; the next run continues with what was not checked
- * @param ticketPattern of ids of tickets in trailers of commits
+ * @param ticketPattern a regular expression for ticket ids in commit trailers
  * @throws never
  */
 export async function checkOutcomes(
@@ -50,7 +50,7 @@ export async function checkOutcomes(
       edited.push(...made);
       const all = [...commits, ...toFollow(made, edits, commits)];
       const found = await followCommits(git, all, checkedMs, ticketPattern);
-      // A commit of an unknown repository was asked for here too
+      // Commits of an unknown repository are looked up in every repository: keep only what this one has
       const own = found.filter(({ id }, at) => id !== undefined || all[at]?.isElsewhere !== true);
       outcomes.push(...own.map((one) => ({ ...one, repository, checkedMs })));
     } catch (error) {

@@ -18,7 +18,7 @@ export interface RepositoryToFollow {
 }
 
 /**
- * The commits that are to be checked, by repository. A commit whose repository is unknown is asked for in all of them.
+ * The commits that are to be checked, by repository. A commit whose repository is unknown is looked for in all of them.
  *
  * @param isAll final outcomes are checked again
  */

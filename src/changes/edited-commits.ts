@@ -70,7 +70,7 @@ export async function commitsOfEdits(
 
 // --- internal ---
 
-/** Edits that nobody committed for longer are probably undone, or somebody else's by now. */
+/** Edits that were not committed for longer than this were probably undone, or overwritten by others. */
 const LONGEST_MS = 7 * 86_400_000;
 const SECOND_MS = 1_000;
 

@@ -7,10 +7,10 @@ export interface Edit {
 }
 
 /**
- * The lines that a file has from some edits after the last of them, if nobody else changed it meanwhile: later edits move and replace the
- * lines of earlier ones.
+ * The lines that a series of edits leaves in one file, numbered as after the last edit: later edits move and replace the lines of
+ * earlier ones. Correct only if nothing else changed the file meanwhile.
  *
- * @returns numbers of lines, ascending; `undefined` if an edit does not say where it wrote
+ * @returns numbers of lines, ascending; `undefined` if an edit does not say where it wrote, or if there are too many lines
  */
 export function linesAfter(edits: readonly Edit[]): readonly number[] | undefined {
   let lines: readonly number[] = [];
@@ -27,7 +27,7 @@ export function linesAfter(edits: readonly Edit[]): readonly number[] | undefine
 
 // --- internal ---
 
-/** A file with more is generated. */
+/** A file with more edited lines was generated. */
 const MAX_LINES = 50_000;
 
 /** Successive lines that replace others. */
@@ -37,13 +37,13 @@ interface Run {
   readonly removed: number;
 }
 
-/** Where lines were only removed, their place is not known. */
+/** @returns `undefined` if the place is unknown, as for an edit that only removed lines */
 function runOf({ startLine, endLine, added, removed }: FileWrite): Run | undefined {
   if (startLine === undefined || endLine === undefined || removed === undefined) return undefined;
   return added === endLine - startLine + 1 ? { start: startLine, added, removed } : undefined;
 }
 
-/** Where lines are after a call that changed a file in some places. @param runs by their start */
+/** The new numbers of lines after one more call; lines that it replaced are left out. @param runs sorted by start */
 function moved(lines: readonly number[], runs: readonly Run[]): readonly number[] {
   let shift = 0;
   const places = runs.map(({ start, added, removed }) => {

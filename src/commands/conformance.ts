@@ -23,7 +23,7 @@ export interface ConformanceOptions {
 /**
  * `openhook-otel conformance`: runs the conformance kit against a command, or against this program.
  *
- * @param command a shell command; see the kit's README for what it is asked
+ * @param command a shell command; the kit's README describes its input and output
  * @returns exit code: 0; 1 if a case failed
  * @throws UserError for unknown kinds, and if no case is left
  */

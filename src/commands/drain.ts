@@ -69,8 +69,7 @@ export async function drainNow(
     quiet,
     events = false,
     ...more
-  }: Pick<DrainCommandOptions, "endIdle" | "quiet"> &
-    Pick<DrainCommandOptions, "events"> &
+  }: Pick<DrainCommandOptions, "endIdle" | "quiet" | "events"> &
     Pick<DrainOptions, "prune" | "sessions" | "outcomes" | "startOutcomes">,
 ): Promise<DrainReport | undefined> {
   const untilMs = deps.now() + OTHER_DRAIN_MS;

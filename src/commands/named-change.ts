@@ -18,7 +18,7 @@ export interface Named {
 /**
  * Looks for commits and changes with a name; those of the repository in the user's folder come before others.
  *
- * @param asksGit whether git is asked what a name means that is not stored
+ * @param asksGit whether git looks up a name that is not stored
  */
 export async function findNamed(name: string, context: Context, asksGit = true): Promise<Named> {
   const place = await repositoryHere(context);

@@ -14,7 +14,7 @@ export interface RefreshOption {
 }
 
 /**
- * Imports what is new on this machine before a command shows it: at once if that is quick, otherwise in the background. Says on
+ * Imports what is new on this machine before a command shows it: immediately if that is quick, otherwise in the background. Says on
  * stderr what the command cannot show yet. A problem never keeps the command from showing what is stored.
  *
  * @param options.refresh not true: the user passed `--no-refresh`

@@ -23,7 +23,7 @@ export interface StartOptions {
 
 /**
  * `openhook-otel start`: enables the agents found on this machine, imports past sessions, and opens the page. Each step
- * leaves what is done already as it is. Without a terminal nothing is asked and no page is opened.
+ * leaves what is done already as it is. Without a terminal it asks no question and opens no page.
  *
  * @param names agents by source; none: the user chooses among those found on this machine
  * @returns exit code: 0, also when there is nothing to collect yet; 1 the user cancelled, or a step failed in part; 130 interrupted

@@ -10,7 +10,7 @@ import { type Target, targetOf } from "./settings.ts";
 export interface EffectiveSetting {
   readonly key: string;
   readonly setting: Setting;
-  /** With secrets masked; absent if there is none. */
+  /** With secrets masked; absent if the setting has no value or an unknown one. */
   readonly value?: string | number | boolean;
   /** Where it comes from, in words. */
   readonly source: string;

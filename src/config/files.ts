@@ -207,7 +207,7 @@ async function keepOwner(
 ): Promise<void> {
   const now = await file.stat();
   if (now.uid === existing.uid && now.gid === existing.gid) return;
-  // only root may change a file's owner; other users may set a group of theirs
+  // Only root may change a file's owner; other users may set a group that they belong to
   await file.chown(existing.uid, existing.gid).catch(() => file.chown(now.uid, existing.gid).catch(() => {}));
 }
 

@@ -34,6 +34,7 @@ export function describeSource(source: Source): string {
   }
 }
 
+/** A value that is set somewhere. */
 export interface Given {
   readonly value: SettingValue;
   readonly source: Source;
@@ -122,8 +123,8 @@ const DESTINATION: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Settings whose invalid value in a general OpenTelemetry variable is harmless: an unreadable header is sent by no program, and
- * without a general address either nothing is sent, or the user's address applies. (If one signal's address were ignored, its data
+ * Settings whose invalid value in a general OpenTelemetry variable is harmless: no program sends an unreadable header, and without a
+ * general address either nothing is sent, or the user's address applies. (If one signal's address were ignored, its data
  * would go to the general address.)
  */
 const HARMLESS_IF_FOREIGN: ReadonlySet<string> = new Set([

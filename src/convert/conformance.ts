@@ -22,6 +22,7 @@ export interface SourceReport {
   readonly level: TextReport["level"];
 }
 
+/** The result of a check. */
 export interface StreamReport {
   readonly notes: readonly Note[];
   readonly envelopes: number;
@@ -47,8 +48,8 @@ export function validate(input: Buffer, discovery: Discovery | undefined): Strea
     const found = checkLine(bytes.toString("utf8"));
     notes.push(...found.notes.map((note) => ({ line, ...note })));
     lines.push({ line, texts: found.texts });
-    stream.hold(line, found);
-    if (found.envelope !== undefined) notes.push(...stream.take(line, found.envelope));
+    stream.addFaults(line, found);
+    if (found.envelope !== undefined) notes.push(...stream.add(line, found.envelope));
   }
   return { notes, lines, envelopes: stream.count, sources: stream.reports(discovery) };
 }
@@ -73,8 +74,8 @@ class Stream {
   /** There are lines without a source, so the stream as a whole does not conform. */
   #hasLinesWithoutSource = false;
 
-  /** Remembers to which texts a line does not conform. */
-  hold(line: number, { source, others, texts }: CheckedLine): void {
+  /** Notes to which texts a line does not conform. */
+  addFaults(line: number, { source, others, texts }: CheckedLine): void {
     if (source === undefined) {
       this.#hasLinesWithoutSource ||= texts.length === 0;
       return;
@@ -82,7 +83,8 @@ class Stream {
     for (const [text, faults] of others) this.#fails(source, text, line, faults[0] ?? "");
   }
 
-  take(line: number, envelope: Envelope): readonly Note[] {
+  /** Adds an envelope. @returns what is wrong or odd about it beside the earlier ones */
+  add(line: number, envelope: Envelope): readonly Note[] {
     const of = this.#of(envelope.source);
     this.count++;
     of.count++;

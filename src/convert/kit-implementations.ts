@@ -18,7 +18,7 @@ export const ourImplementation =
 
 /**
  * A command that a shell runs once for each case: the input on stdin, the answer on stdout. `OPENHOOK_CASE`, `OPENHOOK_SOURCE` and
- * `OPENHOOK_EVENT` say what is asked.
+ * `OPENHOOK_EVENT` name the kind of case, the agent and the event.
  */
 export const commandImplementation =
   (command: string, env: Readonly<Record<string, string | undefined>>, cwd: string): Implementation =>

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { checkLine } from "./check-line.ts";
 
-/** What an implementation is asked to do. The kit's README describes each for implementers. */
+/** What a case requires of an implementation. The kit's README describes each kind for implementers. */
 export const KIT_KINDS = ["convert", "validate", "session", "discover"] as const;
 export type KitKind = (typeof KIT_KINDS)[number];
 

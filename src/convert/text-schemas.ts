@@ -4,7 +4,7 @@ import { dataFieldsOf, Envelope } from "../model/envelope.ts";
 import { ENVELOPE_TYPES, type EnvelopeText, LIFECYCLE_TYPES } from "../model/envelope-types.ts";
 
 // What the published schemas say, and what the specification requires beyond them: a source in kebab case, a time with zone, the
-// path of a file.write. Whatever is valid here is valid there.
+// path of a file.write. Everything that is valid here is valid by the published schemas too.
 
 const base = {
   openhook: z.string().regex(/^\d+\.\d+$/),

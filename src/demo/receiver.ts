@@ -14,6 +14,7 @@ export interface Received {
   readonly requests: number;
 }
 
+/** A running receiver. */
 export interface DemoReceiver {
   /** E.g. `http://127.0.0.1:43121`, without a slash at the end. */
   readonly url: string;

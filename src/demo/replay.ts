@@ -90,7 +90,7 @@ function demoEnv(env: Env, { home, stateDir, configDir }: DemoPlaces): Env {
     HOME: home,
     USERPROFILE: home,
     APPDATA: configDir,
-    // The state that an installed hook records is there
+    // An installed hook records its state directory below it
     LOCALAPPDATA: join(home, "AppData", "Local"),
     XDG_CONFIG_HOME: configDir,
     OPENHOOK_OTEL_HOME: stateDir,

@@ -55,7 +55,7 @@ export async function runDemo(
   const own = endpoint === undefined ? undefined : await deliverToUser(endpoint, places, context);
   return {
     exact: checked.exact,
-    delivered: own === undefined || own.taken,
+    delivered: own === undefined || own.isAccepted,
     lines: [
       `hook      ${plural(tookMs.length, "call")} of the program that agents start, median ${median(tookMs)} ms each`,
       `drain     ${plural(drained.events, "event")} and their transcripts made ${plural(drained.spans, "span")}`,
@@ -76,7 +76,7 @@ export async function runDemo(
 
 // --- internal ---
 
-/** Backends reject old spans, and spans that end in the future. */
+/** When the last recording ends: recent, because backends reject old spans, and not in the future. */
 const ENDED_AGO_MS = 60_000;
 
 const median = (values: readonly number[]): string =>

@@ -11,6 +11,7 @@ import * as semconv from "../telemetry/semconv.ts";
 import { SHAPES } from "../telemetry/shapes.ts";
 import type { Drain } from "./context.ts";
 
+/** A rate limit, and the agent that reported it. */
 export interface AgentLimit extends RateLimit {
   readonly agent: string;
 }

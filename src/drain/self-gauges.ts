@@ -100,7 +100,7 @@ const endMsOf = (report: string): number => (JSON.parse(report) as { readonly at
 /** Prometheus treats a series as ended after five minutes without a point. */
 const KEEP_ALIVE_MS = 4 * 60_000;
 
-/** Totals of lost spans, events and points. Without `unclaimed`: spans that were never meant for a backend. */
+/** Totals of lost spans, events and points. Does not include `unclaimedTotal`: those spans were never meant for a backend. */
 const droppedTotals = (outbox: ReturnType<typeof outboxState>, lost: LostEvents, points: RejectedPoints) =>
   (
     [

@@ -65,6 +65,6 @@ async function hasTranscriptSince(card: Agent, sinceMs: number, observed: Observ
   return false;
 }
 
-/** A database in use is written to the log beside it first. */
+/** Programs that use a SQLite database write to its `-wal` file first. */
 const modifiedMs = (path: string): number =>
   Math.max(...[path, `${path}-wal`].map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0));

@@ -6,8 +6,8 @@ import { TOKEN_KINDS } from "../model/token-kinds.ts";
 import type { Writable } from "../model/writable.ts";
 
 /**
- * Sums of a packed session per quarter of an hour and commit or change, with the columns of the views `usage`, `tool_usage` and `turn_usage`. Calls
- * have no price yet.
+ * Sums of a packed session per quarter of an hour and commit or change, with the columns of the views `usage`, `tool_usage` and
+ * `turn_usage`. Calls have no price yet.
  */
 export class PackedSums {
   readonly #boundaries: readonly number[];
@@ -15,7 +15,7 @@ export class PackedSums {
   readonly #tools = new Groups<PackedTools>();
   readonly #turns = new Groups<PackedTurns>();
 
-  /** @param boundaries times of the session's commits and changes, ascending: a row has calls of one side only */
+  /** @param boundaries times of the session's commits and changes, ascending: no row has calls of both sides of one */
   constructor(boundaries: readonly number[]) {
     this.#boundaries = boundaries;
   }
@@ -34,7 +34,7 @@ export class PackedSums {
 
   /**
    * @param tokens its tokens in the order of `TOKEN_KINDS` from `at` on, NaN if unknown; all NaN without usage
-   * @returns place of its row in `usage`
+   * @returns index of its row in `usage`
    */
   addCall(
     call: {
@@ -101,7 +101,7 @@ export class PackedSums {
     return { modelCalls, aggregateRecords, callsWithoutUsage, unpricedCalls, incompleteCalls, ...tokens };
   }
 
-  /** A time that stands for the part of a quarter: after the same commits and changes, and before the same ones. */
+  /** The time that all calls between the same two boundaries of a quarter get: the quarter's start, or just after a boundary. */
   #partOf(ms: number): number {
     const quarter = quarterOf(ms);
     if (this.#boundaries.length === 0) return quarter;
@@ -124,7 +124,7 @@ const OUTPUT = TOKEN_KINDS.indexOf("output");
 /** Index of the first token count in a row of `usage`. */
 const FIRST_TOKENS = 8;
 
-/** The least difference between times of commits is twice as much. */
+/** Half of the least difference between two boundaries, so that it is before the next one. */
 const AFTER_MS = 1 / 2_048;
 
 const quarterOf = (ms: number): number => Math.floor(ms / QUARTER_MS) * QUARTER_MS;

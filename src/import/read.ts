@@ -180,6 +180,7 @@ async function yieldToEvents(): Promise<void> {
 }
 const MAX_SYNC_MS = 50;
 
+/** Different times, ascending. */
 export const timesOf = (facts: readonly { readonly timeMs: number }[]): readonly number[] =>
   [...new Set(facts.map(({ timeMs }) => timeMs))].sort((a, b) => a - b);
 

@@ -72,7 +72,7 @@ async function newsOf(deps: DrainDeps, { env, spent }: RefreshOptions): Promise<
   const [startMs, startCpuMs] = [spent.time(), spent.processorTime()];
   const isLate = (): boolean => {
     const tookMs = spent.time() - startMs;
-    // Asking for the processor time takes longer than looking at a file, so it is asked last
+    // Reading the processor time takes longer than looking at a file, so it is read only if needed
     return tookMs > SEARCH_MS || (tookMs > SEARCH_CPU_MS && spent.processorTime() - startCpuMs > SEARCH_CPU_MS);
   };
   const changed = await changedOf(deps, files, env, isLate);
@@ -99,7 +99,7 @@ async function changedOf(
 
 const NO_SESSIONS: Known["sessions"] = () => new Map();
 
-/** The store is closed afterwards, so the sessions are read at once. */
+/** What `ask` reads from the store. Its sessions are read now unless `sessions` replaces them, because the store is closed on return. */
 function withStore(
   { places }: DrainDeps,
   ask: (db: Database | undefined) => Known,

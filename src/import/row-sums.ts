@@ -121,7 +121,7 @@ const textOf = (texts: readonly string[], number: number): string | undefined =>
 /** The name that `pairTools` gives a tool without a use. */
 const UNKNOWN_TOOL = "unknown";
 
-/** As `idleEndReason`; `undefined` if rows are not enough to tell which turn was the last, or whether it ended. */
+/** As `idleEndReason`; `undefined` if the rows do not show which turn was the last, or whether it ended. */
 function silentReason(turns: readonly RowRun[]): SessionEndReason | undefined {
   const lastMs = turns.reduce((ms, run) => Math.max(ms, run.endMs), Number.NEGATIVE_INFINITY);
   const [last, ...others] = turns.filter((run) => run.endMs === lastMs);

@@ -23,7 +23,7 @@ export type PayloadPlace =
 /** Parses the hook's arguments; unknown ones are ignored. See `runHook`. Never throws. */
 export function optionsOf(argv: readonly string[]): HookOptions {
   const inArgument = argv.includes("--payload-argument");
-  // For cmd.exe the end of the registered line is arguments, see `windowsLine`
+  // cmd.exe passes the rest of the registered line as arguments, see `windowsLine`
   const end = argv.findIndex((word) => word.startsWith(";"));
   const { values, positionals } = parseArgs({
     args: inArgument ? argv.slice(0, -1) : end < 0 ? [...argv] : argv.slice(0, end),

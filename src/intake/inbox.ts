@@ -10,14 +10,14 @@ import { END_BYTES, EVENT_FILE, endOf, LOST_FILE, MAX_FILE_BYTES, parseInboxFile
 import { decodePayload } from "./payload.ts";
 import { quarantine, renameFile, setAside } from "./quarantine.ts";
 
-/** One event as the intake wrote it, claimed for this drain. Ends in `settle` or in `quarantine`. */
+/** One event as the intake wrote it, claimed for this drain, which must call `settle` or `quarantine` for it. */
 export interface InboxFile {
   readonly path: string;
   readonly facts: IntakeFacts;
   readonly payload: Buffer;
 }
 
-/** An event for which the disk had no room, claimed for this drain. Ends in `settle`. */
+/** An event for which the disk had no room, claimed for this drain, which must call `settle` for it. */
 export interface LostEvent {
   readonly path: string;
   /** Event time, in milliseconds since the epoch. */
@@ -31,6 +31,7 @@ export interface InboxProblem {
   readonly outcome: "left" | "quarantined";
 }
 
+/** What `claim` needs beside the directories. */
 export interface ClaimOptions {
   /** Milliseconds since the epoch; distinguishes a running intake from one that was killed. */
   readonly now: () => number;
@@ -70,7 +71,7 @@ export async function* claim(
  * Removes a claimed file whose events are committed.
  *
  * @param remove @default deletes the file
- * @throws Error if the file cannot be removed; one that is gone is fine
+ * @throws Error if the file exists and cannot be removed
  */
 export async function settle(
   file: Pick<InboxFile, "path">,

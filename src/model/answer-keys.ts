@@ -1,7 +1,7 @@
 import { isRandomId } from "./call-ids.ts";
 import { CALL_KEY } from "./fact-tables.ts";
 
-// Some lines and copies of an answer lack the id of its request. A random answer id identifies it without.
+// Some lines and copies of an answer lack the id of its request. An answer id that is random identifies the answer without it.
 
 /**
  * A key that all records of an answer share, in addition to their own keys. No record has it as its own key.
@@ -22,7 +22,7 @@ export function otherKey(globalKey: string): string | undefined {
 
 // --- internal ---
 
-/** Of `response:<id>:<request id>`. Every record of an import passes through here, so most are ruled out without a pattern. */
+/** The ids in `response:<id>:<request id>`. Imports call this for every record, so the cheap checks come first. */
 function idIn(globalKey: string): { readonly id: string; readonly requestId: string } | undefined {
   if (!globalKey.startsWith(CALL_KEY)) return undefined;
   const end = globalKey.indexOf(":", CALL_KEY.length);

@@ -11,7 +11,7 @@ export const isChangeFact = (entry: TranscriptEntry): entry is EntryOf<"commit">
 /** In place of a branch's name while none is checked out, or it is unknown. git allows no branch with this name. */
 export const NO_BRANCH = "HEAD";
 
-/** Work on these branches is no change of its own. */
+/** Work on these branches counts for no change. */
 export const DEFAULT_BRANCHES: ReadonlySet<string> = new Set(["main", "master", "trunk", "develop", NO_BRANCH]);
 
 /**

@@ -43,7 +43,7 @@ export interface Attestation {
 }
 
 export interface CommitOutcome {
-  /** As it was asked for. */
+  /** The commit's id as the caller wrote it, which can be abbreviated. */
   readonly commit: string;
   /** All digits. Absent: the repository does not have the commit. */
   readonly id?: string;

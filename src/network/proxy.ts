@@ -74,7 +74,7 @@ export const nameOf = ({ url, from }: HttpProxy): string => `proxy ${shownUrl(ur
 const isLoopback = (hostname: string): boolean =>
   /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/i.test(hostname);
 
-/** The variable that `getProxyForUrl` took. @param protocol as in `URL.protocol` */
+/** The variable that `getProxyForUrl` used. @param protocol as in `URL.protocol` */
 function variableFor(protocol: string): string {
   const names = [`${protocol.slice(0, -1)}_proxy`, "all_proxy"].flatMap((name) => [name, name.toUpperCase()]);
   return names.find((name) => (process.env[name] ?? "") !== "") ?? "ALL_PROXY";

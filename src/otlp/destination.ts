@@ -13,6 +13,8 @@ export interface Destination {
 }
 
 /**
+ * Reads where one signal goes from its settings, with the PEM files that they name.
+ *
  * @param authorities to trust if the settings name none @default those that Node trusts
  * @throws SendError or TlsFileError that names the setting
  */

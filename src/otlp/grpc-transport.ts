@@ -121,7 +121,7 @@ async function connect(
   return { ...destination, channel };
 }
 
-/** The library knows only a text, so the connection is checked again for the reason. */
+/** The library gives only a text, so this opens the connection again to find the reason. */
 async function withoutAnswer(
   reply: GrpcReply,
   { url, tls, proxy }: Connection,

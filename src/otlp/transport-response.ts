@@ -52,7 +52,7 @@ interface ResponseFacts {
   readonly httpStatus?: number;
   /** The time of the backend's clock in milliseconds since the epoch, with a precision of one second. Absent if unknown. */
   readonly dateMs?: number;
-  /** A kept connection broke without a response: it may have been closed before. */
+  /** A reused connection ended without a response: perhaps the server closed it before it got the request. */
   readonly isStale?: true;
 }
 

@@ -2,7 +2,7 @@ import * as semconv from "../telemetry/semconv.ts";
 import type { Backend } from "./backend.ts";
 import { FIGURES, type SpanFact } from "./facts.ts";
 
-/** A trace from a backend; `copies` of a span that was sent and kept twice follow each other. */
+/** A trace from a backend. A span that was sent and kept twice is in it twice. */
 export interface FoundTrace {
   readonly spans: readonly SpanFact[];
   /** The backend reported that it is incomplete. */

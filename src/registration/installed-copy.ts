@@ -21,7 +21,7 @@ export const folderOf = (programPath: string): string => dirname(dirname(program
 
 /**
  * Whether this program was installed as a package. A clone of the repository and `npm link` to it are not: hooks use the clone itself, so
- * that a new build is used at once.
+ * that a new build is used immediately.
  */
 export const isPackage = (programPath: string): boolean =>
   versionOf(programPath) !== null && !existsSync(join(folderOf(programPath), "src", "cli.ts"));

@@ -99,8 +99,9 @@ export function edited<T>(files: readonly SettingsText[], edit: () => T): T {
 }
 
 /**
- * The content of a file from before `enable` once our entries, the only ones in it, are removed: an empty document. `undefined` for a
- * script, or a file with our name: it is deleted.
+ * What to leave of a file that existed before `enable`, when nothing remains in it without our entries.
+ *
+ * @returns an empty document; `undefined` if the file must be deleted: it is a script, or has our name
  */
 export function emptied({ path, text }: SettingsText): string | undefined {
   if (text?.startsWith("#!") || basename(path).includes("openhook-otel")) return undefined;

@@ -36,10 +36,12 @@ export class Attribution {
     );
   }
 
+  /** With all commits and changes in the store. */
   static of(db: Database): Attribution {
     return new Attribution(storedCommits(db), storedChanges(db));
   }
 
+  /** What a session led to by its work at a time. @param session its row in the store */
   at(session: number, timeMs: number): Attributed {
     const commits = this.#commits.get(session) ?? [];
     const changes = this.#changes.get(session) ?? [];
@@ -56,7 +58,7 @@ export class Attribution {
     const checkedOut = branchAt(changes, timeMs);
     const branch = checkedOut === undefined || DEFAULT_BRANCHES.has(checkedOut.change) ? undefined : checkedOut;
     const tickets = changes.filter(({ changeKind }) => changeKind === "ticket");
-    // What the commit itself says is nearer than the name of its branch
+    // A ticket in the commit's message is more reliable than one in the name of its branch
     const ticket =
       tickets.find(
         (one) => one.commit !== undefined && commit !== undefined && isSameCommit(one.commit, commit.commit),
@@ -130,7 +132,10 @@ function grouped<T, K>(all: readonly T[], keyOf: (one: T) => K): ReadonlyMap<K, 
   return groups;
 }
 
-/** Where the agent's own record says what was checked out, that is it; one branch for a whole session says less than HEAD. */
+/**
+ * The branch that was checked out: as the transcript notes each change of it, otherwise as HEAD named it, otherwise the only one that
+ * the transcript names for the whole session.
+ */
 function branchAt(changes: readonly StoredChange[], timeMs: number): StoredChange | undefined {
   const noted = notedBranch(changes, timeMs);
   if (noted?.certainty === "observed") return noted;

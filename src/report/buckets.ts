@@ -25,7 +25,7 @@ export function bucketsOf(timeZone?: string): (ms: number, unit: TimeUnit) => st
       hourCycle: "h23",
       timeZoneName: "longOffset",
     });
-  // Creating it takes 18 ms, and a report without times needs none. A zone that was passed can be wrong, which is reported at once.
+  // Creating it takes 18 ms, and a report without times needs none. A zone that the user passed can be invalid: that is reported now.
   let format = timeZone === undefined ? undefined : formatOf();
   const known = new Map<number, Readonly<Record<TimeUnit, string>>>();
   return (ms, unit) => {

@@ -36,7 +36,7 @@ export function changeComment(report: ChangeReport, agents: readonly Agent[]): s
       : total.certainty === "inferred"
         ? "certainty: inferred, a part may belong to another change"
         : "certainty: observed, from what the agents' tool calls printed and the branch that was checked out",
-    // The name of a contract is not for everybody
+    // The user's description of own prices may name a contract, which must not be published
     ...notesOf(report, ownPrices() === undefined ? describePrices() : "own prices, and list prices of other models"),
   ];
   return [

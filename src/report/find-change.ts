@@ -18,7 +18,7 @@ export interface NamedChange {
   readonly repository?: string;
   /** The work that counts for it. */
   readonly ledTo: LedTo;
-  /** No session made this commit: it is what became of theirs. */
+  /** No session made this commit: commits of sessions were merged or rewritten into it. */
   readonly isLater?: true;
   /** Only the messages of commits on the default branch name this pull request: that these are its commits is inferred. */
   readonly isFromMessage?: true;

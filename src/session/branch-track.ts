@@ -18,13 +18,13 @@ export interface ReadSoFar {
  * in which the branch was checked out. Without branches it does almost nothing, because imports pass millions of facts.
  */
 export class BranchTrack {
-  /** Before all that is read now. */
+  /** The branch before the first fact that is read now. */
   readonly #before: string;
   #branch: string;
   #lastMs = Number.NEGATIVE_INFINITY;
-  /** From when what is checked out in the current turn counts. */
+  /** A branch that is checked out in the current turn counts from this time on. */
   #turnFromMs: number | undefined;
-  /** Noted, and the main agent has done nothing since then. */
+  /** The last noted branch, if the main agent has done nothing since then. */
   #next: EntryOf<"session"> | undefined;
   readonly #found: EntryOf<"change">[] = [];
 
@@ -68,7 +68,7 @@ export class BranchTrack {
     this.#branch = branch;
     // Files of a session need not be in order of time
     const fromMs = Math.min(turnFromMs ?? this.#afterLast(timeMs), timeMs);
-    // The turn did not end on it
+    // The turn did not end on the branch that was found before
     if (this.#found.at(-1)?.timeMs === fromMs) this.#found.pop();
     if (branch === (this.#found.at(-1)?.change ?? this.#before)) return;
     const fact = { changeKind: "branch", change: branch } as const;
@@ -93,5 +93,5 @@ export class BranchTrack {
 // --- internal ---
 
 const AFTER_MS = 0.5;
-/** No hook reports the first prompt earlier. */
+/** The hook of the first prompt comes less than this before the transcript's first fact. */
 const FIRST_MS = 60_000;

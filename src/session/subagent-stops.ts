@@ -20,7 +20,7 @@ export function stopsOfSubagents(events: readonly Event[]): readonly string[] {
 
 // --- internal ---
 
-/** The two hooks follow each other at once; each is a process that a busy machine can delay. */
+/** The agent starts the second hook directly after the first; each is a process that a busy machine can delay. */
 const WITHIN_MS = 2_000;
 
 const byTime = (a: Event, b: Event): number => timeMsOf(a) - timeMsOf(b) || (a.id < b.id ? -1 : 1);

@@ -1,5 +1,6 @@
-// What `enable --statusline` registers on Windows: prints the status line with the installed copy of the program, which another one
-// replaces at an update. Its folder has hook.conf. Prints nothing if something is missing, so that the agent shows no error.
+// What `enable --statusline` registers on Windows: prints the status line with the installed copy of the program. hook.conf in the same
+// folder names that copy, because each update installs another one. Prints nothing if something is missing, so that the agent shows
+// no error.
 try {
   const { readFileSync } = require("node:fs");
   const { join } = require("node:path");

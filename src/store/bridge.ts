@@ -65,7 +65,7 @@ export function nextEnvelope(
   }
 }
 
-/** How long a command rests after this many failures in a row, in milliseconds. */
+/** How long a command is not started after this many failures in a row, in milliseconds. */
 export type BackOff = (failures: number) => number;
 
 /**

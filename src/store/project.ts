@@ -10,6 +10,7 @@ export interface StoredProject {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
+/** The settings of a session's project; nothing is excluded or added if none were stored. */
 export function projectOf(db: Database, sessionNumber: number): StoredProject {
   const row = db.prepare("SELECT excluded, project FROM sessions WHERE id = ?").get(sessionNumber);
   const text = row?.["project"];

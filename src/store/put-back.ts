@@ -80,8 +80,8 @@ export function putBackText({ atMs, storeMs, deliveredMs, hasGap }: PutBack): st
 }
 
 /**
- * Stores which file this is. If a backup program put back the whole state directory, `delivered.log` is as old as the store; but the
- * program usually creates the files anew.
+ * Stores the inode number of the store's file. If a backup program put back the whole state directory, `delivered.log` is as old as the
+ * store and shows nothing; but such a program usually creates new files, with other inode numbers.
  *
  * @returns whether it was another file before; false on file systems that change the numbers of their files
  */

@@ -4,7 +4,7 @@ import type { Database, Row } from "./database.ts";
 /** A segment as it is stored. */
 export interface StoredSegment {
   readonly segment: Segment;
-  /** The segment's sums, as JSON of the caller's. */
+  /** The segment's sums as JSON; the store does not read it. */
   readonly totals: string;
   /** Whether its root span is in the outbox or was sent. */
   readonly delivered: boolean;

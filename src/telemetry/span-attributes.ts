@@ -56,7 +56,7 @@ function callsOf(run: Turn | Subagent, { usageUnknown }: SessionFacts): number |
   return isUnknown ? undefined : calls;
 }
 
-/** @param model of the only model that the cost is of; absent for several */
+/** A cost and the prices it is based on. @param model absent if the cost is a sum over several models */
 export function costAttributes(nanoUsd: number | undefined, model?: string): Loose {
   if (nanoUsd === undefined) return {};
   const { kind, prices } = costSource(model);
@@ -81,6 +81,7 @@ export function reportedAttributes({ reported }: Totals): Loose {
   };
 }
 
+/** Repository, branch and revision. */
 export const repositoryAttributes = ({ repository }: SessionFacts): Loose =>
   repository === undefined
     ? {}
@@ -91,6 +92,7 @@ export const repositoryAttributes = ({ repository }: SessionFacts): Loose =>
         [semconv.VCS_REF_HEAD_REVISION]: repository.revision,
       };
 
+/** The attributes that have a value. */
 export const given = (attributes: Loose): Attributes =>
   Object.fromEntries(Object.entries(attributes).filter(([, v]) => v !== undefined)) as Attributes;
 

@@ -3,7 +3,7 @@ import { dollars, exact, leastDollars, shortCount } from "./amounts.ts";
 
 export { dollars, duration, exact, leastDollars, percentOf, plural, preciseDollars } from "./amounts.ts";
 
-/** Figures as text for people. None of these throws; no result needs escaping. */
+// Figures as text for people. None of these throws; no result needs escaping
 
 /** `9,999`, `24.9k`, `1.2M`; absent: `?`. */
 export const count = (n: number | undefined): string => (n === undefined ? "?" : shortCount(n));

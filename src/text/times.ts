@@ -9,11 +9,11 @@ import { UserError } from "../context.ts";
 export function timeOf(option: string, text: string, nowMs: number): number {
   const [, amount, unit] = /^(\d{1,6})([hdw])$/.exec(text) ?? [];
   const unitMs = UNITS[unit ?? ""];
-  if (amount !== undefined && unitMs !== undefined) return written(option, text, nowMs - Number(amount) * unitMs);
+  if (amount !== undefined && unitMs !== undefined) return notTooEarly(option, text, nowMs - Number(amount) * unitMs);
   const [, date = "", time] = /^(\d{4}-\d\d-\d\d)(T.*)?$/.exec(text) ?? [];
   // JavaScript reads a date without a time as UTC; here it is local like a date with time
   const ms = Date.parse(time === undefined ? `${date}T00:00` : text);
-  if (isDate(date) && !Number.isNaN(ms)) return written(option, text, ms);
+  if (isDate(date) && !Number.isNaN(ms)) return notTooEarly(option, text, ms);
   throw new UserError(
     "E_USAGE",
     `${option} takes an age like 7d or 36h, or a time like 2026-11-14T09:00, not ${JSON.stringify(text)}`,
@@ -34,7 +34,7 @@ export function ageOf(option: string, text: string): number {
 }
 
 /**
- * The same for the start of a range.
+ * `timeOf` for `--since`, the start of a range.
  *
  * @throws UserError also for a time in the future
  */
@@ -46,10 +46,10 @@ export function sinceOf(text: string, nowMs: number): number {
 
 // --- internal ---
 
-/** Earlier years have fewer than four digits, which dates as text need. */
+/** The earliest time that is accepted: dates as text need years of four digits. */
 const FIRST_MS = Date.parse("1000-01-02T00:00Z");
 
-function written(option: string, text: string, ms: number): number {
+function notTooEarly(option: string, text: string, ms: number): number {
   if (ms >= FIRST_MS) return ms;
   throw new UserError("E_USAGE", `${option} ${JSON.stringify(text)} is before the year 1000`);
 }

@@ -3,20 +3,22 @@ import { join } from "node:path";
 import type { Git } from "./git.ts";
 import type { Refs } from "./refs.ts";
 
-/** Commits that are not on the default branch, also of deleted branches: their parents, and which of them some branch or tag contains. */
+/** Commits that are not on the default branch, including those of deleted branches. */
 export interface Branches {
   readonly parents: ReadonlyMap<string, readonly string[]>;
+  /** Those that a branch or tag contains. */
   readonly reachable: ReadonlySet<string>;
   /** Commits by the time when their author wrote them, in seconds since the epoch. */
   readonly byAuthorTime: ReadonlyMap<string, readonly string[]>;
-  /** Not all were read. */
+  /** There are too many: some were not read. */
   readonly isPartial: boolean;
 }
 
 /**
- * Reads the commits that other branches and tags, logs of refs, and given commits, have beside the default branch.
+ * Reads the commits that branches, tags, reflogs and given commits contain, without those of the default branch.
  *
- * @param commits that need not be on any branch any more
+ * @param commits to read too, because perhaps no branch contains them any more
+ * @param sinceMs older commits are not read; milliseconds since the epoch
  * @throws GitError
  */
 export async function readBranches(
@@ -51,7 +53,7 @@ export async function readBranches(
   return { parents, reachable: ancestorsIn(parents, others), byAuthorTime, isPartial };
 }
 
-/** All ancestors of some commits that are in a part of the history, and they themselves. */
+/** Commits and all their ancestors, as far as `parents` contains them. */
 export function ancestorsIn(parents: ReadonlyMap<string, readonly string[]>, commits: readonly string[]): Set<string> {
   const found = new Set<string>();
   const todo = [...commits];
@@ -64,7 +66,7 @@ export function ancestorsIn(parents: ReadonlyMap<string, readonly string[]>, com
   return found;
 }
 
-/** Which commit replaced another one by `git commit --amend`, from the logs of HEAD and of all branches. */
+/** Amended commit → the commit that replaced it (`git commit --amend`), from the reflogs of HEAD and of all branches. */
 export async function readAmends(git: Git, refs: Refs): Promise<ReadonlyMap<string, string>> {
   const amends = new Map<string, string>();
   // Newest first, one log after the other; %gD is the log's name and the entry's number
@@ -75,7 +77,7 @@ export async function readAmends(git: Git, refs: Refs): Promise<ReadonlyMap<stri
       const args = ["log", "-g", `--max-count=${MAX_LOG_ENTRIES}`, "--no-show-signature", format, ...log];
       for await (const record of git.records(args, "\n")) entry(record.toString("utf8"));
     } catch {
-      // No such log, or a ref of the log that is broken
+      // There is no such log, or the log's ref is broken
     }
     function entry(text: string): void {
       const [selector = "", commit = "", action = ""] = text.split("\0");

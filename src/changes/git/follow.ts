@@ -15,8 +15,8 @@ import { revertsOf } from "./reverts.ts";
 import { ticketsInTrailers, trailersOf } from "./trailers.ts";
 
 /**
- * What became of commits of one repository. Git is asked a few times for all of them together; it reads and writes nothing else, and
- * opens no connection, so the answer is as new as the last fetch.
+ * What became of commits of one repository. Git runs a few times for all of them together; it writes nothing and opens no connection,
+ * so the answer is as new as the last fetch.
  *
  * @param ticketPattern of ids of tickets in trailers
  * @returns one outcome per commit, in the same order

@@ -21,7 +21,7 @@ export interface GitSettings {
 /**
  * Git, started so that it only reads: it runs no hook, pager, filter, helper or other program that a repository's settings name, opens
  * no connection (also not for objects that a partial clone lacks), takes no lock, and asks nothing. The user's own settings stay, for
- * `safe.directory`. Everything it was asked ends when the time is up.
+ * `safe.directory`. All its commands are stopped when the time is up.
  */
 export class Git {
   readonly settings: GitSettings;
@@ -54,7 +54,7 @@ export class Git {
     for await (const records of this.batches(args, end, input)) yield* records;
   }
 
-  /** The same, as many at once as have arrived: for very many records. @throws GitError */
+  /** The same, but yields all records that have arrived as one list: for very many records. @throws GitError */
   async *batches(args: readonly string[], end: "\n" | "\0", input = ""): AsyncGenerator<readonly Buffer[]> {
     const child = this.start(args, input);
     try {

@@ -8,7 +8,7 @@ export interface GitObject {
   readonly bytes?: Buffer;
 }
 
-/** How many questions to ask at once: git has the next one when it has answered, and few answers are in memory. */
+/** How many objects to ask for at once: enough that git never waits for the next name, and few enough for memory. */
 export const ASKED_AT_ONCE = 16;
 
 /** Reads objects through one `git cat-file --batch`. Several can be asked for at once. */
@@ -38,7 +38,7 @@ export class Objects {
           this.close();
           this.#restarts++;
         }
-        // Git before 2.45 ends at the first object that a partial clone lacks; what was asked after it is asked again
+        // Git before 2.45 ends at the first object that a partial clone lacks; ask again for those after it
         if (!(error instanceof NotAnswered)) return undefined;
       }
     }
@@ -56,7 +56,7 @@ export class Objects {
 /** After this many failures the rest counts as missing. */
 const MAX_RESTARTS = 20;
 
-/** Git ended at an earlier question. */
+/** Git ended before it reached this name; asking again can succeed. */
 class NotAnswered extends GitError {}
 
 interface Question {
@@ -71,7 +71,7 @@ interface Unfinished {
   readonly type: string;
   readonly size: number;
   readonly parts: Buffer[];
-  /** Also of the newline after it. */
+  /** Bytes that have not arrived yet, including the newline after the object. */
   left: number;
 }
 
@@ -129,7 +129,7 @@ class Reader {
     else this.#object = { id, type, size: Number(size), parts: [], left: Number(size) + 1 };
   }
 
-  /** What is larger than allowed is read, but not kept. @returns what follows the object */
+  /** Reads an object that is too large without keeping it. @returns the bytes after the object */
   #addTo(object: Unfinished, bytes: Buffer): Buffer {
     const { id, type, size, parts } = object;
     const [question] = this.#questions;

@@ -3,7 +3,7 @@ import type { Git } from "./git.ts";
 /** First and last line, from 1. */
 export type LineRange = readonly [first: number, last: number];
 
-/** Of each commit: path → lines that it added there. Paths are as in the commit. */
+/** Commit → path, as in the commit → lines that the commit added there. */
 export type AddedLines = ReadonlyMap<string, ReadonlyMap<string, readonly LineRange[]>>;
 
 /** Commits whose patches are compared: alone, or as the difference from another one. */
@@ -17,7 +17,7 @@ export interface PatchOf {
  * The patch ids of commits, by commit. Equal ids mean equal changes, wherever they are in the file. Merges, and commits without changes,
  * have none.
  *
- * @param isReversed the ids of the patches that take the commits back
+ * @param isReversed return the ids of the patches that would revert the commits
  * @throws GitError, also if an object is missing
  */
 export async function patchIds(
@@ -51,7 +51,7 @@ export async function allChangedFiles(
   return files;
 }
 
-/** Which files commits change, as a number: of very many commits. Each is read once, however often it is asked for. */
+/** Finds commits by the files that they change, among very many. Keeps one number per commit, and reads each commit once. */
 export class FileSets {
   readonly #git: Git;
   readonly #known = new Map<string, number>();
@@ -61,8 +61,8 @@ export class FileSets {
   }
 
   /**
-   * Those of some commits that change exactly the files that one of some patches changes, and perhaps a few others: only they can have
-   * the same patch, or the opposite one. @throws GitError
+   * Finds the commits that change exactly the files of one of the patches: only they can equal or revert it. As digests are compared,
+   * the result may contain a few others. @throws GitError
    */
   async like(patches: readonly PatchOf[], commits: readonly string[]): Promise<readonly string[]> {
     const wanted = new Set<number>();
@@ -87,7 +87,7 @@ export async function addedLines(git: Git, commits: readonly string[]): Promise<
   try {
     return await readAddedLines(git, commits);
   } catch (error) {
-    // Git ends at the first file that is missing. If there is no time left, the halves throw too
+    // Git ends at the first file that is missing, so read the halves. If there is no time left, they throw too
     if (commits.length <= 1) {
       if (git.isLate) throw error;
       return new Map();
@@ -125,7 +125,7 @@ async function* changedFiles(
 
 const NO_FILES = -1;
 
-/** Equal for equal lists of names, and hardly ever for others (FNV-1a, and how many they are). */
+/** The same number for the same list of names, and very rarely for another: FNV-1a and the number of names. */
 function digestOf(names: readonly Buffer[]): number {
   let hash = 0x811c9dc5;
   for (const name of names) {
@@ -141,7 +141,7 @@ async function readAddedLines(git: Git, commits: readonly string[]): Promise<Add
   let files = new Map<string, LineRange[]>();
   let ranges: LineRange[] | undefined;
   let former: string | undefined;
-  // Lines of a hunk that are still to come: they may look like headers
+  // How many lines of the hunk are still to come. Count them, because they may look like headers
   let [removed, written] = [0, 0];
   const args = [...DIFF_TREE, ...prefixes("a/", "b/"), "-M", "-U0", "--stdin"];
   for await (const line of git.records(args, "\n", linesOf(commits.map((commit) => ({ commit }))))) {

@@ -1,9 +1,10 @@
 import type { Git } from "./git.ts";
 
+/** What is read from a repository's refs. */
 export interface Refs {
   /** Full name of the default branch, as far as this repository knows it. */
   readonly defaultRef?: string;
-  /** Names and commits of branches and tags, of remotes too, and of HEAD. */
+  /** Ref → commit, for HEAD, local and remote branches, and tags. */
   readonly tips: ReadonlyMap<string, string>;
   readonly isShallow: boolean;
   readonly hasAiNotes: boolean;
@@ -12,8 +13,8 @@ export interface Refs {
 }
 
 /**
- * Reads what a repository's refs are. The default branch is that of the remote, as it was last fetched, because work counts as merged
- * when others have it; without a remote it is the local one.
+ * Reads a repository's refs. The default branch is that of the remote, as last fetched, because work counts as merged when others have
+ * it; without a remote it is the local one.
  *
  * @throws GitError if the folder is in no repository, or git must not read it
  */
@@ -28,7 +29,7 @@ export async function readRefs(git: Git): Promise<Refs> {
   const tips = new Map<string, string>();
   const heads = new Map<string, string>();
   let hasAiNotes = false;
-  // With * of what an annotated tag names
+  // Fields with * describe what an annotated tag points to
   const format = "%(refname)%00%(objectname) %(objecttype)%00%(*objectname) %(*objecttype)%00%(symref)";
   for await (const record of git.records(["for-each-ref", `--format=${format}`], "\n")) {
     const [name = "", object = "", tagged = "", symref = ""] = record.toString("utf8").split("\0");
@@ -49,7 +50,7 @@ export async function readRefs(git: Git): Promise<Refs> {
   };
 }
 
-/** Notes of git-ai. */
+/** The ref of notes that the tool git-ai writes. */
 export const AI_NOTES = "refs/notes/ai";
 
 // --- internal ---

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { GROUPS } from "./groups.ts";
 
-/** What `openhook-otel bridge` is asked to do. */
+/** What the arguments of `openhook-otel bridge` mean. */
 export type BridgeAction =
   | { readonly kind: "allow"; readonly path: string | undefined; readonly yes: boolean }
   | { readonly kind: "revoke"; readonly path: string | undefined; readonly all: boolean }

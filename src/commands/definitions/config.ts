@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { GROUPS } from "./groups.ts";
 
-/** What `openhook-otel config` is asked to do. */
+/** What the arguments of `openhook-otel config` mean. */
 export type ConfigAction =
   | { readonly kind: "show"; readonly json: boolean; readonly all?: boolean }
   | { readonly kind: "get"; readonly key: string }

@@ -1,10 +1,11 @@
 /** The result of one check, with the remedy if it failed. */
 export interface Finding {
-  /** What was checked: a word for the left column; for an agent its title. */
+  /** What was checked, in a word; for an agent its title. */
   readonly area: string;
   /** `broken`: only the user can fix it, or events are lost until then; `remark`: worth knowing. */
   readonly level: "ok" | "remark" | "broken";
   readonly text: string;
+  /** The remedy. */
   readonly todo?: string;
 }
 
@@ -25,6 +26,6 @@ export const inArea = (area: string) => ({
   }),
 });
 
-/** Lines of `status`, whose remedy follows their first colon or semicolon. */
+/** Problems that `status` prints too, as findings. Each line contains its remedy. */
 export const broken = (area: string, lines: readonly string[]): readonly Finding[] =>
   lines.map((text) => ({ area, level: "broken", text }));

@@ -26,7 +26,7 @@ export async function* hookFindings(status: Status, context: Context, hookSource
   if (problems.length > 0) return yield* broken("hook", problems);
   let failure: string | undefined;
   const tried = new Set<string>();
-  /** Agents whose settings have a line from another time, which does not start the program any more. */
+  /** Agents whose settings contain an older command line that no longer starts the program → the problem. */
   const stale = new Map<string, string>();
   try {
     for (const start of await startsOf(status, context)) {

@@ -33,6 +33,6 @@ export async function brokenManagedHook(platform: NodeJS.Platform): Promise<read
   return [];
 }
 
-/** What it starts drains with. */
+/** Which Node and program the hook for all users starts drains with. */
 export const managedHookConf = (platform: NodeJS.Platform): Promise<HookConf> =>
   readHookConf(managedConfPathOf(platform));

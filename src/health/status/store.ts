@@ -32,7 +32,7 @@ export interface StoreFacts {
   readonly lastDrain: LastDrain | null;
   readonly self: SelfStatus;
   readonly lost: LostEvents;
-  /** How many of the events for which no file could be created are among them. */
+  /** How many of `lost` are events for which the hook could not create a file. */
   readonly unwrittenCounted: number;
   readonly bridgeCommands: readonly BridgeCommandState[];
   /** Names of claimed files whose events are stored and which may still exist. */
