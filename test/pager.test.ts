@@ -23,7 +23,7 @@ const chosen = async (env: Readonly<Record<string, string>>, folder = home, plat
   return pager && { run: [pager.command, ...pager.args].join(" "), LESSOPEN: pager.env["LESSOPEN"] };
 };
 
-test("PAGER, else less in PATH, else none; never for a dumb terminal or on Windows, or if it is switched off", async () => {
+test("the pager is PAGER, otherwise less in PATH; there is none for a dumb terminal, on Windows, or if it is switched off", async () => {
   const less = { run: `${join(home, "less")} -FRX`, LESSOPEN: undefined };
   expect(await chosen({ PATH: `/nowhere:${home}` })).toEqual(less);
   expect(await chosen({ PATH: home, PAGER: "own -x" })).toMatchObject({ run: "/bin/sh -c own -x" });

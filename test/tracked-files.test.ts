@@ -19,7 +19,6 @@ const KNOWN: readonly RegExp[] = [
   /^src\/agents\/[\w-]+\/README\.md$/,
   /^src\/agents\/shared\/transcript\/shorten\/shorten\.wat$/,
   /^src\/store\/(?:README\.md|[\w-]+\.sql)$/,
-  /^src\/agents\/claude-code\/scan\/assembly\/tsconfig\.json$/,
   /^src\/view\/page\/(?:(?:styles\/)?[\w-]+\.css|icon\.svg|index\.html|tsconfig\.json)$/,
   // Tests mirror src; a case is a folder of data
   /^test\/(?:[\w.-]+\/)*[\w.-]+\.(?:m?ts|mjs|cjs|js)$/,

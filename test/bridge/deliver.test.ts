@@ -132,7 +132,7 @@ describe("delivery", () => {
 });
 
 describe("consent", () => {
-  test("nothing runs without it", async () => {
+  test("nothing runs without consent", async () => {
     at().write([{ command: APPEND }]);
     at().putAll();
     await at().drain();
@@ -167,7 +167,7 @@ describe("loops", () => {
     expect(at().got()).toEqual([]);
   });
 
-  test("an envelope that a command hands to our hook again is known", async () => {
+  test("an envelope that a command passes to our hook again is not delivered again", async () => {
     at().write([{ command: APPEND }]);
     await at().allow();
     at().putAll();

@@ -32,7 +32,7 @@ describe("capture levels", () => {
     if (level === "none") expect(members.has("cwd")).toBe(false);
   });
 
-  test("a project that asks for less gets less, and one that is excluded hands over nothing", async () => {
+  test("a project that lowers the level hands over no extensions", async () => {
     at().replay.env = { OPENHOOK_OTEL_CAPTURE: "full" };
     at().write([{ command: APPEND }]);
     await at().allow();
@@ -90,7 +90,7 @@ describe("consent", () => {
     expect(existsSync(join(at().replay.home, "evil"))).toBe(false);
   });
 
-  test("a command removes itself from the file: it does not run for the next envelope", async () => {
+  test("a command whose first run removes it from the file does not run for the next envelope", async () => {
     at().write([{ command: `${APPEND}; echo '{"openhook":"0.1","hooks":[]}' > .openhook.json` }]);
     await at().allow();
     at().putAll();
@@ -118,7 +118,7 @@ describe("failures", () => {
     nowMs = Date.now();
   });
 
-  test("a failing command rests, then gets the same envelope again, and the order stays", async () => {
+  test("a command that failed gets the same envelope again after a delay, and the order stays", async () => {
     at().write([{ command: `[ -e "$HOME/well" ] || exit 2; ${APPEND}` }]);
     await at().allow();
     at().putAll();
@@ -136,7 +136,7 @@ describe("failures", () => {
     expect(at().states()).toMatchObject([{ failures: 0, queued: 0, delivered: TYPES.length, dropped: 0 }]);
   });
 
-  test("a drain that the user starts tries at once", async () => {
+  test("a drain that the user starts retries immediately", async () => {
     at().write([{ command: `[ -e "$HOME/well" ] || exit 2; ${APPEND}` }]);
     await at().allow();
     at().putAll();

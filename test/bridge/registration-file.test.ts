@@ -75,7 +75,7 @@ test.each([
 });
 
 test.each(["openhook-otel convert", "./my-openhook-otel hook", "openhook-otel hooks-report", "echo hook"])(
-  "another command is: %s",
+  "a command that only resembles our hook is one of the commands: %s",
   (command) => {
     write([{ command }]);
     expect(read()).toMatchObject({ own: 0, commands: [{ command }] });
@@ -94,7 +94,7 @@ test("a file has its own consent, though it is a hard link to an allowed one", (
   expect(isAllowed(consents, readRegistrationFile(path, ME) as RegistrationFile)).toBe(false);
 });
 
-test("another byte is another digest", () => {
+test("a changed byte changes the digest", () => {
   write([{ command: "a" }]);
   const before = read();
   write([{ command: "b" }]);

@@ -43,7 +43,7 @@ test("the reason says how a command failed", async () => {
   expect(await run("true", { folder: "/nowhere/at/all" })).toMatch(/could not be started/);
 });
 
-test("a command that reads nothing is no failure", async () => {
+test("a command that does not read its input does not fail", async () => {
   expect(await run("exec 0<&-; true", { input: "x".repeat(1 << 20) })).toBeUndefined();
 });
 
@@ -68,7 +68,7 @@ test("output is discarded, however much it is", async () => {
   expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000);
 });
 
-test("a test shows the beginning of the output, and reads the rest", async () => {
+test("`bridge test` shows the beginning of the output, and discards the rest", async () => {
   let shown = "";
   const onOutput = (piece: string): void => {
     shown += piece;
@@ -115,7 +115,7 @@ test("no repository adds programs: not with a folder above the file, nor with np
   expect(commandEnvironment({ PATH: own }, { projects: [below], home: folder })["PATH"]).toBe(own);
 });
 
-test("nor with a link from elsewhere", () => {
+test("no repository adds programs through a link from elsewhere", () => {
   const tools = join(folder, "shop", "tools");
   for (const one of [join(folder, "shop", ".git"), tools]) mkdirSync(one, { recursive: true });
   symlinkSync(tools, join(folder, "linked"));
@@ -125,7 +125,7 @@ test("nor with a link from elsewhere", () => {
   expect(commandEnvironment({ PATH }, at)["PATH"]).toBe(own);
 });
 
-test("a test ends although something outside the command's group holds its output", async () => {
+test("`bridge test` ends although a process outside the command's group keeps its output open", async () => {
   const startMs = performance.now();
   let shown = "";
   const onOutput = (piece: string): void => {
@@ -139,5 +139,5 @@ test("a test ends although something outside the command's group holds its outpu
 
 // --- internal ---
 
-/** It has ended, and its new parent process has not noticed yet. */
+/** The process has ended, and its new parent has not noticed yet. */
 const isZombie = (pid: string): boolean => / Z /.test(readFileSync(`/proc/${pid}/stat`, "latin1"));

@@ -11,11 +11,11 @@ describe("what is kept of one piece of content", () => {
     expect(truncateContent({ command: "ls" }, { maxBytes: 256 })).toEqual({ text: '{"command":"ls"}', isJson: true });
   });
 
-  test.each([undefined, null, "", {}, []])("of %j nothing is kept", (value) => {
+  test.each([undefined, null, "", {}, []])("nothing is kept of %j", (value) => {
     expect(truncateContent(value, { maxBytes: 256 })).toBeUndefined();
   });
 
-  test("of a value that is nested deeper than the stack allows nothing is kept", () => {
+  test("nothing is kept of a value that is nested deeper than the stack allows", () => {
     let deep: unknown = "end";
     for (let depth = 0; depth < 200_000; depth++) deep = [deep];
     expect(truncateContent(deep, { maxBytes: 256 })).toBeUndefined();
@@ -56,7 +56,7 @@ describe("what is kept of one piece of content", () => {
     );
   });
 
-  test("is redacted before it is cut: values, names of members, and values of members with telling names", () => {
+  test("content is redacted before it is cut: values, names of members, and values of members named like secrets", () => {
     const secret = "S3CRET-0123456789";
     const redact = (text: string): string =>
       text.replaceAll(/S3CRET-\d{10}/g, "[redacted]").replace(/("password":)"[^"]*"/, '$1"[redacted]"');

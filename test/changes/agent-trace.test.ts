@@ -53,7 +53,7 @@ function edit(
   session: string,
   path: string,
   [at, removed, text]: readonly [number, number, readonly string[]],
-  knows = true,
+  isPlaceReported = true,
 ) {
   const file = join(shop, path);
   const lines = readFileSync(file, "utf8").split("\n");
@@ -63,7 +63,7 @@ function edit(
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
   work.put(work.event(session, "tool.start", shop, { tool_name: "Edit", tool_call_id }));
   writeFileSync(file, lines.join("\n"));
-  const where = knows && text.length > 0 ? { start_line: at, end_line: at + text.length - 1 } : {};
+  const where = isPlaceReported && text.length > 0 ? { start_line: at, end_line: at + text.length - 1 } : {};
   const counts = { lines_added: text.length, lines_removed: removed };
   work.put(
     work.event(session, "file.write", shop, { path: file, operation: "update", tool_call_id, ...where }, counts),
@@ -103,7 +103,7 @@ beforeAll(() => {
 });
 
 describe("exported commits", () => {
-  test("lines of one turn, moved by its later edits; a place that is not known, and a file of somebody else", async () => {
+  test("ranges have the lines of one turn, as later edits moved them; none for unknown places, nor for files of others", async () => {
     work.put(work.event("one", "prompt.submit", shop, { prompt_length: 3 }), work.modelCall("one"));
     edit("one", "a.js", [10, 1, ["ten", "ten and a half"]]);
     edit("one", "a.js", [2, 0, ["new"]]);
@@ -139,7 +139,7 @@ describe("exported commits", () => {
     expect(await rangesOf("HEAD")).toMatchObject({ "c.js": [["ai"]] });
   });
 
-  test("what is unknown is refused, a file is not overwritten", async () => {
+  test("an unknown name is refused, and an existing file is not overwritten", async () => {
     const failure = (name: string) => exported(name).catch((error: UserError) => `${error.exitCode} ${error.message}`);
     expect(await failure("deadbeef")).toMatch(/^1 no session on this machine is known to have worked on "deadbeef"/);
     expect(await failure("#99")).toMatch(/^1 no session is known to have worked on pull request #99/);

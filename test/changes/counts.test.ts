@@ -145,7 +145,7 @@ test("a branch is merged when git has all its known commits on the default branc
   expect(await counted("change.merged.count", { outcomes: [outcome("gift", { fate: "unknown" })] })).toEqual(sums);
 });
 
-test("lines that are gone before a commit is taken back were reworked", async () => {
+test("lines that are gone before a commit is reverted count as reworked", async () => {
   put("one", commit("tax"));
   const lines = { written: 10, after: { 1: 7, 7: 0 } } as const;
   const outcomes = [outcome("tax", { fate: "reverted", landedMs: 0, revertedMs: 3 * DAY_MS, lines })];

@@ -50,7 +50,7 @@ const ALLOWED: Readonly<Record<NonNullable<Answer["fact"]>, readonly string[]>> 
 
 const ASKED = SITUATIONS.filter(({ commits }) => Object.values(commits).some(({ fact }) => fact !== undefined));
 
-describe("who made a commit", () => {
+describe("the certainty that a session made a commit is correct", () => {
   test.each(ASKED)("$name", async ({ run, commits }) => {
     const found = await certainties(run);
     for (const [label, { fact }] of Object.entries(commits)) {

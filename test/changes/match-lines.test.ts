@@ -21,7 +21,7 @@ describe("lines that are still in a later text", () => {
     );
   });
 
-  test("of two long texts that have little in common the lines that both have once", () => {
+  test("two long texts with little in common: the lines that both contain once", () => {
     const before = Array.from({ length: 4_000 }, (_, at) => (at % 40 === 0 ? `same ${at}` : `before ${at}`));
     const after = Array.from({ length: 4_000 }, (_, at) => (at % 40 === 0 ? `same ${at}` : `after ${at}`));
     expect(matchLines(before, after).reduce((sum, one) => sum + one, 0)).toBe(100);

@@ -64,7 +64,7 @@ describe("a commit is observed only if nothing else can have printed its id", ()
     ["git status", "[main 1a2b3c4] subject"],
     ["git merge feature", "Updating 1a2b3c4..2b3c4d5\nFast-forward"],
     ["git commit -q -m x && cat notes.txt", ANSWER],
-  ])("there is none: %s", (command, output) => {
+  ])("no commit is found: %s", (command, output) => {
     expect(found(command, output)).toEqual([]);
   });
 
@@ -107,11 +107,11 @@ describe("pull requests and issues", () => {
       `{"url":"https://api.github.com/repos/acme/shop/pulls/12","html_url":"${PULL}"}`,
     ],
     ["curl -d @body https://api.github.com/repos/acme/shop/pulls", `{"html_url": "${PULL}"}`],
-  ])("created: %s", (command, output) => {
+  ])("a created pull request is found: %s", (command, output) => {
     expect(changes(command, output)).toEqual([`pull_request 12 ${PULL} created`]);
   });
 
-  test("a merge request and an issue", () => {
+  test("merge requests and issues are found", () => {
     const merge = "https://gitlab.example.com/a/b/shop/-/merge_requests/7";
     expect(changes("glab mr create --fill", `!7 x (y)\n ${merge}\n`)).toEqual([`pull_request 7 ${merge} created`]);
     const issue = "https://github.com/acme/shop/issues/5";
@@ -128,7 +128,7 @@ describe("pull requests and issues", () => {
       "git push",
       `remote: Create a pull request for 'x' by visiting:\nremote:   https://github.com/acme/shop/pull/new/x`,
     ],
-  ])("none: %s", (command, output) => {
+  ])("no pull request is found: %s", (command, output) => {
     expect(changes(command, output)).toEqual([]);
   });
 

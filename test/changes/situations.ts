@@ -3,7 +3,7 @@ import { type Checkout, type GitWorld, lines } from "../support/git-world.ts";
 
 /** The right answer for one commit. */
 export interface Answer {
-  /** What the store must say of who made it; `unobserved`: not more than inferred. Absent: not checked. */
+  /** How certain the store must be that an agent made it; `unobserved`: at most inferred. Absent: not checked. */
   readonly fact?: "observed" | "inferred" | "none" | "unobserved";
   readonly fate: Fate;
   readonly rewritten?: readonly [label: string, how: Rewritten["how"]];
@@ -13,7 +13,7 @@ export interface Answer {
 
 export interface Situation {
   readonly name: string;
-  /** Lets users and agents work. @returns where the outcomes are asked for */
+  /** Lets users and agents work. @returns the checkout whose commits are checked */
   readonly run: (world: GitWorld) => Checkout;
   /** By label. */
   readonly commits: Readonly<Record<string, Answer>>;
@@ -140,7 +140,7 @@ export const SITUATIONS: readonly Situation[] = [
     commits: { tax: { fact: "observed", fate: "merged", lines: [4, 4] } },
   },
   {
-    name: "the user picks, takes back and merges commits with files that the agent edited",
+    name: "the user cherry-picks, reverts and merges commits with files that the agent edited",
     run: (world) => {
       const repo = world.repository();
       repo.git("switch", "-qc", "feature");
@@ -387,7 +387,7 @@ export const SITUATIONS: readonly Situation[] = [
     }),
   ),
   {
-    name: "a reverted commit is picked again",
+    name: "a reverted commit is cherry-picked again",
     run: (world) => {
       const repo = world.repository();
       world.session("codex", repo).turn((agent) => agent.write("src/tax.js", lines("tax", 10)).commit("tax"));
@@ -409,7 +409,7 @@ export const SITUATIONS: readonly Situation[] = [
     commits: { tax: { fact: "observed", fate: "merged", lines: [10, 10] } },
   },
   {
-    name: "a commit is taken back under another message",
+    name: "a commit is reverted with another message",
     run: (world) => {
       const repo = world.repository();
       world.session("claude-code", repo).turn((agent) => agent.write("src/tax.js", lines("tax", 10)).commit("tax"));

@@ -36,7 +36,7 @@ export class Work {
 
   repository(name = "shop", url = "https://github.com/acme/shop.git"): string {
     const path = this.folder(name);
-    // In the log of HEAD times are whole seconds: not the same second as the first call
+    // The log of HEAD has whole seconds: do not commit in the second of the first call
     this.run("git init -q -b main && GIT_COMMITTER_DATE=@1700000000 git commit -q --allow-empty -m first", path);
     this.run(`git remote add origin ${url}`, path);
     return path;

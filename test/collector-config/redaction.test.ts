@@ -38,7 +38,7 @@ describe("what is generated", () => {
     expect(parse(redactionYaml())).toEqual({ processors: redactionProcessors() });
   });
 
-  test("nothing in it is a template of the chart's", () => {
+  test("no configuration contains a template that the chart would expand", () => {
     for (const text of helmConfigs(shipped).values()) expect(text).not.toContain("{{");
   });
 });

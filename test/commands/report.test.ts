@@ -340,7 +340,7 @@ describe("recorded sessions", () => {
   });
 });
 
-describe("stores of other kinds", () => {
+describe("made stores", () => {
   let home: string;
   beforeEach(() => {
     home = mkdtempSync(join(tmpdir(), "openhook-report-"));
@@ -348,7 +348,7 @@ describe("stores of other kinds", () => {
   afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
   const places = () => placesOf({ env: {}, home, platform: "linux" });
 
-  test("no store, and an empty one", async () => {
+  test("without sessions, text says what to do, JSON has no rows, CSV has only the header line", async () => {
     expect(await reportOf(places())).toMatch(/^no sessions yet: run openhook-otel start/);
     const blocks = { blocks: [], total: null };
     expect(JSON.parse(await reportOf(places(), [], { blocks: true, json: true }))).toMatchObject({

@@ -159,7 +159,7 @@ test("the repository of the folder decides which number is meant; elsewhere it i
 test("a commit that agents' commits were merged as shows their work", async () => {
   expect((await json(SQUASH.slice(0, 8))).commits.map(({ commit }) => commit)).toEqual([heads[0]]);
   expect(await shown(SQUASH)).toMatch(
-    new RegExp(`^commit 5555555555 · shop · observed\\nit has the work of ${heads[0]?.slice(0, 10)}\\n`),
+    new RegExp(`^commit 5555555555 · shop · observed\\nit contains the work of ${heads[0]?.slice(0, 10)}\\n`),
   );
 });
 
@@ -173,7 +173,7 @@ test("HEAD is the commit that is checked out; one that no agent made is named as
   expect(text).toContain(first.slice(0, 10));
 });
 
-test("what nobody knows is refused, with the commands that list what is known", async () => {
+test("an unknown name is refused, with the commands that list known ones", async () => {
   for (const name of ["deadbeef", "SHOP-99", "https://github.com/acme/shop/pull/123", "--help;"]) {
     expect(await refused(name, shop)).toMatch(
       /^no session begins with ".*"; it is no commit, pull request, ticket or branch .*sessions and .*report change list/,

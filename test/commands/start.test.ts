@@ -137,7 +137,7 @@ test("without a terminal and without --yes: changes nothing", async () => {
   expect([existsSync(settings()), storedSessions(context)]).toEqual([false, 0]);
 });
 
-test("in CI nobody is asked, even on a terminal", async () => {
+test("in CI it asks no question, even on a terminal", async () => {
   work();
   const { context } = piped();
   const terminal = { stdin: Object.assign(new PassThrough(), { isTTY: true }), env: { ...context.env, CI: "true" } };

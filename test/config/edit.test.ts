@@ -16,7 +16,7 @@ const TEXT = `{
 }
 `;
 
-it("of a duplicate name, sets the effective one and removes all", () => {
+it("if a name occurs twice, sets the effective one and removes both", () => {
   const twice = '{ "a": { "b": 1 }, "c": 2, "a": { "b": 3, "d": 4 }, "c": 5 }';
   expect(setIn(twice, ["c"], 6)).toBe(twice.replace("5", "6"));
   expect(setIn(twice, ["a", "b"], 6)).toBe(twice.replace("3", "6"));

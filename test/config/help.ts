@@ -33,7 +33,7 @@ export function at(from: unknown, path: readonly string[]): unknown {
   );
 }
 
-/** Sets a value at a path and makes the objects on the way. False where something else is in the way. */
+/** Sets a value at a path and creates missing objects on the way. @returns false if a value on the way is no object */
 export function put(into: Record<string, unknown>, path: readonly string[], value: unknown): boolean {
   let section = into;
   for (const name of path.slice(0, -1)) {

@@ -12,16 +12,16 @@ beforeEach(() => {
   system.userInfo.mockReset().mockReturnValue({ homedir: "/home/listed" });
 });
 
-it("is the system's home directory", () => {
+it("the home is the system's home directory", () => {
   expect(homeDirectory()).toBe("/home/dev");
 });
 
-it("comes from the user database if HOME is not a path", () => {
+it("the home comes from the user database if HOME is empty", () => {
   system.homedir.mockReturnValue("");
   expect(homeDirectory()).toBe("/home/listed");
 });
 
-it("is / for a container's user without an entry", () => {
+it("the home is / for a container's user without an entry in the user database", () => {
   system.homedir.mockImplementation(unknown);
   system.userInfo.mockImplementation(unknown);
   expect(homeDirectory()).toBe("/");

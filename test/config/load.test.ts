@@ -103,7 +103,7 @@ describe("an invalid destination setting has no fallback", () => {
     ["headers", { otlp: { endpoint, traces: { headers: 1 } } }],
     ["enabled", { otlp: { endpoint, traces: { enabled: "no" } } }],
     ["section", { otlp: { endpoint, traces: false } }],
-  ])("of one signal stops that signal: %s", async (_, file) => {
+  ])("an invalid setting of one signal stops only that signal: %s", async (_, file) => {
     const { config, errors } = await place.load(file);
     expect(sends(config)).toEqual([undefined, both[1]]);
     expect(errors).toHaveLength(1);
@@ -116,7 +116,7 @@ describe("an invalid destination setting has no fallback", () => {
     expect(loaded.errors[0]).toContain("environment variable OPENHOOK_OTEL_OTLP_ENDPOINT");
   });
 
-  it("unless a higher place overrides it", async () => {
+  it("an invalid setting is reported, but stops nothing, if a variable overrides it", async () => {
     const loaded = await place.load({ otlp: { endpoint: 5 } }, { OPENHOOK_OTEL_OTLP_ENDPOINT: endpoint });
     expect(sends(loaded.config)).toEqual(both);
     expect(loaded.errors).toHaveLength(1);
@@ -133,7 +133,7 @@ describe("an invalid destination setting has no fallback", () => {
     expect(loaded.errors[0]).toMatch(/cannot be read \(EISDIR\)/);
   });
 
-  it("nor one that cannot be read", async () => {
+  it("a file without read permission stops all export", async () => {
     await place.load({ otlp: { endpoint } });
     const code = makeUnreadable(place.configPath);
     const loaded = await loadConfig({ env: {}, places: { configPath: place.configPath } });
@@ -162,7 +162,7 @@ describe("our variables", () => {
     ["1", true],
     ["false", false],
     ["0", false],
-  ])("take %s as %s", async (text, value) => {
+  ])("read %s as %s", async (text, value) => {
     expect((await place.load(undefined, { OPENHOOK_OTEL_DISABLED: text })).config.disabled).toBe(value);
   });
 

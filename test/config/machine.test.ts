@@ -115,12 +115,12 @@ describe("locks", () => {
       timeoutMs: 10_000,
     });
     expect(loaded.errors).toEqual([]);
-    // Variables that agents set for themselves are no news
+    // Agents set these variables for themselves, so they deserve no warning
     expect(loaded.warnings.join("\n")).not.toContain("OTEL_EXPORTER");
     expect(loaded.warnings).toHaveLength(3);
   });
 
-  it("of a general setting hold for each signal, of an entry for that entry", () => {
+  it("a locked general setting is locked for each signal, a locked entry only for itself", () => {
     expect(isLocked(["otlp.endpoint"], "otlp.traces.endpoint")).toBe(true);
     expect(isLocked(["otlp.endpoint"], "otlp.endpoints")).toBe(false);
     expect(isLocked(["otlp.headers"], "otlp.metrics.headers.x")).toBe(true);
@@ -140,7 +140,7 @@ describe("locks", () => {
   });
 });
 
-describe("who may have written it", () => {
+describe("its owner and mode", () => {
   const file = { otlp: { endpoint: "http://own.example" } };
   const refused = async (options: Parameters<typeof load>[1], reason: RegExp) => {
     const loaded = await load({ capture: "full" }, { file, ...options });
@@ -149,12 +149,14 @@ describe("who may have written it", () => {
     expect(loaded.otlp.traces).toBeUndefined();
   };
 
-  it("only root: another owner is refused", () =>
+  it("a file of another user than root is refused", () =>
     refused({ trustedUids: [uid + 1] }, new RegExp(`belongs to user ${uid}, not to root.*export is off`)));
 
-  it.each([0o664, 0o646])("nobody else: mode %o is refused", (mode) => refused({ mode }, /chmod 644/));
+  it.each([0o664, 0o646])("a file that others can write to is refused: mode %o", (mode) =>
+    refused({ mode }, /chmod 644/),
+  );
 
-  it("nor the folders above it", async () => {
+  it("a file in a folder that others can write to is refused", async () => {
     chmodSync(folder, 0o775);
     await refused({}, /can write its folder .*etc: chmod 755/);
     chmodSync(folder, 0o755);

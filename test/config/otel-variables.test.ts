@@ -227,7 +227,7 @@ describe("variables that are meant for the agent", () => {
     expect([otlp.traces?.url, otlp.metrics?.url, errors]).toEqual([url, url, []]);
   });
 
-  it("a protocol that nobody supports: no export, one warning with a remedy", async () => {
+  it("an unknown protocol: no export, one warning with a remedy", async () => {
     const { otlp, warnings, errors } = await settings({
       OTEL_EXPORTER_OTLP_PROTOCOL: "http/thrift",
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://a.example:4317",
@@ -245,7 +245,7 @@ describe("variables that are meant for the agent", () => {
     expect(otlp.traces).toMatchObject({ url: "http://a.example:4317/", protocol: "grpc" });
   });
 
-  it("gRPC for both signals yields only for the signal that has our own address", async () => {
+  it("gRPC for both signals is ignored only for the signal that has our own address", async () => {
     const env = { ...GRPC, OTEL_EXPORTER_OTLP_ENDPOINT: "http://a.example:4317" };
     const { otlp } = await settings(env, { otlp: { traces: { endpoint: "http://ours.example:4318/v1/traces" } } });
     expect(otlp.traces).toMatchObject({ url: "http://ours.example:4318/v1/traces", protocol: "http/protobuf" });
@@ -337,12 +337,12 @@ describe("headers belong to the address beside them", () => {
     expect(sources.has("otlp.headers.authorization")).toBe(false);
   });
 
-  it("nor from https to http on the same host", async () => {
+  it("the file's token is not sent over http if its address has https, on the same host", async () => {
     const { otlp } = await settings({ OPENHOOK_OTEL_OTLP_ENDPOINT: "http://ours.example:4318/a" }, file);
     expect(otlp.traces?.headers).toEqual({});
   });
 
-  it("but is sent to another path of the same origin, and headers without an address are sent anywhere", async () => {
+  it("the file's token is sent to another path of the same origin; headers without an address are sent anywhere", async () => {
     const samePlace = await settings({ OPENHOOK_OTEL_OTLP_ENDPOINT: "https://ours.example:4318/b" }, file);
     expect(samePlace.otlp.traces?.headers).toEqual({ authorization: "Bearer ours" });
     const alone = await settings(BASE, { otlp: { headers: { authorization: "Bearer ours" } } });
@@ -358,7 +358,7 @@ describe("headers belong to the address beside them", () => {
     expect(otlp.traces?.headers).toEqual({});
   });
 
-  it("is decided for each signal", async () => {
+  it("the headers of each signal are decided separately", async () => {
     const { otlp } = await settings({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://t.example/in" }, file);
     expect(otlp.traces).toMatchObject({ url: "http://t.example/in", headers: {} });
     expect(otlp.metrics).toMatchObject({

@@ -46,7 +46,7 @@ test("extensions are written from the level redacted on", () => {
   expect(toEnvelope(start, { text: "cwd", level: "redacted" })).toHaveProperty("extensions", start.extensions);
 });
 
-test("at none there are no folders, files and names of users", () => {
+test("at none there are no folders, no files and no names that users chose", () => {
   const end: Event = { ...base, id: "e3", type: "session.end", data: { transcript_path: "/x", reason: "completed" } };
   const form = { text: "context", level: "none" } as const;
   expect(toEnvelope(start, form)).toEqual({

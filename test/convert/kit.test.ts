@@ -63,7 +63,7 @@ describe("a command", () => {
     expect((await run(program)).filter(({ fault }) => fault !== undefined)).toEqual([]);
   });
 
-  test("that answers wrongly, fails or prints something else gets the reason", async () => {
+  test("fails with a reason if its answer is wrong, it exits with an error, or it prints something else", async () => {
     const faults = async (program: string) => (await run(program, some.slice(0, 1))).map(({ fault }) => fault);
     expect(await faults(`console.log("{}")`)).toEqual([expect.stringMatching(/^expected /)]);
     expect(await faults("process.exit(7)")).toEqual(["exit code 7"]);

@@ -4,7 +4,7 @@ import { dashboards } from "../../dashboards/src/index.ts";
 import { asLoaded, panelsByDashboard, variablesIn } from "./queries.ts";
 
 const all = Object.entries(dashboards()).map(([name, dashboard]) => [name, asLoaded(dashboard)] as const);
-const NAMES_OF_THE_ISSUE = [
+const NAMES = [
   "team-overview",
   "cost-and-tokens",
   "tools-and-reliability",
@@ -14,7 +14,7 @@ const NAMES_OF_THE_ISSUE = [
 ];
 
 test("six dashboards with distinct uids", () => {
-  expect(all.map(([name]) => name)).toEqual(NAMES_OF_THE_ISSUE);
+  expect(all.map(([name]) => name)).toEqual(NAMES);
   expect(all.map(([name, { uid }]) => uid === `openhook-${name}`)).toEqual(all.map(() => true));
 });
 

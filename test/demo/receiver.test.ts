@@ -33,7 +33,7 @@ test("spans arrive as they were sent, with every type of attribute, event, link 
   );
 });
 
-test("of a metric stream the latest point counts; a histogram's value is its count", async () => {
+test("the latest point of a metric stream counts; a histogram's value is its count", async () => {
   const { timeMs } = sumPoint(0);
   const sending = sender();
   const histogram = { kind: "histogram", count: 3, sum: 1.2, min: 0.1, max: 0.9, bucketCounts: [1, 2, 0] } as const;

@@ -21,7 +21,7 @@ afterEach(async () => {
 
 const PROMPT = "Look at src and tell me where to add a discount";
 
-test("lowered before sending: no content is sent, and the store's file contains none", async () => {
+test("if the level is lowered before sending, no content is sent, and the store's file contains none", async () => {
   const of = await drainedSession({ OPENHOOK_OTEL_CAPTURE: "full" });
   expect(storeText(of).includes(PROMPT)).toBe(true);
   receiver = await startReceiver();
@@ -93,16 +93,16 @@ test("a project's stricter level wins over the user's", async () => {
 
 test.each([{ capture: "metadata" }, { capture: "redacted" }, { disabled: true }])(
   "a project that sets %o later: earlier content of its sessions is not sent, and does not stay in the store's file",
-  async (wishes) => {
+  async (settings) => {
     const of = await drainedSession({ OPENHOOK_OTEL_CAPTURE: "full" }, (call) => call.event !== "SessionEnd");
     expect(storeText(of).includes(PROMPT)).toBe(true);
     const cwd = String(of.calls[0]?.stdin?.["cwd"]);
     mkdirSync(cwd, { recursive: true });
-    writeFileSync(join(cwd, ".openhook-otel.json"), JSON.stringify(wishes));
+    writeFileSync(join(cwd, ".openhook-otel.json"), JSON.stringify(settings));
     for (const call of of.calls.filter((call) => call.event === "SessionEnd")) of.put(call);
     receiver = await startReceiver();
     await drainAt(of, { OPENHOOK_OTEL_CAPTURE: "full", OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url });
-    expect(receiver.spans.length > 0).toBe(wishes.disabled !== true);
+    expect(receiver.spans.length > 0).toBe(settings.disabled !== true);
     for (const { attributes } of receiver.spans) {
       for (const name of CONTENT_ATTRIBUTES) expect(attributes).not.toHaveProperty([name]);
     }
@@ -111,10 +111,10 @@ test.each([{ capture: "metadata" }, { capture: "redacted" }, { disabled: true }]
 );
 
 test.each([
-  { wishes: { capture: "none" }, isOver: true },
-  { wishes: { capture: "none" }, isOver: false },
-  { wishes: { disabled: true }, isOver: true },
-  { wishes: { disabled: true }, isOver: false },
+  { settings: { capture: "none" }, isOver: true },
+  { settings: { capture: "none" }, isOver: false },
+  { settings: { disabled: true }, isOver: true },
+  { settings: { disabled: true }, isOver: false },
 ])("a project that restricts later: queued names are not sent, and no name stays stored (%o)", async (given) => {
   const of = new Replay("claude-code", "mcp");
   replay = of;
@@ -129,7 +129,7 @@ test.each([
   const calls = counted(of, "openhook.tool.call.count");
   expect(calls).toBeGreaterThan(0);
 
-  writeFileSync(join(cwd, ".openhook-otel.json"), JSON.stringify(given.wishes));
+  writeFileSync(join(cwd, ".openhook-otel.json"), JSON.stringify(given.settings));
   // Nothing new of the session if it is over
   for (const call of of.calls.filter((call) => !given.isOver && isEnd(call))) of.put(call);
   receiver = await startReceiver();
@@ -139,12 +139,12 @@ test.each([
   );
   expect(sent).not.toMatch(names);
   expect(total(receiver, "openhook.tool.call.count")).toBeGreaterThanOrEqual(calls);
-  expect(receiver.spans.length > 0).toBe(given.wishes.disabled !== true);
+  expect(receiver.spans.length > 0).toBe(given.settings.disabled !== true);
   // The transcript's path contains the folder's name, which stays
   expect(storeText(of)).not.toMatch(/lookup_price|git\.example/);
 });
 
-test("redacted: secrets in a prompt and in a tool's arguments are not stored, the rest is, and JSON stays JSON", async () => {
+test("at redacted, secrets in a prompt and in a tool's arguments are not stored, the rest is, and JSON stays JSON", async () => {
   const token = ["ghp", "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"].join("_");
   const of = new Replay("claude-code", "basic", { withTranscripts: false });
   replay = of;
@@ -165,7 +165,7 @@ test("redacted: secrets in a prompt and in a tool's arguments are not stored, th
   for (const json of held) JSON.parse(String(json));
 });
 
-test("lowered to none: streams lose their names, and nothing is sent twice", async () => {
+test("if the level is lowered to none, streams lose their names, and nothing is sent twice", async () => {
   receiver = await startReceiver();
   const endpoint = { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url, OPENHOOK_OTEL_OTLP_METRICS_TEMPORALITY: "delta" };
   const of = await drainedSession({ ...endpoint });
@@ -189,7 +189,7 @@ test("lowered to none: streams lose their names, and nothing is sent twice", asy
   expect(sent).toContain('"mcp"');
 });
 
-test("a new redaction rule: streams whose names become equal are merged, and nothing is sent twice", async () => {
+test("streams whose names become equal by a new redaction rule are merged, and nothing is sent twice", async () => {
   receiver = await startReceiver();
   const endpoint = { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url };
   const of = new Replay("claude-code", "subagent");
@@ -217,7 +217,7 @@ test("a new redaction rule: streams whose names become equal are merged, and not
   expect(sum(before) + sum(latest)).toBe(rows(of, "tool_calls"));
 });
 
-test.each(["none", "metadata"])("%s: no adapter and no reader builds content", async (level) => {
+test.each(["none", "metadata"])("at %s no adapter and no reader builds content", async (level) => {
   const of = new Replay("claude-code", "basic");
   replay = of;
   for (const call of of.calls) of.put(call);
@@ -249,7 +249,7 @@ test.each(
   (await allAgents())
     .map(({ source }) => source)
     .filter((source) => existsSync(join(CASES, source, "mcp", "expected.json"))),
-)("none: %s's calls of a server's tools count once", async (source) => {
+)("at none each call of an MCP server's tool by %s counts once", async (source) => {
   const of = new Replay(source, "mcp");
   replay = of;
   for (const call of of.calls) of.put(call);

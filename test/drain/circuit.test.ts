@@ -17,7 +17,7 @@ const SETTINGS: OtlpSignalSettings = {
 };
 const NOTHING: DeliverySummary = { sent: 0, rejected: 0, oversized: 0, kept: 0 };
 const FAILED: DeliverySummary = { ...NOTHING, kept: 5, reason: "away", stopped: "backend", halvings: 1 };
-const TAKEN: DeliverySummary = { ...NOTHING, sent: 5 };
+const ACCEPTED: DeliverySummary = { ...NOTHING, sent: 5 };
 
 const stateAt = (db: Database, nowMs: number, isEager = false, settings = SETTINGS) =>
   circuitOf(db, "traces", settings, nowMs, isEager);
@@ -46,7 +46,7 @@ describe("a backend that fails", () => {
       expect(ms).toBeGreaterThanOrEqual(fullMs / 2);
       expect(ms).toBeLessThanOrEqual(fullMs + 1000);
     }
-    note(db, TAKEN, nowMs);
+    note(db, ACCEPTED, nowMs);
     expect(stateAt(db, nowMs)).toEqual({ isDue: true, failures: 0, halvings: 0 });
   });
 
@@ -56,9 +56,9 @@ describe("a backend that fails", () => {
     for (let machine = 0; machine < 60; machine++) {
       for (let failures = 0; failures < 3; failures++) note(db, FAILED, BEGAN_MS);
       waits.add(waitMs(db, BEGAN_MS));
-      note(db, TAKEN, BEGAN_MS);
+      note(db, ACCEPTED, BEGAN_MS);
     }
-    // Of about thirty: random delays never give so few
+    // About thirty delays are possible, of which sixty random choices practically never give so few
     expect(waits.size).toBeGreaterThan(4);
   });
 

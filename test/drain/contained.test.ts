@@ -163,7 +163,7 @@ const STORED: ReadonlySet<string> = new Set([
 const clock = { now: () => Date.parse(at(30)), sleep: async () => {} };
 
 describe.each(firstOf(STEPS, 5))("%s fails for one of three sessions", (step) => {
-  test("the others are delivered at once, the failing one as soon as the step succeeds, each once", async () => {
+  test("the others are delivered immediately, the failing one as soon as the step succeeds, each once", async () => {
     writeTranscripts();
     putHooks();
     failing.step = step;

@@ -106,7 +106,7 @@ test("an agent that is no longer used has 0 for every coverage", async () => {
   expect(all.map(gaugeOf)).toEqual(COVERAGES.map(() => 0));
 });
 
-test("enable changes it at once; otherwise it is determined once an hour", async () => {
+test("enable changes the coverage immediately; otherwise it is determined once an hour", async () => {
   await reported();
   codexSession(HOUR_MS);
   expect(await reported()).toMatchObject({ codex: "uncovered" });

@@ -18,7 +18,7 @@ describe.each(["claude-code", "codex"])("a fork of %s whose prompt no hook repor
     expect(figuresOf(forked)).toEqual(wanted(forked));
   });
 
-  test("the same beside the session that it was forked from", async () => {
+  test("counts its own work, also if the session that it was forked from is drained with it", async () => {
     const { expected, forked, own } = forkOf(source);
     await drained(at.calls.filter((call) => call.event !== "UserPromptSubmit" || !own.includes(call)));
     for (const session of expected) expect(figuresOf(session)).toEqual(wanted(session));

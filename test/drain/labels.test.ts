@@ -51,7 +51,7 @@ describe("when the settings name another environment or service", () => {
     expect(series("openhook.session.count", ENVIRONMENT)).toEqual({ "-/-": 2, "laptops/laptops": 3, "build/build": 1 });
   });
 
-  test("the same for the service name and its owner", async () => {
+  test("earlier counts stay in the series of their service name", async () => {
     await session(1, {});
     await session(2, { OPENHOOK_OTEL_RESOURCE_SERVICE_NAME: "agents" });
     expect(series("openhook.session.count", "service.name", "openhook.source")).toEqual({
@@ -60,7 +60,7 @@ describe("when the settings name another environment or service", () => {
     });
   });
 
-  test("the same for dropped spans, which are counted elsewhere", async () => {
+  test("earlier counts of dropped spans, which are not in the table of counters, stay in their series", async () => {
     await session(1, {});
     const db = openDatabase(replay.places.storePath);
     db.prepare("INSERT INTO meta (key, value) VALUES ('outbox.dropped_total', '7')").run();

@@ -51,7 +51,7 @@ async function selfCounts() {
   return { payloads: self.payloads, retry: inbox.quarantine_retry };
 }
 
-test("by a version that can convert them: collected with their times, as if never quarantined", async () => {
+test("a version that can convert quarantined payloads collects them with their times, as if never quarantined", async () => {
   const expected = new Replay("claude-code", "basic");
   for (const call of expected.calls) expected.put(call);
   await expected.drain({ endIdle: true }, clock);
@@ -69,7 +69,7 @@ test("by a version that can convert them: collected with their times, as if neve
   expect(countersAndRows(replay.places.storePath)).toEqual(counts);
 });
 
-test("by a version that cannot either: they stay as they are, uncounted, and are tried once per version", async () => {
+test("a version that cannot convert them either leaves them as they are, uncounted, and tries each once", async () => {
   for (const call of replay.calls) replay.put(call);
   await drainAs("1.0.0", false);
   const [before, { payloads }] = [quarantined(), await selfCounts()];
@@ -89,7 +89,7 @@ test("by a version that cannot either: they stay as they are, uncounted, and are
   expect((await selfCounts()).retry).toEqual({ version: "1.2.0", done: true, converted: 0 });
 });
 
-test("with another set of agents of the same version", async () => {
+test("quarantined payloads are retried with another set of agents of the same version", async () => {
   for (const call of replay.calls) replay.put(call);
   const all = await agents(true);
   const others = all.filter((card) => card.source === "kiro");
@@ -99,7 +99,7 @@ test("with another set of agents of the same version", async () => {
   expect(quarantined()).toEqual([]);
 });
 
-test("a note that cannot be read stops neither drains nor status", async () => {
+test("an unreadable note of what was retried stops neither drains nor status", async () => {
   for (const call of replay.calls) replay.put(call);
   await drainAs("1.0.0", false);
   for (const text of ["{", "null", "[]"]) {
@@ -112,7 +112,7 @@ test("a note that cannot be read stops neither drains nor status", async () => {
   }
 });
 
-test("a bounded number per drain; foreign and torn files stay", async () => {
+test("a drain retries a limited number of files; foreign and torn files stay", async () => {
   await drainAs("1.0.0", true);
   const { quarantineDir } = replay.places;
   const name = (i: number): string => `${String(i).padStart(20, "0")}-1-1-0.evt`;

@@ -26,7 +26,7 @@ const turns = fc.array(
   { minLength: 1, maxLength: 5 },
 );
 
-test("an answer's last line, read at any time before the session ends: counters, rows and the root span are exact", async () => {
+test("counters, rows and the root span are exact whenever an answer's last line is read before the session ends", async () => {
   await fc.assert(
     fc.asyncProperty(turns, async (all) => {
       session = new MadeSession();
@@ -71,8 +71,8 @@ test("an answer's last line, read at any time before the session ends: counters,
   );
 });
 
-/** Usage of an answer, line by line; of two lines with more output, the later one is right. */
-const tellings = fc.array(
+/** The lines of one answer, each with the usage that it reports. */
+const answerLines = fc.array(
   fc.record({
     fresh: fc.nat(500),
     output: fc.nat(50),
@@ -83,12 +83,12 @@ const tellings = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-test("an answer that changes each time: counters minus their excess equal the rows", async () => {
+test("if an answer's usage changes with each line, counters minus their excess equal the rows", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(tellings, { minLength: 1, maxLength: 3 }), async (answers) => {
+    fc.asyncProperty(fc.array(answerLines, { minLength: 1, maxLength: 3 }), async (answers) => {
       session?.remove();
       session = new MadeSession();
-      let held: Readonly<Record<string, number>> = {};
+      let counted: Readonly<Record<string, number>> = {};
       for (const [n, lines] of answers.entries()) {
         await session.hook("UserPromptSubmit", { prompt_id: `p${n}`, prompt: "go on" });
         await session.user(`p${n}`);
@@ -97,9 +97,9 @@ test("an answer that changes each time: counters minus their excess equal the ro
           if (i === 0) await session.hook("Stop", { prompt_id: `p${n}` });
           if (!drains) continue;
           await session.drain();
-          const now = heldIn(session);
-          for (const [stream, value] of Object.entries(held)) expect(now[stream]).toBeGreaterThanOrEqual(value);
-          held = now;
+          const now = countersIn(session);
+          for (const [stream, value] of Object.entries(counted)) expect(now[stream]).toBeGreaterThanOrEqual(value);
+          counted = now;
         }
       }
       await session.hook("SessionEnd", { reason: "other" });
@@ -119,7 +119,7 @@ test("an answer that changes each time: counters minus their excess equal the ro
 
 // --- internal ---
 
-function heldIn(made: MadeSession): Readonly<Record<string, number>> {
+function countersIn(made: MadeSession): Readonly<Record<string, number>> {
   const db = openDatabase(made.storePath);
   try {
     return Object.fromEntries(

@@ -1,4 +1,4 @@
-// Agents report starts of sessions that never come to be: they are kept, and count nowhere.
+// Agents report starts of sessions that are never used: these sessions are stored, and counted nowhere.
 import { afterEach, expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
 import { usage } from "../../src/report/usage.ts";
@@ -36,7 +36,7 @@ test("a start that nothing follows is listed as open, then only with all others,
   expect(session.spans()).toEqual([]);
 });
 
-test("what follows later begins the session then", async () => {
+test("a session that is used only later begins with its first use", async () => {
   session = new MadeSession();
   await session.hook("SessionStart", { source: "startup" });
   await session.drain({ endIdle: true });

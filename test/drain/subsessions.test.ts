@@ -138,7 +138,7 @@ describe("a session within a session", () => {
   });
 });
 
-describe("usage in payloads", () => {
+describe("usage that payloads report", () => {
   const turn = (usages: readonly unknown[]) => [
     { events: [envelope("s", "prompt.submit", 1)] },
     { events: [signal("s", "turn.end", 5)], entries: usages },
@@ -146,7 +146,7 @@ describe("usage in payloads", () => {
   ];
   const totals = () => countersAndRows(inbox.places.storePath).counters;
 
-  test("of a whole turn counts as tokens and cost, not as a call", async () => {
+  test("usage of a whole turn counts as tokens and cost, not as a call", async () => {
     for (const payload of turn([{ ...usage("turn-1", 5), covers: "turn" }])) inbox.put(payload);
     await inbox.drain();
     expect(totals()).toMatchObject({ calls: 0, input: 100, output: 10 });
@@ -162,7 +162,7 @@ describe("usage in payloads", () => {
     expect(totals()).toMatchObject({ calls: 0, input: 150, output: 30 });
   });
 
-  test("of a whole session replaces calls that were not reported, and adds nothing to reported ones", async () => {
+  test("usage of a whole session replaces calls that were not reported, and adds nothing to reported ones", async () => {
     const sum = { ...usage("sum", 9), covers: "session", usage: { input: 900, output: 90 } };
     for (const payload of turn([sum])) inbox.put(payload);
     await inbox.drain();

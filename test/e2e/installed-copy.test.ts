@@ -233,7 +233,7 @@ test("a home that cannot be written: one line with the folder, and no agent is c
   expect(readdirSync(join(home, ".claude"))).toEqual([]);
 });
 
-test("a clone of the repository is used itself, so that a new build counts at once", async () => {
+test("hooks use a clone of the repository without a copy, so that a new build takes effect immediately", async () => {
   await machine.enable();
   expect(confProgram()).toBe(join(ROOT, "dist", "openhook-otel.cjs"));
   expect(await machine.run(["doctor"])).toMatchObject({ stdout: expect.stringContaining(`hooks use it in ${ROOT}`) });

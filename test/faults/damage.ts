@@ -71,13 +71,13 @@ export const deleted = (to: Damage["to"]): Damage => ({
   inflict: (state) => rmSync(pathOf(state, to), { force: true }),
 });
 
-/** The main file or its log; there is a log only while a drain runs, or after one was killed. */
+/** Bytes of the main file or its log; 0 without one. There is a log only while a drain runs, or after one was killed. */
 export const sizeOf = (state: State, of: Damage["to"]): number => {
   const path = pathOf(state, of);
   return existsSync(path) ? statSync(path).size : 0;
 };
 
-/** The pages of store.db with their first content, enough to recognise the table. */
+/** The number of pages of store.db. */
 export const pagesIn = (state: State): number => Math.floor(readFileSync(state.places.storePath).length / PAGE_BYTES);
 
 // --- internal ---

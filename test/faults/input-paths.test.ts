@@ -131,17 +131,20 @@ test("paths that lead elsewhere are refused with a reason, and affect no other s
   record({ area: "input", fault: "transcript paths that lead elsewhere", runs: expected.length, lost: 0 });
 });
 
-test.skipIf(!isRoot)("another user's file, also by a hard link (needs root: skipped for others)", async () => {
-  const foreign = join(world.home, "foreign.jsonl");
-  writeFileSync(foreign, turn("s"));
-  chownSync(foreign, 12_345, 12_345);
-  const path = join(projects, "s.jsonl");
-  linkSync(foreign, path);
-  expect(await refusalOf(path, [join(world.home, ".claude", "projects")])).toMatch(/belongs to another user/);
-  // One's own hard link, as backups create them, is an ordinary file
-  chownSync(foreign, process.getuid?.() ?? 0, 0);
-  expect(await refusalOf(path, [join(world.home, ".claude", "projects")])).toBeUndefined();
-});
+test.skipIf(!isRoot)(
+  "another user's file is refused, even as a hard link (needs root: skipped for others)",
+  async () => {
+    const foreign = join(world.home, "foreign.jsonl");
+    writeFileSync(foreign, turn("s"));
+    chownSync(foreign, 12_345, 12_345);
+    const path = join(projects, "s.jsonl");
+    linkSync(foreign, path);
+    expect(await refusalOf(path, [join(world.home, ".claude", "projects")])).toMatch(/belongs to another user/);
+    // One's own hard link, as backups create them, is an ordinary file
+    chownSync(foreign, process.getuid?.() ?? 0, 0);
+    expect(await refusalOf(path, [join(world.home, ".claude", "projects")])).toBeUndefined();
+  },
+);
 
 test("a socket is refused", async () => {
   const path = join(projects, "s.jsonl");
@@ -194,8 +197,8 @@ test("a path that changes between check and opening is never followed", { timeou
   }
 });
 
-describe("folders that were moved", () => {
-  test("by the agent's variable, as the hook recorded it", async () => {
+describe("folders of agents that were moved are read", () => {
+  test("if the agent's variable names the new folder, as the hook recorded it", async () => {
     const moved = join(world.home, "moved", "projects", "p");
     mkdirSync(moved, { recursive: true });
     writeFileSync(join(moved, "s.jsonl"), turn("s"));
@@ -216,7 +219,7 @@ describe("folders that were moved", () => {
     expect(tokensOf("s")).toBe(0);
   });
 
-  test("never to the home folder or one above it, which would allow any file", async () => {
+  test("except the home folder or one above it, which would allow any file", async () => {
     const put = (taskId: string, folder: string): void => {
       const payload = { clineVersion: "3.0.65", hookName: "agent_start", taskId };
       world.put("cline", "agent_start", JSON.stringify(payload), { CLINE_SESSION_DATA_DIR: folder });
@@ -231,7 +234,7 @@ describe("folders that were moved", () => {
     expect(roots()).toBe(JSON.stringify([join(world.home, "moved")]));
   });
 
-  test("by the user's settings, and by a link in place of the agent's folder", async () => {
+  test("if the user's settings name the new folder, or a link replaces the agent's folder", async () => {
     const disk = mkdtempSync(join(tmpdir(), "openhook-disk-"));
     try {
       writeFileSync(join(disk, "s.jsonl"), turn("s"));
@@ -253,7 +256,7 @@ describe("folders that were moved", () => {
   });
 });
 
-test("every reader: a FIFO in its folder under any name it reads blocks nothing", {
+test("a FIFO in an agent's folder, under any name that its reader reads, blocks nothing", {
   timeout: BOUNDED_MS,
 }, async () => {
   for (const agent of await allAgents()) {

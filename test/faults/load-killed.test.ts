@@ -19,7 +19,7 @@ test.each([
     expect(Object.keys(HOOKS)).toContain(hook);
     const killed = await killAtRandom(machine, hook, runs);
     expect(killed.returned.length).toBeLessThan(runs);
-    expect(killed).toMatchObject({ said: "", left: 0 });
+    expect(killed).toMatchObject({ printed: "", left: 0 });
     const stored = new Set(killed.stored);
     expect(killed.returned.filter((id) => !stored.has(id))).toEqual([]);
     expect(killed.stored).toHaveLength(stored.size);

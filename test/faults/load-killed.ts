@@ -22,7 +22,7 @@ export interface Killed {
   /** Quarantined, with a reason. */
   readonly quarantined: number;
   /** Output of any of them. */
-  readonly said: string;
+  readonly printed: string;
   /** Files that a later drain did not claim. */
   readonly left: number;
 }
@@ -33,7 +33,7 @@ export async function killAtRandom(machine: Machine, hook: keyof typeof HOOKS, r
   // Measure how long it takes on this machine under load: the first ones are not killed
   let doneMs = 1_000;
   const returned: string[] = [];
-  let said = "";
+  let printed = "";
   const one = async (n: number, isKilled = true): Promise<void> => {
     const startMs = performance.now();
     const id = `toolu_${String(n).padStart(6, "0")}`;
@@ -48,8 +48,8 @@ export async function killAtRandom(machine: Machine, hook: keyof typeof HOOKS, r
     });
     const [file, ...args] = command;
     const child = spawn(file, args, { env: machine.env, cwd: machine.home, detached: true });
-    child.stdout.on("data", (data) => (said += data));
-    child.stderr.on("data", (data) => (said += data));
+    child.stdout.on("data", (data) => (printed += data));
+    child.stderr.on("data", (data) => (printed += data));
     child.stdin.on("error", () => {});
     // Half of the payload comes late, so that there is time for a kill
     const half = Math.floor(payload.length / 2);
@@ -109,7 +109,7 @@ export async function killAtRandom(machine: Machine, hook: keyof typeof HOOKS, r
     returned: returned.sort(),
     stored: stored ?? [],
     quarantined: filesIn(quarantineDir).length,
-    said,
+    printed,
     left: filesIn(inboxDir).length + filesIn(claimedDir).length,
   };
 }

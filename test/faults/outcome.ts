@@ -86,7 +86,8 @@ export function waitingIn(state: State): readonly string[] {
 }
 
 /** The counters, and the sums over the rows that they count. */
-export const booksIn = (state: State): ReturnType<typeof countersAndRows> => withCopyOf(state, countersAndRows);
+export const countersAndRowsIn = (state: State): ReturnType<typeof countersAndRows> =>
+  withCopyOf(state, countersAndRows);
 
 /** Quarantined payloads without a reason. */
 export const withoutReason = ({ places }: State): readonly string[] =>

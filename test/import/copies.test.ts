@@ -95,7 +95,7 @@ describe("unchanged imports are read again on request, or if another version rea
     expect(stored()).toEqual(BOTH);
   });
 
-  test("by a version that reads only some sessions: those, once; the others when it reads them", async () => {
+  test("by a version with --since: the newer sessions once, the others when it reads them", async () => {
     writeA();
     writeB();
     touch(A, STARTED_MS);
@@ -111,7 +111,7 @@ describe("unchanged imports are read again on request, or if another version rea
     }
   });
 
-  test("also once beside an unreadable folder", async () => {
+  test("by another version, once, even if a folder is unreadable", async () => {
     writeA();
     const loop = join(dirname(dirname(claudePath(at, A))), "loop");
     symlinkSync(loop, loop);
@@ -342,7 +342,7 @@ describe("a session that changed after it was imported", () => {
     expect(stored()).toEqual({ ...plus(whole.totals, again.totals), sessions: 1 });
   });
 
-  test("deleted: the import stays", async () => {
+  test("a session whose file was deleted stays imported", async () => {
     writeA();
     await imported();
     rmSync(claudePath(at, A));

@@ -93,7 +93,7 @@ describe("a copied store", () => {
     },
   );
 
-  test("without some of the facts: those sessions are read again, as imported ones", async () => {
+  test("sessions whose packed facts were lost are read again, as imported ones", async () => {
     const found = salvaged((raw) => lose(raw, "packed"));
     expect(found.incomplete).toContain("packed");
     expect(packedCount(at.places.storePath)).toBe(20);

@@ -1,4 +1,4 @@
-// A session and one that begins with a copy of it, where the two do not say the same of the answers that both contain.
+// A session, and another one that begins with a copy of it, whose records of the same answers differ.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Replay } from "../support/replay.ts";
 import { claudePath, claudeSession, plus, sessionIdOf, type Totals, writeLines } from "./claude.ts";
@@ -17,14 +17,14 @@ afterEach(() => at.remove());
 
 const stored = (): Totals => storedTotals(at.places.storePath);
 const [A, B] = [sessionIdOf(1), sessionIdOf(2)];
-// Ids as the vendor draws them
-const drawn = (line: string): string =>
+// Random ids, as the vendor's
+const withRandomIds = (line: string): string =>
   line.replaceAll(/"id":"msg_([^"]*)"/g, (_, id) => `"id":"msg_01Xw3nPq7RtYkLmZb9${id}"`);
 const first = claudeSession({ id: A, startMs: STARTED_MS, turns: 3 });
 const own = claudeSession({ id: B, startMs: STARTED_MS + DAY_MS, turns: 2 });
-const lines = first.lines.map(drawn);
+const lines = first.lines.map(withRandomIds);
 const copied = lines.map((line) => line.replaceAll(`"sessionId":"${A}"`, `"sessionId":"${B}"`));
-const ownLines = own.lines.map(drawn);
+const ownLines = own.lines.map(withRandomIds);
 const BOTH = plus(first.totals, own.totals);
 
 type Json = Record<string, unknown>;

@@ -11,7 +11,7 @@ afterAll(() => made.remove());
 const LINE =
   '{"uuid":"u1","timestamp":"2026-11-21T10:00:00.000Z","type":"user","message":{"role":"user","content":"a question"}}\n';
 
-test("keys are read between sessions that are read without waiting", async () => {
+test("timers, and so signals and keys, are handled between sessions that are read synchronously", async () => {
   const files = made.put([{ bytes: Buffer.from(LINE) }]);
   const roots = files.map(({ path }) => dirname(path));
   const task = { source: "claude-code", sessionId: "s1", files, roots };
@@ -26,8 +26,8 @@ test("keys are read between sessions that are read without waiting", async () =>
 });
 
 test.each([true, false])(
-  "answers that a side question copies count once, with new requests or not (%s)",
-  async (atOnce) => {
+  "answers that a side question copies under other request ids count once (read synchronously: %s)",
+  async (isSync) => {
     const line = (type: string, message: object, rest: object) =>
       `${JSON.stringify({ type, uuid: `u-${type}`, timestamp: "2026-11-21T10:00:00.000Z", message, ...rest })}\n`;
     const answer = (id: string, requestId: string, rest = {}) =>
@@ -50,7 +50,7 @@ test.each([true, false])(
       { source: "claude-code", sessionId: "s1", files, roots },
       claudeCode,
       redact,
-      atOnce,
+      isSync,
     );
     const [segment] = read.session?.packed.segments ?? [];
     expect(segment?.totals).toMatchObject({ modelCalls: 3, input: 21, output: 27, subagents: 1 });

@@ -61,7 +61,7 @@ test("without session ids, all hooks since a session's start in a folder are one
   expect(await sessionOf(event("stop"))).toBe(second);
 });
 
-test("a start that was not seen begins with the first hook", async () => {
+test("if no start was seen, the session begins with the first hook", async () => {
   const first = await sessionOf(event("userPromptSubmit"));
   expect(await sessionOf(event("stop"))).toBe(first);
 });

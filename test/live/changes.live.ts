@@ -11,7 +11,7 @@ import { codex } from "./programs/codex.ts";
 import { type Program, toolsOf, use } from "./programs/program.ts";
 import type { Script, Step, Tools, ToolUse, Usage } from "./script.ts";
 
-/** Agents edit, commit and create a pull request; what it cost must be what the model server served for it. */
+// Agents edit, commit and create a pull request; what it cost must be what the model server served for it
 
 const CACHE = resolve(process.env["OPENHOOK_LIVE_CACHE"] ?? join(ROOT, "node_modules", ".cache", "openhook-live"));
 
@@ -152,7 +152,7 @@ interface Row {
 
 const URL = "https://github.com/acme/shop/pull/12";
 
-/** As the real one: what it does on stderr, the address on stdout. */
+/** Prints as the real program does: what it does on stderr, the address on stdout. */
 const GH = `#!/bin/sh
 [ "$1 $2" = "pr create" ] || exit 2
 echo "Creating pull request for $(git branch --show-current) into main in acme/shop" >&2

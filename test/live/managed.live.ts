@@ -8,7 +8,7 @@ import { ManagedMachine } from "./managed-machine.ts";
 import { PROGRAMS } from "./programs.ts";
 import { SCENARIOS } from "./scenarios.ts";
 
-/** Machines whose administrator forbids users' hooks, with the real programs, as two ordinary users. */
+// Machines whose administrator forbids users' hooks, with the real programs, as two ordinary users
 
 const CACHE = resolve(process.env["OPENHOOK_LIVE_CACHE"] ?? join(ROOT, "node_modules", ".cache", "openhook-live"));
 const UIDS = [61_201, 61_202];

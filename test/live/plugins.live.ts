@@ -7,7 +7,7 @@ import type { Machine } from "./machine.ts";
 import { PROGRAMS } from "./programs.ts";
 import { SCENARIOS } from "./scenarios.ts";
 
-/** The plugins of plugins/, installed by the real programs, in place of `enable`. */
+// The plugins of plugins/, installed by the real programs, in place of `enable`
 
 const CACHE = resolve(process.env["OPENHOOK_LIVE_CACHE"] ?? join(ROOT, "node_modules", ".cache", "openhook-live"));
 const PLUGINS = join(ROOT, "plugins");

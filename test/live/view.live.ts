@@ -14,7 +14,7 @@ import { claudeCode } from "./programs/claude-code.ts";
 import { toolsOf } from "./programs/program.ts";
 import type { Script, Tools } from "./script.ts";
 
-/** Claude Code works while the page is open, which has to show each tool soon after its hooks ran. */
+// Claude Code works while the page is open, which has to show each tool soon after its hooks ran
 
 const CACHE = resolve(process.env["OPENHOOK_LIVE_CACHE"] ?? join(ROOT, "node_modules", ".cache", "openhook-live"));
 

@@ -72,16 +72,16 @@ describe("tables encoded as one value", () => {
     expect(decodeTables(encoded(PROMPT, END))).toEqual([PROMPT, END]);
   });
 
-  test("without facts are empty", () => {
+  test("no facts decode to no facts", () => {
     expect(decodeTables(encoded())).toEqual([]);
   });
 
   test.each([
-    ["without its first letters", (value: Buffer) => value.fill(0, 0, 4), "these are no tables of facts"],
-    ["of a later version", (value: Buffer) => replaced(value, '"version":3', '"version":4'), "version 4"],
-    ["cut short", (value: Buffer) => value.subarray(0, value.length - 8), "end before"],
-    ["with more behind", (value: Buffer) => Buffer.concat([value, Buffer.alloc(8)]), "bytes long"],
-    ["cut in its head", (value: Buffer) => value.subarray(0, 20), "JSON"],
+    ["a value without its first letters", (value: Buffer) => value.fill(0, 0, 4), "these are no tables of facts"],
+    ["a value of a later version", (value: Buffer) => replaced(value, '"version":3', '"version":4'), "version 4"],
+    ["a value that is cut short", (value: Buffer) => value.subarray(0, value.length - 8), "end before"],
+    ["a value with extra bytes at its end", (value: Buffer) => Buffer.concat([value, Buffer.alloc(8)]), "bytes long"],
+    ["a value that is cut in its header", (value: Buffer) => value.subarray(0, 20), "JSON"],
   ])("%s is rejected", (_, change, message) => {
     const value = change(Buffer.from(encoded(PROMPT, CALL)));
     expect(() => decodeTables(value)).toThrow(message);

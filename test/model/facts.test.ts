@@ -70,7 +70,7 @@ describe("facts encoded as one text", () => {
     );
   });
 
-  test("also with unknown members, in any order", () => {
+  test("decode unchanged with unknown members, in any order", () => {
     fc.assert(
       fc.property(fc.array(strange, { maxLength: 8 }), (entries) => {
         const back = decodeFacts(encodeFacts(entries as unknown as TranscriptEntry[]));

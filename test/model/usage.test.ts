@@ -6,17 +6,17 @@ describe("usage as servers report it", () => {
   it.each<[string, TokenUsage, TokenUsage | undefined]>([
     ["a cache within the input", { input: 640, output: 5, cacheRead: 640 }, { input: 640, output: 5, cacheRead: 640 }],
     [
-      "a cache beside the input, which costs less than nothing if it is taken for a part of it",
+      "a cache that is not part of the input, or the rest of the input would be negative",
       { input: 100, output: 50, cacheRead: 600, cacheWrite: 40 },
       { input: 740, output: 50, cacheRead: 600, cacheWrite: 40 },
     ],
     [
-      "reasoning beside the output",
+      "reasoning that is not part of the output",
       { input: 100, output: 50, reasoning: 640 },
       { input: 100, output: 690, reasoning: 640 },
     ],
     [
-      "cache writes by lifetime that exceed their sum: of an earlier attempt",
+      "cache writes by lifetime that exceed their sum, because they are of an earlier attempt",
       { input: 100, output: 5, cacheWrite: 0, cacheWrite5m: 0, cacheWrite1h: 5_000 },
       { input: 100, output: 5, cacheWrite: 0, cacheWrite5m: 0, cacheWrite1h: 0 },
     ],
@@ -27,7 +27,7 @@ describe("usage as servers report it", () => {
     ],
     ["only zeros, from an agent whose server reported nothing", { input: 0, output: 0, cacheRead: 0 }, undefined],
     ["an output of nothing", { input: 7, output: 0 }, { input: 7, output: 0 }],
-    ["more than can be", { input: 1e11, output: 1, cacheRead: 1e11, cacheWrite: 1 }, undefined],
+    ["more tokens than are possible", { input: 1e11, output: 1, cacheRead: 1e11, cacheWrite: 1 }, undefined],
   ])("%s", (_, usage, meant) => {
     const bound = limitEntry(callOf(usage), (text) => text) as EntryOf<"model_call">;
     expect(bound.usage).toEqual(meant);
@@ -36,7 +36,7 @@ describe("usage as servers report it", () => {
     expect(limitEntry(bound, (text) => text)).toEqual(bound);
   });
 
-  it("the same in sums that an agent computes", () => {
+  it("sums that an agent computes are limited in the same way", () => {
     const sums: EntryOf<"reported_usage"> = {
       kind: "reported_usage",
       key: "sums",

@@ -210,7 +210,7 @@ describe("without an answer", () => {
     expect(performance.now() - beganMs).toBeLessThan(5000);
   });
 
-  test("a closed sender and an aborted one return retry, at once", async () => {
+  test("a closed sender and an aborted one return retry immediately", async () => {
     const receiver = await started({ behaviour: () => ({ hang: true }) });
     const stopped = { status: "retry", reason: `sending to ${receiver.url} was stopped` };
     const abort = new AbortController();
@@ -252,9 +252,9 @@ describe("without an answer", () => {
   });
 
   test.each([
-    ["that closes the connection", (end: () => void) => end(), /closed without an answer|connection broken/],
-    ["of another protocol", (_end: () => void, write: (text: string) => void) => write("220 mail ESMTP\r\n"), /./],
-  ])("a server %s", async (_what, respond, reason) => {
+    ["closes the connection", (end: () => void) => end(), /closed without an answer|connection broken/],
+    ["speaks another protocol", (_end: () => void, write: (text: string) => void) => write("220 mail ESMTP\r\n"), /./],
+  ])("a server that %s is tried again", async (_what, respond, reason) => {
     const server = createTcpServer((socket) => {
       socket.on("error", () => {});
       socket.once("data", () =>

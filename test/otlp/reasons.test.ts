@@ -64,7 +64,7 @@ describe("network errors in plain words", () => {
     expect(failure(Buffer.from("SSH-2.0-OpenSSH_9.9\r\n"))).not.toHaveProperty("remedy");
   });
 
-  test("without any answer at port 4317: names the port for HTTP", () => {
+  test("if port 4317 does not answer, the remedy names the port for HTTP", () => {
     for (const code of ["ECONNRESET", "ECONNREFUSED"]) {
       const url = "http://collector.example:4317/v1/traces";
       expect(networkFailure(Object.assign(new Error(), { code }), url).remedy).toMatch(/4317 .*4318/);

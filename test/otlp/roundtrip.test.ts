@@ -153,7 +153,7 @@ describe("the resource", () => {
     expect(await received({ team: "settings", region: "eu" })).toEqual({ ...record, region: "eu" });
   });
 
-  test("but a configured service name replaces every agent's", async () => {
+  test("a configured service name replaces every agent's", async () => {
     expect(await received({ "service.name": "my-laptop" })).toEqual({ ...record, "service.name": "my-laptop" });
   });
 

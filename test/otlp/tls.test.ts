@@ -32,7 +32,7 @@ test("a server with a certificate of the configured authority is trusted", async
   expect(receiver.spans).toHaveLength(1);
 });
 
-test("a server with a certificate of an unknown authority is not", async () => {
+test("a server with a certificate of an unknown authority is not trusted", async () => {
   receiver = await startReceiver({ tls: certificates.server });
   const reason = `the certificate of ${receiver.url}/v1/traces is not signed by an authority known here`;
   const remedy = expect.stringMatching(/otlp\.certificate .* NODE_EXTRA_CA_CERTS/);
@@ -45,7 +45,7 @@ test("a server with a certificate of an unknown authority is not", async () => {
   expect(receiver.requests).toHaveLength(0);
 });
 
-test("nor is a server with a certificate for another host", async () => {
+test("a server with a certificate for another host is not trusted", async () => {
   receiver = await startReceiver({ tls: certificates.otherHost });
   const reason = `the certificate of ${receiver.url}/v1/traces is for another host name`;
   expect(await send(receiver, { certificatePath: certificates.ca.certPath })).toEqual({

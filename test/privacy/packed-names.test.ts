@@ -121,7 +121,7 @@ describe("the user's own level", () => {
     expect(figures()).toEqual(before);
   });
 
-  test("of a store that an earlier version kept at none, and again after each change to none", async () => {
+  test("names that an earlier version stored at none are removed, and again after each change to none", async () => {
     replay = new Replay("claude-code", "mcp");
     await importInto(replay, "claude-code");
     const db = openDatabase(replay.places.storePath);
@@ -144,7 +144,7 @@ describe("the user's own level", () => {
   });
 });
 
-test("also of projects without recent sessions, within the hour; a disabled project keeps nothing", async () => {
+test("a project that lowers its level loses its names within the hour; a disabled project keeps nothing", async () => {
   replay = new Replay("claude-code", "mcp");
   await importInto(replay, "claude-code");
   const [session] = read(replay);

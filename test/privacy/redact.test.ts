@@ -234,7 +234,7 @@ describe("the user's name and address", () => {
     expect(redactorOf({ emails: false, homeDirectories: false })(text)).toBe(text);
   });
 
-  test("also in homes at other places, without touching other paths", () => {
+  test("are redacted in home folders at other places; other paths stay", () => {
     const clean = redactorOf({ home: "/data/people/jane" });
     expect(clean("see /data/people/jane/notes")).toBe("see [redacted:home]/notes");
     expect(clean("/data/people/janet /root/x")).toBe("/data/people/janet /root/x");
@@ -363,7 +363,7 @@ describe("the surrounding text stays", () => {
     ])("%s: stays", (text) => expect(redact(text)).toBe(text));
   });
 
-  test("of a long text only the part that was searched", () => {
+  test("a long text is cut after the part that was searched for secrets", () => {
     const clean = redact(`${"word ".repeat(MAX_SCANNED / 5)} AKIA${"Q".repeat(16)}`);
     expect(clean.length).toBeLessThan(MAX_SCANNED + 100);
     expect(clean.slice(-60)).toMatch(/word\s?… \[cut: \d+ characters\]$/);

@@ -104,8 +104,8 @@ describe("responds as the specification requires", () => {
   });
 });
 
-describe("decodes", () => {
-  test("the specification's JSON: hex ids, nanoseconds as text, unknown fields ignored", async () => {
+describe("decoding", () => {
+  test("reads the specification's JSON: hex ids, nanoseconds as text, unknown fields ignored", async () => {
     const attributes = [
       { key: "traceId", value: { stringValue: "not an id" } },
       { key: "whole", value: { intValue: "9007199254740993" } },
@@ -149,12 +149,12 @@ describe("decodes", () => {
     ["an id that is not hexadecimal", { traceId: "W47/95gDgQPSabYzgT/GDA==" }],
     ["an enum by name", { kind: "SPAN_KIND_CLIENT" }],
     ["an unknown kind", { kind: 9 }],
-  ])("but refuses %s", async (_what, wrong) => {
+  ])("refuses %s", async (_what, wrong) => {
     expect((await post("/v1/traces", traceRequest({ ...SPAN, ...wrong }))).status).toBe(400);
     expect(receiver.spans).toHaveLength(0);
   });
 
-  test("protobuf and JSON of the SDK's serializers as the same span", async () => {
+  test("gives the same span for protobuf and JSON of the SDK's serializers", async () => {
     const record = spanRecord(1, {
       parentSpanId: "b".repeat(16),
       status: { code: "error", message: "m" },
@@ -174,13 +174,13 @@ describe("decodes", () => {
     });
   });
 
-  test("a data point without a value is refused", async () => {
+  test("refuses a data point without a value", async () => {
     const metrics = [{ name: "m", sum: { dataPoints: [{ timeUnixNano: "1" }] } }];
     const body = JSON.stringify({ resourceMetrics: [{ scopeMetrics: [{ metrics }] }] });
     expect((await post("/v1/metrics", body)).status).toBe(400);
   });
 
-  test("gauges too", async () => {
+  test("reads gauges", async () => {
     const metrics = [{ name: "m", unit: "1", gauge: { dataPoints: [{ timeUnixNano: "5", asDouble: 1.5 }] } }];
     await post("/v1/metrics", JSON.stringify({ resourceMetrics: [{ scopeMetrics: [{ metrics }] }] }));
     expect(receiver.metricPoints[0]).toMatchObject({

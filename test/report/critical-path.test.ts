@@ -12,7 +12,7 @@ const work = (value: string, startMs: number, endMs: number, isHost = false): Wo
 const path = (from: number, to: number, ...works: Work<string>[]) =>
   criticalPath(from, to, works).map(({ fromMs, toMs, value = "-" }) => `${value} ${fromMs}-${toMs}`);
 
-test("one after the other, with a pause", () => {
+test("work one after the other is on the path, and the pause between is idle", () => {
   expect(path(0, 100, work("model", 10, 30), work("tool", 30, 50), work("model 2", 60, 90))).toEqual([
     "- 0-10",
     "model 10-30",
@@ -23,13 +23,13 @@ test("one after the other, with a pause", () => {
   ]);
 });
 
-test("of parallel tools, the last to end is on the path", () => {
+test("the parallel tool that ends last is on the path", () => {
   expect(
     path(0, 40, work("short", 10, 15), work("long", 10, 30), work("shorter", 12, 14), work("model", 30, 40)),
   ).toEqual(["- 0-10", "long 10-30", "model 30-40"]);
 });
 
-test("before the last one, the path continues with a shorter one that had to end first", () => {
+test("before the last call, the path continues with a shorter call that had to end first", () => {
   expect(path(0, 50, work("a", 0, 20), work("b", 20, 50), work("beside", 5, 30))).toEqual(["a 0-20", "b 20-50"]);
 });
 

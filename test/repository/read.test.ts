@@ -47,7 +47,7 @@ function repository(name = "acme-shop"): { readonly path: string; readonly revis
   return { path, revision: git(path, "rev-parse", "HEAD") };
 }
 
-describe("readRepository says what git says", () => {
+describe("readRepository returns what git reports", () => {
   test("on a branch", async () => {
     const { path, revision } = repository();
     expect(await readRepository(path)).toEqual({ name: "acme-shop", branch: "main", revision });
@@ -126,7 +126,7 @@ describe("readRepository says what git says", () => {
     expect(await readRepository(path)).toEqual({ name: "acme-shop" });
   });
 
-  test("a submodule is a repository of its own", async () => {
+  test("a submodule is a separate repository", async () => {
     const [outer, inner] = [repository(), repository("acme-theme")];
     const allowed = ["-c", "protocol.file.allow=always"];
     git(outer.path, ...allowed, "submodule", "--quiet", "add", inner.path, "theme");
@@ -137,7 +137,7 @@ describe("readRepository says what git says", () => {
     });
   });
 
-  test("origin comes before other remotes, any other before none", async () => {
+  test("the name comes from origin, otherwise from the first remote", async () => {
     const { path } = repository();
     git(path, "remote", "add", "fork", "https://git.example/dev/shop-fork.git");
     expect((await readRepository(path))?.name).toBe("shop-fork");
@@ -153,7 +153,7 @@ describe("readRepository says what git says", () => {
     expect(JSON.stringify(read)).not.toContain("s3cret");
   });
 
-  test("also from an address without a path", async () => {
+  test("credentials are removed from an address without a path too", async () => {
     const { path } = repository();
     git(path, "remote", "add", "origin", "https://dev:s3cret@gitbox/");
     expect(await readRepository(path)).toMatchObject({ name: "gitbox", url: "https://gitbox/" });

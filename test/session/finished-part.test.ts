@@ -32,11 +32,11 @@ const build = (
 const callsOf = ({ finishedParts }: Session): readonly string[] =>
   finishedParts.flatMap(({ toolCalls }) => toolCalls.map(({ callId }) => callId));
 
-test("of an ordinary open turn nothing is settled", () => {
+test("nothing of an ordinary open turn is settled", () => {
   expect(build(turnOf(9)).finishedParts).toEqual([]);
 });
 
-test("of a large open turn the older calls are settled with their facts, and the newest stay", () => {
+test("the older calls of a large open turn are settled with their facts, and the newest stay", () => {
   const session = build(turnOf(12));
   expect(callsOf(session)).toEqual([
     "toolu_x0",
@@ -55,7 +55,7 @@ test("of a large open turn the older calls are settled with their facts, and the
   expect(session.turns[0]?.toolCalls).toHaveLength(12);
 });
 
-test("a call stays that has no end, started a subagent, or shares a batch with a call that stays", () => {
+test("a call that has no end, started a subagent, or shares a batch with an open call is not settled", () => {
   const events = turnOf(14).filter(({ id }) => id !== "e1");
   const entries = [{ ...resulted("toolu_x2", 4_000), spawnedAgentId: "helper" } as TranscriptEntry];
   const session = build(
@@ -82,7 +82,7 @@ test("a closed turn is settled as a whole", () => {
   expect(session.finishedParts).toEqual([]);
 });
 
-test("what was settled before counts to the time of the turn", () => {
+test("the turn's duration includes parts that were settled before", () => {
   const settled = {
     startMs: NOON_MS - 5_000,
     endMs: NOON_MS + 90_000,
@@ -95,7 +95,7 @@ test("what was settled before counts to the time of the turn", () => {
   expect(turn).toMatchObject({ startMs: settled.startMs, endMs: settled.endMs, settled });
 });
 
-test("many small subagents count together: the calls of each are settled, but for its last ones", () => {
+test("many small subagents count together: the calls of each are settled, except its last ones", () => {
   const helpers = Array.from({ length: 6 }, (_, n) => `helper-${n}`);
   const events = [
     prompted("p", 0, "p1"),

@@ -57,14 +57,14 @@ const isOfOpenCall = (line: string): boolean =>
 
 const KILLED = "killed-then-resumed";
 test.each([
-  ["copilot", KILLED, "2026-11-21T12:23:10.000Z", "a line of its own", 2],
+  ["copilot", KILLED, "2026-11-21T12:23:10.000Z", "a separate line", 2],
   ["gemini-cli", KILLED, "2026-11-21T12:20:21.000Z", "another head", 2],
   // Its first two starts are within ten seconds of each other, like the late hook of a start
   ["gemini-cli", "multi-turn", "2026-11-21T05:44:52.000Z", "another head", 2],
   ["claude-code", KILLED, "2026-11-21T08:56:59.000Z", "another version", 2],
   ["claude-code", KILLED, "2026-11-21T08:56:59.000Z", "nothing", 1],
 ] as const)(
-  "%s %s, continued after %s, imported; the second start shows by %s",
+  "an import of %s %s, continued after %s, finds the second start by %s",
   async (source, name, from, by, count) => {
     const fromMs = Date.parse(from);
     replay = new Replay(source, name);

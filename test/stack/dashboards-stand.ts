@@ -8,7 +8,7 @@ import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
 import { ROOT } from "../support/program.ts";
 import type { Team } from "./sessions.ts";
 
-/** For the dashboards' stack test: data that no recording has, and the servers' settings. */
+// For the dashboards' stack test: data that no recording has, and the servers' settings
 
 /** Adds failures of hooks, so that the panels about them have data. */
 export function addTrouble({ machines }: Team): void {

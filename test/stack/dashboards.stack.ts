@@ -160,7 +160,7 @@ describe.skipIf(!hasStack)("dashboards and rules on all recorded sessions", () =
       expect(answers.map(({ length }) => length)).toEqual(columns.map(() => answers[used]?.length));
     });
 
-    test("a repository with merged commits, none of them taken back, has 0 of these", async () => {
+    test("a repository with merged commits, none of them reverted, shows 0 reverted commits", async () => {
       const column = (name: string): PanelQuery | undefined =>
         QUERIES.find(([title]) => title === `people-and-outcomes: By repository and agent ${name}`)?.[1];
       const [merged, reverted] = [column("Merged"), column("Reverted")];

@@ -53,7 +53,7 @@ describe.skipIf(collector === undefined || jaeger === undefined)("killed in the 
       first.reduce((n, { waiting }) => n + waiting, 0),
       "no drain was hit; make the killer faster",
     ).toBeGreaterThan(0);
-    await untilNothingWaits(env);
+    await drainUntilEmpty(env);
     expect(history.length).toBeGreaterThanOrEqual(3 * victims.length);
 
     const truth = team.truth();
@@ -74,18 +74,18 @@ describe.skipIf(collector === undefined || jaeger === undefined)("killed in the 
     async () => {
       const url = chain.scraping?.url ?? "";
       for (const [index, machine] of team.machines.entries()) machine.sessionEnd(`after-the-kill-${index}`, Date.now());
-      await untilNothingWaits({ OPENHOOK_OTEL_OTLP_ENDPOINT: chain.endpoint });
+      await drainUntilEmpty({ OPENHOOK_OTEL_OTLP_ENDPOINT: chain.endpoint });
       await counted(url, team.truth());
       await expectSeries(url, team.truth());
     },
   );
 
-  async function untilNothingWaits(env: Readonly<Record<string, string>>): Promise<void> {
+  async function drainUntilEmpty(env: Readonly<Record<string, string>>): Promise<void> {
     for (let tries = 0; tries < 5; tries++) {
-      const said = await team.drain(env);
-      const open = said.filter(({ waiting, problems }) => waiting > 0 || problems.length > 0);
+      const reports = await team.drain(env);
+      const open = reports.filter(({ waiting, problems }) => waiting > 0 || problems.length > 0);
       if (open.length === 0) return;
     }
-    throw new Error("spans still wait after five drains with everything running");
+    throw new Error("spans are still queued after five drains with everything running");
   }
 });

@@ -1,4 +1,4 @@
-/** One span and one count as openhook-otel sends them, for tests of whether anything arrives. */
+// One span and one count as openhook-otel sends them, for tests of whether anything arrives
 
 export const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 

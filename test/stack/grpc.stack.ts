@@ -24,15 +24,15 @@ describe.skipIf(collector === undefined || jaeger === undefined)("over gRPC", ()
 
   test("a Collector that is down: everything stays queued", async () => {
     await chain.agent.server.stop();
-    const said = await team.drain(settings());
-    expect(said.reduce((n, { sent }) => n + sent, 0)).toBe(0);
+    const reports = await team.drain(settings());
+    expect(reports.reduce((n, { sent }) => n + sent, 0)).toBe(0);
     await chain.agent.server.start();
   });
 
   test("then every span is in Jaeger once, each trace with its tree", async () => {
-    const said = await team.drain({ ...settings(), OPENHOOK_OTEL_OTLP_MAX_SPANS_PER_REQUEST: "7" });
+    const reports = await team.drain({ ...settings(), OPENHOOK_OTEL_OTLP_MAX_SPANS_PER_REQUEST: "7" });
     const truth = team.truth();
-    expect(said.reduce((n, { sent }) => n + sent, 0)).toBe(truth.spans.length);
+    expect(reports.reduce((n, { sent }) => n + sent, 0)).toBe(truth.spans.length);
     await arrived(chain.jaeger.url, truth);
     await expectTraces(chain.jaeger.url, truth);
   });
@@ -52,7 +52,7 @@ describe.skipIf(collector === undefined || jaeger === undefined)("over gRPC", ()
     );
   });
 
-  test("a drain without news sends nothing", async () => {
+  test("a drain sends nothing if there is nothing new", async () => {
     const again = await team.drain(settings());
     expect(again.reduce((n, { sent }) => n + sent, 0)).toBe(0);
   });

@@ -7,7 +7,7 @@ import { change, exactSum } from "../../dashboards/src/promql.ts";
 import { ROOT } from "../support/program.ts";
 import { programs } from "./programs.ts";
 
-/** Tests the rules with promtool, of the release that we build and of Debian's older one. */
+// Tests the rules with promtool, of the release that we build and of Debian's older one
 
 const { promtool, oldPromtool } = await programs();
 const RULES = join(ROOT, "dashboards", "rules");

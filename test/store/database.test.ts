@@ -117,7 +117,7 @@ describe("a store that cannot be used", () => {
     throw new Error("it was opened");
   };
 
-  test("of a later version is refused and not changed", () => {
+  test("a store of a later version is refused and not changed", () => {
     const db = stores.open();
     writeMeta(db, "season", "autumn");
     db.prepare(`PRAGMA user_version = ${MIGRATIONS.length + 1}`).get();
@@ -167,7 +167,7 @@ describe("a store that cannot be used", () => {
     expect(logged.join()).toContain(JSON.stringify(aside));
   });
 
-  test("damaged and in use: the drain that finds the note about it sets it aside", async () => {
+  test("a store that was found damaged while in use is set aside by the drain that finds the note about it", async () => {
     const places = placesOf({ env: { OPENHOOK_OTEL_HOME: stores.folder() }, home: "/home/dev", platform: "linux" });
     openDatabase(places.storePath).close();
     writeFileSync(`${places.storePath}.damage`, "page 7 is damaged");
@@ -179,7 +179,7 @@ describe("a store that cannot be used", () => {
     expect(existsSync(`${places.storePath}.damage`)).toBe(false);
   });
 
-  test("of a later version: the drain does not set it aside", async () => {
+  test("a store of a later version is not set aside by a drain", async () => {
     const places = placesOf({ env: { OPENHOOK_OTEL_HOME: stores.folder() }, home: "/home/dev", platform: "linux" });
     const db = stores.open(places.storePath);
     db.prepare("PRAGMA user_version = 99").get();

@@ -220,7 +220,7 @@ describe("entries", () => {
     expect(openFacts(db, first.id).entries).toEqual([answer({ ...(usage && { usage }), complete })]);
   });
 
-  test("without an id that is unique across sessions, the same key belongs to each session", () => {
+  test("an entry whose key is unique only in its session belongs to each session that contains it", () => {
     const db = stores.open();
     const [first, other] = [sessionIn(db, "session-1"), sessionIn(db, "session-2", NOON_MS + 60_000)];
     const { globalKey: _, ...local } = answer();

@@ -121,7 +121,7 @@ test("macOS and Windows report a machine id; if they fail, it is unknown, not ab
   }
 });
 
-/** Machine and home only. */
+/** The fingerprint that earlier versions stored: of machine and home only. */
 function asBefore(home: string): string {
   const path = "/etc/machine-id";
   const machine = existsSync(path) ? readFileSync(path, "utf8").trim() : "";
@@ -151,10 +151,10 @@ describe("fingerprints", () => {
   const HOME = ["/home/dev"];
 
   test.each<[string, Partial<MachineProperties>, Partial<MachineProperties>, boolean]>([
-    ["a laptop that is called otherwise in another network", {}, { hostname: "orchard.example" }, true],
+    ["a laptop whose host name changes with the network", {}, { hostname: "orchard.example" }, true],
     ["a home copied to another machine", {}, { machineId: "77aa", folderInode: "9" }, false],
     ["a home copied to a machine whose image has the same machine id", {}, { folderInode: "9" }, false],
-    ["a backup put back under another name of the folder", {}, { folderInode: "131099" }, false],
+    ["a backup that was restored to a new folder", {}, { folderInode: "131099" }, false],
     [
       "one home on a file server, seen by two machines",
       { fileSystem: NFS },
@@ -164,7 +164,7 @@ describe("fingerprints", () => {
     ["a copy of it on the same server", { fileSystem: NFS }, { fileSystem: NFS, folderInode: "9" }, false],
     ["a copy of it on a local disk", { fileSystem: NFS }, {}, false],
     [
-      "a mount that numbers its folders anew each time",
+      "a mount that gives its folders new inode numbers each time",
       { fileSystem: SSHFS },
       { fileSystem: SSHFS, folderInode: "3", machineId: "77aa" },
       true,
@@ -199,8 +199,8 @@ describe("fingerprints", () => {
   });
 
   test.each<[string, Partial<MachineProperties>]>([
-    ["without stable numbers", { fileSystem: on({ hasStableInodes: false }) }],
-    ["at the root of a file system, whose number is always the same", { isMountRoot: true, folderInode: "2" }],
+    ["without stable inode numbers", { fileSystem: on({ hasStableInodes: false }) }],
+    ["at the root of a file system, whose inode number is always the same", { isMountRoot: true, folderInode: "2" }],
     ["at the root of a shared one", { fileSystem: NFS, isMountRoot: true, folderInode: "2" }],
   ])("%s, another home is another store", (_, around) => {
     const of = (home: string): string | undefined => fingerprints([home], { ...LAPTOP, ...around })[0];
@@ -233,7 +233,7 @@ describe("fingerprints", () => {
   });
 });
 
-test("notes", () => {
+test("amounts in meta are added up; a key that was never written is unknown", () => {
   const db = stores.open();
   expect(readMeta(db, "harvest")).toBeUndefined();
   for (const amount of [2, 0, 3]) addToMeta(db, "baskets", amount);

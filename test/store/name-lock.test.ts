@@ -136,7 +136,7 @@ describe("between machines", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test("without renewal it is taken over, and the old holder is notified", async () => {
+  test("a lock that is not renewed is taken over, and the old holder is notified", async () => {
     let lostTo = "";
     const old = take({ self: ON_MEADOW, renewEveryMs: 400, onLost: (holder) => (lostTo = holder) });
     await sleep(150);

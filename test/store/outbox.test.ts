@@ -56,7 +56,7 @@ test("the state has the queue's size in bytes and its age", () => {
 });
 
 describe("limits", () => {
-  test("of age: older spans are dropped and counted", () => {
+  test("spans older than the limit are dropped and counted", () => {
     const db = filled(5);
     const limits = { ...NO_LIMIT, maxAgeMs: 10_000 };
     expect(enforceLimits(db, limits, NOW_MS + 13_000, true)).toEqual({ tooOld: 2, tooMuch: 0 });
@@ -66,7 +66,7 @@ describe("limits", () => {
     expect(stored(db)).toBe(5);
   });
 
-  test("of size: the oldest are dropped, whatever their sizes, and no more than needed", () => {
+  test("beyond the limit of bytes the oldest spans are dropped, whatever their sizes, and no more than needed", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(1000), { maxLength: 30 }), fc.nat(5000), (sizes, maxBytes) => {
         const db = filled(0);
@@ -94,7 +94,7 @@ describe("limits", () => {
     );
   });
 
-  test("without an endpoint they are counted separately", () => {
+  test("spans that are dropped while no endpoint is set are counted separately", () => {
     const db = filled(3);
     enforceLimits(db, { ...NO_LIMIT, maxBytes: BYTES }, NOW_MS, false);
     const state = outboxState(db);

@@ -25,7 +25,7 @@ test.runIf(process.platform === "linux")(
   },
 );
 
-test("what is in use is tried again, other errors are reported at once", async () => {
+test("a file in use is tried again, other errors are reported immediately", async () => {
   let tries = 0;
   const inUse = (code: string) => () => {
     tries++;

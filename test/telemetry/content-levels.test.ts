@@ -43,12 +43,12 @@ describe("a span at each capture level", () => {
     expect(kept.map(({ length }) => length)).toEqual([0, 0, 4, 4]);
   });
 
-  test("without content above the level is the same object", () => {
+  test("is the same object if nothing must be removed", () => {
     const span = record("execute_tool Bash", { ...NAMED, "gen_ai.tool.name": "Bash" });
     for (const level of CAPTURE_LEVELS) expect(recordAtLevel(span, level, own)).toBe(span);
   });
 
-  test("none: without names that someone chose, also in the span's name", () => {
+  test("has no names that users chose at none, nor in the span's name", () => {
     const names = {
       "process.executable.name": "acme-deploy",
       "openhook.tool.subcommand": "rollout prod",
@@ -73,7 +73,7 @@ describe("a span at each capture level", () => {
     expect(recordAtLevel(plain, "none", own).name).toBe("execute_tool other");
   });
 
-  test("none: an agent and its built-in subagents keep their names, a user's does not", () => {
+  test("keeps the names of an agent and its built-in subagents at none, not those of a user's subagents", () => {
     const span = (agent: string) =>
       recordAtLevel(record(`invoke_agent ${agent}`, { "gen_ai.agent.name": agent }), "none", own);
     expect(span("claude-code").name).toBe("invoke_agent claude-code");
@@ -81,7 +81,7 @@ describe("a span at each capture level", () => {
     expect(span("acme-reviewer")).toEqual(record("invoke_agent subagent", { "gen_ai.agent.name": "subagent" }));
   });
 
-  test("none: the same for counters; the amount stays", () => {
+  test("counters have no names that users chose at none either, and keep their amounts", () => {
     const increment = {
       metric: "openhook.tool.call.count",
       amount: 1,

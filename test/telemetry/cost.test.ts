@@ -81,7 +81,7 @@ describe("costNanoUsd", () => {
   });
 
   test.each([{ cacheRead: 1_000 }, { cacheWrite: 1_000 }, { cacheRead: 1_000, cacheWrite1h: 500 }])(
-    "of a call with one of two cache figures is unknown, if the other has a price: %j",
+    "is unknown for a call with one of two cache figures, if the other has a price: %j",
     (cache) => {
       const usage = { input: 6_000, output: 100, ...cache };
       expect(costNanoUsd(call(SONNET, usage), "anthropic")).toBeUndefined();
@@ -89,7 +89,7 @@ describe("costNanoUsd", () => {
     },
   );
 
-  test.each([{ input: 10 }, { output: 10 }])("of a call with input or output alone is unknown: %j", (usage) => {
+  test.each([{ input: 10 }, { output: 10 }])("is unknown for a call with input or output alone: %j", (usage) => {
     expect(costNanoUsd(call(SONNET, { ...usage, cacheRead: 0, cacheWrite: 0 }), "anthropic")).toBeUndefined();
   });
 

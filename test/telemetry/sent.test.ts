@@ -64,11 +64,11 @@ function sentOf(storePath: string): string {
         .sort((a, b) => a.startMs - b.startMs || a.endMs - b.endMs || (a.spanId < b.spanId ? -1 : 1))
         .flatMap((span) => lines(span, indent));
     const counters = db
-      .prepare("SELECT metric, attributes, resource, coalesce(value, histogram) AS stands FROM counters")
+      .prepare("SELECT metric, attributes, resource, coalesce(value, histogram) AS total FROM counters")
       .all()
-      .map(({ metric, attributes, resource, stands }) => {
+      .map(({ metric, attributes, resource, total }) => {
         const of = named(JSON.parse(String(resource))).join(", ");
-        return `${of} ${metric}{${named(JSON.parse(String(attributes))).join(", ")}} ${stands}`;
+        return `${of} ${metric}{${named(JSON.parse(String(attributes))).join(", ")}} ${total}`;
       })
       // The drain's metrics about itself depend on the machine's speed
       .filter((line) => !line.startsWith('service.name="openhook-otel"'));

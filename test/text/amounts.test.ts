@@ -11,7 +11,7 @@ import {
 } from "../../src/text/amounts.ts";
 
 describe("amounts for people, in the terminal and on the page", () => {
-  test("durations have their unit apart, and two units from a minute on", () => {
+  test("durations have a space before the unit, and two units from a minute on", () => {
     expect([0, 0.2, 659, 999.4, 999.5, 59_949, 59_950, 3_599_499, 3_599_500, 90_000_000].map(duration)).toEqual([
       "0 s",
       "<1 ms",
@@ -26,7 +26,7 @@ describe("amounts for people, in the terminal and on the page", () => {
     ]);
   });
 
-  test("each three digits are separated", () => {
+  test("digits are in groups of three", () => {
     expect([0, 999, 4278, 1_234_567].map(exact)).toEqual(["0", "999", "4,278", "1,234,567"]);
     expect([4278, 10_000, 1_234_567, 12_300_000_000].map(shortCount)).toEqual(["4,278", "10.0k", "1.2M", "12.3B"]);
     expect([1, 2500].map((n) => plural(n, "turn"))).toEqual(["1 turn", "2,500 turns"]);
@@ -39,7 +39,7 @@ describe("amounts for people, in the terminal and on the page", () => {
     expect(nanoUsd.map(preciseDollars)).toEqual(["$0", "<$0.0001", "$0.0097", "$0.0500", "$12.30", "$1,234,567.89"]);
   });
 
-  test("something is never 0 %, and not everything never 100 %", () => {
+  test("a share above 0 % is never shown as 0 %, and one below 100 % never as 100 %", () => {
     expect([0, 0.001, 0.005, 0.58, 0.994, 0.999, 1].map(percentOf)).toEqual([
       "0%",
       "<1%",

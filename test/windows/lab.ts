@@ -73,7 +73,7 @@ export const runDuring = (program: Step, ready: RegExp, steps: readonly Step[]):
  * the folders have a mode that forbids writing.
  */
 export function runUnelevated(step: Step, closed: readonly string[]): Result {
-  // The server of Wine opens all files, so that it must be another one
+  // Wine's server opens all files, so it must start again without these rights
   const wait = () => execFileSync("chroot", [DEBIAN, "env", ...environment(), "wineserver", "-w"], { stdio: "ignore" });
   wait();
   for (const folder of closed) chmodSync(folder, 0o555);

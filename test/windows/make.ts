@@ -27,7 +27,7 @@ export const DEBIAN = join(FOLDER, "debian");
 /** Windows' disk C. */
 export const DISK = join(DEBIAN, "w", "prefix", "drive_c");
 
-/** Why this machine cannot have a Windows; `undefined`: it can. */
+/** Why this machine cannot run Windows programs; `undefined` if it can. */
 export function whyNot(): string | undefined {
   if (process.platform !== "linux" || process.arch !== "x64") return "it needs Linux on x64";
   if (process.getuid?.() !== 0) return "it needs root, for debootstrap and chroot";

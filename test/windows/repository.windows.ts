@@ -128,7 +128,7 @@ function reasons(): readonly string[] {
   for (const [file, name, reason] of all)
     of.set(reason, [...(of.get(reason) ?? []), name === "" ? `${file} (not run)` : `${file} > ${name}`]);
   const skipped = Object.keys(FOLDERS).flatMap((folder) => countsOf(folder).skipped);
-  const BY_THEMSELVES = "skipped by the tests themselves, which ask for the system or for a program";
+  const BY_THEMSELVES = "skipped by the tests themselves, because they need another system or a program";
   if (skipped.length > 0)
     of.set(
       BY_THEMSELVES,

@@ -38,10 +38,13 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
 /** Tests that fail there for a known reason: the file, the beginning of the full name, the reason. */
 export const KNOWN: readonly (readonly [file: string, name: string, reason: string])[] = [
   ...[
-    ["test/config/load.test.ts", "an invalid destination setting has no fallback nor one that cannot be read"],
-    ["test/config/machine.test.ts", "who may have written it only root: another owner is refused"],
-    ["test/config/machine.test.ts", "who may have written it nobody else: mode"],
-    ["test/config/machine.test.ts", "who may have written it nor the folders above it"],
+    [
+      "test/config/load.test.ts",
+      "an invalid destination setting has no fallback a file without read permission stops all export",
+    ],
+    ["test/config/machine.test.ts", "its owner and mode a file of another user than root is refused"],
+    ["test/config/machine.test.ts", "its owner and mode a file that others can write to is refused: mode"],
+    ["test/config/machine.test.ts", "its owner and mode a file in a folder that others can write to is refused"],
     ["test/store/database.test.ts", "a new store is accessible to the user only"],
     ["test/store/database.test.ts", "a new store restricts the mode of an existing one"],
     ["test/store/lock.test.ts", "withDrainLock, in one process its files are accessible to the user only"],
@@ -62,10 +65,10 @@ export const KNOWN: readonly (readonly [file: string, name: string, reason: stri
     ["test/config/lasting-node.test.ts", "fnm: uses the version's own folder"],
     ["test/config/lasting-node.test.ts", "Scoop and WinGet: uses the link"],
     ["test/config/lasting-node.test.ts", "Homebrew"],
-    ["test/config/machine.test.ts", "who may have written it a link counts as its target"],
+    ["test/config/machine.test.ts", "its owner and mode a link counts as its target"],
     [
       "test/import/copies.test.ts",
-      "unchanged imports are read again on request, or if another version read them also once",
+      "unchanged imports are read again on request, or if another version read them by another version, once, even if",
     ],
     ["test/import/copies.test.ts", "a session that cannot be read an unreadable folder is reported"],
     ["test/store/instance.test.ts", "fingerprints a store keeps its id with any spelling of the home folder"],
@@ -74,7 +77,7 @@ export const KNOWN: readonly (readonly [file: string, name: string, reason: stri
       "test/bridge/registration-file.test.ts",
       "the project's file is the nearest one, up to the root of the repository",
     ],
-    ["test/bridge/run-command.test.ts", "nor with a link from elsewhere"],
+    ["test/bridge/run-command.test.ts", "no repository adds programs through a link from elsewhere"],
     ["test/privacy/private.test.ts", "the state directory behind another user's link or a dangling link is refused"],
     ["test/privacy/project.test.ts", "the file that applies to a folder that of the link's target"],
     [
@@ -88,11 +91,11 @@ export const KNOWN: readonly (readonly [file: string, name: string, reason: stri
     "a command gets one line on stdin and runs in the file's folder",
     "a command of two lines is one script",
     "the reason says how a command failed",
-    "a command that reads nothing is no failure",
+    "a command that does not read its input does not fail",
     "a command that hangs is killed with everything it started",
     "what a command leaves in the background ends with it",
     "output is discarded, however much it is",
-    "a test ends although something outside the command's group holds its output",
+    "`bridge test` ends although a process outside the command's group keeps its output open",
   ].map((name) => ["test/bridge/run-command.test.ts", name, COMMANDS] as const),
   ...[
     ["test/privacy/private.test.ts", "the state directory may belong to this user, be missing"],

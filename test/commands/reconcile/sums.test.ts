@@ -103,9 +103,9 @@ describe("a trace in the store and in a backend", () => {
   });
 
   test("counts a duplicated span once and reports it", () => {
-    const said = compareTrace({ ...question, stored: [span("a", false)] }, trace(span("a", false), span("a", false)));
-    expect(said).toMatchObject({ differences: [], found: [{ spanId: "a" }] });
-    expect(said.remarks).toEqual(["agent/1: Jaeger keeps 1 span of trace t more than once"]);
+    const result = compareTrace({ ...question, stored: [span("a", false)] }, trace(span("a", false), span("a", false)));
+    expect(result).toMatchObject({ differences: [], found: [{ spanId: "a" }] });
+    expect(result.remarks).toEqual(["agent/1: Jaeger keeps 1 span of trace t more than once"]);
   });
 
   test("an unknown span is a difference only if it came from this machine", () => {

@@ -159,7 +159,7 @@ describe("the state directory cannot be written", () => {
     await expectRecovered(state);
   });
 
-  test("of another user, or without any permission: the same", async (context) => {
+  test("another user's, or without any permission: the drain reports it, the hook prints nothing", async (context) => {
     const under = bound();
     if (typeof under === "string") {
       console.warn(`SKIPPED, permissions: ${under}`);

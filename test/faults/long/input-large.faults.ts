@@ -84,7 +84,7 @@ test("1 GB in one session, killed while it is read: continued, not restarted", a
   expect(before).toBeGreaterThan(0);
   expect(before).toBeLessThan(GIGABYTE);
   expect(tokensOf("large")).toBe(7 * turns);
-  // The same ids: a copy
+  // The answers of `small` have the same ids: they are copies and count nothing
   expect(counted()).toBe(7 * turns);
   record({
     area: "input",

@@ -15,11 +15,11 @@ test.each([
   ["hook.sh", 500],
   ["hook of node", 200],
 ] as const)("%s killed at a random moment while it writes", async (hook, runs) => {
-  const { returned, stored, quarantined, said, left } = await killAtRandom(machine, hook, runs);
+  const { returned, stored, quarantined, printed, left } = await killAtRandom(machine, hook, runs);
   const there = new Set(stored);
   const lost = returned.filter((id) => !there.has(id)).length;
   const duplicates = stored.length - there.size;
-  expect({ lost, duplicates, said, left }).toEqual({ lost: 0, duplicates: 0, said: "", left: 0 });
+  expect({ lost, duplicates, printed, left }).toEqual({ lost: 0, duplicates: 0, printed: "", left: 0 });
   record({
     area: "load",
     fault: `${hook} killed (SIGKILL) at a random moment while it writes`,

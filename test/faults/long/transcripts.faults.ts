@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Receiver, startReceiver } from "../../receiver/receiver.ts";
 import { envFor } from "../disturbed.ts";
-import { booksIn, type Outcome, outcomeOf } from "../outcome.ts";
+import { countersAndRowsIn, type Outcome, outcomeOf } from "../outcome.ts";
 import { FaultBuild } from "../program.ts";
 import { record } from "../record.ts";
 import { type Case, type State, World } from "../world.ts";
@@ -86,7 +86,7 @@ async function drained(state: State, ...args: readonly string[]): Promise<Outcom
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const outcome = outcomeOf(state, receiver);
   expect([...outcome.times.values()].every((times) => times === 1)).toBe(true);
-  const { counters, rows } = booksIn(state);
+  const { counters, rows } = countersAndRowsIn(state);
   expect(counters).toEqual(rows);
   return outcome;
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { openaiChat } from "../apis/openai-chat.ts";
 import { type Program, use } from "./program.ts";
 
-/** The id of the user's own model; the provider has another name. */
+/** The id of the model in the settings; requests to the provider have another name. */
 const MODEL = "custom:acme-0";
 
 export const droid: Program = {
