@@ -155,7 +155,7 @@ function costOf(all: readonly UsageFigures[]): ChangesDocument["withCost"] {
   };
 }
 
-/** Sessions by the names that figures have. */
+/** Sessions by their names in figures (`source/id`). */
 function namesOfSessions(
   db: Database,
   names: readonly string[],
@@ -190,7 +190,7 @@ class ChangeFacts {
       const name = nameOfChange(one);
       const known = this.#changes.get(name);
       const url = known?.url ?? (isWebAddress(one.url) ? one.url : null);
-      // What a transcript names counts from its time on, until the next one
+      // A branch that a transcript names counts until the session's next branch, or else until its last activity
       const lastMs = isNotedBranch(one) ? (ends.get(one.session) ?? one.timeMs) : one.timeMs;
       if (isNotedBranch(one)) ends.set(one.session, one.timeMs);
       this.#changes.set(name, { lastMs: Math.max(lastMs, known?.lastMs ?? 0), url });

@@ -11,7 +11,7 @@ import type { ExplanationDocument } from "./wire.ts";
 
 type Deps = Pick<SessionSource, "agents">;
 
-/** Where the time and money of a session went, as `explain` says it. Not part of the session's document, because it takes longer. */
+/** Where the time and money of a session went, as `explain` reports it. Not part of the session's document, because it takes longer. */
 export function toExplanation(db: Database, view: SessionView, { agents }: Deps): ExplanationDocument {
   const explanation = explain(db, view, { agents });
   const { time, money, habits } = explanation;

@@ -1,6 +1,6 @@
 import type { SpanDocument } from "./wire.ts";
 
-/** The texts of a span in which attributes are searched. */
+/** The parts of a span that a search reads. */
 export type SearchedSpan = Pick<SpanDocument, "traceId" | "spanId" | "attributes" | "events">;
 
 /**

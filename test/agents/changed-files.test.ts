@@ -28,7 +28,7 @@ const CHANGES: Readonly<Record<string, (lines: readonly string[]) => string>> = 
 let replay: Replay | undefined;
 afterEach(() => replay?.remove());
 
-describe.each(RECORDINGS)("%s %s", (source, name) => {
+describe.each(RECORDINGS)("%s %s: the figures are the same with", (source, name) => {
   test.each(Object.keys(CHANGES))("%s", async (change) => {
     const edit = (text: string, path: string): string =>
       path.endsWith(".jsonl") && path !== "hooks.jsonl"

@@ -1,4 +1,4 @@
-// Some servers number tool calls anew in every conversation or answer. The result equals that of random ids.
+// Some servers number tool calls from zero in every conversation or answer. The result is the same as with random ids.
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -32,13 +32,13 @@ describe.each(IS_WHOLE ? RECORDED : ([["claude-code", "nested-subagents"]] as co
     answer: countedIn(source, name, "answer"),
   };
 
-  test("the ids repeat", () => {
+  test("the edited recording has equal ids for different calls", () => {
     const ids = [...renamed.answer.values()];
     expect(new Set(ids).size).toBeLessThan(ids.length);
   });
 
   describe.each(IS_WHOLE ? (["conversation", "answer"] as const) : (["answer"] as const))(
-    "numbers that restart in every %s",
+    "with numbers that restart in every %s, the result is the same",
     (within) => {
       const edit = (text: string): string =>
         text.replaceAll(/"([\w-]+)"/g, (quoted, id: string) => {
@@ -102,7 +102,7 @@ describe.each(IS_WHOLE ? RECORDED : ([["claude-code", "nested-subagents"]] as co
         ),
       );
 
-      test("with arguments and results", { timeout: 60_000 }, async () => {
+      test("in arguments and results", { timeout: 60_000 }, async () => {
         const content = async (more: ReplayOptions) => {
           replay = new Replay(source, name, more);
           replay.env = { OPENHOOK_OTEL_CAPTURE: "full" };
@@ -125,7 +125,7 @@ describe.each(IS_WHOLE ? RECORDED : ([["claude-code", "nested-subagents"]] as co
         expect(await content({ edit })).toEqual(random);
       });
 
-      test("imported", { timeout: 60_000 }, () => {
+      test("in an import", { timeout: 60_000 }, () => {
         const tools = (options: ReplayOptions) => {
           replay = new Replay(source, name, options);
           const env = { PATH: process.env["PATH"], HOME: replay.home };

@@ -42,7 +42,7 @@ afterEach(() => {
 });
 
 describe.each(firstOf(Object.entries(MADE), 2))(
-  "%s: the main agent and two parallel subagents with equal ids",
+  "%s: each call belongs to its agent, although the main agent and two parallel subagents use equal ids",
   (source, make) => {
     const begin = () => {
       replay = new Replay(source, firstCase(source), { withTranscripts: false });

@@ -29,7 +29,7 @@ const EXISTING: Readonly<Record<string, readonly string[]>> = {
   cursor: ['{\n  "version": 1,\n  "hooks": { "stop": [{ "command": "audit" }] }\n}\n'],
 };
 
-test("the agents with a place for an administrator's hooks", () => {
+test("this test has examples of every agent with a place for an administrator's hooks", () => {
   expect(managed.map(([source]) => source).sort()).toEqual(Object.keys(EXISTING).sort());
 });
 

@@ -65,7 +65,7 @@ describe.each(chosenRecordings(cases))("$source $name", ({ agent, source, name }
   }
 
   if (!firsts.has(titleOf({ source, name }))) return;
-  test("every hook twice, shuffled, with a drain in the middle", async () => {
+  test("the result is the same with every hook twice, shuffled, and a drain in the middle", async () => {
     replay = new Replay(source, name);
     const calls = shuffled([...replay.calls, ...replay.calls], name);
     for (const [index, call] of calls.entries()) {
@@ -76,7 +76,7 @@ describe.each(chosenRecordings(cases))("$source $name", ({ agent, source, name }
     compareRecorded(replay.places.storePath, expected);
   });
 
-  test("every hook twice, shuffled, arrival times instead of event times", async () => {
+  test("the result is the same with every hook twice, shuffled, at the times of arrival", async () => {
     replay = new Replay(source, name);
     // Without call ids, an end that arrives before its start is another call, so all arrive at the same time
     const apartMs = replay.calls.some(isNameless) ? 0 : 1;
@@ -89,7 +89,7 @@ describe.each(chosenRecordings(cases))("$source $name", ({ agent, source, name }
     compareRecorded(replay.places.storePath, expected);
   });
 
-  test("in real order: a drain at each turn's end, with the transcript as far as written then", async () => {
+  test("the result is the same in real order: a drain at each turn's end, with the transcript as written by then", async () => {
     replay = new Replay(source, name, { withTranscripts: false });
     for (const call of replay.calls) {
       const ms = Date.parse(call.received_at);

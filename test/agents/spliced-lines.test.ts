@@ -54,7 +54,7 @@ async function mainPart(reader: TranscriptReader, folder: string): Promise<strin
   return undefined;
 }
 
-test("agents with JSON lines", () => {
+test("the agents with JSON lines are tested here", () => {
   const known = ["claude-code", "codex", "copilot", "gemini-cli"];
   expect(agents.map(({ source }) => source)).toEqual(expect.arrayContaining(known));
 });

@@ -20,7 +20,7 @@ export const HEADERS = `authorization=Bearer ${SECRETS[0]}`;
 /** Settings for a backend at this address, with a secret. */
 export const addressOf = (url: string): string => `${url}/?key=${SECRETS[1]}`;
 
-/** Spans and metrics: the timeout of each request, the work before and after it, and a busy machine. */
+/** Covers the timeouts of two requests (spans and metrics), the work around them, and a busy machine. */
 const MUCH_TOO_LONG_MS = 30_000;
 
 /** A machine with a recorded session in its inbox; removed afterwards. */

@@ -47,7 +47,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
 
   subagent: {
-    title: "a subagent with tools of its own",
+    title: "a subagent that calls tools",
     steps: [{ prompt: "Find where the price is computed" }],
     script: (t) => ({
       main: [
@@ -71,7 +71,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
 
   resume: {
-    title: "three processes, the second and third go on with the session",
+    title: "three processes, the second and third continue the session",
     steps: [
       { prompt: "What is this project?" },
       { prompt: "What is the price?", continues: true },

@@ -30,13 +30,13 @@ describe("network errors in plain words", () => {
     ["ERR_SSL_NO_CIPHER_MATCH", `the TLS handshake with ${URL_SHOWN} failed (ERR_SSL_NO_CIPHER_MATCH)`],
     ["HPE_INVALID_CONSTANT", `${URL_SHOWN} does not respond in HTTP/1.1 (HPE_INVALID_CONSTANT)`],
     ["EMFILE", `cannot reach ${URL_SHOWN} (EMFILE)`],
-  ])("%s", (code, reason) => {
+  ])("%s is explained, without credentials", (code, reason) => {
     const error = Object.assign(new Error("authorization: Bearer s3cret"), { code });
     const url = "https://dev:s3cret@collector.example:4318/v1/traces?key=s3cret";
     expect(networkFailure(error, url).reason).toBe(reason);
   });
 
-  test("an error without a code", () => {
+  test("an error without a code is named by its class", () => {
     expect(networkFailure(new TypeError("s3cret"), URL_SHOWN)).toEqual({
       reason: `cannot reach ${URL_SHOWN} (TypeError)`,
     });

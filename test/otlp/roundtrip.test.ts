@@ -44,7 +44,7 @@ describe.each([
   });
   afterAll(() => sender.close());
 
-  test("spans", async () => {
+  test("spans arrive with every field", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(arbitrary.spanRecord, { minLength: 1, maxLength: 8 }), async (records) => {
         target.clear();
@@ -59,7 +59,7 @@ describe.each([
     );
   });
 
-  test("metric points", async () => {
+  test("metric points arrive with every field", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(arbitrary.metricPoint, { minLength: 1, maxLength: 8 }), async (points) => {
         target.clear();
@@ -124,7 +124,7 @@ test("an update of the program starts no new series: the metrics' scope has no v
   expect(scopes).toEqual([scopes[0], scopes[0]]);
 });
 
-test("temporality, monotonicity, and billionths as doubles", async () => {
+test("points have the configured temporality, are monotonic, and send billionths as doubles", async () => {
   const sender = createSender(otlpSettings(receiver, {}, { temporality: "delta" }), { version: "0.1.0" });
   await sender.sendMetrics([sumPoint(5), sumPoint(1_234_567_891, { shape: COST })]);
   sender.close();
@@ -170,7 +170,7 @@ describe("the resource", () => {
     expect(receiver.metricPoints.map((point) => point.attributes)).toEqual([sumPoint(1).attributes, attributes]);
   });
 
-  test("and the counters of two agents stay separate", async () => {
+  test("the counters of two agents stay separate under one service name", async () => {
     const resource = { "service.name": "my-laptop" };
     const sender = createSender(otlpSettings(receiver, {}, { resource }), { version: "0.1.0" });
     const named = { attributes: resource };

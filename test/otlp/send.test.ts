@@ -75,7 +75,7 @@ describe("an accepted request", () => {
     expect(new Set(receiver.requests.map((request) => request.clientPort)).size).toBe(1);
   });
 
-  test("nothing to send, no request", async () => {
+  test("is not needed when there is nothing to send", async () => {
     const sender = createSender(otlpSettings(receiver), { version: VERSION });
     expect(await sender.sendSpans([])).toEqual({ status: "ok", rejected: 0 });
     expect(await sender.sendMetrics([])).toEqual({ status: "ok", rejected: 0 });
@@ -128,11 +128,11 @@ describe("a 2xx answer", () => {
   });
 
   test("that is compressed without being requested is still read", async () => {
-    const said = Buffer.from('{"partialSuccess":{"rejectedSpans":1,"errorMessage":"old"}}');
+    const answerText = Buffer.from('{"partialSuccess":{"rejectedSpans":1,"errorMessage":"old"}}');
     const headers = { "content-type": "application/json", "content-encoding": "gzip" };
-    answering({ headers, body: gzipSync(said) });
+    answering({ headers, body: gzipSync(answerText) });
     expect(await sendSpan()).toEqual({ status: "ok", rejected: 1, message: "old" });
-    for (const body of [said, gzipSync(said).subarray(0, 30), gzipSync(Buffer.alloc(8 << 20))]) {
+    for (const body of [answerText, gzipSync(answerText).subarray(0, 30), gzipSync(Buffer.alloc(8 << 20))]) {
       answering({ headers, body });
       expect(await sendSpan()).toEqual({ status: "ok", rejected: 0, message: "unreadable answer" });
     }
@@ -175,14 +175,17 @@ describe("a 2xx answer", () => {
 });
 
 describe("a response that asks for a retry", () => {
-  test.each([429, 502, 503, 504])("%d", async (status) => {
-    answering({ status });
-    const reason = `${receiver.url}/v1/traces answered ${status}: answered ${status} as requested`;
-    expect(await sendSpan()).toEqual({ status: "retry", reason });
-    expect(await sendSpan({ protocol: "http/json" })).toEqual({ status: "retry", reason });
-  });
+  test.each([429, 502, 503, 504])(
+    "with status %d is retried, with the backend's message as the reason",
+    async (status) => {
+      answering({ status });
+      const reason = `${receiver.url}/v1/traces answered ${status}: answered ${status} as requested`;
+      expect(await sendSpan()).toEqual({ status: "retry", reason });
+      expect(await sendSpan({ protocol: "http/json" })).toEqual({ status: "retry", reason });
+    },
+  );
 
-  test("Retry-After in seconds, capped at an hour", async () => {
+  test("Retry-After in seconds is obeyed, for an hour at most", async () => {
     for (const [retryAfter, afterMs] of [
       ["7", 7000],
       ["0", 0],
@@ -193,7 +196,7 @@ describe("a response that asks for a retry", () => {
     }
   });
 
-  test("Retry-After as a date, past or future", async () => {
+  test("Retry-After as a date is obeyed, and a past one means immediately", async () => {
     answering({ status: 503, headers: { "retry-after": new Date(Date.now() + 60_000).toUTCString() } });
     const outcome = await sendSpan();
     const afterMs = outcome.status === "retry" ? (outcome.afterMs ?? 0) : 0;
@@ -210,7 +213,7 @@ describe("a response that asks for a retry", () => {
 });
 
 describe("a response that rejects", () => {
-  test.each([400, 401, 403, 404, 405, 415, 422, 500, 501])("%d", async (status) => {
+  test.each([400, 401, 403, 404, 405, 415, 422, 500, 501])("with status %d is not retried", async (status) => {
     answering({ status });
     const reason = `${receiver.url}/v1/traces answered ${status}: answered ${status} as requested`;
     expect(await sendSpan()).toEqual({ status: "refused", reason, httpStatus: status });
@@ -260,7 +263,7 @@ describe("a response that rejects", () => {
 });
 
 describe("no response", () => {
-  test("nothing listens", async () => {
+  test("a refused connection is retried, and the reason names the address", async () => {
     const gone = await startReceiver();
     await gone.close();
     expect(await sendSpan({}, gone)).toEqual({
@@ -274,7 +277,7 @@ describe("no response", () => {
     });
   });
 
-  test("a host name that does not exist", async () => {
+  test("a host name that does not exist is retried, and the reason says so", async () => {
     const outcome = await sendSpan({}, { url: "http://collector.invalid:4318" });
     expect(outcome).toMatchObject({
       status: "retry",
@@ -283,13 +286,13 @@ describe("no response", () => {
     expect(outcome).toMatchObject({ reason: expect.stringMatching(/^host name of /) });
   });
 
-  test("the receiver hangs", async () => {
+  test("a receiver that hangs ends in the timeout", async () => {
     answering({ hang: true });
     const reason = `no answer from ${receiver.url}/v1/traces within 150 ms`;
     expect(await sendSpan({ timeoutMs: 150 })).toEqual({ status: "retry", reason });
   });
 
-  test("the receiver drips: the whole exchange is bounded, not the pause between two bytes", async () => {
+  test("a slow response ends in the timeout, which bounds the whole exchange, not the pause between two bytes", async () => {
     answering({ dripMs: 20 });
     const begin = Date.now();
     expect(await sendSpan({ timeoutMs: 300 })).toMatchObject({
@@ -299,7 +302,7 @@ describe("no response", () => {
     expect(Date.now() - begin).toBeLessThan(3000);
   });
 
-  test("the server accepts connections but never reads", async () => {
+  test("a server that accepts connections but never reads ends in the timeout", async () => {
     const silent = createTcpServer({ pauseOnConnect: true });
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     const address = silent.address();
@@ -309,7 +312,7 @@ describe("no response", () => {
     silent.close();
   });
 
-  test("the connection breaks before or after the request is read", async () => {
+  test("a broken connection is retried with the same ids, whether the request was read or not", async () => {
     const reason = `connection broken by ${receiver.url}/v1/traces`;
     answering({ reset: "before-reading" });
     expect(await sendSpan()).toEqual({ status: "retry", reason });
@@ -350,7 +353,7 @@ describe("no response", () => {
     server.close();
   });
 
-  test("the response is not HTTP", async () => {
+  test("a response that is not HTTP is retried, and the reason names the address", async () => {
     const parrot = createTcpServer((socket) => socket.on("error", () => {}).end("220 mail.example ESMTP\r\n"));
     await new Promise<void>((resolve) => parrot.listen(0, "127.0.0.1", resolve));
     const address = parrot.address();
@@ -383,7 +386,7 @@ describe("no response", () => {
 });
 
 describe("settings that cannot work", () => {
-  test("a signal without settings", async () => {
+  test("a signal without settings is refused", async () => {
     const { resource, maxSpansPerRequest, maxBytesPerRequest, concurrency } = otlpSettings(receiver);
     const settings = { resource, maxSpansPerRequest, maxBytesPerRequest, concurrency };
     const sender = createSender(settings, { version: VERSION });
@@ -402,11 +405,11 @@ describe("settings that cannot work", () => {
     ["dev:s3cret@nowhere", "the OTLP address begins with dev://, it must be http:// or https://"],
     ["http://", "the OTLP address is not a URL"],
     ["ftp://dev:s3cret@files.example/", "the OTLP address begins with ftp://, it must be http:// or https://"],
-  ])("the address %s", async (url, reason) => {
+  ])("the address %s is refused, without its credentials in the reason", async (url, reason) => {
     expect(await sendSpan({ url })).toEqual({ status: "refused", reason });
   });
 
-  test("a header that HTTP does not allow, without its name and value", async () => {
+  test("a header that HTTP does not allow is refused, without its name and value in the reason", async () => {
     for (const headers of [{ authorization: "Bearer s3cret\nX: y" }, { "s3cret token": "x" }]) {
       const outcome = await sendSpan({ headers });
       expect(outcome).toMatchObject({ status: "refused", reason: expect.stringContaining("not a valid HTTP header") });

@@ -55,7 +55,7 @@ const traceRequest = (span: object) => JSON.stringify({ resourceSpans: [{ scopeS
 const PROTOBUF = { "content-type": "application/x-protobuf" };
 
 describe("responds as the specification requires", () => {
-  test("an empty message for a success, in the encoding of the request", async () => {
+  test("a success is an empty message in the encoding of the request", async () => {
     expect(await post("/v1/traces", "{}")).toEqual({ status: 200, type: "application/json", body: Buffer.from("{}") });
     expect(await post("/v1/metrics", "", PROTOBUF)).toEqual({
       status: 200,
@@ -74,7 +74,7 @@ describe("responds as the specification requires", () => {
     ["JSON of another shape", "/v1/traces", '{"resourceSpans":7}', { "content-type": "application/json" }, 400],
     ["invalid protobuf", "/v1/traces", "\u000f\u00ff", PROTOBUF, 400],
     ["a body too large", "/v1/traces", "x".repeat(100_001), PROTOBUF, 413],
-  ])("%s", async (_what, path, body, headers, status) => {
+  ])("%s is refused, with a message in the encoding of the request", async (_what, path, body, headers, status) => {
     const answer = await post(path, body, { ...headers });
     expect(answer.status).toBe(status);
     if (answer.type === "application/json") expect(JSON.parse(answer.body.toString())).toHaveProperty("message");
@@ -86,13 +86,13 @@ describe("responds as the specification requires", () => {
     expect((await post("/v1/traces", "", {}, "GET")).status).toBe(405);
   });
 
-  test("a small gzip body that decompresses to too much", async () => {
+  test("a small gzip body that decompresses to too much is refused", async () => {
     const bomb = gzipSync(Buffer.alloc(5_000_000));
     const answer = await post("/v1/traces", bomb, { ...PROTOBUF, "content-encoding": "gzip" });
     expect(answer.status).toBe(413);
   });
 
-  test("a partial success in both encodings", async () => {
+  test("a partial success has the rejected count and the message, in both encodings", async () => {
     receiver.setBehaviour(() => ({ partial: { rejected: 1, message: "no" } }));
     expect(JSON.parse((await post("/v1/traces", traceRequest(SPAN))).body.toString())).toEqual({
       partialSuccess: { rejectedSpans: "1", errorMessage: "no" },
@@ -192,7 +192,7 @@ describe("decoding", () => {
   });
 });
 
-test("the latest point of each stream, by time and then by arrival", async () => {
+test("latestPoints has the newest point of each stream, by time and then by arrival", async () => {
   const point = (model: string, timeUnixNano: string, asInt: string) => ({
     attributes: [{ key: "model", value: { stringValue: model } }],
     timeUnixNano,
@@ -226,7 +226,7 @@ test("a span that arrives twice is in spansById once", async () => {
 });
 
 describe("faults on demand", () => {
-  test("status, headers, body, and what counts as accepted", async () => {
+  test("a failing status has its body, and its records do not count as accepted", async () => {
     receiver.setBehaviour(({ path, index }) => (index === 0 ? { status: 503, body: `not now, ${path}` } : undefined));
     expect(await post("/v1/traces", traceRequest(SPAN))).toMatchObject({
       status: 503,
@@ -238,7 +238,7 @@ describe("faults on demand", () => {
     expect(receiver.spans).toHaveLength(1);
   });
 
-  test("resets, with the records accepted or not", async () => {
+  test("a reset connection fails the request, and its records are accepted only if requested", async () => {
     receiver.setBehaviour(() => ({ reset: "after-reading", taken: true }));
     await expect(post("/v1/traces", traceRequest(SPAN))).rejects.toThrow();
     expect(receiver.spans).toHaveLength(1);

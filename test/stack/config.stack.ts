@@ -30,9 +30,9 @@ writeFileSync(ENV.OPENHOOK_TOKENS_FILE, "a-token\n");
 function refusal(program: string, paths: readonly string[], env: Readonly<Record<string, string | undefined>> = ENV) {
   const args = ["validate", ...paths.map((path) => `--config=${path}`)];
   const { status, stdout, stderr } = spawnSync(program, args, { env, encoding: "utf8", timeout: 60_000 });
-  const said = `${stdout}${stderr}`;
+  const output = `${stdout}${stderr}`;
   // A deprecated setting counts as refused
-  return status === 0 && !/deprecat/i.test(said) ? "" : `exit code ${status}: ${said}`;
+  return status === 0 && !/deprecat/i.test(output) ? "" : `exit code ${status}: ${output}`;
 }
 
 const GATEWAY = ["gateway.yaml", "redaction.yaml"];

@@ -102,7 +102,7 @@ describe.skipIf(!hasStack)("dashboards and rules on all recorded sessions", () =
     describe.each(["_", ":"] as const)("series %s", (series) => {
       test("totals equal those of the stores, to the token", () => compareAll(url(), series));
 
-      test.each(QUERIES)("%s", async (_, panelQuery) => {
+      test.each(QUERIES)("%s: the panel's query has valid values", async (_, panelQuery) => {
         const samples = await answer(url(), panelQuery, { series });
         // Machines whose clocks agree with the backend report no difference
         if (columnOf(panelQuery) === "Clock ahead" && samples.length === 0) return;
@@ -217,7 +217,7 @@ describe.skipIf(!hasStack)("dashboards and rules on all recorded sessions", () =
 
   const folder = process.env["OPENHOOK_STACK_SCREENS"];
   if (folder !== undefined) {
-    test("screenshots of the pages", async () => {
+    test("takes screenshots of the pages", async () => {
       await screens(folder, servers.get(FLAVOURS[0])?.url ?? "", { fromMs: began - 60_000, toMs: Date.now() });
     });
   }

@@ -27,7 +27,7 @@ export interface Gateway {
   remove(): Promise<void>;
 }
 
-/** Starts the shipped gateway on free ports. @param outputs shipped files behind gateway.yaml and redaction.yaml */
+/** Starts the shipped gateway on free ports. @param outputs shipped files that follow gateway.yaml and redaction.yaml */
 export async function startGateway(
   program: string,
   certificates: Certificates,

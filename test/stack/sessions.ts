@@ -76,7 +76,7 @@ export class Team {
    * @param env with the endpoint, e.g. `OPENHOOK_OTEL_OTLP_ENDPOINT`
    * @returns each machine's report @throws if a drain did not exit with 0
    */
-  async drain(env: Readonly<Record<string, string>>): Promise<readonly DrainSaid[]> {
+  async drain(env: Readonly<Record<string, string>>): Promise<readonly DrainOutput[]> {
     const queue = new PQueue({ concurrency: AT_ONCE });
     return queue.addAll(
       this.machines.map((machine) => async () => {
@@ -122,7 +122,7 @@ export const totalOf = ({ streams }: Truth, metric: string, having: Attributes =
 export const AT_ONCE = 3;
 
 /** The members of a drain's report that tests use. */
-export interface DrainSaid {
+export interface DrainOutput {
   readonly spans: number;
   readonly sent: number;
   readonly waiting: number;
@@ -157,14 +157,14 @@ function run(home: string, args: readonly string[], env: Readonly<Record<string,
       env: { PATH: process.env["PATH"], HOME: home, ...KEEP_ALL, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
-    const said = { stdout: "", stderr: "" };
+    const output = { stdout: "", stderr: "" };
     child.stdout.on("data", (data: Buffer) => {
-      said.stdout += data.toString("utf8");
+      output.stdout += data.toString("utf8");
     });
     child.stderr.on("data", (data: Buffer) => {
-      said.stderr += data.toString("utf8");
+      output.stderr += data.toString("utf8");
     });
     child.on("error", failed);
-    child.on("close", (code) => done({ code, ...said }));
+    child.on("close", (code) => done({ code, ...output }));
   });
 }

@@ -81,7 +81,7 @@ describe.skipIf(collectorPath === undefined || prometheusPath === undefined)("ov
     for (const server of [scraping, receiving]) await server?.remove();
   });
 
-  test("an update of the program", async () => {
+  test("an update of the program continues the series", async () => {
     const one = machine("multi-turn");
     const [before, after] = halves(one);
     await work(one, before, endpoint, { version: "1.0.0" });
@@ -93,7 +93,7 @@ describe.skipIf(collectorPath === undefined || prometheusPath === undefined)("ov
     expect(collector.server.log).not.toContain("was collected before");
   });
 
-  test("three days offline", async () => {
+  test("after three days offline, the totals are complete", async () => {
     const one = machine("multi-turn");
     const [before, after] = halves(one);
     await work(one, before, NOWHERE, { now: () => Date.now() - 3 * DAY_MS });
@@ -102,7 +102,7 @@ describe.skipIf(collectorPath === undefined || prometheusPath === undefined)("ov
     await expectTotal(one);
   });
 
-  test("a change of environment, and back", async () => {
+  test("after a change of environment and back, each session counts under its environment", async () => {
     const one = machine("multi-turn");
     const another = (number: number) =>
       one.calls

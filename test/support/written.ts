@@ -207,7 +207,7 @@ const linesBelow = (of: Replay, end: string): readonly unknown[] =>
       .map((line) => JSON.parse(line) as unknown),
   );
 
-/** With those of helpers, which are in a tool's result. */
+/** pi's messages, including those of its helpers, which are in a tool's result. */
 const piMessages = (of: Replay): readonly unknown[] =>
   linesBelow(of, ".jsonl").flatMap((line) => {
     const results = list(at(line, "message", "details", "results"));

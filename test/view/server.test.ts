@@ -320,7 +320,7 @@ describe("responses", () => {
     }
   });
 
-  test("a span in full by its id", async () => {
+  test("a span's id returns the whole span", async () => {
     const { spans } = (await served.json(`api/session?${ONE}`)) as { spans: { ids: string; count: number } };
     for (let i = 0; i < spans.count; i++) {
       const id = spans.ids.slice(i * 16, (i + 1) * 16);
@@ -514,13 +514,13 @@ describe("a store that is missing, damaged, or from another version", () => {
     }
   };
 
-  test("missing: advice, not an error", async () => {
+  test("a missing store is answered with advice, not an error", async () => {
     const { status, body } = await at(() => {});
     expect(status).toBe(200);
     expect(body).toEqual({ kind: "no-store", hint: expect.stringContaining("openhook-otel start") });
   });
 
-  test("damaged: a remedy", async () => {
+  test("a damaged store is an error with its remedy", async () => {
     const { status, body } = await at((inbox) => {
       openDatabase(inbox.places.storePath).close();
       for (const file of filesOf(inbox.places.storePath)) rmSync(file, { force: true });
@@ -531,7 +531,7 @@ describe("a store that is missing, damaged, or from another version", () => {
     expect(body["message"]).toContain("openhook-otel drain");
   });
 
-  test("newer and older: a remedy", async () => {
+  test("a newer and an older store are errors with their remedies", async () => {
     for (const [version, advice] of [
       [MIGRATIONS.length + 1, "update openhook-otel"],
       [1, "openhook-otel drain"],

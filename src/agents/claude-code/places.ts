@@ -73,7 +73,7 @@ export async function files(query: TranscriptQuery): Promise<readonly Transcript
 
 // --- internal ---
 
-/** Relative paths of the projects' folder, below a root above it. */
+/** Paths of the projects' folder, relative to a root that contains it. */
 const LAYOUTS = ["projects", join(".claude", "projects"), join(".config", "claude", "projects")];
 const SUBAGENTS = "subagents";
 const LINES = ".jsonl";

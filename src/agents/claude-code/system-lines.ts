@@ -66,7 +66,7 @@ export function costLine(context: LineContext): void {
     const cacheWrite = asCount(u["cacheCreationInputTokens"]);
     const costUsd = u["costUSD"];
     byModel[model] = {
-      // The agent always writes all of them
+      // The agent always writes all figures, so without one of them the sum is unknown
       ...defined<TokenUsage>({
         input: sumOfAll(asCount(u["inputTokens"]), cacheRead, cacheWrite),
         output: asCount(u["outputTokens"]),

@@ -43,7 +43,7 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
 
 // --- internal ---
 
-/** Relative paths of the sessions' folders, below a root above them. */
+/** Paths of the sessions' folders, relative to a root that contains them. */
 const LAYOUTS = ["", ".codex"].flatMap((home) => FOLDERS.map((folder) => join(home, folder)));
 
 const NO_HEAD =

@@ -21,7 +21,7 @@ import { existingForm, FOLDERS, oldestFirst, partsOf, readHead, siblingFolders, 
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
 
-/** `~/.codex`, or where `CODEX_HOME` moved it. */
+/** The folders of sessions in `~/.codex`, or in `CODEX_HOME`. */
 function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
   const codexHome = asString(env["CODEX_HOME"]) ?? join(home, ".codex");
   return FOLDERS.map((folder) => join(codexHome, folder));

@@ -105,7 +105,7 @@ const callsOf = (entries: readonly TranscriptEntry[]) => {
 };
 
 describe("answers without a message id", () => {
-  test.each(Object.entries(SHAPES))("%s", (_, lines) => {
+  test.each(Object.entries(SHAPES))("are separate calls, each with its finish reason and tools: %s", (_, lines) => {
     const entries = entriesOf(lines());
     const calls = [...callsOf(entries).values()];
     expect(calls.map(({ finishReason, complete }) => [finishReason, complete])).toEqual([

@@ -8,7 +8,7 @@ import { INITIAL_OFFSET } from "../../../src/model/initial-offset.ts";
 import { mergeEntries } from "../../../src/model/merge.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../../src/model/transcript.ts";
 
-// What lines of running totals add up to. README.md of the agent has the table of shapes.
+// The calls and tokens that are counted from lines of running totals. The agent's README.md has the table of shapes.
 
 type Usage = readonly [input: number, output: number];
 type Sent = object;
@@ -110,16 +110,19 @@ describe("a total that falls", () => {
 
   test.each([
     ["far", [5_000_000, 50_000], [1_200_000, 12_000], [40_000, 400], [5_040_000, 50_400]],
-    ["near, and goes on", [30_000, 300], [12_000, 120], [10_000, 100], [40_000, 400]],
-  ] as const)("goes on from the smaller one: %s", async (name, high, low, last, sum) => {
-    const on: Usage = [low[0] + 5_000, low[1] + 50];
-    const lines = [count(high, high), count(low, last)];
-    expect(await used(...answered(...lines, count(on, [5_000, 50])))).toEqual([3, sum[0] + 5_000, sum[1] + 50]);
-    const isFar = name === "far";
-    expect(await used(...answered(...lines))).toEqual(isFar ? [2, ...sum] : [1, ...high]);
-  });
+    ["near, and continued", [30_000, 300], [12_000, 120], [10_000, 100], [40_000, 400]],
+  ] as const)(
+    "becomes the base of the next ones, if it is far below or they continue it: %s",
+    async (name, high, low, last, sum) => {
+      const on: Usage = [low[0] + 5_000, low[1] + 50];
+      const lines = [count(high, high), count(low, last)];
+      expect(await used(...answered(...lines, count(on, [5_000, 50])))).toEqual([3, sum[0] + 5_000, sum[1] + 50]);
+      const isFar = name === "far";
+      expect(await used(...answered(...lines))).toEqual(isFar ? [2, ...sum] : [1, ...high]);
+    },
+  );
 
-  test("to zero is a full context window: the next total restarts", async () => {
+  test("falls to zero when the context window is full: the next total restarts", async () => {
     const lines = [count([9_000, 100], [9_000, 100]), count([0, 0], [0, 0]), count([4_000, 50], [4_000, 50])];
     expect(await used(...answered(...lines))).toEqual([2, 13_000, 150]);
   });
@@ -128,7 +131,7 @@ describe("a total that falls", () => {
 describe("several series", () => {
   const a = (total: Usage, last: Usage, limitId?: string) => count(total, last, limitId);
 
-  test("alternate, with and without the name of a limit", async () => {
+  test("that alternate are counted separately, with and without the name of a limit", async () => {
     for (const [one, other] of [
       ["codex", "codex_other"],
       [undefined, undefined],
@@ -191,7 +194,7 @@ describe("a fork", () => {
     expect(await used(...lines)).toEqual([2, 15_000, 700]);
   });
 
-  test("with totals from zero", async () => {
+  test("whose totals begin at zero counts them from the first", async () => {
     const lines = [count([7_000, 300], [7_000, 300]), count([15_000, 700], [8_000, 400])];
     expect(await used(fork(), turn(), ...lines.flatMap((line) => [answer, line]))).toEqual([2, 15_000, 700]);
   });
@@ -212,19 +215,19 @@ describe("records beside totals", () => {
     for (const lines of [first, last]) expect(await used(meta(version), turn(), ...lines)).toEqual(sum);
   });
 
-  test("all totals before all records", async () => {
+  test("each answer counts once, also when all totals come before all records", async () => {
     const lines = [...calls.map(countOf), ...calls.map(recordOf)];
     expect(await used(meta("0.153.3"), turn(), answer, ...lines)).toEqual(sum);
   });
 
-  test("with different totals", async () => {
+  test("each answer counts once, also when the records' totals differ from the lines'", async () => {
     const other = ([usage, [input, output]]: [Usage, Usage], n: number) =>
       record(`resp_${n}`, usage, [input + 70_000, output + 70]);
     const lines = calls.flatMap((call, n) => [answer, countOf(call), other(call, n)]);
     expect(await used(meta("0.153.3"), turn(), ...lines)).toEqual(sum);
   });
 
-  test("totals in the turn after their record", async () => {
+  test("a call counts once when its totals come one turn after its record", async () => {
     const [one, two] = calls as [[Usage, Usage], [Usage, Usage]];
     const lines = [
       answer,
@@ -238,7 +241,7 @@ describe("records beside totals", () => {
     expect(await used(meta("0.153.3"), turn(), ...lines)).toEqual([2, 20_003, 1_000]);
   });
 
-  test("started by a version without records", async () => {
+  test("each answer counts once in a session that a version without records began", async () => {
     const [one, two, three] = calls as [[Usage, Usage], [Usage, Usage], [Usage, Usage]];
     const before = [meta("0.151.0"), turn(), answer, countOf(one), turn("b"), countOf(one), answer];
     for (const lines of [

@@ -79,7 +79,7 @@ describe("events", () => {
   });
 });
 
-describe("recognition", async () => {
+describe("detection", async () => {
   const agents = await allAgents();
   const sourceOf = (payload: object, source?: string) => {
     const { source: _, ...unnamed } = intake();
@@ -87,7 +87,7 @@ describe("recognition", async () => {
   };
   const names = ["SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SubagentStop"];
 
-  test.each(names)("%s through a hook of Copilot CLI or Claude Code", (hook_event_name) => {
+  test.each(names)("recognises %s through a hook of Copilot CLI or Claude Code", (hook_event_name) => {
     const fields = hook_event_name.endsWith("ToolUse") ? TOOL : {};
     for (const transcript_path of [STORAGE, null]) {
       const payload = { ...BASE, transcript_path, hook_event_name, ...fields };
@@ -101,7 +101,7 @@ describe("recognition", async () => {
     ["UserPromptSubmit", { prompt: "Return nothing" }],
     ["PreToolUse", { tool_name: "mcp_github_list_issues", tool_input: {}, tool_use_id: "call_8" }],
     ["SubagentStop", { agent_id: "call_7", agent_type: "Magic", stop_hook_active: false }],
-  ])("%s of a subagent, which has no transcript", (hook_event_name, fields) => {
+  ])("recognises %s of a subagent, which has no transcript", (hook_event_name, fields) => {
     const { transcript_path: _, session_id, ...rest } = BASE;
     for (const source of ["copilot", "claude-code"]) {
       expect(sourceOf({ ...rest, session_id, hook_event_name, ...fields }, source), source).toBe("copilot-vscode");
@@ -113,25 +113,25 @@ describe("recognition", async () => {
       expect(detect(agents, ofCli, inCli)?.source, source).toBe("copilot");
     }
   });
-  test("a tool call, by VS Code's form of id", () => {
+  test("recognises a tool call by VS Code's form of id", () => {
     const { transcript_path: _, ...rest } = BASE;
     const payload = { ...rest, hook_event_name: "PreToolUse", tool_name: "mcp_x", tool_use_id: "call_1__vscode-17" };
     expect(sourceOf(payload)).toBe("copilot-vscode");
   });
-  test("an older build's payload, through a hook of Copilot CLI", () => {
+  test("recognises an older build's payload, through a hook of Copilot CLI", () => {
     const { session_id: sessionId, ...rest } = BASE;
     expect(sourceOf({ ...rest, transcript_path: "/t.json", sessionId, hookEventName: "Stop" }, "copilot")).toBe(
       "copilot-vscode",
     );
   });
-  test("not Claude Code's own payload, with or without a transcript", () => {
+  test("does not recognise Claude Code's own payload, with or without a transcript", () => {
     const { timestamp: _, ...untimed } = BASE;
     const payload = { ...untimed, hook_event_name: "PreToolUse", ...TOOL, tool_name: "Edit" };
     expect(sourceOf({ ...payload, transcript_path: null }, "claude-code")).toBe("claude-code");
     const path = "/home/dev/.claude/projects/x/s1.jsonl";
     expect(sourceOf({ ...BASE, transcript_path: path, hook_event_name: "Stop" }, "claude-code")).toBe("claude-code");
   });
-  test("not a payload of another agent runtime inside VS Code", () => {
+  test("does not recognise a payload of another agent runtime inside VS Code", () => {
     const path = "/home/dev/.codex/sessions/x.jsonl";
     expect(sourceOf({ ...BASE, transcript_path: path, hook_event_name: "Stop" }, "codex")).not.toBe("copilot-vscode");
   });

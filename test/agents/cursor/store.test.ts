@@ -1,4 +1,4 @@
-// The documented cases through a complete drain: the resulting store
+// The documented cases in a complete drain: what the store has afterwards
 import { afterEach, describe, expect, test } from "vitest";
 import * as semconv from "../../../src/telemetry/semconv.ts";
 import { clockAt } from "../../support/clock.ts";
@@ -25,7 +25,7 @@ async function drained(name: string, times = 1) {
 }
 
 describe.each(firstOf([1, 2], 1))("reported %i times", (times) => {
-  test("a desktop session", async () => {
+  test("a desktop session has its prompt, tokens and tools, and the user closes it", async () => {
     const { prompts, tokens, calls, statuses, segments } = await drained("basic", times);
     expect([prompts, tokens, calls, statuses]).toEqual([1, [[43_859, 1_076, 28_384]], 0, ["success", "success"]]);
     expect(segments).toEqual([{ reason: "user_exit", native: "user_close", ended: true }]);
@@ -38,7 +38,7 @@ describe.each(firstOf([1, 2], 1))("reported %i times", (times) => {
     expect(segments).toEqual([{ reason: "completed", native: "completed", ended: true }]);
   });
 
-  test("failures", async () => {
+  test("a session with failures has a status per tool, an interrupted turn, and ends with an error", async () => {
     const { statuses, segments, lastTurn } = await drained("failure", times);
     expect(statuses).toEqual(["denied", "error", "error", "unfinished"]);
     expect(segments).toEqual([{ reason: "error", native: "error", ended: true }]);
@@ -49,7 +49,7 @@ describe.each(firstOf([1, 2], 1))("reported %i times", (times) => {
     expect((await drained("claude-import-duplicate", times)).statuses).toEqual(["success"]);
   });
 
-  test("parallel calls, and no status at the end", async () => {
+  test("parallel calls are both successes, and an end without a status is a completed one", async () => {
     const { tokens, statuses, segments } = await drained("parallel-tools", times);
     expect([tokens, statuses]).toEqual([[[21_033, 377, 7_040]], ["success", "success"]]);
     expect(segments).toEqual([{ reason: "completed", native: "ended_by_user", ended: true }]);
@@ -59,23 +59,26 @@ describe.each(firstOf([1, 2], 1))("reported %i times", (times) => {
     ["completed", "completed"],
     ["error", "error"],
     ["aborted", "user_exit"],
-  ])("an end without a status, after a last turn that is %s", async (status, reason) => {
-    replay = new Replay("cursor", "parallel-tools", {
-      edit: (text) =>
-        text
-          .replaceAll('"status":"completed"', `"status":"${status}"`)
-          .replaceAll('"status": "completed"', `"status":"${status}"`),
-    });
-    const { calls } = replay;
-    const stop = calls.at(-1);
-    if (stop === undefined) throw new Error("no call");
-    for (const call of calls) for (let i = 0; i < times; i++) replay.put(call);
-    const stoppedMs = Date.parse(stop.received_at);
-    await replay.drain({}, clockAt(stoppedMs));
-    await replay.drain({}, clockAt(stoppedMs + 31 * 60_000));
-    const { segments } = summaryOf(replay.places.storePath, String(stop.stdin?.["conversation_id"])) ?? {};
-    expect(segments).toEqual([{ reason, native: "idle", ended: true }]);
-  });
+  ])(
+    "after a last turn that is %s, a session without an end event ends with that turn's reason: %s",
+    async (status, reason) => {
+      replay = new Replay("cursor", "parallel-tools", {
+        edit: (text) =>
+          text
+            .replaceAll('"status":"completed"', `"status":"${status}"`)
+            .replaceAll('"status": "completed"', `"status":"${status}"`),
+      });
+      const { calls } = replay;
+      const stop = calls.at(-1);
+      if (stop === undefined) throw new Error("no call");
+      for (const call of calls) for (let i = 0; i < times; i++) replay.put(call);
+      const stoppedMs = Date.parse(stop.received_at);
+      await replay.drain({}, clockAt(stoppedMs));
+      await replay.drain({}, clockAt(stoppedMs + 31 * 60_000));
+      const { segments } = summaryOf(replay.places.storePath, String(stop.stdin?.["conversation_id"])) ?? {};
+      expect(segments).toEqual([{ reason, native: "idle", ended: true }]);
+    },
+  );
 
   test("an end without a model uses the prompt's model", async () => {
     replay = new Replay("cursor", "basic");
@@ -92,7 +95,7 @@ describe.each(firstOf([1, 2], 1))("reported %i times", (times) => {
     expect(got?.modelCalls).toMatchObject([{ model: "composer-2.5", input: 43_859, output: 1_076 }]);
   });
 
-  test("an MCP tool, a subagent, and byte order marks", async () => {
+  test("MCP tools, subagents' tokens, and payloads with byte order marks are counted", async () => {
     expect((await drained("mcp", times)).statuses).toEqual(["success"]);
     expect((await drained("subagent", times)).tokens).toEqual([[50_110, 900, 30_000]]);
     expect((await drained("windows-bom", times)).statuses).toEqual(["unfinished", "unfinished"]);

@@ -289,7 +289,7 @@ describe("reasons why hooks do not run", () => {
     put(agentPath("new.json"), '{"name":"new"}');
     expect(await texts()).toEqual([expect.stringMatching(/new\.json has no openhook-otel hooks/)]);
   });
-  it("a disabled hook, and registration in both scopes", async () => {
+  it("finds a disabled hook, and registration in both scopes", async () => {
     await enable();
     await enable("project");
     expect(await texts()).toEqual([expect.stringMatching(/^broken: .*counts twice/)]);

@@ -57,16 +57,16 @@ describe("why hooks do not run", () => {
     return (await installer.check?.([{ path: String(file), text: add(undefined) }], here))?.map(({ text }) => text);
   };
 
-  test("nothing", async () => {
+  test("no finding when nothing is wrong", async () => {
     expect([await findings("user"), await findings("project")]).toEqual([[], []]);
   });
 
-  test("a switch", async () => {
+  test("disableAllHooks is reported", async () => {
     put(".qwen/settings.json", { disableAllHooks: true });
     expect(await findings("user")).toEqual([expect.stringContaining("disableAllHooks")]);
   });
 
-  test("an untrusted folder, for the project's hooks", async () => {
+  test("an untrusted folder is reported, for the project's hooks only", async () => {
     put(".qwen/settings.json", { security: { folderTrust: { enabled: true } } });
     expect(await findings("user")).toEqual([]);
     expect(await findings("project")).toEqual([expect.stringContaining("does not trust")]);

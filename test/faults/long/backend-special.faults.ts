@@ -59,14 +59,14 @@ describe.concurrent("TLS", { timeout: LONG }, () => {
     ["certificate is for another host", (c) => c.otherHost, /is for another host name/],
     ["certificate of an unknown authority", (c) => c.stranger, /not signed by an authority known here/],
   ];
-  test.each(cases)("%s", async (name, pairOf, says) => {
+  test.each(cases)("%s: reported, and everything arrives once it is replaced", async (name, pairOf, says) => {
     const trusted = { OPENHOOK_OTEL_OTLP_CERTIFICATE: certificates.ca.certPath };
     const start = () => receiving({ tls: pairOf(certificates) }, { tls: certificates.server });
     const result = await undergo({ name, start, says, env: trusted });
     if (result !== undefined) record(result);
   });
 
-  test("plain HTTP to a TLS port, and TLS to a plain one", () =>
+  test("plain HTTP to a TLS port, and TLS to a plain one: nothing is sent until the address is corrected", () =>
     withSession(async (machine) => {
       const tls = await startReceiver({ tls: certificates.server });
       const plain = await startReceiver();
@@ -134,12 +134,12 @@ describe.concurrent("addresses", { timeout: LONG }, () => {
   test("HTTP_PROXY and HTTPS_PROXY do not divert exports to this machine", () =>
     withReceiver((receiver) =>
       withSession(async (machine) => {
-        let asked = 0;
+        let proxied = 0;
         const proxy = createServer((_, response) => {
-          asked++;
+          proxied++;
           response.end();
         }).on("connect", (_, socket) => {
-          asked++;
+          proxied++;
           socket.destroy();
         });
         proxy.listen(0, "127.0.0.1");
@@ -151,7 +151,7 @@ describe.concurrent("addresses", { timeout: LONG }, () => {
         const report = await machine.drain([], { ...env, OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url });
         proxy.close();
         expect(report).toMatchObject({ sent: SPANS, waiting: 0, problems: [] });
-        expect(asked).toBe(0);
+        expect(proxied).toBe(0);
         passed("HTTP_PROXY and HTTPS_PROXY are set, the backend is on this machine: reached directly");
       }),
     ));
@@ -166,7 +166,7 @@ describe.concurrent("retries", { timeout: LONG }, () => {
           receiver.setBehaviour(() => ({ status: 429, headers: { "retry-after": retryAfter } }));
           const env = { OPENHOOK_OTEL_OTLP_ENDPOINT: receiver.url };
           await machine.drain([], env);
-          const asked = receiver.requests.length;
+          const requestCount = receiver.requests.length;
           const status = JSON.parse(await machine.ok(["status", "--json"], { env }));
           const untilMs = Date.parse(status.delivery.traces.not_before) - Date.now();
           expect(untilMs).toBeGreaterThan(3_000_000);
@@ -174,7 +174,7 @@ describe.concurrent("retries", { timeout: LONG }, () => {
           receiver.setBehaviour(undefined);
           const report = await machine.drain([], env);
           expect(String(report["problems"])).toMatch(/traces: not sent, the backend asked to wait until \d{4}-/);
-          expect(receiver.requests).toHaveLength(asked);
+          expect(receiver.requests).toHaveLength(requestCount);
           const other = { ...env, OPENHOOK_OTEL_OTLP_HEADERS: "authorization=Bearer another" };
           expect(await machine.drain([], other)).toMatchObject({ sent: SPANS, waiting: 0 });
           expectAllById(receiver.spans, false);
@@ -206,9 +206,9 @@ describe.concurrent("retries", { timeout: LONG }, () => {
           expect(await machine.drain([], env)).toMatchObject({ sent: 0, waiting: SPANS });
           expect(receiver.requests.filter(({ path }) => path === "/v1/traces")).toHaveLength(n);
         }
-        const asked = receiver.requests.length;
+        const requestCount = receiver.requests.length;
         for (let n = 0; n < 3; n++) await machine.ok(["drain", "--quiet"], { env });
-        expect(receiver.requests).toHaveLength(asked);
+        expect(receiver.requests).toHaveLength(requestCount);
         receiver.setBehaviour(undefined);
         await machine.ok(["drain", "--quiet"], { env });
         expect(receiver.spans).toHaveLength(0);

@@ -186,7 +186,7 @@ describe("the state directory cannot be written", () => {
   });
 });
 
-test("is in the report", () => {
+test("these faults are in the report", () => {
   record({
     area: "drain",
     fault: "full disk (tmpfs, limit on file sizes), read-only, no permission",

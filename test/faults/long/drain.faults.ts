@@ -25,7 +25,7 @@ test("the undisturbed run passes every named step, and no other", () => {
 });
 
 describe.each(FAULT_POINTS)("%s", (step) => {
-  test("killed or failing, before and after", async () => {
+  test("killed or failing, before and after: nothing is lost or counted twice", async () => {
     const trace = campaign.trace.filter(isStep).filter((name) => name === step);
     const faults = faultsFor(trace, (kind) => MOST[kind]);
     expect(faults.length).toBeGreaterThanOrEqual(2 * KINDS.length);

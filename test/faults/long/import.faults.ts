@@ -129,7 +129,7 @@ describe("an import that is killed", () => {
     }
   }, 300_000);
 
-  test("at any moment, repeatedly", async () => {
+  test("at moments spread over its whole duration: the next import completes it", async () => {
     const whole = stateOf("large");
     const startMs = performance.now();
     await finished(whole, "large");

@@ -2,7 +2,7 @@ import { test } from "vitest";
 import { tryOddValues } from "../input-run.ts";
 import { record } from "../record.ts";
 
-test("odd values in every kind of payload of every agent", async () => {
+test("odd values in every kind of payload of every agent are converted or quarantined", async () => {
   const { inputs, families, quarantined, spans } = await tryOddValues("all");
   record({
     area: "input",

@@ -28,13 +28,13 @@ function checkAndRecord(fault: string, took: Took, more: Readonly<Record<string,
   record({ area: "load", fault, runs: 1, figures: { peakMib: took.peakMib, drainMs: Math.round(took.ms), ...more } });
 }
 
-test("a drain without work", () =>
+test("a drain without work stays within the memory limit", () =>
   measured(async (at) => {
     await at.run(["drain", "--quiet"]);
     checkAndRecord("a drain without work", await at.run(["drain", "--quiet"]));
   }));
 
-test("10,000 payloads at once", () =>
+test("10,000 payloads at once are all processed, within the memory limit", () =>
   measured(async (at) => {
     const payload = { transcript_path: "/home/dev/.claude/projects/p/s.jsonl", cwd: "/home/dev/acme-shop" };
     for (let i = 0; i < 10_000; i++) {
@@ -53,7 +53,7 @@ test("10,000 payloads at once", () =>
     checkAndRecord("10,000 queued payloads", took);
   }));
 
-test("a session of 100,000 transcript lines", () =>
+test("a session of 100,000 transcript lines is read completely, within the memory limit", () =>
   measured(async (at) => {
     const shape = { turns: 500, callsPerTurn: 99, paddingBytes: 600, startMs: START_MS };
     const path = writeTranscript(at.home, "long", shape);

@@ -14,7 +14,7 @@ afterEach(() => machine.remove());
 test.each([
   ["hook.sh", 500],
   ["hook of node", 200],
-] as const)("%s killed at a random moment while it writes", async (hook, runs) => {
+] as const)("%s killed at a random moment while it writes: no event is lost or stored twice", async (hook, runs) => {
   const { returned, stored, quarantined, printed, left } = await killAtRandom(machine, hook, runs);
   const there = new Set(stored);
   const lost = returned.filter((id) => !there.has(id)).length;

@@ -28,7 +28,7 @@ afterAll(() => receiver.close());
 
 describe("planted in every text of every recorded session", () => {
   test.each(["none", "metadata", "redacted"] as const satisfies readonly CaptureLevel[])(
-    "capture %s",
+    "with capture %s, no secret is sent, stored, logged or shown",
     async (level) => {
       const cases = recordedCases();
       expect(cases.length).toBeGreaterThan(90);
@@ -62,7 +62,7 @@ describe("planted in every text of every recorded session", () => {
 });
 
 describe("planted in every documented payload", () => {
-  test("at the default level", async () => {
+  test("at the default level, no secret is stored or logged", async () => {
     const folders = documentedCases();
     expect(folders.length).toBeGreaterThan(8);
     const findings: string[] = [];

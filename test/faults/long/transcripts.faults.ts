@@ -92,7 +92,7 @@ async function drained(state: State, ...args: readonly string[]): Promise<Outcom
 }
 
 describe.each(CASES)("$source $name", ({ source, name }) => {
-  test.each(Object.keys(MISHAPS))("%s", async (mishap) => {
+  test.each(Object.keys(MISHAPS))("%s: nothing counts twice, and what was read is kept", async (mishap) => {
     const world = new World([{ source, name }], { strangers: false });
     try {
       receiver.clear();
@@ -174,7 +174,7 @@ const WRITER = `
   }, 50);
 `;
 
-test("is in the report", () => {
+test("these faults are in the report", () => {
   expect(runs).toBe(CASES.length * (Object.keys(MISHAPS).length + 1));
   record({
     area: "drain",

@@ -52,11 +52,11 @@ describe("payloads", () => {
     expect(reportOf((payload) => payload)).toEqual([]);
   });
 
-  test("an event that we convert is gone", () => {
+  test("a gone event is marked as used if we convert it", () => {
     expect(reportOf(onlyIn("Stop", () => undefined))).toEqual(["  USED gone event: Stop"]);
   });
 
-  test("a new event and a new field", () => {
+  test("a new event and a new field are reported", () => {
     const renamed = onlyIn("Stop", (payload) => ({ ...payload, brand_new: 1 }));
     expect(reportOf(renamed)).toEqual(["  new field: Stop.brand_new"]);
     const lines = reportOf(onlyIn("SessionEnd", (payload) => ({ ...payload, hook_event_name: "SessionFinished" })));
@@ -64,7 +64,7 @@ describe("payloads", () => {
     expect(lines[0]).toBe("  USED gone event: SessionEnd");
   });
 
-  test("a field is gone: one that we use, and one that we do not", () => {
+  test("a gone field is reported, and marked as used if we read it", () => {
     expect(reportOf(onlyIn("PreToolUse", ({ tool_use_id: _, ...rest }) => rest))).toContain(
       "  USED gone field: PreToolUse.tool_use_id",
     );
@@ -73,20 +73,20 @@ describe("payloads", () => {
     );
   });
 
-  test("a field has another type", () => {
+  test("a field with another type is reported with both types", () => {
     expect(reportOf(onlyIn("PreToolUse", (payload) => ({ ...payload, tool_name: { id: "Bash" } })))).toContain(
       "  USED changed field: PreToolUse.tool_name: string is now object",
     );
   });
 
-  test("a code has a new value", () => {
+  test("a new value of a code is reported", () => {
     expect(reportOf(onlyIn("SessionStart", (payload) => ({ ...payload, source: "teleported" })))).toContain(
       "  new value: SessionStart.source = teleported",
     );
   });
 });
 
-test("session files have a new record kind, and lack others", () => {
+test("new and gone kinds of records in session files are reported", () => {
   const lines = reportOf((payload) => payload, { files: { "s.jsonl": '{"type":"hologram","uuid":"u"}\n' } });
   expect(lines).toContain("  new file: record hologram");
   expect(lines.some((line) => line.startsWith("  gone file: record assistant"))).toBe(true);

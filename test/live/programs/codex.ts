@@ -2,7 +2,7 @@ import { openaiResponses } from "../apis/openai-responses.ts";
 import type { ToolUse } from "../script.ts";
 import { type Program, use } from "./program.ts";
 
-/** The agent with subagents. It has one tool, which runs a program. */
+/** The model that starts subagents. Codex gives it one tool, which runs a script. */
 const CODEX_SUBAGENT_MODEL = "gpt-6-sol";
 const inNamespace = (namespace: string, tool: ToolUse): ToolUse => ({ ...tool, namespace });
 

@@ -19,7 +19,7 @@ const PROMPT = "9b640831-642c-407c-b64b-c3931d934f95";
 const AGENTS = { a: "a673d14fe4f34d7f7", b: "b673d14fe4f34d7f7" };
 const TOOLS = { spawn: "Agent", read: "Read", shell: "Bash" };
 
-/** Claude Code writes a file per agent, and beside it which call started it. */
+/** Claude Code writes a file per agent, and beside it a file that names the call that started the agent. */
 export function claudeCode(home: string): MadeSession {
   const folder = [home, ".claude", "projects", "-home-dev-acme-shop"];
   const main = join(...folder, `${MAIN}.jsonl`);
