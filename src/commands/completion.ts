@@ -4,7 +4,7 @@ import { allAgents } from "../agents/registry.ts";
 import { SETTINGS } from "../config/settings.ts";
 import type { Context } from "../context.ts";
 import { ownName } from "../model/suggest.ts";
-import { DIMENSIONS } from "../report/query.ts";
+import { DIMENSIONS } from "../report/dimensions.ts";
 import { readStore } from "../store/read-only.ts";
 import { latestSessions } from "../store/session-list.ts";
 import { localTime } from "../text/figures.ts";

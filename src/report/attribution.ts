@@ -2,6 +2,7 @@ import { commitKey, DEFAULT_BRANCHES, isNotedBranch, isSameCommit, notedBranch }
 import type { Certainty, StoredChange, StoredCommit } from "../model/changes.ts";
 import { storedChanges, storedCommits } from "../store/changes.ts";
 import type { Database } from "../store/database.ts";
+import type { ChangeDimension } from "./dimensions.ts";
 
 /** What a moment of a session led to. Absent: none, or unknown. */
 export interface Attributed {
@@ -11,10 +12,6 @@ export interface Attributed {
   /** The pull request, otherwise the ticket, otherwise the branch. */
   readonly change?: StoredChange;
 }
-
-/** The dimensions of reports that come from commits and changes. */
-export const CHANGE_DIMENSIONS = ["commit", "change", "branch", "ticket"] as const;
-export type ChangeDimension = (typeof CHANGE_DIMENSIONS)[number];
 
 /**
  * Assigns each moment of a session to one commit or none, and to one change or none, so that sums over commits and changes are the sum

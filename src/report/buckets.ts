@@ -1,7 +1,5 @@
 import { QUARTER_MS } from "../model/packed.ts";
-
-export const TIME_UNITS = ["hour", "day", "week", "month"] as const;
-export type TimeUnit = (typeof TIME_UNITS)[number];
+import type { TimeUnit } from "./dimensions.ts";
 
 /**
  * Returns the name of the hour, day, week or month of a time, in a time zone.

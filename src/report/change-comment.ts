@@ -5,7 +5,7 @@ import { describePrices } from "../telemetry/cost.ts";
 import { plural } from "../text/figures.ts";
 import { printable } from "../text/terminal.ts";
 import type { ChangeReport } from "./change-report.ts";
-import type { Dimension } from "./query.ts";
+import type { Dimension } from "./dimensions.ts";
 import { shortId } from "./text/change.ts";
 import { figureColumns } from "./text/usage-figures.ts";
 import { unnamed } from "./text/usage-keys.ts";

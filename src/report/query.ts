@@ -1,17 +1,4 @@
-import { CHANGE_DIMENSIONS, type ChangeDimension } from "./attribution.ts";
-import { TIME_UNITS } from "./buckets.ts";
-
-/** What figures can be grouped by. */
-export const DIMENSIONS = [
-  ...TIME_UNITS,
-  "agent",
-  "model",
-  "repository",
-  "tool",
-  "session",
-  ...CHANGE_DIMENSIONS,
-] as const;
-export type Dimension = (typeof DIMENSIONS)[number];
+import type { ChangeDimension, Dimension } from "./dimensions.ts";
 
 export interface UsageQuery {
   /** In the order of the rows' keys; none: one row for everything. Not both `model` and `tool`. */

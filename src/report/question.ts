@@ -1,9 +1,9 @@
 import { UserError } from "../context.ts";
 import { nearest } from "../model/nearest.ts";
 import { sinceOf, timeOf } from "../text/times.ts";
-import { CHANGE_DIMENSIONS } from "./attribution.ts";
 import { startOfDay } from "./buckets.ts";
-import { DIMENSIONS, type Dimension, type UsageQuery } from "./query.ts";
+import { CHANGE_DIMENSIONS, DIMENSIONS, type Dimension } from "./dimensions.ts";
+import type { UsageQuery } from "./query.ts";
 
 export interface QuestionOptions {
   readonly since?: string;

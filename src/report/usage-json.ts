@@ -1,7 +1,7 @@
 import { costSource } from "../telemetry/cost.ts";
 import { isoTime, usd } from "../text/figures.ts";
-import { CHANGE_DIMENSIONS } from "./attribution.ts";
 import { knownAmounts } from "./call-totals.ts";
+import { CHANGE_DIMENSIONS } from "./dimensions.ts";
 import type { Question } from "./question.ts";
 import type { UsageReport } from "./usage-report.ts";
 import type { UsageRow } from "./usage-row.ts";

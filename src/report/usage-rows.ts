@@ -1,8 +1,9 @@
 import { CALL_SUM_NAMES } from "../model/call-sums.ts";
 import type { Certainty } from "../model/changes.ts";
-import { type Attribution, CHANGE_DIMENSIONS, type ChangeDimension, changeKeyOf, identityOf } from "./attribution.ts";
-import { type bucketsOf, compareBuckets, TIME_UNITS, type TimeUnit } from "./buckets.ts";
-import type { Dimension, UsageQuery } from "./query.ts";
+import { type Attribution, changeKeyOf, identityOf } from "./attribution.ts";
+import { type bucketsOf, compareBuckets } from "./buckets.ts";
+import { CHANGE_DIMENSIONS, type ChangeDimension, type Dimension, TIME_UNITS, type TimeUnit } from "./dimensions.ts";
+import type { UsageQuery } from "./query.ts";
 import type { CallFigures, Fact, ToolFigures } from "./usage-facts.ts";
 import type { UsageRow } from "./usage-row.ts";
 import type { CountedSession } from "./usage-sessions.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { streamSSE } from "hono/streaming";
-import { DIMENSIONS } from "../report/query.ts";
+import { DIMENSIONS } from "../report/dimensions.ts";
 import { outlineOf, type SessionView, viewOf } from "../report/session-view.ts";
 import { type Database, StoreError } from "../store/database.ts";
 import { isPacked } from "../store/packed.ts";

@@ -4,7 +4,7 @@ import type { StoredCommit } from "../model/changes.ts";
 import { sumKnown } from "../model/known.ts";
 import { KEPT_AFTER_DAYS } from "../model/outcomes.ts";
 import { nameOfChange } from "../report/attribution.ts";
-import type { Dimension } from "../report/query.ts";
+import type { Dimension } from "../report/dimensions.ts";
 import { inReadingOrder } from "../report/text/usage-order.ts";
 import { usageByGroupings } from "../report/usage.ts";
 import type { UsageRow } from "../report/usage-row.ts";

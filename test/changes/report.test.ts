@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { changeKey, commitKey, NO_BRANCH } from "../../src/model/change-facts.ts";
 import type { EntryOf } from "../../src/model/transcript.ts";
 import { Attribution, identityOf, nameOfChange } from "../../src/report/attribution.ts";
-import type { Dimension } from "../../src/report/query.ts";
+import type { Dimension } from "../../src/report/dimensions.ts";
 import { usage } from "../../src/report/usage.ts";
 import { csvLines } from "../../src/report/usage-csv.ts";
 import { rowJson } from "../../src/report/usage-json.ts";

@@ -7,7 +7,7 @@ import { report } from "../../src/commands/report.ts";
 import { sessions } from "../../src/commands/sessions.ts";
 import { writeFileAtomic } from "../../src/config/files.ts";
 import { type Places, placesOf } from "../../src/config/places.ts";
-import type { Dimension } from "../../src/report/query.ts";
+import type { Dimension } from "../../src/report/dimensions.ts";
 import { usageTable } from "../../src/report/text/usage-table.ts";
 import { usage } from "../../src/report/usage.ts";
 import { limitsText, reportedLimitsPath } from "../../src/statusline/limits.ts";

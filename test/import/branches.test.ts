@@ -5,7 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
-import type { Dimension } from "../../src/report/query.ts";
+import type { Dimension } from "../../src/report/dimensions.ts";
 import { usage } from "../../src/report/usage.ts";
 import { storedChanges } from "../../src/store/changes.ts";
 import { counterValues } from "../../src/store/counters.ts";

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { allAgents } from "../../src/agents/registry.ts";
 import { commandLineOf, printedTextOf } from "../../src/agents/shared/changes/call-texts.ts";
 import type { Agent } from "../../src/model/agent.ts";
-import type { Dimension } from "../../src/report/query.ts";
+import type { Dimension } from "../../src/report/dimensions.ts";
 import { usage } from "../../src/report/usage.ts";
 import { storedCommits } from "../../src/store/changes.ts";
 import { counterValues } from "../../src/store/counters.ts";

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { wholeNumber } from "../../option-values.ts";
+import { DIMENSIONS } from "../../report/dimensions.ts";
 import { GROUPS } from "./groups.ts";
 import { NO_REFRESH, NO_TITLES } from "./option-texts.ts";
 import type { CommandSetup } from "./setup.ts";
@@ -44,10 +45,7 @@ export function addSumCommands(program: Command, { context, done }: CommandSetup
     .command("report")
     .helpGroup(GROUPS.see)
     .description("sum up tokens, cost, turns and tools (default: by day, agent and model)")
-    .argument(
-      "[by...]",
-      "one or more of hour, day, week, month, agent, model, repository, tool, session, commit, change, branch, ticket",
-    )
+    .argument("[by...]", `one or more of ${DIMENSIONS.join(", ")}`)
     .option("--blocks", "by the five-hour and weekly windows of rate limits", false)
     .option("--since <time>", "age or time, e.g. 24h, 2026-11-14, 2026-11-14T09:00 (default: 30 days)")
     .option("--until <time>", "age or time (default: now)")

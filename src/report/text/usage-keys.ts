@@ -2,7 +2,7 @@ import { maxOf } from "../../model/min-max.ts";
 import type { Column } from "../../text/table.ts";
 import { printable, type Terminal, widthOf } from "../../text/terminal.ts";
 import { mondayOf } from "../buckets.ts";
-import type { Dimension } from "../query.ts";
+import type { Dimension } from "../dimensions.ts";
 import { toolTitle } from "../tool-title.ts";
 import type { UsageRow } from "../usage-row.ts";
 import type { UsageLine } from "./usage-line.ts";
