@@ -1,9 +1,9 @@
 import type { Agent } from "../../model/agent.ts";
-import { ANTIGRAVITY_NAMES } from "../shared/names/own-names.ts";
 import { emitsOf } from "../shared/payload/claude-like.ts";
 import { EVENTS, recognises, SOURCE, toEvents } from "./adapter.ts";
 import { toContent } from "./content.ts";
 import { KNOWN } from "./known.ts";
+import { ANTIGRAVITY_NAMES } from "./own-names.ts";
 
 export default {
   source: SOURCE,

@@ -1,9 +1,9 @@
 import type { Agent } from "../../model/agent.ts";
-import { CODEX_NAMES } from "../shared/names/own-names.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
 import { toFileWrites } from "./file-writes.ts";
 import { KNOWN } from "./known.ts";
+import { CODEX_NAMES } from "./own-names.ts";
 import { rateLimitsOf, subscriptionOf } from "./rate-limits.ts";
 import { toEntries } from "./requests.ts";
 

@@ -1,10 +1,10 @@
 import type { Agent } from "../../model/agent.ts";
-import { VSCODE_NAMES } from "../shared/names/own-names.ts";
 import { emitsOf } from "../shared/payload/claude-like.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";
 import { LIKE, recognises, SOURCE, toEvents } from "./adapter.ts";
 import { KNOWN } from "./known.ts";
+import { VSCODE_NAMES } from "./own-names.ts";
 import { USER_FOLDERS } from "./user-folders.ts";
 
 /** No installer: VS Code reads the files that the cards of Copilot CLI and Claude Code write. */

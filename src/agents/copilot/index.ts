@@ -1,9 +1,9 @@
 import type { Agent } from "../../model/agent.ts";
-import { COPILOT_NAMES } from "../shared/names/own-names.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
 import { toContent } from "./content.ts";
 import { toFileWrites } from "./file-writes.ts";
 import { KNOWN } from "./known.ts";
+import { COPILOT_NAMES } from "./own-names.ts";
 
 export default {
   source: SOURCE,

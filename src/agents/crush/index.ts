@@ -1,10 +1,10 @@
 import type { Agent } from "../../model/agent.ts";
-import { CRUSH_NAMES } from "../shared/names/own-names.ts";
 import { emitsOf } from "../shared/payload/claude-like.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";
 import { EVENTS, recognises, SOURCE, toEvents } from "./adapter.ts";
 import { KNOWN } from "./known.ts";
+import { CRUSH_NAMES } from "./own-names.ts";
 
 export default {
   source: SOURCE,

@@ -1,10 +1,10 @@
 import type { Agent } from "../../model/agent.ts";
-import { CURSOR_NAMES } from "../shared/names/own-names.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
 import { toContent } from "./content.ts";
 import { remarks, toEntries } from "./entries.ts";
 import { KNOWN } from "./known.ts";
+import { CURSOR_NAMES } from "./own-names.ts";
 import { REPLY } from "./payload.ts";
 
 export default {

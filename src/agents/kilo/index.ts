@@ -1,6 +1,6 @@
 import type { Agent } from "../../model/agent.ts";
-import { KILO_NAMES } from "../shared/names/own-names.ts";
 import { variantCard } from "../shared/opencode/card.ts";
+import { KILO_NAMES } from "./own-names.ts";
 import { VARIANT } from "./variant.ts";
 
 export default variantCard(VARIANT, {

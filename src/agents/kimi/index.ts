@@ -1,9 +1,9 @@
 import type { Agent } from "../../model/agent.ts";
-import { KIMI_NAMES } from "../shared/names/own-names.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
 import { KNOWN } from "./known.ts";
+import { KIMI_NAMES } from "./own-names.ts";
 
 export default {
   source: SOURCE,

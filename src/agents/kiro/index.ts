@@ -1,9 +1,9 @@
 import type { Agent } from "../../model/agent.ts";
-import { KIRO_NAMES } from "../shared/names/own-names.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { EMITS, recognises, SOURCE, toEvents } from "./adapter.ts";
 import { toFileWrites } from "./file-writes.ts";
 import { KNOWN } from "./known.ts";
+import { KIRO_NAMES } from "./own-names.ts";
 
 export default {
   source: SOURCE,

@@ -1,9 +1,9 @@
 import type { Agent } from "../../model/agent.ts";
 import { displayedWrites } from "../shared/gemini/file-writes.ts";
-import { QWEN_NAMES } from "../shared/names/own-names.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
 import { KNOWN } from "./known.ts";
+import { QWEN_NAMES } from "./own-names.ts";
 
 export default {
   source: SOURCE,

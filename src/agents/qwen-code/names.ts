@@ -1,6 +1,6 @@
-import { QWEN_NAMES } from "../shared/names/own-names.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
+import { QWEN_NAMES } from "./own-names.ts";
 
 /**
  * Agents that the program starts by itself, for example to extract memories. No call starts them and no hook reports them; their

@@ -1,9 +1,9 @@
 import type { Agent } from "../../model/agent.ts";
-import { WINDSURF_NAMES } from "../shared/names/own-names.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
 import { toContent } from "./content.ts";
 import { KNOWN } from "./known.ts";
+import { WINDSURF_NAMES } from "./own-names.ts";
 
 export default {
   source: SOURCE,

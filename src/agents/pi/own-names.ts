@@ -1,0 +1,5 @@
+import type { OwnNames } from "../../model/agent.ts";
+import { words } from "../shared/names/own-names.ts";
+
+/** The agent's built-in tools and subagents. */
+export const PI_NAMES: OwnNames = { tools: words("bash edit find grep ls read write"), agentTypes: [] };
