@@ -68,27 +68,30 @@ const UNIMPLEMENTED = 12;
 /** A failed call may have used the whole time; the check must still have a chance. */
 const MIN_CHECK_MS = 500;
 
+/** What a status of gRPC means in OTLP/HTTP, and whether the records are sent again. */
+interface Meaning {
+  readonly httpStatus: number;
+  readonly isRetryable?: true;
+}
+
 /**
- * CANCELLED, DEADLINE_EXCEEDED, ABORTED, OUT_OF_RANGE, UNAVAILABLE, DATA_LOSS; RESOURCE_EXHAUSTED only with a delay.
+ * By code. The other codes are 500 and final.
  *
  * @see OTLP specification, failures of OTLP/gRPC
  */
-const RETRYABLE: ReadonlySet<number> = new Set([1, DEADLINE_EXCEEDED, 10, OUT_OF_RANGE, 14, 15]);
-
-/** By code: the status with which OTLP/HTTP says the same. Others are 500. */
-const HTTP_STATUSES: Readonly<Record<number, number>> = {
-  1: 503,
-  3: 400, // INVALID_ARGUMENT
-  [DEADLINE_EXCEEDED]: 504,
-  5: 404, // NOT_FOUND
-  7: 403, // PERMISSION_DENIED
-  [RESOURCE_EXHAUSTED]: 429,
-  10: 503,
-  [OUT_OF_RANGE]: 503,
-  [UNIMPLEMENTED]: 404,
-  14: 503,
-  15: 503,
-  16: 401, // UNAUTHENTICATED
+const MEANINGS: Readonly<Record<number, Meaning>> = {
+  1: { httpStatus: 503, isRetryable: true }, // CANCELLED
+  3: { httpStatus: 400 }, // INVALID_ARGUMENT
+  [DEADLINE_EXCEEDED]: { httpStatus: 504, isRetryable: true },
+  5: { httpStatus: 404 }, // NOT_FOUND
+  7: { httpStatus: 403 }, // PERMISSION_DENIED
+  [RESOURCE_EXHAUSTED]: { httpStatus: 429 }, // retryable if the server names a delay
+  10: { httpStatus: 503, isRetryable: true }, // ABORTED
+  [OUT_OF_RANGE]: { httpStatus: 503, isRetryable: true },
+  [UNIMPLEMENTED]: { httpStatus: 404 },
+  14: { httpStatus: 503, isRetryable: true }, // UNAVAILABLE
+  15: { httpStatus: 503, isRetryable: true }, // DATA_LOSS
+  16: { httpStatus: 401 }, // UNAUTHENTICATED
 };
 const TOO_LARGE = 413;
 const UNSUPPORTED_ENCODING = 415;
@@ -154,7 +157,7 @@ function toResponse(reply: GrpcReply, shown: string): TransportResponse {
   const delayMs = retryDelayMs(reply.statusDetails);
   const isRetryable =
     httpStatus !== TOO_LARGE &&
-    (RETRYABLE.has(reply.code) || (reply.code === RESOURCE_EXHAUSTED && delayMs !== undefined));
+    (MEANINGS[reply.code]?.isRetryable === true || (reply.code === RESOURCE_EXHAUSTED && delayMs !== undefined));
   if (!isRetryable) return { ...facts, status: "failure", error };
   return { ...facts, status: "retryable", error, ...(delayMs !== undefined && { retryInMillis: delayMs }) };
 }
@@ -164,7 +167,7 @@ const PROTOBUF = "application/x-protobuf";
 function httpStatusOf({ code, details }: GrpcReply): number {
   if ((code === RESOURCE_EXHAUSTED || code === OUT_OF_RANGE) && isSizeLimit(details)) return TOO_LARGE;
   if (code === UNIMPLEMENTED && /compress|encoding/i.test(details)) return UNSUPPORTED_ENCODING;
-  return HTTP_STATUSES[code] ?? 500;
+  return MEANINGS[code]?.httpStatus ?? 500;
 }
 
 /**
