@@ -1,4 +1,5 @@
 import { asCount, asObject, asString } from "../shared/payload/json.ts";
+import { USAGE_FIELDS } from "./usage-fields.ts";
 
 /**
  * An answer without an id, or with one that other answers share. Its last line is compared with the next one, which can be
@@ -85,6 +86,7 @@ function isBlockOf(block: Block, answer: AnswerWithoutId): boolean {
 /** Usage as text, which distinguishes consecutive answers: the second one has more input. */
 function usageKey(usage: unknown): string | undefined {
   const u = asObject(usage);
-  const read = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"].map((name) => u?.[name]);
-  return read.some((count) => (asCount(count) ?? 0) > 0) ? JSON.stringify([...read, u?.["output_tokens"]]) : undefined;
+  const { input, cacheRead, cacheWrite, output } = USAGE_FIELDS;
+  const read = [input, cacheRead, cacheWrite].map((name) => u?.[name]);
+  return read.some((count) => (asCount(count) ?? 0) > 0) ? JSON.stringify([...read, u?.[output]]) : undefined;
 }

@@ -2,6 +2,7 @@ import { sumKnown, withParts } from "../../model/known.ts";
 import type { TokenUsage } from "../../model/transcript.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 import type { Line } from "./line-context.ts";
+import { USAGE_FIELDS } from "./usage-fields.ts";
 
 /**
  * Anthropic's `input_tokens` excludes the cache; ours includes it. A missing figure is unknown and the others stay. Servers without
@@ -9,16 +10,16 @@ import type { Line } from "./line-context.ts";
  */
 export function usageOf(usage: Line | undefined): TokenUsage | undefined {
   if (usage === undefined) return undefined;
-  const fresh = asCount(usage["input_tokens"]);
-  const cacheRead = asCount(usage["cache_read_input_tokens"]);
+  const fresh = asCount(usage[USAGE_FIELDS.input]);
+  const cacheRead = asCount(usage[USAGE_FIELDS.cacheRead]);
   const lifetimes = asObject(usage["cache_creation"]);
   const cacheWrite5m = asCount(lifetimes?.["ephemeral_5m_input_tokens"]);
   const cacheWrite1h = asCount(lifetimes?.["ephemeral_1h_input_tokens"]);
-  const cacheWrite = asCount(usage["cache_creation_input_tokens"]) ?? sumKnown([cacheWrite5m, cacheWrite1h]);
+  const cacheWrite = asCount(usage[USAGE_FIELDS.cacheWrite]) ?? sumKnown([cacheWrite5m, cacheWrite1h]);
   const areReadsMissing = cacheRead === undefined && cacheWrite !== undefined && cacheWrite > 0;
   const counts = {
     input: areReadsMissing ? undefined : withParts(fresh, cacheRead, cacheWrite),
-    output: asCount(usage["output_tokens"]),
+    output: asCount(usage[USAGE_FIELDS.output]),
     cacheRead,
     cacheWrite,
     cacheWrite5m,
