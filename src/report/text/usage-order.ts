@@ -1,5 +1,5 @@
 import { sumKnown } from "../../model/known.ts";
-import type { Dimension } from "../dimensions.ts";
+import { type Dimension, TIME_UNITS } from "../dimensions.ts";
 import type { UsageRow } from "../usage-row.ts";
 import { MEASURES } from "./usage-measure.ts";
 
@@ -21,7 +21,7 @@ export function inReadingOrder(by: readonly Dimension[], rows: readonly UsageRow
 }
 
 /** Dimensions that are buckets of time. */
-export const TIMES: ReadonlySet<Dimension> = new Set(["hour", "day", "week", "month"]);
+export const TIMES: ReadonlySet<Dimension> = new Set(TIME_UNITS);
 
 // --- internal ---
 
