@@ -1,6 +1,6 @@
 import { count, percentOf, plural } from "../text/figures.ts";
 import { type Column, table } from "../text/table.ts";
-import { printable, type Terminal } from "../text/terminal.ts";
+import { printable, type Terminal, wrapped } from "../text/terminal.ts";
 import type { CommitWithOutcome, KeptShare, OutcomeSummary } from "./outcome-summary.ts";
 
 /** The table of `openhook-otel outcomes`. */
@@ -13,8 +13,7 @@ export function* outcomeLines(
   else {
     yield* table(COLUMNS, summaries, terminal);
     yield "";
-    yield "observed: the agent made the commit; inferred: somebody committed what it edited. 1d, 7d, 30d: lines that were";
-    yield "still there so long after the commit reached the default branch, as it was last fetched.";
+    for (const note of NOTES) yield* wrapped({ text: "" }, note, terminal);
     const unchecked = summaries.reduce((sum, one) => sum + one.unchecked, 0);
     if (unchecked > 0) yield `${plural(unchecked, "commit")} not checked yet`;
   }
@@ -57,6 +56,11 @@ export const outcomesJson = (
 });
 
 // --- internal ---
+
+const NOTES = [
+  "observed: the agent made the commit; inferred: somebody committed what it edited",
+  "1d, 7d, 30d: lines that were still there so long after the commit reached the default branch, as it was last fetched",
+];
 
 const number = (title: string, rank: number, value: (row: OutcomeSummary) => number): Column<OutcomeSummary> => ({
   title,

@@ -28,6 +28,8 @@ export interface ImportCommandOptions {
   readonly json: boolean;
   /** Gets what a dry run found, and returns whether to import it. @default does not ask */
   readonly confirm?: (found: ImportReport | undefined, agents: readonly Agent[]) => Promise<boolean>;
+  /** Say which commands show the sessions. @default true */
+  readonly next?: boolean;
   /** Aborted by Ctrl-C. */
   readonly stop: AbortSignal;
 }
@@ -65,6 +67,7 @@ export async function importPast(
     };
     const { confirm } = options;
     if (confirm && !(await confirm(await importSessions(deps, { ...work, dryRun: true }), agents))) return 0;
+    progress.clear();
     const report = await whenNoDrain(deps, () => importSessions(deps, work));
     progress.clear();
     // Drain before the export: the inbox may hold events of these sessions, which would reopen an exported one
@@ -77,7 +80,7 @@ export async function importPast(
     const sent = isToSend ? await sendTo(deps, agents, sinceMs, progress, options.stop) : undefined;
     progress.clear();
     if (options.json) context.stdout.write(`${JSON.stringify(importJson(report, options.dryRun, sent))}\n`);
-    else printImport({ report, agents, names, isDryRun: options.dryRun, sent }, context);
+    else printImport({ report, agents, names, isDryRun: options.dryRun, sent, next: options.next !== false }, context);
     return exitCode(report, sent?.queued ?? 0, options.stop);
   } catch (error) {
     log.line(messageOf(error));

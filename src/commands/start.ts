@@ -37,7 +37,8 @@ export async function start(
 ): Promise<number> {
   const enabled = await enableFound(names, options, context, agents);
   if (enabled === "cancelled") return 1;
-  const { answer, code } = await offerImport(options.yes ? "yes" : "ask", options.stop, context);
+  const how = options.yes ? "yes" : "ask";
+  const { answer, code } = await offerImport(how, options.stop, context, { next: false });
   if (answer === "cancelled" || options.stop.aborted) return Math.max(1, code);
   const shown = await showSessions(answer !== "no", options, context);
   return Math.max(enabled, code, shown);

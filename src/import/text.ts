@@ -15,10 +15,12 @@ export interface ImportOutput {
   readonly names: readonly string[];
   readonly isDryRun: boolean;
   readonly sent: Exported | undefined;
+  /** Say which commands show the sessions. */
+  readonly next: boolean;
 }
 
 /** Prints what an import did. */
-export function printImport({ report, agents, names, isDryRun, sent }: ImportOutput, context: Context): void {
+export function printImport({ report, agents, names, isDryRun, sent, next }: ImportOutput, context: Context): void {
   const terminal = terminalOf(context);
   const rows = agents
     .map((agent) => ({ agent, sums: report.agents.get(agent.source) }))
@@ -37,6 +39,8 @@ export function printImport({ report, agents, names, isDryRun, sent }: ImportOut
   } else {
     lines.push(...table(columnsFor(isDryRun), rows, terminal), "");
     for (const sentence of sentences(report, rows, isDryRun, sent)) say(sentence);
+    if (next && !isDryRun && !report.isStopped)
+      say(`next: ${suggest("report")}, ${suggest("sessions")}, ${suggest("view")}`);
   }
   const problems = [...new Set([...report.problems, ...(sent?.problems ?? [])])];
   for (const problem of problems.slice(0, MAX_PROBLEMS)) say(`! ${printable(problem)}`);
@@ -130,6 +134,5 @@ function sentences(
                   "the next drains remove them from this store once they are sent",
               ]),
         ]),
-    `next: ${suggest("report")}, ${suggest("sessions")}, ${suggest("view")}`,
   ];
 }

@@ -4,9 +4,14 @@ export interface Failures {
   readonly calls: number;
 }
 
-/** Whether more calls failed than usual: a single failure never stands out, because agents try things. */
-export const standsOut = ({ failed, calls }: Failures, usual: Failures): boolean =>
-  failed > 1 && failed * usual.calls > usual.failed * calls;
+/**
+ * Whether clearly more calls failed than usual: two standard deviations, so that not half of all rows stand out by
+ * chance. A single failure never does, because agents try things.
+ */
+export function standsOut({ failed, calls }: Failures, usual: Failures): boolean {
+  const expected = usual.calls === 0 ? 0 : (usual.failed / usual.calls) * calls;
+  return failed > 1 && failed > expected + 2 * Math.sqrt(expected);
+}
 
 export const sumOfFailures = (all: readonly Failures[]): Failures =>
   all.reduce((sum, { failed, calls }) => ({ failed: sum.failed + failed, calls: sum.calls + calls }), {

@@ -44,10 +44,22 @@ export function endOfSegment(segment: Segment | undefined, { nowMs, idleTimeoutM
 const OPEN: SessionEnd = { state: "open", short: "open", text: "open" };
 const ended = (short: string, text: string): SessionEnd => ({ state: "ended", short, text });
 
+/** Agents' words that say no more than ours. */
+const REPEATS: Readonly<Record<string, RegExp>> = {
+  user_exit: /exit|quit|close/,
+  completed: /^complete|finished$|^end_turn$|^stop$/,
+  timeout: /^time/,
+  error: /^(error|failed)$/,
+};
+
+/** Whether an agent's word adds anything: "other" is Claude Code's word for every end of an unattended run. */
+const tells = (native: string | undefined, reason: Segment["reason"]): native is string =>
+  native !== undefined && !/^(other|unknown)$/.test(native) && REPEATS[reason ?? ""]?.test(native) !== true;
+
 const WORDS = { user_exit: "exited", completed: "completed", timeout: "timed out", error: "failed" } as const;
 
 function named(reason: Segment["reason"], nativeReason: string | undefined): SessionEnd {
   const short = reason === undefined ? "ended" : WORDS[reason];
-  const native = nativeReason === undefined || nativeReason === reason ? "" : ` (${nativeReason})`;
+  const native = tells(nativeReason, reason) ? ` (${nativeReason.replaceAll("_", " ")})` : "";
   return { state: reason === "error" ? "failed" : "ended", short, text: `${short}${native}` };
 }

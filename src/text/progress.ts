@@ -14,7 +14,7 @@ export interface ReadProgress {
 /** A progress bar on stderr, redrawn in place. Writes nothing when stderr is no terminal. */
 export class ProgressLine {
   readonly #context: Context;
-  readonly #startMs = performance.now();
+  #startMs: number | undefined;
   #isShown = false;
 
   constructor(context: Context) {
@@ -25,6 +25,8 @@ export class ProgressLine {
   readonly show = ({ sessions, ofSessions, bytes, ofBytes }: ReadProgress): void => {
     if (ofSessions === 0) return;
     const share = ofBytes === 0 ? sessions / ofSessions : bytes / ofBytes;
+    // Not from the start on: the user may have been asked first whether to import
+    this.#startMs ??= performance.now();
     const tookMs = performance.now() - this.#startMs;
     // At first, the speed says nothing: files are found, and code is compiled
     const left = tookMs >= 1000 && share > 0 && share < 1 ? `  ${duration((tookMs / share) * (1 - share))} left` : "";
@@ -46,6 +48,7 @@ export class ProgressLine {
   }
 
   clear(): void {
+    this.#startMs = undefined;
     if (!this.#isShown) return;
     this.#context.stderr.rewrite?.("");
     this.#isShown = false;

@@ -8,7 +8,7 @@ export interface Column<T> {
   readonly align?: "left" | "right";
   /** Where the terminal is too narrow, columns with the lowest rank are dropped first. */
   readonly rank: number;
-  /** The column shrinks to this width before any column is dropped. */
+  /** The column shrinks down to this width, so that no column has to be dropped. */
   readonly shrinkTo?: number;
 }
 
@@ -55,16 +55,22 @@ interface SizedColumn<T> {
 function layOut<T>(columns: readonly SizedColumn<T>[], room: number): readonly SizedColumn<T>[] {
   const excess = columns.reduce((sum, { width }) => sum + width + GAP.text.length, -GAP.text.length) - room;
   if (excess <= 0) return columns;
-  const shrinkable = columns.find(
-    ({ column, width }) => column.shrinkTo !== undefined && width - excess >= column.shrinkTo,
-  );
-  if (shrinkable !== undefined) {
-    return columns.map((one) => (one === shrinkable ? { ...one, width: one.width - excess } : one));
-  }
+  const spare = columns.map(({ column, width }) => Math.max(0, width - (column.shrinkTo ?? width)));
+  if (spare.reduce((sum, one) => sum + one, 0) >= excess) return shrunk(columns, spare, excess);
   if (columns.length <= 1) return columns.map((one) => ({ ...one, width: room }));
   const least = columns.reduce((a, b) => (b.column.rank < a.column.rank ? b : a));
   return layOut(
     columns.filter((one) => one !== least),
     room,
   );
+}
+
+/** Takes each column from the one that has the most to spare, so that none gets much narrower than another. */
+function shrunk<T>(columns: readonly SizedColumn<T>[], spare: readonly number[], excess: number): SizedColumn<T>[] {
+  const left = [...spare];
+  for (let taken = 0; taken < excess; taken++) {
+    const most = Math.max(...left);
+    left[left.indexOf(most)] = most - 1;
+  }
+  return columns.map((one, i) => ({ ...one, width: one.width - ((spare[i] ?? 0) - (left[i] ?? 0)) }));
 }

@@ -109,10 +109,12 @@ describe("recorded sessions", () => {
       for (const line of text.split("\n")) expect(columnsOf(line), `${columns}: ${line}`).toBeLessThanOrEqual(columns);
       if (columns >= 8) expect(text).toContain("1989bcb3");
     }
-    const titles = async (columns: number) =>
-      (await listed(of.places, {}, { columns, env: { NO_COLOR: "1" } })).split("\n")[0]?.trim().split(/ +/);
-    expect(await titles(80)).toEqual(["started", "agent", "session", "repository", "tokens", "cost"]);
-    expect(await titles(64)).toEqual(["started", "agent", "session", "tokens", "cost"]);
+    const titles = async (columns: number, options = {}) =>
+      (await listed(of.places, options, { columns, env: { NO_COLOR: "1" } })).split("\n")[0]?.trim().split(/ +/);
+    expect(await titles(80)).toEqual(["started", "session", "repository", "tokens", "cost", "end"]);
+    expect(await titles(80, { titles: true })).toEqual(["started", "session", "repository", "cost", "title"]);
+    expect(await titles(64)).toEqual(["started", "session", "repository", "tokens", "cost"]);
+    expect(await titles(60, { titles: true })).toEqual(["started", "session", "cost", "title"]);
     expect(await titles(40)).toEqual(["started", "session", "cost"]);
   });
 

@@ -56,7 +56,10 @@ test.each([
   [{ reason: "completed", nativeReason: "idle" }, "ended", "completed"],
   [{ reason: "timeout", nativeReason: "process_gone" }, "ended", "ended (the agent's process is gone)"],
   [{ reason: "timeout", nativeReason: "ended_by_user" }, "ended", "ended by you"],
-  [{ reason: "user_exit", nativeReason: "prompt_input_exit" }, "ended", "exited (prompt_input_exit)"],
+  [{ reason: "user_exit", nativeReason: "prompt_input_exit" }, "ended", "exited"],
+  [{ reason: "user_exit", nativeReason: "logout" }, "ended", "exited (logout)"],
+  [{ reason: "completed", nativeReason: "other" }, "ended", "completed"],
+  [{ reason: "error", nativeReason: "model_overloaded" }, "failed", "failed (model overloaded)"],
   [{ reason: "error" }, "failed", "failed"],
 ] as const)("an end with %o is %s: %s", (more, state, text) => {
   expect(endOfSegment(segment(more), idleAfter(3_600_000))).toMatchObject({ state, text });

@@ -7,6 +7,8 @@ export const GROUPS = { see: "See", setUp: "Set up", send: "Send", maintain: "Ma
 /** Shows the groups in the order above, whatever the order of the definitions, each with an example. */
 export function groupCommands(program: Command): Command {
   return program.configureHelp({
+    // Also in narrow terminals: commander's own 40 columns leave long lines to the terminal below 80
+    minWidthToWrap: 20,
     groupItems(unsorted, visible, groupOf) {
       const groups = Help.prototype.groupItems.call(this, unsorted, visible, groupOf as never) as Map<string, never[]>;
       const others = [...groups.keys()].filter((name) => !(name in EXAMPLES));

@@ -1,4 +1,3 @@
-import { maxOf } from "../../model/min-max.ts";
 import { costText, duration, exact, localTime, tokensText } from "../../text/figures.ts";
 import { type Column, table } from "../../text/table.ts";
 import { clip, printable, type Terminal } from "../../text/terminal.ts";
@@ -21,7 +20,7 @@ export const sessionTable = (all: readonly ListedSummary[], idle: Idle, terminal
 
 // --- internal ---
 
-/** Characters of a session id that are shown, if they distinguish the listed sessions. */
+/** Characters of a session id that are shown at least. */
 const ID_LENGTH = 8;
 
 /** A longer title would push the figures apart on wide terminals. */
@@ -29,13 +28,14 @@ const MAX_TITLE = 60;
 
 function columnsFor(all: readonly ListedSummary[], idle: Idle): readonly Column<ListedSummary>[] {
   const usual = sumOfFailures(all.map(failuresOf));
-  const idLength = distinctLength(all.map(({ stored }) => stored.sessionId));
-  // Identity and cost stay longest on narrow terminals; imported sessions all end alike
+  const shortId = shortIds(all.map(({ stored }) => stored.sessionId));
+  const isOneAgent = new Set(all.map(({ stored }) => stored.source)).size <= 1;
+  // Identity, cost and title stay longest on narrow terminals: a title says most about what a session was
   return [
     { title: "started", rank: 10, cell: ({ stored, segments }) => toTheMinute(segments[0]?.startMs ?? stored.firstMs) },
-    { title: "agent", rank: 7, cell: ({ stored }) => printable(stored.source) },
-    { title: "session", rank: 11, cell: ({ stored }) => printable(stored.sessionId.slice(0, idLength)) },
-    { title: "repository", rank: 6, shrinkTo: 12, cell: repository },
+    { title: "agent", rank: isOneAgent ? 4.5 : 7.5, cell: ({ stored }) => printable(stored.source) },
+    { title: "session", rank: 11, cell: ({ stored }) => printable(shortId(stored.sessionId)) },
+    { title: "repository", rank: 7, shrinkTo: 12, cell: repository },
     { title: "turns", rank: 4, align: "right", cell: ({ turns }) => exact(turns) },
     { title: "calls", rank: 1, align: "right", cell: ({ sums, facts }) => modelCalls(sums, facts) },
     {
@@ -46,7 +46,7 @@ function columnsFor(all: readonly ListedSummary[], idle: Idle): readonly Column<
         `${exact(toolCallCount(tools))}${failedCalls(tools) === 0 ? "" : ` (${exact(failedCalls(tools))}✗)`}`,
       style: (summary) => (standsOut(failuresOf(summary), usual) ? "red" : undefined),
     },
-    { title: "tokens", rank: 8, align: "right", cell: tokens },
+    { title: "tokens", rank: 6.5, align: "right", cell: tokens },
     { title: "cost", rank: 9, align: "right", cell: cost },
     { title: "duration", rank: 3, align: "right", cell: ({ segments }) => duration(activeMs(segments)) },
     {
@@ -57,8 +57,8 @@ function columnsFor(all: readonly ListedSummary[], idle: Idle): readonly Column<
     },
     {
       title: "title",
-      rank: 5.5,
-      shrinkTo: 16,
+      rank: 8,
+      shrinkTo: 24,
       cell: ({ title }) => (title === undefined ? "" : clip(shortTitle(title), MAX_TITLE)),
     },
   ];
@@ -73,13 +73,21 @@ const failuresOf = ({ tools }: SessionSummary): Failures => ({
 
 const toTheMinute = (ms: number): string => localTime(ms).slice(0, "2026-11-21 07:37".length);
 
-function distinctLength(ids: readonly string[]): number {
-  const whole = new Set(ids);
-  const longest = maxOf(ids.map((id) => id.length));
-  for (let length = ID_LENGTH; length < longest; length++) {
-    if (new Set([...whole].map((id) => id.slice(0, length))).size === whole.size) return length;
-  }
-  return longest;
+/** The beginning of each id that no other listed one has, so that one pair of similar ids does not widen every row. */
+function shortIds(ids: readonly string[]): (id: string) => string {
+  const sorted = [...new Set(ids)].sort();
+  const common = (a: string, b = ""): number => {
+    let length = 0;
+    while (length < a.length && a[length] === b[length]) length++;
+    return length;
+  };
+  const short = new Map(
+    sorted.map((id, i) => {
+      const shared = Math.max(common(id, sorted[i - 1]), common(id, sorted[i + 1]));
+      return [id, id.slice(0, Math.max(ID_LENGTH, shared + 1))];
+    }),
+  );
+  return (id) => short.get(id) ?? id;
 }
 
 function repository({ stored, facts }: SessionSummary): string {
