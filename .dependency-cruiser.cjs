@@ -169,15 +169,15 @@ module.exports = {
     // The program is bundled from src alone; dashboards read its names, never the other way round
     rule("src-stands-alone", { path: "^src/" }, { path: "^(dashboards|collector-config)/" }),
 
-    // The page knows no Node and nothing of the program but what is sent to it and how amounts are written; the server knows nothing of
-    // the page
+    // The page knows no Node and nothing of the program but what is sent to it, how amounts are written and which failures stand out;
+    // the server knows nothing of the page
     rule(
       "page-runs-in-a-browser",
       { path: "^src/view/page/" },
       {
         pathNot: [
           "^src/view/page/",
-          "^src/(view/(wire|wire-changes|match)|text/amounts)\\.ts$",
+          "^src/(view/(wire|wire-changes|match)|text/(amounts|failure-share))\\.ts$",
           "node_modules/(preact|uplot)/",
         ],
       },

@@ -65,9 +65,8 @@ export async function importPast(
       onProgress: progress.show,
       signal: options.stop,
     };
-    const { confirm } = options;
-    if (confirm && !(await confirm(await importSessions(deps, { ...work, dryRun: true }), agents))) return 0;
-    progress.clear();
+    if (options.confirm && !(await options.confirm(await importSessions(deps, { ...work, dryRun: true }), agents)))
+      return 0;
     const report = await whenNoDrain(deps, () => importSessions(deps, work));
     progress.clear();
     // Drain before the export: the inbox may hold events of these sessions, which would reopen an exported one
@@ -94,8 +93,6 @@ export async function importPast(
 
 // --- internal ---
 
-const INTERRUPTED = 130;
-
 async function sendTo(
   deps: DrainDeps,
   agents: readonly Agent[],
@@ -116,7 +113,7 @@ async function sendTo(
 }
 
 function exitCode(report: ImportReport, waiting: number, signal: AbortSignal): number {
-  if (signal.aborted) return INTERRUPTED;
+  if (signal.aborted) return 130;
   const isRead = report.unseen === 0 && [...report.agents.values()].every(({ failed }) => failed === 0);
   return isRead && waiting === 0 ? 0 : 1;
 }

@@ -507,7 +507,7 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
       for (const view of ["Home", "Sessions", "Changes", "Usage", "Tools"]) {
         await page.getByRole("link", { name: view, exact: true }).click();
         await page.getByRole("heading", { name: view, level: 1 }).waitFor();
-        const advice = page.getByText(`import past sessions with node dist/openhook-otel.cjs import`);
+        const advice = page.locator(".placeholder code", { hasText: /^node dist\/openhook-otel\.cjs start$/ });
         await soon(async () => (await advice.count()) === 1).toBe(true);
       }
     } finally {

@@ -1,8 +1,8 @@
 import type { RATE_WINDOWS } from "../../model/rate-limit.ts";
+import { sumOfFailures } from "../../text/failure-share.ts";
 import { count, duration, localTime } from "../../text/figures.ts";
 import { type Column, table } from "../../text/table.ts";
 import { flow, printable, type Terminal, wrapped } from "../../text/terminal.ts";
-import { sumOfFailures } from "../failure-share.ts";
 import { figureColumns } from "../text/usage-figures.ts";
 import { unnamed } from "../text/usage-keys.ts";
 import type { UsageLine } from "../text/usage-line.ts";

@@ -1,8 +1,8 @@
+import { type Failures, standsOut, sumOfFailures } from "../../text/failure-share.ts";
 import { costText, duration, exact, localTime, tokensText } from "../../text/figures.ts";
 import { type Column, table } from "../../text/table.ts";
 import { clip, printable, type Terminal } from "../../text/terminal.ts";
 import { hasUsage } from "../call-totals.ts";
-import { type Failures, standsOut, sumOfFailures } from "../failure-share.ts";
 import { repositoryOrFolder } from "../repositories.ts";
 import { endOfSession, type Idle } from "../session-end.ts";
 import { activeMs, failedCalls, type SessionSummary, toolCallCount } from "../session-summary.ts";

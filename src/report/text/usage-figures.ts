@@ -1,8 +1,8 @@
+import { type Failures, standsOut } from "../../text/failure-share.ts";
 import { count, dollars, duration, leastDollars, percentOf } from "../../text/figures.ts";
 import type { Column } from "../../text/table.ts";
 import { hasUsage } from "../call-totals.ts";
 import type { Dimension } from "../dimensions.ts";
-import { type Failures, standsOut } from "../failure-share.ts";
 import type { UsageRow } from "../usage-row.ts";
 import type { UsageLine } from "./usage-line.ts";
 import type { Measure } from "./usage-measure.ts";

@@ -1,9 +1,9 @@
 import { maxOf } from "../../model/min-max.ts";
 import { bar } from "../../text/bars.ts";
+import { sumOfFailures } from "../../text/failure-share.ts";
 import { type Column, table } from "../../text/table.ts";
 import { flow, type Terminal, widthOf } from "../../text/terminal.ts";
 import type { Dimension } from "../dimensions.ts";
-import { sumOfFailures } from "../failure-share.ts";
 import type { UsageRow } from "../usage-row.ts";
 import { failuresOf, figureColumns } from "./usage-figures.ts";
 import { keyColumns, keyTexts } from "./usage-keys.ts";

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import type { ApiError, ApiResponse, NoStore } from "../wire.ts";
 import { command } from "./command.ts";
 
@@ -24,7 +25,7 @@ export function Placeholder({ problem, backHref }: { problem: NoStore | ApiError
     return (
       <section class="placeholder" aria-labelledby="no-store">
         <h2 id="no-store">No data yet</h2>
-        <p>{toSentence(problem.hint)}</p>
+        <p>{withCommands(toSentence(problem.hint))}</p>
         <p class="muted">This page updates by itself after an agent has worked and a drain has run.</p>
       </section>
     );
@@ -32,7 +33,7 @@ export function Placeholder({ problem, backHref }: { problem: NoStore | ApiError
   return (
     <section class="placeholder error" role="alert" aria-labelledby="error">
       <h2 id="error">{TITLES[problem.code] ?? "Cannot load this"}</h2>
-      <p>{toSentence(problem.message)}</p>
+      <p>{withCommands(toSentence(problem.message))}</p>
       {backHref === undefined ? null : (
         <p>
           <a href={backHref}>Back to all sessions</a>
@@ -47,8 +48,7 @@ export const NoSessionsYet = () => (
   <section class="placeholder">
     <h2>No sessions yet</h2>
     <p>
-      Run <code>{command("enable")}</code> and work with an agent, or import past sessions with{" "}
-      <code>{command("import")}</code>.
+      Run <code>{command("start")}</code> to enable your agents and import past sessions, then work with one of them.
     </p>
   </section>
 );
@@ -68,6 +68,13 @@ const isData = <T extends { readonly kind: string }>(
   response: ApiResponse<T> | undefined,
   kind: T["kind"],
 ): response is T => response?.kind === kind;
+
+/** Text with this program's commands set as such, so that they are seen and never cut at a hyphen. */
+function withCommands(text: string): readonly ComponentChildren[] {
+  const escaped = command("").replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const parts = text.split(new RegExp(`(${escaped}[a-z][\\w-]*(?: --[\\w-]+)*)`));
+  return parts.map((part, i) => (i % 2 === 1 ? <code key={part}>{part}</code> : part));
+}
 
 /** Capitalises the first letter and ends with a full stop. */
 const toSentence = (text: string): string => {

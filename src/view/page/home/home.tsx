@@ -2,6 +2,7 @@ import { useEffect } from "preact/hooks";
 import type { HomeDocument } from "../../wire.ts";
 import { useApi } from "../api.ts";
 import { Downloads } from "../downloads.tsx";
+import { failuresIn } from "../failures.ts";
 import { timeZone } from "../format.ts";
 import { dataOf, NoSessionsYet, Placeholder, problemOf } from "../placeholder.tsx";
 import { change, hrefOf } from "../route.ts";
@@ -52,7 +53,7 @@ export function Home({ params }: { params: Readonly<Record<string, string>> }) {
         <NoSessionsYet />
       ) : (
         <>
-          <Running running={home.running} />
+          <Running running={home.running} usual={failuresIn(home.period.figures)} />
           <Summary home={home} period={period} range={range} />
           <CostBars home={home} period={period} />
           <div class="tops">

@@ -1,4 +1,6 @@
+import type { Failures } from "../../../text/failure-share.ts";
 import type { RunningSession } from "../../wire.ts";
+import { failureClass } from "../failures.ts";
 import { Cost, InOut } from "../figures.tsx";
 import { duration, plural } from "../format.ts";
 import { hrefOf } from "../route.ts";
@@ -7,7 +9,7 @@ import { placeOf } from "../sessions/place.ts";
 import { useNow } from "../use-now.ts";
 
 /** Sessions in which an agent works now or waits for the user, with what it does and what it has cost so far. */
-export function Running({ running }: { running: readonly RunningSession[] }) {
+export function Running({ running, usual }: { running: readonly RunningSession[]; usual: Failures }) {
   const nowMs = useNow(running.length > 0, 1000);
   if (running.length === 0) return null;
   return (
@@ -49,7 +51,11 @@ export function Running({ running }: { running: readonly RunningSession[] }) {
                 <dt>Tools</dt>
                 <dd>
                   {row.toolCalls}
-                  {row.failedTools > 0 ? <span class="error-count">, {row.failedTools} failed</span> : null}
+                  {row.failedTools > 0 ? (
+                    <span class={failureClass({ failed: row.failedTools, calls: row.toolCalls }, usual)}>
+                      , {row.failedTools} failed
+                    </span>
+                  ) : null}
                 </dd>
               </div>
             </dl>

@@ -1,6 +1,8 @@
 // biome-ignore-all lint/a11y/noRedundantRoles: styled as cards on narrow screens, the elements lose their roles
 import type { ComponentChildren } from "preact";
+import { type Failures, sumOfFailures } from "../../../text/failure-share.ts";
 import type { SessionRow, Sort } from "../../wire.ts";
+import { failureClass } from "../failures.ts";
 import { Cost, EndBadge, InOut } from "../figures.tsx";
 import { dateTime, dateTimeExact, duration, exact } from "../format.ts";
 import { hrefOf } from "../route.ts";
@@ -28,6 +30,7 @@ export function SessionTable({ rows, sorting }: Props) {
     );
   };
   const idLength = uniquePrefixLength(rows.map(({ sessionId }) => sessionId));
+  const usual = sumOfFailures(rows.map(failuresOf));
   return (
     <table class="sessions" role="table" aria-label="Sessions">
       <thead role="rowgroup">
@@ -44,7 +47,7 @@ export function SessionTable({ rows, sorting }: Props) {
       </thead>
       <tbody role="rowgroup">
         {rows.map((row) => (
-          <Row key={`${row.source}/${row.sessionId}`} row={row} idLength={idLength} />
+          <Row key={`${row.source}/${row.sessionId}`} row={row} idLength={idLength} usual={usual} />
         ))}
       </tbody>
     </table>
@@ -81,7 +84,7 @@ function Head({
   );
 }
 
-function Row({ row, idLength }: { row: SessionRow; idLength: number }) {
+function Row({ row, idLength, usual }: { row: SessionRow; idLength: number; usual: Failures }) {
   return (
     <tr role="row">
       <td role="cell" class="who">
@@ -120,7 +123,7 @@ function Row({ row, idLength }: { row: SessionRow; idLength: number }) {
       </td>
       <td role="cell" data-name="Tools" class="number">
         {exact(row.toolCalls)}
-        <ToolErrors row={row} />
+        <ToolErrors row={row} usual={usual} />
       </td>
     </tr>
   );
@@ -138,10 +141,13 @@ function uniquePrefixLength(ids: readonly string[]): number {
 
 const MIN_ID_LENGTH = 8;
 
-function ToolErrors({ row: { failedTools, deniedTools } }: { row: SessionRow }) {
+const failuresOf = ({ failedTools, toolCalls }: SessionRow): Failures => ({ failed: failedTools, calls: toolCalls });
+
+function ToolErrors({ row, usual }: { row: SessionRow; usual: Failures }) {
+  const { failedTools, deniedTools } = row;
   if (failedTools + deniedTools === 0) return null;
   return (
-    <span class="error-count">
+    <span class={failureClass(failuresOf(row), usual)}>
       {failedTools > 0 ? `${exact(failedTools)} failed` : ""}
       {failedTools > 0 && deniedTools > 0 ? ", " : ""}
       {deniedTools > 0 ? `${exact(deniedTools)} denied` : ""}

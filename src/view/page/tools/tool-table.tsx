@@ -1,6 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { type Failures, sumOfFailures } from "../../../text/failure-share.ts";
 import type { ToolRow } from "../../wire.ts";
+import { failureClass } from "../failures.ts";
 import { duration, exact, percent } from "../format.ts";
 
 interface Props {
@@ -13,6 +15,7 @@ interface Props {
 export function ToolTable({ heading, rows }: Props) {
   const [by, setBy] = useState<Column>("calls");
   const sorted = [...rows].sort((a, b) => COLUMNS[by].value(b.sums) - COLUMNS[by].value(a.sums));
+  const usual = sumOfFailures(rows.map(({ sums }) => failuresOf(sums)));
   const maxCalls = Math.max(1, ...rows.map(({ sums }) => sums.calls));
   return (
     <div class="scroll">
@@ -45,7 +48,9 @@ export function ToolTable({ heading, rows }: Props) {
               {NAMES.map((name) => (
                 <td
                   key={name}
-                  class={name === "errors" && sums.errors > 0 ? "number error-count" : "number"}
+                  class={
+                    name === "errors" && sums.errors > 0 ? `number ${failureClass(failuresOf(sums), usual)}` : "number"
+                  }
                   data-name={COLUMNS[name].title}
                 >
                   {COLUMNS[name].text(sums)}
@@ -62,6 +67,8 @@ export function ToolTable({ heading, rows }: Props) {
 // --- internal ---
 
 type Column = "calls" | "errors" | "denied" | "unfinished" | "time" | "average";
+
+const failuresOf = ({ errors, calls }: ToolRow): Failures => ({ failed: errors, calls });
 
 const averageMs = ({ toolMs, calls }: ToolRow): number => (calls === 0 ? 0 : toolMs / calls);
 

@@ -56,7 +56,7 @@ export function GroupTable({ split, groups, withCacheReads }: Props) {
                   </th>
                   <td class="share">
                     <span class="meter" aria-hidden="true">
-                      <span style={{ width: `${(sizeOf(group) / largest) * 100}%` }} />
+                      {sizeOf(group) > 0 ? <span style={{ width: `${(sizeOf(group) / largest) * 100}%` }} /> : null}
                     </span>
                   </td>
                   <td class="number" data-name="Cost">

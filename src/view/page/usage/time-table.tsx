@@ -1,4 +1,6 @@
+import { sumOfFailures } from "../../../text/failure-share.ts";
 import type { Unit, UsageDocument } from "../../wire.ts";
+import { failureClass, failuresIn } from "../failures.ts";
 import { Cost, Tokens } from "../figures.tsx";
 import { bucketName, exact } from "../format.ts";
 
@@ -9,6 +11,7 @@ export function TimeTable({ document, withCacheReads }: { document: UsageDocumen
     const figures = document.bucketFigures[i] ?? null;
     return figures === null ? [] : [{ bucket, figures }];
   });
+  const usual = sumOfFailures(rows.map(({ figures }) => failuresIn(figures)));
   return (
     <section aria-labelledby="times">
       <h2 id="times">By {unit}</h2>
@@ -61,7 +64,13 @@ export function TimeTable({ document, withCacheReads }: { document: UsageDocumen
                   {figures.toolCalls === null ? "–" : exact(figures.toolCalls)}
                 </td>
                 <td class="number" data-name="Failed">
-                  {figures.failedTools === null ? "–" : <Failed n={figures.failedTools} />}
+                  {figures.failedTools === null ? (
+                    "–"
+                  ) : (
+                    <span class={figures.failedTools > 0 ? failureClass(failuresIn(figures), usual) : undefined}>
+                      {exact(figures.failedTools)}
+                    </span>
+                  )}
                 </td>
               </tr>
             ))}
@@ -75,5 +84,3 @@ export function TimeTable({ document, withCacheReads }: { document: UsageDocumen
 // --- internal ---
 
 const NAMES = { hour: "Hour", day: "Day", week: "Week", month: "Month" } as const satisfies Record<Unit, string>;
-
-const Failed = ({ n }: { n: number }) => <span class={n > 0 ? "error-count" : undefined}>{exact(n)}</span>;
