@@ -31,9 +31,10 @@ export function runProgram(packageRoot: string, groups: readonly AddCommands[]):
   keepOwnerRights();
   const stdout = holdable(safeOutput(process.stdout));
   const context = processContext(join(packageRoot, "dist", "openhook-otel.cjs"), stdout);
-  setProgramName(() => {
+  setProgramName((isAnywhere) => {
     const { env, platform, programPath } = context;
-    return programName({ env, platform, cwd: currentDirectory(), nodePath: process.execPath, programPath });
+    const cwd = isAnywhere ? undefined : currentDirectory();
+    return programName({ env, platform, cwd, nodePath: process.execPath, programPath });
   });
 
   let isCutShort = false;

@@ -7,19 +7,26 @@
  */
 export const suggest = (args: string): string => `${ownName()} ${args}`;
 
+/** As `suggest`, for text that is pasted somewhere else: the program's path is absolute. */
+export const suggestAnywhere = (args: string): string => `${resolveName(true)} ${args}`;
+
 /** How this program was started, e.g. `openhook-otel` or `node dist/openhook-otel.cjs`. */
 export function ownName(): string {
-  name ??= resolveName();
+  name ??= resolveName(false);
   return name;
 }
 
-/** Sets how the program's name is found. Called once at the start; evaluated for the first suggestion. */
-export function setProgramName(resolve: () => string): void {
+/**
+ * Sets how the program's name is found. Called once at the start; evaluated for the first suggestion.
+ *
+ * @param resolve gets whether the name has to work in every folder
+ */
+export function setProgramName(resolve: (isAnywhere: boolean) => string): void {
   resolveName = resolve;
   name = undefined;
 }
 
 // --- internal ---
 
-let resolveName = (): string => "openhook-otel";
+let resolveName = (_isAnywhere: boolean): string => "openhook-otel";
 let name: string | undefined;

@@ -4,7 +4,7 @@ import { FileError, readFileIfAny, refuseOdd } from "../config/files.ts";
 import { type Context, UserError } from "../context.ts";
 import type { Agent, Installer, InstallTarget, SettingsText } from "../model/agent.ts";
 import { meantAgent } from "../model/nearest.ts";
-import { suggest } from "../model/suggest.ts";
+import { suggest, suggestAnywhere } from "../model/suggest.ts";
 
 // What `enable` and `disable` share: agents and their settings files
 
@@ -130,10 +130,15 @@ export async function withUserErrors<T>(run: () => Promise<T>): Promise<T> {
 // --- internal ---
 
 /** How to record an agent whose settings no installer edits. */
-function byHand({ title, docs, source, callsModels }: Agent): string {
+function byHand({ title, docs, source, callsModels, known }: Agent): string {
   if (callsModels === false) return `${title} are recorded by wrappers: run ${suggest("wrap")}`;
-  const command = suggest(`hook --source ${source} --event <event>`);
-  return `${title} cannot be enabled automatically; for each event in its hook settings (${docs}), paste: ${command}`;
+  const events = known?.events.filter((event) => known.notNeeded?.includes(event) !== true) ?? [];
+  const [example = "<event>"] = events;
+  return (
+    `${title} has no settings that enable can change. In its own hook settings (${docs}), paste this command for each ` +
+    `of the events that it has among ${events.join(", ")}, with the event's name at the end: ` +
+    suggestAnywhere(`hook --source ${source} --event ${example}`)
+  );
 }
 
 async function readSettingsFile(path: string): Promise<SettingsFile> {

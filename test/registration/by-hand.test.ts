@@ -1,0 +1,19 @@
+// What `enable` says of an agent whose hook settings the user edits
+import { expect, test } from "vitest";
+import { allAgents, findAgent } from "../../src/agents/registry.ts";
+import { namedAgents } from "../../src/registration/settings-edit.ts";
+
+const agents = { list: allAgents, find: findAgent };
+
+test("names the events and the command to paste, and the vendor's page", async () => {
+  await expect(namedAgents(["windsurf"], "user", agents)).rejects.toThrow(
+    /^Windsurf \(Cascade\) has no settings that enable can change\. .*\(https:\S+\), .* pre_user_prompt, .*: \S.* hook --source windsurf --event pre_user_prompt$/,
+  );
+});
+
+test("every agent without an installer has events to name, unless wrappers record it", async () => {
+  const byHand = (await allAgents()).filter(({ installer, callsModels }) => !installer && callsModels !== false);
+  expect(byHand.length).toBeGreaterThan(0);
+  for (const { source } of byHand)
+    await expect(namedAgents([source], "user", agents), source).rejects.toThrow(/ among \w+, .* --event [A-Za-z]\w+$/);
+});
