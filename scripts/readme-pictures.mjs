@@ -28,7 +28,7 @@ try {
   if (state === undefined) throw new Error(`the demo printed no OPENHOOK_OTEL_HOME:\n${stdout}`);
   const kept = { ...env, OPENHOOK_OTEL_HOME: state };
   try {
-    await pictureOfExplain(kept);
+    await pictureOfCommand(kept, "explain.png", `explain ${sessionIn(kept).slice(0, 8)}`);
     await pictureOfPage(kept);
     await picturesOfTwoWeeks();
   } finally {
@@ -49,13 +49,13 @@ function sessionIn(kept) {
   return sessions.find(({ subagents }) => subagents > 0).session_id;
 }
 
-async function pictureOfExplain(kept) {
-  const command = `stty cols ${COLUMNS}; ${process.execPath} ${PROGRAM} explain ${sessionIn(kept).slice(0, 8)}`;
+async function pictureOfCommand(kept, name, args) {
+  const command = `stty cols ${COLUMNS}; ${process.execPath} ${PROGRAM} ${args}`;
   const { stdout } = spawnSync("script", ["-qec", command, "/dev/null"], { env: kept, encoding: "utf8" });
   const page = await browser.newPage({ viewport: { width: 1000, height: 400 }, deviceScaleFactor: 1.5 });
   await page.setContent(`<body style="margin:0;background:#fff"><pre style="display:inline-block;margin:0;padding:20px 24px;
     font:14px/1.45 'DejaVu Sans Mono',monospace;color:#1f2328;background:#fff">${html(stdout.replaceAll("\r", ""))}</pre></body>`);
-  await write("explain.png", await page.locator("pre").screenshot());
+  await write(name, await page.locator("pre").screenshot());
   await page.close();
 }
 
@@ -65,7 +65,8 @@ async function picturesOfTwoWeeks() {
   mkdirSync(own);
   collectTwoWeeks(own, join(ROOT, "dist"));
   startSessions(own, join(ROOT, "dist"));
-  const machine = { PATH: process.env.PATH, HOME: own };
+  const machine = { ...env, HOME: own };
+  await pictureOfCommand(machine, "outcomes.png", "outcomes");
   await pictureOf(machine, "view-home.png", "#/home?range=7", ".running li + li .prompt");
   await pictureOf(machine, "view-changes.png", "#/changes", ".changes");
   await pictureOf(machine, "view-phone.png", "#/home?range=7", ".running li + li .prompt", PHONE);

@@ -78,7 +78,7 @@ const share = (title: string, rank: number, value: (row: OutcomeSummary) => Kept
 });
 
 const COLUMNS: readonly Column<OutcomeSummary>[] = [
-  { title: "repository", cell: ({ repository }) => printable(repository), rank: 10, shrinkTo: 10 },
+  { title: "repository", cell: ({ repository }) => printable(repository), rank: 10, shrinkTo: 24 },
   { title: "certainty", cell: ({ certainty }) => certainty, rank: 9 },
   number("commits", 9, ({ commits }) => commits),
   number("merged", 8, ({ fates }) => fates.merged),

@@ -136,7 +136,7 @@ function byHand({ title, docs, source, callsModels, known }: Agent): string {
   const [example = "<event>"] = events;
   return (
     `${title} has no settings that enable can change. In its own hook settings (${docs}), paste this command for each ` +
-    `of the events that it has among ${events.join(", ")}, with the event's name at the end: ` +
+    `event${events.length === 0 ? "" : ` that it has of ${events.join(", ")}`}, with the event's name at the end: ` +
     suggestAnywhere(`hook --source ${source} --event ${example}`)
   );
 }

@@ -390,7 +390,9 @@ describe("enable", () => {
 
   it("an agent without an installer is explained, with the command to paste", async () => {
     const { message } = await refusal(on({}, settledContext(), ["cli-wrapper"]));
-    expect(message).toMatch(/ \(https:\S+\), paste: \S+ hook --source cli-wrapper --event <event>$/);
+    expect(message).toMatch(
+      / \(https:\S+\), paste this command for each event, .*: \S+ hook --source cli-wrapper --event <event>$/,
+    );
   });
 
   it("without a name and without a terminal it refuses, and names the agents found", async () => {

@@ -15,5 +15,5 @@ test("every agent without an installer has events to name, unless wrappers recor
   const byHand = (await allAgents()).filter(({ installer, callsModels }) => !installer && callsModels !== false);
   expect(byHand.length).toBeGreaterThan(0);
   for (const { source } of byHand)
-    await expect(namedAgents([source], "user", agents), source).rejects.toThrow(/ among \w+, .* --event [A-Za-z]\w+$/);
+    await expect(namedAgents([source], "user", agents), source).rejects.toThrow(/ of \w+, .* --event [A-Za-z]\w+$/);
 });
