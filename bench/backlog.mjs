@@ -45,7 +45,7 @@ export async function benchBacklog({ runs, sizes, program }) {
 
 // --- internal ---
 
-/** @throws if not every payload was taken: a drain that does nothing is fast */
+/** Measures one drain of so many sessions. @throws if it did not collect every event: a drain that does nothing is fast */
 async function drainOf(sessions, program) {
   const place = makeHome();
   try {
@@ -69,7 +69,7 @@ async function drainOf(sessions, program) {
     }
     const measured = await measure([process.execPath, program, "drain", "--json"], { env: place.env });
     const { events } = JSON.parse(measured.stdout);
-    if (events !== 4 * sessions) throw new Error(`${sessions} sessions: ${events} events taken`);
+    if (events !== 4 * sessions) throw new Error(`${sessions} sessions: ${events} events collected`);
     return measured;
   } finally {
     place.remove();

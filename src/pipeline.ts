@@ -46,7 +46,7 @@ export interface DrainOptions {
   readonly isEager?: boolean;
   /** Only what the bridge needs, unless another drain asks for more: read new events and run commands. Nothing is built or sent. */
   readonly onlyEvents?: boolean;
-  /** A hook started the drain: if the bridge is used, new events are read until none arrives for a moment. */
+  /** A hook started the drain: if the bridge is used, new events are read until none has arrived for three seconds. */
   readonly lingers?: boolean;
   /** Replaces sending: for a preview of what would be sent. */
   readonly deliver?: typeof deliver;
@@ -271,7 +271,7 @@ async function endWithProcess(work: Drain): Promise<boolean> {
   return true;
 }
 
-/** After a turn's end: waits a moment for an agent that exits, because no other hook will start a drain. @returns whether one did */
+/** After a turn's end: waits up to two seconds for the agent to exit, because no other hook will start a drain. @returns whether one did */
 async function endsSoon(work: Drain): Promise<boolean> {
   for (let waited = 0; waited < EXIT_MS && mayExitSoon(work); waited += RETRY_MS) {
     await work.sleep(RETRY_MS);

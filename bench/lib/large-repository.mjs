@@ -12,7 +12,7 @@ const FILE_LINES = 40;
 const OWN_LINES = 30;
 const DAY_S = 86_400;
 
-/** Of ten commits of agents: on the default branch, rebased, squashed with another, taken back, on a branch, of no branch any more. */
+/** What becomes of each ten commits of agents: `open` is on another branch, `gone` on none any more. */
 const KINDS = ["direct", "direct", "direct", "direct", "rebased", "rebased", "squashed", "reverted", "open", "gone"];
 const FATES = {
   direct: "merged",

@@ -225,11 +225,6 @@ export const built = (panel: Panel): Builder<Panel> => ({ build: () => panel });
 
 export const PROMETHEUS = { type: "prometheus", uid: `\${datasource}` } as const;
 
-// --- internal ---
-
-const BARS = 60;
-const LINE_POINTS = 300;
-
 /** A query for one moment. */
 export const instant = (refId: string, expr: string, legendFormat = "__auto"): DataqueryBuilder =>
   new DataqueryBuilder()
@@ -239,6 +234,11 @@ export const instant = (refId: string, expr: string, legendFormat = "__auto"): D
     .expr(expr)
     .instant()
     .legendFormat(legendFormat);
+
+// --- internal ---
+
+const BARS = 60;
+const LINE_POINTS = 300;
 
 /** `histogram_quantile` returns the highest bound for everything above it. */
 const moreThan = (highest: number) => ({

@@ -47,7 +47,7 @@ export class BridgeHost implements Bridge {
   readonly #deps: BridgeDeps;
   readonly #runner: Runner;
   readonly #running: RunningCommands;
-  /** Files by folder, `""` for the user's; read again after a moment. */
+  /** Files by folder, `""` for the user's; read again after `FRESH_MS`. */
   readonly #files = new Map<string, { readonly file: RegistrationFile | undefined; readonly atMs: number }>();
   /** Sessions for which a command runs now, by its number. */
   readonly #sessions = new Map<number, Set<number>>();

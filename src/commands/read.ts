@@ -1,4 +1,4 @@
-// The commands of dist/read.cjs as one part of the build, see scripts/bundle.mjs
+// All commands of dist/read.cjs in one file, so that the build makes one chunk of them: see scripts/bundle.mjs
 
 export * from "./explain.ts";
 export * from "./report.ts";

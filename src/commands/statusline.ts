@@ -12,7 +12,8 @@ import { parseSummary, summaryPath } from "../statusline/summary.ts";
  * registers does the same without Node, except on Windows.
  *
  * @param agent its source; none: for shells and tmux
- * @param end further arguments: cmd.exe passes the rest of the registered line as such, see `windowsLine`
+ * @param end further arguments; those from one that begins with `;` are ignored: cmd.exe passes the rest of the registered line as
+ *        arguments, see `windowsLine`
  * @returns exit code: 0, also when no figures are known yet
  * @throws UserError for an unknown agent or an argument
  */

@@ -15,7 +15,7 @@ export interface TitlesOption {
 export const showsTitles = ({ titles }: TitlesOption, { config }: LoadedConfig): boolean =>
   titles === true && config.display.titles;
 
-/** Adds first prompt lines to titles, as far as the agents' files can be read within a moment. */
+/** Adds first prompt lines to titles, as far as the agents' files can be read within 200 ms; other sessions stay without one. */
 export async function withPrompts<
   T extends { readonly stored: StoredSession; readonly title: SessionTitle | undefined },
 >(
@@ -34,9 +34,9 @@ export async function withPrompts<
 }
 
 /**
- * Reads first prompt lines from the agents' files, as far as it can within a moment.
+ * Reads first prompt lines from the agents' files, as far as it can in the given time.
  *
- * @param budgetMs the moment
+ * @param budgetMs when to stop reading, in milliseconds after the start. @default 200
  */
 export function promptReader(
   { agents, loaded }: { readonly agents: readonly Agent[]; readonly loaded: LoadedConfig },

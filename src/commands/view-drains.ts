@@ -34,6 +34,6 @@ async function hasQueuedEvents({ inboxDir, claimedDir }: Places): Promise<boolea
   return names.flat().length > 0;
 }
 
-/** Their transcripts may have grown, or their agents may have ended. */
+/** Whether a session is open: its transcript may have grown, or its agent may have ended. */
 const hasOpenSessions = ({ storePath }: Places): boolean =>
   readStore(storePath, (db) => idleSessions(db, Number.POSITIVE_INFINITY).length > 0) === true;

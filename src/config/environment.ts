@@ -53,8 +53,8 @@ export function readOtelVariables(env: Env): OtelLayer {
   const unusableEndpoints = new Set<"" | OtlpSignal>();
   for (const scope of ["", ...OTLP_SIGNALS] as const) {
     for (const [suffix, name] of Object.entries(EXPORTER)) {
-      const taken = readExporterVariable(layer, env, { scope, suffix, name, unsupported, grpc });
-      if (name === "endpoint" && !taken) unusableEndpoints.add(scope);
+      const isUsed = readExporterVariable(layer, env, { scope, suffix, name, unsupported, grpc });
+      if (name === "endpoint" && !isUsed) unusableEndpoints.add(scope);
     }
   }
   for (const signal of OTLP_SIGNALS) readExporterList(layer, env, signal);

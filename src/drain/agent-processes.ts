@@ -42,7 +42,7 @@ export function sessionsWithoutProcess(drain: Drain): readonly number[] {
   return [...openSessionsByProcess(drain.db)].filter(([, keys]) => keys.every(isGoneOnce)).map(([session]) => session);
 }
 
-/** Whether a turn ended a moment ago in a process that is still running here: it may be about to exit. */
+/** Whether a turn ended in the last five seconds in a process that is still running here: it may be about to exit. */
 export function mayExitSoon(drain: Drain): boolean {
   const ended = new Set(sessionsAfterTurn(drain.db, drain.now() - JUST_NOW_MS));
   if (ended.size === 0) return false;

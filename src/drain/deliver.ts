@@ -219,12 +219,12 @@ async function sendMetrics(
         const counters = seqs.filter((seq) => rows[seq]?.stream !== undefined).length;
         // The backend has nothing of these counters, so they stay pending with their full sums
         if (rejected === seqs.length) return;
-        const taken = seqs.flatMap((seq) => {
+        const accepted = seqs.flatMap((seq) => {
           const row = rows[seq];
           return row?.stream !== undefined && row.last ? [row.stream] : [];
         });
         drain.db.transaction(() => {
-          markSent(drain.db, taken);
+          markSent(drain.db, accepted);
           // A cumulative sum is repaired by the next export, a delta is not: it counts as dropped
           if (!isCumulative && rejected > 0 && counters > 0) addRejectedPoints(drain.db, Math.min(rejected, counters));
           raiseGeneration(drain.db);
@@ -247,7 +247,7 @@ async function sendMetrics(
   return summary;
 }
 
-/** Writes beside the store what was delivered: see `put-back.ts`. */
+/** Writes what was delivered to a file beside the store: see `put-back.ts`. */
 function noteDelivery(drain: Drain, isComplete: boolean): void {
   const { db, places, now } = drain;
   // The file must not be newer than the store's main file: a log can get lost

@@ -70,7 +70,7 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
     const turnOf = (key: string | undefined) => {
       if (key === undefined) return undefined;
       const settled = context.turns.get(key);
-      // What was settled has a span; if an earlier version renamed the turn, the span of its first further part exists or is built now
+      // A settled turn has a span. If an earlier version renamed the turn, its next part has a span, stored or built now
       const spanKey = settled?.span?.key ?? (settled?.renamed === true ? `${key}~1` : key);
       const segment =
         session.turns.find((t) => t.key === spanKey)?.segment ?? settled?.span?.segment ?? settled?.segment;
@@ -127,14 +127,8 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
       }
       return { segment, totals: JSON.stringify(totals), delivered: ends || before?.delivered === true };
     });
-    const costNanoUsdByKey = new Map(
-      [...turns, ...subagents, ...session.finishedParts]
-        .flatMap((run) => run.modelCalls)
-        .flatMap((call) => {
-          const cost = costNanoUsd(call, facts.provider);
-          return cost === undefined ? [] : [[call.key, cost] as const];
-        }),
-    );
+    const settledRuns = [...turns, ...subagents, ...session.finishedParts];
+    const costNanoUsdByKey = costsByKey(settledRuns, facts.provider);
     const added = projectAttributes(drain, sessionNumber);
     const pipeline = pipelineResource(drain, sessionNumber);
     drain.report.spans += settle(
@@ -169,17 +163,33 @@ export function deriveSession(drain: Drain, sessionNumber: number, options: Deri
     if (priceError !== undefined) notePriceError(drain, sessionNumber, priceError);
     if (content.pieces.length > 0) {
       const isOver = segments.every(({ delivered }) => delivered);
-      const calls = [...turns, ...subagents, ...session.finishedParts].flatMap((run) => run.modelCalls);
-      const answered = calls.flatMap(({ responseId }) =>
-        responseId === undefined ? [] : [responseContentKey(responseId)],
-      );
-      dropSettledContent(db, sessionNumber, answered, isOver);
+      dropSettledContent(db, sessionNumber, responseKeys(settledRuns), isOver);
     }
     return false;
   }, "commit.session");
 }
 
 // --- internal ---
+
+/** Costs of the model calls that have one, in 10⁻⁹ USD, by the key of the call. */
+const costsByKey = (
+  runs: readonly Pick<Turn, "modelCalls">[],
+  provider: string | undefined,
+): ReadonlyMap<string, number> =>
+  new Map(
+    runs
+      .flatMap((run) => run.modelCalls)
+      .flatMap((call) => {
+        const cost = costNanoUsd(call, provider);
+        return cost === undefined ? [] : [[call.key, cost] as const];
+      }),
+  );
+
+/** Keys of the content of the responses that these runs contain. */
+const responseKeys = (runs: readonly Pick<Turn, "modelCalls">[]): readonly string[] =>
+  runs
+    .flatMap((run) => run.modelCalls)
+    .flatMap(({ responseId }) => (responseId === undefined ? [] : [responseContentKey(responseId)]));
 
 /** Everything that is settled of an open run, this part included. */
 function workWith(part: Turn | Subagent, cost: (call: ModelCall) => number | undefined): SettledWork {

@@ -140,12 +140,12 @@ async function salvageSetAside(deps: Deps, db: Database): Promise<Database> {
   if (sizeOf(damagedPath(deps)) === undefined) return db;
   try {
     if (readMeta(db, SALVAGED_KEY) === undefined && isEmpty(db)) {
-      const taken = db.transaction(() => {
+      const salvaged = db.transaction(() => {
         const found = salvage(damagedPath(deps), db);
         writeMeta(db, SALVAGED_KEY, String(deps.now()));
         return found;
       }, "commit.salvage");
-      reportProblem(deps, describe(taken, deps.isImport === true));
+      reportProblem(deps, describe(salvaged, deps.isImport === true));
     }
     const aside = await nameAside(deps);
     reportProblem(deps, `the damaged store is now ${JSON.stringify(aside)}`);

@@ -6,8 +6,8 @@ import type { Drain } from "./context.ts";
 import { readInbox } from "./read-inbox.ts";
 
 /**
- * Hands new events to the bridge's commands as they arrive, until none has arrived for a moment and all commands have ended, or until
- * another drain asks for a pass over everything. Meanwhile hooks need not start a drain: each new process would cost more than a
+ * Hands new events to the bridge's commands as they arrive, until none has arrived for three seconds and all commands have ended, or
+ * until another drain asks for a pass over everything. Meanwhile hooks need not start a drain: each new process would cost more than a
  * look into the inbox.
  *
  * @param lock path of the drain's lock

@@ -119,6 +119,10 @@ export const packOptions = (
   boundaries,
 });
 
+/** Different times, ascending. */
+export const timesOf = (facts: readonly { readonly timeMs: number }[]): readonly number[] =>
+  [...new Set(facts.map(({ timeMs }) => timeMs))].sort((a, b) => a - b);
+
 // --- internal ---
 
 /** What is read from a session's files, except the facts that are stored in rows. */
@@ -179,10 +183,6 @@ async function yieldToEvents(): Promise<void> {
   lastYieldMs = performance.now();
 }
 const MAX_SYNC_MS = 50;
-
-/** Different times, ascending. */
-export const timesOf = (facts: readonly { readonly timeMs: number }[]): readonly number[] =>
-  [...new Set(facts.map(({ timeMs }) => timeMs))].sort((a, b) => a - b);
 
 const sessionFacts = (agent: Packable, sessionId: string, agentVersion: string | undefined): SessionFacts => ({
   source: agent.source,

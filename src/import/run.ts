@@ -61,7 +61,7 @@ export interface AgentImport {
   leftOut: number;
   /** Read in part or not at all. What was read is stored; the next import retries. */
   failed: number;
-  /** Files that have ended inside a line for a while; that line is not counted. */
+  /** Files whose last line is incomplete although they have not changed for some time; that line is not counted. */
   unfinished: number;
   /** Bytes read; in a dry run, bytes to read. */
   bytes: number;

@@ -98,5 +98,5 @@ export type SignalEvent = z.infer<typeof SignalEvent>;
 export const Event = z.union([Envelope, SignalEvent]);
 export type Event = z.infer<typeof Event>;
 export type EventType = Event["type"];
-/** Types that agents report as such; files are written by their tool calls. */
+/** Types that agents report in payloads of their own; writes of files are derived from tool calls. */
 export type NativeEventType = Exclude<EventType, "file.write">;

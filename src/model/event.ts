@@ -11,5 +11,5 @@ export const isEnvelope = (event: Event): event is Envelope => "openhook" in eve
 /** Whether we assigned the event's session id because its payload has none. */
 export const hasAssignedSessionId = (event: Event): boolean => extrasOf(event).session_id_origin === "minted";
 
-/** Milliseconds since the epoch of an event. */
+/** The time of an event, in milliseconds since the epoch. */
 export const timeMsOf = (event: Event): number => Date.parse(event.time);

@@ -109,10 +109,6 @@ export function isPlain(entry: TranscriptEntry, isAllowedText: (text: string, me
   return true;
 }
 
-// --- internal ---
-
-const isPlainId = (id: string): boolean => id.length <= MAX_ID_CHARACTERS && PLAIN.test(id);
-
 /** Whether `correctedUsage` would return usage unchanged. */
 export function isPlainUsage(usage: unknown): boolean {
   if (typeof usage !== "object" || usage === null) return false;
@@ -124,23 +120,6 @@ export function isPlainUsage(usage: unknown): boolean {
   }
   return isPlausible(usage as TokenUsage);
 }
-
-/** Whether counts were reported, and no part is larger than the count that includes it. */
-const isPlausible = (usage: TokenUsage): boolean =>
-  isReported(usage) &&
-  isWithin(cachedIn(usage), usage.input) &&
-  isWithin(usage.reasoning, usage.output) &&
-  withLifetimesInWrites(usage) === usage;
-
-/** No answer uses zero tokens: a server that does not count tokens writes zeros. */
-const isReported = (usage: TokenUsage): boolean =>
-  isWholeUsage(usage) ? usage.input + usage.output > 0 : TOKEN_KINDS.some((kind) => (usage[kind] ?? 0) > 0);
-
-/** True if either of them is unknown. */
-const isWithin = (part: number | undefined, whole: number | undefined): boolean =>
-  part === undefined || whole === undefined || part <= whole;
-
-const cachedIn = ({ cacheRead = 0, cacheWrite = 0 }: TokenUsage): number => cacheRead + cacheWrite;
 
 /**
  * Corrects usage that contradicts the API's definitions. Some proxies between agent and model report input without the cache,
@@ -162,6 +141,34 @@ export function correctedUsage<T extends TokenUsage>(reported: T): T | undefined
   };
   return isUsage(meant) ? meant : undefined;
 }
+
+/** A number within the limits of its member, or `undefined` if none is near: not finite, or not exact. */
+export function limitNumber(value: number, name: string): number | undefined {
+  if (TIME_MEMBERS.has(name)) return clampTime(value);
+  if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER) return undefined;
+  return isDuration(name) ? Math.min(MAX_DURATION_MS, Math.max(0, value)) : value;
+}
+
+// --- internal ---
+
+const isPlainId = (id: string): boolean => id.length <= MAX_ID_CHARACTERS && PLAIN.test(id);
+
+/** Whether counts were reported, and no part is larger than the count that includes it. */
+const isPlausible = (usage: TokenUsage): boolean =>
+  isReported(usage) &&
+  isWithin(cachedIn(usage), usage.input) &&
+  isWithin(usage.reasoning, usage.output) &&
+  withLifetimesInWrites(usage) === usage;
+
+/** No answer uses zero tokens: a server that does not count tokens writes zeros. */
+const isReported = (usage: TokenUsage): boolean =>
+  isWholeUsage(usage) ? usage.input + usage.output > 0 : TOKEN_KINDS.some((kind) => (usage[kind] ?? 0) > 0);
+
+/** True if either of them is unknown. */
+const isWithin = (part: number | undefined, whole: number | undefined): boolean =>
+  part === undefined || whole === undefined || part <= whole;
+
+const cachedIn = ({ cacheRead = 0, cacheWrite = 0 }: TokenUsage): number => cacheRead + cacheWrite;
 
 /** Kept characters of a shortened id. */
 const HEAD_CHARACTERS = 64;
@@ -218,10 +225,4 @@ function boundMembers(members: object, depth: number, digest: Digest): object {
     if (within !== value || named !== name) isSame = false;
   }
   return isSame ? members : Object.fromEntries(kept);
-}
-
-export function limitNumber(value: number, name: string): number | undefined {
-  if (TIME_MEMBERS.has(name)) return clampTime(value);
-  if (!Number.isFinite(value) || Math.abs(value) > Number.MAX_SAFE_INTEGER) return undefined;
-  return isDuration(name) ? Math.min(MAX_DURATION_MS, Math.max(0, value)) : value;
 }

@@ -20,6 +20,48 @@ export function mergeEntries(a: TranscriptEntry, b: TranscriptEntry): Transcript
   return { ...(own.noListPrice ? joined : call), ...own } as ModelCall;
 }
 
+/**
+ * An answer with the figures of its copy, if they are fuller: the original session can end, or lose lines, before the copy is
+ * written. Keys, turn and time of the answer stay.
+ */
+export function withFuller(answer: ModelCall, copy: ModelCall): ModelCall {
+  const { usage, model, complete, finishReason, noListPrice } = copy;
+  const isFuller = compareUsage(usage, answer.usage) > 0;
+  const isSum = answer.covers !== undefined;
+  const knowsMore = !isSum && canonical(joinUsage(answer.usage, usage)) !== canonical(answer.usage);
+  if (!isFuller && !knowsMore && (answer.complete || !complete)) return answer;
+  const { usage: _, model: __, finishReason: ___, noListPrice: ____, ...place } = answer;
+  const figures = defined<Partial<ModelCall>>({ usage, model, finishReason, noListPrice } as Partial<ModelCall>);
+  return mergeEntries(answer, { ...place, complete, ...figures }) as ModelCall;
+}
+
+/** Which usage is fuller: positive if it is `a`, 0 if they are equal. The larger output is the later count. */
+export function compareUsage(a: ModelCall["usage"], b: ModelCall["usage"]): number {
+  if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined);
+  if (a.output !== b.output) return (a.output ?? -1) - (b.output ?? -1);
+  if (isWholeUsage(a) !== isWholeUsage(b)) return isWholeUsage(a) ? 1 : -1;
+  const [one, other] = [canonical(a), canonical(b)];
+  return one === other ? 0 : one > other ? 1 : -1;
+}
+
+/**
+ * The fuller usage, completed by what only the other one has: input with its cache, or output with its reasoning. Neither group
+ * is ever split, because a model that fell back has figures that belong together.
+ */
+export function joinUsage(fuller: TokenUsage | undefined, other: TokenUsage | undefined): TokenUsage | undefined {
+  if (fuller === undefined || other === undefined || isWholeUsage(fuller)) return fuller ?? other;
+  const joined: Writable<TokenUsage> = { ...fuller };
+  for (const side of SIDES) {
+    if (fuller[side[0]] !== undefined || other[side[0]] === undefined) continue;
+    for (const kind of side) {
+      const tokens = other[kind];
+      if (tokens === undefined) delete joined[kind];
+      else joined[kind] = tokens;
+    }
+  }
+  return joined;
+}
+
 // --- internal ---
 
 type ModelCall = EntryOf<"model_call">;
@@ -92,48 +134,6 @@ function answer(a: ModelCall, b: ModelCall): Partial<ModelCall> {
     ...(model !== undefined && { model }),
     ...(noListPrice && { noListPrice }),
   };
-}
-
-/**
- * An answer with the figures of its copy, if they are fuller: the original session can end, or lose lines, before the copy is
- * written. Keys, turn and time of the answer stay.
- */
-export function withFuller(answer: ModelCall, copy: ModelCall): ModelCall {
-  const { usage, model, complete, finishReason, noListPrice } = copy;
-  const isFuller = compareUsage(usage, answer.usage) > 0;
-  const isSum = answer.covers !== undefined;
-  const knowsMore = !isSum && canonical(joinUsage(answer.usage, usage)) !== canonical(answer.usage);
-  if (!isFuller && !knowsMore && (answer.complete || !complete)) return answer;
-  const { usage: _, model: __, finishReason: ___, noListPrice: ____, ...place } = answer;
-  const figures = defined<Partial<ModelCall>>({ usage, model, finishReason, noListPrice } as Partial<ModelCall>);
-  return mergeEntries(answer, { ...place, complete, ...figures }) as ModelCall;
-}
-
-/** Which usage is fuller: positive if it is `a`, 0 if they are equal. The larger output is the later count. */
-export function compareUsage(a: ModelCall["usage"], b: ModelCall["usage"]): number {
-  if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined);
-  if (a.output !== b.output) return (a.output ?? -1) - (b.output ?? -1);
-  if (isWholeUsage(a) !== isWholeUsage(b)) return isWholeUsage(a) ? 1 : -1;
-  const [one, other] = [canonical(a), canonical(b)];
-  return one === other ? 0 : one > other ? 1 : -1;
-}
-
-/**
- * The fuller usage, completed by what only the other one has: input with its cache, or output with its reasoning. Neither group
- * is ever split, because a model that fell back has figures that belong together.
- */
-export function joinUsage(fuller: TokenUsage | undefined, other: TokenUsage | undefined): TokenUsage | undefined {
-  if (fuller === undefined || other === undefined || isWholeUsage(fuller)) return fuller ?? other;
-  const joined: Writable<TokenUsage> = { ...fuller };
-  for (const side of SIDES) {
-    if (fuller[side[0]] !== undefined || other[side[0]] === undefined) continue;
-    for (const kind of side) {
-      const tokens = other[kind];
-      if (tokens === undefined) delete joined[kind];
-      else joined[kind] = tokens;
-    }
-  }
-  return joined;
 }
 
 const SIDES = [

@@ -5,7 +5,7 @@ export type KeptDay = (typeof KEPT_AFTER_DAYS)[number];
 
 /**
  * What became of a commit. `merged`: it, or the commit that replaced it, is on the default branch; `reverted`: it was, and a later commit
- * took it back; `open`: only on other branches or tags; `gone`: nothing refers to it any more; `unknown`: it cannot be decided here.
+ * reverted it; `open`: only on other branches or tags; `gone`: nothing refers to it any more; `unknown`: it cannot be decided here.
  */
 export type Fate = "merged" | "reverted" | "open" | "gone" | "unknown";
 
@@ -52,7 +52,7 @@ export interface CommitOutcome {
   readonly reason?: string;
   readonly rewritten?: Rewritten;
   readonly revertedBy?: string;
-  /** When the commit that took it back reached the default branch, in milliseconds since the epoch. */
+  /** When the commit that reverted it reached the default branch, in milliseconds since the epoch. */
   readonly revertedMs?: number;
   /** When it reached the default branch, in milliseconds since the epoch. */
   readonly landedMs?: number;

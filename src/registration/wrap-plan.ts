@@ -20,7 +20,7 @@ export interface WrapPlan {
  *
  * @param directory chosen by the user, relative to the working directory; without one a directory of the user's that PATH
  *        has before the program, else our own
- * @throws UserError for a name that is no program, or a place that is taken
+ * @throws UserError for a name that is no program, or if another file is at the wrapper's place
  */
 export async function planWrapper(name: string, directory: string | undefined, context: Context): Promise<WrapPlan> {
   const { places, cwd } = context;

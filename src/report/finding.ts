@@ -12,6 +12,7 @@ export interface Finding {
 /** A part of the session that is smaller than this is no finding. */
 export const MIN_SHARE = 0.1;
 
+/** Words for the turn in which something happened. @param turn from 1; 0 if it is unknown, which gives no words */
 export const inTurn = (turn: number): string => (turn > 0 ? ` in turn ${turn}` : "");
 
 /** What preceded a model call, as text. */

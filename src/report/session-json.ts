@@ -60,6 +60,7 @@ export const headJson = ({ stored, facts, segments, onSubscription }: SessionSum
   on_subscription: onSubscription ?? null,
 });
 
+/** Why a segment ended, the same in `show` and `sessions`; `null` while it is open. */
 export const endJson = (segment: Segment | undefined) => ({
   reason: segment?.reason ?? null,
   native_reason: segment?.nativeReason ?? null,

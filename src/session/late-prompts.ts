@@ -9,7 +9,7 @@ import { isNear } from "./prompts.ts";
  * Such a turn continues under the transcript's key; otherwise it would be counted twice.
  *
  * Prompts match by equal length, or by time if the transcript has no length, nearest first. Unsettled prompts from hooks are
- * candidates too, so that a line of a later prompt is not taken for the settled one.
+ * candidates too, so that a line of a later prompt is not mistaken for the settled one.
  *
  * @param events unsettled events
  * @param entries unsettled entries

@@ -24,31 +24,6 @@ export function countFacts(
   return db.transaction(() => countNew(db, facts, shapes, nowMs));
 }
 
-function countNew(
-  db: Database,
-  facts: readonly Counted[],
-  shapes: ReadonlyMap<string, MetricShape>,
-  nowMs: number,
-): number {
-  const fresh = db.prepare("INSERT INTO increments (key) VALUES (?) ON CONFLICT DO NOTHING");
-  const mayBePruned = hasPrunedFacts(db);
-  const mayBeDelivered = hasCountedBefore(db);
-  const labels = labelsOf(db);
-  let counted = 0;
-  // A settlement can contain thousands of increments for a few dozen streams: each stream is written once
-  const steps: Steps = new Map();
-  for (const fact of facts) {
-    if (mayBePruned && isPrunedFact(db, "increment", fact.key)) continue;
-    if (fresh.run(fact.key).changes === 0) continue;
-    if (mayBeDelivered && isCountedBefore(db, fact.key)) continue;
-    markCountedLately(db, fact.key);
-    counted++;
-    groupByStream(steps, fact.increments, labels, fact.key);
-  }
-  for (const same of steps.values()) add(db, same, shapes, nowMs);
-  return counted;
-}
-
 /** Whether a fact is in the counters. @param key as in `countFacts` */
 export const isCounted = (db: Database, key: string): boolean =>
   db.prepare("SELECT 1 FROM increments WHERE key = ?").get(key) !== undefined ||
@@ -78,7 +53,7 @@ export const streamValue = (db: Database, { metric, attributes }: Omit<Increment
     )
     .reduce((sum, { value }) => sum + value, 0);
 
-/** The current sums, for `show`, `status` and tests. */
+/** Every stream with its current value, in the unit in which it is stored; the value of a histogram is its count. */
 export const counterValues = (
   db: Database,
 ): readonly {
@@ -123,7 +98,39 @@ export function addToStream(
   db.prepare("UPDATE counters SET histogram = ?, changed = 1 WHERE identity = ?").run(JSON.stringify(sum), identity);
 }
 
+/** @throws Error for a metric that is not in `shapes`: a mistake in this program */
+export function shapeOf(shapes: ReadonlyMap<string, MetricShape>, metric: string): MetricShape {
+  const shape = shapes.get(metric);
+  if (shape === undefined) throw new Error(`no metric is called ${JSON.stringify(metric)}`);
+  return shape;
+}
+
 // --- internal ---
+
+function countNew(
+  db: Database,
+  facts: readonly Counted[],
+  shapes: ReadonlyMap<string, MetricShape>,
+  nowMs: number,
+): number {
+  const fresh = db.prepare("INSERT INTO increments (key) VALUES (?) ON CONFLICT DO NOTHING");
+  const mayBePruned = hasPrunedFacts(db);
+  const mayBeDelivered = hasCountedBefore(db);
+  const labels = labelsOf(db);
+  let counted = 0;
+  // A settlement can contain thousands of increments for a few dozen streams: each stream is written once
+  const steps: Steps = new Map();
+  for (const fact of facts) {
+    if (mayBePruned && isPrunedFact(db, "increment", fact.key)) continue;
+    if (fresh.run(fact.key).changes === 0) continue;
+    if (mayBeDelivered && isCountedBefore(db, fact.key)) continue;
+    markCountedLately(db, fact.key);
+    counted++;
+    groupByStream(steps, fact.increments, labels, fact.key);
+  }
+  for (const same of steps.values()) add(db, same, shapes, nowMs);
+  return counted;
+}
 
 /** Increments by stream, with the key of the first fact that adds to it. */
 type Steps = Map<string, { readonly increments: Increment[]; readonly factKey: string | undefined }>;
@@ -136,13 +143,6 @@ function groupByStream(steps: Steps, increments: readonly Increment[], labels: A
     if (known === undefined) steps.set(identity, { increments: [increment], factKey });
     else known.increments.push(increment);
   }
-}
-
-/** @throws Error for a metric that is not in `shapes`: a mistake in this program */
-export function shapeOf(shapes: ReadonlyMap<string, MetricShape>, metric: string): MetricShape {
-  const shape = shapes.get(metric);
-  if (shape === undefined) throw new Error(`no metric is called ${JSON.stringify(metric)}`);
-  return shape;
 }
 
 function add(

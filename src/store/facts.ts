@@ -56,12 +56,12 @@ export function addEntries(
     if (mayBePruned && isPrunedFact(db, "entry", session.source, session.sessionId, read.key)) continue;
     const claimed = underOwnedKey(db, session, read);
     if (isCopyOfKnownAnswer(db, session, claimed)) continue;
-    const { isOwn, taken } = claim(db, session, claimed, mayBePruned);
+    const { isOwn, moved } = claim(db, session, claimed, mayBePruned);
     if (!isOwn) {
       revisions.push(...completeFromCopy(db, session.source, claimed));
       continue;
     }
-    const entry = isCall(claimed) && taken !== undefined && isCall(taken) ? withFuller(claimed, taken) : claimed;
+    const entry = isCall(claimed) && moved !== undefined && isCall(moved) ? withFuller(claimed, moved) : claimed;
     const known = db
       .prepare("SELECT body, settled FROM entries WHERE session = ? AND key = ?")
       .get(session.id, entry.key);

@@ -113,6 +113,39 @@ export function fingerprints(homes: readonly string[], around: MachineProperties
   return [now, ...before].map(digestOf);
 }
 
+/**
+ * The id of this machine.
+ *
+ * @returns empty if the machine has none, as in most containers; `undefined` if it could not be determined, as on a busy machine or
+ *          in an agent's sandbox
+ */
+export function machineIdOn(
+  platform: NodeJS.Platform,
+  run: (program: string, args: readonly string[]) => string = outputOf,
+): string | undefined {
+  try {
+    if (platform === "darwin") {
+      const text = run("/usr/sbin/ioreg", ["-rd1", "-c", "IOPlatformExpertDevice"]);
+      return /"IOPlatformUUID" = "([^"]+)"/.exec(text)?.[1];
+    }
+    if (platform === "win32") {
+      const key = "HKLM\\SOFTWARE\\Microsoft\\Cryptography";
+      const args = ["query", key, "/v", "MachineGuid", "/reg:64"];
+      return /MachineGuid\s+REG_SZ\s+(\S+)/.exec(run(systemProgram("reg.exe", process.env), args))?.[1];
+    }
+  } catch {
+    return undefined;
+  }
+  for (const path of ["/etc/machine-id", "/var/lib/dbus/machine-id"]) {
+    try {
+      return readFileSync(path, "utf8").trim();
+    } catch {
+      // Try the next path; without any, only the folder identifies the store
+    }
+  }
+  return "";
+}
+
 // --- internal ---
 
 const ID = "instance.id";
@@ -183,39 +216,6 @@ function realPathOf(path: string): string {
 }
 
 const ASK_MS = 2_000;
-
-/**
- * The id of this machine.
- *
- * @returns empty if the machine has none, as in most containers; `undefined` if it could not be determined, as on a busy machine or
- *          in an agent's sandbox
- */
-export function machineIdOn(
-  platform: NodeJS.Platform,
-  run: (program: string, args: readonly string[]) => string = outputOf,
-): string | undefined {
-  try {
-    if (platform === "darwin") {
-      const text = run("/usr/sbin/ioreg", ["-rd1", "-c", "IOPlatformExpertDevice"]);
-      return /"IOPlatformUUID" = "([^"]+)"/.exec(text)?.[1];
-    }
-    if (platform === "win32") {
-      const key = "HKLM\\SOFTWARE\\Microsoft\\Cryptography";
-      const args = ["query", key, "/v", "MachineGuid", "/reg:64"];
-      return /MachineGuid\s+REG_SZ\s+(\S+)/.exec(run(systemProgram("reg.exe", process.env), args))?.[1];
-    }
-  } catch {
-    return undefined;
-  }
-  for (const path of ["/etc/machine-id", "/var/lib/dbus/machine-id"]) {
-    try {
-      return readFileSync(path, "utf8").trim();
-    } catch {
-      // Try the next path; without any, only the folder identifies the store
-    }
-  }
-  return "";
-}
 
 const outputOf = (program: string, args: readonly string[]): string =>
   execFileSync(program, args, { encoding: "utf8", timeout: ASK_MS, windowsHide: true });

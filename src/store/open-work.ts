@@ -2,7 +2,7 @@ import type { ModelCall } from "../model/model-call.ts";
 import type { SettledWork } from "../model/session.ts";
 import type { Database } from "./database.ts";
 
-// What was settled of runs that are still open. Few runs have thousands of calls, so these are few rows.
+// The settled work of runs that are still open. Only runs with thousands of calls have any, so these are few rows
 
 /** The settled work of a session's open runs, by `runKeyOf`. */
 export const openWorkOf = (db: Database, sessionNumber: number): ReadonlyMap<string, SettledWork> =>

@@ -56,7 +56,7 @@ export function claimRecord(
   session: StoredSession,
   { key, globalKey }: Pick<TranscriptEntry, "key"> & { readonly globalKey: string },
   mayBePruned: boolean,
-): { readonly isOwn: boolean; readonly taken?: TranscriptEntry } {
+): { readonly isOwn: boolean; readonly moved?: TranscriptEntry } {
   const owner = db
     .prepare(
       `SELECT o.session, s.first_ms FROM owners o JOIN sessions s ON s.id = o.session
@@ -75,15 +75,15 @@ export function claimRecord(
   }
   if (owner["session"] === session.id) return { isOwn: true };
   if (Number(owner["first_ms"]) <= session.firstMs) return { isOwn: false };
-  const taken = db
+  const moved = db
     .prepare("DELETE FROM entries WHERE session = ? AND key = ? AND settled = 0 RETURNING body")
     .get(Number(owner["session"]), key);
-  if (taken === undefined) return { isOwn: false };
+  if (moved === undefined) return { isOwn: false };
   moveContent(db, Number(owner["session"]), session.id, key);
   db.prepare("UPDATE owners SET session = ? WHERE source = ? AND global_key = ?").run(
     session.id,
     session.source,
     globalKey,
   );
-  return { isOwn: true, taken: JSON.parse(String(taken["body"])) as TranscriptEntry };
+  return { isOwn: true, moved: JSON.parse(String(moved["body"])) as TranscriptEntry };
 }

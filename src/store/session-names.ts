@@ -7,7 +7,7 @@ import type { Database } from "./database.ts";
 
 /** How each kind of fact loses its names. */
 export interface FactChanges {
-  /** `undefined`: nothing of it may stay. */
+  /** `undefined`: the event is deleted. */
   readonly event: (event: Event) => Event | undefined;
   readonly entry: (entry: TranscriptEntry) => TranscriptEntry;
   readonly toolCall: (call: ToolCall) => ToolCall;
@@ -46,10 +46,10 @@ export function rewriteSpans(db: Database, sessionNumber: number, change: (recor
 }
 
 /**
- * Changes the stored facts of a session and removes its repository, branch and CI job. Old versions are overwritten on disk. Call it inside a
- * transaction.
+ * Changes the stored facts of a session and removes its repository, branch and CI job. Old versions are overwritten on disk. Call it
+ * inside a transaction.
  *
- * @returns whether there were any
+ * @returns whether anything was changed or removed
  */
 export function rewriteFacts(db: Database, sessionNumber: number, changes: FactChanges): boolean {
   overwriteDeleted(db);

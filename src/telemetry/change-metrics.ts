@@ -31,8 +31,8 @@ export const commitCounts = (by: CountedFor, key: string, certainty: Certainty, 
 });
 
 /**
- * What became of a commit. Only what happened is counted, each once: a commit that was merged and taken back counts as merged and as
- * reverted. See docs/decisions/0045.
+ * What became of a commit, as counts. Only what happened is counted, each once: a commit that was merged and then reverted counts as
+ * merged and as reverted. See docs/decisions/0045.
  */
 export function fateCounts(by: CountedFor, certainty: Certainty, outcome: CommitOutcome): readonly Counted[] {
   const { id = outcome.commit, fate, lines, landedMs, revertedMs } = outcome;

@@ -42,6 +42,18 @@ export function pricesOf(
   };
 }
 
+/**
+ * Whether cache reads are known and writes are not, or the reverse, and the unknown ones have a price. A provider that
+ * reports neither charges all input at one price.
+ */
+export const isCachePartlyKnown = (
+  { cacheRead, cacheWrite }: Tokens,
+  hasReadPrice: boolean,
+  hasWritePrice: boolean,
+): boolean =>
+  (cacheRead === undefined && cacheWrite !== undefined && hasReadPrice) ||
+  (cacheWrite === undefined && cacheRead !== undefined && hasWritePrice);
+
 // --- internal ---
 
 /** US dollars per token. Cache rates are differences: of cached tokens to `input`, of one-hour writes to other writes. */
@@ -173,18 +185,6 @@ function tablePrice(providerId: string | undefined, model: string, tokens: Token
   const result = priceFromTable(usage, model, optionsOf(providerId, timeMs));
   return result === null || !hasAllPrices(result.model_price, tokens) ? undefined : orUnknown(result.total_price);
 }
-
-/**
- * Whether cache reads are known and writes are not, or the reverse, and the unknown ones have a price. A provider that
- * reports neither charges all input at one price.
- */
-export const isCachePartlyKnown = (
-  { cacheRead, cacheWrite }: Tokens,
-  hasReadPrice: boolean,
-  hasWritePrice: boolean,
-): boolean =>
-  (cacheRead === undefined && cacheWrite !== undefined && hasReadPrice) ||
-  (cacheWrite === undefined && cacheRead !== undefined && hasWritePrice);
 
 /**
  * Whether the table has a price for each kind of tokens of a call. If a price is missing, the table charges cache writes as

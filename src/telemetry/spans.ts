@@ -179,6 +179,18 @@ export function segmentSpan(segment: Segment, totals: Totals, facts: SessionFact
   });
 }
 
+/** `undefined` for success and for calls without a known end, which are neither success nor error. */
+export const toolErrorType = (tool: ToolCall): string | undefined =>
+  tool.status === "denied"
+    ? "denied"
+    : tool.status === "error"
+      ? (tool.errorType ?? (mcpServerOf(tool) === undefined ? "_OTHER" : "tool_error"))
+      : undefined;
+
+/** Agents name the tools of an MCP server `mcp__<server>__<tool>`. */
+export const mcpServerOf = (tool: ToolCall): string | undefined =>
+  tool.mcpServer ?? /^mcp__(.+?)__/.exec(tool.name)?.[1];
+
 // --- internal ---
 
 /**
@@ -349,17 +361,5 @@ function toolCallSpan(
     },
   });
 }
-
-/** `undefined` for success and for calls without a known end, which are neither success nor error. */
-export const toolErrorType = (tool: ToolCall): string | undefined =>
-  tool.status === "denied"
-    ? "denied"
-    : tool.status === "error"
-      ? (tool.errorType ?? (mcpServerOf(tool) === undefined ? "_OTHER" : "tool_error"))
-      : undefined;
-
-/** Agents name the tools of an MCP server `mcp__<server>__<tool>`. */
-export const mcpServerOf = (tool: ToolCall): string | undefined =>
-  tool.mcpServer ?? /^mcp__(.+?)__/.exec(tool.name)?.[1];
 
 const hasTokens = ({ input, output }: Totals): boolean => input !== undefined || output !== undefined;

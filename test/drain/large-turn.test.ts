@@ -27,10 +27,10 @@ test(`${CALLS} calls in one turn fit into a heap of ${HEAP_MIB} MiB, and each is
     cwd: at.home,
   };
   at.put("claude-code", "SessionEnd", end, START_MS + 20_000_000, 1);
-  const took = await at.run(["drain", "--json"], { NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}` });
-  expect(took.code).toBe(0);
+  const result = await at.run(["drain", "--json"], { NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}` });
+  expect(result.code).toBe(0);
   // One span per call of a tool and of a model, the last answer, the turn and the session
-  expect(JSON.parse(took.stdout).spans).toBe(2 * CALLS + 3);
+  expect(JSON.parse(result.stdout).spans).toBe(2 * CALLS + 3);
   const db = openDatabase(at.places.storePath);
   const value = (sql: string): unknown => db.prepare(sql).get()?.["n"];
   expect(value("SELECT count(*) AS n FROM tool_calls")).toBe(CALLS);

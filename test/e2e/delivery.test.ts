@@ -153,7 +153,7 @@ test("killed while sending: only the request in flight is repeated, byte for byt
   withSession(async (machine, receiver, env) => {
     const small = { ...env, OPENHOOK_OTEL_OTLP_MAX_SPANS_PER_REQUEST: "4", OPENHOOK_OTEL_OTLP_CONCURRENCY: "1" };
     // The second request is accepted and never answered: the sender cannot know
-    receiver.setBehaviour(({ index }) => (index === 1 ? { hang: true, taken: true } : undefined));
+    receiver.setBehaviour(({ index }) => (index === 1 ? { hang: true, accepted: true } : undefined));
     const killed = machine.start(["drain"], { env: small });
     await until("the second request has arrived", () => receiver.requests.length === 2);
     killed.kill("SIGKILL");
@@ -175,7 +175,7 @@ test("killed while sending: only the request in flight is repeated, byte for byt
 
 test("killed while sending metrics: the sums stay exact", () =>
   withSession(async (machine, receiver, env) => {
-    receiver.setBehaviour(({ path }) => (path === "/v1/metrics" ? { hang: true, taken: true } : undefined));
+    receiver.setBehaviour(({ path }) => (path === "/v1/metrics" ? { hang: true, accepted: true } : undefined));
     const killed = machine.start(["drain"], { env });
     await until("the metrics have arrived", () => receiver.metricPoints.length > 0);
     killed.kill("SIGKILL");

@@ -96,7 +96,7 @@ describe.concurrent("gRPC", { timeout: 90_000 }, () => {
   test("killed while sending: only the request in flight is repeated", () =>
     withSession(async (machine, receiver, env) => {
       const small = { ...env, OPENHOOK_OTEL_OTLP_MAX_SPANS_PER_REQUEST: "4", OPENHOOK_OTEL_OTLP_CONCURRENCY: "1" };
-      receiver.setBehaviour(({ index }) => (index === 1 ? { hang: true, taken: true } : undefined));
+      receiver.setBehaviour(({ index }) => (index === 1 ? { hang: true, accepted: true } : undefined));
       const killed = machine.start(["drain"], { env: small });
       await until("the second request has arrived", () => receiver.requests.length === 2);
       killed.kill("SIGKILL");

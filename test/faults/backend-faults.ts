@@ -13,7 +13,7 @@ export interface BackendFault {
   /** What the first drain reports; absent: no problem. */
   readonly says?: RegExp;
   /** How many of the spans leave the queue in the first drain. @default "none" */
-  readonly taken?: "none" | "all" | "some";
+  readonly accepted?: "none" | "all" | "some";
   /** Whether the backend may have accepted spans without our knowledge, so that the same ones are sent again. @default false */
   readonly isAmbiguous?: boolean;
   /** Number of drains after the recovery until everything must be delivered. @default 1 */
@@ -44,7 +44,7 @@ const overGrpc = (name: string, reply: Reply, says?: RegExp, more: Partial<Backe
   env: { ...GRPC, ...more.env },
 });
 
-const ALL = { taken: "all" } as const;
+const ALL = { accepted: "all" } as const;
 /** For faults that use up the whole time limit. */
 const QUICK = { env: { OPENHOOK_OTEL_OTLP_TIMEOUT_MS: "700" } };
 const SMALL = { OPENHOOK_OTEL_OTLP_MAX_SPANS_PER_REQUEST: "2", OPENHOOK_OTEL_OTLP_CONCURRENCY: "1" };
@@ -55,7 +55,7 @@ export const COMMON_FAULTS: readonly BackendFault[] = [
   status(401, /answered 401.*; check otlp\.headers\.authorization$/m),
   answering(
     "200 with a web page",
-    { body: "<html>sign in</html>", taken: false },
+    { body: "<html>sign in</html>", accepted: false },
     /with a web page.*check otlp\.endpoint/,
   ),
   {
@@ -64,7 +64,7 @@ export const COMMON_FAULTS: readonly BackendFault[] = [
     start: () => raw((socket) => socket.once("data", () => socket.resetAndDestroy())),
     says: /connection broken by/,
   },
-  answering("accepts the request, then resets", { reset: "after-reading", taken: true }, /connection broken by/, {
+  answering("accepts the request, then resets", { reset: "after-reading", accepted: true }, /connection broken by/, {
     isAmbiguous: true,
   }),
 ];
@@ -159,7 +159,7 @@ export const FAULTS: readonly BackendFault[] = [
   answering("200 compressed", { body: gzipSync(""), headers: { "content-encoding": "gzip" } }, undefined, ALL),
   answering("200 with 3 MB", { body: "x".repeat(3 << 20) }, undefined, ALL),
   answering("204", { status: 204, body: "" }, undefined, ALL),
-  answering("resets within the answer's body", { reset: "within-answer", taken: true }, undefined, ALL),
+  answering("resets within the answer's body", { reset: "within-answer", accepted: true }, undefined, ALL),
   {
     name: "resets within the answer's head",
     start: () =>
@@ -177,14 +177,14 @@ export const FAULTS: readonly BackendFault[] = [
     start: () => behaving(({ index }) => (index >= 2 ? { status: 503 } : undefined)),
     env: SMALL,
     says: /answered 503/,
-    taken: "some",
+    accepted: "some",
   },
   {
     // A kept connection may have been closed before: retried immediately
     name: "accepts every second request without an answer",
     start: () =>
       behaving(({ path, index }) =>
-        path === "/v1/traces" && index % 2 === 1 ? { reset: "after-reading", taken: true } : undefined,
+        path === "/v1/traces" && index % 2 === 1 ? { reset: "after-reading", accepted: true } : undefined,
       ),
     env: SMALL,
     ...ALL,
@@ -207,7 +207,7 @@ export const FAULTS: readonly BackendFault[] = [
     /larger than max .*stay queued although each is too large by itself/,
   ),
   overGrpc("never answers", { hang: true }, /no answer from .* within 700 ms/, { env: QUICK.env }),
-  overGrpc("answers after accepting too late", { hang: true, taken: true }, /no answer from .* within 700 ms/, {
+  overGrpc("answers after accepting too late", { hang: true, accepted: true }, /no answer from .* within 700 ms/, {
     env: QUICK.env,
     isAmbiguous: true,
   }),

@@ -54,7 +54,7 @@ export async function undergo(fault: BackendFault): Promise<FaultResult | undefi
       // The short timeout is for the fault only: a healthy backend may take longer on a busy machine
       const report = await machine.drain([], { ...env, OPENHOOK_OTEL_OTLP_TIMEOUT_MS: quick });
       expect(Date.now() - beganMs).toBeLessThan(MUCH_TOO_LONG_MS);
-      expect(report).toMatchObject({ spans: SPANS, ...EXPECTED_BY[fault.taken ?? "none"] });
+      expect(report).toMatchObject({ spans: SPANS, ...EXPECTED_BY[fault.accepted ?? "none"] });
       const problems = (report["problems"] as string[]).join("\n");
       if (fault.says === undefined) expect(problems).toBe("");
       else expect(problems).toMatch(fault.says);

@@ -70,7 +70,7 @@ export async function disturbed(
     const env = envFor(receiver);
     const ended = await build.drain(state, { fault, trace, env });
     problems.push(...wrongEnd(fault, ended, linesOf(trace)));
-    const [taken, waiting] = [new Set(receiver.spans.map((span) => span.spanId)), new Set(waitingIn(state))];
+    const [accepted, waiting] = [new Set(receiver.spans.map((span) => span.spanId)), new Set(waitingIn(state))];
 
     const startMs = performance.now();
     let outcome: Outcome | undefined;
@@ -83,8 +83,8 @@ export async function disturbed(
     if (outcome === undefined) throw new Error("no drain was run");
 
     const again = [...outcome.times].filter(([, times]) => times > 1).map(([id]) => id);
-    // Sent, but the mark was not durable: only these spans may be sent again
-    const duplicates = again.filter((id) => !(taken.has(id) && waiting.has(id)) || outcome.times.get(id) !== 2);
+    // The backend has these spans, but the store does not show it yet: only they may be sent again
+    const duplicates = again.filter((id) => !(accepted.has(id) && waiting.has(id)) || outcome.times.get(id) !== 2);
     const lost = [...reference.spans.keys()].filter((id) => !outcome.spans.has(id));
     problems.push(
       ...differences(reference, outcome),

@@ -259,7 +259,7 @@ describe("requests that are too large", () => {
   test("determine the size of the next requests", async () => {
     receiver.setBehaviour(tooLargeAbove(3000));
     await deliver(rowsOf(400), { maxSpansPerRequest: 100, concurrency: 1 });
-    const refused = receiver.requests.filter((request) => !request.taken).length;
+    const refused = receiver.requests.filter((request) => !request.accepted).length;
     expect(refused).toBeLessThanOrEqual(8);
     expect(receiver.spansById().size).toBe(400);
   });

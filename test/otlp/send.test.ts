@@ -121,7 +121,7 @@ describe("a 2xx answer", () => {
     ["a page that calls itself something else", "application/x-protobuf", "\n<!DOCTYPE html><title>Grafana</title>"],
     ["a page of the backend's own interface", "", "<html><body>ok</body></html>"],
   ])("with %s is a failure: the response is not a backend's", async (_what, contentType, body) => {
-    answering({ headers: { "content-type": contentType }, body, taken: false });
+    answering({ headers: { "content-type": contentType }, body, accepted: false });
     const reason = `${receiver.url}/v1/traces answered 200 with a web page, which no OTLP receiver does`;
     expect(await sendSpan()).toEqual({ status: "refused", httpStatus: 200, reason });
     expect(await sendPoint()).toMatchObject({ status: "refused", httpStatus: 200 });
@@ -317,7 +317,7 @@ describe("no response", () => {
     answering({ reset: "before-reading" });
     expect(await sendSpan()).toEqual({ status: "retry", reason });
     expect(receiver.spans).toHaveLength(0);
-    answering({ reset: "after-reading", taken: true });
+    answering({ reset: "after-reading", accepted: true });
     expect(await sendSpan()).toEqual({ status: "retry", reason });
     // Accepted by the backend without a response: the next attempt has the same ids
     receiver.setBehaviour(undefined);

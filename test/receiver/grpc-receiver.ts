@@ -17,7 +17,7 @@ export { statusBytes } from "./rpc-status.ts";
 
 /**
  * Starts an OTLP/gRPC receiver with grpc-js's server: the trace and metrics services, gzip, TLS. Requests have the path of OTLP/HTTP
- * for their signal. `behaviour` may use `grpc`, `partial`, `delayMs`, `hang`, `taken` and `body` of a reply.
+ * for their signal. `behaviour` may use `grpc`, `partial`, `delayMs`, `hang`, `accepted` and `body` of a reply.
  *
  * @param options.maxBodyBytes limit for one message, unpacked; the server refuses a larger one with RESOURCE_EXHAUSTED
  */
@@ -40,12 +40,12 @@ export async function startGrpcReceiver(
     };
     const reply = behaviour?.(head) ?? {};
     const { code = 0, details = "", trailers = {}, ...status } = reply.grpc ?? {};
-    const taken = reply.taken ?? (code === 0 && reply.hang !== true);
+    const accepted = reply.accepted ?? (code === 0 && reply.hang !== true);
     const spans = signal === "traces" ? decodeSpans(body, "protobuf") : [];
     const metricPoints = signal === "metrics" ? decodePoints(body, "protobuf") : [];
-    const request: ReceivedRequest = { ...head, wireBytes: body.length, body, spans, metricPoints, taken };
+    const request: ReceivedRequest = { ...head, wireBytes: body.length, body, spans, metricPoints, accepted };
     records.requests.push(request);
-    if (taken) collect(records, request, reply.partial?.rejected ?? 0);
+    if (accepted) collect(records, request, reply.partial?.rejected ?? 0);
     if (reply.delayMs !== undefined) await new Promise((done) => setTimeout(done, reply.delayMs).unref());
     if (reply.hang) return undefined;
     if (code === 0) return { data: Buffer.from(reply.body ?? successBody(signal, "protobuf", reply.partial)) };

@@ -233,13 +233,13 @@ describe("faults on demand", () => {
       body: Buffer.from("not now, /v1/traces"),
     });
     expect(receiver.spans).toHaveLength(0);
-    expect(receiver.requests[0]).toMatchObject({ taken: false, spans: [{ name: "chat" }] });
+    expect(receiver.requests[0]).toMatchObject({ accepted: false, spans: [{ name: "chat" }] });
     expect((await post("/v1/traces", traceRequest(SPAN))).status).toBe(200);
     expect(receiver.spans).toHaveLength(1);
   });
 
   test("a reset connection fails the request, and its records are accepted only if requested", async () => {
-    receiver.setBehaviour(() => ({ reset: "after-reading", taken: true }));
+    receiver.setBehaviour(() => ({ reset: "after-reading", accepted: true }));
     await expect(post("/v1/traces", traceRequest(SPAN))).rejects.toThrow();
     expect(receiver.spans).toHaveLength(1);
     receiver.setBehaviour(() => ({ reset: "before-reading" }));

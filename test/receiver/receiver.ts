@@ -109,7 +109,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
 }
 
 /** Adds the records of an accepted request, without the last `rejected`. */
-export function collect(state: Records, request: Omit<ReceivedRequest, "taken">, rejected: number): void {
+export function collect(state: Records, request: Omit<ReceivedRequest, "accepted">, rejected: number): void {
   for (const span of withoutLast(request.spans, rejected)) state.spans.push(span);
   for (const point of withoutLast(request.metricPoints, rejected)) state.metricPoints.push(point);
 }
@@ -155,11 +155,11 @@ async function serve(state: State, incoming: IncomingMessage, response: ServerRe
   }
 
   const status = reply.status ?? 200;
-  const accepted = status >= 200 && status < 300;
-  const taken = reply.taken ?? (accepted && !reply.hang && reply.reset === undefined);
-  state.requests.push({ ...reading.request, taken });
-  if (taken) collect(state, reading.request, reply.partial?.rejected ?? 0);
-  const usualBody = accepted
+  const isSuccess = status >= 200 && status < 300;
+  const accepted = reply.accepted ?? (isSuccess && !reply.hang && reply.reset === undefined);
+  state.requests.push({ ...reading.request, accepted });
+  if (accepted) collect(state, reading.request, reply.partial?.rejected ?? 0);
+  const usualBody = isSuccess
     ? successBody(signalOf(head.path) ?? "traces", encoding, reply.partial)
     : errorBody(`answered ${status} as requested`, encoding);
   const body = reply.body === undefined ? usualBody : Buffer.from(reply.body);

@@ -32,7 +32,7 @@ export interface Reply {
     readonly trailers?: Readonly<Record<string, string>>;
   };
   /** Whether the records count as accepted. @default `status` is 2xx, and neither `hang` nor `reset` is set */
-  readonly taken?: boolean;
+  readonly accepted?: boolean;
 }
 
 /** Sends the response that `reply` describes, after its delay: whole, dripping, cut off, or not at all. */

@@ -32,12 +32,12 @@ export interface ReceivedRequest extends RequestHead {
   readonly spans: readonly ReceivedSpan[];
   readonly metricPoints: readonly ReceivedPoint[];
   /** Whether its contents were added to the receiver's `spans` and `metricPoints`. */
-  readonly taken: boolean;
+  readonly accepted: boolean;
 }
 
 /** The decoded request, or the status and message of its refusal. */
 export type Reading =
-  | { readonly fault?: undefined; readonly request: Omit<ReceivedRequest, "taken"> }
+  | { readonly fault?: undefined; readonly request: Omit<ReceivedRequest, "accepted"> }
   | { readonly fault: { readonly status: number; readonly message: string } };
 
 /** The signal of a path; undefined for any other path. */

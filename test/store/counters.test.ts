@@ -162,9 +162,9 @@ describe("what is sent to a backend", () => {
   test("increases between reading and acknowledging stay pending", () => {
     const db = stores.open();
     countFacts(db, [fact(step("tokens", 5), step("length", 1))], SHAPES, NOW_MS);
-    const taken = pendingStreams(db, SHAPES, "cumulative", NOW_MS + 1000);
+    const pending = pendingStreams(db, SHAPES, "cumulative", NOW_MS + 1000);
     countFacts(db, [fact(step("tokens", 2))], SHAPES, NOW_MS + 1001);
-    markSent(db, taken);
+    markSent(db, pending);
     expect(hasChangedStreams(db)).toBe(true);
     const changed = pendingStreams(db, SHAPES, "delta", NOW_MS + 2000);
     expect(changed.map((s) => [last(s).shape.name, last(s).data])).toEqual([["tokens", { kind: "sum", value: 2 }]]);
@@ -186,7 +186,7 @@ describe("what is sent to a backend", () => {
     const action = fc.oneof(
       fc.record({ kind: fc.constant("tokens" as const), amount: fc.nat(1000) }),
       fc.record({ kind: fc.constant("length" as const), amount: fc.nat(6) }),
-      fc.record({ kind: fc.constant("send" as const), taken: fc.boolean(), grows: fc.nat(5) }),
+      fc.record({ kind: fc.constant("send" as const), isAccepted: fc.boolean(), grows: fc.nat(5) }),
     );
     fc.assert(
       fc.property(fc.array(action, { maxLength: 20 }), (actions) => {
@@ -194,10 +194,10 @@ describe("what is sent to a backend", () => {
         let nowMs = NOW_MS;
         const reported = new Map<string, number[]>();
         const windows = new Map<string, number>();
-        const send = (taken: boolean, grows: number) => {
+        const send = (isAccepted: boolean, grows: number) => {
           const streams = pendingStreams(db, SHAPES, "delta", nowMs);
           if (grows > 0) countFacts(db, [fact(step("tokens", grows), step("length", grows))], SHAPES, nowMs);
-          if (!taken) return;
+          if (!isAccepted) return;
           for (const stream of streams) {
             for (const point of stream.points) {
               const { name } = point.shape;
@@ -215,7 +215,7 @@ describe("what is sent to a backend", () => {
         };
         for (const act of actions) {
           nowMs += 10;
-          if (act.kind === "send") send(act.taken, act.grows);
+          if (act.kind === "send") send(act.isAccepted, act.grows);
           else countFacts(db, [fact(step(act.kind, act.amount))], SHAPES, nowMs);
         }
         nowMs += 10;

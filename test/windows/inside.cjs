@@ -19,7 +19,7 @@ async function main() {
   return results;
 }
 
-/** Runs the steps while another program runs, from the moment on when it has printed what is awaited. */
+/** Runs the steps while another program runs, as soon as that program has printed text that matches `ready`. */
 async function during({ ready, ...step }, steps) {
   const running = start(step);
   const found = await Promise.race([running.prints(new RegExp(ready)), running.done.then(() => undefined)]);

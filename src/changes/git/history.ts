@@ -3,7 +3,7 @@ import type { Git } from "./git.ts";
 /** A commit that another one's message names. */
 export interface Named {
   readonly by: string;
-  /** `picked`: cherry-picked from it; `squashed`: contained in it; `reverted`: taken back by it. */
+  /** What `by` did with the commit: cherry-picked it, squashed it with others, or reverted it. */
   readonly how: "picked" | "squashed" | "reverted";
 }
 

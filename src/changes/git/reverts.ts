@@ -3,12 +3,12 @@ import type { History } from "./history.ts";
 import { type FileSets, type PatchOf, patchIds } from "./patches.ts";
 
 /**
- * Which commits of the default branch were taken back: by a commit whose message says so, or, of those of which no line is left, by one
- * whose patch is the opposite. A revert that was itself reverted, and a change that was applied again, count as there.
+ * Finds the commits of the default branch that were reverted: by a commit whose message says so, or, if none of a commit's lines is left,
+ * by one whose patch is the opposite. A commit does not count as reverted if the revert was itself reverted, or its change applied again.
  *
  * @param landed commits of the default branch, and whether lines of them are left
- * @returns commit → the commit that took it back
- * @throws GitError in no time
+ * @returns commit → the commit that reverted it
+ * @throws GitError if git does not answer in time
  */
 export async function revertsOf(
   git: Git,
@@ -16,7 +16,7 @@ export async function revertsOf(
   fileSets: FileSets,
   landed: ReadonlyMap<string, boolean>,
 ): Promise<ReadonlyMap<string, string>> {
-  // One whose revert has a message that says so may have been applied again, so that its lines are there
+  // Lines can be left of a commit that another one's message reverts: its change may have been applied again
   const suspects = [...landed].flatMap(([commit, hasLines]) =>
     hasLines && !namesOf(history, commit).some((one) => isReverted(history, one)) ? [] : [commit],
   );

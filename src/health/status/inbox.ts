@@ -18,14 +18,16 @@ import type { StoreFacts } from "./store.ts";
  */
 export async function inboxOf(
   { places }: Pick<Context, "places">,
-  store: Pick<StoreFacts, "lost" | "unwrittenCounted" | "taken" | "meta">,
+  store: Pick<StoreFacts, "lost" | "unwrittenCounted" | "committedFiles" | "meta">,
 ): Promise<{ readonly inbox: Status["inbox"]; readonly broken: string[] }> {
   const empty = { inbox: 0, claimed: 0, quarantined: 0, lost: 0 };
   const broken: string[] = [];
-  const found: Awaited<ReturnType<typeof counts>> = await counts(places, store.taken).catch((error: unknown) => {
-    broken.push(`${messageOf(error)}; check its owner and mode`);
-    return empty;
-  });
+  const found: Awaited<ReturnType<typeof counts>> = await counts(places, store.committedFiles).catch(
+    (error: unknown) => {
+      broken.push(`${messageOf(error)}; check its owner and mode`);
+      return empty;
+    },
+  );
   const unwritten = await unwrittenEvents(places.stateDir);
   const uncounted = Math.max(0, unwritten.total - store.unwrittenCounted);
   const lastLostMs = Math.max(store.lost.lastMs ?? 0, found.lostMs ?? 0, uncounted > 0 ? unwritten.lastMs : 0);

@@ -36,7 +36,7 @@ export interface StoreFacts {
   readonly unwrittenCounted: number;
   readonly bridgeCommands: readonly BridgeCommandState[];
   /** Names of claimed files whose events are stored and which may still exist. */
-  readonly taken: ReadonlySet<string>;
+  readonly committedFiles: ReadonlySet<string>;
   readonly meta: (key: string) => string | undefined;
   /** Present if an older store was put back. */
   readonly putBack?: PutBack | undefined;
@@ -81,7 +81,7 @@ const NO_STORE: StoreFacts = {
   lost: { total: 0 },
   unwrittenCounted: 0,
   bridgeCommands: [],
-  taken: new Set(),
+  committedFiles: new Set(),
   meta: () => undefined,
   broken: [],
   remarks: [],
@@ -112,7 +112,7 @@ function storeFacts(db: Database): StoreFacts {
     lost: lostEvents(db),
     unwrittenCounted: unwrittenCounted(db),
     bridgeCommands: bridgeCommandStates(db),
-    taken: committedFiles(db),
+    committedFiles: committedFiles(db),
     meta: (key) => meta.get(key),
     broken: [],
     putBack: putBackOf(db),
