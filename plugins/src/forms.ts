@@ -13,7 +13,7 @@ export interface Plugin {
   readonly hooks: { readonly path: string; of(installer: Installer): unknown };
 }
 
-/** Those whose form is documented; the page and the day are in plugins/README.md. */
+/** Agents whose form of plugin is documented; plugins/README.md names each page and the day it was read. */
 export const PLUGINS: readonly Plugin[] = [
   {
     source: "claude-code",
@@ -62,13 +62,13 @@ const command = posixCommand(
   'h=~/.local/share/openhook-otel/hook;[ -x "$h" ]||h=/usr/local/lib/openhook-otel/hook;[ -x "$h" ]||h="/Library/Application Support/openhook-otel/hook";[ ! -x "$h" ]||exec "$h"',
 );
 
-/** For all users a file has the hooks that every version knows. */
+/** The hooks of a file for all users: only those that every version knows. */
 function managed({ managed: of }: Installer): unknown {
   if (of === undefined) throw new Error("no hooks for all users");
   return JSON.parse(of.add(undefined, command, { platform: "linux", programFolder: managedFolderOf("linux") }));
 }
 
-/** The settings of a user's home that have hooks. */
+/** The hooks of a file in a user's home. */
 function ofUser(installer: Installer): unknown {
   const files = ["/home/dev/.codex/config.toml", "/home/dev/.codex/hooks.json"].map((path) => ({
     path,

@@ -135,7 +135,7 @@ export const figuresOf = ({ sessions, calls, turns, tools, sessionsWithoutUsage 
 
 // --- internal ---
 
-/** Agents that do not report when their calls began have none that took any time. */
+/** `null` if no call took any time: then the agents do not report when their calls began. */
 function modelMsOf(calls: UsageRow["calls"]): number | null {
   if (calls === undefined) return null;
   return calls.modelMs === 0 && calls.modelCalls + calls.aggregateRecords > 0 ? null : calls.modelMs;

@@ -32,7 +32,10 @@ export class RecentDocuments {
     }
   }
 
-  /** The page asks for a session and then for its explanation: both need the same view, which is not kept alive for it. */
+  /**
+   * The view of a session, which is not built again for the request that follows: the page asks for a session and then for its
+   * explanation. A weak reference, so that the view of a long session does not stay in memory.
+   */
   view(key: string, build: () => SessionView): SessionView {
     const known = this.#view?.key === key ? this.#view.view.deref() : undefined;
     const view = known ?? build();
@@ -72,7 +75,7 @@ export class Tagged {
     this.tag = tag;
   }
 
-  /** Whether a session is open depends on the time too. */
+  /** False for an open session: whether it is still open depends on the time, which the tag does not contain. */
   get canBeKept(): boolean {
     return this.document.kind === "explanation" || this.document.row.end.state !== "open";
   }

@@ -19,7 +19,7 @@ export interface ChangeOutcome {
   readonly rewritten: number;
   /** Lines that are kept, after the longest known time; `null`: unknown. */
   readonly kept: { readonly days: number; readonly written: number; readonly kept: number } | null;
-  /** The commit that took it back, the one that has its patch now, or why the fate is unknown; for a single commit. */
+  /** For a single commit: the commit that reverted it, the one that has its patch now, or why its fate is unknown. */
   readonly note: string | null;
 }
 

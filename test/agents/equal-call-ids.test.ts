@@ -155,11 +155,11 @@ const NOT_MADE: Readonly<Record<string, string>> = {
   crush: "its hooks name no subagent; its database has its sessions",
   cursor: "a subagent's own events have another conversation id, so they are another session until its start names it",
   openhands: "its hooks have no call ids, and its subagents fire none; openhands/transcript.test.ts has numbered ids",
-  goose: "its subagents fire no hooks; its database has their calls in sessions of their own",
-  grok: "a subagent has a session id of its own; its session file gives its calls their ids",
+  goose: "its subagents run no hooks; its database has their calls in separate sessions",
+  grok: "a subagent has a separate session id; its session file gives its calls their ids",
   kilo: "it shares OpenCode's adapter, reader and plugin, which are played here",
   kiro: "its hooks have no call ids; session files number them",
-  vibe: "a subagent has hooks and journals of a session of its own; vibe/transcript.test.ts has equal ids",
+  vibe: "a subagent has the hooks and journals of a separate session; vibe/transcript.test.ts has equal ids",
   pi: "its helpers are processes without a session file; the calls that they make are written nowhere",
 };
 
@@ -178,7 +178,7 @@ const msOf = (call: RecordedCall): number => Date.parse(call.received_at);
 const firstCase = (source: string): string =>
   readdirSync(join(CASES, source)).find((name) => existsSync(join(CASES, source, name, "hooks.jsonl"))) ?? "";
 
-/** Each tool call with its id, its status and what it is below. */
+/** Each tool call with its id, its status and its ancestors. */
 function callsIn(storePath: string, { agents: ids, tools }: MadeSession): readonly string[] {
   const db = openDatabase(storePath);
   const spans = db

@@ -247,9 +247,9 @@ describe("agents whose tools name the file in their arguments", () => {
     ...{ hook_event_name: "PostToolUse", session_id: "s", cwd: "/home/dev/shop", timestamp: "2026-09-14T09:00:00Z" },
     tool_name: toolName,
   });
-  const applied = (said: string, details: readonly object[]) => ({
+  const applied = (change: string, details: readonly object[]) => ({
     type: "SearchReplace",
-    EditsApplied: { absolute_path: X, tool_output_for_prompt: `The file ${X} has been ${said}.`, edits: { details } },
+    EditsApplied: { absolute_path: X, tool_output_for_prompt: `The file ${X} has been ${change}.`, edits: { details } },
   });
   const droid = (tool_name: string, tool_input: object, result: object) =>
     ended(tool_name, tool_input, {

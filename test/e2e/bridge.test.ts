@@ -82,8 +82,7 @@ describe("nothing reaches the agent from a command that", () => {
     const [{ commands }] = JSON.parse(stdout).files;
     const { delivered, queued, dropped } = commands[0];
     expect(delivered + queued + dropped).toBe(TYPES.length);
-    // The session is collected as without it
-    // A command that kills its drain is delayed longer each time
+    // The session is collected as without the command. One that kills its drain is delayed longer each time
     await until("a drain ends", async () => (await machine.run(["drain"])).code === 0);
     const [{ model_calls: calls }] = JSON.parse(await machine.ok(["report", "--json"])).rows;
     expect(calls).toBe(3);

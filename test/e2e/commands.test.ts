@@ -214,14 +214,14 @@ test.runIf(process.platform === "linux")(
   async () => {
     await new RecordedAgent(machine, "basic").work(HOOK_ALONE);
     await machine.ok(["drain"]);
-    const said: string[] = [];
+    const errors: string[] = [];
     // Whether a file descriptor is left for the store depends on the Node version
     for (let files = 18; files <= 40; files++) {
       const sessions = `ulimit -n ${files}; exec '${process.execPath}' '${PROGRAM}' sessions`;
-      said.push((await machine.shell(sessions)).stderr);
+      errors.push((await machine.shell(sessions)).stderr);
     }
-    expect(said.filter((text) => text.includes("at new Database"))).toEqual([]);
-    expect(said).toContainEqual(
+    expect(errors.filter((text) => text.includes("at new Database"))).toEqual([]);
+    expect(errors).toContainEqual(
       expect.stringMatching(/^openhook-otel: cannot read "\S+": [^\n]*too many open files[^\n]*\n$/i),
     );
   },

@@ -23,10 +23,10 @@ import {
 import type { Expected } from "../support/summary.ts";
 import { makeUnreadable } from "../support/unreadable.ts";
 
-/** For hooks and drains alike; usually 5 ms and 300 ms. The time must only be bounded. */
+/** A hook usually takes 5 ms, a drain 300 ms. This limit only shows that neither waits for something that never comes. */
 const MUCH_TOO_LONG_MS = 15_000;
 
-/** Tests in parallel on a busy machine. */
+/** Time limit of tests that run in parallel on a busy machine. */
 const SLOW_MACHINE_MS = 90_000;
 
 beforeAll(ensureBuilt, 120_000);
@@ -165,7 +165,7 @@ const fifo = (path: string): void => {
   expect(spawnSync("mkfifo", [path]).status).toBe(0);
 };
 
-/** By state of `basic`'s transcript after the agent has written it: @returns what status must report */
+/** Each breaks `basic`'s transcript after the agent has written it. @returns the path that `status` must report */
 const BROKEN: Readonly<Record<string, (transcript: string) => string>> = {
   "was deleted": (path) => {
     rmSync(path);
@@ -189,7 +189,7 @@ const BROKEN: Readonly<Record<string, (transcript: string) => string>> = {
   "has a FIFO beside it, named like an old subagent's": (path) => {
     const beside = join(dirname(path), "agent-pipe.jsonl");
     fifo(beside);
-    // its session is unknown, so no session is incomplete
+    // Its session is unknown, so no session is incomplete
     return "";
   },
 };

@@ -33,7 +33,7 @@ test("every link in a shipped document leads to a shipped file", () => {
   expect(dead).toEqual([]);
 });
 
-test("contains the licences of what is bundled: in the commands, the hook and the page", () => {
+test("LICENCES.txt contains the licences of what is bundled: in the commands, the hook and the page", () => {
   const text = readFileSync(join(ROOT, "dist", "LICENCES.txt"), "utf8");
   for (const name of ["zod", "commander", "@opentelemetry/otlp-transformer", "preact", "uplot"]) {
     const { version, license } = JSON.parse(readFileSync(join(ROOT, "node_modules", name, "package.json"), "utf8"));
@@ -41,7 +41,7 @@ test("contains the licences of what is bundled: in the commands, the hook and th
     const [licence = ""] = readdirSync(join(ROOT, "node_modules", name)).filter((file) => /^licen[cs]e/i.test(file));
     expect(text).toContain(readFileSync(join(ROOT, "node_modules", name, licence), "utf8").trim());
   }
-  // It is not bundled, and has its own licence beside it
+  // libsql is not bundled; its package contains its licence
   expect(text).not.toMatch(/^libsql /m);
 });
 

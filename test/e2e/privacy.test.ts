@@ -118,7 +118,7 @@ test("neither content nor a path in the user's home is sent", () => {
   expect(found("sent", bodies, machine.home)).toEqual([]);
 });
 
-test("no content is in the store; of a written file it has the name", () => {
+test("the store has no content, except the names of written files", () => {
   const { storePath } = machine.places;
   expect(found(storePath, readFileSync(storePath, "latin1"), PATH_CANARY)).not.toEqual([]);
   for (const path of [storePath, `${storePath}-wal`]) {

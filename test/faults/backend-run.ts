@@ -139,9 +139,9 @@ async function drains(machine: Machine, most: number, env: Readonly<Record<strin
 }
 
 /** Checks output and log for secrets. */
-export function expectNoSecret(machine: Machine, ...said: readonly string[]): void {
+export function expectNoSecret(machine: Machine, ...outputs: readonly string[]): void {
   const log = join(machine.places.stateDir, "drain.log");
-  for (const text of [...said, existsSync(log) ? readFileSync(log, "utf8") : ""]) {
+  for (const text of [...outputs, existsSync(log) ? readFileSync(log, "utf8") : ""]) {
     for (const secret of SECRETS) expect(text).not.toContain(secret);
   }
 }

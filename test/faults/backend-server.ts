@@ -87,8 +87,8 @@ export async function unreachable(): Promise<Backend | undefined> {
   const script = `require("node:net").createServer().listen({port: 0, host: "127.0.0.1", backlog: 1}, function () {
     console.log(this.address().port) })`;
   const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
-  const [said] = await once(child.stdout, "data");
-  const port = Number(String(said));
+  const [firstLine] = await once(child.stdout, "data");
+  const port = Number(String(firstLine));
   child.kill("SIGSTOP");
   const fillers: Socket[] = [];
   const close = async (): Promise<void> => {

@@ -153,8 +153,8 @@ function wrongEnd(
   if (fault.kind === "kill") return signal === "SIGKILL" ? [] : [`it ended with ${code ?? signal}`];
   const problems: string[] = [];
   if (code !== 0 && code !== 1) problems.push(`it ended with ${code ?? signal}: ${stderr}`);
-  if (code === 1 && !/^openhook-otel: [^\n]+\n$/.test(stderr)) problems.push(`it said ${JSON.stringify(stderr)}`);
-  if (code === 0 && stderr !== "") problems.push(`it ended well and said ${JSON.stringify(stderr)}`);
+  if (code === 1 && !/^openhook-otel: [^\n]+\n$/.test(stderr)) problems.push(`it printed ${JSON.stringify(stderr)}`);
+  if (code === 0 && stderr !== "") problems.push(`it ended well and printed ${JSON.stringify(stderr)}`);
   return problems;
 }
 
@@ -174,9 +174,9 @@ function mapDifferences(
   const added = [...got.keys()].filter((key) => !expected.has(key));
   const other = [...expected].filter(([key, text]) => got.has(key) && got.get(key) !== text);
   return [
-    ...said(missing, (key) => `${what} missing: ${expected.get(key)}`),
-    ...said(added, (key) => `${what} too much: ${got.get(key)}`),
-    ...said(other, ([key, text]) => `${what} ${key}: ${got.get(key)} instead of ${text}`),
+    ...firstOf(missing, (key) => `${what} missing: ${expected.get(key)}`),
+    ...firstOf(added, (key) => `${what} too much: ${got.get(key)}`),
+    ...firstOf(other, ([key, text]) => `${what} ${key}: ${got.get(key)} instead of ${text}`),
   ];
 }
 
@@ -185,8 +185,8 @@ function listDifferences(what: string, expected: readonly string[], got: readonl
   const missing = [...left].filter(([text, n]) => (right.get(text) ?? 0) < n).map(([text]) => text);
   const added = [...right].filter(([text, n]) => (left.get(text) ?? 0) < n).map(([text]) => text);
   return [
-    ...said(missing, (text) => `${what} missing: ${text}`),
-    ...said(added, (text) => `${what} too much: ${text}`),
+    ...firstOf(missing, (text) => `${what} missing: ${text}`),
+    ...firstOf(added, (text) => `${what} too much: ${text}`),
   ];
 }
 
@@ -196,7 +196,7 @@ function counted(texts: readonly string[]): ReadonlyMap<string, number> {
   return counts;
 }
 
-const said = <T>(all: readonly T[], line: (one: T) => string): readonly string[] => [
+const firstOf = <T>(all: readonly T[], line: (one: T) => string): readonly string[] => [
   ...all.slice(0, SHOWN).map(line),
   ...(all.length > SHOWN ? [`and ${all.length - SHOWN} more of that kind`] : []),
 ];

@@ -6,14 +6,14 @@ import { closeSync, openSync, readFileSync } from "node:fs";
 
 const { lanes, env, cwd, output } = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const tookMs = [];
-const said = openSync(output, "a");
+const outputFile = openSync(output, "a");
 
 function call({ command, input, env: own }) {
   return new Promise((done, fail) => {
     const [file, ...args] = command;
     const stdin = openSync(input, "r");
     const startMs = performance.now();
-    const child = spawn(file, args, { cwd, env: { ...env, ...own }, stdio: [stdin, said, said] });
+    const child = spawn(file, args, { cwd, env: { ...env, ...own }, stdio: [stdin, outputFile, outputFile] });
     closeSync(stdin);
     child.on("error", fail);
     child.on("exit", (code) => {

@@ -62,7 +62,7 @@ export async function killAtRandom(machine: Machine, hook: keyof typeof HOOKS, r
         try {
           process.kill(n % 4 < 2 ? child.pid : -child.pid, "SIGKILL");
         } catch {
-          // It was counted before
+          // It has exited already
         }
       },
       isKilled ? doneMs * (0.2 + 1.3 * Math.random()) : 60_000,

@@ -20,7 +20,7 @@ test("400 hook calls of 16 agents at once while drains run: every event arrives 
     const load = await play(machine, lanes, installHook(machine));
     await drains.stop();
     await machine.quiet();
-    expect(load).toMatchObject({ calls: 400, said: "" });
+    expect(load).toMatchObject({ calls: 400, printed: "" });
     await machine.drain(["--end-idle"], env);
 
     putAll(quiet, lanes);

@@ -65,7 +65,7 @@ export interface LoadResult {
   readonly p99Ms: number;
   readonly maxMs: number;
   /** Everything that a hook wrote to stdout or stderr. */
-  readonly said: string;
+  readonly printed: string;
 }
 
 /** Runs the calls as processes, all lanes in parallel. @param hook the command before the hook's own arguments */
@@ -83,7 +83,7 @@ export async function play(machine: Machine, lanes: readonly Lane[], hook: reado
       p50Ms: share(tookMs, 0.5),
       p99Ms: share(tookMs, 0.99),
       maxMs: share(tookMs, 1),
-      said: drivers.map((driver) => driver.said).join(""),
+      printed: drivers.map((driver) => driver.printed).join(""),
     };
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
@@ -282,8 +282,8 @@ async function drive(
   hook: readonly string[],
   folder: string,
   index: number,
-): Promise<{ startMs: number; endMs: number; tookMs: number[]; said: string }> {
-  const output = join(folder, `said-${index}`);
+): Promise<{ startMs: number; endMs: number; tookMs: number[]; printed: string }> {
+  const output = join(folder, `output-${index}`);
   writeFileSync(output, "");
   let files = 0;
   const job = {
@@ -309,7 +309,7 @@ async function drive(
   if (code !== 0) throw new Error(`the load generator exited with ${code}`);
   return {
     ...(JSON.parse(result) as { startMs: number; endMs: number; tookMs: number[] }),
-    said: readFileSync(output, "utf8"),
+    printed: readFileSync(output, "utf8"),
   };
 }
 

@@ -40,7 +40,7 @@ export class FaultBuild {
     return this.run(["drain", "--json"], state, options);
   }
 
-  /** Runs a command to its end. One that hangs is killed by SIGTERM, which ends no drain otherwise. */
+  /** Runs a command to its end. One that hangs is ended by SIGTERM, which no other drain gets. */
   run(args: readonly string[], state: State, { env, fault, trace, under = [] }: DrainOptions = {}): Promise<Ended> {
     const [program = "", ...rest] = [...under, process.execPath, this.program, ...args];
     const startMs = performance.now();

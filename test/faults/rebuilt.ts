@@ -11,7 +11,7 @@ import type { State, World } from "./world.ts";
 /** The result for a store that was damaged between two drains. */
 export interface Rebuilt {
   readonly damage: string;
-  /** The damage was reported, the drain was not stopped, and nothing stays queued; otherwise one line each. */
+  /** One line for each failed expectation: the damage is reported, no drain fails, and nothing stays queued. */
   readonly problems: readonly string[];
   readonly wasSetAside: boolean;
   /** Spans that an undisturbed run delivers and this one did not. */
@@ -33,7 +33,7 @@ const SETTINGS = { OPENHOOK_OTEL_SESSION_IDLE_TIMEOUT_MS: String(400 * 24 * 3_60
 /** Where the inbox is divided. */
 const HALF = 0.5;
 
-/** The first half is drained, by a drain that is killed at `kill`, then comes the damage, then the second half. */
+/** Drains the first half of the inbox, by a drain that is killed at `kill` if given, inflicts the damage, then drains the second half. */
 export async function damaged(
   build: FaultBuild,
   world: World,
@@ -85,8 +85,8 @@ export async function rebuilt(
     // A repaired store stays repaired
     const after = await build.drain(state, { env: { ...envFor(receiver), ...SETTINGS } });
     if (after.code !== 0) wrong.push(`the next drain exited with ${after.code}: ${after.stderr}`);
-    const { problems: said }: { problems: string[] } = JSON.parse(after.stdout || '{"problems":["nothing"]}');
-    if (said.length > 0) wrong.push(`the next drain said ${said.join("; ")}`);
+    const { problems: reported }: { problems: string[] } = JSON.parse(after.stdout || '{"problems":["nothing"]}');
+    if (reported.length > 0) wrong.push(`the next drain reported ${reported.join("; ")}`);
 
     const name = `${damage.to} ${damage.name}${kill === undefined ? "" : `, ${nameOf(kill)}`}`;
     const [before, now] = [reference.tokens, outcome.tokens];

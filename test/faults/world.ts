@@ -92,7 +92,7 @@ export class World {
     const [first, end] = [Math.round(from * names.length), Math.round(to * names.length)];
     const files = names.slice(first, end).map((name) => join(this.#inbox, name));
     if (files.length === 0) return;
-    // Both keep times to the nanosecond; copies are for other file systems
+    // Hard links, or copies on another file system; both keep times to the nanosecond
     const { status, stderr } = spawnSync(
       "sh",
       [

@@ -120,7 +120,7 @@ test.each(EDITORS)("$program.source: the cost of a pull request is what was serv
     [heads[0], "observed"],
     [heads[1], "observed"],
   ]);
-  // What came before a commit counts for it: the end of the first turn for the second one
+  // The calls before a commit count for it, so those at the end of the first turn count for the second commit
   const commit = await json("show", heads[0]?.slice(0, 8) ?? "");
   expect(nano(commit.total.cost_usd)).toBe(costOf(first.slice(0, 3)));
 
@@ -152,7 +152,7 @@ interface Row {
 
 const URL = "https://github.com/acme/shop/pull/12";
 
-/** Prints as the real program does: what it does on stderr, the address on stdout. */
+/** Prints what the real program prints: its progress on stderr, the address on stdout. */
 const GH = `#!/bin/sh
 [ "$1 $2" = "pr create" ] || exit 2
 echo "Creating pull request for $(git branch --show-current) into main in acme/shop" >&2
@@ -166,7 +166,7 @@ const AUTHOR = {
   GIT_COMMITTER_EMAIL: "dev@example.com",
 };
 
-/** Per million tokens, in dollars: per token, thousands of nano-dollars. */
+/** Dollars per million tokens. One of them is 1,000 nano-dollars per token. */
 const PRICES = { input: 7, cacheRead: 0.7, cacheWrite: 8.75, output: 31 };
 
 const nano = (usd: number): number => Math.round(usd * 1e9);

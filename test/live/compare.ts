@@ -21,8 +21,8 @@ export interface Played {
 }
 
 /**
- * Everything a user has: a home, registered hooks, the running agent, its hooks and their drains, a backend. The backend must have
- * what the model server served.
+ * Plays a scenario with everything that a user has: a home, registered hooks, the running agent, its hooks and their drains, a backend.
+ * Then expects the backend to have what the model server served.
  *
  * @param register how hooks are registered. @default `enable`
  */

@@ -8,7 +8,7 @@ import { removeFolder } from "../support/remove.ts";
 import type { Installed } from "./install.ts";
 import { Machine, type Started } from "./machine.ts";
 
-/** A machine of an administrator: /etc and /usr/local are copies in a mount namespace, which end with it. Needs root. */
+/** A machine with an administrator: /etc and /usr/local are overlays in a mount namespace and end with it. Needs root. */
 export class ManagedMachine {
   readonly #folder = realpathSync(mkdtempSync(join(tmpdir(), "openhook-managed-live-")));
   readonly #holder: ChildProcess;
@@ -17,7 +17,7 @@ export class ManagedMachine {
     chmodSync(this.#folder, 0o755);
     copyProgram(this.#folder);
     this.#holder = spawn("unshare", ["--mount", "sleep", "600"], { stdio: "ignore" });
-    // Until the process is in its namespace
+    // Wait until the process is in its namespace
     while (this.#inside("readlink /proc/self/ns/mnt") === execFileSync("readlink", ["/proc/self/ns/mnt"]).toString()) {
       execFileSync("sleep", ["0.05"]);
     }
@@ -34,7 +34,7 @@ export class ManagedMachine {
     this.#inside('mkdir -p "$(dirname "$1")"; printf %s "$2" > "$1"', path, text);
   }
 
-  /** A user's machine here, with a home of the user's own. */
+  /** The same machine as a user sees it, with the user's own home folder. */
   userWith(uid: number, installed: Installed): Machine {
     return new UsersMachine(uid, this.#holder.pid ?? 0, installed);
   }

@@ -47,7 +47,7 @@ test.each(Object.entries(STEPS))("%s: a session with the plugin is collected exa
     arguments: (...of: Parameters<typeof argumentsOf>) => [...argumentsOf(...of), ...(MORE[source] ?? [])],
   };
   const register = async (machine: Machine): Promise<void> => {
-    // Brings the hook program; Cursor is not on this machine
+    // Installs the hook program. Cursor itself is not on this machine, so its registration has no effect
     await machine.openhook("enable", "cursor");
     for (const step of steps) await runs(machine, program.command, step);
   };

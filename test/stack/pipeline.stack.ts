@@ -5,7 +5,7 @@ import { type Chain, startChain } from "./chain.ts";
 import { arrived, counted, expectSeries, expectTraces, nameOf } from "./compare.ts";
 import { startLossyWay } from "./lossy.ts";
 import { programs } from "./programs.ts";
-import { type DrainOutput, recordings, Team, type Truth, totalOf } from "./sessions.ts";
+import { type DrainReport, recordings, Team, type Truth, totalOf } from "./sessions.ts";
 
 const { collector, jaeger, prometheus, oldPrometheus } = await programs();
 
@@ -28,9 +28,9 @@ describe.skipIf(collector === undefined || jaeger === undefined)("from the agent
   const both = (): Truth => joined([early, late].flatMap((team) => team?.truth() ?? []));
 
   test("every drained span is in Jaeger, each trace with its tree", async () => {
-    const outputs = (await early?.drain(endpoint(chain.endpoint))) ?? [];
+    const reports = (await early?.drain(endpoint(chain.endpoint))) ?? [];
     const truth = joined([early?.truth() ?? NOTHING]);
-    expect(spansSent(outputs)).toBe(truth.spans.length);
+    expect(spansSent(reports)).toBe(truth.spans.length);
     await arrived(chain.jaeger.url, truth);
     await expectTraces(chain.jaeger.url, truth);
   });
@@ -85,7 +85,7 @@ describe.skipIf(collector === undefined || jaeger === undefined)("from the agent
 
 const NOTHING: Truth = { spans: [], streams: [], sessions: 0 };
 
-const spansSent = (outputs: readonly DrainOutput[]): number => outputs.reduce((n, { sent }) => n + sent, 0);
+const spansSent = (reports: readonly DrainReport[]): number => reports.reduce((n, { sent }) => n + sent, 0);
 
 const joined = (truths: readonly Truth[]): Truth => ({
   spans: truths.flatMap(({ spans }) => spans),

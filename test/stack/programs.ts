@@ -12,7 +12,7 @@ export interface Programs {
   readonly jaeger: string | undefined;
   /** Prometheus 3 with its OTLP receiver, without its web pages. */
   readonly prometheus: string | undefined;
-  /** Of the same release; Debian's if that could not be built. */
+  /** Prometheus' tool for rules, of the same release; Debian's if that could not be built. */
   readonly promtool: string | undefined;
   /** Debian's Prometheus 2.x, which scrapes and has no OTLP receiver. */
   readonly oldPrometheus: string | undefined;
@@ -46,7 +46,7 @@ export interface Source {
   readonly uncovered: string;
 }
 
-/** Quick ones first, then those that most tests need. */
+/** The quickest to build comes first, then those that most tests need. */
 export const SOURCES: readonly Source[] = [
   {
     name: "prometheus-debian",
@@ -64,7 +64,8 @@ export const SOURCES: readonly Source[] = [
     },
     files: { collector: "otelcol-openhook" },
     version: ["--version"],
-    uncovered: "every file of collector-config/: whether the Collector loads it, and does with our data what it is for",
+    uncovered:
+      "every file of collector-config/: whether the Collector loads it, and whether it has its effect on our data",
   },
   {
     name: "prometheus",

@@ -26,7 +26,7 @@ const { collector, jaeger, prometheus, oldPrometheus } = await programs();
 const ALL_MACHINES_MS = 300_000;
 
 /** The members of `reconcile --json` that these tests use. */
-interface Said {
+interface Reconciled {
   readonly code: number | null;
   readonly err: string;
   readonly verdict: string;
@@ -43,7 +43,7 @@ async function reconcile(
   { home }: Pick<Replay, "home">,
   env: Readonly<Record<string, string>>,
   args: readonly string[],
-): Promise<Said> {
+): Promise<Reconciled> {
   const { code, stdout, stderr } = await new Promise<{ code: number | null; stdout: string; stderr: string }>(
     (done) => {
       const child = execFile(
@@ -63,9 +63,11 @@ function reconcileAll(
   { machines }: Team,
   env: Readonly<Record<string, string>>,
   args: readonly string[],
-): Promise<readonly { readonly machine: Replay; readonly said: Said }[]> {
+): Promise<readonly { readonly machine: Replay; readonly result: Reconciled }[]> {
   const queue = new PQueue({ concurrency: AT_ONCE });
-  return queue.addAll(machines.map((machine) => async () => ({ machine, said: await reconcile(machine, env, args) })));
+  return queue.addAll(
+    machines.map((machine) => async () => ({ machine, result: await reconcile(machine, env, args) })),
+  );
 }
 
 /** Changes a store directly. */
@@ -113,20 +115,20 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
     async () => {
       const all = await reconcileAll(team, env, args);
       let spans = 0;
-      for (const { machine, said } of all) {
+      for (const { machine, result } of all) {
         const where = `${machine.source} ${machine.calls[0]?.received_at}`;
-        expect([where, said.differences]).toEqual([where, []]);
-        expect([where, said.code]).toEqual([where, 0]);
-        for (const session of said.sessions) {
+        expect([where, result.differences]).toEqual([where, []]);
+        expect([where, result.code]).toEqual([where, 0]);
+        for (const session of result.sessions) {
           expect([where, session.spans["jaeger"]]).toEqual([where, session.spans["store"]]);
           spans += session.spans["store"] ?? 0;
         }
-        for (const [kind, { store, prometheus: found }] of Object.entries(said.counters.tokens)) {
+        for (const [kind, { store, prometheus: found }] of Object.entries(result.counters.tokens)) {
           expect([where, kind, found]).toEqual([where, kind, store]);
         }
         // Everything that is not compared has a reason
         expect(
-          said.unknown.filter(
+          result.unknown.filter(
             (line) =>
               !/its transcript was never found|reports tokens only in hook payloads|does not report tokens|writes no readable transcript/.test(
                 line,
@@ -162,13 +164,13 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
     const lines = readFileSync(path, "utf8").trimEnd().split("\n");
     const last = lines.findLast((line) => line.includes('"output_tokens"')) ?? "";
     appendFileSync(path, `${last.replaceAll(/"(msg|req)_[^"]+"/g, '"$1_planted"')}\n`);
-    const said = await reconcile(machine, env, args);
-    expect(said.code).toBe(1);
-    expect(said.first_difference).toMatchObject({
+    const result = await reconcile(machine, env, args);
+    expect(result.code).toBe(1);
+    expect(result.first_difference).toMatchObject({
       between: "transcript and store",
       subject: expect.stringContaining("msg_planted"),
     });
-    expect(said.err).toContain("first difference");
+    expect(result.err).toContain("first difference");
   });
 
   test("a span that is missing in Jaeger is reported", async () => {
@@ -178,10 +180,10 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
       `INSERT INTO spans (key, session, segment, record) SELECT 'planted', session, segment,
          json_set(record, '$.spanId', 'feedfeedfeedfeed') FROM spans ORDER BY seq LIMIT 1`,
     );
-    const said = await reconcile(machine, env, args);
-    expect(said.code).toBe(1);
-    expect(said.differences).toHaveLength(1);
-    expect(said.first_difference).toMatchObject({
+    const result = await reconcile(machine, env, args);
+    expect(result.code).toBe(1);
+    expect(result.differences).toHaveLength(1);
+    expect(result.first_difference).toMatchObject({
       between: "store and Jaeger",
       subject: expect.stringContaining("feedfeedfeedfeed"),
       what: "was delivered but is missing",
@@ -194,9 +196,9 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
       machine,
       `DELETE FROM spans WHERE seq = (SELECT max(seq) FROM spans WHERE record LIKE '%"name":"execute_tool%')`,
     );
-    const said = await reconcile(machine, env, args);
-    expect(said.code).toBe(1);
-    expect(said.first_difference).toMatchObject({
+    const result = await reconcile(machine, env, args);
+    expect(result.code).toBe(1);
+    expect(result.first_difference).toMatchObject({
       between: "store and Jaeger",
       subject: expect.stringContaining("execute_tool"),
       what: "is in the backend but not in the store",
@@ -210,9 +212,9 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
       `UPDATE spans SET record = json_set(record, '$.attributes."gen_ai.usage.output_tokens"', 123456)
        WHERE seq = (SELECT min(seq) FROM spans WHERE record LIKE '%"name":"chat %')`,
     );
-    const said = await reconcile(machine, env, args);
-    expect(said.code).toBe(1);
-    expect(said.differences).toContainEqual(
+    const result = await reconcile(machine, env, args);
+    expect(result.code).toBe(1);
+    expect(result.differences).toContainEqual(
       expect.objectContaining({ what: "gen_ai.usage.output_tokens", left: 123456, right: expect.any(Number) }),
     );
   });
@@ -224,10 +226,10 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
       `UPDATE counters SET value = value + 1, sent_value = sent_value + 1
        WHERE metric = 'openhook.tool.call.count' AND id = (SELECT min(id) FROM counters WHERE metric = 'openhook.tool.call.count')`,
     );
-    const said = await reconcile(machine, env, args);
-    expect(said.code).toBe(1);
-    expect(said.differences).toHaveLength(1);
-    const { between, subject, left, right } = said.first_difference ?? {};
+    const result = await reconcile(machine, env, args);
+    expect(result.code).toBe(1);
+    expect(result.differences).toHaveLength(1);
+    const { between, subject, left, right } = result.first_difference ?? {};
     expect(between).toBe("delivered and Prometheus");
     expect(subject).toMatch(/^openhook\.tool\.call\.count\{/);
     expect(Number(left) - Number(right)).toBe(1);
@@ -237,9 +239,9 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
     const machine = machineOf(team, "cline", /./);
     const empty = await startJaeger(jaeger ?? "");
     try {
-      const said = await reconcile(machine, env, ["--jaeger", empty.url]);
-      expect(said.code).toBe(1);
-      expect(said.first_difference).toMatchObject({ what: "was delivered but is missing; spans", right: 0 });
+      const result = await reconcile(machine, env, ["--jaeger", empty.url]);
+      expect(result.code).toBe(1);
+      expect(result.first_difference).toMatchObject({ what: "was delivered but is missing; spans", right: 0 });
       const sampled = await reconcile(machine, env, ["--jaeger", empty.url, "--sampled"]);
       expect(sampled).toMatchObject({ code: 0, differences: [] });
       expect(sampled.unknown.join("\n")).toContain("not kept by the sampler, or lost");
@@ -316,10 +318,10 @@ describe.skipIf(collector === undefined || jaeger === undefined || prometheus ==
       // Accepted data passes the gateway's queue first
       const untilMs = Date.now() + 30_000;
       for (const machine of team.machines) {
-        let said = await reconcile(machine, env, args);
-        while (said.code !== 0 && Date.now() < untilMs) said = await reconcile(machine, env, args);
-        expect([machine.source, said.differences]).toEqual([machine.source, []]);
-        expect([machine.source, said.code]).toEqual([machine.source, 0]);
+        let result = await reconcile(machine, env, args);
+        while (result.code !== 0 && Date.now() < untilMs) result = await reconcile(machine, env, args);
+        expect([machine.source, result.differences]).toEqual([machine.source, []]);
+        expect([machine.source, result.code]).toEqual([machine.source, 0]);
       }
       expect(team.machines.length).toBeGreaterThan(5);
     });
@@ -371,10 +373,10 @@ describe.skipIf(collector === undefined || oldPrometheus === undefined)(
       async () => {
         const all = await reconcileAll(team, env, ["--prometheus", metrics.url]);
         expect(all.length).toBeGreaterThan(70);
-        for (const { machine, said } of all) {
+        for (const { machine, result } of all) {
           const where = `${machine.source} ${machine.calls[0]?.received_at}`;
-          expect([where, said.code, said.differences]).toEqual([where, 0, []]);
-          for (const [kind, { store, prometheus: found }] of Object.entries(said.counters.tokens)) {
+          expect([where, result.code, result.differences]).toEqual([where, 0, []]);
+          for (const [kind, { store, prometheus: found }] of Object.entries(result.counters.tokens)) {
             expect([where, kind, found]).toEqual([where, kind, store]);
           }
         }

@@ -57,7 +57,7 @@ async function answers(
         : { query, start: String(fromMs / 1000), end: String(toMs / 1000), step: String(step) };
     const path = instant === true ? "query" : "query_range";
     const response = await fetch(`${url}/api/v1/${path}`, { method: "POST", body: new URLSearchParams(form) });
-    const { status, error, data } = (await response.json()) as Said;
+    const { status, error, data } = (await response.json()) as QueryResponse;
     if (status !== "success") throw new Error(`${panel.title}, ${String(refId)}: ${error}: ${query}`);
     found.push({
       refId: String(refId),
@@ -71,7 +71,7 @@ async function answers(
   return found;
 }
 
-interface Said {
+interface QueryResponse {
   readonly status: string;
   readonly error?: string;
   readonly data?: {

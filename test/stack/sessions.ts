@@ -76,7 +76,7 @@ export class Team {
    * @param env with the endpoint, e.g. `OPENHOOK_OTEL_OTLP_ENDPOINT`
    * @returns each machine's report @throws if a drain did not exit with 0
    */
-  async drain(env: Readonly<Record<string, string>>): Promise<readonly DrainOutput[]> {
+  async drain(env: Readonly<Record<string, string>>): Promise<readonly DrainReport[]> {
     const queue = new PQueue({ concurrency: AT_ONCE });
     return queue.addAll(
       this.machines.map((machine) => async () => {
@@ -122,7 +122,7 @@ export const totalOf = ({ streams }: Truth, metric: string, having: Attributes =
 export const AT_ONCE = 3;
 
 /** The members of a drain's report that tests use. */
-export interface DrainOutput {
+export interface DrainReport {
   readonly spans: number;
   readonly sent: number;
   readonly waiting: number;

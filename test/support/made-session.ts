@@ -33,7 +33,7 @@ export class MadeSession {
   readonly #clock = clockAt(Date.UTC(2026, 10, 21, 10));
   readonly #project = join(this.#replay.home, ".claude", "projects", "-home-dev-shop");
   #lines = 0;
-  /** Replaces what drains otherwise get. */
+  /** Dependencies that drains get instead of the usual ones. */
   overrides: Partial<DrainDeps> = {};
 
   constructor(env: Readonly<Record<string, string>> = {}) {

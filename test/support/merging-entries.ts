@@ -15,7 +15,7 @@ const usage = record({
   cacheWrite1h: maybe(count),
   reasoning: maybe(count),
 });
-/** What records of one request know of it: its input with the cache, an output that grows, or both. */
+/** The usage in records of one request: its input with the cache, an output that grows, or both. */
 const parts = fc
   .record({ output: maybe(fc.integer({ min: 1, max: 3 })), knowsInput: fc.boolean() })
   .filter(({ output, knowsInput }) => output !== undefined || knowsInput)
@@ -23,7 +23,7 @@ const parts = fc
     ...(knowsInput && { input: 3, cacheRead: 2 }),
     ...(output !== undefined && { output, reasoning: output - 1 }),
   }));
-/** Records with usage name the model that it is of. */
+/** Records with usage always name its model. */
 const withModel = <T extends { readonly usage?: unknown; readonly model?: string }>(call: T): T =>
   call.usage === undefined || call.model !== undefined ? call : { ...call, model: "dogwood" };
 const at = { timeMs, globalKey: maybe(word), promptKey: maybe(word), agentId: maybe(word) };

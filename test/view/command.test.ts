@@ -35,7 +35,7 @@ const options = (more: Partial<Parameters<typeof view>[0]> = {}) => ({
 test("prints the link, serves until stopped, and leaves no files", async () => {
   const { context, out } = world();
   const running = view(options(), context);
-  await until("it has said where", () => out().includes("Ctrl-C"));
+  await until("it has printed the link", () => out().includes("Ctrl-C"));
   const link = /http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{43}/.exec(out())?.[0] ?? "";
   const entry = await fetch(link, { redirect: "manual" });
   expect(entry.status).toBe(303);
@@ -48,7 +48,7 @@ test("prints the link, serves until stopped, and leaves no files", async () => {
 test("--print-url prints only the address", async () => {
   const { context, out } = world({ DISPLAY: ":0" });
   const running = view(options({ printUrl: true, open: true }), context);
-  await until("it has said where", () => out() !== "");
+  await until("it has printed the link", () => out() !== "");
   expect(out()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{43}\n$/);
   stop.abort();
   await running;
@@ -78,7 +78,7 @@ test("without a browser it prints the address", async () => {
     const { context, out, err } = world(env);
     const own = new AbortController();
     const running = view(options({ open: true, stop: own.signal }), context);
-    await until("it has said where", () => out().includes("Ctrl-C"));
+    await until("it has printed the link", () => out().includes("Ctrl-C"));
     own.abort();
     expect(await running).toBe(0);
     expect(err()).toBe("");

@@ -48,10 +48,10 @@ test("a session is one file that opens without a server, requests nothing and al
 
   const context = await browser.newContext();
   const page = await context.newPage();
-  const [requests, said]: [string[], string[]] = [[], []];
+  const [requests, messages]: [string[], string[]] = [[], []];
   context.on("request", (request) => requests.push(request.url()));
-  page.on("console", (message) => said.push(message.text()));
-  page.on("pageerror", (error) => said.push(String(error)));
+  page.on("console", (message) => messages.push(message.text()));
+  page.on("pageerror", (error) => messages.push(String(error)));
   await page.goto(pathToFileURL(path).href);
   await page.locator(".row.tool_call").first().click();
   const details = page.getByRole("complementary", { name: "Span details" });
@@ -63,7 +63,7 @@ test("a session is one file that opens without a server, requests nothing and al
   await expect.poll(() => page.locator(".counted").innerText()).toMatch(/^[1-9] of 18 spans$/);
   expect(await page.evaluate(auditNames)).toEqual(["0 of nav"]);
   expect(await axeFindings(page)).toEqual([]);
-  expect(said).toEqual([]);
+  expect(messages).toEqual([]);
   await page
     .evaluate(
       "document.body.append(Object.assign(document.createElement('script'), { textContent: 'globalThis.ran = 1' }))",
@@ -71,7 +71,7 @@ test("a session is one file that opens without a server, requests nothing and al
     .catch(() => {});
   await page.evaluate("fetch('http://127.0.0.1:9/').catch(() => 0)");
   expect(await page.evaluate("globalThis.ran")).toBe(undefined);
-  expect(said.join("\n")).toContain("Content Security Policy");
+  expect(messages.join("\n")).toContain("Content Security Policy");
   expect(requests.filter((url) => url.startsWith("http") && !url.includes("127.0.0.1:9"))).toEqual([]);
   await context.close();
 });

@@ -7,7 +7,7 @@ import { join } from "node:path";
  *
  * @param {string} home
  * @param {{ spans: number, sessionId?: string, cwd?: string, startMs?: number, stepMs?: number, seed?: number,
- *   branch?: string, prompt?: string }} options about how many spans
+ *   branch?: string, prompt?: string }} options `spans`: about how many
  * @returns {{ sessionId: string, hook: string, transcript: string }} `hook`: the payload of its SessionEnd
  */
 export function writeLongSession(

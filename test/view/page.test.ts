@@ -563,10 +563,10 @@ async function opened(hash = "", options: Parameters<Browser["newContext"]>[0] =
   context.setDefaultTimeout(30_000);
   const page = await context.newPage();
   const requests: string[] = [];
-  const said: string[] = [];
+  const messages: string[] = [];
   context.on("request", (request) => requests.push(request.url()));
-  page.on("console", (message) => said.push(`${message.type()}: ${message.text()}`));
-  page.on("pageerror", (error) => said.push(String(error)));
+  page.on("console", (message) => messages.push(`${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => messages.push(String(error)));
   await page.addInitScript(
     "globalThis.violated = []; addEventListener('securitypolicyviolation', (event) => violated.push(event.violatedDirective + ' ' + event.blockedURI), true)",
   );
@@ -582,7 +582,7 @@ async function opened(hash = "", options: Parameters<Browser["newContext"]>[0] =
       const refused = await violations().catch(() => []);
       await context.close();
       expect(refused).toEqual([]);
-      expect(said).toEqual([]);
+      expect(messages).toEqual([]);
       expect(new Set(requests.map((url) => new URL(url).origin))).toEqual(new Set([new URL(link).origin]));
     },
   };

@@ -28,7 +28,7 @@ export class Served {
   readonly logged: string[];
   readonly #server: ViewServer;
   readonly #cookie: string;
-  /** Where everything lies. */
+  /** Prefix of all paths; begins and ends with a slash. */
   readonly base: string;
 
   static async at(

@@ -10,7 +10,7 @@ import { KNOWN } from "./known.ts";
 
 export const SOURCE = "amp";
 
-/** What our plugin writes: Amp's event, and of its context what identifies the session. */
+/** Recognises what our plugin writes: Amp's event, and the members of its context that identify the session. */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const { event } = partsOf(payload);
   const type = asString(event?.["type"]);

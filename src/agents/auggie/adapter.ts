@@ -79,7 +79,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   ];
 }
 
-/** A turn that the user interrupted, if its end is sent: documentation and program disagree on that. */
+/** A turn that the user interrupted, if Auggie sends its end: documentation and program disagree on whether it does. */
 export function toEntries(payload: unknown, intake: IntakeFacts): readonly TranscriptEntry[] {
   const p = asObject(payload);
   if (p === undefined || typeIn(p, intake) !== "turn.end" || p["agent_stop_cause"] !== "interrupted") return [];

@@ -78,24 +78,24 @@ class Walk {
     this.entries.push({ kind: "session", key: "session", timeMs: this.#createdMs, ...facts });
   }
 
-  /** One request and its answer. Those of a summary of the history are no request. */
+  /** One request and its answer. An exchange that summarises the history is skipped: it is no request. */
   exchange(state: Fields, { agentId }: Place): void {
     const exchange = asObject(state["exchange"]);
     const id = asString(exchange?.["request_id"]);
     if (exchange === undefined || id === undefined || state["isHistorySummary"] === true) return;
     this.records++;
-    const asked = objectsIn(exchange["request_nodes"]);
-    const answered = objectsIn(exchange["response_nodes"]);
-    const times = answered.flatMap((node) => asCount(node["timestamp_ms"]) ?? []);
+    const requestNodes = objectsIn(exchange["request_nodes"]);
+    const responseNodes = objectsIn(exchange["response_nodes"]);
+    const times = responseNodes.flatMap((node) => asCount(node["timestamp_ms"]) ?? []);
     const firstMs = times.length === 0 ? undefined : Math.min(...times);
     const endMs = times.length === 0 ? asTimeMs(state["finishedAt"]) : Math.max(...times);
-    for (const node of asked) if (node["type"] === TOOL_RESULT) this.#result(node, { agentId } as Place);
+    for (const node of requestNodes) if (node["type"] === TOOL_RESULT) this.#result(node, { agentId } as Place);
     this.#timeMs = Math.max(this.#timeMs, firstMs ?? endMs ?? 0);
-    if (agentId === undefined) this.#prompt(id, exchange, asked);
+    if (agentId === undefined) this.#prompt(id, exchange, requestNodes);
     const place: Place = agentId === undefined ? { promptKey: this.#promptKey } : { agentId };
     this.#timeMs = Math.max(this.#timeMs, endMs ?? 0);
-    this.#answer(id, exchange, state["completed"] !== false, answered, place);
-    for (const node of answered) if (node["type"] === TOOL_USE) this.#use(node, id, place);
+    this.#answer(id, exchange, state["completed"] !== false, responseNodes, place);
+    for (const node of responseNodes) if (node["type"] === TOOL_USE) this.#use(node, id, place);
   }
 
   /** A separate request, if this version of the program records it. */
@@ -138,8 +138,8 @@ class Walk {
     for (const state of history) this.exchange(state, { agentId });
   }
 
-  #prompt(id: string, exchange: Fields, asked: readonly Fields[]): void {
-    const nodes = asked.flatMap((node) =>
+  #prompt(id: string, exchange: Fields, requestNodes: readonly Fields[]): void {
+    const nodes = requestNodes.flatMap((node) =>
       node["type"] === TEXT ? (asString(asObject(node["text_node"])?.["content"]) ?? []) : [],
     );
     const text = asString(exchange["request_message"]) ?? asString(nodes.join(""));

@@ -33,7 +33,7 @@ export async function check(
     settingsPath("project", target),
     join(target.project, ".claude", "settings.local.json"),
   ]);
-  // Only the administrator can switch those off
+  // Only the administrator can switch off hooks in the administrator's settings
   if (managedLayers.some(hasOurHooks)) return switchedOff(managedLayers);
   return [...switchedOff([...userLayers, ...managedLayers]), ...managedHooksOnly(managedLayers)];
 }

@@ -26,7 +26,7 @@ export function lineContent(line: Buffer, entries: readonly TranscriptEntry[]): 
         return contentOf(entry.key, "result", text ?? asString(o?.["toolUseResult"]));
       }
       case "model_call":
-        return asArray(blocks).flatMap((block) => spoken(entry.key, block));
+        return asArray(blocks).flatMap((block) => messageText(entry.key, block));
       default:
         return [];
     }
@@ -37,7 +37,7 @@ export function lineContent(line: Buffer, entries: readonly TranscriptEntry[]): 
 
 const KINDS_WITH_CONTENT: ReadonlySet<string> = new Set(["prompt", "tool_use", "tool_result", "model_call"]);
 
-function spoken(key: string, block: unknown): readonly Content[] {
+function messageText(key: string, block: unknown): readonly Content[] {
   const b = asObject(block);
   if (b?.["type"] === "text") return answerPiece(key, asString(b["text"]));
   const [id, name] = [asString(b?.["id"]), asString(b?.["name"])];

@@ -3,7 +3,7 @@ import { appendTo, type Json, nodeAt, parseDocument, plainOf, removeAt, replaceA
 
 // https://code.claude.com/docs/en/statusline: one command per user, in `statusLine` of the settings, read 2026-11-27
 
-/** Whose status line a settings text has; `undefined`: it has none. The text is valid JSON with comments. */
+/** Whether the status line in a settings text is ours; `undefined`: there is none. The text is valid JSON with comments. */
 export function statusLineOwner(text: string): "ours" | "other" | undefined {
   const node = nodeAt(parseDocument(bodyOf(text)), ["statusLine"]);
   if (node === undefined) return undefined;
@@ -13,7 +13,7 @@ export function statusLineOwner(text: string): "ours" | "other" | undefined {
 }
 
 /**
- * Sets our status line. One that the user has stays.
+ * Sets our status line, unless the user has another one.
  *
  * @param version of the agent, if it is known
  * @returns the same string if nothing had to change

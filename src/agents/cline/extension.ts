@@ -24,7 +24,7 @@ export const taskRoots = (env: Environment, home: string): readonly string[] => 
   ...taskFolders().map((folder) => join(home, folder)),
 ];
 
-/** The same below a folder that a user named. */
+/** The same folders, relative to a folder that a user named. */
 export const TASK_LAYOUTS: readonly string[] = [
   "tasks",
   join("data", "tasks"),

@@ -6,11 +6,11 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** A session's files are in a folder with its id as name; messages of subagents are in the same folder. */
 export const MESSAGES_ENDING = ".messages.json";
 
-/** `~/.cline`, or where the environment moved it. */
+/** `CLINE_DIR`, or else `~/.cline`. */
 export const clineFolder = (env: Environment, home: string): string =>
   nonEmpty(env["CLINE_DIR"]) ?? join(home, ".cline");
 
-/** `~/.cline/data`, or where the environment moved it. */
+/** `CLINE_DATA_DIR`, or else `data` in Cline's folder. */
 export const dataFolder = (env: Environment, home: string): string =>
   nonEmpty(env["CLINE_DATA_DIR"]) ?? join(clineFolder(env, home), "data");
 

@@ -211,7 +211,7 @@ export class TaskMessages {
 
   #tools(answer: Answer, timeMs: number, place: string, nextMs = timeMs): void {
     for (const [at, tool] of answer.tools.entries()) {
-      // What a task ends with is no work, and hooks do not report it
+      // This call only ends the task, and hooks do not report it
       if (tool.name === "attempt_completion") continue;
       // Without a result a tool in XML can be an example in a text
       if (tool.givenId === undefined && tool.result === undefined) continue;

@@ -139,7 +139,7 @@ async function* readMessages(
 
 // --- internal ---
 
-/** Relative paths of the folders with sessions and tasks, below any root above them. */
+/** Paths of the folders with sessions and tasks, relative to a root that contains them. */
 const LAYOUTS = ["sessions", join("data", "sessions"), join(".cline", "data", "sessions"), ...TASK_LAYOUTS];
 
 /** The session's files in the folders that may be read. */

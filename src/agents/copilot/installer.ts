@@ -18,7 +18,7 @@ export default oneFile({
     return join(folder, "openhook-otel.json");
   },
   add(text, { command, version, target, scope }) {
-    // People with any system share a project's file
+    // Users of every system share a project's file
     const systems = scope === "project" ? SYSTEMS : SYSTEMS.filter((one) => (one === "windows") === isWindows(target));
     return addHooks(text, hooksFor(command, version, systems));
   },
@@ -161,7 +161,7 @@ async function switchedOffElsewhere(target: InstallTarget): Promise<readonly Fin
   ];
 }
 
-/** Those of the files that contain the switch. */
+/** The files among these that contain the switch. */
 async function switchingOff(paths: readonly string[]): Promise<readonly string[]> {
   const texts = await Promise.all(paths.map((path) => readFile(path, "utf8").catch(() => "")));
   return paths.filter((_, i) => switchedOffIn(texts[i] ?? "").length > 0);

@@ -47,7 +47,7 @@ export interface RecordedSums {
 
 /** Usage of one run of the program. */
 export interface RunSums {
-  /** Of the line that began it; absent for the session's first run. */
+  /** Id of the line that began it; absent for the session's first run. */
   readonly id?: string;
   /** Start of the session, as in the keys of this run's records. */
   readonly startMs?: number;

@@ -105,7 +105,7 @@ function changedFacts(context: LineContext, version: unknown, folderFacts: unkno
   const digest = inputDigest(facts);
   if (digest === undefined || digest === context.state.facts) return noEntries(context);
   return {
-    // It names the branch where a run begins, and not when another one is checked out
+    // The file names the branch when a run begins, and not when another branch is checked out
     entries: [{ kind: "session", ...entryBase(context, `session:${digest}`), ...facts, branches: "once" }],
     state: { ...context.state, facts: digest },
   };

@@ -41,7 +41,7 @@ export function ownName(name: string | undefined, input: unknown, cwd: string | 
 
 // --- internal ---
 
-// Several tools have the same name at Claude Code: the first one in the list is used, because most models have it
+// Several tools have the same name in Claude Code: the first one in the list is used, because most models have it
 const OWN_NAMES: ReadonlyMap<string, string> = new Map(
   Object.entries(CLAUDE_NAMES)
     .map(([own, claude]) => [claude, own] as const)

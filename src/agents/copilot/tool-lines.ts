@@ -107,7 +107,7 @@ export function subagent(context: LineContext): LineResult {
     agentType: asString(data["agentType"]) ?? asString(data["agentName"]),
     parentCallId: callId === undefined ? undefined : spawningCall(context, callId),
   } as EntryOf<"subagent">);
-  // The session id in hooks of the subagent is its own; in 1.0.60 and 1.0.75 they do not name the parent
+  // Hooks of the subagent have the subagent's session id; in 1.0.60 and 1.0.75 they do not name the parent
   const session: EntryOf<"session"> = {
     kind: "session",
     ...entryBase({ ...context, agentId: undefined }, `subagent_session:${agentId}`),

@@ -31,7 +31,7 @@ import { readLine } from "./lines.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
 
-/** `~/.copilot/session-state`, or where `COPILOT_HOME` moved it. */
+/** `session-state` in `COPILOT_HOME`, or else in `~/.copilot`. */
 function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
   const moved = asString(env["COPILOT_HOME"]);
   return [moved === undefined ? stateFolderIn(home) : join(moved, STATE_FOLDER)];

@@ -52,7 +52,7 @@ export function subtractSums(sums: Sums, before: Sums): Sums {
   return Object.fromEntries(differences);
 }
 
-/** Whether a figure is smaller than before. Figures that one of them lacks show nothing; a model that is no longer named has none. */
+/** Whether a figure is smaller than before. A figure that one of them lacks is not compared; a model that is no longer named counts as 0. */
 export const hasDecreased = (last: Sums, now: Sums): boolean =>
   Object.entries(last).some(([model, usage]) => {
     const later = now[model];

@@ -18,7 +18,7 @@ export function failureOf(title: string | undefined): { readonly errorType: stri
 // --- internal ---
 
 const DENYING: ReadonlySet<string> = new Set(["deny", "halt"]);
-/** By a hook, or by the user. */
+/** Texts of calls that a hook or the user denied. */
 const DENIED = /^(?:Tool call blocked by hook\.|Turn halted by hook\.|User denied permission\b)/i;
 const CANCELLED = /^Error: user cancelled\b/;
 

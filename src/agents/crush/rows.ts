@@ -12,7 +12,7 @@ export interface MessageRow {
   /** End of the step, which includes its tools. */
   readonly finishedMs: number | undefined;
   readonly isSummary: boolean;
-  /** False: its parts are no JSON, or too large. */
+  /** False if its parts are no JSON, or too large. */
   readonly isReadable: boolean;
   readonly parts: readonly PartRow[];
 }
@@ -30,14 +30,14 @@ export interface PartRow {
   readonly isError: boolean;
   /** The beginning of a result. */
   readonly content: string | undefined;
-  /** Of a shell command. */
+  /** Start of a shell command. */
   readonly startMs: number | undefined;
   readonly endMs: number | undefined;
   readonly linesAdded: number | undefined;
   readonly linesRemoved: number | undefined;
   /** What the hooks decided about the call. */
   readonly decision: string | undefined;
-  /** Of a finish. */
+  /** Reason of a finish. */
   readonly reason: string | undefined;
   readonly title: string | undefined;
   readonly finishMs: number | undefined;

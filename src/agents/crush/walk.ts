@@ -16,7 +16,7 @@ export interface WalkState {
   readonly isSummarised?: boolean;
   /** Ids that the provider counts → the id under which the latest call with it is reported. */
   readonly calls: Readonly<Record<string, string>>;
-  /** Answers that were not finished, of a killed process forever → the key of their prompt, if there is one. */
+  /** Unfinished answers → the key of their prompt, if there is one. Those of a killed process stay unfinished. */
   readonly unfinished?: Readonly<Record<string, string | null>>;
   /** The last answer. */
   readonly answerId?: string;

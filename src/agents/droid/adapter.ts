@@ -62,7 +62,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
         ...(tool !== undefined && { tool: { name: tool.name, ...(tool.status && { status: tool.status }) } }),
         extras: defined<Extras>({
           ...tool?.extras,
-          // Not at a turn's end, where it is the answer's id
+          // At a turn's end, this member is the answer's id
           prompt_id: type === "prompt.submit" ? asString(p["message_id"]) : undefined,
           prompt_origin: isTask(prompt) ? "machine" : undefined,
           agent_id: callerId === undefined ? undefined : session.id,

@@ -37,7 +37,7 @@ export async function check(
   return found;
 }
 
-/** The administrator's settings: in the program, which does not let a variable move them. */
+/** The administrator's settings. The path is fixed in Droid's program: no variable changes it. */
 export function managedPath(system: NodeJS.Platform): string {
   if (system === "darwin") return "/Library/Application Support/Factory/settings.json";
   return system === "win32" ? "C:\\Program Files\\Factory\\settings.json" : "/etc/factory/settings.json";

@@ -47,7 +47,7 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
 
 const MARKS: Marks = { members: ["matcher_context", "working_dir"] };
 
-/** What an event means by its other members. */
+/** The types of events that depend on other members of the payload. */
 function typesIn(p: Readonly<Record<string, unknown>> | undefined): Readonly<Record<string, NativeEventType>> {
   return {
     // A turn that ended with an error of the provider has no answer

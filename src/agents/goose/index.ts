@@ -14,7 +14,7 @@ export default {
   tokens: "transcript",
   writesAfterTools: true,
   hooksRunIn: "likely",
-  // Subagents fire none
+  // Subagents run no hooks
   hooksNameAgents: true,
   capabilities: {
     basis: "recorded",

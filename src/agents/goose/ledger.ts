@@ -42,7 +42,7 @@ export function callsOf(ledger: readonly LedgerRow[], messages: readonly Message
   return calls;
 }
 
-/** The provider's id of an answer; Goose gives its own to other messages, and to an answer's further rows. */
+/** The provider's id of an answer. Goose generates the ids of other messages, and of an answer's further rows. */
 export const responseIdOf = ({ id }: MessageRow): string | undefined =>
   OWN_ID.test(id) || id.startsWith("row:") ? undefined : id;
 

@@ -5,7 +5,7 @@ import { asString } from "../shared/payload/json.ts";
 
 export const DATABASE = "sessions.db";
 
-/** The data folder by XDG, on Windows, and where a variable moves it. */
+/** The folders of databases: in `GOOSE_PATH_ROOT`, in XDG's data folder, and on Windows. */
 export function sessionFolders(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
   const data = asString(env["XDG_DATA_HOME"]);
   const moved = asString(env["GOOSE_PATH_ROOT"]);

@@ -26,5 +26,5 @@ export function toFileWrites(payload: unknown, { events: [event] }: PayloadFacts
 
 // --- internal ---
 
-/** More changes in one file come from a replacement everywhere; their ranges say little. */
+/** A call with more changes replaced a text everywhere in the file; the ranges say little then. */
 const MAX_RANGES = 50;

@@ -22,7 +22,7 @@ export interface LineState {
   usedIds?: readonly string[] | undefined;
   /** Subagents that this session started. */
   children?: readonly string[] | undefined;
-  /** The session whose lines are at the start of this file, and whether they are skipped because it has them itself. */
+  /** The session whose lines are at the start of this file, and whether they are skipped because its own file has them. */
   copied?: { readonly from: string; readonly isSkipped: boolean } | undefined;
 }
 
@@ -69,7 +69,7 @@ export interface FileContext {
 /** A line, and the state that its facts depend on. */
 export interface LineContext {
   readonly update: Fields;
-  /** Of the JSON-RPC message: the line's id and time, and the prompt's id. */
+  /** Metadata of the JSON-RPC message: the line's id and time, and the prompt's id. */
   readonly meta: Fields;
   readonly timeMs: number;
   /** The session that wrote the line: another one if a fork copied it. */

@@ -23,7 +23,7 @@ const SESSIONS = "sessions";
 /** Key of a subagent's file that is read for its own session id. */
 export const PARENT_OF = "parent of ";
 
-/** `~/.grok/sessions`, or where `GROK_HOME` moved it. */
+/** `sessions` in `GROK_HOME`, or else in `~/.grok`. */
 export function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return [join(asString(env["GROK_HOME"]) ?? join(home, ".grok"), SESSIONS)];
 }
@@ -41,7 +41,7 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
         for (const child of below) children.add(child);
         const file = join(path, UPDATES_FILE);
         const found = statFile(file, query);
-        // A deleted session can have subagents that are left
+        // Subagents of a deleted session can still exist
         const first = below.flatMap((child) => statFile(join(project.path, child, UPDATES_FILE), query) ?? [])[0];
         const startMs = found?.startMs ?? first?.startMs;
         if ((found?.sizeBytes ?? first?.sizeBytes ?? 0) === 0 || startMs === undefined || sessions.has(name)) continue;

@@ -22,7 +22,7 @@ export function usageIn(usage: unknown): ModelUsage {
 }
 
 /**
- * A turn's usage without that of the subagents that ended in it: the turn has it too, and each subagent's own file has it.
+ * A turn's usage without that of the subagents that ended in it: the turn's usage includes theirs, and each subagent's file has it again.
  *
  * @param untilMs end of the turn
  */

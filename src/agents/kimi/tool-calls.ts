@@ -72,7 +72,7 @@ export const lastCall = ({ state }: Pick<LineContext, "state">, given: string): 
 
 // --- internal ---
 
-/** More than the agents that run at a time, and the numbered ids of a session. */
+/** Enough for all calls that run at a time, and for the numbered ids of a session. */
 const MAX_CALLS = 500;
 
 /** Remembers a call under a unique id: the first call with a numbered id keeps it, in a subagent with the agent added. */

@@ -29,7 +29,7 @@ import {
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
 
-/** `~/.kiro`, or where `KIRO_HOME` moved it. */
+/** The folder of sessions in `KIRO_HOME`, or else in `~/.kiro`. */
 function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return [join(asString(env["KIRO_HOME"]) ?? join(home, ".kiro"), SESSIONS)];
 }

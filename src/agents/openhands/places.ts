@@ -21,7 +21,7 @@ export const STATE_FILE = "base_state.json";
 export const EVENTS_FOLDER = "events";
 export const SUBAGENTS_FOLDER = "subagents";
 
-/** `~/.openhands/conversations`, or where the environment moved it. */
+/** `OPENHANDS_CONVERSATIONS_DIR`, or else `conversations` in `OPENHANDS_PERSISTENCE_DIR` or `~/.openhands`. */
 export function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
   const conversations = asString(env["OPENHANDS_CONVERSATIONS_DIR"]);
   if (conversations !== undefined && isAbsolute(conversations)) return [conversations];

@@ -25,7 +25,7 @@ import {
 
 export const SOURCE = "pi";
 
-/** What an extension's handler is given: the event, and of its context what identifies the session. */
+/** Recognises what an extension passes on: pi's event, and the members of its context that identify the session. */
 export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   const { event, context } = partsOf(payload);
   const type = asString(event?.["type"]);
@@ -142,7 +142,7 @@ function sessionEvent(native: string, event: Fields): EventParts | undefined {
   }
 }
 
-/** Of a helper that our extension recognised: its session is a part of its parent's. */
+/** The event of a helper that our extension recognised: the helper's session is a part of its parent's. */
 function helperEvent(native: string, event: Fields, id: string): EventParts | undefined {
   const message = asObject(event["message"]);
   switch (native) {

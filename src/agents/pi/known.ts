@@ -5,7 +5,10 @@ import { knownNames } from "../shared/payload/known.ts";
 /** Each of them is an event of a session. */
 const ALWAYS_NEEDED = "helper_start";
 
-/** Not needed; or not of a helper that our extension did not mark, and not before a request that is repeated. */
+/**
+ * Events that may give nothing: those that a trace does not need, those of helpers that our extension did not mark, and those of a request
+ * that pi repeats.
+ */
 const OTHERS = `resources_discover session_start session_before_switch session_before_fork session_before_compact
   session_compact session_before_tree session_tree session_shutdown session_info before_agent_start agent_start agent_end
   turn_start turn_end message_start message_update message_end tool_execution_start tool_execution_update

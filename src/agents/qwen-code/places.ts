@@ -89,8 +89,8 @@ function startIn(path: string, allowed: readonly string[]): number | undefined {
 }
 
 /**
- * A fork begins with copies of all lines of its original, whose ids and times it keeps, so both begin at one time. What only one of them
- * has shows which is the original: it has nothing more, or it went on after the fork did. The fork then starts with its own lines.
+ * A fork begins with copies of all lines of its original, with their ids and times, so both begin at one time. The fork is the one whose
+ * first line that the other lacks is earlier: the original has no such line, or a later one. The fork's start is then the time of that line.
  */
 function forksAfterOriginals<T extends Dated>(sessions: readonly T[], allowed: readonly string[]): readonly T[] {
   const starts = new Map<number, T[]>();

@@ -13,7 +13,7 @@ import {
   keyOf,
   withMember,
 } from "./journal-state.ts";
-import { answered, asked } from "./model-calls.ts";
+import { modelAnswer, modelRequest } from "./model-calls.ts";
 import { promptText } from "./texts.ts";
 import { denied, toolAction, toolEnded, toolMessages } from "./tool-calls.ts";
 
@@ -49,7 +49,7 @@ function readKind(kind: unknown, line: JournalLine): void {
       break;
     case "action_result":
       // A killed process may write no more lines, so a model call counts from here on
-      answered(line, fieldsIn(payload, "result"), { isTimed: false });
+      modelAnswer(line, fieldsIn(payload, "result"), { isTimed: false });
       break;
     case "core_input": {
       const input = fieldsIn(payload, "input");
@@ -69,7 +69,7 @@ function intent(line: JournalLine, request: Fields): void {
   switch (request["type"]) {
     case "llm_call":
       toolMessages(line, request);
-      asked(line, request);
+      modelRequest(line, request);
       break;
     case "hook_call": {
       const call = fieldsIn(fieldsIn(request, "input"), "tool_call");
@@ -100,7 +100,7 @@ function command(line: JournalLine, event: Fields, observed: readonly unknown[])
       break;
     case "completion_succeeded":
     case "completion_failed":
-      answered(line, event, { isTimed: true });
+      modelAnswer(line, event, { isTimed: true });
       break;
     case "hook_completed":
       denied(line, event);

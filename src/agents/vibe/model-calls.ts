@@ -4,7 +4,7 @@ import { type Fields, factBase, fieldsIn, type JournalLine, memberOf, withMember
 import { toolUse } from "./tool-calls.ts";
 
 /** A request to a model. */
-export function asked(line: JournalLine, request: Fields): void {
+export function modelRequest(line: JournalLine, request: Fields): void {
   const { state } = line;
   const actionId = asString(request["action_id"]);
   if (actionId !== undefined) state.asked = withMember(state.asked, [actionId, state.timeMs]);
@@ -17,7 +17,7 @@ export function asked(line: JournalLine, request: Fields): void {
  *
  * @param isTimed whether the line is that input
  */
-export function answered(line: JournalLine, event: Fields, { isTimed }: { readonly isTimed: boolean }): void {
+export function modelAnswer(line: JournalLine, event: Fields, { isTimed }: { readonly isTimed: boolean }): void {
   const { state, sink, of } = line;
   const actionId = asString(event["action_id"]);
   if (actionId === undefined) return;

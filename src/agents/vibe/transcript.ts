@@ -61,7 +61,7 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
   }
   history();
   putSum(snapshot, { sessionId: basename(folder), agentId: file.agentId }, sink);
-  // Lines that are gone stay gone
+  // The snapshot replaces deleted lines, which never come back
   state.readTo = Math.max(state.readTo, snapshot.sequence);
   at.sumOf = snapshot.generation;
   yield batch();

@@ -2,7 +2,7 @@ import { exact, percentOf } from "../../text/amounts.ts";
 
 export { dollars, duration, exact, leastDollars, plural, preciseDollars, shortCount } from "../../text/amounts.ts";
 
-/** Figures that only the page has. None of these throws. */
+/** Texts of figures that only the page shows. None of these functions throws. */
 
 /** Time since a start, for an axis with ticks `stepMs` apart, with enough digits to distinguish them. */
 export function offset(ms: number, stepMs: number): string {
@@ -28,7 +28,7 @@ export function dollarsOnAxis(nanoUsd: number, stepNanoUsd: number): string {
   return `$${(nanoUsd / 1e9).toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
 }
 
-/** `58%`; `–` of nothing. */
+/** `58%`; `–` if the whole is 0. */
 export const percent = (part: number, whole: number): string =>
   whole > 0 ? percentOf(Math.min(1, part / whole)) : "–";
 

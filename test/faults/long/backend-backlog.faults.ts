@@ -43,7 +43,7 @@ describe("100,000 spans after an outage", () => {
         // Two requests were under way; their spans were sent again, with the same ids
         expect(again).toBeLessThanOrEqual(2 * 512);
         expect(counter.mostAtOnce).toBeLessThanOrEqual(4);
-        // Two parallel requests can overtake each other: by what one lane does while the other waits for the machine
+        // Two parallel requests can overtake each other, by as much as one lane sends while the other waits for a processor
         const last = counter.places.slice(beforeKill);
         const overtaken = last.map((place, i) => i + (last[0] ?? 0) - place);
         expect(overtaken.reduce((most, n) => Math.max(most, n), 0)).toBeLessThan(BACKLOG / 10);

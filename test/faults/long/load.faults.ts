@@ -37,7 +37,7 @@ test(`${CALLS} hook calls from ${LANES} agents at once, drains without a pause`,
     await busy.quiet();
     await busy.drain([], env);
     const emptyAfterMs = Date.now() - lastCallMs;
-    expect(load).toMatchObject({ calls: CALLS, said: "" });
+    expect(load).toMatchObject({ calls: CALLS, printed: "" });
     await busy.drain(["--end-idle"], env);
 
     putAll(quiet, lanes);

@@ -147,7 +147,7 @@ function codesOf(sent: readonly Sent[], field: string): ReadonlySet<string> | un
 const isConverted = (agent: Agent, sent: readonly Sent[]): boolean =>
   sent.some(({ payload, facts }) => agent.toEvents(payload, facts).length > 0);
 
-/** Whether our events are others without the field: ids are left out, because they are made of whole payloads. */
+/** Whether our events differ without the field. Ids are not compared, because they are derived from whole payloads. */
 const changesEvents = (agent: Agent, sent: readonly Sent[], field: string): boolean =>
   sent.some(({ payload, facts }) => {
     const { [field]: _, ...rest } = payload as Record<string, unknown>;

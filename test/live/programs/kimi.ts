@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { openaiChat } from "../apis/openai-chat.ts";
 import { type Program, use } from "./program.ts";
 
-/** Its name in the configuration; the provider has another one. */
+/** The model's name in the configuration; requests to the provider have another one. */
 const MODEL = "coder";
 
 export const kimi: Program = {
@@ -14,7 +14,7 @@ export const kimi: Program = {
   api: openaiChat,
   model: MODEL,
   exitCodeIs: "error",
-  // it has no figure of it
+  // It records no figure for reasoning
   reportsLess: { reasoning: true },
   environment: () => ({}),
   settings: ({ url }) => ({

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { openaiChat } from "../apis/openai-chat.ts";
 import { type Program, use } from "./program.ts";
 
-/** Tools want a risk and a summary beside their own arguments. */
+/** Every tool requires a risk and a summary besides its own arguments. */
 const COMMON = { security_risk: "LOW", summary: "as asked" };
 
 export const openhands: Program = {

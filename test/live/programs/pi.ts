@@ -9,7 +9,7 @@ export const pi: Program = {
   api: openaiChat,
   model: "scripted/coder",
   exitCodeIs: "error",
-  // it has no figure of it
+  // It records no figure for reasoning
   reportsLess: { reasoning: true },
   cannot: { subagent: "subagents are an extension; test/agents/pi/plugin.test.ts has helpers" },
   environment: () => ({ PI_OFFLINE: "1", PI_TELEMETRY: "0" }),

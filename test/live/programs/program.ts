@@ -48,7 +48,7 @@ export interface Program {
   readonly reportsLess?: {
     /** Only turns and subagents have usage, calls have none. */
     readonly usageOfCalls?: true;
-    /** Usage is stored after the tools of a call, or at the end of a turn: what was killed before has none. */
+    /** Usage is stored after the tools of a call, or at the end of a turn: a call that was killed before has none. */
     readonly usageOfKilledCalls?: true;
     /** Usage is stored when the process has answered its prompt: if it is killed before, none of its calls has usage. */
     readonly usageOfKilledRuns?: true;

@@ -24,7 +24,7 @@ export const qwenCode: Program = {
     ...(continues ? ["--continue"] : []),
     ...["--prompt", prompt, "--yolo", "--model", model],
   ],
-  // It also records what it asks for itself, e.g. what to keep in its memory
+  // It also records its own requests, e.g. about what to keep in its memory
   askerOf: ({ system }) => {
     const start = system.slice(0, 300);
     if (/subagent working for a parent agent/.test(start)) return "sub";

@@ -24,7 +24,7 @@ const argsOf = ({ tool }: MadeCall) => ({ what: tool });
 const callsOf = (agent: Subagent | undefined): readonly MadeCall[] =>
   agent === undefined ? MAIN_CALLS : CALLS_OF[agent];
 const sessionOf = (agent: Subagent | undefined): string => (agent === undefined ? MAIN : AGENTS[agent]);
-/** Unique in the world: the timeline's ids are not Droid's. */
+/** An id that no other call has: Droid's own ids are unique, those of the timeline are not. */
 const callIdOf = ({ id, agent }: MadeCall): string => `${id}#${sessionOf(agent)}`;
 
 /** Factory Droid: a subagent is a separate session; hooks have no call ids, and failed calls no end. */

@@ -40,7 +40,7 @@ export const readerOf = (variant: Variant): TranscriptReader => ({
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where XDG keeps data, or where a variable put the database itself. */
+/** The variant's folder in XDG's data folder, or the database that a variable names. */
 function roots({ source, databaseVariable }: Variant, home: string, env: Environment): readonly string[] {
   const folder = join(asString(env["XDG_DATA_HOME"]) ?? join(home, ".local", "share"), source);
   const named = asString(env[databaseVariable]);
@@ -156,7 +156,7 @@ function beginning(
 ): readonly TranscriptEntry[] {
   if (parent === undefined) return [sessionEntry(row, undefined)];
   const agentType = firstAgent(db, row.id);
-  // Not before its first message, which says what it is
+  // The first message, which names the subagent's type, is not written yet
   if (agentType === undefined) return [];
   const made = callThatCreated(db, row.id, parent.id, row.createdMs);
   const callId = made === undefined ? undefined : callIdOf(made.tool, made.callId, made.id);

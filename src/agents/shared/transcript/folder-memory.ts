@@ -40,6 +40,6 @@ function tried<T>(look: () => T): T | undefined {
   }
 }
 
-/** FAT's. */
+/** The resolution of FAT's times, the coarsest of all file systems. */
 const COARSEST_TICK_MS = 2_000;
 const MAX_FOLDERS = 1_000;

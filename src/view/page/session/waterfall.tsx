@@ -17,7 +17,7 @@ import { nextError, nextHit, rowOf, visibleRows } from "./visible.ts";
 
 interface Props {
   readonly source: string;
-  /** The session's. */
+  /** Id of the session. */
   readonly id: string;
   readonly spans: Spans;
   /** Id of the span with open details. */
@@ -60,7 +60,7 @@ export function Waterfall({ source, id, spans, selected, onSelect, onClose }: Pr
     // Open details show the active span
     if (selected !== undefined) onSelect(spans.idOf(span));
   };
-  /** Goes to a span, which is opened to if it is inside collapsed ones. */
+  /** Goes to a span, and expands collapsed spans that hide it. */
   const goToSpan = (span: number): void => {
     if (span < 0) return;
     const row = visible.hits === undefined ? (visible.rowOfSpan[span] ?? -1) : rowOf(visible, spans, span);
