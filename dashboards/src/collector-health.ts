@@ -6,6 +6,7 @@ import { bars, lines, stat, table, UNIT } from "./panels.ts";
 import { exact, exactSum, IDLE, LABEL, type LabelKey, quantile, ratio, sumBy } from "./promql.ts";
 import { of } from "./select.ts";
 import { SILENT_DAYS } from "./silent.ts";
+import { agentVersions } from "./traces.ts";
 import { variable } from "./variables.ts";
 
 /** Whether the agents' data arrives, from the program's own metrics. */
@@ -18,7 +19,7 @@ export const collectorHealth = (): Dashboard =>
     .timezone("browser")
     .refresh("5m")
     .link(siblings())
-    .variables([variable.datasource(), variable.selfEnvironment(), variable.machine()])
+    .variables([variable.datasource(), variable.tempo(), variable.selfEnvironment(), variable.machine()])
     .withRow(new RowBuilder("Problems"))
     .withPanel(
       stat({
@@ -177,6 +178,7 @@ export const collectorHealth = (): Dashboard =>
     .withPanel(coverage.versions())
     .withPanel(coverage.machines())
     .withPanel(coverage.drains())
+    .withPanel(agentVersions())
     .withRow(new RowBuilder("Delivery"))
     .withPanel(
       bars({

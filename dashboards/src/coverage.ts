@@ -83,7 +83,7 @@ export const coverage = {
       title: "Last drain",
       description: "When each machine last completed a drain, and with which version it reported.",
       todo: "A machine that reports but does not drain needs `openhook-otel doctor`.",
-      width: 24,
+      width: 14,
       height: 8,
       by: [
         ["machine", "Machine"],

@@ -116,7 +116,7 @@ export const peopleAndOutcomes = (): Dashboard =>
       table({
         title: "Agents in use",
         description: "Machines with turns of the agent in the time range, and its cost and sessions there.",
-        todo: "Roll-out gaps and versions are in the coverage row of collector health.",
+        todo: "Roll-out gaps and the agents' versions are in the coverage row of collector health.",
         width: 12,
         by: [["agent", "Agent"]],
         columns: [

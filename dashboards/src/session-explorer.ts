@@ -12,7 +12,7 @@ export const sessionExplorer = (): Dashboard =>
     .uid(UID.sessions)
     .description("Find a session and open its trace, in Tempo or Jaeger. The other dashboards link here.")
     .tags([TAG])
-    .time({ from: "now-24h", to: "now" })
+    .time({ from: "now-7d", to: "now" })
     .timezone("browser")
     .link(siblings())
     .variables([

@@ -43,6 +43,44 @@ export const branches = (): Builder<Panel> =>
     fieldConfig: { defaults: { unit: "currencyUSD", decimals: 3, noValue: "unknown" }, overrides: [] },
   });
 
+/** Agents by version, from the spans of sessions: metrics have no version of the agent, because it would end their series. */
+export const agentVersions = (): Builder<Panel> =>
+  built({
+    type: "table",
+    title: "Agent versions (Tempo)",
+    description:
+      "Sessions that ended in this time range, by agent and its version, from the traces in Tempo; with tail sampling only of the traces that were kept. Tempo answers for at most 24 hours (3 before Tempo 3) unless query_frontend.metrics.max_duration is higher. Update what is far behind; if figures changed on a day, see whether a version did.",
+    datasource: TEMPO,
+    gridPos: { x: 0, y: 0, w: 10, h: 8 },
+    targets: [
+      new DataqueryBuilder()
+        .refId("A")
+        .datasource(TEMPO)
+        .queryType("traceql")
+        .metricsQueryType(MetricsQueryType.Range)
+        .query(
+          `{ ${kindIs("session")} && ${ENVIRONMENT} } | count_over_time() by (resource.${semconv.SERVICE_NAME}, resource.${semconv.SERVICE_VERSION})`,
+        )
+        .build(),
+    ],
+    transformations: [
+      { id: "reduce", options: { reducers: ["sum"], mode: "seriesToRows", labelsToFields: true } },
+      {
+        id: "organize",
+        options: {
+          excludeByName: { Field: true },
+          renameByName: {
+            [`resource.${semconv.SERVICE_NAME}`]: "Agent",
+            [`resource.${semconv.SERVICE_VERSION}`]: "Version",
+            Total: "Sessions",
+          },
+        },
+      },
+    ],
+    options: { showHeader: true, sortBy: [{ displayName: "Sessions", desc: true }], cellHeight: "sm" },
+    fieldConfig: { defaults: { unit: "locale", noValue: "–" }, overrides: [] },
+  });
+
 /** Sessions in Tempo, newest first. */
 export const tempoSessions = (): Builder<Panel> =>
   built({
