@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { allAgents } from "../agents/registry.ts";
 import { writeFileAtomic } from "../config/files.ts";
 import { loadConfigAndPrices } from "../config/own-prices.ts";
 import { type Context, UserError } from "../context.ts";
 import type { CaptureLevel } from "../model/capture.ts";
+import { suggest } from "../model/suggest.ts";
 import { protectionOf } from "../privacy/protection.ts";
 import { chosenSession } from "../sessions/find-session.ts";
 import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
@@ -44,7 +45,10 @@ export async function exportSession(
   const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
   const { redact } = await protectionOf(loaded.config.redaction, context.places.home);
   const files = readPageFiles(join(packageRoot, "dist", "view"));
-  const name = session?.replace(/\.html$/, "");
+  const file = session?.endsWith(".html") === true ? session : undefined;
+  // `<source>/<id>.html` is a session, any other path a file that is named after one
+  const isPath = file !== undefined && !agents.some(({ source }) => file === `${source}/${basename(file)}`);
+  const name = isPath ? basename(file, ".html") : session?.replace(/\.html$/, "");
   const make = (db: Database) => {
     const stored = chosenSession(db, name);
     if (stored === undefined) return undefined;
@@ -52,14 +56,18 @@ export async function exportSession(
     const deps = { agents, files, level: capture, redact, idle, settings: spanSettings({ loaded }) };
     return { name: stored.sessionId.slice(0, NAME_LENGTH), page: exportPage(db, stored, deps) };
   };
-  const made = await withSessionNamed(name, context, () => withOpenStore(context, make));
+  const made = await withSessionNamed(name, context, () => withOpenStore(context, make)).catch((error: unknown) => {
+    // Not the newest one instead: a wrong id would show others a session that was not meant
+    if (!isPath || !(error instanceof UserError) || error.code !== "E_SESSION") throw error;
+    const newest = `to write that one: ${suggest("export --output FILE")}`;
+    throw new UserError(error.code, `${error.message}; ${newest}`, error.exitCode);
+  });
   if (made === undefined) throw new UserError("E_EMPTY", await noStoreMessage(context, behind), 1);
   if (output === "-") {
     context.stdout.write(made.page);
     return 0;
   }
-  const named = session?.endsWith(".html") === true && !session.includes("/") ? session : `${safeName(made.name)}.html`;
-  const path = resolve(context.cwd, output ?? named);
+  const path = resolve(context.cwd, output ?? (isPath ? file : `${safeName(made.name)}.html`));
   if (!force && existsSync(path)) {
     throw new UserError("E_EXISTS", `${JSON.stringify(path)} exists: use --force to replace it, or --output`, 1);
   }

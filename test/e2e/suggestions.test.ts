@@ -16,6 +16,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   "<url>": "http://127.0.0.1:9",
   "<value>": "secret",
   URL: "http://127.0.0.1:9",
+  FILE: "session.html",
   KEY: "capture",
   VALUE: "none",
   agent: "claude-code",

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -90,6 +90,16 @@ test("the file contains what the capture level allows, and no more than what is 
   expect(full).toContain('"prompt":null');
   // The home folder of the user is part of paths
   expect([none, metadata, redacted].map((page) => page?.includes(home))).toEqual([false, false, false]);
+});
+
+test("a path names the session by its file; a name that is none explains how to write the newest", () => {
+  mkdirSync(join(home, "shared"));
+  const { status } = exported(join("shared", `${SESSION.slice(0, 8)}.html`));
+  expect([status, existsSync(join(home, "shared", `${SESSION.slice(0, 8)}.html`))]).toEqual([0, true]);
+  const wrong = exported("review.html");
+  expect(wrong.status).toBe(1);
+  expect(wrong.stderr).toMatch(/no session begins with "review"; .* export --output FILE\n$/);
+  expect(existsSync(join(home, "review.html"))).toBe(false);
 });
 
 test("an existing file stays, unless --force is given", () => {
