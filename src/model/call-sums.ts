@@ -1,7 +1,6 @@
 import { plusKnown } from "./known.ts";
 import type { PricedCall } from "./model-call.ts";
 import { TOKEN_KINDS } from "./token-kinds.ts";
-import type { TokenUsage } from "./transcript.ts";
 import { isWholeUsage } from "./whole-usage.ts";
 import type { Writable } from "./writable.ts";
 
@@ -38,8 +37,11 @@ export const NO_CALLS: CallSums = {
 const COUNTS = Object.keys(NO_CALLS) as readonly (keyof typeof NO_CALLS &
   ("modelCalls" | "aggregateRecords" | "callsWithoutUsage" | "incompleteCalls" | "unpricedCalls"))[];
 
+/** Known if a call reports it. */
+const KNOWN = [...TOKEN_KINDS, "costNanoUsd"] as const;
+
 /** The names of all members. */
-export const CALL_SUM_NAMES = [...COUNTS, ...TOKEN_KINDS, "costNanoUsd"] as const satisfies readonly (keyof CallSums)[];
+export const CALL_SUM_NAMES = [...COUNTS, ...KNOWN] as const satisfies readonly (keyof CallSums)[];
 
 /** Sums over calls; the view `usage` of the store gives the same over the same calls. */
 export function sumOfCalls(calls: Iterable<PricedCall>): CallSums {
@@ -50,7 +52,8 @@ export function sumOfCalls(calls: Iterable<PricedCall>): CallSums {
     if (!isWholeUsage(call.usage)) sums.callsWithoutUsage++;
     if (!call.complete) sums.incompleteCalls++;
     if (costNanoUsd === undefined) sums.unpricedCalls++;
-    addKnown(sums, { ...call.usage, costNanoUsd });
+    if (call.usage !== undefined) addKnown(sums, call.usage, TOKEN_KINDS);
+    if (costNanoUsd !== undefined) sums.costNanoUsd = (sums.costNanoUsd ?? 0) + costNanoUsd;
   }
   return sums;
 }
@@ -59,7 +62,7 @@ export function sumOfCalls(calls: Iterable<PricedCall>): CallSums {
 export function addSums(a: CallSums, b: CallSums): CallSums {
   const sums: Writable<CallSums> = { ...a };
   for (const name of COUNTS) sums[name] += b[name];
-  addKnown(sums, b);
+  addKnown(sums, b, KNOWN);
   return sums;
 }
 
@@ -71,10 +74,14 @@ export const negativeSums = (sums: CallSums): CallSums =>
 
 // --- internal ---
 
-type Known = { readonly [K in keyof TokenUsage | "costNanoUsd"]?: number | undefined };
+type Known = (typeof KNOWN)[number];
 
-function addKnown(sums: Writable<CallSums>, more: Known): void {
-  for (const name of [...TOKEN_KINDS, "costNanoUsd"] as const) {
+function addKnown(
+  sums: Writable<CallSums>,
+  more: { readonly [K in Known]?: number | undefined },
+  names: readonly Known[],
+): void {
+  for (const name of names) {
     const sum = plusKnown(sums[name], more[name]);
     if (sum !== undefined) sums[name] = sum;
   }

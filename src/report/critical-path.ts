@@ -23,11 +23,12 @@ export interface Stretch<T> {
  */
 export function criticalPath<T>(fromMs: number, toMs: number, works: readonly Work<T>[]): readonly Stretch<T>[] {
   const clipped = works
-    .map((work) => ({
-      ...work,
-      startMs: Math.max(work.startMs, fromMs),
-      endMs: Math.min(work.endMs, toMs),
-      goesOn: work.endMs > toMs,
+    .map(({ startMs, endMs, isHost, value }) => ({
+      startMs: Math.max(startMs, fromMs),
+      endMs: Math.min(endMs, toMs),
+      isHost,
+      value,
+      goesOn: endMs > toMs,
     }))
     .filter((work) => work.endMs > work.startMs);
   const byEnd = [...clipped].sort((a, b) => b.endMs - a.endMs);

@@ -93,12 +93,17 @@ function contextGrowth(calls: readonly PlacedCall[], compactions: number): Conte
 /** What to compare tool inputs by, per call: a digest, or the input itself if it is stored. */
 function inputsOf(db: Database, { stored, toolCalls, openSpans }: SessionView): ReadonlyMap<string, string> {
   const inputs = new Map<string, string>();
-  const kept = db
-    .prepare(
-      `SELECT json_extract(key, '$[3]') AS id, json_extract(record, '$.attributes."${semconv.GEN_AI_TOOL_CALL_ARGUMENTS}"') AS input
-       FROM spans WHERE session = ? AND input IS NOT NULL`,
-    )
-    .all(stored.id);
+  const isKept = toolCalls.some(({ tool }) => tool.inputDigest === undefined);
+  const name = semconv.GEN_AI_TOOL_CALL_ARGUMENTS;
+  // Few spans have one, and looking for its name takes less time than parsing all spans
+  const kept = !isKept
+    ? []
+    : db
+        .prepare(
+          `SELECT json_extract(key, '$[3]') AS id, json_extract(record, '$.attributes."${name}"') AS input
+           FROM spans WHERE session = ? AND instr(record, '"${name}"') > 0 AND input IS NOT NULL`,
+        )
+        .all(stored.id);
   for (const { id, input } of kept) inputs.set(String(id), String(input));
   for (const { name, record } of openSpans) {
     const input = record.attributes[semconv.GEN_AI_TOOL_CALL_ARGUMENTS];
@@ -172,28 +177,45 @@ function recordsOf(tools: readonly ToolCall[]): readonly ToolRecord[] {
 function slowestOf(view: SessionView, calls: readonly PlacedCall[]): readonly SlowCall[] {
   const turnOf = turnFinder(view, turnNumbers(view));
   const hosts = new Set(view.subagentList.flatMap(({ parentCallId }) => parentCallId ?? []));
-  const all: SlowCall[] = [
-    ...calls
-      .filter(({ call }) => call.covers === undefined)
-      .map(({ call: { model, startMs, endMs }, turn }) => ({
-        kind: "model" as const,
-        name: model,
-        ms: endMs - startMs,
-        heldMs: 0,
-        turn,
-        startMs,
-      })),
+  const ofModels = slowest(
+    calls.filter(({ call }) => call.covers === undefined),
+    ({ call }) => call,
+  );
+  const ofTools = slowest(
     // Without hosts, because the subagent's own calls are listed
-    ...view.toolCalls
-      .filter(({ tool }) => tool.spawnedAgentId === undefined && !hosts.has(tool.callId))
-      .map(({ segment, tool: { name, startMs, endMs, executionMs } }) => ({
-        kind: "tool" as const,
-        name,
-        ms: endMs - startMs,
-        ...(executionMs !== undefined && { heldMs: Math.max(0, endMs - startMs - executionMs) }),
-        turn: turnOf(segment, startMs),
-        startMs,
-      })),
+    view.toolCalls.filter(({ tool }) => tool.spawnedAgentId === undefined && !hosts.has(tool.callId)),
+    ({ tool }) => tool,
+  );
+  const all: SlowCall[] = [
+    ...ofModels.map(({ call: { model, startMs, endMs }, turn }) => ({
+      kind: "model" as const,
+      name: model,
+      ms: endMs - startMs,
+      heldMs: 0,
+      turn,
+      startMs,
+    })),
+    ...ofTools.map(({ segment, tool: { name, startMs, endMs, executionMs } }) => ({
+      kind: "tool" as const,
+      name,
+      ms: endMs - startMs,
+      ...(executionMs !== undefined && { heldMs: Math.max(0, endMs - startMs - executionMs) }),
+      turn: turnOf(segment, startMs),
+      startMs,
+    })),
   ];
   return all.sort((a, b) => b.ms - a.ms).slice(0, MAX_SLOWEST);
+}
+
+/** The slowest of some calls, without sorting all of them; of equal ones the first. */
+function slowest<T>(calls: readonly T[], timesOf: (call: T) => { startMs: number; endMs: number }): readonly T[] {
+  const msOf = (call: T): number => timesOf(call).endMs - timesOf(call).startMs;
+  let found: readonly T[] = [];
+  let leastMs = Number.NEGATIVE_INFINITY;
+  for (const call of calls) {
+    if (found.length === MAX_SLOWEST && msOf(call) <= leastMs) continue;
+    found = [...found, call].sort((a, b) => msOf(b) - msOf(a)).slice(0, MAX_SLOWEST);
+    leastMs = Math.min(...found.map(msOf));
+  }
+  return found;
 }

@@ -155,10 +155,10 @@ class PendingTools {
 }
 
 function shares<T>(calls: readonly PlacedCall[], of: (call: PlacedCall) => T): readonly Share<T>[] {
-  const groups = new Map<string, { readonly of: T; readonly calls: PlacedCall[] }>();
+  const groups = new Map<unknown, { readonly of: T; readonly calls: PlacedCall[] }>();
   for (const call of calls) {
     const value = of(call);
-    const key = JSON.stringify(value) ?? "";
+    const key = typeof value === "object" ? JSON.stringify(value) : value;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, { of: value, calls: [call] });
     else group.calls.push(call);

@@ -2,7 +2,7 @@ import type { CallSums } from "../model/call-sums.ts";
 import type { ModelCall, PricedCall } from "../model/model-call.ts";
 import type { Subagent, ToolCall, Turn } from "../model/session.ts";
 import type { SpanRecord } from "../model/telemetry.ts";
-import type { Database } from "./database.ts";
+import type { Database, Row } from "./database.ts";
 import { type StoredSession, sessionById } from "./sessions.ts";
 
 /** Sessions by latest activity. Without subagents, pruned and excluded sessions. */
@@ -83,25 +83,30 @@ export interface StoredModelCall extends PricedCall {
 }
 
 /** Settled model calls by end time. */
-export const settledCalls = (db: Database, session: number): readonly StoredModelCall[] =>
-  db
-    .prepare("SELECT segment, cost_nano_usd, body FROM model_calls WHERE session = ? ORDER BY end_ms, key")
-    .all(session)
-    .map((row) => ({
-      segment: Number(row["segment"]),
-      call: JSON.parse(String(row["body"])) as ModelCall,
-      ...(row["cost_nano_usd"] !== null && { costNanoUsd: Number(row["cost_nano_usd"]) }),
-    }));
+export function settledCalls(db: Database, session: number): readonly StoredModelCall[] {
+  type Values = readonly [key: string, segment: number, costNanoUsd: number | null, call: ModelCall];
+  const columns = "json_quote(key) || ',' || segment || ',' || coalesce(cost_nano_usd, 'null') || ',' || body";
+  return [...inPieces<Values>(db, "model_calls", "key", columns, session)]
+    .sort(([a, , , one], [b, , , other]) => one.endMs - other.endMs || (a < b ? -1 : 1))
+    .map(([, segment, costNanoUsd, call]) => ({ segment, call, ...(costNanoUsd !== null && { costNanoUsd }) }));
+}
 
 /** Settled tool calls by start time. */
 export const settledToolCalls = (
   db: Database,
   session: number,
 ): readonly { readonly segment: number; readonly tool: ToolCall }[] =>
-  db
-    .prepare("SELECT segment, body FROM tool_calls WHERE session = ? ORDER BY start_ms, call_id")
-    .all(session)
-    .map((row) => ({ segment: Number(row["segment"]), tool: JSON.parse(String(row["body"])) as ToolCall }));
+  [
+    ...inPieces<readonly [segment: number, tool: ToolCall]>(
+      db,
+      "tool_calls",
+      "call_id",
+      "segment || ',' || body",
+      session,
+    ),
+  ]
+    .sort(([, a], [, b]) => a.startMs - b.startMs || (a.callId < b.callId ? -1 : 1))
+    .map(([segment, tool]) => ({ segment, tool }));
 
 /** What is stored of a settled turn, all its parts together. */
 export type TurnSummary = Pick<Turn, "key" | "segment" | "startMs" | "endMs"> & {
@@ -147,13 +152,13 @@ export const settledSubagents = (db: Database, session: number): readonly Subage
 
 /** Spans of one segment as they were or will be sent, in the order of settling. */
 export function* settledSpans(db: Database, session: number, segment: number): Generator<SpanRecord> {
-  // A row for each span takes most of the time: libsql makes an object for each
+  // See `inPieces`
   const next = db.prepare(
     `SELECT max(seq) AS last, group_concat(record, ',' ORDER BY seq) AS records
      FROM (SELECT seq, record FROM spans WHERE session = ? AND segment = ? AND seq > ? ORDER BY seq LIMIT ?)`,
   );
   for (let last = -1; ; ) {
-    const row = next.get(session, segment, last, SPANS_PER_ROW);
+    const row = next.get(session, segment, last, ROWS_PER_PIECE);
     if (typeof row?.["last"] !== "number") return;
     last = row["last"];
     yield* JSON.parse(`[${String(row["records"])}]`) as SpanRecord[];
@@ -222,7 +227,28 @@ export function traceOfSpan(db: Database, key: string): string | undefined {
 
 // --- internal ---
 
-const SPANS_PER_ROW = 500;
+const ROWS_PER_PIECE = 500;
+
+/**
+ * All rows of a session, many in one text. A row for each takes most of the time: libsql makes an object for each.
+ *
+ * @param key unique in a session, and part of the table's primary key
+ * @param values SQL expression of the elements of a JSON array
+ * @returns the arrays, by key
+ */
+function* inPieces<T>(db: Database, table: string, key: string, values: string, session: number): Generator<T> {
+  const after = (last: string, than: ">" | ">="): Row | undefined =>
+    db
+      .prepare(
+        `SELECT max(key) AS last, group_concat(line, ',') AS lines
+         FROM (SELECT ${key} AS key, '[' || ${values} || ']' AS line FROM ${table}
+           WHERE session = ? AND ${key} ${than} ? ORDER BY ${key} LIMIT ?)`,
+      )
+      .get(session, last, ROWS_PER_PIECE);
+  for (let row = after("", ">="); typeof row?.["last"] === "string"; row = after(row["last"], ">")) {
+    yield* JSON.parse(`[${String(row["lines"])}]`) as T[];
+  }
+}
 
 function find(db: Database, id: string, limit: number, source?: string): readonly StoredSession[] {
   const where = (test: string): readonly StoredSession[] =>
