@@ -49,7 +49,7 @@ export async function firstPromptLine(
 // --- internal ---
 
 /** Prompts are at the beginning. */
-const OPTIONS: ReadOptions = { content: true, isSync: true, batchBytes: 64 << 10 };
+const OPTIONS: ReadOptions = { content: true, isSync: true, batchBytes: 16 << 10 };
 /** Of a file, before its first prompt. */
 const MAX_BYTES = 4 << 20;
 /** A batch of a reader whose offsets are not in bytes counts as this much. */
