@@ -48,6 +48,23 @@ test("a zone with an offset of 45 minutes, and one that skipped a day", () => {
   expect(days).toEqual(["2011-12-29", "2011-12-31", "2012-01-01"]);
 });
 
+test.each(["UTC", "Europe/Berlin", "America/St_Johns", "Asia/Kathmandu", "Australia/Lord_Howe"])(
+  "the machine's time zone %s gives the same names as the zone by its name",
+  (zone) => {
+    const before = process.env["TZ"];
+    process.env["TZ"] = zone;
+    try {
+      const [own, named] = [bucketsOf(), bucketsOf(zone)];
+      for (let ms = at("2015-01-01"); ms < at("2028-01-01"); ms += 31 * HOUR_MS) {
+        for (const unit of TIME_UNITS) expect(own(ms, unit)).toBe(named(ms, unit));
+      }
+    } finally {
+      if (before === undefined) delete process.env["TZ"];
+      else process.env["TZ"] = before;
+    }
+  },
+);
+
 test("weeks start on Monday and belong to the year of their Thursday", () => {
   const weekOf = (day: string): string => bucketsOf("UTC")(at(`${day}T12:00Z`), "week");
   expect(weekOf("2026-11-22")).toBe("2026-W47");
