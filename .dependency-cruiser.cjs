@@ -16,7 +16,7 @@ const rule = (name, from, to) => ({ name, severity: "error", from, to });
 /** Imports that are erased when the program is compiled. */
 const TYPES = ["type-only", "type-import"];
 /** Types with their zod schemas. */
-const SCHEMAS = "^src/model/(changes|content|envelope|event-schema|telemetry|transcript)\\.ts$";
+const SCHEMAS = "^src/model/(changes|content|envelope|event-schema|file-write|telemetry|transcript)\\.ts$";
 /** The files an agent waits for. */
 const HOOK = "^src/intake/(hook[a-z-]*|inbox-file)\\.ts$";
 

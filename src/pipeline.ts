@@ -151,13 +151,18 @@ async function readEvents(work: Drain): Promise<void> {
   await readInbox(work);
 }
 
+async function storeOutcomes(work: Drain, outcomes: NonNullable<DrainOptions["outcomes"]>): Promise<void> {
+  const { rebuildSums } = await import("./import/rebuild-sums.ts");
+  const { storeOutcomes: store } = await import("./drain/store-outcomes.ts");
+  await store(work, outcomes, (sessions) => rebuildSums(work, sessions, true));
+}
+
 async function pass(work: Drain, options: DrainOptions): Promise<void> {
   checkStoreDaily(work, options.isEager === true);
   ensureInstance(work);
   applyCaptureSettings(work);
   clearOldDrift(work.db, work.version);
-  if (options.outcomes !== undefined)
-    await (await import("./drain/store-outcomes.ts")).storeOutcomes(work, options.outcomes);
+  if (options.outcomes !== undefined) await storeOutcomes(work, options.outcomes);
   await retryQuarantined(work);
   const touched = await readInbox(work);
   const late = activeSessions(work.db, work.now() - LATE_FILES_MS, LATE_SESSIONS);

@@ -6,6 +6,7 @@ import type { TranscriptEntry } from "../model/transcript.ts";
 import { redactAttributes, redactCounted, redactNames, redactPoint, redactSpan } from "../privacy/records.ts";
 import { CONTENT_ATTRIBUTES } from "../telemetry/attributes.ts";
 import type { CaptureContext } from "./context.ts";
+import { withStoredWrites } from "./written-files.ts";
 
 // Everything is redacted twice: when it is stored, and again when it is sent, because the rules may have changed
 
@@ -34,10 +35,13 @@ export function protectEvent(
   return { ...clean, data: { ...clean.data, path: redactSecrets(clean.data.path) } };
 }
 
+/** @param folder of the session, in which paths of written files are relative */
 export const protectEntries = (
-  { redact }: Protected,
+  { redact, redactSecrets }: Pick<CaptureContext, "redact" | "redactSecrets">,
   entries: readonly TranscriptEntry[],
-): readonly TranscriptEntry[] => entries.map((entry) => redactNames(entry, redact));
+  folder: string | undefined,
+): readonly TranscriptEntry[] =>
+  entries.map((entry) => withStoredWrites(redactNames(entry, redact), folder, redactSecrets));
 
 export const protectRepository = ({ redact }: Protected, repository: Repository): Repository =>
   redactNames(repository, redact);

@@ -36,9 +36,13 @@ export function stripEntryNames(entry: TranscriptEntry, own: OwnNames | undefine
       return rest;
     }
     case "tool_use": {
-      const { executable: _, mcpServer, ...rest } = entry;
+      const { executable: _, files: __, mcpServer, ...rest } = entry;
       const name = reduceToolName(entry.name, mcpServer, own);
       return { ...rest, name, ...(name === "mcp" && { mcpServer: "mcp" }) };
+    }
+    case "tool_result": {
+      const { files: _, ...rest } = entry;
+      return rest;
     }
     case "subagent": {
       const { agentType, ...rest } = entry;

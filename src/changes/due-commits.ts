@@ -1,8 +1,10 @@
 import type { StoredCommit } from "../model/changes.ts";
 import type { CommitToFollow } from "../model/outcomes.ts";
+import { editsIn } from "../session/written-files.ts";
 import { storedCommits, storedRepositories } from "../store/changes.ts";
 import type { Database } from "../store/database.ts";
 import { storedOutcomes } from "../store/outcomes.ts";
+import { editedFiles, packedEdits } from "../store/session-work.ts";
 import type { SessionEdits } from "./edited-commits.ts";
 
 /** A repository, and the commits of it whose outcome is not final yet. */
@@ -20,7 +22,7 @@ export interface RepositoryToFollow {
 /**
  * The commits that are to be checked, by repository. A commit whose repository is unknown is looked for in all of them.
  *
- * @param isAll final outcomes are checked again
+ * @param isAll final outcomes are checked again, and commits of all edits are looked for
  */
 export function dueCommits(db: Database, nowMs: number, isAll: boolean): readonly RepositoryToFollow[] {
   const outcomes = new Map(storedOutcomes(db).map((one) => [`${one.repository}:${one.commit}`, one]));
@@ -29,7 +31,7 @@ export function dueCommits(db: Database, nowMs: number, isAll: boolean): readonl
     commits.flatMap(({ replaces, commit }) => (replaces === undefined ? [] : [[replaces, commit]])),
   );
   const folders = db.prepare("SELECT cwd FROM sessions WHERE id = ?");
-  const editedFiles = db.prepare(EDITS);
+  const edits = new Edits(db);
   return storedRepositories(db).flatMap((repository) => {
     const { id, gitDir, name = "?" } = repository;
     if (gitDir === undefined) return [];
@@ -53,16 +55,16 @@ export function dueCommits(db: Database, nowMs: number, isAll: boolean): readonl
     const next = [...wanted.values()].toSorted((a, b) => checkedMs(a) - checkedMs(b) || b.timeMs - a.timeMs);
     const chosen = next.slice(0, MAX_COMMITS).map((one): CommitToFollow => {
       const names = [...(sessions.get(one.commit) ?? [])].flatMap((session) =>
-        editedFiles.all(session).map((row) => String(row["path"])),
+        edits.of(session).map(({ path }) => path),
       );
       return names.length === 0 ? one : { ...one, files: [...new Set(names)] };
     });
     const all = new Set(chosen.flatMap(({ commit }) => [...(sessions.get(commit) ?? [])]));
     const cwds = [...all].flatMap((session) => textOf(folders.get(session)?.["cwd"]) ?? []);
-    const edits = editsIn(db, id, nowMs, commits);
-    if (chosen.length + edits.length === 0) return [];
-    const places = new Set([...cwds, ...edits.map(({ folder }) => folder)]);
-    return [{ repository: id, name, gitDir, folders: [...places], commits: chosen, edits }];
+    const recent = recentEdits(db, id, isAll ? 0 : nowMs - EDITED_MS, commits, edits);
+    if (chosen.length + recent.length === 0) return [];
+    const places = new Set([...cwds, ...recent.map(({ folder }) => folder)]);
+    return [{ repository: id, name, gitDir, folders: [...places], commits: chosen, edits: recent }];
   });
 }
 
@@ -76,34 +78,53 @@ const OPEN_MS = 90 * DAY_MS;
 /** In one run; those that were not checked for longest come first. */
 const MAX_COMMITS = 500;
 
-/** Commits of older edits were found in earlier runs, or are not asked for any more. */
+/** A session with more generated files. */
+const MAX_EDITS = 5_000;
+
+/** Commits of older edits were found in earlier runs, or are asked for with `--all` only. */
 const EDITED_MS = 14 * DAY_MS;
 
 /** What sessions of a repository edited lately. At capture level none, files are not known. */
-function editsIn(
+const recentEdits = (
   db: Database,
   repository: number,
-  nowMs: number,
+  sinceMs: number,
   commits: readonly StoredCommit[],
-): readonly SessionEdits[] {
-  const edited = db.prepare(
-    `SELECT json_extract(body, '$.data.path') AS path, time_ms FROM events WHERE session = ? AND type = 'file.write'
-       AND time_ms > ? AND json_extract(body, '$.data.path') IS NOT NULL ORDER BY time_ms DESC LIMIT 5000`,
-  );
-  return db
+  edited: Edits,
+): readonly SessionEdits[] =>
+  db
     .prepare("SELECT id, cwd FROM sessions WHERE repository_id = ? AND last_ms > ? AND cwd IS NOT NULL")
-    .all(repository, nowMs - EDITED_MS)
+    .all(repository, sinceMs)
     .flatMap(({ id, cwd }) => {
       const session = Number(id);
-      const edits = edited
-        .all(session, nowMs - EDITED_MS)
-        .map((row) => ({ path: String(row["path"]), timeMs: Number(row["time_ms"]) }));
+      const edits = edited.of(session).filter(({ timeMs }) => timeMs > sinceMs);
       const known = commits.flatMap((one) => (one.session === session ? [one.commit] : []));
       return edits.length === 0 ? [] : [{ session, folder: String(cwd), edits, commits: known }];
     });
-}
 
-const EDITS = `SELECT DISTINCT json_extract(body, '$.data.path') AS path FROM events
-  WHERE session = ? AND type = 'file.write' AND json_extract(body, '$.data.path') IS NOT NULL LIMIT 5000`;
+/** The files that sessions edited, each session read once. */
+class Edits {
+  readonly #db: Database;
+  readonly #known = new Map<number, SessionEdits["edits"]>();
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** The latest first. */
+  of(session: number): SessionEdits["edits"] {
+    const known = this.#known.get(session) ?? this.#read(session);
+    this.#known.set(session, known);
+    return known;
+  }
+
+  #read(session: number): SessionEdits["edits"] {
+    const packed = packedEdits(this.#db, session);
+    if (packed === undefined) return editedFiles(this.#db, session);
+    return editsIn(packed)
+      .toSorted((a, b) => b.timeMs - a.timeMs)
+      .slice(0, MAX_EDITS);
+  }
+}
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);

@@ -1,11 +1,10 @@
-import { posix, win32 } from "node:path";
 import { eventId } from "../agents/shared/payload/identity.ts";
+import { absolutePath, MAX_WRITES } from "../capture/written-files.ts";
 import type { Agent, PayloadFacts } from "../model/agent.ts";
 import { defined } from "../model/defined.ts";
 import type { Envelope } from "../model/envelope.ts";
 import { OPENHOOK_VERSION } from "../model/envelope-types.ts";
 import { type Event, type Extras, extrasOf } from "../model/event.ts";
-import { isAbsolutePath } from "../model/file-uri.ts";
 import type { FileWrite } from "../model/file-write.ts";
 import { limitPath } from "../model/limits.ts";
 import { isFileWrite } from "./valid-facts.lazy.ts";
@@ -34,11 +33,8 @@ export function fileWriteEvents(agent: Agent, payload: unknown, facts: PayloadFa
 
 // --- internal ---
 
-/** A call that changes more places than this writes generated files. */
-const MAX_WRITES = 500;
-
 function eventOf(write: FileWrite, at: number, event: Event): WriteEvent | undefined {
-  const path = limitPath(absolute(write.path, event.cwd));
+  const path = limitPath(absolutePath(write.path, event.cwd));
   if (path === undefined || path === "") return undefined;
   const extras = extrasOf(event);
   const callId = event.type === "tool.end" ? event.data?.tool_call_id : undefined;
@@ -80,9 +76,3 @@ const SHARED = [
   "session_id_origin",
   "parent_session_id",
 ] as const satisfies readonly (keyof Extras)[];
-
-/** A relative path is one in the event's folder, whatever this machine's system. */
-function absolute(path: string, cwd: string | undefined): string {
-  if (cwd === undefined || isAbsolutePath(path) || !isAbsolutePath(cwd)) return path;
-  return (cwd.startsWith("/") ? posix : win32).join(cwd, path);
-}

@@ -34,10 +34,12 @@ export function storeBatch(
     // From all entries: a file contains them once, in a fork's file among the copied lines
     const allowed = entriesAtLevel(drain, session, batch.entries);
     for (const entry of allowed) if (entry.kind === "session") applySessionEntry(drain, session, entry);
-    if (sessionById(db, session.id).parent !== undefined) return;
+    // With the folder that these entries name
+    const stored = sessionById(db, session.id);
+    if (stored.parent !== undefined) return;
     const reported = own.findLast((entry) => entry.kind === "reported_usage");
     const facts = own.filter((entry) => entry.kind !== "session" && entry.kind !== "reported_usage");
-    storeEntries(drain, session, [...facts, ...notedBranches(drain, session, allowed)]);
+    storeEntries(drain, stored, [...facts, ...notedBranches(drain, session, allowed)]);
     storeContent(drain, session, batch.content ?? [], levelOf(drain, session));
     updateSession(db, session.id, {
       timeMs: facts.reduce((ms, entry) => Math.max(ms, entry.timeMs), session.lastMs),

@@ -49,7 +49,7 @@ export function entriesAtLevel(
   session: StoredSession,
   entries: readonly TranscriptEntry[],
 ): readonly TranscriptEntry[] {
-  const safe = protectEntries(drain, entries);
+  const safe = protectEntries(drain, entries, session.cwd);
   if (keepsNames(levelOf(drain, session))) return safe;
   const own = cardOf(drain, session.source)?.own;
   return safe.map((entry) => stripEntryNames(entry, own));

@@ -19,8 +19,16 @@ export interface Outcomes {
   readonly edited: readonly EditedCommit[];
 }
 
-/** Stores git's answers. Sessions can have been pruned, or excluded by their project, since it was asked. */
-export async function storeOutcomes(drain: Drain, { outcomes, edited }: Outcomes): Promise<void> {
+/**
+ * Stores git's answers. Sessions can have been pruned, or excluded by their project, since it was asked.
+ *
+ * @param rebuildSums divides the sums of packed sessions at their new commits
+ */
+export async function storeOutcomes(
+  drain: Drain,
+  { outcomes, edited }: Outcomes,
+  rebuildSums: (sessions: readonly number[]) => void,
+): Promise<void> {
   const { db } = drain;
   const made = ticketsOf(db, outcomes);
   const numbers = [...new Set([...edited, ...made].map(({ session }) => session))];
@@ -29,13 +37,19 @@ export async function storeOutcomes(drain: Drain, { outcomes, edited }: Outcomes
     numbers.map((number) => sessionById(db, number).cwd),
   );
   db.transaction(() => {
+    const packed = packedNumbers(db);
+    const divided = new Set<number>();
     for (const { session, entry } of edited) {
       const stored = sessionById(db, session);
       // Without a folder it was pruned, or nothing of it may be kept
       if (stored.cwd === undefined || !keepsNames(levelOf(drain, stored))) continue;
-      storeEntries(drain, stored, [entry]);
+      if (!packed.has(session)) storeEntries(drain, stored, [entry]);
+      else if (!hasChangesOff(drain, stored)) {
+        addPackedChanges(db, session, entriesAtLevel(drain, stored, [entry]).filter(isChangeFact));
+        divided.add(session);
+      }
     }
-    const packed = packedNumbers(db);
+    rebuildSums([...divided]);
     for (const { session, entry } of ticketsOf(db, outcomes)) {
       const stored = sessionById(db, session);
       if (stored.cwd === undefined || !keepsNames(levelOf(drain, stored)) || hasChangesOff(drain, stored)) continue;

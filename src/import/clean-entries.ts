@@ -1,4 +1,6 @@
 import { limitEntries, limitedId } from "../capture/limit-fields.ts";
+import { storedWrites, withStoredWrites } from "../capture/written-files.ts";
+import type { FileWrite } from "../model/file-write.ts";
 import { isPlain, limitName, limitPath } from "../model/limits.ts";
 import { PATH_MEMBERS } from "../model/members.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
@@ -10,20 +12,29 @@ export interface Clean {
   readonly id: (id: string) => string;
   readonly name: (name: string) => string;
   readonly entry: (entry: TranscriptEntry) => TranscriptEntry;
+  /** @param folder of the session */
+  readonly files: (files: readonly FileWrite[], folder: string | undefined) => readonly FileWrite[] | undefined;
 }
 
-/** Results for names are cached per `redact`: most names recur in every session. */
-export function cleanWith(redact: Redact): Clean {
+/**
+ * Results for names are cached per `redact`: most names recur in every session.
+ *
+ * @param redactSecrets for paths of written files, which stay on this machine
+ */
+export function cleanWith(redact: Redact, redactSecrets: Redact = redact): Clean {
   let clean = known.get(redact);
   if (clean === undefined) {
     const name = cached((text) => redact(limitName(text)));
-    // Paths are not redacted: transcripts and repositories are found by them
+    const path = cached(redactSecrets);
+    // These paths are not redacted: transcripts and repositories are found by them
     const isAllowedText = (text: string, member: string): boolean =>
       (PATH_MEMBERS.has(member) ? limitPath(text) : name(text)) === text;
     clean = {
       id: limitedId,
       name,
-      entry: (entry) => (isPlain(entry, isAllowedText) ? entry : cleaned(entry, redact)),
+      entry: (entry) =>
+        isPlain(entry, isAllowedText) ? entry : withStoredWrites(cleaned(entry, redact), undefined, redactSecrets),
+      files: (files, folder) => storedWrites(files, folder, path),
     };
     known.set(redact, clean);
   }

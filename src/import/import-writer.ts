@@ -15,7 +15,7 @@ import { decodePackedFacts } from "../model/fact-columns.ts";
 import { mergeEntries } from "../model/merge.ts";
 import type { Packed } from "../model/packed.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
-import { changeTimes } from "../store/changes.ts";
+import { changeTimes, hasLaterCommits } from "../store/changes.ts";
 import { setLocalIds } from "../store/local-sessions.ts";
 import { ownedKeyOf, ownerOf, owners } from "../store/owners.ts";
 import {
@@ -23,23 +23,22 @@ import {
   markWhole,
   ownedDigests,
   type PackedSession,
-  packedBody,
   packedOwners,
   putPacked,
-  readerOf,
   takePacked,
   tornSessions,
 } from "../store/packed.ts";
 import { setPositions } from "../store/positions.ts";
 import { hasPrunedFacts, isPrunedFact } from "../store/pruned-facts.ts";
 import { findDamage } from "../store/salvage.lazy.ts";
-import { addSession, ensureSession, type StoredSession, sessionById, updateSession } from "../store/sessions.ts";
+import { addSession, ensureSession, type StoredSession, updateSession } from "../store/sessions.ts";
 import { BranchTickets } from "./branch-tickets.ts";
 import { completeFromCopies } from "./complete-from-copies.ts";
 import { DigestSet } from "./digest-set.ts";
 import { pack } from "./pack.lazy.ts";
 import { pricedInStore } from "./price.ts";
 import { type FileRead, packOptions, type ReadResult, type ReadTask, type SessionRead, timesOf } from "./read.ts";
+import { rebuildSums } from "./rebuild-sums.ts";
 import { keysFor, recordDigests } from "./record-digests.ts";
 import { Repositories } from "./repositories.ts";
 import type { Unpriced } from "./unpriced.ts";
@@ -81,25 +80,7 @@ export class ImportWriter {
     const sessionsWithoutSums = tornSessions(db);
     if (sessionsWithoutSums.length === 0) return;
     db.transaction(() => {
-      for (const number of sessionsWithoutSums) {
-        const stored = sessionById(db, number);
-        const card = cardOf(this.#drain, stored.source);
-        if (card === undefined) continue;
-        const { agentVersion, reported } = stored;
-        const known = {
-          ...(agentVersion !== undefined && { agentVersion }),
-          ...(reported !== undefined && { reported: JSON.parse(reported) as SessionRead["reported"] & object }),
-        };
-        const facts = packedBody(db, number) ?? "";
-        const readBy = readerOf(db, number);
-        const packed = pack(
-          takePacked(db, number),
-          packOptions(card, stored.sessionId, known, changeTimes(db, number)),
-        );
-        putPacked(db, [
-          { id: number, packed: { ...pricedInStore(this.#drain, number, packed, card.provider), facts }, readBy },
-        ]);
-      }
+      rebuildSums(this.#drain, sessionsWithoutSums, false);
       markWhole(db);
     });
   }
@@ -113,7 +94,7 @@ export class ImportWriter {
     const folders = read.map(({ result }) => result.session?.cwd);
     await loadProjectSettings(this.#drain, folders);
     for (const { session } of read.map(({ result }) => result)) {
-      await this.#repositories.read(session?.cwd, session?.packed.changes !== undefined);
+      await this.#repositories.read(session?.cwd, isOfRepository(session));
     }
     this.#loadOwners();
     const before = { ...this.#drain.report, problems: [...this.#drain.report.problems] };
@@ -199,7 +180,9 @@ export class ImportWriter {
     });
     updateSession(db, stored.id, { timeMs: session.lastMs });
     const changes = hasChangesOff(this.#drain, stored, session.cwd) ? [] : (session.packed.changes ?? []);
-    if (changes.length > 0 && !withoutNames) this.#repositories.store(stored.id, session.cwd);
+    const isStored =
+      changes.length > 0 || (session.hasEdits === true && !hasChangesOff(this.#drain, stored, session.cwd));
+    if (isStored && !withoutNames) this.#repositories.store(stored.id, session.cwd);
     if (this.#numbers.has(stored.id)) flush();
     this.#numbers.add(stored.id);
     const isNew = !isPacked(db, stored.id);
@@ -217,6 +200,8 @@ export class ImportWriter {
     const hasOnlyOwnRecords =
       isReimport &&
       !withoutNames &&
+      // A commit that was found later also divides the sums
+      !hasLaterCommits(db, stored.id) &&
       !this.#hasPruned &&
       owned.every((digest) => ownedBefore.has(digest) || isFree(digest));
     const read = { ...session.packed, changes };
@@ -255,7 +240,7 @@ export class ImportWriter {
     });
     if (number === undefined) return undefined;
     this.#numbers.add(number);
-    if (session.packed.changes !== undefined) this.#repositories.store(number, cwd);
+    if (isOfRepository(session) && this.#drain.loaded.config.changes.enabled) this.#repositories.store(number, cwd);
     return number;
   }
 
@@ -362,6 +347,10 @@ export class ImportWriter {
 }
 
 // --- internal ---
+
+/** Whether it is to be stored in which repository a session works: commits of what it did may be found. */
+const isOfRepository = (session: ReadResult["session"]): boolean =>
+  session?.packed.changes !== undefined || session?.hasEdits === true;
 
 /** Typical size of a record in a transcript. */
 const BYTES_PER_RECORD = 4096;

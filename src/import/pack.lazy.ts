@@ -54,7 +54,7 @@ export function pack(entries: readonly TranscriptEntry[], options: PackOptions):
 // --- internal ---
 
 /** Stored facts are clean already. */
-const UNCHANGED: Clean = { id: (id) => id, name: (name) => name, entry: (entry) => entry };
+const UNCHANGED: Clean = { id: (id) => id, name: (name) => name, entry: (entry) => entry, files: (files) => files };
 
 /** Whether an answer is in a subagent's file and in the main one, so that one of them may be a copy. */
 function hasCopies({ tables }: FactTables): boolean {

@@ -9,7 +9,7 @@ import { INITIAL_OFFSET } from "../model/initial-offset.ts";
 import type { SessionFacts } from "../model/session.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../model/transcript.ts";
 import type { Writable } from "../model/writable.ts";
-import type { Redact } from "../privacy/redact.ts";
+import type { Protection } from "../privacy/protection.ts";
 import type { PlannedSession } from "../store/local-sessions.ts";
 import { partSizeOf } from "../transcripts/part-size.ts";
 import { positionKeyOf } from "../transcripts/session-files.ts";
@@ -55,17 +55,26 @@ export interface SessionRead {
 export interface ReadResult {
   readonly files: readonly FileRead[];
   /** Absent if the files contain no session. */
-  readonly session?: SessionRead & { readonly packed: Unpriced };
+  readonly session?: SessionRead & {
+    readonly packed: Unpriced;
+    /** Its calls changed files that are known. */
+    readonly hasEdits?: boolean;
+  };
   readonly unknownKinds: ReadonlyMap<string, number>;
   /** One line for each file that could not be read. */
   readonly problems: readonly string[];
 }
 
 /** Reads all files of a session and packs it. Files that cannot be read are reported, and the others are used. Never throws. */
-export async function readSession(task: ReadTask, agent: Agent, redact: Redact, isSync: boolean): Promise<ReadResult> {
+export async function readSession(
+  task: ReadTask,
+  agent: Agent,
+  { redact, redactSecrets }: Protection,
+  isSync: boolean,
+): Promise<ReadResult> {
   const reading = new SessionReading();
   const problems: string[] = [];
-  const sink = new RowSink(agent.source, cleanWith(redact), (entry) => reading.addSessionFact(entry));
+  const sink = new RowSink(agent.source, cleanWith(redact, redactSecrets), (entry) => reading.addSessionFact(entry));
   const reader = await readerOf(agent);
   for (const file of reader === undefined ? [] : task.files) {
     try {
@@ -96,7 +105,8 @@ export async function readSession(task: ReadTask, agent: Agent, redact: Redact, 
   if (sink.isEmpty) return { files, unknownKinds, problems };
   try {
     const packed = packRows(sink, packOptions(agent, task.sessionId, facts, timesOf(sink.changes())));
-    return { files, session: { ...facts, ...spanOf(sink.tables()), packed }, unknownKinds, problems };
+    const session = { ...facts, ...spanOf(sink.tables()), packed, hasEdits: sink.hasEdits };
+    return { files, session, unknownKinds, problems };
   } catch (error) {
     // Return no files: they must not be stored as read, so that the next import retries
     const text = `could not build the session ${task.sessionId} of ${JSON.stringify(task.files[0]?.path ?? "")}`;

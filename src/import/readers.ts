@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { Agent } from "../model/agent.ts";
-import type { Redact } from "../privacy/redact.ts";
+import type { Protection } from "../privacy/protection.ts";
 import { type ReadResult, type ReadTask, readSession } from "./read.ts";
 
 /** Reads sessions, in this thread or in others. */
@@ -40,9 +40,12 @@ export function claim(startedRequests: Int32Array, number: number): boolean {
 }
 
 /** Reads in this thread. */
-export const readersInThisThread = (agentOf: (source: string) => Agent | undefined, redact: Redact): Readers => ({
+export const readersInThisThread = (
+  agentOf: (source: string) => Agent | undefined,
+  protection: Protection,
+): Readers => ({
   concurrency: 1,
-  read: (tasks) => readSessions(tasks, agentOf, redact),
+  read: (tasks) => readSessions(tasks, agentOf, protection),
   close: async () => {},
 });
 
@@ -50,13 +53,13 @@ export const readersInThisThread = (agentOf: (source: string) => Agent | undefin
 export async function readSessions(
   tasks: readonly ReadTask[],
   agentOf: (source: string) => Agent | undefined,
-  redact: Redact,
+  protection: Protection,
 ): Promise<readonly ReadResult[]> {
   const results: ReadResult[] = [];
   for (const task of tasks) {
     const agent = agentOf(task.source);
     if (agent === undefined) throw new Error(`no agent is called ${JSON.stringify(task.source)}`);
-    results.push(await readSession(task, agent, redact, true));
+    results.push(await readSession(task, agent, protection, true));
   }
   return results;
 }

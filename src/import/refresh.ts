@@ -125,7 +125,7 @@ async function importNow(
   const report = await importSessions(deps, {
     agents: [...new Set(news.map(({ source }) => source))],
     env,
-    readers: (drain) => readersInThisThread((source) => cardOf(drain, source), drain.redact),
+    readers: (drain) => readersInThisThread((source) => cardOf(drain, source), drain),
     dryRun: false,
     onProgress: () => {},
     signal: new AbortController().signal,

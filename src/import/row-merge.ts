@@ -1,5 +1,5 @@
 import { CALL, COLUMNS, type ColumnKind, type FactTable, type TableKind } from "../model/fact-tables.ts";
-import { compareUsage, joinUsage } from "../model/merge.ts";
+import { compareUsage, isLessJson, joinUsage } from "../model/merge.ts";
 import { TOKEN_KINDS } from "../model/token-kinds.ts";
 import type { TokenUsage } from "../model/transcript.ts";
 import type { Writable } from "../model/writable.ts";
@@ -46,8 +46,9 @@ const JOINED = Object.fromEntries(
   ]),
 ) as unknown as { readonly [K in TableKind]: readonly (readonly [place: number, column: ColumnKind])[] };
 
-/** Compares numbers and texts by their JSON, as `mergeEntries` does. */
+/** Compares values by their JSON, as `mergeEntries` does. */
 function isLess(a: number, b: number, column: ColumnKind, texts: readonly string[]): boolean {
+  if (column === "json") return isLessJson(JSON.parse(texts[a] ?? "null"), JSON.parse(texts[b] ?? "null"));
   return column === "text" ? JSON.stringify(texts[a]) < JSON.stringify(texts[b]) : String(a) < String(b);
 }
 

@@ -29,6 +29,8 @@ import { mergeRow } from "./row-merge.ts";
  */
 export class RowSink implements FactSink {
   count = 0;
+  /** Whether a call named files that it changed. */
+  hasEdits = false;
   readonly #clean: Clean;
   readonly #onSessionFact: (entry: TranscriptEntry) => boolean;
   readonly #digestOf: (globalKey: string) => number;
@@ -42,6 +44,8 @@ export class RowSink implements FactSink {
   readonly #others = new Map<string, TranscriptEntry>();
   readonly #callChanges = new CallChanges();
   readonly #branches = new BranchTrack();
+  /** The session's folder: the first one that it names. */
+  #folder: string | undefined;
   /** Commits and changes, which are stored beside the facts. */
   readonly #changes = new Map<string, EntryOf<"commit"> | EntryOf<"change">>();
 
@@ -109,6 +113,7 @@ export class RowSink implements FactSink {
     data[at + USE.mcpServer] = this.#name(fact.mcpServer);
     data[at + USE.inputDigest] = this.#id(fact.inputDigest);
     data[at + USE.givenId] = this.#id(fact.givenId);
+    data[at + USE.files] = this.#files(fact.files);
     this.#put(table, at, base, fact);
   }
 
@@ -126,6 +131,7 @@ export class RowSink implements FactSink {
     data[at + RESULT.linesRemoved] = numberOf(fact.linesRemoved, "linesRemoved");
     data[at + RESULT.spawnedAgentId] = this.#id(fact.spawnedAgentId);
     data[at + RESULT.durationMs] = numberOf(fact.durationMs, "durationMs");
+    data[at + RESULT.files] = this.#files(fact.files);
     if (base.agentId === undefined) this.#branches.activity(base.timeMs);
     this.#put(table, at, base, fact);
   }
@@ -135,6 +141,7 @@ export class RowSink implements FactSink {
     const cleaned = this.#clean.entry(defined<TranscriptEntry>(entry as never));
     if (cleaned.kind === "session") {
       this.#callChanges.enter(cleaned.cwd);
+      this.#folder ??= cleaned.cwd;
       this.#branches.enter(cleaned);
     }
     if (this.#onSessionFact(cleaned)) return;
@@ -236,6 +243,13 @@ export class RowSink implements FactSink {
     if (text === undefined) return Number.NaN;
     // Stored texts are already cleaned
     return this.#texts.known(text) ?? this.#texts.numberOf(isPlainId(text) ? text : this.#clean.id(text));
+  }
+
+  #files(given: FactOf<"tool_use">["files"]): number {
+    const files = given === undefined ? undefined : this.#clean.files(given, this.#folder);
+    if (files === undefined) return Number.NaN;
+    this.hasEdits = true;
+    return this.#texts.numberOf(JSON.stringify(files));
   }
 
   #name(text: string | undefined): number {

@@ -7,7 +7,7 @@ import { type Readers, readersInThisThread, Threads } from "./readers.ts";
 
 /** Readers of transcripts: worker threads if there is much to read, otherwise only this thread. */
 export function readersFor(drain: Drain, bytes: number, context: Context): Readers {
-  const here = readersInThisThread((source) => cardOf(drain, source), drain.redact);
+  const here = readersInThisThread((source) => cardOf(drain, source), drain);
   const threads = bytes < MIN_BYTES_FOR_THREADS ? undefined : startThreads(drain, context);
   return threads?.readers(here) ?? here;
 }

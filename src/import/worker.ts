@@ -23,7 +23,7 @@ async function handleRequest({ number, tasks }: ReadRequest): Promise<void> {
   try {
     const known = await cards;
     const agentOf = (source: string) => known.find((card) => card.source === source);
-    const results = await readSessions(tasks, agentOf, (await protection).redact);
+    const results = await readSessions(tasks, agentOf, await protection);
     send({ number, results }, results.flatMap(ownBuffers));
   } catch (error) {
     send({ number, error: messageOf(error) });

@@ -44,9 +44,10 @@ export function encodeTables({ texts, tables, others }: FactTables): Uint8Array 
 /**
  * Decodes tables; facts of one kind keep their order.
  *
+ * @param wanted the tables to decode; without it, all facts
  * @throws Error if the value has another format
  */
-export function decodeTables(value: Uint8Array): readonly TranscriptEntry[] {
+export function decodeTables(value: Uint8Array, wanted?: ReadonlySet<string>): readonly TranscriptEntry[] {
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   const magic = bytes.toString("latin1", 0, MAGIC.length);
   if (magic === MAGIC_V2) return decodeTablesV2(bytes);
@@ -60,24 +61,37 @@ export function decodeTables(value: Uint8Array): readonly TranscriptEntry[] {
   let at = textsAt + head.texts;
   const entries: TranscriptEntry[] = [];
   for (const [kind, { rows, columns }] of Object.entries(head.tables)) {
-    const read = Object.entries(columns).map(([name, column]) => {
+    const isWanted = wanted === undefined || wanted.has(kind);
+    const read = Object.entries(columns).flatMap(([name, column]) => {
       const from = at;
       at += column[0] * rows;
       if (at > bytes.length) throw new Error("tables of facts end before their last column");
-      return [name, readColumn(bytes, from, column, rows)] as const;
+      return isWanted ? [[name, readColumn(bytes, from, column, rows)] as const] : [];
     });
+    if (!isWanted) continue;
     const values: Values = new Map(read);
     for (let row = 0; row < rows; row++) entries.push(entryOf(kind as TableKind, values, row, texts));
   }
   if (at !== bytes.length) throw new Error(`tables of facts of ${at} bytes are ${bytes.length} bytes long`);
-  return head.others === undefined ? entries : [...entries, ...decodeFacts(head.others)];
+  return head.others === undefined || wanted !== undefined ? entries : [...entries, ...decodeFacts(head.others)];
 }
 
 /** Decodes the facts of a packed session in any stored format. @throws Error for any other format */
 export const decodePackedFacts = (facts: string | Uint8Array): readonly TranscriptEntry[] =>
   typeof facts === "string" ? decodeFacts(facts) : decodeTables(facts);
 
+/** The tool calls of a packed session if there is one that changed files; otherwise none. @throws Error for an unknown format */
+export function decodePackedEdits(facts: string | Uint8Array): readonly TranscriptEntry[] {
+  // Earlier forms have no files
+  if (typeof facts === "string") return facts.includes('"files"') ? decodeFacts(facts) : [];
+  const bytes = Buffer.from(facts.buffer, facts.byteOffset, facts.byteLength);
+  const hasFiles = bytes.subarray(0, HEAD_BYTES + bytes.readUInt32LE(4)).includes('"files"');
+  return hasFiles ? decodeTables(facts, CALL_TABLES) : [];
+}
+
 // --- internal ---
+
+const CALL_TABLES: ReadonlySet<TableKind> = new Set(["tool_use", "tool_result"]);
 
 const MAGIC = "OHT3";
 const VERSION = 3;
@@ -205,9 +219,10 @@ function readColumn(bytes: Buffer, from: number, [width, base, hasGaps]: Column,
 
 function entryOf(kind: TableKind, values: Values, row: number, texts: readonly string[]): TranscriptEntry {
   const numberOf = (name: string): number => values.get(name)?.[row] ?? Number.NaN;
-  const memberOf = (name: string, column: ColumnKind): string | number | boolean | undefined => {
+  const memberOf = (name: string, column: ColumnKind): unknown => {
     const number = numberOf(name);
     if (Number.isNaN(number)) return undefined;
+    if (column === "json") return JSON.parse(texts[number] ?? "null");
     return column === "text" ? (texts[number] ?? "") : column === "flag" ? number === 1 : number;
   };
   const members: Record<string, unknown> = {};

@@ -3,8 +3,8 @@ import type { TranscriptEntry } from "./transcript.ts";
 // Facts of a session as tables of numbers: one row per fact, without an object per fact, to save memory. Each text is stored
 // once, and rows contain its number. NaN: the fact does not have that member.
 
-/** What a column's values are: numbers, numbers of texts, or flags (1 for true, 0 for false). */
-export type ColumnKind = "number" | "text" | "flag";
+/** What a column's values are: numbers, numbers of texts, numbers of JSON texts, or flags (1 for true, 0 for false). */
+export type ColumnKind = "number" | "text" | "json" | "flag";
 
 /** The columns that every table has. */
 const COMMON_COLUMNS = {
@@ -52,6 +52,7 @@ export const COLUMNS = {
     mcpServer: "text",
     inputDigest: "text",
     givenId: "text",
+    files: "json",
   },
   tool_result: {
     ...COMMON_COLUMNS,
@@ -63,6 +64,7 @@ export const COLUMNS = {
     linesRemoved: "number",
     spawnedAgentId: "text",
     durationMs: "number",
+    files: "json",
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, ColumnKind>>>>;
 

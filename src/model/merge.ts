@@ -157,8 +157,11 @@ function isLess(a: unknown, b: unknown): boolean {
   if (b === undefined) return true;
   if (typeof a === "number" && typeof b === "number") return String(a) < String(b);
   if (typeof a === "string" && typeof b === "string") return JSON.stringify(a) < JSON.stringify(b);
-  return canonical(a) < canonical(b);
+  return isLessJson(a, b);
 }
+
+/** Which of two objects or lists is kept if records of one key have both. */
+export const isLessJson = (a: unknown, b: unknown): boolean => canonical(a) < canonical(b);
 
 /** The same text for the same value, regardless of the order of members; `undefined` sorts last. */
 const canonical = (value: unknown): string =>

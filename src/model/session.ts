@@ -23,7 +23,7 @@ export interface ToolCall {
   readonly mcpServer?: string;
   readonly linesAdded?: number;
   readonly linesRemoved?: number;
-  /** Files it wrote, as its hooks report them; never exported. Absent: none, or unknown. */
+  /** Files it wrote, as hooks or the transcript report them; never exported. Absent: none, or unknown. */
   readonly files?: readonly FileWrite[];
   readonly spawnedAgentId?: string;
   /** Digest of the input, if calls of hooks and transcript are matched by it. */

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { ChangeFact, CommitFact } from "./changes.ts";
+import { FileWrite } from "./file-write.ts";
 
 const count = z.number().int().nonnegative();
 
@@ -109,6 +110,8 @@ export const ToolUseEntry = z.object({
   inputDigest: z.string().optional(),
   /** Like the hooks' `given_id`, if several calls can share it; `callId` is then the unique one. */
   givenId: z.string().optional(),
+  /** What the call changes in files, as far as its arguments say it. It did so only if it succeeded. */
+  files: z.array(FileWrite).readonly().optional(),
 });
 
 export const ToolResultEntry = z.object({
@@ -123,6 +126,8 @@ export const ToolResultEntry = z.object({
   linesRemoved: count.optional(),
   spawnedAgentId: z.string().optional(),
   durationMs: z.number().nonnegative().optional(),
+  /** What the call changed in files, as the agent reports it; more exact than the arguments. */
+  files: z.array(FileWrite).readonly().optional(),
 });
 
 /** When the agent ran the hooks of a call, if the transcript shows it: hooks that report no call id arrived in that time. */

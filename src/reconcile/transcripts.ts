@@ -63,7 +63,7 @@ export async function rereadTranscripts(
     if (refusal !== undefined) return unknown(`its transcript must not be read: ${refusal}`);
     try {
       for await (const batch of reader.read({ ...file, roots }, INITIAL_OFFSET, { content: false })) {
-        collector.take(protectEntries(drain, limitEntries(batch.entries)), batch.unreadable);
+        collector.take(protectEntries(drain, limitEntries(batch.entries), session.cwd), batch.unreadable);
       }
     } catch (error) {
       return unknown(`could not read ${JSON.stringify(file.path)}: ${messageOf(error)}`);

@@ -1,5 +1,6 @@
 import { defined } from "../model/defined.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
+import type { FileWrite } from "../model/file-write.ts";
 import type { SessionFacts, SettledCall, ToolCall } from "../model/session.ts";
 import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import { assignCallIds, isAssignedCallId, withoutGivenId } from "./assign-call-ids.ts";
@@ -14,6 +15,8 @@ export interface PairedTool extends ToolCall {
   readonly isOnlyStarted?: true;
   /** The transcript has neither the call nor its result. */
   readonly isUnwritten?: true;
+  /** Files in the transcript: those of the result, otherwise those in the arguments. See `withWrittenFiles`. */
+  readonly written?: { readonly files: readonly FileWrite[]; readonly isOfResult?: true };
   readonly promptKey?: string;
   readonly uses: readonly string[];
 }
@@ -173,6 +176,7 @@ function toPairedTool(callId: string, call: CallParts): PairedTool {
     transcriptId: use?.callId === callId ? undefined : use?.callId,
     isUnwritten: use === undefined && result === undefined ? true : undefined,
     isOnlyStarted: atStart.in_transcript === true && (use ?? result ?? end) === undefined ? true : undefined,
+    written: writtenIn(call),
     promptKey: use?.promptKey ?? result?.promptKey ?? atStart.prompt_id ?? atEnd.prompt_id,
     uses: call.uses,
   });
@@ -198,6 +202,11 @@ const isEndOfRetry = ({ end, result }: CallParts): boolean =>
   isAssignedCallId(end.data?.tool_call_id) &&
   ((result?.status === "denied" && extrasOf(end).denied !== true) ||
     (result?.status === "error" && end.data?.status === "success"));
+
+function writtenIn({ use, result }: CallParts): PairedTool["written"] {
+  if (result?.files !== undefined) return { files: result.files, isOfResult: true };
+  return use?.files === undefined ? undefined : { files: use.files };
+}
 
 function hooksOf({ start, end }: CallParts): ToolCall["hooks"] {
   if (!isAssignedCallId((start ?? end)?.data?.tool_call_id)) return undefined;

@@ -82,6 +82,10 @@ export const changeTimes = (db: Database, session: number): readonly number[] =>
     .all(session)
     .map((row) => Number(row["time_ms"]));
 
+/** Whether commits of what a session edited were found after it was read. */
+export const hasLaterCommits = (db: Database, session: number): boolean =>
+  db.prepare("SELECT 1 FROM commits WHERE session = ? AND how = 'edits'").get(session) !== undefined;
+
 /** Stores in which repository a session works. */
 export function setRepository(
   db: Database,

@@ -1,4 +1,7 @@
+import { decodePackedEdits } from "../model/fact-columns.ts";
+import type { TranscriptEntry } from "../model/transcript.ts";
 import type { Database } from "./database.ts";
+import { packedBody } from "./packed.ts";
 
 /** Names of the tools that a session called, most calls first. */
 export const settledToolNames = (db: Database, session: number, limit: number): readonly string[] =>
@@ -7,7 +10,7 @@ export const settledToolNames = (db: Database, session: number, limit: number): 
     .all(session, limit)
     .map((row) => String(row["name"]));
 
-/** Number of different files that the settled tool calls of a session wrote, as hooks reported them. 0: none, or unknown. */
+/** Number of different files that the settled tool calls of a session wrote. 0: none, or unknown. */
 export function settledFileCount(db: Database, session: number): number {
   const row = db
     .prepare(
@@ -16,4 +19,27 @@ export function settledFileCount(db: Database, session: number): number {
     )
     .get(session);
   return Number(row?.["n"] ?? 0);
+}
+
+/** The files that the calls of a session changed, the latest first; those of a packed session are in its facts. */
+export const editedFiles = (
+  db: Database,
+  session: number,
+): readonly { readonly path: string; readonly timeMs: number }[] =>
+  db
+    .prepare(
+      `SELECT path, time_ms FROM (
+         SELECT json_extract(body, '$.data.path') AS path, time_ms FROM events
+           WHERE session = ?1 AND type = 'file.write'
+         UNION SELECT json_extract(f.value, '$.path'), c.end_ms FROM tool_calls c, json_each(c.body, '$.files') f
+           WHERE c.session = ?1)
+       WHERE path IS NOT NULL ORDER BY time_ms DESC LIMIT 5000`,
+    )
+    .all(session)
+    .map((row) => ({ path: String(row["path"]), timeMs: Number(row["time_ms"]) }));
+
+/** The tool calls of a packed session if it edited files; `undefined` for a session that is not packed. */
+export function packedEdits(db: Database, session: number): readonly TranscriptEntry[] | undefined {
+  const body = packedBody(db, session);
+  return body === undefined ? undefined : decodePackedEdits(body);
 }

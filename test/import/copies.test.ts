@@ -426,7 +426,10 @@ describe("a session that cannot be read", () => {
 
 /** Its file is missing while it is read, as when its agent is just replacing it. */
 function hiding(path: string): Readers {
-  const readers = readersInThisThread((source) => [claudeCode].find((agent) => agent.source === source), redact);
+  const readers = readersInThisThread((source) => [claudeCode].find((agent) => agent.source === source), {
+    redact,
+    redactSecrets: redact,
+  });
   return {
     ...readers,
     read: async (tasks) => {

@@ -1,8 +1,10 @@
 import { exportPacked } from "../../src/import/export.ts";
 import { readersInThisThread } from "../../src/import/readers.ts";
 import { type ImportOptions, type ImportReport, importSessions } from "../../src/import/run.ts";
-import { redact } from "../../src/privacy/redact.ts";
+import { redact, redactorOf } from "../../src/privacy/redact.ts";
 import type { Replay } from "../support/replay.ts";
+
+const redactSecrets = redactorOf({ emails: false, homeDirectories: false, own: [] });
 
 /** Imports one agent's past as the command does, in this process. @param version of the program, by default that of the tests */
 export async function importInto(
@@ -16,7 +18,11 @@ export async function importInto(
     agents: [source],
     env: {},
     dryRun: false,
-    readers: () => readersInThisThread((name) => deps.agents.find((agent) => agent.source === name), redact),
+    readers: () =>
+      readersInThisThread((name) => deps.agents.find((agent) => agent.source === name), {
+        redact,
+        redactSecrets,
+      }),
     onProgress: () => {},
     signal: new AbortController().signal,
     ...options,

@@ -98,7 +98,8 @@ const readersOfBefore = (agent: Agent, reader: TranscriptReader): Readers => {
   const before: Agent = { ...agent, transcript: async () => ({ default: { ...reader, read } }) };
   return {
     concurrency: 1,
-    read: async (tasks) => Promise.all(tasks.map((task) => readSession(task, before, redact, false))),
+    read: async (tasks) =>
+      Promise.all(tasks.map((task) => readSession(task, before, { redact, redactSecrets: redact }, false))),
     close: async () => {},
   };
 };

@@ -14,7 +14,10 @@ import { importInto } from "./run.ts";
 
 await ensureBuilt();
 const agents = await allAgents();
-const here = readersInThisThread((source) => agents.find((agent) => agent.source === source), redact);
+const here = readersInThisThread((source) => agents.find((agent) => agent.source === source), {
+  redact,
+  redactSecrets: redact,
+});
 const READER = join(dirname(PROGRAM), "reader.cjs");
 const REDACTION = { emails: true, homeDirectories: true, rules: {} };
 const STARTED_MS = Date.parse("2026-08-03T10:00:00Z");

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { withStoredWrites } from "../../src/capture/written-files.ts";
 import { cleanWith } from "../../src/import/clean-entries.ts";
 import { RowSink } from "../../src/import/row-sink.ts";
 import type { TranscriptFile, TranscriptReader } from "../../src/model/agent.ts";
@@ -38,14 +39,18 @@ export async function readAsEntries(
 ): Promise<SessionResult & { readonly entries: ReadonlyMap<string, TranscriptEntry> }> {
   const entries = new Map<string, TranscriptEntry>();
   const about: TranscriptEntry[] = [];
-  const read = await readFiles(reader, files, undefined, (one) => {
-    const entry = clean.entry(one);
+  const all: TranscriptEntry[] = [];
+  const read = await readFiles(reader, files, undefined, (one) => all.push(clean.entry(one)));
+  // A drain knows the folder that a batch names, wherever it names it
+  const folder = all.find((entry) => entry.kind === "session" && entry.cwd !== undefined);
+  for (const one of all) {
+    const entry = withStoredWrites(one, folder?.kind === "session" ? folder.cwd : undefined, redact);
     if (isAboutSession(entry)) about.push(entry);
     else {
       const known = entries.get(entry.key);
       entries.set(entry.key, known === undefined ? entry : mergeEntries(known, entry));
     }
-  });
+  }
   return { files: read, about, entries };
 }
 

@@ -29,6 +29,14 @@ const withModel = <T extends { readonly usage?: unknown; readonly model?: string
 const at = { timeMs, globalKey: maybe(word), promptKey: maybe(word), agentId: maybe(word) };
 
 /** Entries with the same key; every other member may differ. */
+const files = fc.array(
+  fc.oneof(
+    fc.record({ path: word, operation: fc.constant("update" as const) }),
+    fc.record({ path: word, added: fc.constantFrom(0, 1), removed: fc.constant(2), startLine: fc.constant(3) }),
+  ),
+  { minLength: 1, maxLength: 2 },
+);
+
 export const ENTRIES: Readonly<Record<string, fc.Arbitrary<TranscriptEntry>>> = {
   model_call: record({
     kind: fc.constant("model_call" as const),
@@ -62,6 +70,7 @@ export const ENTRIES: Readonly<Record<string, fc.Arbitrary<TranscriptEntry>>> = 
     callId: fc.constant("1"),
     name: word,
     executable: maybe(word),
+    files: maybe(files),
   }),
   tool_result: record({
     kind: fc.constant("tool_result" as const),
@@ -73,6 +82,7 @@ export const ENTRIES: Readonly<Record<string, fc.Arbitrary<TranscriptEntry>>> = 
     exitCode: maybe(count),
     linesAdded: maybe(count),
     spawnedAgentId: maybe(word),
+    files: maybe(files),
   }),
   prompt: record({
     kind: fc.constant("prompt" as const),

@@ -3,7 +3,7 @@ import { RowSink } from "../../src/import/row-sink.ts";
 import { putEntry } from "../../src/model/fact-sink.ts";
 import type { TranscriptEntry } from "../../src/model/transcript.ts";
 
-const UNCHANGED: Clean = { id: (id) => id, name: (name) => name, entry: (entry) => entry };
+const UNCHANGED: Clean = { id: (id) => id, name: (name) => name, entry: (entry) => entry, files: (files) => files };
 
 /** Entries in the tables of an import; unchanged if `clean` is absent. */
 export function rowsOf(entries: readonly TranscriptEntry[], clean: Clean = UNCHANGED): RowSink {

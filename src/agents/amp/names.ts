@@ -1,4 +1,5 @@
 import type { OwnNames } from "../../model/agent.ts";
+import type { Editors } from "../shared/payload/tool-writes.ts";
 
 /** Built-in tools in public thread files and readers of them, read 2026-11-26. */
 export const AMP_NAMES: OwnNames = {
@@ -9,3 +10,6 @@ export const AMP_NAMES: OwnNames = {
     .split(/\s+/),
   agentTypes: [],
 };
+
+/** The tools that change files. */
+export const EDITORS: Editors = { create_file: "whole", write_file: "whole", edit_file: "part", undo_edit: "part" };

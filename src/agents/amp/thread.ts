@@ -1,4 +1,5 @@
 // Form of thread files: public readers and samples named in README.md beside this file, read 2026-11-26; not recorded
+
 import { fileURLToPath } from "node:url";
 import type { ContentUpdate } from "../../model/content.ts";
 import { toolCallPart } from "../../model/content-keys.ts";
@@ -8,7 +9,9 @@ import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcrip
 import { executableOf } from "../shared/names/executables.ts";
 import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts";
 import { asArray, asCode, asCount, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
+import { writesOfCall } from "../shared/payload/tool-writes.ts";
 import { messageKey, outcomeIn } from "./adapter.ts";
+import { EDITORS } from "./names.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -209,6 +212,7 @@ class Walk {
         callId,
         name,
         executable: executableOf(input?.["cmd"] ?? input?.["command"]),
+        files: writesOfCall(EDITORS, name, input),
       } as EntryOf<"tool_use">),
     );
     this.content.push(...contentOf(key, "arguments", block["input"]));

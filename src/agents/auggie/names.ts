@@ -1,4 +1,5 @@
 import type { OwnNames } from "../../model/agent.ts";
+import type { Editors } from "../shared/payload/tool-writes.ts";
 
 /** Built-in tools in the documentation and in the program 0.36.0, read 2026-11-26. */
 export const AUGGIE_NAMES: OwnNames = {
@@ -10,3 +11,6 @@ export const AUGGIE_NAMES: OwnNames = {
     .split(/\s+/),
   agentTypes: [],
 };
+
+/** The tools that change files. */
+export const EDITORS: Editors = { "save-file": "write", "str-replace-editor": "part" };

@@ -11,7 +11,9 @@ import { providerName } from "../shared/names/providers.ts";
 import { answerPiece, contentOf } from "../shared/payload/content.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asArray, asCount, asObject, asString, asTimeMs, parsedJson } from "../shared/payload/json.ts";
+import { writesOfCall } from "../shared/payload/tool-writes.ts";
 import { exitCodeIn } from "./adapter.ts";
+import { EDITORS } from "./names.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -228,6 +230,7 @@ class Walk {
         executable: executableOf(asObject(input)?.["command"]),
         mcpServer: asString(use["mcp_server_name"]),
         inputDigest: inputDigest(input),
+        files: writesOfCall(EDITORS, name, input),
       } as EntryOf<"tool_use">),
     );
     this.content.push(...contentOf(key, "arguments", input));

@@ -57,7 +57,12 @@ function hasCutName(o: Line): boolean {
     const passes = asObject(message["usage"])?.["iterations"];
     if (passes !== undefined && asArray(passes).some((pass) => isCutText(asObject(pass)?.["model"]))) return true;
   }
-  return isCutText(asObject(o["toolUseResult"])?.["agentId"]) || isCutText(asObject(o["forkedFrom"])?.["messageUuid"]);
+  const result = asObject(o["toolUseResult"]);
+  return (
+    isCutText(result?.["agentId"]) ||
+    isCutText(result?.["notebook_path"]) ||
+    isCutText(asObject(o["forkedFrom"])?.["messageUuid"])
+  );
 }
 
 const isCutText = (value: unknown): boolean => typeof value === "string" && isCut(value);

@@ -1,6 +1,7 @@
 import type { ToolStatus } from "../../model/transcript.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 import { exitCodeOf } from "./adapter.ts";
+import { writesOfResult } from "./file-writes.ts";
 import { factBase, type Line, type LineContext, lineId } from "./line-context.ts";
 import { patchLines } from "./patch.ts";
 import { textOf } from "./text.ts";
@@ -29,6 +30,8 @@ export function toolResults(context: LineContext, blocks: readonly unknown[]): v
       linesAdded: patch.lines_added,
       linesRemoved: patch.lines_removed,
       spawnedAgentId: asString(result?.["agentId"]),
+      // Of one of several results it is not known which one it is
+      files: status === "success" && blocks.length === 1 ? writesOfResult(result) : undefined,
     };
     sink.toolResult(base, fact, text);
   }

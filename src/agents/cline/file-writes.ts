@@ -14,21 +14,27 @@ export function toFileWrites(payload: unknown, { events }: PayloadFacts): readon
   const extension = asObject(p?.["postToolUse"]);
   const name = asString(call?.["name"]) ?? asString(extension?.["toolName"]);
   const input = asObject(call?.["input"]) ?? asObject(extension?.["parameters"]);
+  return writesOfCall(name, input) ?? [];
+}
+
+/** The same from a call's arguments. @returns `undefined` for other tools */
+export function writesOfCall(name: string | undefined, given: unknown): readonly FileWrite[] | undefined {
+  const input = asObject(given);
   const path = asString(input?.["path"]) ?? asString(input?.["absolutePath"]);
   switch (name) {
     case "editor": {
-      if (path === undefined) return [];
+      if (path === undefined) return undefined;
       const text = asString(input?.["new_text"]);
       const isPart = asString(input?.["old_text"]) !== undefined || input?.["insert_line"] !== undefined;
       return [isPart || text === undefined ? { path, operation: "update" } : writeOfContent({ path }, text, false)];
     }
     case "write_to_file":
-      return path === undefined ? [] : [writeOfContent({ path }, asString(input?.["content"]) ?? "", false)];
+      return path === undefined ? undefined : [writeOfContent({ path }, asString(input?.["content"]) ?? "", false)];
     case "replace_in_file":
-      return path === undefined ? [] : [{ path, operation: "update" }];
+      return path === undefined ? undefined : [{ path, operation: "update" }];
     case "apply_patch":
       return writesOfPatch(asString(input?.["input"]) ?? asString(input?.["patch"]) ?? "");
     default:
-      return [];
+      return undefined;
   }
 }

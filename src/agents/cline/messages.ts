@@ -1,9 +1,11 @@
 import { idInAgent, idWithoutAgent, isSequenceNumber, repeatedCallId } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
+import type { FileWrite } from "../../model/file-write.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
 import { providerName } from "../shared/names/providers.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 import { executableIn, mcpServerOf } from "./adapter.ts";
+import { writesOfCall } from "./file-writes.ts";
 import { callResultOf } from "./tool-result.ts";
 
 /** State between two messages. */
@@ -239,9 +241,10 @@ function toolUseOf(context: MessageContext, given: string | undefined, name: str
     callId,
     name,
     ...(isSequenceNumber(given) && { givenId: given }),
-    ...defined<{ executable: string; mcpServer: string }>({
+    ...defined<{ executable: string; mcpServer: string; files: readonly FileWrite[] }>({
       executable: executableIn(input),
       mcpServer: mcpServerOf(name),
+      files: writesOfCall(name, input),
     }),
   };
 }

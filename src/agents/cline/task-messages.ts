@@ -1,5 +1,7 @@
 // Messages as in github.com/cline/cline, apps/vscode/src/shared/ExtensionMessage.ts, August 2026, read 2026-11-26
+
 import { defined } from "../../model/defined.ts";
+import type { FileWrite } from "../../model/file-write.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
 import { providerName } from "../shared/names/providers.ts";
 import { asCode, asCount, asObject, asString, parsedObject } from "../shared/payload/json.ts";
@@ -216,17 +218,18 @@ export class TaskMessages {
       // Without a result a tool in XML can be an example in a text
       if (tool.givenId === undefined && tool.result === undefined) continue;
       const callId = callIdOf(tool, at, place, this.#givenIds);
-      const { name, inputDigest, executable, mcpServer, result } = tool;
+      const { name, inputDigest, executable, mcpServer, files, result } = tool;
       this.toolOf.set(callId, tool);
       this.#entries.push({
         kind: "tool_use",
         ...this.#at(`use:${callId}`, timeMs),
         callId,
         name,
-        ...defined<{ inputDigest: string; executable: string; mcpServer: string }>({
+        ...defined<{ inputDigest: string; executable: string; mcpServer: string; files: readonly FileWrite[] }>({
           inputDigest,
           executable,
           mcpServer,
+          files,
         }),
       });
       if (result === undefined) continue;

@@ -1,10 +1,13 @@
 // Texts of tool results as in github.com/cline/cline, apps/vscode/src/core/prompts/responses.ts, August 2026, read 2026-11-26
+
 import { isSequenceNumber, repeatedCallId } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
+import type { FileWrite } from "../../model/file-write.ts";
 import type { ToolStatus } from "../../model/transcript.ts";
 import { plainText } from "../shared/payload/content.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 import { executableIn, extensionDigest, mcpServerIn } from "./adapter.ts";
+import { writesOfCall } from "./file-writes.ts";
 import type { Message } from "./messages.ts";
 
 /** A tool call in the messages that are sent to the model. */
@@ -15,6 +18,7 @@ export interface TaskTool {
   readonly inputDigest: string | undefined;
   readonly executable: string | undefined;
   readonly mcpServer: string | undefined;
+  readonly files: readonly FileWrite[] | undefined;
   readonly input: unknown;
   result?: {
     readonly status: ToolStatus;
@@ -131,6 +135,7 @@ const toolOf = (givenId: string | undefined, name: string, input: unknown, keeps
   inputDigest: extensionDigest(input),
   executable: executableIn(input),
   mcpServer: mcpServerIn(name, input),
+  files: writesOfCall(name, input),
   input: keepsText ? input : undefined,
 });
 

@@ -1,9 +1,9 @@
 import type { FileWrite } from "../../model/file-write.ts";
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
-import { writesOfPatch } from "../shared/payload/patches.ts";
+import { lineCount, writeOfContent, writesOfDiff, writesOfPatch } from "../shared/payload/patches.ts";
 import { outcomeOf } from "./outcome.ts";
 
-/** Files that `apply_patch` changed. Its hunks name no line numbers, so only new files have ranges. */
+/** Files that `apply_patch` changed, as hooks report them. Its hunks name no line numbers, so only new files have ranges. */
 export function toFileWrites(payload: unknown): readonly FileWrite[] {
   const p = asObject(payload);
   if (p?.["hook_event_name"] !== "PostToolUse") return [];
@@ -24,4 +24,26 @@ export function toFileWrites(payload: unknown): readonly FileWrite[] {
     default:
       return [];
   }
+}
+
+/** The same from a session file, where each changed file has a diff, so that all ranges are known. A moved file is deleted and created. */
+export function writesOfChanges(changes: unknown): readonly FileWrite[] {
+  return Object.entries(asObject(changes) ?? {}).flatMap(([path, value]): readonly FileWrite[] => {
+    const change = asObject(value);
+    const content = typeof change?.["content"] === "string" ? change["content"] : "";
+    switch (change?.["type"]) {
+      case "add":
+        return [writeOfContent({ path, operation: "create" }, content, true)];
+      case "delete":
+        return [{ path, operation: "delete", added: 0, removed: lineCount(content) }];
+      case "update": {
+        const diff = asString(change["unified_diff"]) ?? "";
+        const moved = asString(change["move_path"]);
+        if (moved === undefined) return writesOfDiff({ path, operation: "update" }, diff);
+        return [{ path, operation: "delete" }, ...writesOfDiff({ path: moved, operation: "create" }, diff)];
+      }
+      default:
+        return [];
+    }
+  });
 }

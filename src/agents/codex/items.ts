@@ -1,7 +1,7 @@
 import type { EntryOf, ToolStatus } from "../../model/transcript.ts";
 import { asArray, asCount, asObject, asString, ownOf } from "../shared/payload/json.ts";
-import { lineCount } from "../shared/payload/patches.ts";
 import { openCall } from "./call-ids.ts";
+import { writesOfChanges } from "./file-writes.ts";
 import { callKey, factBase, type Line, type LineContext } from "./line-context.ts";
 import { exitOutcome } from "./outcome.ts";
 import { scriptChanges } from "./script-changes.ts";
@@ -20,7 +20,7 @@ export function item(context: LineContext): void {
       return;
     case "FileChange":
     case "patch_apply_end":
-      result(context, item, { ...statusOf(item), ...changedLines(item["changes"]) });
+      result(context, item, changedFiles(item));
       return;
     case "McpToolCall":
     case "mcp_tool_call_end":
@@ -42,7 +42,7 @@ export function item(context: LineContext): void {
 // --- internal ---
 
 type Outcome = Partial<
-  Pick<EntryOf<"tool_result">, "status" | "exitCode" | "durationMs" | "linesAdded" | "linesRemoved">
+  Pick<EntryOf<"tool_result">, "status" | "exitCode" | "durationMs" | "linesAdded" | "linesRemoved" | "files">
 >;
 
 function result(context: LineContext, item: Line, { status, ...rest }: Loose): void {
@@ -83,31 +83,14 @@ function durationOf(value: unknown): number | undefined {
   return secs === undefined ? undefined : secs * 1000 + (asCount(duration?.["nanos"]) ?? 0) / 1e6;
 }
 
-function changedLines(changes: unknown): Pick<Loose, "linesAdded" | "linesRemoved"> {
-  const files = Object.values(asObject(changes) ?? {}).map((change) => asObject(change) ?? {});
-  if (files.length === 0) return {};
-  let [linesAdded, linesRemoved] = [0, 0];
-  for (const file of files) {
-    const content = typeof file["content"] === "string" ? lineCount(file["content"]) : 0;
-    if (file["type"] === "add") linesAdded += content;
-    else if (file["type"] === "delete") linesRemoved += content;
-    for (const line of hunkLines(asString(file["unified_diff"]) ?? "")) {
-      if (line.startsWith("+")) linesAdded++;
-      else if (line.startsWith("-")) linesRemoved++;
-    }
-  }
-  return { linesAdded, linesRemoved };
-}
-
-/** Lines before the first hunk name files (`--- a/x`); inside a hunk, such a line is content. */
-function hunkLines(diff: string): readonly string[] {
-  const lines = diff.split("\n");
-  return lines.slice(
-    Math.max(
-      0,
-      lines.findIndex((line) => line.startsWith("@@")),
-    ),
-  );
+/** The files that a patch changed, and their lines. A patch that failed can have changes too, which it did not make. */
+function changedFiles(item: Line): Loose {
+  const { status } = statusOf(item);
+  const writes = writesOfChanges(item["changes"]);
+  if (writes.length === 0) return { status };
+  const sum = (name: "added" | "removed"): number => writes.reduce((total, write) => total + (write[name] ?? 0), 0);
+  const files = status === "success" ? writes : undefined;
+  return { status, linesAdded: sum("added"), linesRemoved: sum("removed"), files };
 }
 
 /** A line of the parent's file. If a script starts the subagent, the parent call is the script's call, the last open one. */

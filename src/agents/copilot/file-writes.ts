@@ -8,9 +8,14 @@ import { readPayload } from "./payload.ts";
 export function toFileWrites(payload: unknown, { events }: PayloadFacts): readonly FileWrite[] {
   const p = events[0]?.type === "tool.end" ? readPayload(payload, END) : undefined;
   if (p?.event !== "postToolUse") return [];
-  const input = asObject(p.toolInput);
+  return writesOfCall(p.toolName, p.toolInput);
+}
+
+/** The same from a call's arguments. */
+export function writesOfCall(name: string | undefined, given: unknown): readonly FileWrite[] {
+  const input = asObject(given);
   const path = asString(input?.["path"]) ?? asString(input?.["file_path"]);
-  switch (p.toolName) {
+  switch (name) {
     case "create": {
       // The tool refuses to replace a file
       const text = input?.["file_text"] ?? input?.["content"];
@@ -25,7 +30,7 @@ export function toFileWrites(payload: unknown, { events }: PayloadFacts): readon
     case "insert":
       return path === undefined ? [] : [{ path, operation: "update" }];
     case "apply_patch":
-      return writesOfPatch(asString(p.toolInput) ?? asString(input?.["input"]) ?? asString(input?.["patch"]) ?? "");
+      return writesOfPatch(asString(given) ?? asString(input?.["input"]) ?? asString(input?.["patch"]) ?? "");
     default:
       return [];
   }

@@ -5,6 +5,7 @@ import { inputDigest } from "../shared/payload/digest.ts";
 import { asCode, asCount, asObject, asString, parsedJson } from "../shared/payload/json.ts";
 import { exitCodeIn } from "./adapter.ts";
 import { endCall, openCall, spawningCall, startCall } from "./call-ids.ts";
+import { writesOfCall } from "./file-writes.ts";
 import {
   entryBase,
   type Fields,
@@ -41,6 +42,7 @@ export function toolUse(context: LineContext): LineResult {
     executable: executableOf(asObject(input)?.["command"]),
     mcpServer: asString(data["mcpServerName"]),
     inputDigest: inputDigest(input),
+    files: someOf(writesOfCall(name, input)),
   } as EntryOf<"tool_use">);
   if (context.agentId !== undefined) return { entries: [entry], state };
   const openCalls = [...(state.openCalls ?? []).slice(1 - REMEMBERED_CALLS), callId];
@@ -117,6 +119,8 @@ export function subagent(context: LineContext): LineResult {
 }
 
 // --- internal ---
+
+const someOf = <T>(list: readonly T[]): readonly T[] | undefined => (list.length === 0 ? undefined : list);
 
 const REMEMBERED_CALLS = 200;
 

@@ -4,6 +4,7 @@ import { hookContent } from "../shared/payload/content.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";
 import { EVENTS, recognises, SOURCE, toEvents } from "./adapter.ts";
 import { KNOWN } from "./known.ts";
+import { EDITORS } from "./names.ts";
 import { CRUSH_NAMES } from "./own-names.ts";
 
 export default {
@@ -32,7 +33,7 @@ export default {
   environment: ["CRUSH", "CRUSH_SESSION_ID", "CRUSH_PROJECT_DIR"],
   recognises,
   toContent: hookContent,
-  toFileWrites: writesOfTools({ write: "whole", edit: "part", multiedit: "part" }),
+  toFileWrites: writesOfTools(EDITORS),
   toEvents,
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),

@@ -5,6 +5,8 @@ import { executableOf } from "../shared/names/executables.ts";
 import { providerName } from "../shared/names/providers.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asCode, asObject, parsedObject } from "../shared/payload/json.ts";
+import { writesOfCall } from "../shared/payload/tool-writes.ts";
+import { EDITORS } from "./names.ts";
 import { failureOf, outcomeOf } from "./outcome.ts";
 import type { MessageRow, PartRow } from "./rows.ts";
 
@@ -165,6 +167,7 @@ function toolUse(part: PartRow, callId: string, messageId: string, createdMs: nu
     executable: executableOf(asObject(input)?.["command"]),
     mcpServer: /^mcp_([^_]+)_/.exec(part.name ?? "")?.[1],
     inputDigest: inputDigest(input),
+    files: writesOfCall(EDITORS, part.name, input),
   } as EntryOf<"tool_use">);
 }
 

@@ -1,17 +1,31 @@
 import type { PayloadFacts } from "../../model/agent.ts";
 import type { FileWrite } from "../../model/file-write.ts";
-import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
+import { asArray, asCount, asObject, asString, parsedJson } from "../shared/payload/json.ts";
 import { writesOfHunks } from "../shared/payload/patches.ts";
-import { writesOfTools } from "../shared/payload/tool-writes.ts";
+import { type Editors, writesOfTools } from "../shared/payload/tool-writes.ts";
 
 /** Files that `Create` and `Edit` changed; the result of an edit is JSON with the changed lines. */
 export function toFileWrites(payload: unknown, facts: PayloadFacts): readonly FileWrite[] {
   const written = writesOfArguments(payload, facts);
   const [first] = written;
-  const lines = asArray(resultOf(payload)?.["diffLines"])
+  return (first && writesOfResult(asObject(payload)?.["tool_response"], first.path)) ?? written;
+}
+
+/**
+ * The places that an edit changed.
+ *
+ * @param result of the call, as hooks and session files have it
+ * @param given path in the arguments, if it is known
+ * @returns `undefined` for results of other tools
+ */
+export function writesOfResult(result: unknown, given?: string): readonly FileWrite[] | undefined {
+  const text = asString(result);
+  const fields = text?.includes('"diffLines"') === true ? asObject(parsedJson(text)) : undefined;
+  const path = given ?? asString(fields?.["file_path"]);
+  const lines = asArray(fields?.["diffLines"])
     .map(asObject)
     .filter((line) => line !== undefined);
-  if (first === undefined || lines.length === 0) return written;
+  if (path === undefined || lines.length === 0) return undefined;
   // One hunk for each run of consecutive changed lines
   const hunks: { newStart: number; lines: string[] }[] = [];
   let next = 0;
@@ -33,19 +47,14 @@ export function toFileWrites(payload: unknown, facts: PayloadFacts): readonly Fi
     if (isAdded) next = (atNew ?? 0) + 1;
     else if (!follows) next = UNPLACED;
   }
-  return writesOfHunks({ path: first.path, ...(first.operation && { operation: first.operation }) }, hunks);
+  return writesOfHunks({ path, operation: "update" }, hunks);
 }
+
+/** The tools that change files. */
+export const EDITORS: Editors = { Create: "whole", Edit: "part" };
 
 // --- internal ---
 
-const writesOfArguments = writesOfTools({ Create: "whole", Edit: "part" });
+const writesOfArguments = writesOfTools(EDITORS);
 /** After removed lines, whose place in the new file is not known yet. */
 const UNPLACED = Number.POSITIVE_INFINITY;
-
-function resultOf(payload: unknown): Readonly<Record<string, unknown>> | undefined {
-  try {
-    return asObject(JSON.parse(asString(asObject(payload)?.["tool_response"]) ?? ""));
-  } catch {
-    return undefined;
-  }
-}

@@ -4,8 +4,10 @@ import type { FactBase, FactSink } from "../../model/fact-sink.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asArray, asCode, asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
+import { writesOfCall } from "../shared/payload/tool-writes.ts";
 import type { JsonLine } from "../shared/transcript/json-line.ts";
 import { UNREADABLE } from "../shared/transcript/read-lines.ts";
+import { EDITORS, writesOfResult } from "./file-writes.ts";
 import { headOf } from "./places.ts";
 import { exitCodeIn, isTask, mcpServerOf, spawnedIn } from "./texts.ts";
 
@@ -181,6 +183,7 @@ function answer(context: LineContext, m: Fields, blocks: readonly Fields[]): voi
       executable: executableOf(input?.["command"]),
       mcpServer: mcpServerOf(name),
       inputDigest: inputDigest(block["input"]),
+      files: writesOfCall(EDITORS, name, input),
     });
   }
 }
@@ -193,11 +196,13 @@ function userMessage(context: LineContext, id: string, blocks: readonly Fields[]
     if (callId === undefined) continue;
     const spawnedAgentId = spawnedIn(block["content"]);
     const exitCode = exitCodeIn(block["content"]);
+    const files = block["is_error"] === true ? undefined : writesOfResult(block["content"]);
     sink.toolResult(factBase(context, `result:${callId}`), {
       callId,
       status: block["is_error"] === true ? "error" : "success",
       ...(exitCode !== undefined && { exitCode }),
       ...(spawnedAgentId !== undefined && { spawnedAgentId }),
+      ...(files !== undefined && { files }),
     });
   }
   const texts = blocks.flatMap((block) => (block["type"] === "text" ? (asString(block["text"]) ?? []) : []));

@@ -4,6 +4,7 @@ import { GEMINI_NAMES } from "../shared/names/own-names.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
 import { KNOWN } from "./known.ts";
+import { EDITORS } from "./tools.ts";
 
 export default {
   source: SOURCE,
@@ -38,7 +39,7 @@ export default {
   environment: ["GEMINI_SESSION_ID", "GEMINI_CLI_HOME"],
   recognises,
   toContent: hookContent,
-  toFileWrites: displayedWrites("AfterTool", new Set(["write_file", "replace"])),
+  toFileWrites: displayedWrites("AfterTool", EDITORS),
   toEvents,
   sessionsBelow: [".gemini"],
   transcript: () => import("./transcript.ts"),

@@ -1,6 +1,7 @@
 import { idInAgent, idWithoutAgent, isRandomId, repeatedCallId } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
+import { writesOfDisplay } from "../shared/gemini/file-writes.ts";
 import { editedLines, exitCodeIn, isCancelled, outcomeOf, SHELL_TOOL } from "../shared/gemini/tool-result.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
@@ -62,6 +63,9 @@ export function uniqueCalls({ id, state, agentId }: MessageContext, calls: reado
   return { calls: unique, given: givenIn.length === 0 ? {} : { givenIn } };
 }
 
+/** The tools that change files. */
+export const EDITORS: ReadonlySet<string> = new Set(["write_file", "replace"]);
+
 // --- internal ---
 
 /** Ids that Gemini CLI creates contain the time. */
@@ -74,7 +78,9 @@ function resultOf(context: MessageContext, callId: string, name: string, call: F
   const output = asString(response?.["output"]) ?? asString(call["result"]);
   const outcome = outcomeOf(call["status"], error, isCancelled(name, output));
   if (outcome === undefined) return [];
-  const lines = outcome.status === "success" ? editedLines(call["resultDisplay"]) : undefined;
+  const isSuccess = outcome.status === "success";
+  const lines = isSuccess ? editedLines(call["resultDisplay"]) : undefined;
+  const given = asString(asObject(call["args"])?.["file_path"]);
   return [
     defined<EntryOf<"tool_result">>({
       kind: "tool_result",
@@ -86,6 +92,7 @@ function resultOf(context: MessageContext, callId: string, name: string, call: F
       linesAdded: lines?.added,
       linesRemoved: lines?.removed,
       spawnedAgentId: asString(call["agentId"]),
+      files: isSuccess && EDITORS.has(name) ? writesOfDisplay(call["resultDisplay"], given) : undefined,
     } as EntryOf<"tool_result">),
   ];
 }

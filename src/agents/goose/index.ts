@@ -4,6 +4,7 @@ import { hookContent } from "../shared/payload/content.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";
 import { EVENTS, recognises, SOURCE, toEvents } from "./adapter.ts";
 import { KNOWN } from "./known.ts";
+import { EDITORS } from "./names.ts";
 import { GOOSE_NAMES } from "./own-names.ts";
 
 export default {
@@ -29,7 +30,7 @@ export default {
   environment: ["XDG_DATA_HOME", "GOOSE_PATH_ROOT"],
   recognises,
   toContent: hookContent,
-  toFileWrites: writesOfTools({ write: "whole", edit: "part" }),
+  toFileWrites: writesOfTools(EDITORS),
   toEvents,
   sessionsBelow: [".local/share/goose", "AppData/Roaming/Block/goose"],
   transcript: () => import("./transcript.ts"),

@@ -1,5 +1,7 @@
+import { parsedJson } from "../shared/payload/json.ts";
 import { sessionTree, type TreeSession } from "../shared/transcript/session-tree.ts";
 import { columnsOf, isReadableJson, type Row, type Value, type View } from "../shared/transcript/sqlite.ts";
+import { EDITORS } from "./names.ts";
 
 /** One session of the database. */
 export interface SessionRow extends TreeSession {
@@ -46,6 +48,8 @@ export interface PartRow {
   readonly callId: string | undefined;
   readonly name: string | undefined;
   readonly command: string | undefined;
+  /** Arguments of a tool that changes files. */
+  readonly edit: unknown;
   readonly isFailed: boolean;
   /** The beginning of an error. */
   readonly error: string | undefined;
@@ -181,11 +185,17 @@ function selectMessages(db: View): string {
     FROM messages WHERE session_id = ?1 ORDER BY messages.id`;
 }
 
+const EDITOR_NAMES = Object.keys(EDITORS)
+  .map((name) => `'${name}'`)
+  .join(", ");
+
 const SELECT_PARTS = `SELECT ${TYPE} AS type,
     CASE WHEN ?1 = 1 AND ${TYPE} = 'text' THEN json_extract(part.value, '$.text') END AS text,
     json_extract(part.value, '$.id') AS call_id,
     json_extract(part.value, '$.toolCall.value.name') AS name,
     substr(json_extract(part.value, '$.toolCall.value.arguments.command'), 1, ${COMMAND_LENGTH}) AS command,
+    CASE WHEN json_extract(part.value, '$.toolCall.value.name') IN (${EDITOR_NAMES})
+      THEN json_extract(part.value, '$.toolCall.value.arguments') END AS edit,
     json_extract(part.value, '$.toolResult.status') AS status,
     json_extract(part.value, '$.toolResult.value.isError') AS is_error,
     substr(json_extract(part.value, '$.toolResult.error'), 1, ${ERROR_LENGTH}) AS error,
@@ -221,6 +231,7 @@ const toPart = (row: Row): PartRow => ({
   callId: textOf(row["call_id"]),
   name: textOf(row["name"]),
   command: textOf(row["command"]),
+  edit: parsedJson(textOf(row["edit"])),
   isFailed: row["status"] === "error" || row["is_error"] === 1,
   error: textOf(row["error"]),
   exitCode: Number.isSafeInteger(row["exit_code"]) ? Number(row["exit_code"]) : undefined,

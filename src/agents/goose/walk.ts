@@ -4,7 +4,9 @@ import { lostCallKey } from "../../model/lost-calls.ts";
 import type { EntryOf, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { providerName } from "../shared/names/providers.ts";
+import { writesOfCall } from "../shared/payload/tool-writes.ts";
 import { callsOf, type LedgerCall, responseIdOf } from "./ledger.ts";
+import { EDITORS } from "./names.ts";
 import { outcomeOf } from "./outcome.ts";
 import type { Figures, LedgerRow, MessageRow, PartRow } from "./rows.ts";
 
@@ -186,6 +188,7 @@ const toolUse = (part: PartRow, callId: string, row: MessageRow): EntryOf<"tool_
     givenId: part.callId !== undefined && isSequenceNumber(part.callId) ? part.callId : undefined,
     name: part.name ?? "unknown",
     executable: executableOf(part.command),
+    files: writesOfCall(EDITORS, part.name, part.edit),
   } as EntryOf<"tool_use">);
 
 const toolResult = (part: PartRow, callId: string, row: MessageRow, endMs: number): EntryOf<"tool_result"> =>

@@ -3,11 +3,16 @@ import type { FileWrite } from "../../model/file-write.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 import { lineCount } from "../shared/payload/patches.ts";
 
-/** Files that `write` and `search_replace` changed, from the applied edits in the result; a failed edit has none there. */
+/** Files that `write` and `search_replace` changed. */
 export function toFileWrites(payload: unknown, { events: [event] }: PayloadFacts): readonly FileWrite[] {
   if (event?.type !== "tool.end") return [];
   const p = asObject(payload);
-  const applied = asObject(asObject(p?.["toolResult"] ?? p?.["tool_response"])?.["EditsApplied"]);
+  return writesOfResult(p?.["toolResult"] ?? p?.["tool_response"]);
+}
+
+/** The same from a call's result, which hooks and session files have, from the applied edits; a failed edit has none there. */
+export function writesOfResult(result: unknown): readonly FileWrite[] {
+  const applied = asObject(asObject(result)?.["EditsApplied"]);
   const path = asString(applied?.["absolute_path"]);
   if (path === undefined) return [];
   const isNew = asString(applied?.["tool_output_for_prompt"])?.endsWith("has been created.") === true;

@@ -3,6 +3,7 @@ import { executableOf } from "../shared/names/executables.ts";
 import { asCode, asCount, asObject, asString, parsedObject } from "../shared/payload/json.ts";
 import type { JsonLine } from "../shared/transcript/json-line.ts";
 import { UNREADABLE } from "../shared/transcript/read-lines.ts";
+import { writesOfResult } from "./file-writes.ts";
 import { endCall, type FileContext, factBase, type LineContext, type LineState, startCall } from "./line-context.ts";
 import { isMachinePrompt, mcpServerOf } from "./names.ts";
 import { foldersOf } from "./places.ts";
@@ -173,7 +174,9 @@ function toolUpdate(context: LineContext): void {
   const status = asString(update["status"]);
   if (given === undefined || (status !== "completed" && status !== "failed")) return;
   const callId = endCall(state, given) ?? given;
-  sink.toolResult(factBase(context, `result:${callId}`), { callId, ...resultOf(update["rawOutput"], status) });
+  const result = resultOf(update["rawOutput"], status);
+  const files = result.status === "success" ? writesOfResult(update["rawOutput"]) : [];
+  sink.toolResult(factBase(context, `result:${callId}`), { callId, ...result, ...(files.length > 0 && { files }) });
 }
 
 /** A failed request that is repeated; the last failure is in the turn's last line. */

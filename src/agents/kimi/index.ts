@@ -3,6 +3,7 @@ import { hookContent } from "../shared/payload/content.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
 import { KNOWN } from "./known.ts";
+import { EDITORS } from "./names.ts";
 import { KIMI_NAMES } from "./own-names.ts";
 
 export default {
@@ -41,7 +42,7 @@ export default {
   environment: ["KIMI_CODE_HOME"],
   recognises,
   toContent: hookContent,
-  toFileWrites: writesOfTools({ Write: "whole", Edit: "part" }),
+  toFileWrites: writesOfTools(EDITORS),
   toEvents,
   sessionsBelow: [".kimi-code"],
   transcript: () => import("./transcript.ts"),

@@ -1,7 +1,11 @@
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
+import type { Editors } from "../shared/payload/tool-writes.ts";
 
 /** The tool that runs commands. */
 export const SHELL_TOOL = "Bash";
+
+/** The tools that change files. */
+export const EDITORS: Editors = { Write: "whole", Edit: "part" };
 
 /** MCP tools have the names `mcp__<server>__<tool>`. */
 export const mcpServerOf = (tool: string | undefined): string | undefined => /^mcp__(.+?)__/.exec(tool ?? "")?.[1];

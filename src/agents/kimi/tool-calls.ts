@@ -2,9 +2,10 @@ import { idInAgent, isRandomId, isSequenceNumber, repeatedCallId } from "../../m
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
+import { writesOfCall } from "../shared/payload/tool-writes.ts";
 import { type Fields, factBase, type KnownCall, type LineContext } from "./line-context.ts";
 import { asksForTools } from "./model-calls.ts";
-import { exitCodeIn, isDenial, mcpServerOf, SHELL_TOOL } from "./names.ts";
+import { EDITORS, exitCodeIn, isDenial, mcpServerOf, SHELL_TOOL } from "./names.ts";
 
 /** `tool.call`: a call of the current answer. */
 export function toolUse(context: LineContext, event: Fields): void {
@@ -19,6 +20,7 @@ export function toolUse(context: LineContext, event: Fields): void {
     mcpServer: mcpServerOf(name),
     inputDigest: inputDigest(event["args"]),
     givenId: isSequenceNumber(given) ? given : undefined,
+    files: writesOfCall(EDITORS, name, event["args"]),
   });
   asksForTools(context);
 }

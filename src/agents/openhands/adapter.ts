@@ -4,7 +4,6 @@ import type { IntakeFacts, PayloadFacts, Recognition } from "../../model/agent.t
 import type { Content } from "../../model/content.ts";
 import { defined } from "../../model/defined.ts";
 import type { Event, Extras, NativeEventType } from "../../model/event.ts";
-import type { FileWrite } from "../../model/file-write.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { typeOf } from "../shared/payload/claude-like.ts";
 import { contentOfEvents } from "../shared/payload/content.ts";
@@ -12,7 +11,6 @@ import { payloadDigest } from "../shared/payload/identity.ts";
 import { asCode, asObject, asString } from "../shared/payload/json.ts";
 import { type Marks, recogniseByMarks } from "../shared/payload/marks.ts";
 import { eventOf, sessionOf } from "../shared/payload/payload-event.ts";
-import { type EditKind, writesOfTools } from "../shared/payload/tool-writes.ts";
 import { actionDigest, isCorrection } from "./inputs.ts";
 import { outcomeIn } from "./outcome.ts";
 
@@ -87,24 +85,4 @@ export function toContent(payload: unknown, { events }: PayloadFacts): readonly 
   });
 }
 
-/** Files that the editor changed. */
-export function toFileWrites(payload: unknown, facts: PayloadFacts): readonly FileWrite[] {
-  const p = asObject(payload);
-  const input = asObject(p?.["tool_input"]);
-  const response = asObject(p?.["tool_response"]);
-  const kind = EDITS.get(asString(input?.["command"]) ?? "");
-  if (kind === undefined || response?.["is_error"] === true) return [];
-  return writesOfTools({
-    file_editor: kind === "whole" && response?.["prev_exist"] === false ? "create" : kind,
-    planning_file_editor: kind,
-  })(payload, facts);
-}
-
 // --- internal ---
-
-const EDITS: ReadonlyMap<string, EditKind> = new Map([
-  ["create", "whole"],
-  ["str_replace", "part"],
-  ["insert", "part"],
-  ["undo_edit", "part"],
-]);

@@ -1,6 +1,7 @@
 import type { Agent } from "../../model/agent.ts";
 import { emitsOf } from "../shared/payload/claude-like.ts";
-import { EVENTS, recognises, SOURCE, toContent, toEvents, toFileWrites } from "./adapter.ts";
+import { EVENTS, recognises, SOURCE, toContent, toEvents } from "./adapter.ts";
+import { toFileWrites } from "./file-writes.ts";
 import { KNOWN } from "./known.ts";
 import { OPENHANDS_NAMES } from "./names.ts";
 

@@ -1,11 +1,14 @@
 // Events as written by 1.16.0 (openhands/sdk/event), recorded and read in the program, 2026-11-26
+
 import { isRandomId, repeatedCallId } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
 import type { FactSink } from "../../model/fact-sink.ts";
+import type { FileWrite } from "../../model/file-write.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { plainText } from "../shared/payload/content.ts";
 import { asArray, asCode, asObject, asString } from "../shared/payload/json.ts";
 import type { EventFile, Fields } from "./event-files.ts";
+import { writesObserved, writesOfEditor } from "./file-writes.ts";
 import { actionDigest, isCorrection } from "./inputs.ts";
 import { httpStatusIn, outcomeIn } from "./outcome.ts";
 import type { Model } from "./state-file.ts";
@@ -73,7 +76,10 @@ function readKind(kind: unknown, context: Context): void {
       toolUse(context);
       break;
     case "ObservationEvent":
-      toolResult(context, outcomeIn(event["observation"]));
+      toolResult(context, {
+        ...outcomeIn(event["observation"]),
+        files: writesObserved(event["tool_name"], event["observation"]),
+      });
       break;
     case "AgentErrorEvent":
       toolResult(context, wasCutOff(event) ? { status: "unfinished" } : { status: "error" });
@@ -159,13 +165,19 @@ function toolUse({ event, id, fileName, timeMs, state, agentId, sink }: Context)
     ms: timeMs,
     task,
   } as OpenCall);
-  putUse(call, factBase(state, agentId, `use:${id}`, timeMs), sink);
+  putUse(call, factBase(state, agentId, `use:${id}`, timeMs), sink, writesOfEditor(name, action));
   if (task !== undefined) addTaskRun(state, { ...task, callId: call.callId, ms: timeMs, runMs: state.runMs });
   state.open = [...state.open.slice(-MAX_KEPT + 1), call];
 }
 
-const putUse = (call: OpenCall, base: ReturnType<typeof factBase>, sink: FactSink): void =>
+const putUse = (
+  call: OpenCall,
+  base: ReturnType<typeof factBase>,
+  sink: FactSink,
+  files?: readonly FileWrite[],
+): void =>
   sink.toolUse(base, {
+    files,
     callId: call.callId,
     name: call.name,
     executable: call.executable,
@@ -181,7 +193,9 @@ function taskIn(action: Fields | undefined, fileName: string): Task | undefined 
   return { digest: taskDigest(asString(action["prompt"])), fileName };
 }
 
-type Result = ReturnType<typeof outcomeIn> | { readonly status: "denied" | "unfinished"; readonly exitCode?: never };
+type Result =
+  | (ReturnType<typeof outcomeIn> & { readonly files?: readonly FileWrite[] | undefined })
+  | { readonly status: "denied" | "unfinished"; readonly exitCode?: never };
 
 /**
  * After a kill the next process runs the calls that have no result again, under the same ids, as soon as it gets a prompt. The first

@@ -2,6 +2,7 @@ import type { PayloadFacts } from "../../model/agent.ts";
 import type { FileWrite } from "../../model/file-write.ts";
 import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 import { writeOfContent } from "../shared/payload/patches.ts";
+import type { Editors } from "../shared/payload/tool-writes.ts";
 
 /** Files that `write` and `edit` changed. Our extension sends numbers of lines instead of texts. */
 export function toFileWrites(payload: unknown, { events }: PayloadFacts): readonly FileWrite[] {
@@ -29,6 +30,15 @@ export function toFileWrites(payload: unknown, { events }: PayloadFacts): readon
       ...(removed !== undefined && { removed }),
     },
   ];
+}
+
+/** The tools that change files. */
+export const EDITORS: Editors = { write: "whole", edit: "part" };
+
+/** Lines that an edit added and removed, by the details of its result; none for other tools. */
+export function editedLines(details: unknown): { readonly linesAdded?: number; readonly linesRemoved?: number } {
+  const diff = asString(asObject(details)?.["diff"]);
+  return diff === undefined ? {} : { linesAdded: linesWith(diff, "+"), linesRemoved: linesWith(diff, "-") };
 }
 
 // --- internal ---

@@ -3,6 +3,8 @@ import { defined } from "../../model/defined.ts";
 import type { EntryOf } from "../../model/transcript.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
+import { writesOfCall } from "../shared/payload/tool-writes.ts";
+import { EDITORS, editedLines } from "./file-writes.ts";
 import { type Base, type Message, toolOutcome } from "./messages.ts";
 
 /** A call in an answer. @param within identifies the answer in all sessions, so that a fork's copy is found */
@@ -24,6 +26,7 @@ export function useEntry(
     givenId: isSequenceNumber(given) ? given : undefined,
     name: asString(call["name"]) ?? "",
     executable: executableOf(asObject(call["arguments"])?.["command"]),
+    files: writesOfCall(EDITORS, asString(call["name"]), call["arguments"]),
   } as EntryOf<"tool_use">);
 }
 
@@ -43,4 +46,5 @@ export const resultEntry = (
     ...base,
     callId,
     ...toolOutcome(message["isError"], message["content"]),
+    ...(message["toolName"] === "edit" && message["isError"] !== true && editedLines(message["details"])),
   } as EntryOf<"tool_result">);

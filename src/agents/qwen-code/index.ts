@@ -3,6 +3,7 @@ import { displayedWrites } from "../shared/gemini/file-writes.ts";
 import { hookContent } from "../shared/payload/content.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
 import { KNOWN } from "./known.ts";
+import { EDITORS } from "./names.ts";
 import { QWEN_NAMES } from "./own-names.ts";
 
 export default {
@@ -43,7 +44,7 @@ export default {
   environment: ["QWEN_CODE_SESSION_ID", "QWEN_HOME", "QWEN_RUNTIME_DIR"],
   recognises,
   toContent: hookContent,
-  toFileWrites: displayedWrites("PostToolUse", new Set(["write_file", "edit", "replace"])),
+  toFileWrites: displayedWrites("PostToolUse", EDITORS),
   toEvents,
   sessionsBelow: [".qwen"],
   transcript: () => import("./transcript.ts"),

@@ -2,6 +2,9 @@ import { inputDigest } from "../shared/payload/digest.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
 import { QWEN_NAMES } from "./own-names.ts";
 
+/** The tools that change files. */
+export const EDITORS: ReadonlySet<string> = new Set(["write_file", "edit", "replace"]);
+
 /**
  * Agents that the program starts by itself, for example to extract memories. No call starts them and no hook reports them; their
  * requests belong to the main agent.

@@ -1,12 +1,13 @@
 import { idInAgent, isRandomId, isSequenceNumber, repeatedCallId } from "../../model/call-ids.ts";
 import type { ToolStatus } from "../../model/transcript.ts";
+import { writesOfDisplay } from "../shared/gemini/file-writes.ts";
 import { editedLines, exitCodeIn, outcomeOf, SHELL_TOOL } from "../shared/gemini/tool-result.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { asArray, asCode, asCount, asExitCode, asObject, asString } from "../shared/payload/json.ts";
 import { type Fields, factBase, type LineContext } from "./line-context.ts";
 import { asksForTools } from "./model-calls.ts";
-import { agentOf, isDenial, mcpServerOf, spawnedAgent, subagentIdOf } from "./names.ts";
+import { agentOf, EDITORS, isDenial, mcpServerOf, spawnedAgent, subagentIdOf } from "./names.ts";
 
 /** A call in an answer of this file's agent. */
 export function toolUse(context: LineContext, call: Fields): void {
@@ -21,6 +22,7 @@ export function toolUse(context: LineContext, call: Fields): void {
     mcpServer: mcpServerOf(name),
     inputDigest: inputDigest(call["args"]),
     givenId: isSequenceNumber(given) ? given : undefined,
+    files: EDITORS.has(name) ? writesOfDisplay(undefined, asString(asObject(call["args"])?.["file_path"])) : undefined,
   });
 }
 
@@ -47,6 +49,7 @@ export function toolResult(context: LineContext): void {
     linesRemoved: lines?.removed,
     spawnedAgentId: spawnedAgent(name, given, display, undefined),
     durationMs: asCount(result["durationMs"]),
+    files: lines === undefined ? undefined : writesOfDisplay(display, undefined),
   });
 }
 

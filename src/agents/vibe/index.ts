@@ -3,6 +3,7 @@ import { hookContent } from "../shared/payload/content.ts";
 import { writesOfTools } from "../shared/payload/tool-writes.ts";
 import { recognises, SOURCE, toEvents } from "./adapter.ts";
 import { KNOWN } from "./known.ts";
+import { EDITORS } from "./names.ts";
 import { VIBE_NAMES } from "./own-names.ts";
 
 export default {
@@ -27,7 +28,7 @@ export default {
   environment: ["VIBE_HOME"],
   recognises,
   toContent: hookContent,
-  toFileWrites: writesOfTools({ write_file: "whole", edit: "part" }),
+  toFileWrites: writesOfTools(EDITORS),
   toEvents,
   sessionsBelow: [".vibe"],
   transcript: () => import("./transcript.ts"),

@@ -1,7 +1,11 @@
 import { asObject, asString } from "../shared/payload/json.ts";
+import type { Editors } from "../shared/payload/tool-writes.ts";
 
 /** The tool with which the model runs commands. */
 export const SHELL_TOOL = "bash";
+
+/** The tools that change files. */
+export const EDITORS: Editors = { write_file: "whole", edit: "part" };
 
 /** The tool that starts a subagent. */
 export const SPAWN_TOOL = "agents.spawn";

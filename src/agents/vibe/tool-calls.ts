@@ -1,6 +1,7 @@
 import { idInAgent, isRandomId, isSequenceNumber, repeatedCallId } from "../../model/call-ids.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { asArray, asExitCode, asObject, asString, parsedJson } from "../shared/payload/json.ts";
+import { writesOfCall } from "../shared/payload/tool-writes.ts";
 import {
   type Fields,
   factBase,
@@ -11,7 +12,7 @@ import {
   withMember,
   without,
 } from "./journal-state.ts";
-import { calledTool, isDenial, isKilled, mcpServerOf, SHELL_TOOL, SPAWN_TOOL } from "./names.ts";
+import { calledTool, EDITORS, isDenial, isKilled, mcpServerOf, SHELL_TOOL, SPAWN_TOOL } from "./names.ts";
 
 /** A tool starts to run. The calls of a program that `run_typescript` runs are in no answer. */
 export function toolAction(line: JournalLine, request: Fields): void {
@@ -23,14 +24,15 @@ export function toolAction(line: JournalLine, request: Fields): void {
   state.actions = withMember(state.actions, [actionId, callId]);
   if (memberOf(state.open, callId) !== undefined) return;
   state.open = withMember(state.open, [callId, name]);
-  const command = fieldsIn(fieldsIn(request, "call"), "arguments")["command"];
+  const input = fieldsIn(fieldsIn(request, "call"), "arguments");
   sink.toolUse(factBase(line, keyOf.use(callId)), {
     callId,
     name,
-    executable: name === SHELL_TOOL ? executableOf(command) : undefined,
+    executable: name === SHELL_TOOL ? executableOf(input["command"]) : undefined,
     mcpServer: mcpServerOf(name),
     // A subagent names the action that started it
     givenId: name === SPAWN_TOOL ? actionId : undefined,
+    files: writesOfCall(EDITORS, name, input),
   });
 }
 
@@ -41,13 +43,15 @@ export function toolUse(line: JournalLine, call: Fields, place: string): void {
   if (given === undefined || name === undefined) return;
   const callId = newCall(line, given, place);
   state.open = withMember(state.open, [callId, name]);
-  const command = name === SHELL_TOOL ? asObject(parsedJson(call["arguments_json"]))?.["command"] : undefined;
+  const isRead = name === SHELL_TOOL || Object.hasOwn(EDITORS, name);
+  const input = isRead ? asObject(parsedJson(call["arguments_json"])) : undefined;
   sink.toolUse(factBase(line, keyOf.use(callId)), {
     callId,
     name,
-    executable: executableOf(command),
+    executable: name === SHELL_TOOL ? executableOf(input?.["command"]) : undefined,
     mcpServer: mcpServerOf(name),
     givenId: isSequenceNumber(given) ? given : undefined,
+    files: writesOfCall(EDITORS, name, input),
   });
 }
 

@@ -519,7 +519,7 @@ describe("tools, turns and subagents", () => {
   ])("counts every line of an edit, with any first characters: %s", async (_, head, counts) => {
     const id = "01a1fcbb-0000-7000-8000-000000000000";
     const at = (seconds: number) => new Date(Date.UTC(2026, 10, 21, 10, 0, seconds)).toISOString();
-    const diff = `${head}@@ -1,4 +1,2 @@\n create table plums;\n--- unripe, see #12\n--- and its index\n-drop index a;\n+++ i;\n+select 1;\n`;
+    const diff = `${head}@@ -1,4 +1,3 @@\n create table plums;\n--- unripe, see #12\n--- and its index\n-drop index a;\n+++ i;\n+select 1;\n`;
     const item = { type: "FileChange", id: "call_0", status: "completed" };
     const changes = { "/home/dev/plums.sql": { type: "update", unified_diff: diff } };
     const path = put(session("2026/11/21", id), [
@@ -531,7 +531,8 @@ describe("tools, turns and subagents", () => {
         payload: { type: "item_completed", item: { ...item, changes } },
       },
     ]);
-    expect(kindOf((await read({ path })).entries, "tool_result")).toMatchObject([counts]);
+    const file = { path: "/home/dev/plums.sql", operation: "update", startLine: 2, endLine: 3, added: 2, removed: 3 };
+    expect(kindOf((await read({ path })).entries, "tool_result")).toMatchObject([{ ...counts, files: [file] }]);
   });
 
   test("subagents belong to the calls that started them, at any depth", async () => {

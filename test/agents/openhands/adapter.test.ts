@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { recognises, toEvents, toFileWrites } from "../../../src/agents/openhands/adapter.ts";
+import { recognises, toEvents } from "../../../src/agents/openhands/adapter.ts";
+import { toFileWrites } from "../../../src/agents/openhands/file-writes.ts";
 import type { IntakeFacts } from "../../../src/model/agent.ts";
 import { extrasOf } from "../../../src/model/event.ts";
 import { openDatabase } from "../../../src/store/database.ts";

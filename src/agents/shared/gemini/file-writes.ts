@@ -13,14 +13,25 @@ export const displayedWrites =
   (payload: unknown): readonly FileWrite[] => {
     const p = asObject(payload);
     if (p?.["hook_event_name"] !== ended || !editors.has(asString(p["tool_name"]) ?? "")) return [];
-    const display = asObject(asObject(p["tool_response"])?.["returnDisplay"]);
-    const path = asString(display?.["filePath"]) ?? asString(asObject(p["tool_input"])?.["file_path"]);
-    if (path === undefined) return [];
-    const isNew = display?.["isNewFile"];
-    const target = {
-      path,
-      ...(typeof isNew === "boolean" && { operation: isNew ? ("create" as const) : ("update" as const) }),
-    };
-    const diff = display?.["fileDiffTruncated"] === true ? undefined : asString(display?.["fileDiff"]);
-    return diff === undefined ? [target] : writesOfDiff(target, diff);
+    const given = asString(asObject(p["tool_input"])?.["file_path"]);
+    return writesOfDisplay(asObject(p["tool_response"])?.["returnDisplay"], given) ?? [];
   };
+
+/**
+ * Files in what an editing tool displayed, as hooks and session files have it.
+ *
+ * @param given path in the arguments, if the display has none
+ * @returns `undefined` without a path
+ */
+export function writesOfDisplay(displayed: unknown, given: string | undefined): readonly FileWrite[] | undefined {
+  const display = asObject(displayed);
+  const path = asString(display?.["filePath"]) ?? given;
+  if (path === undefined) return undefined;
+  const isNew = display?.["isNewFile"];
+  const target = {
+    path,
+    ...(typeof isNew === "boolean" && { operation: isNew ? ("create" as const) : ("update" as const) }),
+  };
+  const diff = display?.["fileDiffTruncated"] === true ? undefined : asString(display?.["fileDiff"]);
+  return diff === undefined ? [target] : writesOfDiff(target, diff);
+}

@@ -12,9 +12,14 @@ export function toFileWrites(payload: unknown, { events }: PayloadFacts): readon
   const p = asObject(payload);
   const metadata = asObject(asObject(p?.["output"])?.["metadata"]);
   if (events[0]?.type !== "tool.end" || metadata === undefined) return [];
+  return writesOfMetadata(metadata, asObject(asObject(p?.["input"])?.["args"]));
+}
+
+/** The same from the metadata and arguments in the database. */
+export function writesOfMetadata(metadata: Fields, args: Fields | undefined): readonly FileWrite[] {
   const written = asString(metadata["filepath"]);
   if (written !== undefined && typeof metadata["exists"] === "boolean") {
-    return [wholeFile(written, metadata["exists"], asObject(p?.["input"]))];
+    return [wholeFile(written, metadata["exists"], args)];
   }
   const files = metadata["files"];
   if (Array.isArray(files)) return asArray(files).flatMap((file) => changesOf(asObject(file) ?? {}));
@@ -30,8 +35,7 @@ export function toFileWrites(payload: unknown, { events }: PayloadFacts): readon
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function wholeFile(path: string, existed: boolean, input: Fields | undefined): FileWrite {
-  const args = asObject(input?.["args"]);
+function wholeFile(path: string, existed: boolean, args: Fields | undefined): FileWrite {
   const target = { path, operation: existed ? "update" : "create" } as const;
   if (typeof args?.["content"] === "string") return writeOfContent(target, args["content"], !existed);
   const lines = asCount(args?.["lines"]);

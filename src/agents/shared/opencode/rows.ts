@@ -155,6 +155,9 @@ const PART_FIELDS = {
   session: "$.state.metadata.sessionId",
   additions: "$.state.metadata.filediff.additions",
   deletions: "$.state.metadata.filediff.deletions",
+  edited: "$.state.metadata.filediff.file",
+  written: "$.state.metadata.filepath",
+  existed: "$.state.metadata.exists",
 } as const;
 
 const SELECT_PARTS = `SELECT id, time_created AS written_ms, ${Object.entries(PART_FIELDS)
@@ -164,9 +167,11 @@ const SELECT_PARTS = `SELECT id, time_created AS written_ms, ${Object.entries(PA
     substr(${field("$.state.input.command")}, 1, ${COMMAND_LENGTH}) AS command,
     CASE WHEN ${IS_JSON} THEN json_type(data, '$.state.metadata.exit') END AS exit_type,
     CASE WHEN ${IS_JSON} AND json_type(data, '$.state.metadata.files') = 'array' THEN (
-      SELECT json_group_array(json_object('additions', json_extract(value, '$.additions'),
-                                          'deletions', json_extract(value, '$.deletions')))
+      SELECT json_group_array(json_remove(value, '$.before', '$.after'))
         FROM json_each(data, '$.state.metadata.files') WHERE type = 'object') END AS files,
+    CASE WHEN ${field("$.tool")} = 'write' THEN ${field("$.state.input.content")} END AS content,
+    CASE WHEN ${field("$.tool")} = 'edit' THEN
+      coalesce(${field("$.state.metadata.diff")}, ${field("$.state.metadata.filediff.patch")}) END AS diff,
     CASE WHEN ?1 = 1 AND ${field("$.type")} = 'text' THEN ${field("$.text")} END AS text
   FROM part WHERE message_id = ?2 ORDER BY id`;
 
@@ -200,12 +205,16 @@ function toolPart(row: Row): ToolPart | undefined {
     endMs: numberOf(row["end_ms"]),
     error: textOf(row["error"]),
     command: textOf(row["command"]),
-    input: { tool: row["wanted"] },
+    input: { tool: row["wanted"], content: row["content"] },
     metadata: {
       interrupted: row["interrupted"] === 1,
       sessionId: row["session"],
-      filediff: { additions: row["additions"], deletions: row["deletions"] },
+      filediff: { file: row["edited"], additions: row["additions"], deletions: row["deletions"] },
       files: parsed(row["files"]),
+      diff: row["diff"],
+      filepath: row["written"],
+      // SQLite has no booleans
+      exists: row["existed"] === null ? undefined : row["existed"] === 1,
       // An exit code of null differs from a missing one
       ...(row["exit_type"] !== null && { exit: row["exit"] }),
     },

@@ -4,6 +4,7 @@ import type { EntryOf, TranscriptEntry } from "../../../model/transcript.ts";
 import { executableOf } from "../names/executables.ts";
 import { providerName } from "../names/providers.ts";
 import { asString } from "../payload/json.ts";
+import { writesOfMetadata } from "./file-writes.ts";
 import { idTimeMs, isOlderCopy } from "./ids.ts";
 import {
   asksForTools,
@@ -249,6 +250,7 @@ function toolEntries(
   if (part.status !== "completed" && !isFailed) return [use];
   const outcome = isFailed ? failedOutcome(part.error, part.metadata) : completedOutcome(part.tool, part.metadata);
   const endMs = part.endMs ?? reportedStartMs;
+  const files = outcome.status === "success" ? writesOfMetadata(part.metadata, part.input) : [];
   return [
     use,
     defined<EntryOf<"tool_result">>({
@@ -259,6 +261,7 @@ function toolEntries(
       callId,
       ...outcome,
       durationMs: part.startMs === undefined ? undefined : Math.max(0, endMs - startMs),
+      files: files.length === 0 ? undefined : files,
     } as EntryOf<"tool_result">),
   ];
 }

@@ -9,17 +9,31 @@ import { writeOfContent, writesOfPatch } from "./patches.ts";
  */
 export type EditKind = "create" | "whole" | "part" | "write" | "delete" | "patch";
 
-/** Reads files that tools changed from their arguments, in the payload of a call's end. @param tools by the agent's names */
+/** Tools that change files, by the agent's names. */
+export type Editors = Readonly<Record<string, EditKind>>;
+
+/** Files that a call changes, by its arguments. @returns `undefined` for other tools, and without a file's name */
+export function writesOfCall(
+  tools: Editors,
+  name: string | undefined,
+  given: unknown,
+): readonly FileWrite[] | undefined {
+  const input = asObject(given);
+  if (name === undefined || input === undefined || !Object.hasOwn(tools, name)) return undefined;
+  const writes = writesOf(tools[name], input);
+  return writes.length === 0 ? undefined : writes;
+}
+
+/** Reads the same in the payload of a call's end. */
 export const writesOfTools =
-  (tools: Readonly<Record<string, EditKind>>): NonNullable<Agent["toFileWrites"]> =>
+  (tools: Editors): NonNullable<Agent["toFileWrites"]> =>
   (payload, { events: [event] }) => {
     if (event?.type !== "tool.end") return [];
-    const name = event.data?.tool_name ?? "";
     const p = asObject(payload);
     const input = [p?.["tool_input"], p?.["toolInput"], p?.["tool_info"]]
       .map(asObject)
       .find((one) => one !== undefined);
-    return Object.hasOwn(tools, name) && input !== undefined ? writesOf(tools[name], input) : [];
+    return writesOfCall(tools, event.data?.tool_name, input) ?? [];
   };
 
 // --- internal ---
