@@ -95,7 +95,10 @@ function* presence({ status, present, version, last }: AgentFacts): Generator<Fi
   const enable = suggest(`enable ${status.source}`);
   if (!present) {
     if (isEnabled(status)) yield remark("registered, but its program was not found", "check your PATH");
-    else yield ok("not found on this machine");
+    else
+      yield ok(
+        last === undefined ? "not found on this machine" : "its program was not found; the store has sessions of it",
+      );
     return;
   }
   const known = version === undefined ? "installed, version unknown" : `version ${version}`;
