@@ -31,7 +31,7 @@ export interface ExportOptions extends RefreshOption {
 /**
  * `openhook-otel export`: one session as a page in a single file, to show it to others.
  *
- * @param session id, the beginning of one, or `<source>/<id>`, also with `.html` behind; without it the one with the latest activity
+ * @param session id, the beginning of one, or `<source>/<id>`, each also with the ending `.html`. @default the latest active session
  * @returns exit code: 0
  * @throws UserError when there is no such session, or the file exists
  */

@@ -18,7 +18,7 @@ export class SettingError extends Error {
 
 export type SettingValue = string | number | boolean | Readonly<Record<string, string>>;
 
-/** @throws SettingError with the nearest key */
+/** The setting, or entry of one, that a key names. @throws SettingError for any other key, with the nearest one */
 export function knownTarget(key: string): Target {
   const target = targetOf(key);
   if (target !== undefined && target.entry !== "") return target;

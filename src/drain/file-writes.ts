@@ -21,7 +21,7 @@ export function fileWriteEvents(agent: Agent, payload: unknown, facts: PayloadFa
   const [event] = facts.events;
   if (agent.toFileWrites === undefined || event === undefined) return [];
   if (event.type === "tool.end" && event.data?.status === "error") return [];
-  // A patch that cannot be read must not cost the call itself
+  // If a patch cannot be read, the call itself still counts
   try {
     const writes = agent.toFileWrites(payload, facts).slice(0, MAX_WRITES);
     const made = writes.flatMap((write, at) => eventOf(write, at, event) ?? []);

@@ -30,6 +30,7 @@ export function pipelineResource({ db, loaded }: Drain, sessionNumber: number): 
   );
 }
 
+/** A span whose resource also names the CI job. Attributes that the span has already stay. */
 export const withPipeline = (record: SpanRecord, pipeline: Pipeline): SpanRecord =>
   Object.keys(pipeline).length === 0 ? record : { ...record, resource: { ...pipeline, ...record.resource } };
 

@@ -6,7 +6,7 @@ type Changes = NonNullable<Unpriced["changes"]>;
 /** Adds the tickets that names of branches contain. */
 export class BranchTickets {
   readonly #pattern: string;
-  /** Most sessions are on few branches. */
+  /** Whether a branch's name contains tickets, so that each name is searched once: most sessions are on few branches. */
   readonly #withTickets = new Map<string, boolean>();
 
   /** @param pattern as in `changes.ticketPattern` */

@@ -64,5 +64,5 @@ export class DigestSet {
 const MIN_SLOTS = 1 << 12;
 /** Lookups get slow in a fuller set. */
 const FULL = 0.75;
-/** Initial limit: 32 MB. */
+/** Most slots at the start, 32 MB: the expected number is only an estimate. */
 const MAX_SLOTS = 1 << 22;

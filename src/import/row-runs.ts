@@ -17,7 +17,7 @@ export interface RowRun {
   /** Time of the last error without a retry. */
   finalErrorMs: number | undefined;
   interruptionMs: number | undefined;
-  /** Its end was written. */
+  /** The transcript contains its end. */
   hasEnd: boolean;
 }
 

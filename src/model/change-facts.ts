@@ -15,16 +15,17 @@ export const NO_BRANCH = "HEAD";
 export const DEFAULT_BRANCHES: ReadonlySet<string> = new Set(["main", "master", "trunk", "develop", NO_BRANCH]);
 
 /**
- * The branch on which the turn of a moment ended, as the agent's own record says; `NO_BRANCH` if it says that there was none.
+ * The branch that the agent's own record names for a time of a session; `NO_BRANCH` if it says that there was none.
  *
  * @param changes of one session, by time
- * @returns `undefined` if it says nothing
+ * @returns `undefined` if the record names no branch up to then
  */
 export const notedBranch = <T extends Pick<ChangeFact, "changeKind" | "how"> & { readonly timeMs: number }>(
   changes: readonly T[],
   timeMs: number,
 ): T | undefined => changes.findLast((one) => isNotedBranch(one) && one.timeMs <= timeMs);
 
+/** Whether a change is a branch that the agent's own record names. */
 export const isNotedBranch = ({ changeKind, how }: Pick<ChangeFact, "changeKind" | "how">): boolean =>
   changeKind === "branch" && how === "transcript";
 

@@ -1,9 +1,9 @@
 import * as z from "zod";
 
 /**
- * `observed`: a tool call of the session printed it, or a tool call certainly did something of this kind, and this is
- * the only one that it can have done. `inferred`: somebody did it in the session's worktree, and it may not have been
- * the agent. Everything else is unknown and has no fact.
+ * `observed`: a tool call of the session printed the id, or certainly made a commit and there is only one that it can have
+ * made. `inferred`: it happened in the session's worktree, but another program or a user may have done it. Everything else
+ * is unknown and has no fact.
  */
 export const Certainty = z.enum(["observed", "inferred"]);
 export type Certainty = z.infer<typeof Certainty>;
@@ -29,7 +29,7 @@ export const CommitFact = z.object({
   how: CommitOrigin,
   /** Absent: unknown. */
   commitKind: CommitKind.optional(),
-  /** The commit in whose place it is: the one that was amended. Absent: none, or unknown. */
+  /** The commit that it replaced, if it was amended. Absent: none, or unknown. */
   replaces: CommitId.optional(),
   /** The tool call that made it. */
   callId: z.string().min(1).optional(),
@@ -45,8 +45,8 @@ export type ChangeKind = z.infer<typeof ChangeKind>;
 
 /**
  * How a change became known: a tool call printed it, or the name of the branch or a trailer of a commit's message contains it.
- * `branch-name` of a branch: HEAD named it at the end of a turn, until when it counts. `transcript`: the agent's own record names the
- * branch, and it counts from the turn in which it was checked out.
+ * For a branch itself, `branch-name` means that HEAD named it at the end of a turn: it counts up to then. `transcript` means that the
+ * agent's own record names it: it counts from the turn in which it was checked out.
  */
 export const ChangeOrigin = z.enum(["printed", "branch-name", "trailer", "transcript"]);
 export type ChangeOrigin = z.infer<typeof ChangeOrigin>;

@@ -14,16 +14,17 @@ export function withRunIds<T extends Event>(events: readonly T[], entries: reado
   const runs = runsByCall(entries);
   if (runs.size === 0) return events;
   const callIds = new Map<string, string>();
-  const taken = new Set<string>();
+  const assigned = new Set<string>();
   for (const event of events.flatMap(withoutCallId).sort(byTime)) {
     const ms = timeMsOf(event);
     const during = (runs.get(keyOfEvent(event)) ?? []).filter(
       (run) => run.timeMs - CLOCK_TICK_MS <= ms && ms <= run.endMs + CLOCK_TICK_MS,
     );
-    // The run that ends first: the others can still be those of later events. A further registration repeats a call
-    const run = during.find(({ key }) => !taken.has(key)) ?? during[0];
+    // The run that ends first, because later events can belong to the others. If all are assigned, our hook is registered twice, and
+    // the event repeats the first
+    const run = during.find(({ key }) => !assigned.has(key)) ?? during[0];
     if (run === undefined) continue;
-    taken.add(run.key);
+    assigned.add(run.key);
     callIds.set(event.id, run.callId);
   }
   return events.map((event) => {

@@ -37,9 +37,9 @@ export function joinCalls(
   const unmatchedHooks = hookCalls.filter(({ id }) => !joined.has(id));
   const settledCalls = settled.map((call) => settledCall(call, hooksNameAgents));
   for (const [id, own] of matches(unmatchedHooks, settledCalls, LATE_WITHIN_MS)) joined.set(id, own);
-  const taken = new Set(joined.values());
+  const matched = new Set(joined.values());
   const settledAssigned = settledCalls.filter(({ id }) => isAssignedCallId(id));
-  const unmatchedLines = transcriptCalls.filter(({ id }) => !taken.has(id));
+  const unmatchedLines = transcriptCalls.filter(({ id }) => !matched.has(id));
   for (const [id, own] of matches(unmatchedLines, settledAssigned, LATE_WITHIN_MS)) joined.set(id, own);
   // The line and the end of a call that was closed as unfinished can both arrive late; then they match each other
   const ends = new Map(hookCalls.flatMap(({ id, hooks }) => (hooks === "end" ? [[joined.get(id), id] as const] : [])));
@@ -116,7 +116,7 @@ function transcriptCall(
   result: EntryOf<"tool_result"> | undefined,
   hooksNameAgents: HooksNameAgents,
 ): Call {
-  // Only compared with hooks that say it: not every transcript does
+  // A call without an agent is the main agent's only if hooks name agents; then the transcript does too
   const agentId = entry.agentId ?? (hooksNameAgents === undefined ? undefined : MAIN_AGENT);
   return {
     id: entry.callId,

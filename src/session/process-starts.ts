@@ -26,5 +26,5 @@ export const isCutOff = (startMs: number, endMs: number, starts: readonly number
 
 // --- internal ---
 
-/** By this much the hook of a process's start can arrive after that of its first call; no program is killed and started as fast. */
+/** The hook of a process's start can arrive this long after that of its first call. Killing and restarting a program takes longer. */
 const LATE_START_MS = 1_000;

@@ -151,7 +151,7 @@ function brokenTexts(db: Database, table: string): readonly string[] {
     const row = some.get(from);
     const all = row?.["texts"];
     if (all instanceof Uint8Array && !isUtf8(all) && withoutHalves(all) === undefined)
-      return [`the table ${table} holds a text that is no UTF-8`];
+      return [`the table ${table} contains text that is not valid UTF-8`];
     if (Number(row?.["count"] ?? 0) < ROWS_AT_ONCE) return [];
   }
 }

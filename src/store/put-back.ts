@@ -9,7 +9,7 @@ import { changeInstance, hasInstanceId, restartCounters, type StorePlace } from 
 import { readMeta, writeMeta } from "./meta.ts";
 import { putBackNote } from "./put-back-note.lazy.ts";
 
-/** That an older store was put back, for example from a backup. */
+/** What is known about an older store that was put back, for example from a backup. */
 export interface PutBack {
   /** When a drain noticed it, in milliseconds since the epoch. */
   readonly atMs: number;

@@ -73,13 +73,13 @@ export function findDamage(db: Database): string | undefined {
       if (!JSON_COLUMNS.has(name)) continue;
       const bytes = table === "packed" ? ` AND typeof(${name}) <> 'blob'` : "";
       const sql = `SELECT 1 FROM ${table} WHERE ${name} IS NOT NULL AND NOT json_valid(${name})${bytes} LIMIT 1`;
-      if (db.prepare(sql).get() !== undefined) return `the table ${table} holds a text that is no JSON`;
+      if (db.prepare(sql).get() !== undefined) return `the table ${table} contains text that is not valid JSON`;
     }
   }
   // One at a time: all of them may not fit into memory
   for (const { session } of db.prepare("SELECT session FROM packed WHERE typeof(body) = 'blob'").all()) {
     const row = db.prepare("SELECT body FROM packed WHERE session = ?").get(Number(session));
-    if (row !== undefined && !isSound(row)) return `the facts of session ${session} in the table packed make no sense`;
+    if (row !== undefined && !isSound(row)) return `the facts of session ${session} in the table packed cannot be decoded`;
   }
   return undefined;
 }
@@ -158,7 +158,7 @@ function copyTable(
   const names = sharedNames(from, all, table);
   if (names.length === 0) return { rows, isWhole: false };
   const named = all.filter(({ key }) => key > 0).sort((a, b) => a.key - b.key);
-  // Without a primary key by rowid, so that a row read from both ends is inserted once
+  // A table without a primary key is copied with its rowids, so that a row that is read from both ends is inserted once
   const keys = named.length > 0 ? named : [{ name: "rowid" }];
   if (named.length === 0) names.push("rowid");
   const insert = db.prepare(

@@ -18,9 +18,9 @@ export const commitCountKey = ({ source, sessionId }: CountedFor, key: string, c
   JSON.stringify([source, sessionId, certainty, key]);
 
 /**
- * What a commit adds: one.
+ * The count of one commit.
  *
- * @param before whom it was counted for while it was only inferred; that stream gets one less
+ * @param before the session that it was counted for while it was only inferred; one is deducted there
  */
 export const commitCounts = (by: CountedFor, key: string, certainty: Certainty, before?: CountedFor): Counted => ({
   key: commitCountKey(by, key, certainty),

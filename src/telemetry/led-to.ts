@@ -1,6 +1,6 @@
 import type { StoredChange, StoredCommit } from "../model/changes.ts";
 
-/** What the span of a turn or session says of what it led to. */
+/** The commit and the pull request that the span of a turn or session names as its result. */
 export interface LedTo {
   /** The last commit that was observed in it, with all digits. */
   readonly revision?: string;
@@ -9,8 +9,8 @@ export interface LedTo {
 }
 
 /**
- * What was observed in a turn, or in a part of a session from a start to an end, in the session's repository. The conventions have one
- * value of each: of two pull requests a span names none.
+ * What was observed between two times of a session, in the session's repository. The conventions allow one value of each, so a span
+ * names no pull request if there were two.
  */
 export function ledToIn(
   { startMs, endMs }: { readonly startMs: number; readonly endMs: number },

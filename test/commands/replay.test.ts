@@ -13,8 +13,8 @@ beforeEach(() => {
 });
 afterEach(() => of.remove());
 
-/** Hooks of a session whose agent the drain does not know, as in an older version. */
-async function setAside(): Promise<readonly string[]> {
+/** Quarantines the hooks of a session whose agent the drain does not know, as in an older version. @returns names of the files */
+async function quarantineAll(): Promise<readonly string[]> {
   for (const call of of.calls) of.put(call);
   const report = await of.drain({}, { agents: [] });
   expect(report.quarantined).toBe(of.calls.length);
@@ -40,14 +40,14 @@ const eventTimes = (): readonly number[] => {
 };
 
 test("after an update all events are replayed, with their original times", async () => {
-  const names = await setAside();
+  const names = await quarantineAll();
   expect(names).toHaveLength(of.calls.length);
   const { code, text } = await run();
   expect(code).toBe(0);
   expect(text).toMatch(
     new RegExp(`^${names.length} payloads moved back to the inbox\\n${names.length} files from the inbox`),
   );
-  expect(text).not.toContain("came back");
+  expect(text).not.toContain("returned to quarantine");
   expect(readdirSync(of.places.quarantineDir)).toEqual([]);
   expect(readdirSync(of.places.inboxDir)).toEqual([]);
   const recorded = of.calls.map((call) => Date.parse(call.received_at));
@@ -69,10 +69,10 @@ test("unrecognised events return to the quarantine once, with their time and rea
     );
     expect(text).not.toContain("sk-secret");
   }
-  const lying = await quarantinedIn(of.places.quarantineDir);
-  expect(lying).toHaveLength(3);
+  const returned = await quarantinedIn(of.places.quarantineDir);
+  expect(returned).toHaveLength(3);
   expect(readdirSync(of.places.quarantineDir)).toHaveLength(6);
-  for (const { name, reason } of lying) {
+  for (const { name, reason } of returned) {
     expect(reason).not.toBeNull();
     expect(name.length).toBeLessThan(200);
     expect(statSync(join(of.places.quarantineDir, name)).mtime.toISOString()).toBe("2026-09-14T09:00:00.000Z");
@@ -81,7 +81,7 @@ test("unrecognised events return to the quarantine once, with their time and rea
 });
 
 test("counts replayed events and those quarantined again separately", async () => {
-  await setAside();
+  await quarantineAll();
   of.hook({ received_at: new Date().toISOString(), event: "Stop", stdin_raw: '{"unknown":1}' });
   // With the same agents, so that the drain retries nothing
   await of.drain({}, { agents: [] });
@@ -95,7 +95,7 @@ test("counts replayed events and those quarantined again separately", async () =
 
 test("--dry-run moves nothing; an empty quarantine is no error; files that no hook wrote stay", async () => {
   expect(await run()).toEqual({ code: 0, text: "No payload is quarantined.\n" });
-  const names = await setAside();
+  const names = await quarantineAll();
   const before = readdirSync(of.places.quarantineDir);
   const { code, text } = await run(true);
   expect(code).toBe(0);
@@ -110,7 +110,7 @@ test("--dry-run moves nothing; an empty quarantine is no error; files that no ho
 });
 
 test("files with the same name do not collide in the inbox", async () => {
-  const [name = ""] = await setAside();
+  const [name = ""] = await quarantineAll();
   const other = join(of.places.inboxDir, `r-00000000-0-${name}`);
   writeFileSync(other, readFileSync(join(of.places.quarantineDir, name)));
   writeFileSync(join(of.places.inboxDir, name), readFileSync(join(of.places.quarantineDir, name)));
@@ -120,7 +120,7 @@ test("files with the same name do not collide in the inbox", async () => {
 });
 
 test("without a usable store the replayed events stay queued", async () => {
-  const names = await setAside();
+  const names = await quarantineAll();
   const db = openDatabase(of.places.storePath);
   db.prepare("PRAGMA user_version = 999").run();
   db.close();

@@ -424,7 +424,7 @@ describe("a session that cannot be read", () => {
 
 // --- internal ---
 
-/** Its file is missing while it is read, as when its agent is just replacing it. */
+/** Readers for which one file is missing while they read it, as when its agent is just replacing it. */
 function hiding(path: string): Readers {
   const readers = readersInThisThread((source) => [claudeCode].find((agent) => agent.source === source), {
     redact,

@@ -22,7 +22,7 @@ const SESSIONS = Array.from({ length: 40 }, (_, n) =>
 );
 const TOTALS = plus(...SESSIONS.map(({ totals }) => totals));
 
-/** Key of one of their answers. */
+/** The key of an answer in one of the sessions. */
 const RECORD = `response:msg_${sessionIdOf(3)}_0_0:req_${sessionIdOf(3)}_0_0`;
 
 let at: Replay;
@@ -220,7 +220,7 @@ function flipBits(path: string, bits: (bytes: Buffer) => readonly number[]): voi
   writeFileSync(path, bytes);
 }
 
-/** Some of them are in pages that SQLite has freed. */
+/** Positions of a text in a file. Some of them are in pages that SQLite has freed. */
 function placesOf(text: string, bytes: Buffer): readonly number[] {
   const places: number[] = [];
   for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1)) places.push(at);
@@ -240,7 +240,7 @@ function numbersFrom(seed: number): (below: number) => number {
 const soundnessOf = (path: string): readonly string[] | undefined =>
   readStore(path, (db) => checkIntegrity(db, 0).problems);
 
-/** A part of a table is missing or invalid. */
+/** Deletes a part of a table, or makes it invalid. */
 function lose(raw: Libsql.Database, table: string): void {
   if (table === "packed_owners") raw.exec("DROP TABLE packed_owners");
   else if (table === "packed") raw.exec("UPDATE packed SET body = substr(body, 1, 40) WHERE session % 2 = 0");

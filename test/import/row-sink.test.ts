@@ -12,7 +12,7 @@ import { runs } from "../support/whole.ts";
 
 const clean = cleanWith(redact);
 
-/** Joined as a drain does. */
+/** The entries as a drain joins them, by key. */
 function joined(entries: readonly TranscriptEntry[]): readonly TranscriptEntry[] {
   const all = new Map<string, TranscriptEntry>();
   for (const entry of entries.map(clean.entry)) {
@@ -36,10 +36,10 @@ describe.each(Object.entries(ENTRIES))("rows of %s", (_, entry) => {
     );
     fc.assert(
       fc.property(some, fc.nat(), (entries, turn) => {
-        const options = joined(entries);
-        expect(stored(entries)).toEqual(options);
+        const expected = joined(entries);
+        expect(stored(entries)).toEqual(expected);
         const at = entries.length === 0 ? 0 : turn % entries.length;
-        expect(stored([...entries.slice(at), ...entries.slice(0, at), ...entries])).toEqual(options);
+        expect(stored([...entries.slice(at), ...entries.slice(0, at), ...entries])).toEqual(expected);
       }),
       { numRuns: runs(400) },
     );

@@ -333,7 +333,7 @@ describe("processStart", () => {
       for (const intake of intakes()) {
         const command = intake.command(sandbox, { source: "claude-code", drain: "no" });
         const { stdout } = await run([process.execPath, "-e", parent, ...command], { env: { HOME: sandbox.home } });
-        expect(stdout, "the name was not taken").toContain(`(${name})`);
+        expect(stdout, "the process could not set its name").toContain(`(${name})`);
         expect(onlyEvent(sandbox).facts.parentStart, intake.title).toBe(processStart(stdout));
         expect(processStart(stdout)).toMatch(/^\d+$/);
         rmSync(sandbox.inboxDir, { recursive: true });

@@ -1,5 +1,5 @@
 // An app of macOS that the Dock started has launchd's environment: PATH of the system or none, no language, in services no HOME either. Its
-// shells are bash 3.2 as sh, zsh and dash. What of this Linux can show is here.
+// shells are bash 3.2 as sh, zsh and dash. These tests check on Linux what Linux can reproduce.
 import { spawnSync } from "node:child_process";
 import { readFileSync, realpathSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -71,7 +71,7 @@ describe("bash 3.2, macOS' sh, which Linux' packages no longer have", () => {
     expect(newerThanBash32(readFileSync(path, "utf8"))).toEqual([]);
   });
 
-  test("what it cannot parse is found", () => {
+  test("the check finds syntax that bash 3.2 cannot parse", () => {
     const lines = [
       "x=$(case $y in a) echo;; esac)",
       `echo "$\{x^^}"`,

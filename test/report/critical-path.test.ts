@@ -66,7 +66,7 @@ test("if nothing had just ended, running work is on the path, latest start first
   expect(path(0, 100, ...works)).toEqual(["early 0-30", "late 30-60", "model 60-80", "late 80-100"]);
 });
 
-test("no time, no duration, nothing outside the range", () => {
+test("an empty range has no path, and work without duration or outside the range is not on it", () => {
   expect(path(5, 5, work("model", 0, 10))).toEqual([]);
   expect(path(0, 10)).toEqual(["- 0-10"]);
   expect(path(0, 10, work("point", 5, 5), work("before", -20, -10), work("after", 30, 40))).toEqual(["- 0-10"]);

@@ -87,7 +87,7 @@ describe.each(firstOf(CASES, 5))("%s %s", (source, name) => {
 });
 
 describe("exact results for recordings", () => {
-  test("a permission that the user took eight seconds to give", async () => {
+  test("eight seconds of waiting for a permission are not the tool's time", async () => {
     const all = await recorded("claude-code", "interactive");
     const found = all.find(({ view }) => view.stored.sessionId.startsWith("22530e1c"));
     // From the recording: the call took 7987 ms, of which it ran for 125; 3717 ms belong to an answer that was stopped
@@ -140,7 +140,7 @@ describe("exact results for recordings", () => {
     expect(only?.time?.parts.away).toBeGreaterThan(0);
   });
 
-  test("an MCP server, and the cost of the calls after its results", async () => {
+  test("the cost of an MCP server is that of the calls after its results", async () => {
     const all = await recorded("claude-code", "mcp");
     const found = all.find(({ money }) => money.mcpServers.length > 0);
     const [server] = found?.money.mcpServers ?? [];
@@ -150,7 +150,7 @@ describe("exact results for recordings", () => {
   });
 
   test.each(["drained", "imported"])(
-    "the context, and that it was shortened, in a session that was %s",
+    "the size of the context at each call, and its compaction, in a session that was %s",
     async (how) => {
       const all = await (how === "drained" ? recorded : imported)("claude-code", "compaction");
       const found = all.find(({ habits }) => habits.context.compactions > 0);
@@ -326,7 +326,7 @@ describe("synthetic sessions", () => {
     );
   });
 
-  test("a session without activity", () => {
+  test("a session without activity has no times and no calls", () => {
     expect(timeSpent(viewWith({ turns: [], segments: [] }))).toBeUndefined();
     expect(moneySpent(viewWith({ turns: [] })).total).toEqual(NO_CALLS);
   });

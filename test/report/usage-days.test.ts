@@ -73,21 +73,21 @@ test("every call belongs to the hour, day, week and month that local clocks show
   );
 });
 
-test("the last hour of a day, before, between and after two clock changes", () => {
+test("the last hour of a day belongs to that day, before, between and after two clock changes", () => {
   const last = ["2026-02-01T23:30+01:00", "2026-06-01T23:30+02:00", "2026-11-15T23:30+01:00"];
   fill(last.map((time) => Date.parse(time)));
   const days = usage(db, { agents: [] }, { by: ["day"], timeZone: "Europe/Berlin" }).map(({ key }) => key.day);
   expect(days).toEqual(["2026-02-01", "2026-06-01", "2026-11-15"]);
 });
 
-test("a call before its session's first hook, on the other side of a clock change", () => {
+test("a call before its session's first hook belongs to its own day, on the other side of a clock change", () => {
   fill([Date.parse("2026-06-13T12:00Z")]);
   fill([Date.parse("2026-03-08T23:30+01:00"), Date.parse("2026-06-13T12:00Z")]);
   const days = usage(db, { agents: [] }, { by: ["day"], timeZone: "Europe/Berlin" }).map(({ key }) => key.day);
   expect(days).toEqual(["2026-03-08", "2026-06-13"]);
 });
 
-test("a day of a range that ends within it, and the hours of a day with a repeated hour", () => {
+test("a range can end within a day, and a repeated hour of a day is two hours", () => {
   const at = (time: string): number => Date.parse(time);
   fill([at("2026-10-25T02:30+02:00"), at("2026-10-25T02:30+01:00"), at("2026-10-25T23:59+01:00")]);
   const ask = (unit: "hour" | "day", untilMs?: number) =>
@@ -103,7 +103,7 @@ test("a day of a range that ends within it, and the hours of a day with a repeat
   ]);
 });
 
-test("across clock changes", () => {
+test("the offset from UTC changes at each clock change", () => {
   expect(offsetsBetween(BEGIN, END, "Europe/Berlin")).toEqual([
     { fromMs: BEGIN, offsetMs: 3_600_000 },
     { fromMs: Date.parse("2026-03-29T01:00Z"), offsetMs: 7_200_000 },

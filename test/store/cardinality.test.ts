@@ -43,7 +43,7 @@ const total = (db: Database): number => counterValues(db).reduce((sum, { value }
 const tools = (db: Database): readonly unknown[] =>
   pending(db, NOW_MS).map(({ points }) => points[0]?.attributes["gen_ai.tool.name"] ?? "overflow");
 
-/** A metric without room for another series. */
+/** Fills a metric with series until it has no room for another. */
 function fill(db: Database): void {
   for (let n = 0; tools(db).length < MAX_SERIES - MAX_OVERFLOW_SERIES; n++)
     count(db, calls(`s${n}`, MAX_SERIES_OF_SESSION));

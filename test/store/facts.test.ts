@@ -66,7 +66,7 @@ describe("calls of agents that count from the same id", () => {
 });
 
 describe("events", () => {
-  test("a known one changes nothing", () => {
+  test("an event that is known changes nothing", () => {
     const db = stores.open();
     const session = sessionIn(db);
     const start = started("a", 0);
@@ -75,7 +75,7 @@ describe("events", () => {
     expect(openFacts(db, session.id).events).toEqual([start, toolStarted("b", 5, "t1")]);
   });
 
-  test("settled ones are no longer open, but are still listed, in order of time", () => {
+  test("settled events are no longer open, but are still listed, in order of time", () => {
     const db = stores.open();
     const session = sessionIn(db);
     addEvents(db, session, [toolStarted("b", 5, "t1"), started("a", 0)]);
@@ -86,7 +86,7 @@ describe("events", () => {
     expect(openFacts(db, session.id).events.map((e) => e.id)).toEqual(["b"]);
   });
 
-  test("of a process without an id are found without reading other processes' open events", () => {
+  test("events with an assigned session id are found by their process without reading other processes' open events", () => {
     const db = stores.open();
     const minted = { ...started("a", 0), extensions: { process: "p1", session_id_origin: "minted" as const } };
     addEvents(db, sessionIn(db, "minted"), [minted]);
@@ -101,7 +101,7 @@ describe("events", () => {
     expect(found.sort()).toEqual(["a", "b"]);
   });
 
-  test("prompts reported by hooks", () => {
+  test("the ids of prompts that hooks reported are listed, each once", () => {
     const db = stores.open();
     const session = sessionIn(db);
     addEvents(db, session, [prompted("a", 0, "p1"), prompted("b", 1), prompted("c", 2, "p2")]);
@@ -157,7 +157,7 @@ describe("entries", () => {
     ]);
   });
 
-  test("in any order, and wherever another copy was counted", () => {
+  test("of an answer and its copies only the main conversation's record is kept, in any order, even if a copy was counted", () => {
     const id = "msg_01Xw3nPq7RtYkLmZb9";
     const called = (request: string, rest: Partial<EntryOf<"model_call">> = {}) => {
       const key = `response:${id}:${request}`;

@@ -24,7 +24,7 @@ const WEIGHT: MetricShape = {
 const SHAPES = new Map([CRATES, WEIGHT].map((shape) => [shape.name, shape]));
 let facts = 0;
 
-/** Numbers of crates by sort, and the weight of an apple. */
+/** Counts `amount` crates of a sort, and one weight of 150 g. */
 function pick(db: Database, sort: string, amount: number): void {
   const of = { attributes: { sort }, resource: { "service.name": "claude-code" } };
   const increments = [
@@ -64,7 +64,7 @@ test("a machine with a new id loses nothing of a metric that has no room for mor
   expect(sums(db)).toEqual({ crates: 5, weight: 2 });
 });
 
-test("what was counted too often is owed by the merged stream", () => {
+test("the merged stream owes what was counted too often", () => {
   const db = stores.open();
   pick(db, "apple", 5);
   deliverAll(db);
@@ -92,7 +92,7 @@ test("whichever names become equal, in any order: all unsent amounts are kept", 
         };
         db.transaction(() => mergeStreams(db, SHAPES, NOW_MS + 2, ({ attributes }) => change(attributes)));
 
-        // What was sent of a removed stream stays with that stream
+        // Amounts that were sent are not moved from a removed stream to the merged one
         const left = [...steps.filter(({ sort }) => names[sort] === undefined), ...after];
         expect(sums(db)).toEqual({
           crates: left.reduce((sum, { amount }) => sum + amount, 0),

@@ -60,7 +60,7 @@ describe("the owner of a record", () => {
     expectOwners(db, keys);
     const digests = [...ownedDigests(db)].flatMap((some) => [...some]);
     expect(digests).toHaveLength(58);
-    // A few runs are left
+    // One run is not merged again
     mergeRuns(db);
     expect(runs(db)).toBe(1);
   });
@@ -222,7 +222,7 @@ const packed = (
   turns: [[0, "human", 1, 0, 0]],
 });
 
-/** Looks up many of them. */
+/** Checks the owners of a sample of keys, and of each session's last. */
 function expectOwners(db: Database, keys: ReadonlyMap<number, readonly string[]>): void {
   for (const [id, all] of keys) {
     for (const [i, key] of all.entries()) {

@@ -14,6 +14,7 @@ export interface Layout {
 /** Space between the parts. */
 export const GAP: Piece = { text: "  " };
 
+/** Divides the columns of a terminal. If there are too few, figures, then bars are left out, so that names stay readable. */
 export function layoutOf(rows: readonly Row[], columns: number): Layout {
   const titles = { duration: "duration", tokens: "tokens", cost: "cost" } as const;
   const widthOfColumn = (key: FigureKey): number => rows.reduce((w, row) => Math.max(w, widthOf(row[key])), 0);
@@ -22,11 +23,11 @@ export function layoutOf(rows: readonly Row[], columns: number): Layout {
     .map((key) => ({ key, title: titles[key], width: widthOfColumn(key) }))
     .filter(({ width }) => width > 0)
     .map((figure) => ({ ...figure, width: Math.max(figure.width, figure.title.length) }));
-  const taken = (): number => figures.reduce((sum, { width }) => sum + width + GAP.text.length, 0);
+  const figureColumns = (): number => figures.reduce((sum, { width }) => sum + width + GAP.text.length, 0);
   for (const key of ["tokens", "cost", "duration"] as const) {
-    if (columns - taken() < MIN_LABEL) figures = figures.filter((figure) => figure.key !== key);
+    if (columns - figureColumns() < MIN_LABEL) figures = figures.filter((figure) => figure.key !== key);
   }
-  const left = columns - taken();
+  const left = columns - figureColumns();
   const wanted = rows.reduce((w, row) => Math.max(w, labelWidth(row)), 0);
   const forBar = Math.min(MAX_BAR, Math.max(left - GAP.text.length - wanted, Math.floor(left * MIN_BAR_SHARE)));
   if (columns < NO_BAR_BELOW || forBar < MIN_BAR) return { label: Math.min(left, wanted), bar: 0, figures };
