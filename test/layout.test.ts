@@ -198,7 +198,7 @@ describe("who may import whom", () => {
       expect(new Set(found)).toEqual(new Set(["no-cycles"]));
     });
 
-    test("every rule has one", () => {
+    test("there is a planted violation of every rule", () => {
       const { forbidden } = createRequire(import.meta.url)(CONFIG) as { forbidden: { name: string }[] };
       expect(Object.keys(PLANTED).sort()).toEqual(forbidden.map(({ name }) => name).sort());
     });
@@ -210,7 +210,7 @@ describe("commands parse, call and print", () => {
     expect(longer(join(ROOT, "src", "commands"), MAX_COMMAND_LINES)).toEqual([]);
   });
 
-  test("a longer file would be found", () => {
+  test("the check finds a longer file", () => {
     const folder = mkdtempSync(join(tmpdir(), "openhook-layout-"));
     try {
       mkdirSync(join(folder, "below"));
@@ -239,7 +239,7 @@ describe("files are short", () => {
     expect(quantile(sizes, 0.9)).toBeLessThan(MAX_P90_LINES);
   });
 
-  test("a longer file, and too many long ones, would be found", () => {
+  test("the check finds a longer file, and too many long ones", () => {
     const planted = { file: "src/drain/planted.ts", lines: MAX_LINES + 1 };
     expect(above([...sizes, planted], MAX_LINES)).toContain(planted.file);
     const grown = sizes.map(({ file, lines }) => ({ file, lines: lines * 2 }));
@@ -260,7 +260,7 @@ describe("no file outside its folder names an agent", () => {
     expect(found).toEqual([]);
   });
 
-  test("such a string would be found, in a comment it is none", () => {
+  test("the check finds an agent's name in a string, and ignores comments and examples", () => {
     expect(namedIn(`if (source === "cursor") stop();`, agents)).toEqual(["cursor"]);
     expect(namedIn(["const title = `the $", "{kind} of claude-code`; // gemini-cli"].join(""), agents)).toEqual([
       " of claude-code",
@@ -278,7 +278,7 @@ describe("connections open in src/network", () => {
     expect(found).toEqual([]);
   });
 
-  test("such a call would be found, words in texts and comments would not", () => {
+  test("the check finds calls, and ignores the word in texts and comments", () => {
     expect(connectionsIn("const answer = await fetch(url);")).toEqual(["fetch"]);
     expect(connectionsIn("const get = globalThis.fetch; new WebSocket(url);")).toEqual(["fetch", "WebSocket"]);
     expect(connectionsIn('const text = "fetch(url)"; // fetch(url)\nagent.fetched(url); db.fetch();')).toEqual([]);
@@ -293,7 +293,7 @@ describe("the store is the only writer of store.db", () => {
     expect(found).toEqual([]);
   });
 
-  test("such a string would be found, a SELECT and plain words would not", () => {
+  test("the check finds SQL that changes data, and ignores SELECT and plain words", () => {
     expect(writesIn('db.prepare("DELETE FROM meta WHERE key = ?").run(key);')).toEqual([
       "DELETE FROM meta WHERE key = ?",
     ]);

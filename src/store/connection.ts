@@ -193,6 +193,7 @@ function prepareSafely(
 /** In an intact store the only invalid text is half a surrogate pair, which is replaced. */
 function damagedText(bytes: Buffer): string {
   const text = withoutHalves(bytes);
-  if (text === undefined) throw Object.assign(new Error("it contains text that is not valid UTF-8"), { code: "SQLITE_CORRUPT_TEXT" });
+  if (text === undefined)
+    throw Object.assign(new Error("it contains text that is not valid UTF-8"), { code: "SQLITE_CORRUPT_TEXT" });
   return text;
 }

@@ -79,7 +79,8 @@ export function findDamage(db: Database): string | undefined {
   // One at a time: all of them may not fit into memory
   for (const { session } of db.prepare("SELECT session FROM packed WHERE typeof(body) = 'blob'").all()) {
     const row = db.prepare("SELECT body FROM packed WHERE session = ?").get(Number(session));
-    if (row !== undefined && !isSound(row)) return `the facts of session ${session} in the table packed cannot be decoded`;
+    if (row !== undefined && !isSound(row))
+      return `the facts of session ${session} in the table packed cannot be decoded`;
   }
   return undefined;
 }

@@ -40,7 +40,7 @@ test("a failed command is an error", async () => {
   await expect(failing).rejects.toThrow(/ended with 3: no such shop/);
 });
 
-test("median and quartiles", async () => {
+test("figures have the median and the quartiles of the measurements", async () => {
   const found = await evaluated(`
     import { median, ratios, spread } from "./bench/lib/figures.mjs";
     const plain = (value) => String(value);

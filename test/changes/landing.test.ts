@@ -65,12 +65,12 @@ test("a squash commit that names a pull request: its commits are inferred, its t
   expect(found?.comment).toContain("certainty: inferred, from the messages");
 });
 
-test("a merge commit that names a pull request", async () => {
+test("a merge commit that names a pull request shows that it was merged", async () => {
   const merge = "git switch -q main && git merge -q --no-ff fix -m 'Merge pull request #34 from acme/fix' -m 'Taxes'";
   expect(await landed(merge, "#34")).toMatchObject({ fates: [["merged", "#34"]], kind: "pull_request" });
 });
 
-test("a number in the title of the agent's own commit may be anything", async () => {
+test("a number in the title of the agent's own commit is no pull request, because it can be anything", async () => {
   const found = await landed("git switch -q main && git merge -q --ff-only fix", "#12", "Tax (#12)");
   expect(found).toMatchObject({ fates: [["merged", undefined]], kind: undefined });
 });

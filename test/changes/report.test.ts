@@ -67,7 +67,7 @@ test("a commit has the model calls of its session up to it, and each call has on
   ]);
 });
 
-test("branches, tickets and changes of both sessions on the branch", () => {
+test("a branch, its ticket and its change have the calls of both sessions on the branch", () => {
   const names = (by: Dimension) =>
     figures([by]).map(({ key, calls, sessions }) => [key[by], sessions, calls?.modelCalls]);
   expect(names("branch")).toEqual([

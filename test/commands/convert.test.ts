@@ -177,7 +177,7 @@ describe("--validate", () => {
       ...options,
     });
 
-  test("the levels of the specification", async () => {
+  test("reports the level of the specification that a sender reaches, and what the next one needs", async () => {
     const level = async (...of: Parameters<typeof check>) => (await check(...of)).lines.at(-1);
     expect(await level([envelope("session.end")])).toBe(
       "acme-agent: OpenHook v0.1, both texts: level 1 (minimal); level 2 needs a session.start, a prompt.submit, a tool.start, " +

@@ -244,7 +244,7 @@ describe("doctor", () => {
     ]);
   });
 
-  test("a registration that differs from what this version writes", async () => {
+  test("reports a registration that differs from what this version writes", async () => {
     await enableClaude();
     writeFileSync(join(bin, "claude"), "#!/bin/sh\necho 2.0.77\n");
     const { code, own } = await examine();
@@ -392,7 +392,7 @@ describe("doctor", () => {
   });
 });
 
-describe("probes the endpoint with an empty export", () => {
+describe("doctor probes the endpoint with an empty export", () => {
   let receiver: Receiver;
   beforeEach(async () => {
     receiver = await startReceiver();
@@ -403,7 +403,7 @@ describe("probes the endpoint with an empty export", () => {
     env: { OPENHOOK_OTEL_OTLP_ENDPOINT: url, ...more },
   });
 
-  test.each(["http/protobuf", "http/json"])("an OTLP backend that accepts %s", async (protocol) => {
+  test.each(["http/protobuf", "http/json"])("accepts an OTLP backend that reads %s", async (protocol) => {
     const world = { ...at(receiver.url, { OPENHOOK_OTEL_OTLP_PROTOCOL: protocol }), now: Date.now };
     const { code, about } = await examine(world);
     expect(code).toBe(0);
@@ -419,7 +419,7 @@ describe("probes the endpoint with an empty export", () => {
     expect([receiver.spans, receiver.metricPoints]).toEqual([[], []]);
   });
 
-  test("metrics as deltas because of an OTEL_ variable", async () => {
+  test("warns about metrics as deltas because of an OTEL_ variable", async () => {
     const deltas = { OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: "delta" };
     const { code, about } = await examine({ ...at(receiver.url, deltas), now: Date.now });
     expect(code).toBe(0);
@@ -428,7 +428,7 @@ describe("probes the endpoint with an empty export", () => {
     );
   });
 
-  test("a wrong clock", async () => {
+  test("reports a wrong clock", async () => {
     const { code, about } = await examine({ ...at(receiver.url), now: () => Date.now() - 2 * 3_600_000 });
     expect(code).toBe(0);
     expect(about("clock")).toContain("remark: this machine's clock is 2h 00m behind the backend's");
@@ -511,7 +511,7 @@ describe("probes the endpoint with an empty export", () => {
     });
   });
 
-  test("an OTLP backend over gRPC, and one that refuses the credentials", async () => {
+  test("accepts an OTLP backend over gRPC, and reports one that refuses the credentials", async () => {
     const grpc = await startGrpcReceiver();
     const world = { ...at(grpc.url, { OPENHOOK_OTEL_OTLP_PROTOCOL: "grpc" }), now: Date.now };
     const { code, about } = await examine(world);
@@ -557,7 +557,7 @@ describe("probes the endpoint with an empty export", () => {
     expect(about("settings")).toContainEqual(expect.stringMatching(/otlp\.endpoint has port 4317.*4318/));
   });
 
-  test("connection refused", async () => {
+  test("reports a refused connection, with a remedy", async () => {
     const { code, report } = await examine(at("http://127.0.0.1:9"));
     expect(code).toBe(1);
     expect(report.findings).toContainEqual(
@@ -571,7 +571,7 @@ describe("probes the endpoint with an empty export", () => {
   });
 });
 
-test("findings of an agent's own check, several settings files, and a registered agent whose program is missing", async () => {
+test("reports findings of an agent's own check, in several settings files, and an agent whose program is missing", async () => {
   const files = [join(of.home, "rover.toml"), join(of.home, "rover.trust")];
   for (const path of files) writeFileSync(path, "ours\n");
   const installer: Installer = {

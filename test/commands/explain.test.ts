@@ -167,7 +167,7 @@ describe("recorded sessions", () => {
     expect(await explained(of.places, "22530e1c", false, { env: { LC_ALL: "POSIX" } })).toMatch(/^[\n\x20-\x7e]+$/);
   });
 
-  test("no such session, and an ambiguous name", async () => {
+  test("refuses a name that no session has, or several, and lists sessions", async () => {
     await expect(explained(of.places, "zzz")).rejects.toThrow(/no session begins with "zzz"; .*the newest is "/);
     const error = await explained(of.places, "").catch((thrown: Error) => thrown.message);
     expect(error).toMatch(/matches several sessions: \S+, .*and more$/);
@@ -188,7 +188,7 @@ describe("stores of other kinds", () => {
   afterEach(() => rmSync(home, { recursive: true, force: true, maxRetries: 10 }));
   const places = () => placesOf({ env: {}, home, platform: "linux" });
 
-  test("no store, an empty store, and a session without activity", async () => {
+  test("without a store or a session it says so; a session without activity has no times", async () => {
     await expect(explained(places())).rejects.toThrow("no sessions yet");
     const db = openDatabase(places().storePath);
     await expect(explained(places())).rejects.toThrow("no sessions yet");

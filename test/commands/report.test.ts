@@ -129,7 +129,7 @@ test("if one turn of several reported no tokens, the sum is shown as a lower bou
   const text = await reportOf(of.places, ["agent"], {}, { now });
   expect(text).toMatch(/^cursor +≥\$0\.02 +█* *≥43\.9k +65% +≥1,076 /m);
   expect(text).toMatch(/^tokens and cost are a lower bound: 1 call or turn reported none, or not all$/m);
-  expect(text).not.toContain("no price known");
+  expect(text).not.toContain("price unknown");
   const { context, out } = contextAt(of.places, { now });
   expect(await sessions({ limit: 20, json: false }, context)).toBe(0);
   expect(out()).toContain("≥43.9k→≥1,076");

@@ -383,7 +383,7 @@ describe("any store", () => {
     expect(readdirSync(home)).toEqual([]);
   });
 
-  test("no store, but queued events", async () => {
+  test("no store, but queued events: suggests a drain, and creates no store", async () => {
     const of = new Replay("claude-code", "basic");
     for (const call of of.calls.slice(0, 3)) of.hook(call);
     await expect(shown(of)).rejects.toThrow("no sessions yet, but 3 queued events: run openhook-otel drain");
@@ -391,7 +391,7 @@ describe("any store", () => {
     of.remove();
   });
 
-  test("an empty store", async () => {
+  test("an empty store: says that there are no sessions", async () => {
     openDatabase(places().storePath).close();
     await expect(run()).rejects.toThrow(/^no sessions yet/);
   });
@@ -423,7 +423,7 @@ describe("any store", () => {
     db.close();
   });
 
-  test("a session that reported only its start", async () => {
+  test("a session that reported only its start is shown, with unknown tokens", async () => {
     const db = openDatabase(places().storePath);
     const session = ensureSession(db, "nobody", "quiet", 1_000);
     addEvents(db, session, [envelope("quiet", "session.start", 1_000)]);
@@ -461,7 +461,7 @@ describe("any store", () => {
     expect(out()).not.toMatch(CONTROL);
   });
 
-  test("ten thousand spans in less than 2 s", async () => {
+  test("ten thousand spans are shown in less than 2 s", async () => {
     const db = openDatabase(places().storePath);
     const session = ensureSession(db, "cursor", "long", 0);
     db.prepare(

@@ -90,7 +90,7 @@ describe("status", () => {
     expect(listing(home)).toEqual(before);
   });
 
-  test("enabled, drained, disabled", async () => {
+  test("shows an agent that is enabled, drained and disabled", async () => {
     await enabled();
     const { code, text, facts } = await result();
     expect(code).toBe(0);
@@ -109,7 +109,7 @@ describe("status", () => {
     expect((await result()).text).toMatch(/^agents +none is enabled/m);
   });
 
-  test("queued events, the last drain, and open sessions", async () => {
+  test("shows queued events, the last drain, and open sessions", async () => {
     const of = new Replay("claude-code", "subagent");
     for (const call of of.calls) of.hook(call);
     const last = Date.parse(of.calls.at(-1)?.received_at ?? "");
@@ -129,7 +129,7 @@ describe("status", () => {
     of.remove();
   });
 
-  test("an open session, and events that no drain has processed", async () => {
+  test("shows an open session, and events that no drain has processed", async () => {
     const of = new Replay("claude-code", "basic");
     for (const call of of.calls.slice(0, 4)) of.hook(call);
     const at = Date.parse(of.calls[3]?.received_at ?? "");
@@ -166,7 +166,7 @@ describe("status", () => {
     of.remove();
   });
 
-  test("refused spans, and metrics at their series limit", async () => {
+  test("shows refused spans, and metrics at their series limit", async () => {
     const of = new Replay("claude-code", "basic");
     for (const call of of.calls) of.hook(call);
     await of.drain({ endIdle: true });
@@ -195,7 +195,7 @@ describe("status", () => {
     of.remove();
   });
 
-  test("quarantined payloads: how many and why, never their content", async () => {
+  test("shows how many payloads are quarantined and why, never their content", async () => {
     const of = new Replay("claude-code", "basic");
     for (const stdin_raw of ["sk-secret is no JSON", '{"unknown":"sk-secret"}', "", "\u0000\u0001sk-secret", "{"]) {
       of.hook({ received_at: new Date().toISOString(), event: "Stop", stdin_raw });
@@ -214,7 +214,7 @@ describe("status", () => {
     of.remove();
   });
 
-  test("a deleted transcript, and an unreadable one", async () => {
+  test("shows a deleted transcript, and an unreadable one", async () => {
     const of = new Replay("claude-code", "basic", { withTranscripts: false });
     for (const call of of.calls) of.hook(call);
     await of.drain({ endIdle: true });

@@ -104,7 +104,7 @@ describe("flag > our variable > OpenTelemetry's variable > file > default", () =
     );
   });
 
-  it("holds for all settings at once", async () => {
+  it("is the order for any combination of settings", async () => {
     const some = fc.record(Object.fromEntries(plain.map((setting) => [setting.key, valueFor(setting)])), {
       requiredKeys: [],
     });

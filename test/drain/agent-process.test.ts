@@ -249,7 +249,7 @@ onLinux("what is not known for certain leaves a session open", () => {
     expect(segments()).toEqual(["open"]);
   });
 
-  test("an agent whose card does not say that it runs its hooks", async () => {
+  test("an agent whose card does not say that it runs its hooks: the session stays open after it exits", async () => {
     const { hooksRunIn: _, ...unknown } = AGENT;
     const agent = startAgent();
     await turn(agent);
@@ -275,7 +275,7 @@ onLinux("what is not known for certain leaves a session open", () => {
     expect(segments()).toEqual(["completed process_gone"]);
   });
 
-  test("a hook that is still writing", async () => {
+  test("a hook that is still writing keeps the session open until it has finished", async () => {
     const agent = startAgent();
     await turn(agent);
     await kill(agent);

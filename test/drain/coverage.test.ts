@@ -135,7 +135,7 @@ test("hooks that another program registered cover an agent, until it writes a tr
   expect(await reported()).toEqual({ "claude-code": "uncovered" });
 });
 
-test("the version, and the time of the last completed drain", async () => {
+test("metrics have this program's version, and the time of the last completed drain", async () => {
   const drained = async (): Promise<void> => {
     for (const call of replay.calls) replay.put(call, Date.now());
     await replay.drain({ isEager: true });

@@ -192,7 +192,7 @@ test("two machines give one id at the same second: two traces", async () => {
   expect(there?.identity).not.toBe(here?.identity);
 });
 
-describe("one machine gives the id of a removed session again", () => {
+describe("one machine gives the id of a removed session again: two sessions are stored", () => {
   const check = (): void => {
     const [one, two, ...more] = storedIn(inbox);
     expect(more).toEqual([]);
@@ -201,7 +201,7 @@ describe("one machine gives the id of a removed session again", () => {
     expect(new Set([...(one?.traces ?? []), ...(two?.traces ?? [])]).size).toBe(2);
   };
 
-  test("a drain in between", async () => {
+  test("if a drain read the first one before", async () => {
     writeSessions(inbox, first);
     putHooks(inbox, first.createdMs);
     await drain(inbox);
@@ -227,7 +227,7 @@ describe("one machine gives the id of a removed session again", () => {
     expect(new Set([...(one?.traces ?? []), ...(two?.traces ?? [])]).size).toBe(2);
   });
 
-  test("by import", async () => {
+  test("if both are imported, one after the other", async () => {
     writeSessions(inbox, first);
     expect(await importInto(inbox)).toMatchObject({ imported: 1 });
     writeSessions(inbox, second);

@@ -75,20 +75,20 @@ function expectWhole(): void {
   expect(sums.counters).toMatchObject({ calls: 2, input: 200, tools: { success: 2 } });
 }
 
-describe("a session within a session", () => {
-  test("reported in order", async () => {
+describe("a session within a session is a subagent of it", () => {
+  test("if its payloads are reported in order", async () => {
     for (const payload of STORY) inbox.put(payload);
     await inbox.drain();
     expectWhole();
   });
 
-  test("reported backwards, and twice", async () => {
+  test("if its payloads are reported backwards, and twice", async () => {
     for (const payload of [...STORY, ...STORY].reverse()) inbox.put(payload);
     await inbox.drain();
     expectWhole();
   });
 
-  test("the child first, without its parent, which is reported in a later drain", async () => {
+  test("if the child is reported first, and its parent only in a later drain", async () => {
     const [start, ...rest] = STORY.slice(3, 8);
     for (const payload of rest.filter((p) => p !== STORY[7])) inbox.put(payload);
     await inbox.drain();
@@ -100,7 +100,7 @@ describe("a session within a session", () => {
     expectWhole();
   });
 
-  test("a drain after every payload", async () => {
+  test("if a drain follows every payload", async () => {
     for (const payload of STORY) {
       inbox.put(payload);
       await inbox.drain();
@@ -122,7 +122,7 @@ describe("a session within a session", () => {
     ]);
   });
 
-  test("sessions that name each other as parent stay separate", async () => {
+  test("sessions that name each other, or themselves, as parent make no cycle", async () => {
     inbox.put({ events: [envelope("a", "session.start", 0, {}, { parent_session_id: "b" })] });
     inbox.put({ events: [envelope("b", "session.start", 1, {}, { parent_session_id: "a" })] });
     inbox.put({ events: [envelope("c", "session.start", 1, {}, { parent_session_id: "c" })] });

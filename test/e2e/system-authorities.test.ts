@@ -45,7 +45,7 @@ test.each([
   },
 );
 
-test("reconcile trusts them too", { timeout: 60_000 }, async () => {
+test("reconcile trusts the system's authorities too", { timeout: 60_000 }, async () => {
   const machine = new Machine();
   const receiver: Receiver = await startReceiver({ tls: certificates.server });
   try {

@@ -8,7 +8,7 @@ import { ensureBuilt, Machine } from "../support/program.ts";
 import { InputWorld } from "./input-world.ts";
 import { record } from "./record.ts";
 
-/** All kinds, with a mark to recognise them. */
+/** Control characters of all kinds, between letters that show that a command printed the text. */
 const EVIL = "E\u001b[31mV\u001b]0;IL\u0007\u009b2J\u0000\u0008\r\u007f\u202eLIVE\u2066";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what it looks for
 const CONTROL = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/;
@@ -26,7 +26,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => machine.remove());
 
-test("no command prints one", { timeout: 120_000 }, async () => {
+test("no command prints a planted control character", { timeout: 120_000 }, async () => {
   const runs = COMMANDS.map(async (args) => ({ args, ...(await machine.run(args, { input: INPUT })) }));
   const finished = await Promise.all(runs);
   let shown = 0;
@@ -35,7 +35,7 @@ test("no command prints one", { timeout: 120_000 }, async () => {
     expect(controlIn(stderr), `stderr of ${args.join(" ")}`).toBeUndefined();
     if (`${stdout}${stderr}`.includes("LIVE")) shown++;
   }
-  // Last, because they change what is there
+  // These commands run last, because they change the store and the inbox
   for (const args of [["drain"], ["drain", "--json", "--end-idle"], ["replay"], ["status"]]) {
     const { stdout, stderr } = await machine.run(args);
     expect(controlIn(`${stdout}${stderr}`), args.join(" ")).toBeUndefined();

@@ -215,7 +215,7 @@ describe("content that one session copied from another counts once", () => {
       expect(stored()).toEqual(ALL);
     });
 
-    test("reported by hooks", async () => {
+    test("a fork of a fork, reported by hooks", async () => {
       writeA();
       await hooksA();
       writeLines(claudePath(at, B), forkB);
@@ -235,7 +235,7 @@ describe("content that one session copied from another counts once", () => {
     });
   });
 
-  test("a compaction", async () => {
+  test("a compaction that both sessions contain", async () => {
     const boundary = (id: string): string =>
       JSON.stringify({
         type: "system",

@@ -59,7 +59,7 @@ const SHAPES: Readonly<Record<string, readonly [a: readonly string[], b: readonl
   "the copy ends where its answers began": [lines, [...copied.map(begun), ...ownLines]],
 };
 
-test("the shapes differ from the whole", () => {
+test("in each of these cases the original or the copy lacks something", () => {
   for (const [a, b] of Object.values(SHAPES)) expect([a, b]).not.toEqual([lines, [...copied, ...ownLines]]);
 });
 

@@ -89,15 +89,15 @@ describe("tables encoded as one value", () => {
 });
 
 describe("formats of earlier versions", () => {
-  test("JSON", () => {
+  test("facts as JSON are decoded", () => {
     expect(decodePackedFacts(encodeFacts([PROMPT, CALL, END]))).toEqual([PROMPT, CALL, END]);
   });
 
-  test("tables without names of columns", () => {
+  test("tables without names of columns are decoded", () => {
     expect(decodePackedFacts(Buffer.from(SECOND_FORM, "base64"))).toEqual(SECOND_FORM_FACTS);
   });
 
-  test("tables without names of columns, truncated or with extra data", () => {
+  test("tables without names of columns are rejected if they are truncated or have extra data", () => {
     const value = Buffer.from(SECOND_FORM, "base64");
     expect(() => decodePackedFacts(value.subarray(0, value.length - 4))).toThrow("end before");
     expect(() => decodePackedFacts(Buffer.concat([value, Buffer.alloc(1)]))).toThrow("bytes long");

@@ -24,7 +24,7 @@ const TURN = {
   ],
 };
 
-test("one permanent random id", () => {
+test("a store has one random id, which stays", () => {
   const db = stores.open();
   const here = placeOf(stores.path());
   const id = instanceId(db, here);

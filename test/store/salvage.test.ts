@@ -34,7 +34,9 @@ test("a row with text that is not UTF-8 is skipped, all others are copied", () =
   const from = stores.open();
   for (const name of ["s1", "s2", "s3"]) ensureSession(from, "claude-code", name, 0);
   from.prepare("UPDATE sessions SET cwd = CAST(? AS TEXT) WHERE session_id = 's2'").run(NO_TEXT);
-  expect(() => from.prepare("SELECT cwd FROM sessions").all()).toThrow(/is damaged: it contains text that is not valid UTF-8/);
+  expect(() => from.prepare("SELECT cwd FROM sessions").all()).toThrow(
+    /is damaged: it contains text that is not valid UTF-8/,
+  );
   from.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
   const db = stores.open(join(stores.folder(), "new", "store.db"));
   expect(db.transaction(() => salvage(stores.path(), db))).toMatchObject({ rows: 2, incomplete: ["sessions"] });
@@ -45,11 +47,26 @@ test("a row with text that is not UTF-8 is skipped, all others are copied", () =
 });
 
 test.each([
-  ["invalid JSON", "UPDATE sessions SET repository = ?", "{", /the table sessions contains text that is not valid JSON/],
+  [
+    "invalid JSON",
+    "UPDATE sessions SET repository = ?",
+    "{",
+    /the table sessions contains text that is not valid JSON/,
+  ],
   ["bytes instead of JSON", "UPDATE sessions SET repository = ?", BYTES, /the table sessions contains text/],
   ["packed facts as invalid JSON", "UPDATE packed SET body = ?", "{", /the table packed contains text/],
-  ["invalid UTF-8", "UPDATE sessions SET session_id = CAST(? AS TEXT)", NO_TEXT, /sessions contains .* not valid UTF-8/],
-  ["packed facts that are no tables", "UPDATE packed SET body = ?", BYTES, /the facts of session 1 .* cannot be decoded/],
+  [
+    "invalid UTF-8",
+    "UPDATE sessions SET session_id = CAST(? AS TEXT)",
+    NO_TEXT,
+    /sessions contains .* not valid UTF-8/,
+  ],
+  [
+    "packed facts that are no tables",
+    "UPDATE packed SET body = ?",
+    BYTES,
+    /the facts of session 1 .* cannot be decoded/,
+  ],
 ] as const)("%s is found as damage", (_, sql, value, damage) => {
   expect(damageAfter(sql, value)).toMatch(damage);
 });

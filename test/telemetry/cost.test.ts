@@ -21,7 +21,7 @@ const call = (model: string | undefined, usage: TokenUsage | undefined): ModelCa
 
 describe("costNanoUsd", () => {
   // List prices per million tokens: input 3, output 15, cache read 0.30, cache write 3.75 for 5 minutes, 6 for an hour
-  test("input and output", () => {
+  test("input and output have separate prices", () => {
     expect(costNanoUsd(call(SONNET, { input: 1_000, output: 100 }), "anthropic")).toBe(3_000_000 + 1_500_000);
   });
 

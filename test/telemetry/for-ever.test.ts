@@ -25,7 +25,7 @@ const turn: Turn = {
   toolCalls: [{ callId: "toolu_1", name: "Bash", startMs: 3, endMs: 4, status: "success" }],
 };
 
-test("ids of traces, spans and events", () => {
+test("ids of traces, spans and events never change", () => {
   expect({
     session: traceIdOf({ source: "claude-code", sessionId: "session-1" }, "0"),
     turn: spanIdOf({ source: "claude-code", sessionId: "session-1" }, "turn", "p1"),
@@ -59,7 +59,7 @@ test("ids of traces, spans and events", () => {
   `);
 });
 
-test("keys that make a fact count once", () => {
+test("keys that make a fact count once never change", () => {
   const segment = { ordinal: 0, startMs: 0, lastActivityMs: 9, endMs: 9, uses: [] };
   const counts = [
     ...runCounts(turn, facts),
@@ -77,7 +77,7 @@ test("keys that make a fact count once", () => {
   `);
 });
 
-test("streams of counters, and digests of imported and pruned facts", () => {
+test("keys of streams, and digests of imported and pruned facts, never change", () => {
   const db = stores.open();
   countFacts(db, runCounts(turn, facts), METRIC_SHAPES, 0);
   const calls = db.prepare("SELECT identity FROM counters WHERE metric = 'openhook.tool.call.count'").all();
@@ -100,7 +100,7 @@ test("streams of counters, and digests of imported and pruned facts", () => {
   `);
 });
 
-test("fingerprints that distinguish a store from its copies", () => {
+test("fingerprints that distinguish a store from its copies never change", () => {
   const fileSystem = { name: "ext4", isShared: false, hasLocks: true, hasStableInodes: true, isContainerLayer: false };
   const around = { fileSystem, machineId: "3d1219c7", hostname: "orchard", folderInode: "131074" };
   const shared = { ...around, fileSystem: { ...fileSystem, name: "nfs", isShared: true } };
@@ -120,7 +120,7 @@ test("fingerprints that distinguish a store from its copies", () => {
   `);
 });
 
-test("packed history: another encoding needs another version number and a migration", () => {
+test("the encoding of packed history never changes without another version number and a migration", () => {
   const tables = [
     "T0hUMjQBAAB7InZlcnNpb24iOjIsInRleHRzIjoxNywicm93cyI6WzIsMCwwLDFdLCJjb2x1bW5zIjpbW1sxLDFdLFswLC0xXSxb",
     "MCwyXSxbMCwtMV0sWzAsLTFdLFswLDBdLFswLC0xXSxbMCw0XSxbNCwzMDAwMDAwMDNdLFsyLDddLFs0LDMwMDAwMDAwMF0sWzAs",

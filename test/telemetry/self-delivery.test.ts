@@ -42,8 +42,8 @@ const values = (name: string): Record<string, number> =>
   );
 const metricRequests = (): number => receiver.requests.filter(({ path }) => path.endsWith("/v1/metrics")).length;
 
-describe("with each delivery", () => {
-  test("payloads received, converted, ignored and quarantined, and the queue's length", async () => {
+describe("each delivery", () => {
+  test("contains payloads received, converted, ignored and quarantined, and the queue's length", async () => {
     for (const call of replay.calls) replay.put(call);
     replay.put({ received_at: "2026-11-21T11:00:00Z", event: "Stop", stdin: { nobody: "knows this" } });
     replay.put({ received_at: "2026-11-21T11:00:00Z", event: "Stop", stdin_raw: "{nonsense" });
@@ -69,7 +69,7 @@ describe("with each delivery", () => {
     }
   });
 
-  test("without an endpoint for spans, none is queued", async () => {
+  test("reports no queued spans if there is no endpoint for spans", async () => {
     replay.env = { OPENHOOK_OTEL_OTLP_METRICS_ENDPOINT: `${receiver.url}/v1/metrics` };
     for (const call of replay.calls) replay.put(call);
     await replay.drain({ endIdle: true }, at(0));
@@ -77,7 +77,7 @@ describe("with each delivery", () => {
     for (const name of ["outbox.spans", "outbox.size", "outbox.age"]) expect(values(name), name).toEqual({ all: 0 });
   });
 
-  test("the previous drain, its duration, and the results of its requests", async () => {
+  test("contains the previous drain, its duration, and the results of its requests", async () => {
     for (const call of replay.calls) replay.put(call);
     receiver.setBehaviour(() => ({ status: 503 }));
     await replay.drain({}, at(0));
@@ -92,7 +92,7 @@ describe("with each delivery", () => {
     expect(Object.keys(values("clock.skew"))).toEqual(["all"]);
   });
 
-  test("a killed drain is counted by the next one, a failed one by itself", async () => {
+  test("counts a killed drain before it, and a failed drain counts itself", async () => {
     for (const call of replay.calls) replay.put(call);
     await replay.drain({}, at(0));
     const db = openDatabase(replay.places.storePath);
@@ -118,7 +118,7 @@ test("drains without work send nothing, until a backend would consider series en
   expect(metricRequests()).toBe(2);
 });
 
-test("switched off, none of it is sent", async () => {
+test("if they are switched off, the program's own metrics are not sent", async () => {
   replay.env = { ...replay.env, OPENHOOK_OTEL_SELF_TELEMETRY: "false" };
   for (const call of replay.calls) replay.put(call);
   await replay.drain({ endIdle: true }, at(0));

@@ -31,7 +31,7 @@ function unknownIn(payload: unknown, facts: IntakeFacts): readonly string[] {
 }
 
 describe("names on cards", () => {
-  test("every card lists them", () => {
+  test("every card lists names of events and fields", () => {
     for (const { source, known } of agents) {
       expect(known?.events.length, source).toBeGreaterThan(0);
       expect(known?.fields.length, source).toBeGreaterThan(0);
@@ -47,7 +47,7 @@ describe("names on cards", () => {
     expect([...new Set(unknown)]).toEqual([]);
   });
 
-  test("every name in a documented payload too, except the example of an unknown event", () => {
+  test("every name in a documented payload is on its card, except the example of an unknown event", () => {
     const files = readdirSync(CASES, { recursive: true, encoding: "utf8" }).filter((p) => p.endsWith("calls.jsonl"));
     expect(files.length).toBeGreaterThan(10);
     const unknown = files.flatMap((file) =>
@@ -161,23 +161,26 @@ test.each([
     human_response.recorded permission.carriedForward skill.context_delivered tool_search.activated session.import_legacy`,
     { type: "session.start", data: {} },
   ],
-])("so is every kind that %s can write and no recording has", async (source, kinds, first) => {
-  const home = mkdtempSync(join(tmpdir(), "openhook-kinds-"));
-  const path = join(home, "rollout-2026-11-21T10-00-00-01a1fcbb-0000-7000-8000-000000000000.jsonl");
-  const timestamp = "2026-11-21T10:00:00.000Z";
-  const lines = [
-    first,
-    ..."of_tomorrow "
-      .concat(kinds)
-      .split(/\s+/)
-      .map((type) => ({ type, payload: {}, data: {} })),
-  ];
-  writeFileSync(path, lines.map((line) => `${JSON.stringify({ timestamp, ...line })}\n`).join(""));
-  const reader = (await agents.find((agent) => agent.source === source)?.transcript?.())?.default;
-  const found: string[] = [];
-  for await (const batch of reader?.read({ path }, { bytes: 0, memo: {} }) ?? []) {
-    found.push(...(batch.unknownKinds?.keys() ?? []));
-  }
-  rmSync(home, { recursive: true });
-  expect(found).toEqual(["of_tomorrow"]);
-});
+])(
+  "every kind of record that %s can write, and no recording has, is known to its reader",
+  async (source, kinds, first) => {
+    const home = mkdtempSync(join(tmpdir(), "openhook-kinds-"));
+    const path = join(home, "rollout-2026-11-21T10-00-00-01a1fcbb-0000-7000-8000-000000000000.jsonl");
+    const timestamp = "2026-11-21T10:00:00.000Z";
+    const lines = [
+      first,
+      ..."of_tomorrow "
+        .concat(kinds)
+        .split(/\s+/)
+        .map((type) => ({ type, payload: {}, data: {} })),
+    ];
+    writeFileSync(path, lines.map((line) => `${JSON.stringify({ timestamp, ...line })}\n`).join(""));
+    const reader = (await agents.find((agent) => agent.source === source)?.transcript?.())?.default;
+    const found: string[] = [];
+    for await (const batch of reader?.read({ path }, { bytes: 0, memo: {} }) ?? []) {
+      found.push(...(batch.unknownKinds?.keys() ?? []));
+    }
+    rmSync(home, { recursive: true });
+    expect(found).toEqual(["of_tomorrow"]);
+  },
+);

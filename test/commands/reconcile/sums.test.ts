@@ -117,7 +117,7 @@ describe("a trace in the store and in a backend", () => {
     );
   });
 
-  test("a missing trace: delivered, queued, sampled", () => {
+  test("a missing trace is a difference if it was delivered, none if it is queued, and unknown behind a sampler", () => {
     const missing = (isQueued: boolean, isSampled: boolean) =>
       compareTrace({ ...question, isSampled, stored: [span("a", isQueued)] }, undefined);
     expect(missing(false, false).differences).toHaveLength(1);
@@ -127,7 +127,7 @@ describe("a trace in the store and in a backend", () => {
   });
 });
 
-describe("times", () => {
+describe("times of options", () => {
   const nowMs = Date.parse("2026-11-21T12:00:00Z");
   test.each([
     ["36h", nowMs - 36 * 3_600_000],

@@ -61,7 +61,7 @@ const tokens = (input: number, output: number): Attributes => ({
 });
 
 describe("waterfall", () => {
-  test("tree, bars, durations, tokens and cost", () => {
+  test("shows a tree of spans with bars, durations, tokens and cost", () => {
     const lines = draw(
       [
         span(1, "session", [0, 10_000], { name: "invoke_agent claude-code" }),
@@ -363,7 +363,7 @@ describe("terminal", () => {
     expect(printable(text)).toBe(shown);
   });
 
-  test("width and colour of the output stream", () => {
+  test("has the width and colour of the output stream, COLUMNS, NO_COLOR and TERM", () => {
     const of = (stdout: { isTTY?: boolean; columns?: number }, env: Record<string, string> = {}) =>
       terminalOf({ stdout: { write: () => true, ...stdout }, env });
     expect(of({ isTTY: true, columns: 97 })).toEqual({ columns: 97, colour: true });
