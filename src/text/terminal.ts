@@ -55,7 +55,8 @@ export function widthOf(text: string): number {
 export function clip(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   if (columns < 1) return "";
-  if (NARROW.test(text)) return `${text.slice(0, columns - 1)}…`;
+  // With the character after it, which could be a mark on the last one
+  if (NARROW.test(text.slice(0, columns))) return `${text.slice(0, columns - 1)}…`;
   let kept = "";
   let width = 0;
   for (const { segment } of graphemes(text)) {
