@@ -23,7 +23,9 @@ export async function restoreRegistration(
   await loadNativePart();
   const [agent] = await namedAgents([source], scope, agents);
   if (agent === undefined) return "";
-  const plan = await planEnable(agent, scope, there);
+  const first = await planEnable(agent, scope, there);
+  const hasStatusLine = first.installer.statusLine?.(first.files) === "ours";
+  const plan = hasStatusLine ? await planEnable(agent, scope, there, true) : first;
   await installHookProgram(there, hookSource);
   await writeEnable(plan, scope, there);
   return enabledText(plan).trim();

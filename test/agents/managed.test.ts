@@ -20,6 +20,7 @@ const managed = (
 
 /** What an administrator may already have in the file, by agent. */
 const EXISTING: Readonly<Record<string, readonly string[]>> = {
+  auggie: ['{\n  "shell": "zsh"\n}\n'],
   copilot: ['{\n  "version": 1,\n  "hooks": { "sessionStart": [{ "type": "command", "bash": "audit" }] }\n}\n'],
   droid: ['{\n  "allowManagedHooksOnly": true\n}\n'],
   "qwen-code": ['{\n  // ours\n  "ui": { "theme": "x" }\n}\n'],

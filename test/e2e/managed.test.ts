@@ -185,9 +185,9 @@ const playedThrough = (): void => {
   );
   expect(step("utf16")).toMatch(/cannot access '\/usr\/local\/lib\/openhook-otel'/);
 
-  expect(step("enable").match(/: enabled for all users in/g)).toHaveLength(7);
+  expect(step("enable").match(/: enabled for all users in/g)).toHaveLength(8);
   expect(step("enable")).toContain(`All users' hooks now use the copy of this program in ${AT}/${OLD}\n`);
-  expect(step("again").match(/already enabled for all users/g)).toHaveLength(7);
+  expect(step("again").match(/already enabled for all users/g)).toHaveLength(8);
   expect(step("again")).toContain(`All users' hooks use the copy of this program in ${AT}/${OLD}\n`);
   expect(Object.keys(JSON.parse(step("claude")).hooks)).toContain("PostToolUseFailure");
   expect(step("codex")).toMatch(/^allowed_sandbox_modes = .* # ours\n# begin openhook-otel/);

@@ -23,7 +23,7 @@ const AT = "C:\\Program Files\\openhook-otel";
 const PROGRAMS = onDisk("Program Files");
 const OURS = join(PROGRAMS, "openhook-otel");
 /** Where agents have an administrator's settings. */
-const VENDORS = ["OpenAI", "GitHub", "Cursor", "gemini-cli", "qwen-code"].map((name) => onDisk("ProgramData", name));
+const VENDORS = ["OpenAI", "GitHub", "Cursor", "Augment", "gemini-cli", "qwen-code"].map((name) => onDisk("ProgramData", name));
 const PLACES = [...["openhook-otel", "ClaudeCode", "Factory"].map((name) => join(PROGRAMS, name)), ...VENDORS];
 const EXISTING: Readonly<Record<string, string>> = {
   [join(PROGRAMS, "ClaudeCode", "managed-settings.json")]: '{ "allowManagedHooksOnly": true }\r\n',
@@ -70,9 +70,9 @@ test("hooks of two users are collected from a copy for all users, and disabling 
 
   const [enabled, again] = runAll([enable, enable]);
   expect([enabled?.code, enabled?.stderr]).toEqual([0, ""]);
-  expect(enabled?.stdout.match(/: enabled for all users in C:/g)).toHaveLength(7);
+  expect(enabled?.stdout.match(/: enabled for all users in C:/g)).toHaveLength(8);
   expect(enabled?.stdout).toContain(`All users' hooks now use the copy of this program in ${AT}\\${VERSION}\n`);
-  expect(again?.stdout.match(/: already enabled for all users in C:/g)).toHaveLength(7);
+  expect(again?.stdout.match(/: already enabled for all users in C:/g)).toHaveLength(8);
   const lines = registeredLines();
 
   for (const { env: own, state, name } of users) {

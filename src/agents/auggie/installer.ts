@@ -18,6 +18,15 @@ export default oneFile({
   add: (text, { command }) => addRegistrations(text, registrationsFor(command)),
   remove: removeRegistrations,
   registered: registeredEvents,
+  managed: {
+    // The same page and https://docs.augmentcode.com/cli/settings, read 2026-11-27: hooks of all files run, and this one cannot be
+    // overridden
+    path: (platform) =>
+      platform === "win32" ? "C:\\ProgramData\\Augment\\settings.json" : "/etc/augment/settings.json",
+    add: (text, command) => addRegistrations(text, registrationsFor(command)),
+    remove: removeRegistrations,
+    registered: registeredEvents,
+  },
   detect: detectBy("auggie", ({ home }) => [join(home, ".augment")]),
 });
 

@@ -6,36 +6,52 @@ import { asArray, asObject } from "../shared/payload/json.ts";
 import { parseDocument, plainOf } from "../shared/settings/jsonc.ts";
 import { registeredEvents } from "../shared/settings/settings.ts";
 import { settingsPath } from "./settings.ts";
+import { type SystemPolicies, type SystemPolicy, systemPolicies } from "./system-policy.ts";
+
+/** What administrators can write policies in. */
+export interface PolicySources {
+  /** The administrator's folder. */
+  readonly folder: string;
+  readonly system: (target: InstallTarget) => Promise<SystemPolicies>;
+}
 
 /**
  * Finds settings that switch registered hooks off. Claude Code skips such hooks silently. Verified with 2.1.329, each setting
- * in each file.
+ * in each file; policies of macOS and of Windows' registry are read as documented.
  *
- * @param managed the administrator's folder, whose settings override all others
+ * @param sources the administrator's policies, which override all other settings
  */
 export async function check(
   files: readonly SettingsText[],
   target: InstallTarget,
-  managed: string = managedFolder(platform()),
+  sources: PolicySources = sourcesOf(platform()),
 ): Promise<readonly Finding[]> {
-  const administrators = await layersOf([join(managed, "managed-settings.json"), ...(await dropInsOf(managed))]);
+  const { folder } = sources;
+  const system = await sources.system(target);
+  const administrators = await layersOf([join(folder, "managed-settings.json"), ...(await dropInsOf(folder))]);
   // The organisation's policy, which Claude Code downloads
   const remote = await layersOf([join(dirname(settingsPath("user", target)), "remote-settings.json")]);
-  const shadowing = remote.find(isOnlySource);
+  const read = readOf([administrators, layerOf(system.administrator), remote.map(asOwnSource)]);
+  const unread = unreadable([system.administrator, system.user]);
   const ours = administrators.find(hasOurHooks);
-  if (shadowing !== undefined && ours !== undefined && files.some(({ path }) => path === ours.path)) {
+  if (ours !== undefined && !read.includes(ours) && files.some(({ path }) => path === ours.path)) {
+    const path = read.findLast(hasPolicy)?.path;
     const advice = `the organisation must add them there, or set "managedSourcesBehavior" to "merge" there (since 2.1.242)`;
-    return [broken(`Claude Code reads only ${shadowing.path}, not the hooks for all users in ${ours.path}; ${advice}`)];
+    return [
+      broken(`Claude Code reads only ${path}, not the hooks for all users in ${ours.path}; ${advice}`),
+      ...unread,
+    ];
   }
-  const managedLayers = [...(shadowing === undefined ? administrators : []), ...remote];
+  // The user's policy counts only if no other source has one
+  const managedLayers = read.some(hasPolicy) ? read : [...layerOf(system.user), ...read];
   const userLayers = await layersOf([
     settingsPath("user", target),
     settingsPath("project", target),
     join(target.project, ".claude", "settings.local.json"),
   ]);
   // Only the administrator can switch off hooks in the administrator's settings
-  if (managedLayers.some(hasOurHooks)) return switchedOff(managedLayers);
-  return [...switchedOff([...userLayers, ...managedLayers]), ...managedHooksOnly(managedLayers)];
+  if (managedLayers.some(hasOurHooks)) return [...switchedOff(managedLayers), ...unread];
+  return [...switchedOff([...userLayers, ...managedLayers]), ...managedHooksOnly(managedLayers), ...unread];
 }
 
 /** The administrator's folder. */
@@ -46,9 +62,16 @@ export function managedFolder(system: NodeJS.Platform): string {
 
 // --- internal ---
 
+const sourcesOf = (system: NodeJS.Platform): PolicySources => ({
+  folder: managedFolder(system),
+  system: ({ env }) => systemPolicies(system, env),
+});
+
 interface Layer {
   readonly path: string;
   readonly settings: Readonly<Record<string, unknown>>;
+  /** What the user can do about it; absent: for a file of the administrator. */
+  readonly remedy?: string;
 }
 
 async function dropInsOf(managed: string): Promise<readonly string[]> {
@@ -78,12 +101,44 @@ async function settingsAt(path: string): Promise<Layer["settings"] | undefined> 
 
 const hasOurHooks = ({ settings }: Layer): boolean => registeredEvents(JSON.stringify(settings)).length > 0;
 
+/** A source of its own: Claude Code then does not read the file that `enable --managed` writes, unless it merges all sources. */
+const asOwnSource = (layer: Layer): Layer => ({
+  ...layer,
+  remedy: isMerging(layer)
+    ? "ask the administrator to remove it, or to run enable --managed"
+    : "ask the administrator to remove it, or to add there what enable --managed --print shows",
+});
+
+function layerOf(policy: SystemPolicy | undefined): readonly Layer[] {
+  if (policy?.settings === undefined) return [];
+  const layer = { path: policy.path, settings: policy.settings };
+  return [
+    policy.isUsers
+      ? { ...layer, remedy: "remove it, or ask the administrator to run enable --managed" }
+      : asOwnSource(layer),
+  ];
+}
+
+function unreadable(policies: readonly (SystemPolicy | undefined)[]): readonly Finding[] {
+  return policies.flatMap((policy): Finding[] => {
+    if (policy === undefined || policy.settings !== undefined) return [];
+    const text = `the policy in ${policy.path} could not be read, so it is unknown whether it switches hooks off`;
+    return [{ level: "remark", text }];
+  });
+}
+
 /**
- * By default Claude Code reads only the first source with a policy: what it downloads, then the system's policies, which are not in a
- * file, then files. https://code.claude.com/docs/en/managed-settings, read 2026-11-27
+ * The settings of the sources that Claude Code reads, of sources in ascending precedence. By default that is only the first source with a
+ * policy: what it downloads, then the system's policy, then files. https://code.claude.com/docs/en/managed-settings, read 2026-11-27
  */
-const isOnlySource = ({ settings }: Layer): boolean =>
-  settings["managedSourcesBehavior"] !== "merge" && Object.keys(settings).some((key) => !CONTROL_KEYS.includes(key));
+function readOf(sources: readonly (readonly Layer[])[]): readonly Layer[] {
+  const first = sources.findLastIndex((layers) => layers.some(hasPolicy));
+  return first < 0 || sources.slice(first).flat().some(isMerging) ? sources.flat() : sources.slice(first).flat();
+}
+
+const isMerging = ({ settings }: Layer): boolean => settings["managedSourcesBehavior"] === "merge";
+
+const hasPolicy = ({ settings }: Layer): boolean => Object.keys(settings).some((key) => !CONTROL_KEYS.includes(key));
 
 const CONTROL_KEYS: readonly string[] = ["managedSourcesBehavior", "wslInheritsWindowsSettings"];
 
@@ -104,8 +159,8 @@ function managedHooksOnly(layers: readonly Layer[]): readonly Finding[] {
     const layer = strongestWith(layers, key);
     const value = layer?.settings[key];
     if (layer === undefined || !(value === true || asArray(value).includes("hooks"))) return [];
-    const advice = `ask the administrator of ${dirname(layer.path)} to remove it, or to run enable --managed`;
-    return [broken(`users' hooks are switched off by "${key}" in ${layer.path}; ${advice}`)];
+    const ofFile = `ask the administrator of ${dirname(layer.path)} to remove it, or to run enable --managed`;
+    return [broken(`users' hooks are switched off by "${key}" in ${layer.path}; ${layer.remedy ?? ofFile}`)];
   });
 }
 

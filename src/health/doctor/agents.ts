@@ -12,9 +12,11 @@ import { readStore } from "../../store/read-only.ts";
 import { duration, plural } from "../../text/figures.ts";
 import { filesOfSession } from "../../transcripts/session-files.ts";
 import { rootsOf } from "../../transcripts/transcript-roots.ts";
+import { asRoot } from "../status/managed-hook.ts";
 import { brokenRegistrations, whereOf } from "../status/registrations.ts";
 import type { AgentStatus, Registration } from "../status/shape.ts";
 import { type Finding, inArea } from "./finding.ts";
+import { nodeByNameFindings } from "./node-by-name.ts";
 import type { StoreActivity } from "./store.ts";
 
 /** The checks of one agent. */
@@ -59,6 +61,7 @@ export async function agentReports(
           ...status.blocked.filter((text) => !known.has(text)).map((text) => inArea(status.title).broken(text)),
         );
       }
+      findings.push(...(await nodeByNameFindings(status, context, asRoot("enable", context.platform))));
       findings.push(...lastEvent(facts, context));
       if (agent !== undefined) findings.push(...(await readable(agent, facts, context)));
       return {

@@ -1,6 +1,7 @@
 import { chmod } from "node:fs/promises";
 import type { Context } from "../../context.ts";
 import { installHookProgram } from "../../registration/hook-program.ts";
+import { knowsPathOfNode } from "../../registration/lines-in-settings.ts";
 import { restoreRegistration } from "../../registration/restore-registration.ts";
 import type { AgentLookup } from "../../registration/settings-edit.ts";
 import { collectStatus } from "../status/facts.ts";
@@ -8,6 +9,7 @@ import { isOfDeletedProject } from "../status/registrations.ts";
 import type { AgentStatus } from "../status/shape.ts";
 import { exposedFiles } from "./exposed-files.ts";
 import { isHookWanted } from "./hook.ts";
+import { registrationsByName } from "./node-by-name.ts";
 
 /** What `doctor --fix` did, one line each. */
 export interface FixReport {
@@ -16,8 +18,8 @@ export interface FixReport {
 }
 
 /**
- * Fixes what is safe to fix: modes of our own files, the hook program, and registrations that `enable` made and that were
- * removed since. Never changes the store's content or the queue.
+ * Fixes what is safe to fix: modes of our own files, the hook program, registrations that `enable` made and that were removed
+ * since, and on Windows lines that start `node` by its name. Never changes the store's content or the queue.
  */
 export async function fix(context: Context, agents: AgentLookup, hookSource: string): Promise<FixReport> {
   const done: string[] = [];
@@ -47,6 +49,14 @@ export async function fix(context: Context, agents: AgentLookup, hookSource: str
     await attempt(`register with ${agent.title} again`, () =>
       restoreRegistration(agent.source, registration, context, agents, hookSource),
     );
+  }
+  // Lines of earlier versions that start a repository's program; only if this version's lines do not
+  for (const agent of knowsPathOfNode(context) ? status.agents : []) {
+    for (const registration of await registrationsByName(agent, context)) {
+      await attempt(`register with ${agent.title} again`, () =>
+        restoreRegistration(agent.source, registration, context, agents, hookSource),
+      );
+    }
   }
   return { done, failed };
 }

@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
-import { isOurCommand } from "../../agents/shared/settings/settings.ts";
 import { windowsLine } from "../../agents/shared/settings/windows-line.ts";
 import type { Context } from "../../context.ts";
 import { messageOf } from "../../model/error-message.ts";
 import { suggest } from "../../model/suggest.ts";
 import { isHookCurrent, onWindows } from "../../registration/hook-program.ts";
+import { ourLinesIn } from "../../registration/lines-in-settings.ts";
 import { brokenHook } from "../status/hook.ts";
 import type { Status } from "../status/shape.ts";
 import { broken, type Finding, inArea } from "./finding.ts";
@@ -92,23 +92,16 @@ async function registeredLines({ agents }: Pick<Status, "agents">): Promise<Read
     const paths = registrations.flatMap((one) => (one.state === "enabled" ? one.paths : []));
     for (const path of new Set(paths)) {
       const text = await readFile(path, "utf8").catch(() => "");
-      for (const line of linesIn(text)) if (!lines.has(line)) lines.set(line, source);
+      for (const line of ourLinesIn(text).map(trialOf)) {
+        if (line !== undefined && !lines.has(line)) lines.set(line, source);
+      }
     }
   }
   return lines;
 }
 
-/** Our lines in any format whose strings are written as in JSON. */
-function linesIn(text: string): readonly string[] {
-  return (text.match(/"(?:[^"\\\n]|\\.)*"/g) ?? []).flatMap((quoted) => {
-    try {
-      const line: unknown = JSON.parse(quoted);
-      if (typeof line !== "string" || !isOurCommand(line)) return [];
-      const trial = line.replaceAll(/ --source [a-z-]+ --drain [a-z-]+(?: --event [\w.-]+)?/g, ` ${TRIAL_WORDS}`);
-      // Copilot's condition is for PowerShell only
-      return trial === line ? [] : [trial.replace(/^if \(\$env:COPILOT_CLI\) \{ exit 0 \}; /, "")];
-    } catch {
-      return [];
-    }
-  });
+/** The line with the words of a trial; `undefined`: it is no line for Windows. */
+function trialOf(line: string): string | undefined {
+  const trial = line.replaceAll(/ --source [a-z-]+ --drain [a-z-]+(?: --event [\w.-]+)?/g, ` ${TRIAL_WORDS}`);
+  return trial === line ? undefined : trial;
 }
