@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { isOurCommand } from "../../../../src/agents/shared/settings/settings.ts";
 import { programInLine, windowsLine } from "../../../../src/agents/shared/settings/windows-line.ts";
 import { optionsOf } from "../../../../src/intake/hook-options.ts";
+import { powershellCommands } from "../../../support/powershell-words.ts";
 import { removeFolder } from "../../../support/remove.ts";
 
 const root = mkdtempSync(join(tmpdir(), "openhook-windows-line-"));
@@ -14,6 +15,11 @@ afterAll(() => removeFolder(root));
 const LOCAL = "C:\\Users\\dev\\AppData\\Local";
 const NODE = "C:\\Program Files\\nodejs\\node.exe";
 const words = ["--source", "claude-code", "--drain", "yes"];
+/** What the script in a line passes on as the program. */
+const readPath = (script: string): string =>
+  spawnSync(process.execPath, ["-e", `${script.replace(/;try.*$/, "")};process.stdout.write(process.argv[1])`], {
+    encoding: "utf8",
+  }).stdout;
 const lineFor = (hookPath: string, nodePath = NODE) => windowsLine({ hookPath, nodePath }, words);
 
 test("the program's path can have any characters, and the line has only those that no shell changes", () => {
@@ -26,6 +32,42 @@ test("the program's path can have any characters, and the line has only those th
   }
   expect(isOurCommand(lineFor("D:\\state\\hook.cjs"))).toBe(true);
 });
+
+test("by PowerShell's rules it is two commands, whatever the path has in it", () => {
+  for (const name of [
+    "dev",
+    "Jane Doe",
+    "Jürgen",
+    "山田",
+    "a$b`c",
+    "it's",
+    'a"b',
+    "50%",
+    "a&b^c!;#",
+    "(x86)",
+    "{a},@b",
+  ]) {
+    const path = `C:\\Users\\${name}\\AppData\\Local\\openhook-otel\\hook.cjs`;
+    for (const node of [NODE, "C:\\PROGRA~1\\nodejs\\node.exe"]) {
+      const [start = [], exit, ...rest] = powershellCommands(lineFor(path, node));
+      // Windows ignores the second backslash
+      expect(start[0]).toBe(node === NODE ? "node" : "C:\\\\PROGRA~1\\\\nodejs\\\\node.exe");
+      expect(start.slice(-words.length)).toEqual(words);
+      expect([exit, ...rest]).toEqual([["exit", "0"]]);
+      // Node itself reads the path
+      const [, flag, script = ""] = start;
+      const read = flag === "-e" ? readPath(script) : (flag ?? "");
+      expect(read).toBe(path.replaceAll("\\", "/"));
+    }
+  }
+});
+
+test.each([
+  '"C:\\Program Files\\nodejs\\node.exe" hook.cjs',
+  "node hook.cjs & exit 0",
+  'node "$HOME"',
+  "node hook.cjs || exit 0",
+])("PowerShell would not run %s", (line) => expect(() => powershellCommands(line)).toThrow("another meaning"));
 
 test("Node's path is used if no shell needs quotes for it", () => {
   const path = `${LOCAL}\\openhook-otel\\hook.cjs`;
