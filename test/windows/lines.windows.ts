@@ -5,8 +5,8 @@ import { afterAll, expect, test } from "vitest";
 import { cmd, newProfile, onDisk, otel, run, runAll } from "./lab.ts";
 
 const MANAGED = onDisk("Program Files", "ClaudeCode");
-const WITH_PATH = "C:\\\\PROGRA~1\\\\nodejs\\\\node.exe ";
-const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
+/** In JSON; Wine has other short names than Windows. */
+const WITH_PATH = /"C:\\{4}PROG[^\\ ]+\\{4}nodejs\\{4}node\.exe /g;
 
 afterAll(() => rmSync(MANAGED, { recursive: true, force: true }));
 
@@ -18,8 +18,8 @@ test("a repository's node.cmd is started by such a line; doctor says so, and doc
   expect(run(otel(["enable", "claude-code", "--statusline"], { env })).code).toBe(0);
   const settings = join(folder, ".claude", "settings.json");
   const current = readFileSync(settings, "utf8");
-  const former = current.replaceAll(inJson(WITH_PATH), "node ");
-  expect(former.split('"node ')).toHaveLength(current.split(inJson(WITH_PATH)).length);
+  expect(current.match(WITH_PATH)?.length).toBeGreaterThan(5);
+  const former = current.replaceAll(WITH_PATH, '"node ');
   writeFileSync(settings, former);
   mkdirSync(onDisk("work", "byname"), { recursive: true });
   writeFileSync(onDisk("work", "byname", "node.cmd"), "@echo started> C:\\work\\byname.txt\r\n");

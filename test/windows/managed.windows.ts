@@ -23,7 +23,9 @@ const AT = "C:\\Program Files\\openhook-otel";
 const PROGRAMS = onDisk("Program Files");
 const OURS = join(PROGRAMS, "openhook-otel");
 /** Where agents have an administrator's settings. */
-const VENDORS = ["OpenAI", "GitHub", "Cursor", "Augment", "gemini-cli", "qwen-code"].map((name) => onDisk("ProgramData", name));
+const VENDORS = ["OpenAI", "GitHub", "Cursor", "Augment", "gemini-cli", "qwen-code"].map((name) =>
+  onDisk("ProgramData", name),
+);
 const PLACES = [...["openhook-otel", "ClaudeCode", "Factory"].map((name) => join(PROGRAMS, name)), ...VENDORS];
 const EXISTING: Readonly<Record<string, string>> = {
   [join(PROGRAMS, "ClaudeCode", "managed-settings.json")]: '{ "allowManagedHooksOnly": true }\r\n',
