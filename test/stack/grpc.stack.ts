@@ -1,5 +1,6 @@
 // Recorded sessions over OTLP/gRPC: the built program, an agent's Collector, the gateway, Jaeger, Prometheus.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startProxy } from "../support/proxy.ts";
 import { sum } from "./ask.ts";
 import { type Chain, startChain } from "./chain.ts";
 import { arrived, counted, expectSeries, expectTraces, nameOf } from "./compare.ts";
@@ -55,5 +56,33 @@ describe.skipIf(collector === undefined || jaeger === undefined)("over gRPC", ()
   test("a drain sends nothing if there is nothing new", async () => {
     const again = await team.drain(settings());
     expect(again.reduce((n, { sent }) => n + sent, 0)).toBe(0);
+  });
+
+  // Last, because Prometheus then has more series
+  test.each([
+    ["grpc", 1],
+    ["http/protobuf", 2],
+  ] as const)("other machines' spans are there once too, through a proxy, over %s", async (protocol, offset) => {
+    const { port } = new URL(protocol === "grpc" ? chain.grpcEndpoint : chain.endpoint);
+    const proxy = await startProxy(Number(port));
+    const others = await Team.at((await recordings()).filter((_, index) => index % 16 === offset));
+    try {
+      // Only the proxy can resolve the name
+      const said = await others.drain({
+        OPENHOOK_OTEL_OTLP_PROTOCOL: protocol,
+        OPENHOOK_OTEL_OTLP_ENDPOINT: `http://collector.example:${port}`,
+        OPENHOOK_OTEL_OTLP_PROXY: proxy.url,
+      });
+      const truth = others.truth();
+      expect(said.reduce((n, { sent }) => n + sent, 0)).toBe(truth.spans.length);
+      expect(new Set(proxy.seen.map(({ target }) => target.split(" ")[0]))).toEqual(
+        new Set([protocol === "grpc" ? "CONNECT" : "POST"]),
+      );
+      await arrived(chain.jaeger.url, truth);
+      await expectTraces(chain.jaeger.url, truth);
+    } finally {
+      others.remove();
+      await proxy.close();
+    }
   });
 });
