@@ -58,7 +58,7 @@ test("every envelope arrives once, in order, in the file's folder; a command tha
   expect(kept.map(({ type }) => type)).toEqual(TYPES);
   expect(new Set(kept.map(({ id }) => id)).size).toBe(TYPES.length);
   expect(linesOf("seen.jsonl")).toEqual(TYPES.map(() => ({ folder: PROJECT, secret: null })));
-  const [{ state, commands }] = JSON.parse(results.at(-1)?.stdout ?? "");
+  const [{ state, commands }] = JSON.parse(results.at(-1)?.stdout ?? "").files;
   expect(state).toBe("allowed");
   expect(commands).toMatchObject([
     { delivered: TYPES.length, queued: 0 },
@@ -69,7 +69,7 @@ test("every envelope arrives once, in order, in the file's folder; a command tha
   // One byte of the file changes: nothing runs until it is allowed again
   writeFileSync(file, `${readFileSync(file, "utf8")} `);
   const [, , changed] = runAll([events[1] ?? drain, drain, otel(["bridge", "--json"], { env, cwd: PROJECT })]);
-  expect(JSON.parse(changed?.stdout ?? "")[0].state).not.toBe("allowed");
+  expect(JSON.parse(changed?.stdout ?? "").files[0].state).not.toBe("allowed");
   expect(linesOf("got.jsonl")).toHaveLength(TYPES.length);
   expect(existsSync(join(FOLDER, "started.txt"))).toBe(false);
   expect(existsSync(join(FOLDER, "late.txt"))).toBe(false);
