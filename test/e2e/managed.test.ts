@@ -238,7 +238,7 @@ const playedThrough = (): void => {
   expect(step("downgraded")).toContain(`${AT}/hook, for all users, records an event`);
 
   expect(step("one")).toMatch(/^The hook program stays for .*Claude Code/m);
-  expect(step("disable").match(/no longer enabled for all users/g)).toHaveLength(6);
+  expect(step("disable").match(/no longer enabled for all users/g)).toHaveLength(7);
   expect(step("disable")).toContain("The hook program for all users is removed. What users have collected stays.");
   expect(step("disable-dryrun")).toMatch(/^--- \/etc\/cursor\/hooks\.json$/m);
   expect(step("disable-dryrun")).toContain("Dry run: nothing was written.\n");

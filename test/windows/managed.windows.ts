@@ -142,7 +142,7 @@ test("hooks of two users are collected from a copy for all users, and disabling 
   ]);
   expect(uninstall?.stdout).toMatch(/^What serves all users stays \(.*\): as administrator, .* disable --managed$/m);
   expect(one?.stdout).toMatch(/^The hook program stays for Claude Code, /m);
-  expect(every?.stdout.match(/no longer enabled for all users/g)).toHaveLength(6);
+  expect(every?.stdout.match(/no longer enabled for all users/g)).toHaveLength(7);
   expect(every?.stdout).toContain("The hook program for all users is removed. What users have collected stays.\n");
   expect([every?.code, every?.stderr]).toEqual([0, ""]);
   expect(all()).toEqual(before);
