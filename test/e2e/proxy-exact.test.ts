@@ -81,7 +81,7 @@ function expectExact(receiver: Receiver, repeated: Receiver["spans"] = []): void
 describe.each(Object.entries(TRANSPORTS))("%s through a proxy", { timeout: 90_000 }, (name, { target }) => {
   const withOne = (work: (world: World) => Promise<void>) => withSession(name as keyof typeof TRANSPORTS, work);
 
-  test("that is down: kept, delivered once when it is back, and never again", () =>
+  test("that is down: spans are kept, delivered once when it is back, and never again", () =>
     withOne(async ({ machine, receiver, proxy, env }) => {
       await proxy.close();
       const down = await machine.drain([], env);
@@ -100,7 +100,7 @@ describe.each(Object.entries(TRANSPORTS))("%s through a proxy", { timeout: 90_00
 
   test("that passes no answer on: only that request is repeated", () =>
     withOne(async ({ machine, receiver, env }) => {
-      receiver.setBehaviour(({ index }) => (index === 1 ? { hang: true, taken: true } : undefined));
+      receiver.setBehaviour(({ index }) => (index === 1 ? { hang: true, accepted: true } : undefined));
       const short = { ...env, OPENHOOK_OTEL_OTLP_TIMEOUT_MS: "3000" };
       const first = await machine.drain([], short);
       expect(first).toMatchObject({ waiting: expect.any(Number) });
@@ -113,7 +113,7 @@ describe.each(Object.entries(TRANSPORTS))("%s through a proxy", { timeout: 90_00
 
   test("killed while sending: only the request in flight is repeated", () =>
     withOne(async ({ machine, receiver, env }) => {
-      receiver.setBehaviour(({ index }) => (index === 1 ? { hang: true, taken: true } : undefined));
+      receiver.setBehaviour(({ index }) => (index === 1 ? { hang: true, accepted: true } : undefined));
       const killed = machine.start(["drain"], { env });
       await until("the second request has arrived", () => receiver.requests.length === 2);
       killed.kill("SIGKILL");
