@@ -200,6 +200,16 @@ module.exports = {
         dependencyTypesNot: ["dynamic-import", ...TYPES],
       },
     ),
+    // Each file that definitions/ imports becomes a part of the build; src/commands/read-and-repair.ts has what more parts cost
+    rule(
+      "commands-are-built-in-groups",
+      { path: "^src/commands/definitions/" },
+      {
+        path: "^src/commands/",
+        pathNot: "^src/commands/(definitions/|(read|read-and-repair|set-up|drain|import|view|completion)\\.ts$)",
+        dependencyTypes: ["dynamic-import"],
+      },
+    ),
   ],
   options: {
     tsPreCompilationDeps: true,

@@ -129,6 +129,10 @@ const PLANTED: Readonly<Record<string, { readonly file: string; readonly text: s
     file: "src/commands/definitions/planted.ts",
     text: `import { enable } from "../enable.ts";\nvoid enable;\n`,
   },
+  "commands-are-built-in-groups": {
+    file: "src/commands/definitions/planted-part.ts",
+    text: `export const planted = () => import("../enable.ts");\n`,
+  },
 };
 
 type Files = Readonly<Record<string, string>>;
