@@ -97,7 +97,7 @@ export function redactionYaml(): string {
 /** Allowed names: everything that this program emits except content, and common resource attributes. */
 export function allowedKeys(): readonly string[] {
   const emitted = Object.values(semconv).flatMap((name) => (typeof name === "string" ? [name] : Object.values(name)));
-  const names = emitted.filter((name) => name !== semconv.LATEST_SCHEMA_URL && !CONTENT_ATTRIBUTES.has(name));
+  const names = emitted.filter((name) => !CONTENT_ATTRIBUTES.has(name));
   return [...new Set([...names, ...resourceKeys(), ...Object.keys(OVERFLOW), ...CUSTOMARY, ...CARRIED])].sort();
 }
 

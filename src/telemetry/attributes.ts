@@ -12,7 +12,7 @@ import * as semconv from "./semconv.ts";
 export type Exposure = "content" | "name" | "reduced" | "open";
 
 /** Every attribute that we emit: the values of `semconv.ts`. */
-export type AttributeName = Exclude<NamesIn<typeof semconv>, typeof semconv.LATEST_SCHEMA_URL>;
+export type AttributeName = NamesIn<typeof semconv>;
 
 /** The exposure of every attribute. A new name in `semconv.ts` does not compile until it is listed here. */
 export const EXPOSURE = {

@@ -126,5 +126,3 @@ export const OPENHOOK_REPORTED = {
   cacheWrite: "openhook.reported.cache_write_tokens",
   costUsd: "openhook.reported.cost_usd",
 } as const;
-
-export const LATEST_SCHEMA_URL = "https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev";

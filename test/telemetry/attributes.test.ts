@@ -1,12 +1,22 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type AttributeName, attributesOf, EXPOSURE, type Exposure } from "../../src/telemetry/attributes.ts";
 import { recordAtLevel } from "../../src/telemetry/level.ts";
+import { SELF } from "../../src/telemetry/self.ts";
 import * as semconv from "../../src/telemetry/semconv.ts";
+import { SHAPES } from "../../src/telemetry/shapes.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
+const SRC = join(HERE, "..", "..", "src");
+
+/** All code of the program, except the lists that every name is in. */
+const code = readdirSync(SRC, { recursive: true, encoding: "utf8" })
+  .filter((path) => /\.tsx?$/.test(path) && !/telemetry.(?:attributes|semconv)\.ts$/.test(path))
+  .map((path) => readFileSync(join(SRC, path), "utf8"))
+  .join("\n");
+const isUsed = (name: string): boolean => new RegExp(`(?<![\\w.])${name.replace(".", "\\.")}\\b`).test(code);
 
 test("a new attribute without an exposure does not compile", () => {
   const { [semconv.OPENHOOK_MCP_SERVER]: left, ...others } = EXPOSURE;
@@ -14,6 +24,17 @@ test("a new attribute without an exposure does not compile", () => {
   const incomplete: Readonly<Record<AttributeName, Exposure>> = others;
   expect(Object.keys(incomplete)).not.toContain(semconv.OPENHOOK_MCP_SERVER);
   expect(left).toBe("name");
+});
+
+describe("nothing is declared that is never sent", () => {
+  test.each(Object.keys(semconv))("attribute %s", (name) => expect(isUsed(`semconv.${name}`)).toBe(true));
+  test.each(Object.keys(SHAPES))("metric %s", (name) => expect(isUsed(`SHAPES.${name}`)).toBe(true));
+  test.each(Object.keys(SELF))("own metric %s", (name) => expect(isUsed(`SELF.${name}`)).toBe(true));
+
+  test("a name without a use would be found", () => {
+    expect(isUsed("semconv.OPENHOOK_PLANTED")).toBe(false);
+    expect(isUsed("SHAPES.token")).toBe(false);
+  });
 });
 
 test("every attribute of the recorded deliveries has an exposure", () => {
