@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { allAgents } from "../src/agents/registry.ts";
+import { NO_PROGRAM, PROGRAMS } from "./live/programs.ts";
 import { ensureBuilt } from "./support/program.ts";
 import { ROOT } from "./support/replay.ts";
 
@@ -23,6 +24,12 @@ test("README has at most 150 lines and lists every agent", async () => {
   expect(readme.split("\n").length).toBeLessThanOrEqual(151);
   for (const { title } of await allAgents())
     expect(readme).toMatch(new RegExp(`^- \\[${title.replace(/[().]/g, ".")}`, "m"));
+});
+
+test("docs/agents.md says of every agent that it is run live, or why it is not", async () => {
+  const explained = new Set([...PROGRAMS.map(({ source }) => source), ...Object.keys(NO_PROGRAM)]);
+  const agents = (await allAgents()).filter(({ docs }) => docs.startsWith("https:"));
+  expect(agents.map(({ source }) => source).filter((source) => !explained.has(source))).toEqual([]);
 });
 
 test("no line is longer than 120 characters outside tables and code", () => {

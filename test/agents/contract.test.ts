@@ -105,6 +105,15 @@ test.each(agents.flatMap((agent) => (agent.sessionsBelow === undefined ? [] : [[
   },
 );
 
+test.each(agents.flatMap(({ source, tokens }) => (tokens === "transcript" ? [source] : [])))(
+  "%s: token usage from transcripts is shown by a case in test/agents",
+  (source) => {
+    const folder = join(CASES, source);
+    const cases = existsSync(folder) ? readdirSync(folder) : [];
+    expect(cases.filter((name) => existsSync(join(folder, name, "hooks.jsonl")))).not.toEqual([]);
+  },
+);
+
 describe.each(agents.map((a) => [a.source, a] as const))("%s", (source, agent) => {
   test("the agent's members are filled in", () => {
     expect(source).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
