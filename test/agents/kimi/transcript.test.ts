@@ -162,6 +162,23 @@ test("a file that is read in parts gives the same entries", async () => {
   ]);
 });
 
+test("calls that edit have the files in their arguments", async () => {
+  const call = (at: number, name: string, args: object) =>
+    loop(at, { type: "tool.call", uuid: `u${at}`, toolCallId: `${name}:${at}`, name, args });
+  const entries = await read([
+    step(0, "s1"),
+    used(1),
+    call(2, "Write", { path: "/home/dev/shop/a.js", content: "one\ntwo\n" }),
+    call(3, "Edit", { path: "b.js", old_string: "x", new_string: "y" }),
+    call(4, "Read", { path: "/home/dev/shop/c.js" }),
+  ]);
+  expect(entries.flatMap((entry) => (entry.kind === "tool_use" ? [entry.files] : []))).toEqual([
+    [{ path: "/home/dev/shop/a.js", startLine: 1, endLine: 2 }],
+    [{ path: "b.js", operation: "update" }],
+    undefined,
+  ]);
+});
+
 test("a killed call has its usage and asks for tools, without a response id", async () => {
   const lines = [step(0, "s1"), used(1), loop(2, { type: "tool.call", uuid: "u", toolCallId: "call_1", name: "Bash" })];
   expect(callsIn(await read(lines))[0]).toMatchObject({ asksForTools: true, complete: true });

@@ -135,6 +135,18 @@ describe("lines", () => {
     expect(ids("tool_result")).toEqual(ids("tool_use"));
   });
 
+  test("an edit has its file and its lines, unless it failed", () => {
+    const call = { type: "toolCall", id: "call_aaaaaaaaaaaaaaaa", name: "edit", arguments: { path: "a.js" } };
+    const diff = " 1 one\n-2 two\n+2 TWO\n+3 three";
+    const result = { role: "toolResult", toolCallId: call.id, toolName: "edit", content: [], details: { diff } };
+    const edited = (isError: boolean) =>
+      walk([answer(2, { stopReason: "toolUse", content: [call] }), { ...result, isError, timestamp: 3 }]);
+    const [use, end] = edited(false).filter(({ kind }) => kind.startsWith("tool_"));
+    expect(use).toMatchObject({ files: [{ path: "a.js", operation: "update" }] });
+    expect(end).toMatchObject({ status: "success", linesAdded: 2, linesRemoved: 1 });
+    expect(edited(true).at(-1)).not.toHaveProperty("linesAdded");
+  });
+
   test("failed attempts that pi repeats are not final; the one after the last is, and so is any other failure", () => {
     const failed = (n: number, errorMessage: string) =>
       answer(n, { stopReason: "error", errorMessage, usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } });

@@ -193,6 +193,25 @@ describe("tool calls", () => {
     expect(entries.find(({ kind }) => kind === "tool_result")).toMatchObject(expected);
   });
 
+  test("an edit has the places that its result displays", async () => {
+    const resultDisplay = {
+      filePath: "/home/dev/shop/a.js",
+      fileDiff: "--- a.js\n+++ a.js\n@@ -1,2 +1,2 @@\n one\n-two\n+TWO\n",
+      isNewFile: false,
+      diffStat: { model_added_lines: 1, model_removed_lines: 1 },
+    };
+    const id = "call_d13e442c0e681539";
+    const line = lineOf(id, {
+      type: "tool_result",
+      message: { parts: [{ functionResponse: { id, name: "edit", response: { output: "x" } } }] },
+      toolCallResult: { callId: id, status: "success", resultDisplay },
+    });
+    const place = { startLine: 2, endLine: 2, added: 1, removed: 1 };
+    expect((await read([line])).find(({ kind }) => kind === "tool_result")).toMatchObject({
+      files: [{ path: "/home/dev/shop/a.js", operation: "update", ...place }],
+    });
+  });
+
   test("in a subagent's file, an error in the response is an error", async () => {
     const result = (id: string, response: unknown) =>
       lineOf(id, {
