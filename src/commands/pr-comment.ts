@@ -58,14 +58,14 @@ async function checkedOutBranch({ cwd }: Context): Promise<string> {
   throw new UserError("E_EMPTY", "no branch is checked out here: name a pull request, branch or commit", 1);
 }
 
-/** Of a branch its pull request, which also has the work that was done elsewhere. */
+/** The named change. A branch is replaced by its pull request, which also has work that was done on other branches or machines. */
 async function changeOf(name: string, context: Context): Promise<NamedChange> {
   const change = await namedChange(name, context);
   const pull = change.kind === "branch" ? withOpenStore(context, (db) => pullRequestOf(db, change)) : undefined;
   return pull ?? change;
 }
 
-/** Shows the command of `gh`, and runs it if the user agrees. Without a pull request, `gh` takes that of the branch here. */
+/** Shows the command of `gh`, and runs it if the user agrees. If no pull request is named, `gh` uses that of the current branch. */
 async function offerToPost(comment: string, { kind, url, name }: NamedChange, context: Context): Promise<number> {
   const { env, cwd, places, platform, stderr } = context;
   const target = url ?? (kind === "branch" ? name : undefined);
@@ -85,7 +85,7 @@ async function offerToPost(comment: string, { kind, url, name }: NamedChange, co
       done(1);
     });
     child.on("close", (code) => done(code === 0 ? 0 : 1));
-    // It may end without reading everything
+    // gh may end without reading everything
     child.stdin.on("error", () => {});
     child.stdin.end(comment);
   });

@@ -93,9 +93,12 @@ function sentences(
   const bytes = rows.reduce((sum, { sums }) => sum + sums.bytes, 0);
   if (isDryRun && imported === 0) return ["nothing new to import; nothing was written"];
   const again = rows.reduce((sum, { sums }) => sum + sums.again, 0);
-  const anew = again === 0 ? [] : [`${isDryRun ? "to be " : ""}imported again: ${plural(again, "session")}`];
+  const reimported = again === 0 ? [] : [`${isDryRun ? "to be " : ""}imported again: ${plural(again, "session")}`];
   if (isDryRun) {
-    return [`${plural(imported, "session")}, ${megabytes(bytes)}, would be imported; nothing was written`, ...anew];
+    return [
+      `${plural(imported, "session")}, ${megabytes(bytes)}, would be imported; nothing was written`,
+      ...reimported,
+    ];
   }
   if (report.isStopped) {
     return [
@@ -109,7 +112,7 @@ function sentences(
   const did = `${plural(imported, "session")} in ${duration(report.tookMs)}${imported === 0 ? nothing : speed}`;
   return [
     did,
-    ...anew,
+    ...reimported,
     ...(failed === 0
       ? []
       : [`${plural(failed, "session")} could not be read completely; the next import retries them`]),

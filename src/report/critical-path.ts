@@ -37,7 +37,7 @@ export function criticalPath<T>(fromMs: number, toMs: number, works: readonly Wo
   const hosts = new Running<T>();
   const backwards: Stretch<T>[] = [];
   let current: Work<T> | undefined;
-  /** It ended just when the next started, or no work was known. */
+  /** Whether later work waited for the end of `current`. False: it was only running at that time. */
   let isWaitedFor = false;
   let [nextEnd, nextBound, cursorMs] = [0, 0, toMs];
   while (cursorMs > fromMs) {

@@ -26,7 +26,7 @@ export interface SessionSummary {
   readonly sums: CallSums;
   /** By status; `open` for those without an end. */
   readonly tools: ReadonlyMap<string, number>;
-  /** Known: its agent ran on a subscription, so its cost is not what the user pays. */
+  /** Present if its agent is known to have run on a subscription, so that its cost is not what the user pays. */
   readonly onSubscription?: true;
 }
 
@@ -35,7 +35,7 @@ export interface Agents extends Pick<SessionSource, "agents"> {
   readonly subscriptions?: Subscriptions;
 }
 
-/** The cost of this depends on what is open, not on the length of the session. */
+/** Summarises a session. Only its open part is built; settled parts are sums in the store, so a long session takes no longer. */
 export function summarise(db: Database, stored: StoredSession, { agents, subscriptions }: Agents): SessionSummary {
   const mark = subscriptionMark(stored, subscriptions);
   if (isPacked(db, stored.id)) return { ...summarisePacked(db, stored, { agents }), ...mark };

@@ -21,7 +21,7 @@ export interface UsageReport {
   readonly total: UsageRow | undefined;
   /** Models with calls of unknown price, most calls first. */
   readonly unpriced: readonly UsageRow[];
-  /** Agents with costs in it that are known to run on a subscription. */
+  /** Agents in the report that have costs and are known to run on a subscription. */
   readonly subscribed?: readonly string[];
 }
 

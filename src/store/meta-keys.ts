@@ -10,7 +10,7 @@ export const COVERAGE = "coverage";
 export const LAST_PRUNE = "prune.last_ms";
 /** Number of sessions pruned so far. */
 export const PRUNED_SESSIONS = "prune.sessions_total";
-/** Time when it was last asked for what became of commits, in milliseconds since the epoch. */
+/** When this program last checked what became of commits, in milliseconds since the epoch. */
 export const LAST_OUTCOMES = "outcomes.last_ms";
 /** How far this version is with retrying quarantined payloads, as JSON. */
 export const RETRIED_QUARANTINE = "quarantine.retried";

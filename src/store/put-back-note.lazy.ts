@@ -7,7 +7,7 @@ const PutBackNote = z.object({
   hasGap: z.boolean(),
 });
 
-/** A stored note about a store that was put back; `undefined` if it makes no sense. */
+/** A stored note about a store that was put back; `undefined` if it has another shape. */
 export function putBackNote(value: unknown): z.infer<typeof PutBackNote> | undefined {
   return PutBackNote.safeParse(value).data;
 }

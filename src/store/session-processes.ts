@@ -41,7 +41,7 @@ export const processesOf = (db: Database, session: number): readonly SessionProc
       lastMs: Number(row["last_ms"]),
     }));
 
-/** Open sessions with their processes; without those of which a process is not certain. */
+/** Open sessions with their processes. Sessions with a process that is not certain are left out. */
 export function openSessionsByProcess(db: Database): ReadonlyMap<number, readonly ProcessKey[]> {
   const found = new Map<number, ProcessKey[]>();
   const rows = db

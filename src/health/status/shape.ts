@@ -10,7 +10,7 @@ export interface Status {
     readonly path: string;
     readonly installed: boolean;
     readonly executable: boolean;
-    /** What the hook starts drains with, from its `hook.conf`. */
+    /** The Node program and the program with which the hook starts drains, from its `hook.conf`. */
     readonly node: string | null;
     readonly program: string | null;
     /** Of that program. */
@@ -137,6 +137,6 @@ export interface Delivery {
   readonly last_rejected: number;
   /** All spans or points of the last delivery. */
   readonly last_records: number;
-  /** In the future: requested by the backend. */
+  /** Until then drains of hooks send nothing, because recent requests failed or the backend asked to wait. `null`: no delay. */
   readonly not_before: string | null;
 }

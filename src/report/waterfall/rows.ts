@@ -22,6 +22,7 @@ export interface Row {
   readonly cost: string;
 }
 
+/** The texts of a span's line. Figures that are unknown are `?`, those that do not apply are empty. */
 export function toRow({ span: { record, open = false }, guide, turn }: TreeNode): Row {
   const kind = spanKindOf(record);
   const status = textAt(record, semconv.OPENHOOK_TOOL_STATUS);
