@@ -33,17 +33,62 @@ export function recognises(payload: unknown, intake: IntakeFacts): Recognition {
   return intake.source === SOURCE && intake.env["CLAUDE_PID"] !== undefined ? "likely" : "possible";
 }
 
-/** Events of a payload; none for payloads that are unknown or not needed for a trace. */
+/** The event of a payload; none for payloads that are unknown or not needed for a trace. */
 export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[] {
+  const hook = hookOf(payload, intake);
+  const event = hook === undefined ? undefined : ownOf(EVENTS, hook.native)?.(hook);
+  return event === undefined ? [] : [event];
+}
+
+/** The exit code, which only the beginning of an error text has: `Exit code 2\n…`. */
+export function exitCodeOf(error: unknown): number | undefined {
+  const match = typeof error === "string" ? /^(?:Error: )?Exit code (\d{1,3})\b/.exec(error) : null;
+  return match?.[1] === undefined ? undefined : Number(match[1]);
+}
+
+// --- internal ---
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A payload, and what the events of all payloads have. */
+interface Hook {
+  readonly p: Fields;
+  readonly native: string;
+  readonly call: Call;
+  /** Part of the key of events without an id. Without a prompt id, payloads of two turns or segments are byte-identical. */
+  readonly moment: string | undefined;
+  /** @param key unique in the session among payloads of this name; if absent, the process and the whole payload are */
+  signal(key: string | undefined, extras?: Extras): Signal;
+  envelope(key: string | undefined, extras?: Extras): Signal & { readonly openhook: typeof OPENHOOK_VERSION };
+}
+
+interface Signal {
+  readonly id: string;
+  readonly source: string;
+  readonly time: string;
+  readonly session_id: string;
+  readonly cwd?: string;
+  readonly extensions: Extras;
+}
+
+/** How a payload names its tool call. */
+interface Call {
+  readonly key: string | undefined;
+  readonly tool: { readonly tool_name?: string; readonly tool_call_id?: string };
+  readonly extras: Extras;
+}
+
+/** @returns `undefined` without an event name, or with neither a session id nor a tool */
+function hookOf(payload: unknown, intake: IntakeFacts): Hook | undefined {
   const p = asObject(payload);
   const native = p === undefined ? undefined : nativeOf(p, intake);
-  if (p === undefined || native === undefined) return [];
+  if (p === undefined || native === undefined) return undefined;
   const payloadSessionId = asString(p["session_id"]);
-  if (payloadSessionId === undefined && asString(p["tool_name"]) === undefined) return [];
-  const sessionId = payloadSessionId ?? derivedSessionId(SOURCE, intake, asString(p["cwd"]));
+  if (payloadSessionId === undefined && asString(p["tool_name"]) === undefined) return undefined;
 
-  const process = intake.env["CLAUDE_PID"] ?? (intake.parentPid === undefined ? undefined : String(intake.parentPid));
   const cwd = asString(p["cwd"]) ?? intake.cwd;
+  const sessionId = payloadSessionId ?? derivedSessionId(SOURCE, intake, asString(p["cwd"]));
+  const process = intake.env["CLAUDE_PID"] ?? (intake.parentPid === undefined ? undefined : String(intake.parentPid));
   const shared = defined<Extras>({
     native_event: native,
     prompt_id: asString(p["prompt_id"]),
@@ -64,153 +109,123 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
     session_id: sessionId,
     ...(cwd !== undefined && { cwd }),
   });
-  const envelope = (key: string | undefined, extras: Extras = {}) => ({
-    openhook: OPENHOOK_VERSION,
-    ...base(key),
-    extensions: { ...shared, ...extras },
-  });
-  const signal = (key: string | undefined, extras: Extras = {}) => ({
-    ...base(key),
-    extensions: { ...shared, ...extras },
-  });
-
-  // Without a prompt id, payloads of two turns or segments are byte-identical, so the arrival is part of the key
-  const moment = p["prompt_id"] === undefined ? `${process ?? ""}:${arrivalKey(intake)}` : undefined;
-
-  const callId = asString(p["tool_use_id"]);
-  const isCounted = callId !== undefined && isSequenceNumber(callId);
-  /** Numbered ids are reused in subagents and after compactions; there, input and turn distinguish two calls. */
-  const callKey = isCounted ? undefined : callId;
-  const givenId = isCounted ? callId : undefined;
-  // Without a call id, the input identifies the call
-  const digest = callId === undefined ? inputDigest(p["tool_input"]) : undefined;
-  const tool = defined<{ tool_name: string; tool_call_id: string }>({
-    tool_name: asString(p["tool_name"]),
-    tool_call_id: callId,
-  });
-
-  switch (native) {
-    case "SessionStart": {
-      const origin = asCode(p["source"]);
-      return [
-        {
-          type: "session.start",
-          ...envelope(
-            origin === "resume" ? moment : undefined,
-            defined<Extras>({ start_origin: origin, continues: ownOf(CONTINUES, origin) }),
-          ),
-          data: defined<{ model: string }>({ model: asString(p["model"]) }),
-        },
-      ];
-    }
-    case "SessionEnd": {
-      const reason = asCode(p["reason"]) ?? "other";
-      return [
-        {
-          type: "session.end",
-          ...envelope(moment, { native_reason: reason }),
-          data: defined<{ reason: SessionEndReason; transcript_path: string }>({
-            reason: ownOf(END_REASON, reason) ?? "completed",
-            transcript_path: asString(p["transcript_path"]),
-          }),
-        },
-      ];
-    }
-    case "UserPromptSubmit": {
-      const prompt = typeof p["prompt"] === "string" ? p["prompt"] : undefined;
-      return [
-        {
-          type: "prompt.submit",
-          ...envelope(asString(p["prompt_id"]), {
-            prompt_origin: isMachinePrompt(prompt) ? "machine" : "human",
-          }),
-          data: defined<{ prompt_length: number }>({ prompt_length: prompt?.length }),
-        },
-      ];
-    }
-    case "PreToolUse":
-      return [
-        {
-          type: "tool.start",
-          ...envelope(
-            callKey,
-            defined<Extras>({
-              input_digest: digest,
-              given_id: givenId,
-              executable: executableOf(asObject(p["tool_input"])?.["command"]),
-            }),
-          ),
-          data: tool,
-        },
-      ];
-    case "PostToolUse": {
-      const response = asObject(p["tool_response"]);
-      return [
-        {
-          type: "tool.end",
-          ...envelope(
-            callKey,
-            defined<Extras>({
-              input_digest: digest,
-              given_id: givenId,
-              ...patchLines(response),
-              spawned_agent_id: asString(response?.["agentId"]),
-              executable: executableOf(asObject(p["tool_input"])?.["command"]),
-            }),
-          ),
-          data: { ...tool, status: "success", ...duration(p) },
-        },
-      ];
-    }
-    case "PostToolUseFailure":
-      return [
-        {
-          type: "tool.end",
-          ...envelope(
-            callKey,
-            defined<Extras>({
-              input_digest: digest,
-              given_id: givenId,
-              exit_code: exitCodeOf(p["error"]),
-              error_type: p["is_interrupt"] === true ? "interrupted" : undefined,
-              executable: executableOf(asObject(p["tool_input"])?.["command"]),
-            }),
-          ),
-          data: { ...tool, status: "error", ...duration(p) },
-        },
-      ];
-    case "PostToolBatch": {
-      const ids = asArray(p["tool_calls"]).flatMap((call) => asString(asObject(call)?.["tool_use_id"]) ?? []);
-      return [
-        { type: "tool.batch", ...signal(ids.some(isSequenceNumber) ? undefined : ids[0], { tool_call_ids: ids }) },
-      ];
-    }
-    case "PermissionDenied":
-      return callId === undefined ? [] : [{ type: "tool.batch", ...signal(callKey, { tool_call_ids: [callId] }) }];
-    case "Stop":
-      return [{ type: "turn.end", ...signal(moment, { background_count: asArray(p["background_tasks"]).length }) }];
-    case "StopFailure":
-      return [{ type: "turn.error", ...signal(moment, { error_type: asCode(p["error"]) ?? "_OTHER" }) }];
-    case "SubagentStart":
-      return [{ type: "subagent.start", ...signal(moment) }];
-    case "SubagentStop":
-      return [{ type: "subagent.end", ...signal(moment) }];
-    case "PreCompact":
-      return [{ type: "compaction", ...signal(undefined, defined<Extras>({ trigger: asCode(p["trigger"]) })) }];
-    default:
-      return [];
-  }
+  return {
+    p,
+    native,
+    call: callOf(p),
+    moment: p["prompt_id"] === undefined ? `${process ?? ""}:${arrivalKey(intake)}` : undefined,
+    signal: (key, extras = {}) => ({ ...base(key), extensions: { ...shared, ...extras } }),
+    envelope: (key, extras = {}) => ({
+      openhook: OPENHOOK_VERSION,
+      ...base(key),
+      extensions: { ...shared, ...extras },
+    }),
+  };
 }
 
-/** The exit code, which only the beginning of an error text has: `Exit code 2\n…`. */
-export function exitCodeOf(error: unknown): number | undefined {
-  const match = typeof error === "string" ? /^(?:Error: )?Exit code (\d{1,3})\b/.exec(error) : null;
-  return match?.[1] === undefined ? undefined : Number(match[1]);
+function callOf(p: Fields): Call {
+  const id = asString(p["tool_use_id"]);
+  // Numbered ids are reused in subagents and after compactions; there, input and turn distinguish two calls
+  const isCounted = id !== undefined && isSequenceNumber(id);
+  return {
+    key: isCounted ? undefined : id,
+    tool: defined<{ tool_name: string; tool_call_id: string }>({
+      tool_name: asString(p["tool_name"]),
+      tool_call_id: id,
+    }),
+    extras: defined<Extras>({
+      // Without a call id, the input identifies the call
+      input_digest: id === undefined ? inputDigest(p["tool_input"]) : undefined,
+      given_id: isCounted ? id : undefined,
+    }),
+  };
 }
 
-// --- internal ---
+const EVENTS: Readonly<Record<string, (hook: Hook) => Event | undefined>> = {
+  SessionStart: ({ p, moment, envelope }) => {
+    const origin = asCode(p["source"]);
+    const extras = defined<Extras>({ start_origin: origin, continues: ownOf(CONTINUES, origin) });
+    return {
+      type: "session.start",
+      ...envelope(origin === "resume" ? moment : undefined, extras),
+      data: defined<{ model: string }>({ model: asString(p["model"]) }),
+    };
+  },
+  SessionEnd: ({ p, moment, envelope }) => {
+    const reason = asCode(p["reason"]) ?? "other";
+    return {
+      type: "session.end",
+      ...envelope(moment, { native_reason: reason }),
+      data: defined<{ reason: SessionEndReason; transcript_path: string }>({
+        reason: ownOf(END_REASON, reason) ?? "completed",
+        transcript_path: asString(p["transcript_path"]),
+      }),
+    };
+  },
+  UserPromptSubmit: ({ p, envelope }) => {
+    const prompt = typeof p["prompt"] === "string" ? p["prompt"] : undefined;
+    return {
+      type: "prompt.submit",
+      ...envelope(asString(p["prompt_id"]), { prompt_origin: isMachinePrompt(prompt) ? "machine" : "human" }),
+      data: defined<{ prompt_length: number }>({ prompt_length: prompt?.length }),
+    };
+  },
+  PreToolUse: ({ p, call, envelope }) => ({
+    type: "tool.start",
+    ...envelope(call.key, { ...call.extras, ...executable(p) }),
+    data: call.tool,
+  }),
+  PostToolUse: ({ p, call, envelope }) => {
+    const response = asObject(p["tool_response"]);
+    const extras = defined<Extras>({
+      ...call.extras,
+      ...patchLines(response),
+      spawned_agent_id: asString(response?.["agentId"]),
+      ...executable(p),
+    });
+    return {
+      type: "tool.end",
+      ...envelope(call.key, extras),
+      data: { ...call.tool, status: "success", ...duration(p) },
+    };
+  },
+  PostToolUseFailure: ({ p, call, envelope }) => {
+    const extras = defined<Extras>({
+      ...call.extras,
+      exit_code: exitCodeOf(p["error"]),
+      error_type: p["is_interrupt"] === true ? "interrupted" : undefined,
+      ...executable(p),
+    });
+    return { type: "tool.end", ...envelope(call.key, extras), data: { ...call.tool, status: "error", ...duration(p) } };
+  },
+  PostToolBatch: ({ p, signal }) => {
+    const ids = asArray(p["tool_calls"]).flatMap((call) => asString(asObject(call)?.["tool_use_id"]) ?? []);
+    return { type: "tool.batch", ...signal(ids.some(isSequenceNumber) ? undefined : ids[0], { tool_call_ids: ids }) };
+  },
+  PermissionDenied: ({ call, signal }) => {
+    const id = call.tool.tool_call_id;
+    return id === undefined ? undefined : { type: "tool.batch", ...signal(call.key, { tool_call_ids: [id] }) };
+  },
+  Stop: ({ p, moment, signal }) => ({
+    type: "turn.end",
+    ...signal(moment, { background_count: asArray(p["background_tasks"]).length }),
+  }),
+  StopFailure: ({ p, moment, signal }) => ({
+    type: "turn.error",
+    ...signal(moment, { error_type: asCode(p["error"]) ?? "_OTHER" }),
+  }),
+  SubagentStart: ({ moment, signal }) => ({ type: "subagent.start", ...signal(moment) }),
+  SubagentStop: ({ moment, signal }) => ({ type: "subagent.end", ...signal(moment) }),
+  PreCompact: ({ p, signal }) => ({
+    type: "compaction",
+    ...signal(undefined, defined<Extras>({ trigger: asCode(p["trigger"]) })),
+  }),
+};
 
-const nativeOf = (p: Readonly<Record<string, unknown>>, intake: IntakeFacts): string | undefined =>
+const executable = (p: Fields): Extras =>
+  defined<Extras>({ executable: executableOf(asObject(p["tool_input"])?.["command"]) });
+
+const nativeOf = (p: Fields, intake: IntakeFacts): string | undefined =>
   asString(p["hook_event_name"]) ?? (intake.source === SOURCE ? intake.event : undefined);
 
 /** Hooks have a server's own name (`plugin:docs:docs`). Transcripts have only tool names, in which some characters are replaced. */
@@ -235,7 +250,7 @@ const END_REASON: Readonly<Record<string, SessionEndReason>> = {
   other: "completed",
 };
 
-function duration(p: Readonly<Record<string, unknown>>): { duration_ms?: number } {
+function duration(p: Fields): { duration_ms?: number } {
   const durationMs = asCount(p["duration_ms"]);
   return durationMs === undefined ? {} : { duration_ms: durationMs };
 }
