@@ -15,7 +15,8 @@ import {
   type Turn,
 } from "../model/session.ts";
 import { isWholeUsage } from "../model/whole-usage.ts";
-import { assign, type Draft, type Drafts } from "./assign.ts";
+import { assign, type Drafts } from "./assign.ts";
+import type { Draft } from "./drafts.ts";
 import { finishedPartsOf, type OpenRun, PART_LIMITS, withSettledWork } from "./finished-part.ts";
 import { idleEndReason } from "./idle-end-reason.ts";
 import { isFromTranscript, withLostCall } from "./lost-call.ts";

@@ -2,7 +2,7 @@ import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import { maxOf } from "../model/min-max.ts";
 import type { ModelCall } from "../model/model-call.ts";
 import { type PartLimits, runKeyOf, type SessionContext, type Subagent, type Turn } from "../model/session.ts";
-import type { Draft } from "./assign.ts";
+import type { Draft } from "./drafts.ts";
 import type { PairedTool } from "./pair.ts";
 
 /** Below 4,000 open calls a drain takes about 100 MiB. */

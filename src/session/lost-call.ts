@@ -1,7 +1,7 @@
 import { isLostCall, lostCallKey } from "../model/lost-calls.ts";
 import type { ModelCall } from "../model/model-call.ts";
 import type { SessionInput, SettledTurn } from "../model/session.ts";
-import type { Draft } from "./assign.ts";
+import type { Draft } from "./drafts.ts";
 import { NO_PROMPT } from "./prompts.ts";
 
 /**
