@@ -25,7 +25,8 @@ let replay: Replay | undefined;
 afterEach(() => replay?.remove());
 
 const titleOf = ({ source, name }: { source: string; name: string }): string => `${source} ${name}`;
-const firsts = new Set(firstRecordings(cases).map(titleOf));
+/** In `npm test`, recordings of eight agents also arrive in other orders. */
+const reordered = new Set(firstOf(firstRecordings(cases), 8).map(titleOf));
 /** In `npm test`, recordings of four agents go through hook.sh and the built program; the others in process. */
 const throughShell = new Set(firstOf(firstRecordings(cases), 4).map(titleOf));
 
@@ -64,7 +65,7 @@ describe.each(chosenRecordings(cases))("$source $name", ({ agent, source, name }
     });
   }
 
-  if (!firsts.has(titleOf({ source, name }))) return;
+  if (!reordered.has(titleOf({ source, name }))) return;
   test("the result is the same with every hook twice, shuffled, and a drain in the middle", async () => {
     replay = new Replay(source, name);
     const calls = shuffled([...replay.calls, ...replay.calls], name);

@@ -13,7 +13,7 @@ import { filesOf } from "../../src/store/database.ts";
 import { readStore } from "../../src/store/read-only.ts";
 import { clockAt } from "../support/clock.ts";
 import { Replay } from "../support/replay.ts";
-import { runs } from "../support/whole.ts";
+import { IS_WHOLE } from "../support/whole.ts";
 import { claudePath, claudeSession, sessionIdOf, writeLines } from "./claude.ts";
 import { importInto, unpackAll } from "./run.ts";
 
@@ -120,7 +120,7 @@ test("whatever branches the lines have, each turn counts for the branch of its l
       await drainAfterHook(grown);
       expect(figures(grown)).toEqual(expected);
     }),
-    { numRuns: runs(16) },
+    { numRuns: IS_WHOLE ? 16 : 3 },
   );
 }, 240_000);
 
