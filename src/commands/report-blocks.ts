@@ -14,6 +14,7 @@ import { sessionFilesOf } from "../store/positions.ts";
 import { sessionCounts } from "../store/queries.ts";
 import { printLines } from "../text/ascii.ts";
 import { terminalOf } from "../text/terminal.ts";
+import { timeZoneName } from "../text/time-zone.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
 import { subscribed } from "./subscribed.ts";
 
@@ -48,8 +49,7 @@ export async function reportBlocks(
   });
   const report = found?.report;
   if (options.json) {
-    const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-    context.stdout.write(`${JSON.stringify(blocksJson(question, report ?? NO_BLOCKS, nowMs, timeZone))}\n`);
+    context.stdout.write(`${JSON.stringify(blocksJson(question, report ?? NO_BLOCKS, nowMs, timeZoneName()))}\n`);
   } else if (report === undefined) context.stdout.write(`${await noStoreMessage(context, behind)}\n`);
   else if (found?.advice !== undefined) context.stdout.write(`${found.advice}\n`);
   else printLines(context, blockLines(question, report, nowMs, terminalOf(context)));

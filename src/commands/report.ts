@@ -11,6 +11,7 @@ import { EMPTY_REPORT, usageReport } from "../report/usage-report.ts";
 import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
 import { printLines } from "../text/ascii.ts";
 import { terminalOf, writeLines } from "../text/terminal.ts";
+import { timeZoneName } from "../text/time-zone.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
 import { reportBlocks } from "./report-blocks.ts";
 import { subscribed } from "./subscribed.ts";
@@ -41,8 +42,7 @@ export async function report(by: readonly string[], options: ReportOptions, cont
   if (found === undefined) refuseUnknownAgent(options.agent, agents, undefined);
   const result = found?.result ?? EMPTY_REPORT;
   if (options.json) {
-    const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-    context.stdout.write(`${JSON.stringify(reportJson(question, result, timeZone))}\n`);
+    context.stdout.write(`${JSON.stringify(reportJson(question, result, timeZoneName()))}\n`);
   } else if (options.csv) writeLines(context.stdout, csvLines(question.query, result.rows));
   else if (found === undefined) context.stdout.write(`${await noStoreMessage(context, behind)}\n`);
   else if (result.total === undefined) context.stdout.write(`${found.advice}\n`);
