@@ -59,10 +59,10 @@ export function clip(text: string, columns: number): string {
   if (NARROW.test(text.slice(0, columns))) return `${text.slice(0, columns - 1)}…`;
   let kept = "";
   let width = 0;
-  for (const { segment } of graphemes(text)) {
-    width += widthOf(segment);
+  for (const one of charactersOf(text)) {
+    width += widthOf(one);
     if (width > columns - 1) break;
-    kept += segment;
+    kept += one;
   }
   return `${kept}…`;
 }
@@ -176,13 +176,20 @@ const SEPARATOR: Piece = { text: " · ", style: "dim" };
 
 /** Created on demand: it costs 10 ms, and most text does not need it. */
 let segmenter: Intl.Segmenter | undefined;
-function graphemes(text: string): Intl.Segments {
+function* charactersOf(text: string): Generator<string> {
+  if (SINGLE.test(text)) return yield* text;
   segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
-  return segmenter.segment(text);
+  for (const { segment } of segmenter.segment(text)) yield segment;
 }
 const PLAIN = /^[\x20-\x7e]*$/;
 /** One column each: Latin, and the symbols we draw with. */
 const NARROW = /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u2013-\u2026\u2190-\u2193\u2264\u2265\u2500-\u259f\u2717]*$/;
+/**
+ * Each code point is a character: also Greek, Cyrillic, Japanese, Chinese and Korean, and emoji, without marks,
+ * joiners, skin tones and flags.
+ */
+const SINGLE =
+  /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u2013-\u2026\u2190-\u2193\u2264\u2265\u2500-\u259f\u2717\u0370-\u0482\u048a-\u052f\u3001-\u3029\u3041-\u3096\u30a1-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60\u{1f300}-\u{1f3fa}\u{1f400}-\u{1f64f}\u{1f680}-\u{1f6ff}]*$/u;
 /** Joiners are allowed: emoji and some scripts need them. */
 const UNSAFE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 const UNSURE = /[\p{Mc}\p{Cn}]/gu;
@@ -194,10 +201,10 @@ const paint = (style: Style, text: string): string => styleText(style, text, { v
 function broken(word: string, room: number): readonly string[] {
   if (widthOf(word) <= room) return [word];
   const parts = [""];
-  for (const { segment } of graphemes(word)) {
+  for (const one of charactersOf(word)) {
     const part = parts.at(-1) ?? "";
-    if (part !== "" && widthOf(part) + widthOf(segment) > room) parts.push(clip(segment, room));
-    else parts[parts.length - 1] = part + clip(segment, room);
+    if (part !== "" && widthOf(part) + widthOf(one) > room) parts.push(clip(one, room));
+    else parts[parts.length - 1] = part + clip(one, room);
   }
   return parts;
 }
