@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { RATE_WINDOWS, type RateLimit, type RateWindow } from "../model/rate-limit.ts";
 import type { parseSummary } from "./summary.ts";
 
