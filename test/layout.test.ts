@@ -289,6 +289,23 @@ describe("connections open in src/network", () => {
   });
 });
 
+// Of the object `z`, the bundler keeps every member: 300 kB of translations in each program
+describe("zod is imported as a namespace", () => {
+  const NAMED = /^import (?:type )?\{[^}]*\} from "zod"/m;
+
+  test("no file in src imports names from zod", () => {
+    const found = filesBelow(join(ROOT, "src"))
+      .filter((file) => /\.tsx?$/.test(file))
+      .filter((file) => NAMED.test(readFileSync(join(ROOT, file), "utf8")));
+    expect(found).toEqual([]);
+  });
+
+  test("the check finds a named import, and accepts the namespace", () => {
+    expect(NAMED.test('import { z } from "zod";')).toBe(true);
+    expect(NAMED.test('import * as z from "zod";')).toBe(false);
+  });
+});
+
 describe("the store is the only writer of store.db", () => {
   test("no string outside src/store changes a database", () => {
     const found = filesBelow(join(ROOT, "src"))
