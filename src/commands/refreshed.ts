@@ -4,6 +4,7 @@ import { drainDeps } from "../drain/from-process.ts";
 import { refresh, type Spent } from "../import/refresh.ts";
 import type { Behind } from "../model/behind.ts";
 import { messageOf } from "../model/error-message.ts";
+import { monotonicMs } from "../model/monotonic.ts";
 import { StoreError } from "../store/database.ts";
 import { megabytes, plural } from "../text/figures.ts";
 import { printable } from "../text/terminal.ts";
@@ -45,7 +46,7 @@ export async function refreshed(
 // --- internal ---
 
 const THIS_PROCESS: Spent = {
-  time: () => performance.now(),
+  time: monotonicMs,
   processorTime: () => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1000;

@@ -2,6 +2,7 @@ import type { LoadedConfig } from "../config/load.ts";
 import type { Places } from "../config/places.ts";
 import type { Agent, TranscriptReader } from "../model/agent.ts";
 import { cardOf } from "../model/card-of.ts";
+import { monotonicMs } from "../model/monotonic.ts";
 import type { Database } from "../store/database.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import { firstPromptLine } from "./first-prompt.ts";
@@ -30,7 +31,7 @@ export async function promptLines(
 ): Promise<ReadonlyMap<number, string | undefined>> {
   const lines = new Map<number, string | undefined>();
   if (!deps.loaded.config.display.titles) return lines;
-  const untilMs = performance.now() + deps.budgetMs;
+  const untilMs = monotonicMs() + deps.budgetMs;
   const readers = await readersOf(deps, sessions);
   const roots = deps.withStore(
     (db) => new Map([...readers].map(([source, reader]) => [source, rootsOf({ ...deps, db }, reader, source)])),
@@ -42,7 +43,7 @@ export async function promptLines(
       lines.set(session.id, undefined);
       continue;
     }
-    if (performance.now() >= untilMs) break;
+    if (monotonicMs() >= untilMs) break;
     const query = { home: deps.places.home, roots: roots?.get(session.source) ?? [] };
     const line = await firstPromptLine(reader, session, query);
     lines.set(session.id, line === undefined ? undefined : deps.redact(line));
