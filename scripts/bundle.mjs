@@ -87,8 +87,19 @@ async function commonJs(lib, path, text) {
   });
   const folder = relative(dirname(path), lib) || ".";
   const loads = (_all, module) => JSON.stringify(`./${posix.join(folder, `${module}.cjs`)}`);
-  return `${inAscii(code.replaceAll(LAZY_MODULE, loads))}${PLAIN_EXPORTS}`;
+  const now = inAscii(code.replaceAll(LAZY_MODULE, loads));
+  const later = now.replace(BUILTIN, '=builtinOnUse("$1")');
+  return `${later}${later === now ? "" : BUILTIN_ON_USE}${PLAIN_EXPORTS}`;
 }
+
+/**
+ * Modules of Node that take 3 ms each to load and that many commands do not need. Only imports of names: a function is looked up
+ * whenever it is called.
+ */
+const BUILTIN = /=require\("(node:(?:crypto|fs\/promises))"\)/g;
+const BUILTIN_ON_USE = `
+function builtinOnUse(name){let loaded;return new Proxy({},{get:(_,key)=>(loaded??=require(name))[key]})}
+`;
 
 /**
  * esbuild escapes all characters beyond ASCII except those in regular expressions. With one of them, V8 keeps the whole file in two

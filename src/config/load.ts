@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { hint } from "../model/nearest.ts";
 import { type FileLayer, readDocument, unreadableDocument } from "./document.lazy.ts";
@@ -45,6 +46,8 @@ export async function loadConfig(
 
 async function readFileLayer(path: string): Promise<FileLayer> {
   try {
+    // Most users have none, and the answer without a promise saves loading node:fs/promises
+    if (statSync(path, { throwIfNoEntry: false }) === undefined) return { ...newLayer(), unreadable: false };
     // Reading a pipe without input would block every drain
     if ((await stat(path)).isFIFO()) return unreadableDocument(path, "cannot be read (it is a pipe)");
     return readDocument(await readFile(path, "utf8"), path);

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { readFile, realpath, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type MachineLayer, readMachineDocument, unreadableDocument } from "./document.lazy.ts";
@@ -19,6 +20,8 @@ export async function readMachineFile(
 ): Promise<MachineLayer> {
   if (path === undefined) return NONE;
   try {
+    // Most machines have none, and the answer without a promise saves loading node:fs/promises
+    if (statSync(path, { throwIfNoEntry: false }) === undefined) return { ...NONE, path };
     const target = await realpath(path);
     const problem =
       (await stat(target)).size > MAX_BYTES ? "it is larger than 1 MiB" : await distrust(target, trustedUids);
