@@ -7,7 +7,7 @@ import { AS_THE_PROGRAM, textOfFiles } from "./import-bundled.mjs";
 import { licencesOf } from "./licences.mjs";
 
 /**
- * Builds the program: one entry each for the commands, drains and imports, the hook and the reader threads, and in `lib/` the parts that several
+ * Builds the program: one entry each for the commands, drains and imports, drains that hooks start, the hook and the reader threads, and in `lib/` the parts that several
  * of them share or that are loaded on first use. Everything is CommonJS, because .mjs costs 4 ms more at every start. `libsql` is
  * not bundled, since it has a native binary.
  *
@@ -29,7 +29,11 @@ export async function bundle(outdir, plugins = []) {
     ...plugins,
     loadedBefore(inSource("program.ts")),
   ]);
-  const collecting = { collect: "src/collect.ts", reader: "src/import/worker.ts" };
+  const collecting = {
+    collect: "src/collect.ts",
+    "background-drain": "src/background-drain.ts",
+    reader: "src/import/worker.ts",
+  };
   const collect = await bundleParts(out, "collect", collecting, [
     ...plugins,
     loadedBefore(inSource("agents/cards.ts", ...READS_LINES, "commands/drain.ts", "commands/import.ts")),

@@ -105,13 +105,18 @@ async function withJsonModels(text) {
   const { providers } = await importBundled({ stdin: { contents: `export const providers = ${literal};` } });
   if (!isDeepStrictEqual(JSON.parse(JSON.stringify(providers)), providers))
     throw new Error("the price table is not JSON");
-  const models = providers.map((provider) => jsonText(provider.models));
-  const rest = providers.map((provider) => ({ ...provider, models: [] }));
+  const models = providers.map((provider) => jsonText(provider.models.map(forPrices)));
+  const rest = providers.map((provider) => ({ ...forPrices(provider), models: [] }));
   const lazy = `((models) => JSON.parse(${jsonText(rest)}).map((provider, i) => {
     let parsed;
     return Object.defineProperty(provider, "models", { get: () => (parsed ??= JSON.parse(models[i])) });
   }))([${models}])`;
   return text.replace(literal, () => lazy);
+}
+
+/** A provider or model without the members that say nothing about prices: two fifths of the table. */
+function forPrices({ context_window, description, extractors, name, price_comments, pricing_urls, ...rest }) {
+  return rest;
 }
 
 const PROVIDERS = /(?<=^const \w+ = )\[$.*?^\](?=[,;])/ms;

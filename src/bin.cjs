@@ -17,6 +17,7 @@ if (isHook || Number.parseInt(process.versions.node, 10) >= 20) {
 
 function programOf(command) {
   if (isHook) return "hook";
+  if (process.argv.slice(2).join(" ") === "drain --quiet") return "background-drain";
   if (command === "drain" || command === "import") return "collect";
   return ["report", "sessions", "show", "explain"].includes(command) ? "read" : "cli";
 }

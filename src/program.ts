@@ -4,15 +4,9 @@ import { groupCommands } from "./commands/definitions/groups.ts";
 import { addPagerOption } from "./commands/definitions/pager.ts";
 import type { CommandSetup } from "./commands/definitions/setup.ts";
 import { refuseSurplusArguments } from "./commands/definitions/surplus.ts";
-import { lastingNode } from "./config/lasting-node.ts";
-import { homeDirectory, placesOf } from "./config/places.ts";
-import { programName } from "./config/program-name.ts";
-import { type Context, UserError } from "./context.ts";
-import { type HeldOutput, holdable } from "./held-output.ts";
-import { setProgramName } from "./model/suggest.ts";
-import { safeOutput, safeText } from "./safe-output.ts";
-import { nativePartMissing } from "./store/native-part.ts";
-import { keepOwnerRights } from "./umask.ts";
+import type { Context } from "./context.ts";
+import type { HeldOutput } from "./held-output.ts";
+import { runProcess } from "./run-process.ts";
 import { VERSION } from "./version.ts";
 
 /** Exit codes, the same for every command; shown in the help and in docs/commands.md. */
@@ -28,68 +22,13 @@ export type AddCommands = (program: Command, setup: CommandSetup) => void;
  * @param groups of commands that this program has
  */
 export function runProgram(packageRoot: string, groups: readonly AddCommands[]): void {
-  keepOwnerRights();
-  const stdout = holdable(safeOutput(process.stdout));
-  const context = processContext(join(packageRoot, "dist", "openhook-otel.cjs"), stdout);
-  setProgramName((isAnywhere) => {
-    const { env, platform, programPath } = context;
-    const cwd = isAnywhere ? undefined : currentDirectory();
-    return programName({ env, platform, cwd, nodePath: process.execPath, programPath });
-  });
-
-  let isCutShort = false;
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    // A reader that closes early (`| head`) is not an error, and the command still finishes its work
-    if (error.code === "EPIPE") return;
-    if (!isCutShort)
-      process.stderr.write(`openhook-otel: cannot write all of the output: ${safeText(error.message)}\n`);
-    isCutShort = true;
-    process.exitCode = 1;
-  });
-  // If stderr is closed, the exit code still reports failure
-  process.stderr.on("error", () => {});
-
   const hookSource = join(packageRoot, "dist", process.platform === "win32" ? "hook.cjs" : "hook.sh");
-  main(process.argv, groups, { context, packageRoot, hookSource, interruption }, stdout).then(
-    (code) => {
-      process.exitCode = isCutShort ? Math.max(1, code) : code;
-    },
-    (error: unknown) => {
-      const missing = nativePartMissing(error);
-      if (error instanceof UserError || missing !== undefined) {
-        process.stderr.write(`openhook-otel: ${safeText(missing ?? (error as UserError).message)}\n`);
-        process.exitCode = error instanceof UserError ? error.exitCode : 1;
-      } else {
-        process.stderr.write(`${safeText(error instanceof Error ? (error.stack ?? error.message) : String(error))}\n`);
-        process.exitCode = 1;
-      }
-    },
+  runProcess(packageRoot, (context, stdout) =>
+    main(process.argv, groups, { context, packageRoot, hookSource, interruption }, stdout),
   );
 }
 
 // --- internal ---
-
-function processContext(programPath: string, stdout: HeldOutput): Context {
-  return {
-    env: process.env,
-    // Read on use, because the directory may have been deleted
-    get cwd() {
-      return workingDirectory();
-    },
-    platform: process.platform,
-    arch: process.arch,
-    places: placesOf({ env: process.env, home: homeDirectory(), platform: process.platform }),
-    // Most commands read none, and opening it takes 5 ms
-    get stdin() {
-      return process.stdin;
-    },
-    stdout,
-    stderr: safeOutput(process.stderr),
-    now: Date.now,
-    nodePath: lastingNode(process.execPath, homeDirectory()),
-    programPath,
-  };
-}
 
 async function main(
   argv: readonly string[],
@@ -141,22 +80,6 @@ function emptyProgram(): Command {
     .addHelpText("after", `\n${EXIT_CODES}`)
     .showHelpAfterError("(--help lists commands and options)")
     .exitOverride();
-}
-
-function workingDirectory(): string {
-  const directory = currentDirectory();
-  if (directory === undefined)
-    throw new UserError("E_CWD", "the current directory was deleted: change to another one", 1);
-  return directory;
-}
-
-/** `undefined` if it was deleted. */
-function currentDirectory(): string | undefined {
-  try {
-    return process.cwd();
-  } catch {
-    return undefined;
-  }
 }
 
 /** Aborted by Ctrl-C and other termination signals. */

@@ -47,15 +47,18 @@ export function addSteps(
 
 /** Sum of a counter's streams with these attributes, whatever labels the settings added; 0 before the first increment. */
 export const streamValue = (db: Database, { metric, attributes }: Omit<Increment, "amount" | "resource">): number =>
-  counterValues(db)
-    .filter(
-      (stream) => stream.metric === metric && sortedJson(withoutLabels(stream.attributes)) === sortedJson(attributes),
-    )
+  counterValues(db, metric)
+    .filter((stream) => sortedJson(withoutLabels(stream.attributes)) === sortedJson(attributes))
     .reduce((sum, { value }) => sum + value, 0);
 
-/** Every stream with its current value, in the unit in which it is stored; the value of a histogram is its count. */
+/**
+ * Every stream with its current value, in the unit in which it is stored; the value of a histogram is its count.
+ *
+ * @param metric only the streams of this metric
+ */
 export const counterValues = (
   db: Database,
+  metric?: string,
 ): readonly {
   readonly metric: string;
   readonly attributes: Attributes;
@@ -65,8 +68,11 @@ export const counterValues = (
   readonly owed: number;
 }[] =>
   db
-    .prepare("SELECT metric, attributes, resource, value, owed, histogram FROM counters ORDER BY metric, id")
-    .all()
+    .prepare(
+      `SELECT metric, attributes, resource, value, owed, histogram FROM counters
+       WHERE ?1 IS NULL OR metric = ?1 ORDER BY metric, id`,
+    )
+    .all(metric ?? null)
     .map((row) => ({
       metric: String(row["metric"]),
       attributes: JSON.parse(String(row["attributes"])) as Attributes,

@@ -151,6 +151,7 @@ export function raiseCounters(
 ): void {
   db.transaction(() => {
     for (const { step, total } of totals) {
+      if (total === 0) continue;
       const key = `${COUNTED}${streamKeyOf(step)}`;
       // A store of an earlier version has only the stream
       const counted = Number(readMeta(db, key) ?? streamValue(db, step));

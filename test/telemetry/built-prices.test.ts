@@ -10,12 +10,14 @@ const PACKAGE = readFileSync(require.resolve("@pydantic/genai-prices"), "utf8");
 /** Also ids of models, for which no provider is found. */
 const IDS = new Set([...PACKAGE.matchAll(/\bid:\s*["'`]([^"'`]+)/g)].map(([, id]) => id));
 const PROVIDERS = [...IDS].flatMap((providerId) => (providerId && findProvider({ providerId })) || []);
+/** Members that say nothing about prices. */
+const NOT_BUILT = new Set(["context_window", "description", "extractors", "name", "price_comments", "pricing_urls"]);
 const USAGE = { input_tokens: 1_000, output_tokens: 100 };
 const OPTIONS = { timestamp: new Date(Date.UTC(2026, 9, 5, 12)) };
 
 beforeAll(ensureBuilt, 120_000);
 
-test("the built price table is that of its package", () => {
+test("the built price table has the prices of its package", () => {
   const { priceFromTable } = require(join(ROOT, "dist", "lib", "read", "price-table.cjs")) as {
     priceFromTable: typeof calcPrice;
   };
@@ -29,7 +31,9 @@ test("the built price table is that of its package", () => {
       price(USAGE, priced.id, { ...OPTIONS, providerId: id }),
     );
     // With all its models, and with texts that have characters beyond ASCII
-    expect(JSON.stringify(own)).toBe(JSON.stringify(wanted));
+    expect(JSON.stringify(own)).toBe(
+      JSON.stringify(wanted, (name, value: unknown) => (NOT_BUILT.has(name) ? undefined : value)),
+    );
     compared++;
   }
   expect(compared).toBeGreaterThan(40);
