@@ -21,8 +21,6 @@ beforeAll(ensureBuilt);
 interface Editor {
   readonly program: Program;
   edit(file: string, before: string, after: string): ToolUse;
-  /** Whether it reports which lines it wrote. */
-  readonly knowsLines: boolean;
 }
 
 const EDITORS: readonly Editor[] = [
@@ -32,13 +30,11 @@ const EDITORS: readonly Editor[] = [
       arguments: (...of) => [...claudeCode.arguments(...of), "--permission-mode=acceptEdits"],
     },
     edit: (file_path, old_string, new_string) => use("Edit", { file_path, old_string, new_string }),
-    knowsLines: true,
   },
   {
     program: codex,
     edit: (file, before, after) =>
       use("apply_patch", `*** Begin Patch\n*** Update File: ${file}\n@@\n-${before}\n+${after}\n*** End Patch\n`),
-    knowsLines: false,
   },
 ];
 
@@ -127,7 +123,7 @@ test.each(EDITORS)("$program.source: the cost of a pull request is what was serv
   const traceFile = join(home, "trace.jsonl");
   await machine.openhook("export", "agent-trace", "#12", "--output", traceFile);
   const traces = readFileSync(traceFile, "utf8").trim().split("\n");
-  const ranges = editor.knowsLines ? [{ start_line: 1, end_line: 1 }] : [];
+  const ranges = [{ start_line: 1, end_line: 1 }];
   for (const [at, trace] of traces.entries()) {
     expect(JSON.parse(trace)).toMatchObject({
       vcs: { revision: heads[at] },
