@@ -500,7 +500,7 @@ describe("places and drains", () => {
     const hooks = await load();
     await call(hooks, "event", created(S));
     await call(hooks, "event", bus("session.idle", { sessionID: S }));
-    expect(await drains()).toBe(1);
+    expect(await drains(1)).toBe(1);
     expect(JSON.parse(readFileSync(mark(), "utf8"))).toEqual([
       join(home, "state of 'mine'"),
       process.cwd(),
@@ -521,12 +521,13 @@ describe("places and drains", () => {
   });
 
   const mark = () => join(home, "drained");
-  const drains = async (): Promise<number> => {
+  /** How many drains have started, after waiting for that many, and then for one more. */
+  const drains = async (expected: number): Promise<number> => {
     vi.useRealTimers();
     let lines = -1;
     for (let waitedMs = 0; waitedMs < 10_000; waitedMs += 100) {
       const now = existsSync(mark()) ? readFileSync(mark(), "utf8").split("\n").length - 1 : 0;
-      if (now === lines && (now > 0 || waitedMs >= 1_000)) return now;
+      if (now === lines && now >= expected && (expected > 0 || waitedMs >= 1_000)) return now;
       lines = now;
       await new Promise((done) => setTimeout(done, 400));
     }
@@ -556,7 +557,7 @@ describe("places and drains", () => {
     await call(hooks, "event", bus("session.idle", { sessionID: "ses_child" }));
     await call(hooks, "event", bus("session.idle", { sessionID: S }));
     await call(hooks, "dispose");
-    expect(await drains()).toBe(2);
+    expect(await drains(2)).toBe(2);
     expect(readFileSync(mark(), "utf8")).toBe("drain --quiet\ndrain --quiet\n");
   });
 
@@ -581,7 +582,7 @@ describe("places and drains", () => {
       await call(hooks, "event", bus("session.status", { sessionID: S, status: { type: "busy" } }));
       for (const end of ends) await call(hooks, "event", end);
     }
-    expect(await drains()).toBe(2);
+    expect(await drains(2)).toBe(2);
     const idle = readdirSync(inbox).filter((name) =>
       readFileSync(join(inbox, name), "utf8").includes('"session.idle"'),
     );
@@ -597,15 +598,15 @@ describe("places and drains", () => {
     const hooks = await load();
     process.env["OPENHOOK_BRIDGE"] = "openhook-otel";
     await call(hooks, "event", created(S));
-    expect(await drains()).toBe(0);
+    expect(await drains(0)).toBe(0);
     delete process.env["OPENHOOK_BRIDGE"];
     writeFileSync(join(stateDir, "bridge.live"), `${process.pid}\n`);
     await call(hooks, "event", created("ses_other"));
-    expect(await drains()).toBe(0);
+    expect(await drains(0)).toBe(0);
     writeFileSync(join(stateDir, "bridge.live"), "999999999\n");
     await call(hooks, "event", created("ses_third"));
     // Queued files start a whole drain too
-    expect(await drains()).toBe(2);
+    expect(await drains(2)).toBe(2);
     expect(readFileSync(mark(), "utf8")).toMatch(/^drain --quiet --events$/m);
     expect(readFileSync(join(stateDir, "bridge.live"), "utf8")).toMatch(/^\d+\n$/);
   });
@@ -617,7 +618,7 @@ describe("places and drains", () => {
     process.env["OPENHOOK_OTEL_DRAIN"] = "on";
     rmSync(join(home, "program.cjs"));
     await call(hooks, "dispose");
-    expect(await drains()).toBe(0);
+    expect(await drains(0)).toBe(0);
   });
 
   test("files of an earlier process are drained when a session starts", async () => {
@@ -626,7 +627,7 @@ describe("places and drains", () => {
     mkdirSync(inbox, { recursive: true });
     for (const name of ["1-2-0.evt", "1-2-1.evt"]) writeFileSync(join(inbox, name), "x");
     await call(await load(), "event", created(S));
-    expect(await drains()).toBe(1);
+    expect(await drains(1)).toBe(1);
   });
 });
 
