@@ -17,11 +17,11 @@ export interface Clean {
 }
 
 /**
- * Results for names are cached per `redact`: most names recur in every session.
+ * Results for names are cached per `redact`, which always comes with the same `redactSecrets`: most names recur in every session.
  *
  * @param redactSecrets for paths of written files, which stay on this machine
  */
-export function cleanWith(redact: Redact, redactSecrets: Redact = redact): Clean {
+export function cleanWith(redact: Redact, redactSecrets: Redact): Clean {
   let clean = known.get(redact);
   if (clean === undefined) {
     const name = cached((text) => redact(limitName(text)));

@@ -83,7 +83,7 @@ async function drained(agent: Agent, source: string, name: string, withTranscrip
 async function editsIn(of: Replay, agent: Agent) {
   const settings = spanSettings(await of.deps());
   const inProject = ({ path, ...file }: FileWrite): FileWrite => ({
-    path: path.replace(/^.*\/(?=acme-shop\/)/, ""),
+    path: path.replaceAll("\\", "/").replace(/^.*\/(?=acme-shop\/)/, ""),
     ...file,
   });
   const found = readStore(of.places.storePath, (db) =>

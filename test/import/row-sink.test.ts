@@ -10,7 +10,7 @@ import { ENTRIES } from "../support/merging-entries.ts";
 import { rowsOf } from "../support/rows.ts";
 import { runs } from "../support/whole.ts";
 
-const clean = cleanWith(redact);
+const clean = cleanWith(redact, redact);
 
 /** The entries as a drain joins them, by key. */
 function joined(entries: readonly TranscriptEntry[]): readonly TranscriptEntry[] {

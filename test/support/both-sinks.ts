@@ -12,7 +12,7 @@ import { putEntry } from "../../src/model/fact-sink.ts";
 import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
 import { mergeEntries } from "../../src/model/merge.ts";
 import type { Offset, TranscriptEntry } from "../../src/model/transcript.ts";
-import { redact } from "../../src/privacy/redact.ts";
+import { redact, redactorOf } from "../../src/privacy/redact.ts";
 import { type MadeFile, smallestFailing } from "./claude-lines.ts";
 
 /** What reading a file returns besides its facts. */
@@ -30,7 +30,9 @@ export interface SessionResult {
   readonly about: readonly TranscriptEntry[];
 }
 
-const clean = cleanWith(redact);
+/** For paths of written files, as in the program: they stay on this machine, so their home folder remains. */
+const redactSecrets = redactorOf({ emails: false, homeDirectories: false });
+const clean = cleanWith(redact, redactSecrets);
 
 /** Reads a session as drains do. */
 export async function readAsEntries(
@@ -44,7 +46,7 @@ export async function readAsEntries(
   // A drain knows the folder that a batch names, wherever it names it
   const folder = all.find((entry) => entry.kind === "session" && entry.cwd !== undefined);
   for (const one of all) {
-    const entry = withStoredWrites(one, folder?.kind === "session" ? folder.cwd : undefined, redact);
+    const entry = withStoredWrites(one, folder?.kind === "session" ? folder.cwd : undefined, redactSecrets);
     if (isAboutSession(entry)) about.push(entry);
     else {
       const known = entries.get(entry.key);
