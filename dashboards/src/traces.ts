@@ -7,78 +7,34 @@ import { built } from "./panels.ts";
 
 /** Cost by branch, from the spans of sessions: there are too many branches for metric labels. */
 export const branches = (): Builder<Panel> =>
-  built({
-    type: "table",
+  sumsTable({
     title: "Branches (Tempo)",
     description:
       "Cost of the sessions that ended in this time range, by repository and branch, from the traces in Tempo: there are too many branches for metric labels. A session counts at the time of its span, so the sum can differ from the neighbouring panels at the edges of the time range; with tail sampling it contains only the traces that were kept. Tempo answers for at most 24 hours (3 before Tempo 3) unless query_frontend.metrics.max_duration is higher. Look at branches that cost more than their change is worth.",
-    datasource: TEMPO,
-    gridPos: { x: 0, y: 0, w: 10, h: 9 },
-    targets: [
-      new DataqueryBuilder()
-        .refId("A")
-        .datasource(TEMPO)
-        .queryType("traceql")
-        .metricsQueryType(MetricsQueryType.Range)
-        .query(
-          `{ ${SESSIONS} && ${REPOSITORY} } | sum_over_time(span.${semconv.OPENHOOK_COST_USD}) by (span.${semconv.VCS_REPOSITORY_NAME}, span.${semconv.VCS_REF_HEAD_NAME})`,
-        )
-        .build(),
-    ],
-    transformations: [
-      { id: "reduce", options: { reducers: ["sum"], mode: "seriesToRows", labelsToFields: true } },
-      {
-        id: "organize",
-        options: {
-          excludeByName: { Field: true },
-          renameByName: {
-            [`span.${semconv.VCS_REPOSITORY_NAME}`]: "Repository",
-            [`span.${semconv.VCS_REF_HEAD_NAME}`]: "Branch",
-            Total: "Cost",
-          },
-        },
-      },
-    ],
-    options: { showHeader: true, sortBy: [{ displayName: "Cost", desc: true }], cellHeight: "sm" },
-    fieldConfig: { defaults: { unit: "currencyUSD", decimals: 3, noValue: "unknown" }, overrides: [] },
+    height: 9,
+    query: `{ ${SESSIONS} && ${REPOSITORY} } | sum_over_time(span.${semconv.OPENHOOK_COST_USD}) by (span.${semconv.VCS_REPOSITORY_NAME}, span.${semconv.VCS_REF_HEAD_NAME})`,
+    columns: {
+      [`span.${semconv.VCS_REPOSITORY_NAME}`]: "Repository",
+      [`span.${semconv.VCS_REF_HEAD_NAME}`]: "Branch",
+      Total: "Cost",
+    },
+    sum: { unit: "currencyUSD", decimals: 3, noValue: "unknown" },
   });
 
 /** Agents by version, from the spans of sessions: metrics have no version of the agent, because it would end their series. */
 export const agentVersions = (): Builder<Panel> =>
-  built({
-    type: "table",
+  sumsTable({
     title: "Agent versions (Tempo)",
     description:
       "Sessions that ended in this time range, by agent and its version, from the traces in Tempo; with tail sampling only of the traces that were kept. Tempo answers for at most 24 hours (3 before Tempo 3) unless query_frontend.metrics.max_duration is higher. Update what is far behind; if figures changed on a day, see whether a version did.",
-    datasource: TEMPO,
-    gridPos: { x: 0, y: 0, w: 10, h: 8 },
-    targets: [
-      new DataqueryBuilder()
-        .refId("A")
-        .datasource(TEMPO)
-        .queryType("traceql")
-        .metricsQueryType(MetricsQueryType.Range)
-        .query(
-          `{ ${kindIs("session")} && ${ENVIRONMENT} } | count_over_time() by (resource.${semconv.SERVICE_NAME}, resource.${semconv.SERVICE_VERSION})`,
-        )
-        .build(),
-    ],
-    transformations: [
-      { id: "reduce", options: { reducers: ["sum"], mode: "seriesToRows", labelsToFields: true } },
-      {
-        id: "organize",
-        options: {
-          excludeByName: { Field: true },
-          renameByName: {
-            [`resource.${semconv.SERVICE_NAME}`]: "Agent",
-            [`resource.${semconv.SERVICE_VERSION}`]: "Version",
-            Total: "Sessions",
-          },
-        },
-      },
-    ],
-    options: { showHeader: true, sortBy: [{ displayName: "Sessions", desc: true }], cellHeight: "sm" },
-    fieldConfig: { defaults: { unit: "locale", noValue: "–" }, overrides: [] },
+    height: 8,
+    query: `{ ${kindIs("session")} && ${ENVIRONMENT} } | count_over_time() by (resource.${semconv.SERVICE_NAME}, resource.${semconv.SERVICE_VERSION})`,
+    columns: {
+      [`resource.${semconv.SERVICE_NAME}`]: "Agent",
+      [`resource.${semconv.SERVICE_VERSION}`]: "Version",
+      Total: "Sessions",
+    },
+    sum: { unit: "locale", noValue: "–" },
   });
 
 /** Sessions in Tempo, newest first. */
@@ -201,6 +157,42 @@ export const jaegerSessions = (): Builder<Panel> =>
   });
 
 // --- internal ---
+
+interface SumsTable {
+  readonly title: string;
+  readonly description: string;
+  readonly height: number;
+  /** A TraceQL metrics query; its sum over the time range is the column `Total`. */
+  readonly query: string;
+  /** Field → heading; the heading of `Total` sorts the table. */
+  readonly columns: Readonly<Record<string, string>> & { readonly Total: string };
+  readonly sum: Readonly<Record<string, string | number>>;
+}
+
+/** A table of sums over spans in Tempo, the largest first. */
+const sumsTable = ({ title, description, height, query, columns, sum }: SumsTable): Builder<Panel> =>
+  built({
+    type: "table",
+    title,
+    description,
+    datasource: TEMPO,
+    gridPos: { x: 0, y: 0, w: 10, h: height },
+    targets: [
+      new DataqueryBuilder()
+        .refId("A")
+        .datasource(TEMPO)
+        .queryType("traceql")
+        .metricsQueryType(MetricsQueryType.Range)
+        .query(query)
+        .build(),
+    ],
+    transformations: [
+      { id: "reduce", options: { reducers: ["sum"], mode: "seriesToRows", labelsToFields: true } },
+      { id: "organize", options: { excludeByName: { Field: true }, renameByName: { ...columns } } },
+    ],
+    options: { showHeader: true, sortBy: [{ displayName: columns.Total, desc: true }], cellHeight: "sm" },
+    fieldConfig: { defaults: { ...sum }, overrides: [] },
+  });
 
 const TEMPO = { type: "tempo", uid: put("tempo") };
 const JAEGER = { type: "jaeger", uid: put("jaeger") };

@@ -39,13 +39,13 @@ export interface FileEdit {
 
 /** The files that calls of a transcript changed. Pure. @param entries all of one session, in any order */
 export function editsIn(entries: readonly TranscriptEntry[]): readonly FileEdit[] {
-  const asked = new Map<string, readonly FileWrite[]>();
+  const inArguments = new Map<string, readonly FileWrite[]>();
   for (const entry of entries) {
-    if (entry.kind === "tool_use" && entry.files !== undefined) asked.set(entry.callId, entry.files);
+    if (entry.kind === "tool_use" && entry.files !== undefined) inArguments.set(entry.callId, entry.files);
   }
   return entries.flatMap((entry) => {
     if (entry.kind !== "tool_result" || entry.status !== "success") return [];
-    const { timeMs, callId, files = asked.get(callId) ?? [] } = entry;
+    const { timeMs, callId, files = inArguments.get(callId) ?? [] } = entry;
     return files.map(({ path }) => ({ path, timeMs }));
   });
 }

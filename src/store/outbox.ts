@@ -33,7 +33,7 @@ export function enqueue(db: Database, key: string, nowMs: number): void {
   ).run(nowMs, key);
 }
 
-/** The parts of the outbox in the order of sending: no known failure; failed in a request of its own; refused in a request of its own. */
+/** The parts of the outbox in the order of sending: no known failure; failed in a separate request; refused in a separate request. */
 export const OUTBOX_PARTS = ["healthy", "suspect", "refused"] as const;
 export type OutboxPart = (typeof OUTBOX_PARTS)[number];
 

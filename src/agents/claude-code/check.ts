@@ -101,7 +101,7 @@ async function settingsAt(path: string): Promise<Layer["settings"] | undefined> 
 
 const hasOurHooks = ({ settings }: Layer): boolean => registeredEvents(JSON.stringify(settings)).length > 0;
 
-/** A source of its own: Claude Code then does not read the file that `enable --managed` writes, unless it merges all sources. */
+/** A separate source: Claude Code then does not read the file that `enable --managed` writes, unless it merges all sources. */
 const asOwnSource = (layer: Layer): Layer => ({
   ...layer,
   remedy: isMerging(layer)
