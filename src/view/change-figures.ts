@@ -42,56 +42,30 @@ export function changesOver(
 ): ChangesDocument {
   const { by } = query;
   const sinceMs = query.sinceMs ?? firstMs(db) ?? 0;
-  const groupings: readonly (readonly Dimension[])[] = [
-    [],
-    [by],
-    [by, "agent"],
-    [by, "repository"],
-    [by, "session"],
-    by === "commit" ? [by] : [by, "commit"],
-  ];
-  const [[total] = [], all = [], ...parts] = usageByGroupings(db, deps, { ...query, sinceMs }, groupings);
-  const [agents, repositories, sessions, commits] = parts.map((rows) => partsBy(by, rows));
-  const named = inReadingOrder([by], all).filter((row) => row.key[by] != null);
   const facts = new ChangeFacts(db);
-  const commitsOf = (row: UsageRow): readonly string[] => valuesOf(commits?.get(row.key[by] ?? ""), "commit");
-  const listed = named.map((row) => {
-    const name = row.key[by] ?? "";
-    return {
-      row,
-      name,
-      repositories: valuesOf(repositories?.get(name), "repository"),
-      agents: valuesOf(agents?.get(name), "agent").map((agent) => nameOfKey(deps, "agent", agent) ?? agent),
-      timeMs: facts.lastMs(name, commitsOf(row)),
-    };
-  });
-  const searched = text?.toLowerCase();
-  const matching = listed.filter(
-    (one) =>
-      (key === undefined || one.name === key) &&
-      (searched === undefined ||
-        [one.name, ...one.repositories, ...one.agents].some((part) => part.toLowerCase().includes(searched))),
-  );
+  const { total, without, changes } = figuresByChange(db, deps, facts, { ...query, sinceMs });
+  const matching = changes.filter((one) => (key === undefined || one.name === key) && contains(one, text));
   if (sort === "recent") matching.sort((a, b) => (b.timeMs ?? 0) - (a.timeMs ?? 0));
   const shown = matching.slice(0, limit);
   const sessionNames = namesOfSessions(
     db,
-    shown.flatMap(({ name }) => valuesOf(sessions?.get(name), "session")),
+    shown.flatMap(({ sessions }) => valuesOf(sessions, "session")),
   );
-  const without = all.find((row) => row.key[by] == null);
   return {
     kind: "changes",
     by,
     sinceMs,
     rows: shown.map(
-      ({ row, name, ...rest }): ChangeRow => ({
+      ({ name, row, repositories, agents, timeMs, commits, sessions }): ChangeRow => ({
         key: name,
         url: facts.urlOf(name),
         certainty: row.certainty ?? "inferred",
-        ...rest,
+        repositories,
+        agents,
+        timeMs,
         figures: figuresOf(row),
-        outcome: facts.outcomeOf(commitsOf(row)),
-        sessions: inReadingOrder(["session"], sessions?.get(name) ?? []).flatMap((part): readonly ChangePart[] => {
+        outcome: facts.outcomeOf(commits),
+        sessions: inReadingOrder(["session"], sessions).flatMap((part): readonly ChangePart[] => {
           const session = sessionNames.get(part.key.session ?? "");
           if (session === undefined) return [];
           return [{ ...session, agent: nameOfKey(deps, "agent", session.source) ?? "", figures: figuresOf(part) }];
@@ -99,10 +73,10 @@ export function changesOver(
       }),
     ),
     rowCount: matching.length,
-    withCost: costOf(named.map(figuresOf)),
+    withCost: costOf(changes.map(({ row }) => figuresOf(row))),
     without: without === undefined ? null : figuresOf(without),
     total: total === undefined ? null : figuresOf(total),
-    outcome: facts.outcomeOf(named.flatMap(commitsOf)),
+    outcome: facts.outcomeOf(changes.flatMap(({ commits }) => commits)),
     choices: deps.filterValues(db).choices,
   };
 }
@@ -130,6 +104,66 @@ export function changesOfSession(
 }
 
 // --- internal ---
+
+/** One commit, pull request, branch or ticket. */
+interface Change {
+  readonly name: string;
+  readonly row: UsageRow;
+  readonly repositories: readonly string[];
+  /** Titles. */
+  readonly agents: readonly string[];
+  readonly commits: readonly string[];
+  /** Its figures by session. */
+  readonly sessions: readonly UsageRow[];
+  /** @see ChangeFacts.lastMs */
+  readonly timeMs: number | null;
+}
+
+/** All changes in reading order, the figures that belong to none, and the total of both. */
+function figuresByChange(
+  db: Database,
+  deps: Deps,
+  facts: ChangeFacts,
+  query: Omit<ChangesQuery, "nowMs" | "key" | "text" | "sort" | "limit">,
+): { readonly total?: UsageRow; readonly without?: UsageRow; readonly changes: readonly Change[] } {
+  const { by } = query;
+  const groupings: readonly (readonly Dimension[])[] = [
+    [],
+    [by],
+    [by, "agent"],
+    [by, "repository"],
+    [by, "session"],
+    by === "commit" ? [by] : [by, "commit"],
+  ];
+  const [[total] = [], all = [], ...parts] = usageByGroupings(db, deps, query, groupings);
+  const [agents, repositories, sessions, commits] = parts.map((rows) => partsBy(by, rows));
+  const without = all.find((row) => row.key[by] == null);
+  const changes = inReadingOrder([by], all).flatMap((row): readonly Change[] => {
+    const name = row.key[by] ?? null;
+    if (name === null) return [];
+    const commitsOfChange = valuesOf(commits?.get(name), "commit");
+    return [
+      {
+        name,
+        row,
+        repositories: valuesOf(repositories?.get(name), "repository"),
+        agents: valuesOf(agents?.get(name), "agent").map((agent) => nameOfKey(deps, "agent", agent) ?? agent),
+        commits: commitsOfChange,
+        sessions: sessions?.get(name) ?? [],
+        timeMs: facts.lastMs(name, commitsOfChange),
+      },
+    ];
+  });
+  return { ...(total && { total }), ...(without && { without }), changes };
+}
+
+/** Whether a name of the change contains the text. */
+function contains({ name, repositories, agents }: Change, text: string | undefined): boolean {
+  const searched = text?.toLowerCase();
+  return (
+    searched === undefined || [name, ...repositories, ...agents].some((part) => part.toLowerCase().includes(searched))
+  );
+}
 
 /** Rows by a change and something else, by the change. */
 function partsBy(by: ChangeGroup, rows: readonly UsageRow[]): ReadonlyMap<string, readonly UsageRow[]> {

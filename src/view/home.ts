@@ -40,7 +40,7 @@ export function homeOver(db: Database, deps: Deps, query: HomeQuery): HomeDocume
   const sinceMs = query.sinceMs ?? firstMs(db) ?? nowMs;
   const untilMs = query.untilMs ?? nowMs;
   if ((untilMs - sinceMs) / UNIT_MS[unit] > MAX_BUCKETS) throw new RangeError(`more than ${MAX_BUCKETS} bars`);
-  const [total = [], byTime = [], ...splits] = usageByGroupings(
+  const [total = [], byTime = [], repositories = [], agents = [], models = [], tools = []] = usageByGroupings(
     db,
     deps,
     { sinceMs, ...(query.untilMs !== undefined && { untilMs: query.untilMs }), ...zone },
@@ -50,23 +50,10 @@ export function homeOver(db: Database, deps: Deps, query: HomeQuery): HomeDocume
   const names = new Set([...bucketsBetween(sinceMs, untilMs, unit, timeZone), ...figures.keys()]);
   const buckets = [...names].sort(compareBuckets);
   const between = (fromMs: number, toMs?: number): UsageFigures | null => {
-    const [[row] = []] = usageByGroupings(
-      db,
-      deps,
-      { sinceMs: fromMs, ...(toMs !== undefined && { untilMs: toMs }), ...zone },
-      [[]],
-    );
+    const range = { sinceMs: fromMs, ...(toMs !== undefined && { untilMs: toMs }), ...zone };
+    const [[row] = []] = usageByGroupings(db, deps, range, [[]]);
     return row === undefined ? null : figuresOf(row);
   };
-  const groups = (split: Split, rows: readonly UsageRow[]): readonly HomeGroup[] =>
-    rows.map((row) => ({
-      name: nameOfKey(deps, split, row.key[split] ?? null),
-      key: row.key[split] ?? null,
-      figures: figuresOf(row),
-    }));
-  const values = deps.filterValues(db);
-  const [repositories = [], agents = [], models = [], tools = []] = splits;
-  const withCosts = agents.flatMap(({ key, calls }) => (calls?.costNanoUsd === undefined ? [] : (key.agent ?? [])));
   return {
     kind: "home",
     nowMs,
@@ -82,18 +69,14 @@ export function homeOver(db: Database, deps: Deps, query: HomeQuery): HomeDocume
       figures: total[0] === undefined ? null : figuresOf(total[0]),
       before: query.beforeMs === undefined ? null : between(query.beforeMs, query.beforeMs + (untilMs - sinceMs)),
     },
-    repositories: groups("repository", repositories),
-    agents: groups("agent", agents),
-    models: groups("model", models),
+    repositories: groupsOf(deps, "repository", repositories),
+    agents: groupsOf(deps, "agent", agents),
+    models: groupsOf(deps, "model", models),
     tools: toolRows(db, deps, tools),
-    running: runningSessions(db, deps, values),
+    running: runningSessions(db, deps, deps.filterValues(db)),
     recent: listSessions(db, deps, { errors: false, sort: "recent", descending: true, limit: RECENT }).rows,
-    subscribed: subscribedAgents(withCosts, deps.subscriptions?.() ?? new Map(), untilMs).map(
-      (agent) => cardOf(deps, agent)?.title ?? agent,
-    ),
-    sessionCount: Number(
-      db.prepare("SELECT count(*) AS n FROM sessions s WHERE s.pruned_ms IS NULL AND s.excluded = 0").get()?.["n"] ?? 0,
-    ),
+    subscribed: subscribedOf(deps, agents, untilMs),
+    sessionCount: sessionCount(db),
   };
 }
 
@@ -101,3 +84,23 @@ export function homeOver(db: Database, deps: Deps, query: HomeQuery): HomeDocume
 
 /** Sessions in the list at the end of the page. */
 const RECENT = 6;
+
+const groupsOf = (deps: Deps, split: Split, rows: readonly UsageRow[]): readonly HomeGroup[] =>
+  rows.map((row) => ({
+    name: nameOfKey(deps, split, row.key[split] ?? null),
+    key: row.key[split] ?? null,
+    figures: figuresOf(row),
+  }));
+
+/** Titles of the agents that have costs and run on a subscription. */
+function subscribedOf(deps: Deps, agents: readonly UsageRow[], untilMs: number): readonly string[] {
+  const withCosts = agents.flatMap(({ key, calls }) => (calls?.costNanoUsd === undefined ? [] : (key.agent ?? [])));
+  return subscribedAgents(withCosts, deps.subscriptions?.() ?? new Map(), untilMs).map(
+    (agent) => cardOf(deps, agent)?.title ?? agent,
+  );
+}
+
+const sessionCount = (db: Database): number =>
+  Number(
+    db.prepare("SELECT count(*) AS n FROM sessions s WHERE s.pruned_ms IS NULL AND s.excluded = 0").get()?.["n"] ?? 0,
+  );

@@ -35,7 +35,8 @@ export function listSessions(
 ): SessionList {
   const { agents } = deps;
   const filterValues = deps.filterValues(db);
-  const where = conditions(db, agents, filterValues, query);
+  const all = [...conditions(db, agents, filterValues, query)];
+  const where = { sql: all.map(({ sql }) => sql).join(" AND "), values: all.flatMap(({ values }) => values) };
   const order = query.descending ? "DESC" : "ASC";
   const rows = db
     .prepare(
@@ -83,72 +84,75 @@ const JOIN = {
     "LEFT JOIN (SELECT session, sum(errors + denied) AS errors FROM tool_usage GROUP BY session) t ON t.session = s.id",
 } as const satisfies Record<Sort, string>;
 
-interface Conditions {
+interface Condition {
   readonly sql: string;
   readonly values: readonly Value[];
 }
 
-function conditions(
+function* conditions(
   db: Database,
   agents: SessionSource["agents"],
-  { choices, repositories, folders, names }: FilterValues,
+  filterValues: FilterValues,
   query: ListQuery,
-): Conditions {
-  const parts: string[] = [SHOWN];
-  const values: Value[] = [];
-  const and = (sql: string, ...more: readonly Value[]): void => {
-    parts.push(sql);
-    values.push(...more);
-  };
-  if (query.agent !== undefined) and("s.source = ?", query.agent);
-  if (query.repository !== undefined) {
-    const { repository } = query;
-    const matching = repositories.filter((one) => names.isMeant(one, repository));
-    const isMeant = (folder: string): boolean => {
-      const named = repositoryOrFolder(undefined, folder);
-      return named !== undefined && names.isMeant(named, repository);
-    };
-    and(
-      `(EXISTS (SELECT 1 FROM json_each(?) m WHERE json_extract(m.value, '$.name') = ${REPOSITORY}
-          AND json_extract(m.value, '$.url') IS json_extract(s.repository, '$.url'))
-        OR s.repository IS NULL AND s.cwd IN (SELECT value FROM json_each(?)))`,
-      JSON.stringify(matching),
-      JSON.stringify(folders.filter(isMeant)),
-    );
-  }
-  if (query.fromMs !== undefined) and("s.last_ms >= ?", query.fromMs);
-  if (query.toMs !== undefined) and(`${STARTED} < ?`, query.toMs);
+): Generator<Condition> {
+  yield { sql: SHOWN, values: [] };
+  if (query.agent !== undefined) yield { sql: "s.source = ?", values: [query.agent] };
+  if (query.repository !== undefined) yield inRepository(filterValues, query.repository);
+  if (query.fromMs !== undefined) yield { sql: "s.last_ms >= ?", values: [query.fromMs] };
+  if (query.toMs !== undefined) yield { sql: `${STARTED} < ?`, values: [query.toMs] };
   // SQL cannot filter unsettled data, so these few sessions are checked one by one
   const unsettled = query.model !== undefined || query.errors ? unsettledTraits(db, agents) : [];
-  const idsWith = (matches: (traits: UnsettledTraits) => boolean): string =>
-    JSON.stringify(unsettled.filter(matches).map(({ session }) => session));
-  if (query.model !== undefined) {
-    const { model } = query;
-    and(
-      "(EXISTS (SELECT 1 FROM usage u WHERE u.session = s.id AND u.model = ?) OR s.id IN (SELECT value FROM json_each(?)))",
-      model,
-      idsWith(({ models }) => models.has(model)),
-    );
-  }
-  if (query.errors) {
-    and(
-      `(EXISTS (SELECT 1 FROM tool_usage t WHERE t.session = s.id AND t.errors > 0)
-        OR EXISTS (SELECT 1 FROM turn_usage t WHERE t.session = s.id AND t.failed > 0)
-        OR EXISTS (SELECT 1 FROM segments g WHERE g.session = s.id AND g.reason = 'error')
-        OR s.id IN (SELECT value FROM json_each(?)))`,
-      idsWith(({ hasErrors }) => hasErrors),
-    );
-  }
-  if (query.text !== undefined && query.text !== "") {
-    const contains = textMatcher(query.text);
-    and(
-      `(s.id IN (SELECT value FROM json_each(?)) OR EXISTS (SELECT 1 FROM usage u
-         WHERE u.session = s.id AND u.model IN (SELECT value FROM json_each(?))))`,
+  if (query.model !== undefined) yield usedModel(unsettled, query.model);
+  if (query.errors) yield hadErrors(unsettled);
+  if (query.text !== undefined && query.text !== "") yield containsText(db, agents, filterValues, query.text);
+}
+
+/** The repository as a filter names it, or the folder of a session without one. */
+function inRepository({ repositories, folders, names }: FilterValues, repository: string): Condition {
+  const matching = repositories.filter((one) => names.isMeant(one, repository));
+  const isMeant = (folder: string): boolean => {
+    const named = repositoryOrFolder(undefined, folder);
+    return named !== undefined && names.isMeant(named, repository);
+  };
+  return {
+    sql: `(EXISTS (SELECT 1 FROM json_each(?) m WHERE json_extract(m.value, '$.name') = ${REPOSITORY}
+        AND json_extract(m.value, '$.url') IS json_extract(s.repository, '$.url'))
+      OR s.repository IS NULL AND s.cwd IN (SELECT value FROM json_each(?)))`,
+    values: [JSON.stringify(matching), JSON.stringify(folders.filter(isMeant))],
+  };
+}
+
+const usedModel = (unsettled: readonly UnsettledTraits[], model: string): Condition => ({
+  sql: "(EXISTS (SELECT 1 FROM usage u WHERE u.session = s.id AND u.model = ?) OR s.id IN (SELECT value FROM json_each(?)))",
+  values: [model, idsOf(unsettled.filter(({ models }) => models.has(model)))],
+});
+
+const hadErrors = (unsettled: readonly UnsettledTraits[]): Condition => ({
+  sql: `(EXISTS (SELECT 1 FROM tool_usage t WHERE t.session = s.id AND t.errors > 0)
+      OR EXISTS (SELECT 1 FROM turn_usage t WHERE t.session = s.id AND t.failed > 0)
+      OR EXISTS (SELECT 1 FROM segments g WHERE g.session = s.id AND g.reason = 'error')
+      OR s.id IN (SELECT value FROM json_each(?)))`,
+  values: [idsOf(unsettled.filter(({ hasErrors }) => hasErrors))],
+});
+
+const idsOf = (unsettled: readonly UnsettledTraits[]): string =>
+  JSON.stringify(unsettled.map(({ session }) => session));
+
+function containsText(
+  db: Database,
+  agents: SessionSource["agents"],
+  { choices, names }: FilterValues,
+  text: string,
+): Condition {
+  const contains = textMatcher(text);
+  return {
+    sql: `(s.id IN (SELECT value FROM json_each(?)) OR EXISTS (SELECT 1 FROM usage u
+       WHERE u.session = s.id AND u.model IN (SELECT value FROM json_each(?))))`,
+    values: [
       JSON.stringify(sessionsWithText(db, agents, names, contains)),
       JSON.stringify(choices.models.filter(contains)),
-    );
-  }
-  return { sql: parts.join(" AND "), values };
+    ],
+  };
 }
 
 /** Not SQL, because SQLite compares only ASCII letters case-insensitively. */
