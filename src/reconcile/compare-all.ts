@@ -11,11 +11,12 @@ import { putBackOf, putBackText } from "../store/put-back.ts";
 import { localTime } from "../text/figures.ts";
 import { VERSION } from "../version.ts";
 import type { Backend } from "./backend.ts";
-import { compareMachine, compareSession, type Destinations } from "./compare-session.ts";
+import { compareMachine, compareSession, type Destinations, type SessionResult } from "./compare-session.ts";
 import { Sums } from "./facts.ts";
+import { AllFindings, type Findings } from "./findings.ts";
 import type { Report } from "./report.ts";
-import { machineFacts } from "./stored-machine.ts";
-import { sessionFacts, sessionsIn, type TimeRange } from "./stored-session.ts";
+import { type MachineFacts, machineFacts } from "./stored-machine.ts";
+import { type StoredSessionFacts, sessionFacts, sessionsIn, type TimeRange } from "./stored-session.ts";
 import { rereadTranscripts, type StoreQuery, type TranscriptContext } from "./transcripts.ts";
 
 /** What to compare. */
@@ -35,34 +36,24 @@ export interface Comparison {
  * @throws UserError when the store cannot be read, or there is no such session
  */
 export async function compareAll(
-  { session, range, backends, isSampled }: Comparison,
+  comparison: Comparison,
   drain: TranscriptContext,
   context: Context,
 ): Promise<Report | undefined> {
+  const { session, range, backends, isSampled } = comparison;
   const { config } = drain.loaded;
-  // Read the whole store before the first transcript: a drain that runs in between then only makes transcripts of open
-  // sessions longer
-  const stored = withOpenStore(context, (db) => {
-    const { numbers, pruned, imported } = session === undefined ? sessionsIn(db, range) : oneOf(db, session);
-    const sessions = numbers.map((number) => sessionFacts(db, number));
-    return { sessions, pruned, imported, machine: machineFacts(db), putBack: putBackOf(db) };
-  });
+  const stored = withOpenStore(context, (db) => storedFacts(db, comparison));
   if (stored === undefined) return undefined;
   const { destinations, instanceId } = exportIdentity(config, context, stored.machine.instanceId);
   const queryStore: StoreQuery = (ask) => withOpenStore(context, ask);
-  const totals = { transcripts: new Sums(), stored: new Sums(), delivered: new Sums() };
   const traceBackends = backends.filter(({ name }) => name !== "prometheus");
-  const traces = traceBackends.map(({ title }) => ({ title, sums: new Sums(), isWhole: true }));
-  const [differences, unknown, remarks]: [Report["differences"][number][], string[], string[]] = [[], [], []];
   const counted = new Map<string, string>();
-  const sessions: Report["sessions"][number][] = [];
-  let compared = 0;
-  let areAllKnown = true;
+  const findings = new AllFindings();
+  const results: SessionResult[] = [];
   for (const facts of stored.sessions) {
-    const transcript = await rereadTranscripts(drain, facts, queryStore);
-    const one = await compareSession({
+    const result = await compareSession({
       facts,
-      transcript,
+      transcript: await rereadTranscripts(drain, facts, queryStore),
       canHooksReport: cardOf(drain, facts.session.source)?.toEntries !== undefined,
       queryStore,
       counted,
@@ -71,29 +62,10 @@ export async function compareAll(
       instanceId,
       isSampled,
     });
-    sessions.push(one.session);
-    differences.push(...one.differences);
-    unknown.push(...one.unknown);
-    remarks.push(...one.remarks);
-    compared += one.compared;
-    totals.stored.addAll(one.stored);
-    totals.delivered.addAll(one.delivered);
-    if (one.reported === undefined) areAllKnown = false;
-    else totals.transcripts.addAll(one.reported);
-    for (const [i, found] of one.found.entries()) {
-      if (found !== undefined) traces[i]?.sums.addAll(found);
-    }
+    results.push(result);
+    findings.add(result);
   }
-  if (stored.pruned > 0)
-    unknown.push(`sessions in this range were pruned (${stored.pruned}): only the totals still include their tokens`);
-  if (stored.imported > 0) {
-    const were = stored.imported === 1 ? "1 session was" : `${stored.imported} sessions were`;
-    unknown.push(`${were} imported but not exported; to compare them, run ${suggest("import --export")}`);
-  }
-  const { putBack } = stored;
-  if (putBack !== undefined && (session !== undefined || putBack.atMs >= range.sinceMs)) {
-    remarks.push(putBackText(putBack));
-  }
+  findings.add(notCompared(stored, comparison));
   const prometheus = backends.find(({ name }) => name === "prometheus");
   // Counters have no session: for one session they are compared only if Prometheus was named
   const machine =
@@ -103,29 +75,72 @@ export async function compareAll(
           { ...stored.machine, instanceId },
           { destinations, prometheus, config, nowMs: context.now() },
         );
-  differences.push(...(machine?.differences ?? []));
-  unknown.push(...(machine?.unknown ?? []));
-  remarks.push(...(machine?.remarks ?? []));
+  findings.add(machine ?? {});
   return {
     what: session === undefined ? rangeText(range) : "one session",
     backends: backends.map(({ title, url }) => ({ title, url })),
-    sessions,
-    totals: {
-      transcripts: areAllKnown ? totals.transcripts : undefined,
-      known: totals.transcripts,
-      stored: totals.stored,
-      delivered: destinations.traces === undefined ? undefined : totals.delivered,
-      traces,
-    },
+    sessions: results.map((result) => result.session),
+    totals: totalsOf(results, destinations, traceBackends),
     counters: machine?.counters,
-    differences,
-    unknown,
-    remarks,
-    compared: compared + (machine?.compared ?? 0),
+    ...findings,
+    compared: results.reduce((sum, { compared }) => sum + compared, machine?.compared ?? 0),
   };
 }
 
 // --- internal ---
+
+interface StoredFacts {
+  readonly sessions: readonly StoredSessionFacts[];
+  /** Numbers of sessions in the range that are not compared. */
+  readonly pruned: number;
+  readonly imported: number;
+  readonly machine: MachineFacts;
+  readonly putBack: ReturnType<typeof putBackOf>;
+}
+
+/**
+ * Reads the whole store before the first transcript: a drain that runs in between then only makes transcripts of open sessions
+ * longer.
+ */
+function storedFacts(db: Database, { session, range }: Comparison): StoredFacts {
+  const { numbers, pruned, imported } = session === undefined ? sessionsIn(db, range) : oneOf(db, session);
+  const sessions = numbers.map((number) => sessionFacts(db, number));
+  return { sessions, pruned, imported, machine: machineFacts(db), putBack: putBackOf(db) };
+}
+
+function notCompared({ pruned, imported, putBack }: StoredFacts, { session, range }: Comparison): Partial<Findings> {
+  const unknown: string[] = [];
+  if (pruned > 0) {
+    unknown.push(`sessions in this range were pruned (${pruned}): only the totals still include their tokens`);
+  }
+  if (imported > 0) {
+    const were = imported === 1 ? "1 session was" : `${imported} sessions were`;
+    unknown.push(`${were} imported but not exported; to compare them, run ${suggest("import --export")}`);
+  }
+  const isPutBackInRange = putBack !== undefined && (session !== undefined || putBack.atMs >= range.sinceMs);
+  return { unknown, remarks: isPutBackInRange ? [putBackText(putBack)] : [] };
+}
+
+function totalsOf(
+  results: readonly SessionResult[],
+  destinations: Destinations,
+  backends: readonly Backend[],
+): Report["totals"] {
+  const known = addedUp(results.map(({ reported }) => reported));
+  return {
+    transcripts: results.every(({ reported }) => reported !== undefined) ? known : undefined,
+    known,
+    stored: addedUp(results.map(({ stored }) => stored)),
+    delivered: destinations.traces === undefined ? undefined : addedUp(results.map(({ delivered }) => delivered)),
+    traces: backends.map(({ title }, i) => ({ title, sums: addedUp(results.map(({ found }) => found[i])) })),
+  };
+}
+
+function addedUp(all: readonly (Sums | undefined)[]): Sums {
+  const total = new Sums();
+  for (const sums of all) if (sums !== undefined) total.addAll(sums);
+  return total;
+}
 
 function rangeText({ sinceMs, untilMs }: TimeRange): string {
   return `since ${localTime(sinceMs)}${untilMs === Number.MAX_SAFE_INTEGER ? "" : ` until ${localTime(untilMs)}`}`;

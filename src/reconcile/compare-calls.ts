@@ -4,20 +4,17 @@ import type { EntryOf } from "../model/transcript.ts";
 import type { Database } from "../store/database.ts";
 import { spanIdOf } from "../telemetry/ids.ts";
 import { plural } from "../text/figures.ts";
-import { type CallFact, type Difference, KIND_NAME, KINDS, type Sums, sumOf } from "./facts.ts";
+import { type CallFact, type Difference, KIND_NAME, KINDS, labelOf, type Sums, sumOf } from "./facts.ts";
+import { AllFindings, type Findings } from "./findings.ts";
 import { type StoredSessionFacts, whyNotCounted } from "./stored-session.ts";
 import type { TranscriptFacts } from "./transcripts.ts";
 
 /** The result of comparing a session's transcripts with the store. */
-export interface CallsResult {
-  readonly differences: readonly Difference[];
+export interface CallsResult extends Findings {
   /** Calls of this session in its transcripts; absent if they cannot be read. */
   readonly reported: Sums | undefined;
   readonly stored: Sums;
   readonly calls: { readonly reported: number | undefined; readonly stored: number };
-  /** Neither agreement nor difference, one line each. */
-  readonly unknown: readonly string[];
-  readonly remarks: readonly string[];
 }
 
 /**
@@ -33,103 +30,33 @@ export function compareCalls(
   canHooksReport: boolean,
   counted: Map<string, string>,
 ): CallsResult {
-  const { session, calls } = facts;
-  const label = `${session.source}/${session.sessionId}`;
-  const stored = sumOf(calls.values());
+  const label = labelOf(facts.session);
+  const stored = sumOf(facts.calls.values());
+  const findings = new AllFindings();
   if (transcript.state === "unknown") {
-    return {
-      differences: [],
-      reported: undefined,
-      stored,
-      calls: { reported: undefined, stored: calls.size },
-      unknown: [`${label}: ${transcript.reason}`],
-      remarks: [],
-    };
+    findings.add({ unknown: [`${label}: ${transcript.reason}`] });
+    return { ...findings, reported: undefined, stored, calls: { reported: undefined, stored: facts.calls.size } };
   }
-  const differences: Difference[] = [];
-  const unknown: string[] = [];
-  const remarks: string[] = [];
-  const uncounted = { copy: 0, pruned: 0, pending: 0, unread: 0 };
-  const mine: EntryOf<"model_call">[] = [];
-  const differ = (key: string, call: CallFact, what: string, a: number | null, b: number | null): void => {
-    differences.push({ between: BETWEEN, session: label, subject: nameOf(key, call), what, left: a, right: b });
-  };
-  const inOrder = [...transcript.calls.values()].sort((a, b) => a.timeMs - b.timeMs);
-  for (const entry of inOrder) {
-    const own = calls.get(entry.key);
-    if (own === undefined) {
-      const why = whyNotCounted(db, session, entry) ?? (facts.isOpen ? "unread" : undefined);
-      if (why !== undefined) {
-        uncounted[why]++;
-        continue;
-      }
-      mine.push(entry);
-      differ(
-        entry.key,
-        callFact(entry),
-        "is in the transcript but not in the store",
-        entry.usage?.output ?? null,
-        null,
-      );
-      continue;
-    }
-    mine.push(entry);
-    if (entry.globalKey !== undefined) {
-      const other = counted.get(`${session.source}\0${entry.globalKey}`);
-      if (other !== undefined) differ(entry.key, own, `was also counted in ${other}`, 1, 2);
-      counted.set(`${session.source}\0${entry.globalKey}`, label);
-    }
-    for (const kind of KINDS) {
-      const [a, b] = [entry.usage?.[kind] ?? null, own.usage?.[kind] ?? null];
-      if (a !== b) differ(entry.key, own, `${KIND_NAME[kind]} tokens`, a, b);
-    }
-    if (entry.model !== own.model) {
-      differ(entry.key, own, `the model is ${entry.model ?? "unknown"} in the transcript`, null, null);
-    }
-  }
-  // A call that was lost in a kill is derived from its tools; no transcript has it
-  const missing = [...calls.values()].filter(({ key }) => !transcript.calls.has(key) && !isLostCall(key));
-  const onlyStored = missing.filter((call) => !transcript.removed.some((sum) => isCoveredBy(call, sum)));
-  if (missing.length > onlyStored.length) {
-    remarks.push(`${label}: ${callsWere(missing.length - onlyStored.length)} removed from the transcript by the agent`);
-  }
-  const isWhole = onlyStored.length === 0 || (transcript.missingParts === 0 && !canHooksReport);
-  if (!isWhole) {
-    const why = transcript.missingParts > 0 ? "parts of its transcript are gone" : "only hooks reported them";
-    unknown.push(`${label}: ${onlyStored.length} of ${calls.size} model calls cannot be checked: ${why}`);
-  } else {
-    for (const call of onlyStored) {
-      differ(call.key, call, "is in the store but no longer in the transcript", null, call.usage?.output ?? null);
-    }
-  }
-  if (uncounted.copy > 0)
-    remarks.push(`${label}: ${callsWere(uncounted.copy)} copied from another session and counted there`);
-  if (uncounted.pruned > 0)
-    unknown.push(`${label}: ${callsWere(uncounted.pruned)} pruned from the store; the sums still include them`);
-  if (uncounted.pending > 0) remarks.push(`${label}: ${callsWere(uncounted.pending)} in a turn that has not ended`);
-  if (uncounted.unread > 0)
-    remarks.push(`${label}: still open, ${callsWere(uncounted.unread)} written since the last drain`);
+  const { own, uncounted } = sortReported(db, facts, transcript);
+  for (const entry of own) findings.add({ differences: differencesOf(entry, facts, counted) });
+  const { isWhole, ...onlyStored } = compareOnlyStored(facts, transcript, canHooksReport);
+  findings.add(onlyStored);
+  findings.add(whyUncounted(label, uncounted));
   if (transcript.unreadable > 0) {
-    remarks.push(`${label}: ${plural(transcript.unreadable, "line")} of its transcript cannot be read`);
+    findings.add({ remarks: [`${label}: ${plural(transcript.unreadable, "line")} of its transcript cannot be read`] });
   }
   // Calls that only hooks reported are in no transcript: compare sums over the same calls
-  const comparable = isWhole ? sumOf(mine) : undefined;
   return {
-    differences,
-    reported: comparable,
+    ...findings,
+    reported: isWhole ? sumOf(own) : undefined,
     stored,
-    calls: { reported: comparable === undefined ? undefined : mine.length, stored: calls.size },
-    unknown,
-    remarks,
+    calls: { reported: isWhole ? own.length : undefined, stored: facts.calls.size },
   };
 }
 
 /** Compares the store's model calls with their spans: each has one, with the same tokens. */
-export function compareWithSpans({ session, calls, spans }: StoredSessionFacts): {
-  readonly differences: readonly Difference[];
-  readonly remarks: readonly string[];
-} {
-  const label = `${session.source}/${session.sessionId}`;
+export function compareWithSpans({ session, calls, spans }: StoredSessionFacts): Omit<Findings, "unknown"> {
+  const label = labelOf(session);
   const byId = new Map(spans.map((span) => [span.spanId, span]));
   const differences: Difference[] = [];
   let fuller = 0;
@@ -161,6 +88,106 @@ export const nameOf = (key: string, { model, endMs }: Pick<CallFact, "model" | "
 // --- internal ---
 
 const BETWEEN = "transcript and store";
+
+type ReadTranscript = Extract<TranscriptFacts, { readonly state: "read" }>;
+type Reported = EntryOf<"model_call">;
+
+/** How many calls of the transcript the session does not count, by the reason. */
+type Uncounted = Record<"copy" | "pruned" | "pending" | "unread", number>;
+
+/** The calls of the transcript that this session counts or should count, the earliest first, and the number of all others. */
+function sortReported(
+  db: Database,
+  { session, calls, isOpen }: StoredSessionFacts,
+  transcript: ReadTranscript,
+): { readonly own: readonly Reported[]; readonly uncounted: Readonly<Uncounted> } {
+  const uncounted: Uncounted = { copy: 0, pruned: 0, pending: 0, unread: 0 };
+  const own: Reported[] = [];
+  for (const entry of [...transcript.calls.values()].sort((a, b) => a.timeMs - b.timeMs)) {
+    const why = calls.has(entry.key)
+      ? undefined
+      : (whyNotCounted(db, session, entry) ?? (isOpen ? "unread" : undefined));
+    if (why === undefined) own.push(entry);
+    else uncounted[why]++;
+  }
+  return { own, uncounted };
+}
+
+/** What differs between a call in the transcript and the same call in the store. */
+function differencesOf(
+  entry: Reported,
+  { session, calls }: StoredSessionFacts,
+  counted: Map<string, string>,
+): readonly Difference[] {
+  const label = labelOf(session);
+  const stored = calls.get(entry.key);
+  if (stored === undefined) {
+    const what = "is in the transcript but not in the store";
+    return [difference(label, callFact(entry), what, entry.usage?.output ?? null, null)];
+  }
+  const differences: Difference[] = [];
+  const differ = (what: string, left: number | null, right: number | null): void => {
+    differences.push(difference(label, stored, what, left, right));
+  };
+  if (entry.globalKey !== undefined) {
+    const record = `${session.source}\0${entry.globalKey}`;
+    const other = counted.get(record);
+    if (other !== undefined) differ(`was also counted in ${other}`, 1, 2);
+    counted.set(record, label);
+  }
+  for (const kind of KINDS) {
+    const [left, right] = [entry.usage?.[kind] ?? null, stored.usage?.[kind] ?? null];
+    if (left !== right) differ(`${KIND_NAME[kind]} tokens`, left, right);
+  }
+  if (entry.model !== stored.model) differ(`the model is ${entry.model ?? "unknown"} in the transcript`, null, null);
+  return differences;
+}
+
+/**
+ * Looks for the calls of the store that the transcript does not have.
+ *
+ * @returns `isWhole`: the transcript should have all calls of the session, so that sums can be compared
+ */
+function compareOnlyStored(
+  { session, calls }: StoredSessionFacts,
+  transcript: ReadTranscript,
+  canHooksReport: boolean,
+): Findings & { readonly isWhole: boolean } {
+  const label = labelOf(session);
+  // A call that was lost in a kill is derived from its tools; no transcript has it
+  const missing = [...calls.values()].filter(({ key }) => !transcript.calls.has(key) && !isLostCall(key));
+  const onlyStored = missing.filter((call) => !transcript.removed.some((sum) => isCoveredBy(call, sum)));
+  const removed = missing.length - onlyStored.length;
+  const remarks = removed > 0 ? [`${label}: ${callsWere(removed)} removed from the transcript by the agent`] : [];
+  if (onlyStored.length > 0 && (transcript.missingParts > 0 || canHooksReport)) {
+    const why = transcript.missingParts > 0 ? "parts of its transcript are gone" : "only hooks reported them";
+    const unknown = [`${label}: ${onlyStored.length} of ${calls.size} model calls cannot be checked: ${why}`];
+    return { differences: [], unknown, remarks, isWhole: false };
+  }
+  const what = "is in the store but no longer in the transcript";
+  const differences = onlyStored.map((call) => difference(label, call, what, null, call.usage?.output ?? null));
+  return { differences, unknown: [], remarks, isWhole: true };
+}
+
+function whyUncounted(label: string, { copy, pruned, pending, unread }: Readonly<Uncounted>): Partial<Findings> {
+  const line = (count: number, text: string): readonly string[] => (count > 0 ? [`${label}: ${text}`] : []);
+  return {
+    unknown: line(pruned, `${callsWere(pruned)} pruned from the store; the sums still include them`),
+    remarks: [
+      ...line(copy, `${callsWere(copy)} copied from another session and counted there`),
+      ...line(pending, `${callsWere(pending)} in a turn that has not ended`),
+      ...line(unread, `still open, ${callsWere(unread)} written since the last drain`),
+    ],
+  };
+}
+
+const difference = (
+  session: string,
+  call: CallFact,
+  what: string,
+  left: number | null,
+  right: number | null,
+): Difference => ({ between: BETWEEN, session, subject: nameOf(call.key, call), what, left, right });
 
 const callsWere = (n: number): string => `${n} model ${n === 1 ? "call was" : "calls were"}`;
 

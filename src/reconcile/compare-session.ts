@@ -8,11 +8,12 @@ import type { Backend } from "./backend.ts";
 import { compareCalls, compareWithSpans } from "./compare-calls.ts";
 import { compareDelivered, compareSeries, compareSums, isSelf, tokensFound, tokensIn } from "./compare-streams.ts";
 import { compareTrace } from "./compare-traces.ts";
-import { type Difference, KIND_NAME, KINDS, type Sums, sumOfSpans } from "./facts.ts";
-import { fetchSeries } from "./fetch-series.ts";
+import { KIND_NAME, KINDS, labelOf, type SpanFact, type Sums, sumOfSpans } from "./facts.ts";
+import { type FoundSeries, fetchSeries } from "./fetch-series.ts";
 import { fetchTrace } from "./fetch-trace.ts";
-import type { Report, SessionReport } from "./report.ts";
-import type { MachineFacts } from "./stored-machine.ts";
+import { AllFindings, type Findings } from "./findings.ts";
+import type { Report, SessionReport, Verdict } from "./report.ts";
+import type { MachineFacts, StoredStream } from "./stored-machine.ts";
 import type { StoredSessionFacts, StoredSpan } from "./stored-session.ts";
 import type { StoreQuery, TranscriptFacts } from "./transcripts.ts";
 
@@ -37,62 +38,44 @@ export interface SessionComparison {
   readonly isSampled: boolean;
 }
 
-interface ComparisonResult {
-  readonly differences: readonly Difference[];
-  readonly unknown: readonly string[];
-  readonly remarks: readonly string[];
+interface ComparisonResult extends Findings {
   /** Number of possible comparisons. */
   readonly compared: number;
 }
 
+export interface SessionResult extends ComparisonResult {
+  readonly session: SessionReport;
+  readonly reported: Sums | undefined;
+  readonly stored: Sums;
+  readonly delivered: Sums;
+  /** By backend. */
+  readonly found: readonly Sums[];
+}
+
 /** Compares one session from its transcripts to the backends, in the order of the flow. */
-export async function compareSession(comparison: SessionComparison): Promise<
-  ComparisonResult & {
-    readonly session: SessionReport;
-    readonly reported: Sums | undefined;
-    readonly stored: Sums;
-    readonly delivered: Sums;
-    /** By backend; absent if it does not have the whole session. */
-    readonly found: readonly Sums[];
-  }
-> {
+export async function compareSession(comparison: SessionComparison): Promise<SessionResult> {
   const { facts, transcript, queryStore, destinations, backends } = comparison;
   const { session, spans } = facts;
-  const label = `${session.source}/${session.sessionId}`;
   const calls = queryStore((db) => compareCalls(db, facts, transcript, comparison.canHooksReport, comparison.counted));
   if (calls === undefined) throw new Error("the store was removed during the comparison");
-  const inSpans = compareWithSpans(facts);
-  const differences: Difference[] = [...calls.differences, ...inSpans.differences];
-  const unknown: string[] = [...calls.unknown];
-  const remarks: string[] = [...calls.remarks, ...inSpans.remarks];
-  const queued = spans.filter(({ isQueued }) => isQueued).length;
-  if (queued > 0 && destinations.traces !== undefined) {
-    const what = `${queued} of ${spans.length} are queued for ${shownUrl(destinations.traces)}; ${suggest("drain")} shows why`;
-    differences.push({
-      between: "store and delivery",
-      session: label,
-      subject: "spans",
-      what,
-      left: spans.length,
-      right: spans.length - queued,
-    });
-  }
-  const found: Sums[] = [];
-  const counts: (number | undefined)[] = [];
+  const findings = new AllFindings();
+  findings.add(calls);
+  findings.add(compareWithSpans(facts));
+  const delivered = spans.filter(({ isQueued }) => !isQueued);
+  if (destinations.traces !== undefined)
+    findings.add(compareDeliveredSpans(facts, delivered.length, destinations.traces));
+  const found: (readonly SpanFact[])[] = [];
   for (const backend of backends) {
-    const trees = await compareTraces(backend, comparison);
-    differences.push(...trees.flatMap((tree) => tree.differences));
-    unknown.push(...trees.flatMap((tree) => tree.unknown));
-    remarks.push(...trees.flatMap((tree) => tree.remarks));
-    const all = trees.flatMap((tree) => tree.found);
-    found.push(sumOfSpans(all));
-    counts.push(all.length);
+    const traces = await compareTraces(backend, comparison);
+    for (const trace of traces) findings.add(trace);
+    found.push(traces.flatMap((trace) => trace.found));
   }
   const compared =
     (calls.reported === undefined ? 0 : 1) +
     (destinations.traces === undefined ? 0 : 1) +
     (spans.length > 0 ? found.length : 0);
   return {
+    ...findings,
     session: {
       source: session.source,
       id: session.sessionId,
@@ -101,18 +84,15 @@ export async function compareSession(comparison: SessionComparison): Promise<
       calls: calls.calls,
       spans: {
         stored: spans.length,
-        delivered: destinations.traces === undefined ? undefined : spans.length - queued,
-        found: counts,
+        delivered: destinations.traces === undefined ? undefined : delivered.length,
+        found: found.map((one) => one.length),
       },
-      verdict: differences.length > 0 ? "differ" : unknown.length > 0 || compared === 0 ? "unknown" : "agree",
+      verdict: verdictOf(findings, compared),
     },
     reported: calls.reported,
     stored: calls.stored,
-    delivered: sumOfSpans(spans.filter(({ isQueued }) => !isQueued)),
-    found,
-    differences,
-    unknown,
-    remarks,
+    delivered: sumOfSpans(delivered),
+    found: found.map(sumOfSpans),
     compared,
   };
 }
@@ -127,45 +107,24 @@ export interface MachineComparison {
 /** Compares the counters of all sessions: the store's sessions, its sums, deliveries, Prometheus. */
 export async function compareMachine(
   machine: MachineFacts,
-  { destinations, prometheus, config, nowMs }: MachineComparison,
+  comparison: MachineComparison,
 ): Promise<ComparisonResult & { readonly counters: Report["counters"] }> {
-  const isDelta = config.otlp.metrics.temporality === "delta";
+  const { destinations, config } = comparison;
   const streams = machine.streams.filter((stream) => config.selfTelemetry || !isSelf(stream));
-  const sums = compareSums(machine);
-  const differences: Difference[] = [...sums.differences];
-  const unknown: string[] = [...sums.unknown];
-  const remarks: string[] = [];
+  const findings = new AllFindings();
+  findings.add(compareSums(machine));
   let compared = machine.streams.length > 0 ? 1 : 0;
   if (destinations.metrics !== undefined) {
-    differences.push(...compareDelivered(streams));
+    findings.add({ differences: compareDelivered(streams) });
     compared++;
   }
-  if (machine.droppedSpans > 0) {
-    remarks.push(`this machine has dropped ${plural(machine.droppedSpans, "span")} so far; their ids are not recorded`);
-  }
-  if (machine.missingPoints > 0) {
-    unknown.push(
-      `the backend rejected ${plural(machine.missingPoints, "metric point")} of deltas without naming them: what it has of the counters is unknown, until it accepts cumulative sums`,
-    );
-  }
-  const delivered = streams.filter((stream) => stream.delivered !== undefined);
-  let series: Awaited<ReturnType<typeof fetchSeries>> | undefined;
-  if (prometheus !== undefined) {
-    if (isDelta) unknown.push("metrics are sent as delta: Prometheus has no series with their sums");
-    else if (machine.instanceId === undefined || delivered.length === 0) unknown.push("no metrics were delivered yet");
-    else {
-      series = await fetchSeries(prometheus, machine.instanceId, timesOf(machine, delivered, nowMs));
-      const found = compareSeries(streams, series, METRIC_SHAPES);
-      differences.push(...found.differences);
-      remarks.push(...found.remarks);
-      compared += found.compared;
-    }
-  }
+  findings.add(lossesOf(machine));
+  const inPrometheus = await compareWithPrometheus(machine, streams, comparison);
+  findings.add(inPrometheus);
+  const { series } = inPrometheus;
   return {
-    differences,
-    unknown,
-    remarks,
-    compared,
+    ...findings,
+    compared: compared + (inPrometheus.compared ?? 0),
     counters: {
       instanceId: machine.instanceId,
       streams: streams.length,
@@ -173,15 +132,10 @@ export async function compareMachine(
       tokens: KINDS.flatMap((kind) => {
         const stored = tokensIn(streams, kind, ({ value }) => value.sum);
         if (stored === undefined) return [];
-        return [
-          {
-            kind: KIND_NAME[kind],
-            stored,
-            delivered:
-              machine.missingPoints > 0 ? undefined : tokensIn(streams, kind, (stream) => stream.delivered?.sum),
-            prometheus: series && tokensFound(streams, series, METRIC_SHAPES, kind),
-          },
-        ];
+        const delivered =
+          machine.missingPoints > 0 ? undefined : tokensIn(streams, kind, (stream) => stream.delivered?.sum);
+        const prometheus = series && tokensFound(streams, series, METRIC_SHAPES, kind);
+        return [{ kind: KIND_NAME[kind], stored, delivered, prometheus }];
       }),
     },
   };
@@ -194,7 +148,22 @@ const REQUESTS = 4;
 /** A scrape is later than the export, and clocks differ. */
 const MARGIN_MS = 10 * 60_000;
 
-const shownUrl = (url: string): string => new URL(url).origin;
+function compareDeliveredSpans(
+  { session, spans }: StoredSessionFacts,
+  delivered: number,
+  destination: string,
+): Partial<Findings> {
+  const queued = spans.length - delivered;
+  if (queued === 0) return {};
+  const shownUrl = new URL(destination).origin;
+  const what = `${queued} of ${spans.length} are queued for ${shownUrl}; ${suggest("drain")} shows why`;
+  const label = labelOf(session);
+  const between = "store and delivery";
+  return { differences: [{ between, session: label, subject: "spans", what, left: spans.length, right: delivered }] };
+}
+
+const verdictOf = ({ differences, unknown }: Findings, compared: number): Verdict =>
+  differences.length > 0 ? "differ" : unknown.length > 0 || compared === 0 ? "unknown" : "agree";
 
 function compareTraces(backend: Backend, { facts, instanceId, isSampled }: SessionComparison) {
   const { session, spans } = facts;
@@ -203,11 +172,34 @@ function compareTraces(backend: Backend, { facts, instanceId, isSampled }: Sessi
   const queue = new PQueue({ concurrency: REQUESTS });
   return queue.addAll(
     [...byTrace].map(([traceId, stored]) => async () => {
-      const traceOf = { title: backend.title, session: `${session.source}/${session.sessionId}` };
+      const traceOf = { title: backend.title, session: labelOf(session) };
       const trace = await fetchTrace(backend, traceId);
       return compareTrace({ ...traceOf, traceId, stored, instanceId, isSampled }, trace);
     }),
   );
+}
+
+/** What was counted and is in no backend. */
+function lossesOf({ droppedSpans, missingPoints }: MachineFacts): Partial<Findings> {
+  const dropped = `this machine has dropped ${plural(droppedSpans, "span")} so far; their ids are not recorded`;
+  const missing = `the backend rejected ${plural(missingPoints, "metric point")} of deltas without naming them: what it has of the counters is unknown, until it accepts cumulative sums`;
+  return { unknown: missingPoints > 0 ? [missing] : [], remarks: droppedSpans > 0 ? [dropped] : [] };
+}
+
+/** @returns `series` is absent if Prometheus was not asked */
+async function compareWithPrometheus(
+  machine: MachineFacts,
+  streams: readonly StoredStream[],
+  { prometheus, config, nowMs }: MachineComparison,
+): Promise<Partial<ComparisonResult> & { readonly series?: readonly FoundSeries[] }> {
+  if (prometheus === undefined) return {};
+  if (config.otlp.metrics.temporality === "delta") {
+    return { unknown: ["metrics are sent as delta: Prometheus has no series with their sums"] };
+  }
+  const delivered = streams.filter((stream) => stream.delivered !== undefined);
+  if (machine.instanceId === undefined || delivered.length === 0) return { unknown: ["no metrics were delivered yet"] };
+  const series = await fetchSeries(prometheus, machine.instanceId, timesOf(machine, delivered, nowMs));
+  return { ...compareSeries(streams, series, METRIC_SHAPES), series };
 }
 
 /** The time range in which the newest values lie, with a margin for both clocks. It begins with the stream that was sent first. */

@@ -2,19 +2,14 @@ import type { MetricShape } from "../model/telemetry.ts";
 import { SELF_PREFIX } from "../telemetry/self.ts";
 import { type Difference, KIND_NAME, KINDS, type Kind } from "./facts.ts";
 import { type FoundSeries, isOfService, labelOf, namesOf } from "./fetch-series.ts";
+import type { Findings } from "./findings.ts";
 import type { MachineFacts, StoredStream, StreamValue } from "./stored-machine.ts";
-
-export interface StreamsResult {
-  readonly differences: readonly Difference[];
-  readonly unknown: readonly string[];
-  readonly remarks: readonly string[];
-}
 
 /**
  * Compares the counters' sums with the store's model calls. After pruning the sums are larger; after the store was copied or restarted
  * they are smaller. Calls that ended after the first stream was created are included in any case.
  */
-export function compareSums({ streams, tokens, tokensSince, hasPruned }: MachineFacts): StreamsResult {
+export function compareSums({ streams, tokens, tokensSince, hasPruned }: MachineFacts): Findings {
   const differences: Difference[] = [];
   const unknown: string[] = [];
   for (const kind of KINDS) {
@@ -53,7 +48,7 @@ export function compareSeries(
   streams: readonly StoredStream[],
   series: readonly FoundSeries[],
   shapes: ReadonlyMap<string, MetricShape>,
-): StreamsResult & { readonly compared: number } {
+): Findings & { readonly compared: number } {
   const differences: Difference[] = [];
   const remarks: string[] = [];
   const delivered = streams.filter((stream) => stream.delivered !== undefined);

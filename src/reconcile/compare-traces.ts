@@ -1,13 +1,11 @@
 import { plural } from "../text/figures.ts";
 import type { Difference, SpanFact } from "./facts.ts";
 import type { FoundTrace } from "./fetch-trace.ts";
+import type { Findings } from "./findings.ts";
 import type { StoredSpan } from "./stored-session.ts";
 
 /** One trace in the store and in a backend. */
-export interface TraceResult {
-  readonly differences: readonly Difference[];
-  readonly unknown: readonly string[];
-  readonly remarks: readonly string[];
+export interface TraceResult extends Findings {
   /** Our spans that the backend has, each once. */
   readonly found: readonly SpanFact[];
 }

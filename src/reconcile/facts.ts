@@ -66,6 +66,10 @@ export interface Difference {
   readonly right: number | null;
 }
 
+/** The name of a session in differences and remarks: `<source>/<id>`. */
+export const labelOf = ({ source, sessionId }: { readonly source: string; readonly sessionId: string }): string =>
+  `${source}/${sessionId}`;
+
 /** Sums by model and kind. A kind that no call reports is absent: unknown is never 0. */
 export class Sums {
   readonly byModel = new Map<string, Map<Kind, number>>();

@@ -1,5 +1,6 @@
 import { isoTime } from "../text/figures.ts";
-import { type Difference, KIND_NAME, KINDS, type Sums } from "./facts.ts";
+import { KIND_NAME, KINDS, type Sums } from "./facts.ts";
+import type { Findings } from "./findings.ts";
 
 export type Verdict = "agree" | "differ" | "unknown";
 
@@ -29,7 +30,7 @@ export interface Totals {
   readonly traces: readonly { readonly title: string; readonly sums: Sums | undefined }[];
 }
 
-export interface Report {
+export interface Report extends Findings {
   /** Which sessions, as text. */
   readonly what: string;
   readonly backends: readonly { readonly title: string; readonly url: string }[];
@@ -49,10 +50,6 @@ export interface Report {
         }[];
       }
     | undefined;
-  /** In the order of the flow: the first one is closest to the source of the tokens. */
-  readonly differences: readonly Difference[];
-  readonly unknown: readonly string[];
-  readonly remarks: readonly string[];
   /** Number of possible comparisons. */
   readonly compared: number;
 }
