@@ -9,7 +9,7 @@ import { convertAll } from "../convert/envelopes.ts";
 import { payloadsOf } from "../convert/input.ts";
 import { conforms, leftOutLines, validationLines } from "../convert/report-text.ts";
 import type { EnvelopeText } from "../model/envelope-types.ts";
-import { meantAgent } from "../model/nearest.ts";
+import { meantAgent } from "../model/meant-agent.ts";
 import { type Discovery, readDiscovery } from "../registration/discovery.ts";
 import { withUserErrors } from "../registration/settings-edit.ts";
 import { printable, writeLines } from "../text/terminal.ts";
@@ -45,7 +45,7 @@ export async function convert(file: string | undefined, options: ConvertOptions,
   const agents = await allAgents();
   if (options.source !== undefined && !agents.some((agent) => agent.source === options.source)) {
     const known = agents.map((agent) => agent.source);
-    const hint = meantAgent(options.source, known);
+    const hint = meantAgent(options.source, agents);
     throw new UserError(
       "E_AGENT",
       `unknown agent ${JSON.stringify(options.source)}${hint}; known are: ${known.join(", ")}`,

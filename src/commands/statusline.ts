@@ -1,7 +1,7 @@
 import { allAgents, findAgent } from "../agents/registry.ts";
 import { readFileIfAny, writeFileAtomic } from "../config/files.ts";
 import { type Context, UserError } from "../context.ts";
-import { meantAgent } from "../model/nearest.ts";
+import { meantAgent } from "../model/meant-agent.ts";
 import { suggest } from "../model/suggest.ts";
 import { limitsText, reportedLimitsPath } from "../statusline/limits.ts";
 import { statusLine } from "../statusline/line.ts";
@@ -27,10 +27,7 @@ export async function statusline(
     throw new UserError("E_USAGE", `too many arguments for 'statusline': ${JSON.stringify(surplus)}`);
   }
   if (agent !== undefined && (await findAgent(agent)) === undefined) {
-    const hint = meantAgent(
-      agent,
-      (await allAgents()).map(({ source }) => source),
-    );
+    const hint = meantAgent(agent, await allAgents());
     throw new UserError("E_AGENT", `unknown agent ${JSON.stringify(agent)}${hint}; ${suggest("status")} lists them`);
   }
   const asking = agent === undefined ? undefined : { agent, input: stdin.isTTY === true ? "" : await textOf(stdin) };

@@ -1,7 +1,7 @@
 import { UserError } from "../context.ts";
 import type { DrainDeps } from "../drain/context.ts";
 import type { Agent } from "../model/agent.ts";
-import { meantAgent } from "../model/nearest.ts";
+import { meantAgent } from "../model/meant-agent.ts";
 import { suggest } from "../model/suggest.ts";
 
 /**
@@ -15,7 +15,7 @@ export function agentsToImport(names: readonly string[], agents: readonly Agent[
     const agent = agents.find(({ source }) => source === name);
     if (agent === undefined) {
       const known = readable.map(({ source }) => source);
-      const hint = meantAgent(name, known);
+      const hint = meantAgent(name, agents);
       throw new UserError(
         "E_USAGE",
         `unknown agent ${JSON.stringify(name)}${hint}; these agents keep past sessions: ${known.join(", ")}`,

@@ -1,3 +1,4 @@
+import type { Capabilities } from "./capabilities.ts";
 import type { Content, ContentUpdate } from "./content.ts";
 import type { Event, EventType } from "./event.ts";
 import type { FactSink } from "./fact-sink.ts";
@@ -7,6 +8,7 @@ import type { ManagedInstaller } from "./managed.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import type { Offset, TranscriptEntry } from "./transcript.ts";
 
+export type { Capabilities } from "./capabilities.ts";
 export type { HookCommand } from "./hook-command.ts";
 
 /** Facts about an intake file that the payload itself does not contain. */
@@ -233,25 +235,6 @@ export interface Installer {
   detect(target: InstallTarget): Promise<{ readonly present: boolean; readonly version?: string }>;
 }
 
-/** What we get from an agent beyond its events and `tokens`: one row of the agents' table. */
-export interface Capabilities {
-  /** `recorded`: the real program was run; `documented`: written from public documentation and captures. */
-  readonly basis: "recorded" | "documented";
-  /** Versions that were checked, e.g. `2.0.77 to 2.1.329`. */
-  readonly versions?: string;
-  readonly subagents: boolean;
-  /**
-   * Where session ids come from. `native`: the agent's, unique in the world. `local`: the agent's, unique in one database at most; the
-   * core makes them unique, and the adapter and the reader use them as the agent gives them. `minted`: we assign one to payloads that
-   * have none.
-   */
-  readonly sessionIds: "native" | "local" | "minted";
-  /** Where ids of tool calls come from; `transcript`: the transcript has them, hooks do not; `minted`: we assign them. */
-  readonly callIds: "native" | "transcript" | "minted";
-  /** `payload`: equal payloads are one event; `arrival`: only their time distinguishes two equal payloads. */
-  readonly eventIds: "payload" | "arrival";
-}
-
 /** The agent's built-in names, as in its events and entries. All others were added by users. */
 export interface OwnNames {
   readonly tools: readonly string[];
@@ -300,6 +283,8 @@ export interface Agent {
   /** Kebab-case; the envelope's `source`. */
   readonly source: string;
   readonly title: string;
+  /** What else users may type, in kebab-case: the vendor's name, a former name. The source and the title need not be repeated. @default none */
+  readonly otherNames?: readonly string[];
   /** Vendor page that the adapter was written from. */
   readonly docs: string;
   /** OpenTelemetry's name of the provider of its models, if there is only one. */
@@ -397,4 +382,6 @@ export interface Agent {
   /** Where else its transcripts are, and what is unknown without them, if users need to know; `doctor` shows it. */
   readonly transcriptNote?: string;
   readonly installer?: () => Promise<{ default: Installer }>;
+  /** Sources of the agents whose registered hooks it runs too, so that it needs no installer. @default none */
+  readonly runsHooksOf?: readonly string[];
 }

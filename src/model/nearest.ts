@@ -12,7 +12,9 @@ export function nearest(word: string, candidates: readonly string[]): string | u
     if (best === undefined || distance < best.distance) best = { candidate, distance };
   }
   if (best === undefined) return undefined;
-  const bound = sameEnding.length > 0 ? Number.POSITIVE_INFINITY : Math.max(2, Math.floor(word.length / 4));
+  // Two changes make any two letters of any other two
+  const few = word.length <= 3 ? 1 : Math.max(2, Math.floor(word.length / 4));
+  const bound = sameEnding.length > 0 ? Number.POSITIVE_INFINITY : few;
   return best.distance <= bound ? best.candidate : undefined;
 }
 
@@ -22,24 +24,7 @@ export function hint(word: string, candidates: readonly string[]): string {
   return meant === undefined ? "" : ` Did you mean ${meant}?`;
 }
 
-/**
- * ` (did you mean X?)` for the beginning of an agent's id or a typing error, also in its first word: `clade` means claude-code, not
- * cline. Otherwise empty.
- */
-export function meantAgent(name: string, known: readonly string[]): string {
-  const begins = known.find((one) => name.length > 2 && one.startsWith(name.toLowerCase()));
-  const meant = begins ?? nearestBy(name, known);
-  return meant === undefined ? "" : ` (did you mean ${meant}?)`;
-}
-
 // --- internal ---
-
-/** The nearest id; of several with the same first word, the first. */
-function nearestBy(name: string, known: readonly string[]): string | undefined {
-  const firstWord = (id: string): string => id.split("-", 1)[0] ?? id;
-  const word = nearest(name, [...known, ...known.map(firstWord)]);
-  return word === undefined || known.includes(word) ? word : known.find((id) => firstWord(id) === word);
-}
 
 /** `endpoint` of `otlp.endpoint`: a setting at the wrong level is the most common mistake. */
 const lastPart = (key: string): string => key.slice(key.lastIndexOf(".") + 1);

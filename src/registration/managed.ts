@@ -5,7 +5,7 @@ import { removeFile, writeFileAtomic } from "../config/files.ts";
 import { type Context, UserError } from "../context.ts";
 import type { Agent, HookCommand } from "../model/agent.ts";
 import type { ManagedInstaller } from "../model/managed.ts";
-import { meantAgent } from "../model/nearest.ts";
+import { meantAgent } from "../model/meant-agent.ts";
 import { suggest } from "../model/suggest.ts";
 import { windowsArgs } from "./hook-program.ts";
 import { UNFINISHED } from "./installed-copy.ts";
@@ -41,7 +41,7 @@ export async function managedFiles(
     const agent = await agents.find(unknown);
     const problem =
       agent === undefined
-        ? `unknown agent ${JSON.stringify(unknown)}${meantAgent(unknown, known)}`
+        ? `unknown agent ${JSON.stringify(unknown)}${meantAgent(unknown, await agents.list())}`
         : `${agent.title} documents no place for an administrator's hooks, so each user must run ${suggest(`enable ${unknown}`)}`;
     throw new UserError("E_AGENT", `${problem}; ${these}`, 2);
   }

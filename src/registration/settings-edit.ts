@@ -3,7 +3,7 @@ import { SettingsError } from "../agents/shared/settings/settings.ts";
 import { FileError, readFileIfAny, refuseOdd } from "../config/files.ts";
 import { type Context, UserError } from "../context.ts";
 import type { Agent, Installer, InstallTarget, SettingsText } from "../model/agent.ts";
-import { meantAgent } from "../model/nearest.ts";
+import { meantAgent } from "../model/meant-agent.ts";
 import { suggest, suggestAnywhere } from "../model/suggest.ts";
 
 // What `enable` and `disable` share: agents and their settings files
@@ -43,12 +43,12 @@ export async function namedAgents(
     const agent = await agents.find(name);
     if (agent === undefined) {
       const known = (await installableAgents(scope, agents)).map((one) => one.agent.source);
-      const hint = meantAgent(name, known);
+      const hint = meantAgent(name, await agents.list());
       throw new UserError("E_AGENT", `unknown agent ${JSON.stringify(name)}${hint}; known are: ${known.join(", ")}`);
     }
     const installer = (await agent.installer?.())?.default;
     if (installer === undefined) {
-      throw new UserError("E_AGENT", byHand(agent));
+      throw new UserError("E_AGENT", byHand(agent, await agents.list()));
     }
     if (!installer.scopes.includes(scope)) {
       throw new UserError(
@@ -130,7 +130,12 @@ export async function withUserErrors<T>(run: () => Promise<T>): Promise<T> {
 // --- internal ---
 
 /** How to record an agent whose settings no installer edits. */
-function byHand({ title, docs, source, callsModels, known }: Agent): string {
+function byHand({ title, docs, source, callsModels, known, runsHooksOf = [] }: Agent, all: readonly Agent[]): string {
+  const others = all.filter((one) => runsHooksOf.includes(one.source));
+  if (others.length > 0) {
+    const commands = others.map(({ source }) => suggest(`enable ${source}`));
+    return `${title} also runs the hooks of ${others.map((one) => one.title).join(" and of ")}; one is enough: run ${commands.join(" or ")}`;
+  }
   if (callsModels === false) return `${title} are recorded by wrappers: run ${suggest("wrap")}`;
   const events = known?.events.filter((event) => known.notNeeded?.includes(event) !== true) ?? [];
   const [example = "<event>"] = events;

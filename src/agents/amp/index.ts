@@ -7,6 +7,7 @@ import { AMP_NAMES } from "./names.ts";
 export default {
   source: SOURCE,
   title: "Amp",
+  otherNames: ["sourcegraph"],
   docs: "https://ampcode.com/manual/plugin-api",
   emits: ["file.write", "prompt.submit", "tool.end", "turn.end", "turn.error"],
   tokens: "transcript",

@@ -8,6 +8,7 @@ import { AUGGIE_NAMES } from "./names.ts";
 export default {
   source: SOURCE,
   title: "Auggie",
+  otherNames: ["augment"],
   docs: "https://docs.augmentcode.com/cli/hooks",
   emits: ["file.write", "turn.error", ...new Set(Object.values(EVENTS))],
   tokens: "transcript",

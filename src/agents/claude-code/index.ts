@@ -8,6 +8,7 @@ import { KNOWN } from "./known.ts";
 export default {
   source: SOURCE,
   title: "Claude Code",
+  otherNames: ["anthropic"],
   docs: "https://code.claude.com/docs/en/hooks",
   provider: "anthropic",
   emits: [

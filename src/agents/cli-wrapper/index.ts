@@ -7,6 +7,7 @@ import { KNOWN } from "./known.ts";
 export default {
   source: SOURCE,
   title: "Wrapped command-line programs",
+  otherNames: ["gh", "aws", "kubectl", "docker"],
   docs: "src/agents/cli-wrapper/README.md",
   emits: ["tool.start", "tool.end"],
   tokens: "none",

@@ -9,6 +9,7 @@ import { taskFolders } from "./task-folders.ts";
 export default {
   source: SOURCE,
   title: "Cline",
+  otherNames: ["claude-dev"],
   docs: "https://docs.cline.bot/customization/hooks",
   emits: [
     "file.write",

@@ -10,6 +10,7 @@ import { toEntries } from "./requests.ts";
 export default {
   source: SOURCE,
   title: "Codex",
+  otherNames: ["openai"],
   docs: "https://developers.openai.com/codex/hooks",
   provider: "openai",
   emits: [

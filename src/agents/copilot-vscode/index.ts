@@ -11,6 +11,7 @@ import { USER_FOLDERS } from "./user-folders.ts";
 export default {
   source: SOURCE,
   title: "GitHub Copilot in VS Code (local agent)",
+  otherNames: ["vscode", "vs-code", "visual-studio-code"],
   docs: "https://code.visualstudio.com/docs/agents/reference/hooks-reference",
   emits: ["file.write", ...emitsOf(LIKE.events)],
   // Of each turn the last call only; the others are unknown
@@ -42,4 +43,5 @@ export default {
   toEvents,
   sessionsBelow: USER_FOLDERS,
   transcript: () => import("./transcript.ts"),
+  runsHooksOf: ["copilot", "claude-code"],
 } satisfies Agent;

@@ -8,6 +8,7 @@ import { COPILOT_NAMES } from "./own-names.ts";
 export default {
   source: SOURCE,
   title: "GitHub Copilot CLI",
+  otherNames: ["gh-copilot"],
   docs: "https://docs.github.com/en/copilot/reference/hooks-configuration",
   emits: [
     "file.write",

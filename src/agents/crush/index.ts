@@ -10,6 +10,7 @@ import { CRUSH_NAMES } from "./own-names.ts";
 export default {
   source: SOURCE,
   title: "Crush",
+  otherNames: ["charm", "charmbracelet"],
   docs: "https://github.com/charmbracelet/crush/blob/main/docs/hooks/README.md",
   emits: ["file.write", ...emitsOf(EVENTS)],
   // The database has the figures of a session's last call only, some of them estimates

@@ -10,6 +10,7 @@ import { REPLY } from "./payload.ts";
 export default {
   source: SOURCE,
   title: "Cursor",
+  otherNames: ["anysphere"],
   docs: "https://cursor.com/docs/hooks",
   emits: [
     "file.write",

@@ -9,6 +9,7 @@ import { EDITORS } from "./tools.ts";
 export default {
   source: SOURCE,
   title: "Gemini CLI",
+  otherNames: ["google"],
   docs: "https://geminicli.com/docs/hooks/reference/",
   provider: "gcp.gemini",
   emits: [

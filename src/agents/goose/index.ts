@@ -10,6 +10,7 @@ import { GOOSE_NAMES } from "./own-names.ts";
 export default {
   source: SOURCE,
   title: "Goose",
+  otherNames: ["block"],
   docs: "https://block.github.io/goose/docs/guides/context-engineering/hooks",
   emits: ["file.write", ...emitsOf(EVENTS), "turn.error", "compaction", "notice"],
   tokens: "transcript",

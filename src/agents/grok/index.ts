@@ -7,6 +7,7 @@ import { GROK_NAMES } from "./names.ts";
 export default {
   source: SOURCE,
   title: "Grok Build",
+  otherNames: ["xai", "x-ai"],
   docs: "https://docs.x.ai/build/features/hooks",
   emits: ["file.write", ...emitted()],
   tokens: "transcript",

@@ -9,6 +9,7 @@ import { KIMI_NAMES } from "./own-names.ts";
 export default {
   source: SOURCE,
   title: "Kimi Code",
+  otherNames: ["moonshot"],
   docs: "https://moonshotai.github.io/kimi-code/en/customization/hooks",
   emits: [
     "file.write",

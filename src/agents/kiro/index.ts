@@ -8,6 +8,7 @@ import { KIRO_NAMES } from "./own-names.ts";
 export default {
   source: SOURCE,
   title: "Kiro",
+  otherNames: ["amazon-q"],
   docs: "https://kiro.dev/docs/cli/hooks/",
   emits: ["file.write", ...EMITS],
   // Most billed turns only have placeholder counts; if they are real, the session file has them

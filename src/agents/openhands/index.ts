@@ -8,6 +8,7 @@ import { OPENHANDS_NAMES } from "./names.ts";
 export default {
   source: SOURCE,
   title: "OpenHands CLI",
+  otherNames: ["opendevin", "all-hands"],
   docs: "https://docs.openhands.dev/sdk/guides/hooks",
   emits: ["file.write", ...emitsOf(EVENTS)],
   tokens: "transcript",

@@ -9,6 +9,7 @@ import { QWEN_NAMES } from "./own-names.ts";
 export default {
   source: SOURCE,
   title: "Qwen Code",
+  otherNames: ["alibaba"],
   docs: "https://qwenlm.github.io/qwen-code-docs/en/users/features/hooks/",
   emits: [
     "file.write",

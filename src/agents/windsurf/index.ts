@@ -8,6 +8,7 @@ import { WINDSURF_NAMES } from "./own-names.ts";
 export default {
   source: SOURCE,
   title: "Windsurf (Cascade)",
+  otherNames: ["codeium", "cascade"],
   docs: "https://docs.windsurf.com/windsurf/cascade/hooks",
   emits: ["file.write", "prompt.submit", "tool.start", "tool.end", "turn.end"],
   tokens: "none",

@@ -1,6 +1,7 @@
 import { UserError } from "../../context.ts";
 import type { Agent } from "../../model/agent.ts";
-import { meantAgent, nearest } from "../../model/nearest.ts";
+import { meantAgent } from "../../model/meant-agent.ts";
+import { nearest } from "../../model/nearest.ts";
 import type { Database } from "../../store/database.ts";
 import { printable } from "../../text/terminal.ts";
 import type { UsageQuery } from "../query.ts";
@@ -39,7 +40,7 @@ export function refuseUnknownAgent(name: string | undefined, agents: readonly Ag
   const known = agents.map(({ source }) => source);
   throw new UserError(
     "E_AGENT",
-    `unknown agent "${printable(name)}"${meantAgent(name, known)}; known are: ${known.join(", ")}`,
+    `unknown agent "${printable(name)}"${meantAgent(name, agents)}; known are: ${known.join(", ")}`,
   );
 }
 

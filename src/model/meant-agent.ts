@@ -1,0 +1,48 @@
+import type { Agent } from "./agent.ts";
+import { nearest } from "./nearest.ts";
+
+/**
+ * ` (did you mean X?)` for another name of an agent, the beginning of a name, a name with something added, or a typing error, also
+ * in the first word: `clade` means claude-code, not cline. Otherwise empty.
+ */
+export function meantAgent(name: string, agents: readonly Named[]): string {
+  const typed = kebab(name);
+  const known = agents.map((agent) => ({ source: agent.source, names: namesOf(agent) }));
+  const by = (matches: (name: string) => boolean): string | undefined =>
+    known.find(({ names }) => names.some(matches))?.source;
+  const meant =
+    by((one) => one === typed) ??
+    by((one) => typed.length > 2 && one.startsWith(typed)) ??
+    by((one) => typed.startsWith(`${one}-`)) ??
+    nearestBy(typed, known);
+  return meant === undefined ? "" : ` (did you mean ${meant}?)`;
+}
+
+// --- internal ---
+
+type Named = Pick<Agent, "source" | "title" | "otherNames">;
+
+interface Known {
+  readonly source: string;
+  readonly names: readonly string[];
+}
+
+/** The source first: it is what messages show. */
+const namesOf = ({ source, title, otherNames = [] }: Named): readonly string[] => [source, kebab(title), ...otherNames];
+
+const kebab = (name: string): string =>
+  name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-|-$/g, "");
+
+/** The nearest name; of several sources with the same first word, the first. */
+function nearestBy(typed: string, known: readonly Known[]): string | undefined {
+  const firstWord = (id: string): string => id.split("-", 1)[0] ?? id;
+  const words = known.map(({ source, names }) => ({ source, names: [...names, firstWord(source)] }));
+  const word = nearest(
+    typed,
+    words.flatMap(({ names }) => names),
+  );
+  return word === undefined ? undefined : words.find(({ names }) => names.includes(word))?.source;
+}
