@@ -3,6 +3,7 @@ import { isoTime } from "../text/figures.ts";
 import { commitJson } from "./change-json.ts";
 import type { Explanation } from "./explain.ts";
 import type { Share } from "./explain-money.ts";
+import type { TimeSpent } from "./explain-time.ts";
 import { findingsOf } from "./findings.ts";
 import { headJson, sumsJson } from "./session-json.ts";
 import { unknownsOf } from "./unknowns.ts";
@@ -17,35 +18,8 @@ export function explainJson(explanation: Explanation) {
     findings: findingsOf(explanation),
     unknown: unknownsOf(explanation),
     commits: results.commits.map(commitJson),
-    changes: results.changes.map(({ kind, name, url, certainty, isCreated }) => ({
-      kind,
-      name,
-      url: url ?? null,
-      certainty,
-      created: isCreated,
-    })),
-    time:
-      time === undefined
-        ? null
-        : {
-            start: isoTime(time.startMs),
-            end: isoTime(time.endMs),
-            whole_ms: time.endMs - time.startMs,
-            model_ms: time.isModelTimed ? time.parts.model : null,
-            tool_ms: time.parts.tool,
-            held_ms: time.measuredTools === 0 && view.toolCalls.length > 0 ? null : time.parts.held,
-            between_calls_ms: time.parts.agent,
-            user_ms: time.parts.user,
-            closed_ms: time.parts.away,
-            subagent_ms: time.subagentMs,
-            tools: time.tools.map(({ name, toolMs, heldMs, measured, besideSubagentsMs }) => ({
-              name,
-              tool_ms: toolMs,
-              held_ms: measured === 0 ? null : heldMs,
-              beside_subagents_ms: besideSubagentsMs,
-            })),
-            measured_tool_calls: time.measuredTools,
-          },
+    changes: results.changes.map(changeJson),
+    time: time === undefined ? null : timeJson(time, view),
     price_table: costSource().prices,
     totals: sumsJson(money.total, view.facts),
     turns: shares(money.turns, (turn) => ({ turn: turn === 0 ? null : turn })),
@@ -62,31 +36,63 @@ export function explainJson(explanation: Explanation) {
       largest_step: habits.context.largestStep === undefined ? null : stepJson(habits.context.largestStep),
       compactions: habits.context.compactions,
     },
-    tools: habits.tools.map((tool) => ({
-      name: tool.name,
-      mcp_server: tool.mcpServer ?? null,
-      calls: tool.calls,
-      errors: tool.errors,
-      denied: tool.denied,
-      unfinished: tool.unfinished,
-      total_ms: tool.totalMs,
-      error_types: tool.errorTypes,
-    })),
+    tools: habits.tools.map(toolJson),
     repeats: habits.comparableCalls === 0 && view.toolCalls.length > 0 ? null : habits.repeats.map(repeatJson),
     comparable_calls: habits.comparableCalls,
     retried_edits: habits.retriedEdits,
-    slowest: habits.slowest.map(({ kind, name, ms, heldMs, turn, startMs }) => ({
-      kind,
-      name: name ?? null,
-      ms,
-      held_ms: heldMs ?? null,
-      turn: turn === 0 ? null : turn,
-      start: isoTime(startMs),
-    })),
+    slowest: habits.slowest.map(slowestJson),
   };
 }
 
 // --- internal ---
+
+const changeJson = ({ kind, name, url, certainty, isCreated }: Explanation["results"]["changes"][number]) => ({
+  kind,
+  name,
+  url: url ?? null,
+  certainty,
+  created: isCreated,
+});
+
+const timeJson = (time: TimeSpent, { toolCalls }: Explanation["view"]) => ({
+  start: isoTime(time.startMs),
+  end: isoTime(time.endMs),
+  whole_ms: time.endMs - time.startMs,
+  model_ms: time.isModelTimed ? time.parts.model : null,
+  tool_ms: time.parts.tool,
+  held_ms: time.measuredTools === 0 && toolCalls.length > 0 ? null : time.parts.held,
+  between_calls_ms: time.parts.agent,
+  user_ms: time.parts.user,
+  closed_ms: time.parts.away,
+  subagent_ms: time.subagentMs,
+  tools: time.tools.map(({ name, toolMs, heldMs, measured, besideSubagentsMs }) => ({
+    name,
+    tool_ms: toolMs,
+    held_ms: measured === 0 ? null : heldMs,
+    beside_subagents_ms: besideSubagentsMs,
+  })),
+  measured_tool_calls: time.measuredTools,
+});
+
+const toolJson = (tool: Explanation["habits"]["tools"][number]) => ({
+  name: tool.name,
+  mcp_server: tool.mcpServer ?? null,
+  calls: tool.calls,
+  errors: tool.errors,
+  denied: tool.denied,
+  unfinished: tool.unfinished,
+  total_ms: tool.totalMs,
+  error_types: tool.errorTypes,
+});
+
+const slowestJson = ({ kind, name, ms, heldMs, turn, startMs }: Explanation["habits"]["slowest"][number]) => ({
+  kind,
+  name: name ?? null,
+  ms,
+  held_ms: heldMs ?? null,
+  turn: turn === 0 ? null : turn,
+  start: isoTime(startMs),
+});
 
 const stepJson = ({ tokens, turn, after }: NonNullable<Explanation["habits"]["context"]["largestStep"]>) => ({
   tokens,

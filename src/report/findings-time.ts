@@ -1,94 +1,108 @@
 import { duration, percentOf, plural } from "../text/figures.ts";
 import { printable } from "../text/terminal.ts";
 import type { Explanation } from "./explain.ts";
+import type { TimeSpent } from "./explain-time.ts";
 import { type Finding, inTurn, MIN_SHARE } from "./finding.ts";
 import { toolTitle } from "./tool-title.ts";
 
 /** Where the time went: the largest part, subagents, the slowest call, idle time. */
-export function timeFindings({ time, money, habits, view }: Explanation): readonly Finding[] {
+export function timeFindings(explanation: Explanation): readonly Finding[] {
+  const { time, money, view } = explanation;
   if (time === undefined) return [];
-  const { model, tool, held, agent, user, away } = time.parts;
-  const wholeMs = time.endMs - time.startMs;
-  const workMs = model + tool + held + agent;
-  const findings: Finding[] = [];
-  const calls = money.total.modelCalls;
   if (money.total.modelCalls + money.total.aggregateRecords + view.toolCalls.length === 0) {
     return view.facts.usageUnknown === true ? [] : [{ weight: 1, text: "No model was called and no tool was used." }];
   }
-  if (workMs > 0) {
-    const [top] = (
-      [
-        ["model", model],
-        ["tool", tool],
-        ["held", held],
-        ["agent", agent],
-      ] as const
-    ).toSorted((a, b) => b[1] - a[1]);
-    const share = (top?.[1] ?? 0) / workMs;
-    const of = `${percentOf(share)} of ${duration(workMs)} at work`;
-    // By the time that tools ran, without the time before they ran
-    const [longest] = time.tools.toSorted((a, b) => b.toolMs - a.toolMs);
-    if (top?.[0] === "model") {
-      findings.push({
-        weight: share,
-        text: `Waiting for the model took ${duration(model)}, ${of}, in ${plural(calls, "call")}.`,
-      });
-    } else if (top?.[0] === "tool" && longest !== undefined) {
-      const { name, toolMs, besideSubagentsMs } = longest;
-      const part = toolMs * 2 > tool ? "most of it" : "the largest part";
-      const most = toolMs === tool ? "all of it" : `${part}, ${duration(toolMs)},`;
-      findings.push({
-        weight: share,
-        text: `Tools took ${duration(tool)}, ${of}; ${most} ${printable(toolTitle(name))}${besideSubagentsMs * 2 > toolMs ? ", while subagents were at work" : ""}.`,
-      });
-    } else if (top?.[0] === "held") {
-      findings.push({
-        weight: share,
-        text: `Tools waited ${duration(held)}, ${of}, before they ran: permission or hooks.`,
-      });
-    }
-    if (top?.[0] === "agent") {
-      findings.push({
-        weight: share,
-        text: time.isModelTimed
-          ? `${duration(agent)}, ${of}, passed outside model and tool calls.`
-          : `${duration(agent)}, ${of}, passed outside tools: the agent does not report when the model ran.`,
-      });
-    }
-    if (top?.[0] !== "held" && held / workMs >= MIN_SHARE) {
-      findings.push({
-        weight: held / workMs,
-        text: `Tools waited ${duration(held)} before they ran (permission or hooks).`,
-      });
-    }
-    if (time.subagentMs / workMs >= MIN_SHARE) {
-      findings.push({
-        weight: (time.subagentMs / workMs) * 0.8,
-        text: `${duration(time.subagentMs)}, ${percentOf(time.subagentMs / workMs)} of ${duration(workMs)} at work, went into ${plural(view.subagents, "subagent")}.`,
-      });
-    }
-    const [slowest] = habits.slowest;
-    const heldMs = slowest?.heldMs ?? 0;
-    if (slowest !== undefined && slowest.ms / workMs >= 0.2 && calls + view.toolCalls.length > 3) {
-      const name = printable(toolTitle(slowest.name ?? "an unnamed model"));
-      findings.push({
-        weight: (slowest.ms / workMs) * 0.7,
-        text: `The slowest call was ${name}${inTurn(slowest.turn)}: ${duration(slowest.ms)}${heldMs * 2 > slowest.ms ? `, ${duration(heldMs)} of it before it ran` : ""}.`,
-      });
-    }
-  }
-  const idleMs = user + away;
-  if (wholeMs > 0 && idleMs / wholeMs > 0.5 && idleMs >= MIN_WAIT_MS) {
-    const closed = away > 0 ? `, ${duration(away)} of it closed` : "";
-    findings.push({
-      weight: 0.3,
-      text: `Nothing ran for ${duration(idleMs)} of ${duration(wholeMs)} (${percentOf(idleMs / wholeMs)})${closed}.`,
-    });
-  }
-  return findings;
+  const { model, tool, held, agent } = time.parts;
+  const work: Work = { ...explanation, time, workMs: model + tool + held + agent };
+  const atWork = work.workMs > 0 ? [largestPart(work), waiting(work), subagents(work), slowestCall(work)] : [];
+  return [...atWork, idleTime(time)].filter((finding) => finding !== undefined);
 }
 
 // --- internal ---
 
 /** Shorter idle times are no finding. */
 const MIN_WAIT_MS = 60_000;
+
+/** An explanation of a session in which something ran. */
+interface Work extends Explanation {
+  readonly time: TimeSpent;
+  /** Time in which the session worked; more than 0. */
+  readonly workMs: number;
+}
+
+const PARTS = ["model", "tool", "held", "agent"] as const;
+
+const nameOfLargest = ({ parts }: TimeSpent): (typeof PARTS)[number] =>
+  PARTS.reduce((largest, part) => (parts[part] > parts[largest] ? part : largest));
+
+function largestPart({ time, money, workMs }: Work): Finding | undefined {
+  const part = nameOfLargest(time);
+  const partMs = time.parts[part];
+  const weight = partMs / workMs;
+  const took = `${duration(partMs)}, ${percentOf(weight)} of ${duration(workMs)} at work`;
+  switch (part) {
+    case "model":
+      return { weight, text: `Waiting for the model took ${took}, in ${plural(money.total.modelCalls, "call")}.` };
+    case "tool": {
+      const most = longestTool(time);
+      return most === undefined ? undefined : { weight, text: `Tools took ${took}; ${most}.` };
+    }
+    case "held":
+      return { weight, text: `Tools waited ${took}, before they ran: permission or hooks.` };
+    case "agent":
+      return {
+        weight,
+        text: time.isModelTimed
+          ? `${took}, passed outside model and tool calls.`
+          : `${took}, passed outside tools: the agent does not report when the model ran.`,
+      };
+  }
+}
+
+/** The tool that ran longest, without the time before it ran, and its part of the time of all tools. */
+function longestTool({ tools, parts: { tool } }: TimeSpent): string | undefined {
+  const [longest] = tools.toSorted((a, b) => b.toolMs - a.toolMs);
+  if (longest === undefined) return undefined;
+  const { name, toolMs, besideSubagentsMs } = longest;
+  const part = toolMs * 2 > tool ? "most of it" : "the largest part";
+  const most = toolMs === tool ? "all of it" : `${part}, ${duration(toolMs)},`;
+  return `${most} ${printable(toolTitle(name))}${besideSubagentsMs * 2 > toolMs ? ", while subagents were at work" : ""}`;
+}
+
+function waiting({ time, workMs }: Work): Finding | undefined {
+  const { held } = time.parts;
+  if (nameOfLargest(time) === "held" || held / workMs < MIN_SHARE) return undefined;
+  return { weight: held / workMs, text: `Tools waited ${duration(held)} before they ran (permission or hooks).` };
+}
+
+function subagents({ time: { subagentMs }, view, workMs }: Work): Finding | undefined {
+  const share = subagentMs / workMs;
+  if (share < MIN_SHARE) return undefined;
+  return {
+    weight: share * 0.8,
+    text: `${duration(subagentMs)}, ${percentOf(share)} of ${duration(workMs)} at work, went into ${plural(view.subagents, "subagent")}.`,
+  };
+}
+
+function slowestCall({ habits, money, view, workMs }: Work): Finding | undefined {
+  const [slowest] = habits.slowest;
+  const calls = money.total.modelCalls + view.toolCalls.length;
+  if (slowest === undefined || slowest.ms / workMs < 0.2 || calls <= 3) return undefined;
+  const name = printable(toolTitle(slowest.name ?? "an unnamed model"));
+  const { ms, heldMs = 0 } = slowest;
+  return {
+    weight: (ms / workMs) * 0.7,
+    text: `The slowest call was ${name}${inTurn(slowest.turn)}: ${duration(ms)}${heldMs * 2 > ms ? `, ${duration(heldMs)} of it before it ran` : ""}.`,
+  };
+}
+
+function idleTime({ startMs, endMs, parts: { user, away } }: TimeSpent): Finding | undefined {
+  const wholeMs = endMs - startMs;
+  const idleMs = user + away;
+  if (wholeMs <= 0 || idleMs / wholeMs <= 0.5 || idleMs < MIN_WAIT_MS) return undefined;
+  const closed = away > 0 ? `, ${duration(away)} of it closed` : "";
+  return {
+    weight: 0.3,
+    text: `Nothing ran for ${duration(idleMs)} of ${duration(wholeMs)} (${percentOf(idleMs / wholeMs)})${closed}.`,
+  };
+}

@@ -74,64 +74,20 @@ export interface FactsWanted extends Readonly<Record<Fact["kind"], boolean>> {
  * and may lie outside the range.
  */
 export function* settledFacts(db: Database, sessions: readonly number[], wanted: FactsWanted): Generator<Fact> {
-  // For a few sessions look up by number; for many, reading all rows of the range is cheaper
-  const only = sessions.length <= FEW_SESSIONS ? JSON.stringify(sessions) : null;
-  const until = Math.min(wanted.untilMs, Number.MAX_SAFE_INTEGER);
-  const { column, timeOf } = timesOf(db, wanted);
-  // Between two commits or changes of its session all moments lead to the same
-  const part = (view: string): string =>
-    wanted.byChange === true ? ["commits", "changes"].map((table) => `, ${countBefore(table, view)}`).join("") : "";
-  const standIns = wanted.standIns && JSON.stringify(Object.fromEntries(wanted.standIns));
-  const rowsOf = (view: string, sums: Sums, kind?: string): Iterable<Row> => {
-    const where = only === null ? "?3 IS NULL" : "session IN (SELECT value FROM json_each(?3))";
-    const kinds = kind === undefined ? "" : `, ${kind}`;
-    const perSession = `SELECT session, ${column} AS time, min(time_ms) AS at_ms${kinds}, ${sumsIn(sums)} FROM ${view}
-      WHERE time_ms >= ?1 AND time_ms < ?2 AND ${where} GROUP BY session, time${kinds}${part(view)}`;
-    if (standIns === undefined) return db.prepare(perSession).each(wanted.sinceMs, until, only);
-    return db
-      .prepare(
-        `WITH stand_ins (of, session) AS MATERIALIZED (SELECT CAST(key AS INTEGER), value FROM json_each(?4))
-         SELECT s.session AS session, json_group_array(f.session) AS sessions, time${kinds}, ${sumsIn(named(...Object.keys(sums)))}
-         FROM (${perSession}) f JOIN stand_ins s ON s.of = f.session GROUP BY s.session, time${kinds}`,
-      )
-      .each(wanted.sinceMs, until, only, standIns);
-  };
-  const at = (row: Row) => ({
-    session: Number(row["session"]),
-    ...(row["sessions"] !== undefined && { sessions: JSON.parse(String(row["sessions"])) as readonly number[] }),
-    timeMs: timeOf(Number(row["time"])),
-    ...(wanted.byChange === true && { atMs: Number(row["at_ms"]) }),
-  });
-  const n = (row: Row, name: string): number => Number(row[name] ?? 0);
+  const rows = summedRows(db, sessions, wanted);
   if (wanted.calls) {
-    for (const row of rowsOf("usage", CALL_SUMS, wanted.byModel ? "model" : undefined)) {
+    for (const [of, row] of rows("usage", CALL_SUMS, wanted.byModel ? "model" : undefined)) {
       const model = row["model"];
-      yield { kind: "calls", ...at(row), model: typeof model === "string" ? model : null, figures: callFigures(row) };
+      yield { kind: "calls", ...of, model: typeof model === "string" ? model : null, figures: callFigures(row) };
     }
   }
   if (wanted.tools) {
-    for (const row of rowsOf("tool_usage", TOOL_SUMS, wanted.byTool ? "name" : undefined)) {
-      const figures = {
-        calls: n(row, "calls"),
-        errors: n(row, "errors"),
-        denied: n(row, "denied"),
-        unfinished: n(row, "unfinished"),
-        open: 0,
-        toolMs: n(row, "duration_ms"),
-      };
-      yield { kind: "tools", ...at(row), tool: String(row["name"] ?? ""), figures };
+    for (const [of, row] of rows("tool_usage", TOOL_SUMS, wanted.byTool ? "name" : undefined)) {
+      yield { kind: "tools", ...of, tool: String(row["name"] ?? ""), figures: toolFigures(row) };
     }
   }
   if (wanted.turns) {
-    for (const row of rowsOf("turn_usage", TURN_SUMS)) {
-      const figures = {
-        turns: n(row, "turns"),
-        prompts: n(row, "prompts"),
-        failed: n(row, "failed"),
-        interrupted: n(row, "interrupted"),
-      };
-      yield { kind: "turns", ...at(row), figures };
-    }
+    for (const [of, row] of rows("turn_usage", TURN_SUMS)) yield { kind: "turns", ...of, figures: turnFigures(row) };
   }
 }
 
@@ -236,6 +192,44 @@ const cacheShareOf = (usage: TokenUsage | undefined): Pick<CallFigures, "cacheRe
 
 const DAY_MS = 86_400_000;
 
+/** Rows of a view, summed over each session and time, and over each `kind` if it is given; and what each row is about. */
+type SummedRows = (view: string, sums: Sums, kind?: string) => Generator<readonly [FactSubject, Row]>;
+type FactSubject = Pick<Fact, "session" | "sessions" | "timeMs" | "atMs">;
+
+function summedRows(db: Database, sessions: readonly number[], wanted: FactsWanted): SummedRows {
+  // For a few sessions look up by number; for many, reading all rows of the range is cheaper
+  const only = sessions.length <= FEW_SESSIONS ? JSON.stringify(sessions) : null;
+  const where = only === null ? "?3 IS NULL" : "session IN (SELECT value FROM json_each(?3))";
+  const until = Math.min(wanted.untilMs, Number.MAX_SAFE_INTEGER);
+  const standIns = wanted.standIns && JSON.stringify(Object.fromEntries(wanted.standIns));
+  const { column, timeOf } = timesOf(db, wanted);
+  // Between two commits or changes of its session all moments lead to the same
+  const part = (view: string): string =>
+    wanted.byChange === true ? ["commits", "changes"].map((table) => `, ${countBefore(table, view)}`).join("") : "";
+  const query = (view: string, sums: Sums, kind: string | undefined): Iterable<Row> => {
+    const kinds = kind === undefined ? "" : `, ${kind}`;
+    const perSession = `SELECT session, ${column} AS time, min(time_ms) AS at_ms${kinds}, ${sumsIn(sums)} FROM ${view}
+      WHERE time_ms >= ?1 AND time_ms < ?2 AND ${where} GROUP BY session, time${kinds}${part(view)}`;
+    if (standIns === undefined) return db.prepare(perSession).each(wanted.sinceMs, until, only);
+    return db
+      .prepare(
+        `WITH stand_ins (of, session) AS MATERIALIZED (SELECT CAST(key AS INTEGER), value FROM json_each(?4))
+         SELECT s.session AS session, json_group_array(f.session) AS sessions, time${kinds}, ${sumsIn(named(...Object.keys(sums)))}
+         FROM (${perSession}) f JOIN stand_ins s ON s.of = f.session GROUP BY s.session, time${kinds}`,
+      )
+      .each(wanted.sinceMs, until, only, standIns);
+  };
+  const subjectOf = (row: Row): FactSubject => ({
+    session: Number(row["session"]),
+    ...(row["sessions"] !== undefined && { sessions: JSON.parse(String(row["sessions"])) as readonly number[] }),
+    timeMs: timeOf(Number(row["time"])),
+    ...(wanted.byChange === true && { atMs: Number(row["at_ms"]) }),
+  });
+  return function* (view, sums, kind) {
+    for (const row of query(view, sums, kind)) yield [subjectOf(row), row];
+  };
+}
+
 /** The SQL expression to group rows by, and a time within a group by its number. */
 function timesOf(
   db: Database,
@@ -285,3 +279,19 @@ function callFigures(row: Row): CallFigures {
     ...known("cacheReportedRead", "cache_told_read"),
   };
 }
+
+const toolFigures = (row: Row): ToolFigures => ({
+  calls: Number(row["calls"] ?? 0),
+  errors: Number(row["errors"] ?? 0),
+  denied: Number(row["denied"] ?? 0),
+  unfinished: Number(row["unfinished"] ?? 0),
+  open: 0,
+  toolMs: Number(row["duration_ms"] ?? 0),
+});
+
+const turnFigures = (row: Row): TurnFigures => ({
+  turns: Number(row["turns"] ?? 0),
+  prompts: Number(row["prompts"] ?? 0),
+  failed: Number(row["failed"] ?? 0),
+  interrupted: Number(row["interrupted"] ?? 0),
+});
