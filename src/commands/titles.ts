@@ -1,11 +1,12 @@
 import type { LoadedConfig } from "../config/load.ts";
 import type { Context } from "../context.ts";
 import type { Agent } from "../model/agent.ts";
+import { monotonicMs } from "../model/monotonic.ts";
 import { protectionOf } from "../privacy/protection.ts";
 import type { SessionTitle } from "../report/session-title.ts";
 import { withOpenStore } from "../sessions/open-store.ts";
 import type { StoredSession } from "../store/sessions.ts";
-import { promptLines } from "../transcripts/prompt-lines.ts";
+import { type HasTime, type PromptDeps, promptLines } from "../transcripts/prompt-lines.ts";
 
 /** Commands that show sessions have `--no-titles`. */
 export interface TitlesOption {
@@ -15,7 +16,10 @@ export interface TitlesOption {
 export const showsTitles = ({ titles }: TitlesOption, { config }: LoadedConfig): boolean =>
   titles === true && config.display.titles;
 
-/** Adds first prompt lines to titles, as far as the agents' files can be read within 200 ms; other sessions stay without one. */
+/**
+ * Adds first prompt lines to titles, as far as the agents' files can be read with 200 ms of processor time and within a second; other
+ * sessions stay without one.
+ */
 export async function withPrompts<
   T extends { readonly stored: StoredSession; readonly title: SessionTitle | undefined },
 >(
@@ -26,6 +30,7 @@ export async function withPrompts<
   const lines = await promptReader(
     { agents, loaded },
     context,
+    listClock,
   )(all.filter(({ title }) => title !== undefined).map(({ stored }) => stored));
   return all.map((one) => {
     const prompt = lines.get(one.stored.id);
@@ -34,25 +39,44 @@ export async function withPrompts<
 }
 
 /**
- * Reads first prompt lines from the agents' files, as far as it can in the given time.
+ * Reads first prompt lines from the agents' files, as far as it can in the given time, but at least one.
  *
- * @param budgetMs when to stop reading, in milliseconds after the start. @default 200
+ * @param startClock of each call; see `PromptDeps`
  */
 export function promptReader(
   { agents, loaded }: { readonly agents: readonly Agent[]; readonly loaded: LoadedConfig },
   context: Context,
-  budgetMs = BUDGET_MS,
+  startClock: PromptDeps["startClock"],
 ): (sessions: readonly StoredSession[]) => ReturnType<typeof promptLines> {
   const { places } = context;
   return async (sessions) => {
     const { redactSecrets: redact } = await protectionOf(loaded.config.redaction, places.home);
     return promptLines(
-      { places, loaded, agents, redact, withStore: (ask) => withOpenStore(context, ask), budgetMs },
+      { places, loaded, agents, redact, withStore: (ask) => withOpenStore(context, ask), startClock },
       sessions,
     );
   };
 }
 
+/** For the page, which shows its rows at once and asks for the titles that are missing again. */
+export function pageClock(): HasTime {
+  const startMs = monotonicMs();
+  return () => monotonicMs() - startMs < MAX_PAGE_MS;
+}
+
 // --- internal ---
 
-const BUDGET_MS = 200;
+const MAX_PAGE_MS = 40;
+
+/** Not only the time on the clock: on a busy machine it passes while other programs run, and titles would be missing. */
+function listClock(): HasTime {
+  const [startMs, before] = [monotonicMs(), process.cpuUsage()];
+  return () => {
+    if (monotonicMs() - startMs >= MAX_LIST_MS) return false;
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1e3 < MAX_LIST_CPU_MS;
+  };
+}
+
+const MAX_LIST_CPU_MS = 200;
+const MAX_LIST_MS = 1000;

@@ -11,7 +11,7 @@ import { traceLinkOf } from "../view/trace-link.ts";
 import { openInBrowser, tunnelText } from "./browser.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
 import { subscribed } from "./subscribed.ts";
-import { promptReader, showsTitles, type TitlesOption } from "./titles.ts";
+import { pageClock, promptReader, showsTitles, type TitlesOption } from "./titles.ts";
 import { drainForPage } from "./view-drains.ts";
 
 export interface ViewOptions extends RefreshOption, TitlesOption {
@@ -43,7 +43,7 @@ export async function view(options: ViewOptions, context: Context): Promise<numb
     settings: spanSettings({ loaded }),
     ...traceLinkOf(loaded.config),
     idleTimeoutMs: loaded.config.session.idleTimeoutMs,
-    ...(showsTitles(options, loaded) && { promptLines: promptReader({ agents, loaded }, context) }),
+    ...(showsTitles(options, loaded) && { promptLines: promptReader({ agents, loaded }, context, pageClock) }),
     files: pageFiles(options.packageRoot),
     noStoreMessage: () => noStoreMessage(context, behind),
     describeStoreError,

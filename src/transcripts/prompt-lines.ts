@@ -2,11 +2,13 @@ import type { LoadedConfig } from "../config/load.ts";
 import type { Places } from "../config/places.ts";
 import type { Agent, TranscriptReader } from "../model/agent.ts";
 import { cardOf } from "../model/card-of.ts";
-import { monotonicMs } from "../model/monotonic.ts";
 import type { Database } from "../store/database.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import { firstPromptLine } from "./first-prompt.ts";
 import { rootsOf } from "./transcript-roots.ts";
+
+/** Whether time is left. */
+export type HasTime = () => boolean;
 
 export interface PromptDeps {
   readonly places: Places;
@@ -16,8 +18,8 @@ export interface PromptDeps {
   readonly redact: (text: string) => string;
   /** Calls its argument with the store. */
   readonly withStore: <T>(ask: (db: Database) => T) => T | undefined;
-  /** Sessions that cannot be read in this time have no line. */
-  readonly budgetMs: number;
+  /** Starts a clock that is asked before each file but the first. Sessions that are left when time is over have no line. */
+  readonly startClock: () => HasTime;
 }
 
 /**
@@ -31,11 +33,12 @@ export async function promptLines(
 ): Promise<ReadonlyMap<number, string | undefined>> {
   const lines = new Map<number, string | undefined>();
   if (!deps.loaded.config.display.titles) return lines;
-  const untilMs = monotonicMs() + deps.budgetMs;
+  const hasTime = deps.startClock();
   const readers = await readersOf(deps, sessions);
   const roots = deps.withStore(
     (db) => new Map([...readers].map(([source, reader]) => [source, rootsOf({ ...deps, db }, reader, source)])),
   );
+  let isFirst = true;
   for (const session of sessions) {
     if (session.capture === "none") continue;
     const reader = readers.get(session.source);
@@ -43,7 +46,8 @@ export async function promptLines(
       lines.set(session.id, undefined);
       continue;
     }
-    if (monotonicMs() >= untilMs) break;
+    if (!isFirst && !hasTime()) break;
+    isFirst = false;
     const query = { home: deps.places.home, roots: roots?.get(session.source) ?? [] };
     const line = await firstPromptLine(reader, session, query);
     lines.set(session.id, line === undefined ? undefined : deps.redact(line));

@@ -9,6 +9,8 @@ export interface Prompted {
   readonly document: object;
   /** False: not all could be read in time, so the next response can have more. */
   readonly isComplete: boolean;
+  /** Lines were read, and some are left for the next request. */
+  readonly hasMore: boolean;
 }
 
 /** Adds first prompt lines to documents. Lines stay in this process's memory. */
@@ -22,19 +24,22 @@ export function promptAdder({
     return cached !== undefined && (cached.line !== undefined || cached.lastMs === lastMs);
   };
   return async (document) => {
-    if (promptLines === undefined || !hasRows(document)) return { document, isComplete: true };
+    if (promptLines === undefined || !hasRows(document)) return { document, isComplete: true, hasMore: false };
     const rows = rowsOf(document);
     const sessions = readStore(storePath, (db) => rows.flatMap((row) => findSession(db, row) ?? [])) ?? [];
     const wanted = sessions.filter(({ capture }) => capture !== "none");
     const unread = wanted.filter((session) => !isFresh(session));
+    let read = 0;
     if (unread.length > 0) {
       // A title that cannot be read must not break the page, e.g. while another program replaces the store
       const lines = await promptLines(unread).catch(() => new Map<number, undefined>());
       for (const { id, lastMs } of unread) if (lines.has(id)) cache.set(id, { line: lines.get(id), lastMs });
+      read = lines.size;
     }
     const shown = new Map(wanted.map((session) => [keyOf(session), cache.get(session.id)?.line ?? null]));
     const withPrompt = (row: SessionRow): SessionRow => ({ ...row, prompt: shown.get(keyOf(row)) ?? null });
-    return { document: mapRows(document, withPrompt), isComplete: wanted.every(isFresh) };
+    const isComplete = wanted.every(isFresh);
+    return { document: mapRows(document, withPrompt), isComplete, hasMore: read > 0 && !isComplete };
   };
 }
 

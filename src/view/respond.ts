@@ -13,6 +13,7 @@ import { BadRequest, type QueryParams, queryParams } from "./query-params.ts";
 import { KnownBody, type RecentDocuments, Tagged } from "./recent-documents.ts";
 import type { RowDeps } from "./rows.ts";
 import type { ApiError, ExplanationDocument, NoStore, SessionDocument } from "./wire.ts";
+import { HAS_MORE } from "./wire.ts";
 
 /** What all responses share. */
 export interface ResponseDeps extends ViewDeps {
@@ -97,9 +98,11 @@ const NO_SESSION_MESSAGE = "The store does not have this session. It may have be
 
 /** The document with the first prompt lines of its sessions; kept for the next request if it stays as it is. */
 async function respondWithPrompts(context: Context, deps: ResponseDeps, result: object): Promise<Response> {
-  const { document, isComplete } = await deps.addPrompts(result instanceof Tagged ? result.document : result);
+  const { document, isComplete, hasMore } = await deps.addPrompts(result instanceof Tagged ? result.document : result);
   // Without a tag the page fetches it again, not only after the session has changed
   if (!isComplete) context.header("etag", undefined);
+  // The page shows the rows and asks again at once: titles are not worth a wait
+  if (hasMore) context.header(HAS_MORE, "1");
   const body = JSON.stringify(document);
   if (isComplete && result instanceof Tagged && result.canBeKept) deps.recent.keep(result.key, result.tag, body);
   return jsonOf(context, body);

@@ -3,6 +3,9 @@
  * in 10⁻⁹ USD. Strings come from agents unchanged, so the page must never treat them as markup.
  */
 
+/** Header of a response: ask again, the next one has titles that are missing in this one. */
+export const HAS_MORE = "openhook-more-titles";
+
 /** Tokens and cost. A lower bound lacks the usage of some calls. */
 export interface Sums {
   readonly modelCalls: number | null;

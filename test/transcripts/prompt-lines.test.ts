@@ -29,7 +29,7 @@ async function linesOf(env: Readonly<Record<string, string>> = {}): Promise<read
       agents: await allAgents(),
       redact,
       withStore: (ask) => readStore(at.places.storePath, ask),
-      budgetMs: 5_000,
+      startClock: () => () => true,
     },
     sessions,
   );
@@ -52,6 +52,11 @@ describe("first prompt lines", () => {
     at = new Replay(source, "basic");
     expect(await linesOf()).toEqual([line]);
     expect(stateText()).not.toContain(line);
+  });
+
+  test("are commands as they were typed", async () => {
+    at = new Replay("claude-code", "rare-events");
+    expect(await linesOf()).toEqual(["/audit src"]);
   });
 
   test("have no secrets, and only the first line", async () => {

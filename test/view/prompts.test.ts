@@ -7,8 +7,10 @@ import { loadConfigAndPrices } from "../../src/config/own-prices.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { limitCapture, sessionById } from "../../src/store/sessions.ts";
 import { promptAdder } from "../../src/view/prompts.ts";
+import { HAS_MORE } from "../../src/view/wire.ts";
 import { contextAt } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
+import { startChromium } from "./chromium.ts";
 import { Served } from "./served.ts";
 
 const LINE = "Look at src and tell me where to add a discount";
@@ -28,8 +30,11 @@ afterEach(async () => {
 
 const reader = async () => {
   const { context } = contextAt(replay.places);
-  // On a busy machine the usual time can be too short
-  return promptReader({ agents: await allAgents(), loaded: await loadConfigAndPrices(context) }, context, 60_000);
+  return promptReader(
+    { agents: await allAgents(), loaded: await loadConfigAndPrices(context) },
+    context,
+    () => () => true,
+  );
 };
 
 /** Prompts of all rows, as the page gets them. */
@@ -39,6 +44,19 @@ async function shownPrompts(from: Served): Promise<readonly unknown[]> {
   const session = JSON.parse((await from.ask(`api/session?source=${source}&id=${sessionId}`)).text);
   const home = JSON.parse((await from.ask("api/home")).text);
   return [list.rows[0].prompt, session.row.prompt, home.recent[0].prompt];
+}
+
+/** Two sessions, and a reader that has time for one line in each request. */
+async function twoSessions(): Promise<Served> {
+  replay.remove();
+  replay = new Replay("claude-code", "two-sessions-at-once");
+  for (const call of replay.calls) replay.put(call);
+  await replay.drain({ endIdle: true });
+  const { context } = contextAt(replay.places);
+  const deps = { agents: await allAgents(), loaded: await loadConfigAndPrices(context) };
+  const promptLines = promptReader(deps, context, () => () => false);
+  served = await Served.at(replay.places, Date.now, undefined, { promptLines });
+  return served;
 }
 
 test("rows have the first prompt line, which no file keeps", async () => {
@@ -83,12 +101,42 @@ test("a response without a line that may exist has no tag, so the page fetches i
   const [row] = JSON.parse((await served.ask("api/sessions")).text).rows;
   const { status, headers } = await served.ask(`api/session?source=claude-code&id=${row.sessionId}`);
   expect([status, headers["etag"]]).toEqual([200, undefined]);
+  // It would ask for ever
+  expect(headers[HAS_MORE]).toBe(undefined);
 });
+
+test("without any time each response still has one line more, and says so until all are there", async () => {
+  const twoServed = await twoSessions();
+  const responses: unknown[] = [];
+  for (let i = 0; i < 3; i++) {
+    const { headers, text } = await twoServed.ask("api/sessions");
+    const rows: { prompt: unknown }[] = JSON.parse(text).rows;
+    responses.push([rows.filter(({ prompt }) => prompt !== null).length, headers[HAS_MORE]]);
+  }
+  expect(responses).toEqual([
+    [1, "1"],
+    [2, undefined],
+    [2, undefined],
+  ]);
+});
+
+test("the page asks again until it has all titles, though the store does not change", async () => {
+  await twoSessions();
+  const browser = await startChromium();
+  try {
+    const page = await browser.newPage();
+    await page.goto(`http://127.0.0.1:${served?.port}${served?.entry}#/sessions`);
+    await expect.poll(() => page.locator(".who .prompt").count(), { timeout: 30_000 }).toBe(2);
+  } finally {
+    await browser.close();
+  }
+}, 60_000);
 
 test("other documents are left alone", async () => {
   const usage = { kind: "usage", rows: [] };
   expect(await promptAdder({ storePath: replay.places.storePath, promptLines: await reader() })(usage)).toEqual({
     document: usage,
     isComplete: true,
+    hasMore: false,
   });
 });

@@ -5,6 +5,7 @@ import type { TranscriptEntry } from "../../model/transcript.ts";
 import { answerPiece, contentOf, plainText } from "../shared/payload/content.ts";
 import { asArray, asObject, asString } from "../shared/payload/json.ts";
 import { parsedLine } from "./lines.ts";
+import { typedText } from "./typed-text.ts";
 
 /** The content of a transcript line, for the entries that were read from it. Thinking is not part of an answer. */
 export function lineContent(line: Buffer, entries: readonly TranscriptEntry[]): readonly Content[] {
@@ -18,7 +19,7 @@ export function lineContent(line: Buffer, entries: readonly TranscriptEntry[]): 
   return entries.flatMap((entry): readonly Content[] => {
     switch (entry.kind) {
       case "prompt":
-        return contentOf(entry.key, "prompt", plainText(blocks));
+        return contentOf(entry.key, "prompt", promptText(plainText(blocks)));
       case "tool_use":
         return contentOf(entry.key, "arguments", blockOf("id", entry.callId)?.["input"]);
       case "tool_result": {
@@ -36,6 +37,9 @@ export function lineContent(line: Buffer, entries: readonly TranscriptEntry[]): 
 // --- internal ---
 
 const KINDS_WITH_CONTENT: ReadonlySet<string> = new Set(["prompt", "tool_use", "tool_result", "model_call"]);
+
+/** As hooks report it. */
+const promptText = (text: string | undefined): string | undefined => typedText(text) ?? text;
 
 function messageText(key: string, block: unknown): readonly Content[] {
   const b = asObject(block);

@@ -4,6 +4,7 @@ import { isMachinePrompt } from "./machine.ts";
 import { sessionFacts } from "./session-facts.ts";
 import { textOf } from "./text.ts";
 import { toolResults } from "./tool-results.ts";
+import { TYPED_COMMAND, typedText } from "./typed-text.ts";
 import { writtenBefore } from "./version.ts";
 
 /** A line with the role `user`: a prompt, results of tools, an interruption, or a text that the agent wrote. */
@@ -93,16 +94,3 @@ function originOf(o: Line, text: string | undefined): "human" | "machine" | "com
   // `/clear` and similar are written with the name first and never reach the model; they have no turn
   return /^<command-(?!message>)/.test(text ?? "") && o["turnOrigin"] === undefined ? "command" : "human";
 }
-
-/**
- * The text of a command as the user typed it, which hooks report: a command that is sent to the model is a prompt. For a skill,
- * 2.0.77 writes neither the slash nor the rest of the typed text.
- */
-function typedText(text: string | undefined): string | undefined {
-  const [isTyped, name, args = ""] = TYPED_COMMAND.exec(text ?? "") ?? [];
-  if (isTyped === undefined) return text;
-  if (name?.startsWith("/") !== true) return undefined;
-  return args === "" ? name : `${name} ${args}`;
-}
-const TYPED_COMMAND =
-  /^<command-message>[^<]*<\/command-message>\s*<command-name>([^<]*)<\/command-name>(?:\s*<command-args>(.*)<\/command-args>)?/s;

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { ApiError, ApiResponse } from "../wire.ts";
+import { type ApiError, type ApiResponse, HAS_MORE } from "../wire.ts";
 import { command } from "./command.ts";
 import { EXPORTED, exportedResponse } from "./exported.ts";
 import { onChange } from "./live.ts";
@@ -32,6 +32,10 @@ export function useApi<T extends { readonly kind: string }>(path: string, params
         if (result !== "not modified") {
           etag = result.etag ?? undefined;
           setResponse(result.response);
+        }
+        if (result !== "not modified" && result.hasMore) {
+          isStale = true;
+          continue;
         }
         // If the store changes all the time, leave most of the time for other work
         await pause(Math.max(MIN_PAUSE_MS, (performance.now() - startMs) * PAUSE_FACTOR));
@@ -78,19 +82,30 @@ const PAUSE_FACTOR = 5;
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
+interface Fetched<T> {
+  readonly response: ApiResponse<T>;
+  readonly etag: string | null;
+  /** The next response has titles that are missing in this one. */
+  readonly hasMore: boolean;
+}
+
+const LAST = { etag: null, hasMore: false } as const;
+
 async function fetchJson<T>(
   url: string,
   signal: AbortSignal,
   etag?: string,
-): Promise<{ readonly response: ApiResponse<T>; readonly etag: string | null } | "not modified" | undefined> {
-  if (EXPORTED !== undefined) return { response: exportedResponse(EXPORTED, url) as ApiResponse<T>, etag: null };
+): Promise<Fetched<T> | "not modified" | undefined> {
+  if (EXPORTED !== undefined) return { ...LAST, response: exportedResponse(EXPORTED, url) as ApiResponse<T> };
   try {
     const response = await fetch(url, { signal, headers: etag === undefined ? {} : { "if-none-match": etag } });
     if (response.status === 304) return "not modified";
-    if (response.status === 401) return { response: STOPPED, etag: null };
-    return { response: (await response.json()) as ApiResponse<T>, etag: response.headers.get("etag") };
+    if (response.status === 401) return { ...LAST, response: STOPPED };
+    const { headers } = response;
+    const hasMore = headers.has(HAS_MORE);
+    return { response: (await response.json()) as ApiResponse<T>, etag: headers.get("etag"), hasMore };
   } catch {
-    return signal.aborted ? undefined : { response: STOPPED, etag: null };
+    return signal.aborted ? undefined : { ...LAST, response: STOPPED };
   }
 }
 
