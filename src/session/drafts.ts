@@ -5,6 +5,7 @@ import {
   type ExportedSpan,
   isEndedByUs,
   type ModelError,
+  type Segment,
   type SessionContext,
   type SettledTurn,
   SUPERSEDED,
@@ -114,6 +115,10 @@ export const startsSubagent = ({ type }: Event): boolean => type === "subagent.s
 
 /** By time, then by key, so that the order does not depend on how facts arrived. */
 export const byOrder = (a: Draft, b: Draft): number => a.orderMs - b.orderMs || (a.key < b.key ? -1 : 1);
+
+/** The key of the exported span of what the draft continues. In a later segment, which is another trace, it gets a new span. */
+export const exportedKeyOf = ({ exported }: Draft, segment: Segment | undefined): string | undefined =>
+  exported !== undefined && exported.segment === segment?.ordinal ? exported.key : undefined;
 
 // --- internal ---
 
