@@ -26,7 +26,7 @@ export type DeliveryBounds = PaceBounds & { readonly halvings?: number };
  * For points that can be sent twice without harm (cumulative sums): if the backend rejects some points of a request, each part is
  * sent again separately, so that the responses show which part it rejects.
  */
-export type SplitRejected = (part: readonly Row<MetricPoint>[]) => readonly (readonly Row<MetricPoint>[])[];
+export type SplitRejected = Split<MetricPoint>;
 
 /**
  * Sends outbox rows with at most `concurrency` concurrent requests, in sizes that the backend accepts.
@@ -41,12 +41,12 @@ export type SplitRejected = (part: readonly Row<MetricPoint>[]) => readonly (rea
  * @throws what `rows` or `onDelivery` throw, after the running requests have ended
  */
 export function deliverSpans(
-  rows: AsyncIterable<Row<SpanRecord>> | Iterable<Row<SpanRecord>>,
+  rows: Rows<SpanRecord>,
   sender: Pick<Sender, "sendSpans">,
   bounds: DeliveryBounds,
   onDelivery: OnDelivery,
 ): Promise<DeliverySummary> {
-  return deliver(rows, (records) => sender.sendSpans(records), bounds, onDelivery);
+  return new Deliverer<SpanRecord>((records) => sender.sendSpans(records), bounds, onDelivery).deliver(rows);
 }
 
 /**
@@ -54,92 +54,113 @@ export function deliverSpans(
  * points, so the rate limit does not apply.
  */
 export function deliverMetrics(
-  rows: AsyncIterable<Row<MetricPoint>> | Iterable<Row<MetricPoint>>,
+  rows: Rows<MetricPoint>,
   sender: Pick<Sender, "sendMetrics">,
   { maxSpansPerSecond: _, ...bounds }: DeliveryBounds,
   onDelivery: OnDelivery,
   splitRejected?: SplitRejected,
 ): Promise<DeliverySummary> {
   const send = (points: readonly MetricPoint[]) => sender.sendMetrics(points);
-  return deliver(rows, send, { ...bounds, concurrency: 1 }, onDelivery, splitRejected);
+  return new Deliverer(send, { ...bounds, concurrency: 1 }, onDelivery, splitRejected).deliver(rows);
 }
 
 // --- internal ---
 
-async function deliver<Item>(
-  rows: AsyncIterable<Row<Item>> | Iterable<Row<Item>>,
-  send: (records: readonly Item[]) => Promise<ExportOutcome>,
-  bounds: DeliveryBounds,
-  onDelivery: OnDelivery,
-  splitRejected: (part: readonly Row<Item>[]) => readonly (readonly Row<Item>[])[] = (part) => [part],
-): Promise<DeliverySummary> {
-  const queue = new PQueue({ concurrency: bounds.concurrency });
-  const pace = new Pace(bounds, bounds.halvings ?? 0);
-  const tally = new Tally();
-  let failure: { readonly error: unknown } | undefined;
-  let reporting: Promise<void> = Promise.resolve();
+type Rows<Item> = AsyncIterable<Row<Item>> | Iterable<Row<Item>>;
+type Send<Item> = (records: readonly Item[]) => Promise<ExportOutcome>;
+type Split<Item> = (part: readonly Row<Item>[]) => readonly (readonly Row<Item>[])[];
 
-  const hasEnded = (): boolean => {
-    if (pace.isTimeOver) tally.stopForTime();
-    return tally.isStopped || failure !== undefined;
-  };
-  const report = (delivery: Delivery): Promise<void> => {
-    tally.countDelivery(delivery);
-    const notify = () => onDelivery(delivery);
-    reporting = reporting.then(notify, notify);
-    return reporting;
-  };
-  const sendRows = async (part: readonly Row<Item>[]): Promise<void> => {
-    if (hasEnded()) return;
-    const outcome = await send(part.map((row) => row.record)).catch(unlessEncodeError);
-    if (outcome instanceof Unencodable) {
-      if (part.length === 1)
-        return report({
-          seqs: part.map((row) => row.seq),
-          outcome: outcome.refused,
-          result: "kept",
-          encodingError: outcome.reason,
-        });
-      for (const half of halves(part)) await sendRows(half);
-      return;
-    }
-    tally.countResponse(outcome);
-    if (outcome.status === "ok") pace.recordAccepted();
-    if (part.length > 1 && (outcome.status === "too-large" || (isBadContent(outcome) && !tally.isStopped))) {
-      if (outcome.status === "too-large") pace.recordTooLarge(part.reduce((sum, row) => sum + bytesOf(row), 0));
-      for (const half of halves(part)) await sendRows(half);
-      return;
-    }
-    const rejected = rejectedOf(outcome, part.length);
-    if (rejected > 0 && rejected < part.length) {
-      const parts = splitRejected(part);
-      if (parts.length > 1) {
-        for (const smaller of parts) await sendRows(smaller);
-        return;
-      }
-    }
-    return report({ seqs: part.map((row) => row.seq), outcome, result: RESULTS[outcome.status] });
-  };
+class Deliverer<Item> {
+  readonly #send: Send<Item>;
+  readonly #onDelivery: OnDelivery;
+  readonly #splitRejected: Split<Item>;
+  readonly #queue: PQueue;
+  readonly #pace: Pace;
+  readonly #tally = new Tally();
+  #failure: { readonly error: unknown } | undefined;
+  #reporting: Promise<void> = Promise.resolve();
 
-  try {
-    for await (const request of intoRequests(rows, pace, bytesOf)) {
-      if (!(await pace.waitToStart(request.length))) tally.stopForTime();
-      if (hasEnded()) break;
-      queue
-        .add(() => sendRows(request))
+  /** @param splitRejected parts of a request that are sent again if the backend rejects some of its records. @default none */
+  constructor(
+    send: Send<Item>,
+    bounds: DeliveryBounds,
+    onDelivery: OnDelivery,
+    splitRejected: Split<Item> = (part) => [part],
+  ) {
+    this.#send = send;
+    this.#onDelivery = onDelivery;
+    this.#splitRejected = splitRejected;
+    this.#queue = new PQueue({ concurrency: bounds.concurrency });
+    this.#pace = new Pace(bounds, bounds.halvings ?? 0);
+  }
+
+  async deliver(rows: Rows<Item>): Promise<DeliverySummary> {
+    try {
+      await this.#startRequests(rows);
+    } finally {
+      await this.#queue.onIdle();
+    }
+    if (this.#failure) throw this.#failure.error;
+    const summary = this.#tally.summary();
+    return summary.stopped === "backend" ? { ...summary, halvings: this.#pace.halvings } : summary;
+  }
+
+  async #startRequests(rows: Rows<Item>): Promise<void> {
+    for await (const request of intoRequests(rows, this.#pace, bytesOf)) {
+      if (!(await this.#pace.waitToStart(request.length))) this.#tally.stopForTime();
+      if (this.#hasEnded()) return;
+      this.#queue
+        .add(() => this.#sendRows(request))
         .catch((error) => {
-          failure ??= { error };
+          this.#failure ??= { error };
         });
       // Build a request only when it can start: all of them at once would need too much memory
-      while (queue.pending >= pace.concurrency) await nextCompletion(queue);
-      if (hasEnded()) break;
+      while (this.#queue.pending >= this.#pace.concurrency) await nextCompletion(this.#queue);
+      if (this.#hasEnded()) return;
     }
-  } finally {
-    await queue.onIdle();
   }
-  if (failure) throw failure.error;
-  const summary = tally.summary();
-  return summary.stopped === "backend" ? { ...summary, halvings: pace.halvings } : summary;
+
+  async #sendRows(part: readonly Row<Item>[]): Promise<void> {
+    if (this.#hasEnded()) return;
+    const outcome = await this.#send(part.map((row) => row.record)).catch(unlessEncodeError);
+    if (outcome instanceof Unencodable) {
+      if (part.length > 1) return this.#sendEach(halves(part));
+      return this.#report(part, { outcome: outcome.refused, result: "kept", encodingError: outcome.reason });
+    }
+    this.#tally.countResponse(outcome);
+    if (outcome.status === "ok") this.#pace.recordAccepted();
+    const smaller = this.#smallerParts(part, outcome);
+    if (smaller.length > 1) return this.#sendEach(smaller);
+    return this.#report(part, { outcome, result: RESULTS[outcome.status] });
+  }
+
+  async #sendEach(parts: readonly (readonly Row<Item>[])[]): Promise<void> {
+    for (const part of parts) await this.#sendRows(part);
+  }
+
+  /** The parts to send instead of a request that the backend did not accept as a whole; one or none: it is not sent again. */
+  #smallerParts(part: readonly Row<Item>[], outcome: ExportOutcome): readonly (readonly Row<Item>[])[] {
+    if (part.length > 1 && outcome.status === "too-large") {
+      this.#pace.recordTooLarge(part.reduce((sum, row) => sum + bytesOf(row), 0));
+      return halves(part);
+    }
+    if (part.length > 1 && isBadContent(outcome) && !this.#tally.isStopped) return halves(part);
+    const rejected = rejectedOf(outcome, part.length);
+    return rejected > 0 && rejected < part.length ? this.#splitRejected(part) : [];
+  }
+
+  #report(part: readonly Row<Item>[], end: Omit<Delivery, "seqs">): Promise<void> {
+    const delivery = { seqs: part.map((row) => row.seq), ...end };
+    this.#tally.countDelivery(delivery);
+    const notify = () => this.#onDelivery(delivery);
+    this.#reporting = this.#reporting.then(notify, notify);
+    return this.#reporting;
+  }
+
+  #hasEnded(): boolean {
+    if (this.#pace.isTimeOver) this.#tally.stopForTime();
+    return this.#tally.isStopped || this.#failure !== undefined;
+  }
 }
 
 /** The request was not sent, because one of its records cannot be encoded. */
