@@ -1,4 +1,4 @@
-// node bench/refresh.mjs [--runs N] [--sizes MB,MB] [--program FILE]
+// node bench/refresh.mjs [--runs N] [--sizes MB[,MB…]] [--program FILE]
 // The everyday answer: `report` and `sessions` on a machine whose sessions are in the store, with the search for new ones and
 // nothing new, compared with ccusage, which reads every file again; each a separate process, from start to exit.
 import { join } from "node:path";
@@ -106,6 +106,6 @@ if (isCalled(import.meta.url)) {
       runs: { type: "string", default: "5" },
       sizes: { type: "string", default: HOMES },
     });
-    printReport(await benchRefresh({ ...options, sizes: sizesOf(options.sizes) }));
+    printReport(await benchRefresh({ ...options, sizes: sizesOf(options.sizes, 1) }));
   });
 }

@@ -38,10 +38,10 @@ export function countOf(name, text) {
   return count;
 }
 
-/** @throws if it is not a list of at least two sizes */
-export function sizesOf(text) {
+/** @param least number of sizes @throws if it is not a list of that many sizes */
+export function sizesOf(text, least = 2) {
   const sizes = text.split(",").map((size) => countOf("--sizes", size));
-  if (sizes.length < 2)
-    throw new Error(`--sizes must be at least two numbers separated by commas, not ${JSON.stringify(text)}`);
+  if (sizes.length < least)
+    throw new Error(`--sizes must be at least ${least} numbers separated by commas, not ${JSON.stringify(text)}`);
   return sizes.toSorted((a, b) => a - b);
 }

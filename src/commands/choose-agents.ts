@@ -39,7 +39,7 @@ export async function chooseAgents(
     };
   });
   const choice = await multiselect({
-    message: "Register the hook with these agents? Space toggles, Enter confirms",
+    message: "Register the hook with these agents?",
     options,
     initialValues: names,
     required: false,

@@ -112,6 +112,18 @@ test("a table can have more rows than a function takes arguments", () => {
   expect([...lines].length).toBeGreaterThan(rows.length);
 });
 
+test("names stay distinct in a narrow terminal", () => {
+  const models = ["claude-haiku-4-5-20251001", "claude-haiku-5-5-20260301"];
+  const rows = models.map((model) => ({
+    key: { model },
+    sessions: 1,
+    agentsWithoutUsage: [],
+    sessionsWithoutUsage: 0,
+  }));
+  const lines = [...usageTable(["model"], rows, undefined, { columns: 25, colour: false })];
+  expect(lines.slice(1).map((line) => line.split(" ")[0])).toEqual(["claude-haiku-4…", "claude-haiku-5…"]);
+});
+
 test("if one turn of several reported no tokens, the sum is shown as a lower bound", async () => {
   const of = new Replay("cursor", "basic");
   const stop = of.calls.find(({ event }) => event === "stop");

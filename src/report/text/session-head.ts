@@ -101,7 +101,7 @@ export function agentReported({ reported, sums }: SessionView): readonly Part[] 
     (sums.costNanoUsd !== undefined && preciseDollars(cost * 1e9) === preciseDollars(sums.costNanoUsd));
   if (isSameOrUnknown(input, sums.input) && isSameOrUnknown(output, sums.output) && isSameCost) return [];
   return [
-    [{ text: "reported by the agent:", style: "dim" }, { text: ` in ${count(input)}` }],
+    [{ text: "the agent's own figures, side requests included:", style: "dim" }, { text: ` in ${count(input)}` }],
     plain(`out ${count(output)}`),
     ...(costText === undefined ? [] : [plain(costText)]),
   ];

@@ -59,6 +59,7 @@ function columnsFor(all: readonly ListedSummary[], idle: Idle): readonly Column<
       title: "title",
       rank: 8,
       shrinkTo: 24,
+      atLeast: 14,
       cell: ({ title }) => (title === undefined ? "" : clip(shortTitle(title), MAX_TITLE)),
     },
   ];

@@ -1,6 +1,6 @@
 import { maxOf } from "../../model/min-max.ts";
 import type { Column } from "../../text/table.ts";
-import { printable, type Terminal, widthOf } from "../../text/terminal.ts";
+import { clip, printable, type Terminal, widthOf } from "../../text/terminal.ts";
 import { mondayOf } from "../buckets.ts";
 import type { Dimension } from "../dimensions.ts";
 import { toolTitle } from "../tool-title.ts";
@@ -9,7 +9,10 @@ import type { UsageLine } from "./usage-line.ts";
 import { TIMES } from "./usage-order.ts";
 
 /** The columns on the left: what each row is grouped by. */
-export function keyColumns(by: readonly Dimension[]): readonly Column<UsageLine>[] {
+export function keyColumns(
+  by: readonly Dimension[],
+  texts: readonly (readonly string[])[],
+): readonly Column<UsageLine>[] {
   const keys = by.map(
     (dimension, i): Column<UsageLine> => ({
       title: dimension,
@@ -17,7 +20,8 @@ export function keyColumns(by: readonly Dimension[]): readonly Column<UsageLine>
       cell: ({ keys }) => keys[i] ?? "",
       style: ({ isTotal }) => (isTotal ? "bold" : undefined),
       // Do not shrink ids: shortened ones would look the same
-      ...(!TIMES.has(dimension) && dimension !== "session" && { shrinkTo: 14 }),
+      ...(!TIMES.has(dimension) &&
+        dimension !== "session" && { shrinkTo: distinctWidth(texts.map((row) => row[i] ?? "")) }),
     }),
   );
   // Certain rows have no mark
@@ -77,6 +81,23 @@ export const COMMIT_LENGTH = 10;
 
 /** Characters of a session id that are shown, if they distinguish the listed sessions. */
 const ID_LENGTH = 8;
+/** A name may shrink to this width. */
+const NAME_WIDTH = 14;
+/** Of more names nobody compares two by eye. */
+const MAX_COMPARED = 500;
+/** Names that differ only further to the right look the same in narrow terminals. */
+const MAX_DISTINCT_WIDTH = 28;
+
+/** The least width at which these names differ: `claude-haiku-4…` and `claude-haiku-5…`, not `claude-haiku-…` twice. */
+function distinctWidth(names: readonly string[]): number {
+  const count = new Set(names).size;
+  if (count > MAX_COMPARED) return NAME_WIDTH;
+  for (let width = NAME_WIDTH; width < MAX_DISTINCT_WIDTH; width++) {
+    if (new Set(names.map((name) => clip(name, width))).size === count) return width;
+  }
+  return NAME_WIDTH;
+}
+
 /** The widest figure and the gap before it. */
 const FIGURE_COLUMNS = 12;
 

@@ -28,7 +28,7 @@ export function* usageTable(
   if (total !== undefined && rows.length > 1)
     lines.push({ row: withFiguresOf(rows, total), keys: ["total"], isTotal: true });
   const measure = measureOf(by, rows);
-  const columns = [...keyColumns(by), ...figureColumns(by, measure, sumOfFailures(rows.map(failuresOf)))];
+  const columns = [...keyColumns(by, keys), ...figureColumns(by, measure, sumOfFailures(rows.map(failuresOf)))];
   const scale = maxOf(
     rows.map((row) => MEASURES[measure](row) ?? 0),
     0,
