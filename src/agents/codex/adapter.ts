@@ -49,78 +49,14 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   const native = asString(p["hook_event_name"]);
   const sessionId = asString(p["session_id"]);
   if (native === undefined || sessionId === undefined) return [];
-
-  const agentId = asString(p["agent_id"]);
-  const turnId = asString(p["turn_id"]);
-  const transcriptPath = pathOf(p["transcript_path"], intake);
-  const { signal, envelope } = eventBasics(p, intake, { native, sessionId, agentId, turnId, transcriptPath });
-  /** Payloads of two runs of one session are byte-identical; only the time of arrival differs. */
-  const arrival = arrivalKey(intake);
-  const digest = payloadDigest(p);
-
-  switch (native) {
-    case "SessionStart": {
-      const origin = asCode(p["source"]);
-      const once = origin === "startup" || origin === "fork";
-      return [
-        {
-          type: "session.start",
-          ...envelope(
-            once ? origin : arrival,
-            defined<Extras>({ start_origin: origin, continues: ownOf(CONTINUES, origin) }),
-          ),
-          data: defined<{ model: string }>({ model: asString(p["model"]) }),
-        },
-      ];
-    }
-    case "SessionEnd": {
-      const reason = asCode(p["reason"]) ?? "other";
-      return [
-        {
-          type: "session.end",
-          ...envelope(arrival, { native_reason: reason }),
-          data: defined<{ reason: SessionEndReason; transcript_path: string }>({
-            reason: ownOf(END_REASON, reason) ?? "completed",
-            transcript_path: transcriptPath,
-          }),
-        },
-      ];
-    }
-    case "UserPromptSubmit":
-      return [
-        {
-          type: "prompt.submit",
-          // A message that steers a running turn has that turn's id
-          ...envelope(turnId === undefined ? arrival : `${turnId}:${digest}`, { prompt_origin: "human" }),
-          data: typeof p["prompt"] === "string" ? { prompt_length: p["prompt"].length } : {},
-        },
-      ];
-    case "PreToolUse":
-    case "PostToolUse":
-      return toolEvents(p, { native, envelope, signal, arrival, hasTranscript: transcriptPath !== undefined });
-    case "PreModelRequest":
-      return [{ type: "model.start", ...signal(arrival) }];
-    case "PostModelRequest":
-      return [{ type: "model.end", ...signal(arrival, failureOf(p)) }];
-    case "Stop": {
-      // A stop hook of the user continued the turn: the same turn ends a second time
-      const suffix = p["stop_hook_active"] === true ? `:${digest}` : "";
-      const key = turnId === undefined ? arrival : `${turnId}${suffix}`;
-      return [{ type: "turn.end", ...signal(key), id: turnEndId(sessionId, key) }];
-    }
-    case "Interrupt":
-      return [{ type: "turn.error", ...signal(turnId ?? arrival, { error_type: "interrupted" }) }];
-    case "SubagentStart":
-      return [{ type: "subagent.start", ...signal(turnId === undefined ? arrival : `${agentId ?? ""}:${turnId}`) }];
-    case "SubagentStop": {
-      const key = turnId === undefined ? arrival : `${agentId ?? ""}:${turnId}:${digest}`;
-      return [{ type: "subagent.end", ...signal(key) }];
-    }
-    case "PreCompact":
-      return [{ type: "compaction", ...signal(arrival, defined<Extras>({ trigger: asCode(p["trigger"]) })) }];
-    default:
-      return [];
-  }
+  const members = {
+    native,
+    sessionId,
+    agentId: asString(p["agent_id"]),
+    turnId: asString(p["turn_id"]),
+    transcriptPath: pathOf(p["transcript_path"], intake),
+  };
+  return hookEvents({ p, ...members, ...eventBasics(p, intake, members), arrival: arrivalKey(intake) });
 }
 
 // --- internal ---
@@ -151,7 +87,8 @@ type Payload = Readonly<Record<string, unknown>>;
 /** One id for the events of hook and notification, which report the end of the same turn. */
 const turnEndId = (sessionId: string, turnKey: string): string => eventId(SOURCE, sessionId, "turn end", turnKey);
 
-interface PayloadParts {
+/** The members that most events need. */
+interface HookMembers {
   readonly native: string;
   readonly sessionId: string;
   readonly agentId: string | undefined;
@@ -159,11 +96,61 @@ interface PayloadParts {
   readonly transcriptPath: string | undefined;
 }
 
-/** The members that all events of a payload share, for the key that distinguishes them. */
+interface Hook extends HookMembers, ReturnType<typeof eventBasics> {
+  readonly p: Payload;
+  /** Payloads of two runs of one session are byte-identical; only the time of arrival differs. */
+  readonly arrival: string;
+}
+
+function hookEvents(hook: Hook): readonly Event[] {
+  const { p, native, sessionId, agentId, turnId, arrival, signal, envelope } = hook;
+  switch (native) {
+    case "SessionStart":
+      return [sessionStart(hook)];
+    case "SessionEnd":
+      return [sessionEnd(hook)];
+    case "UserPromptSubmit":
+      return [
+        {
+          type: "prompt.submit",
+          // A message that steers a running turn has that turn's id
+          ...envelope(turnId === undefined ? arrival : `${turnId}:${payloadDigest(p)}`, { prompt_origin: "human" }),
+          data: typeof p["prompt"] === "string" ? { prompt_length: p["prompt"].length } : {},
+        },
+      ];
+    case "PreToolUse":
+    case "PostToolUse":
+      return toolEvents(hook);
+    case "PreModelRequest":
+      return [{ type: "model.start", ...signal(arrival) }];
+    case "PostModelRequest":
+      return [{ type: "model.end", ...signal(arrival, failureOf(p)) }];
+    case "Stop": {
+      // A stop hook of the user continued the turn: the same turn ends a second time
+      const suffix = p["stop_hook_active"] === true ? `:${payloadDigest(p)}` : "";
+      const key = turnId === undefined ? arrival : `${turnId}${suffix}`;
+      return [{ type: "turn.end", ...signal(key), id: turnEndId(sessionId, key) }];
+    }
+    case "Interrupt":
+      return [{ type: "turn.error", ...signal(turnId ?? arrival, { error_type: "interrupted" }) }];
+    case "SubagentStart":
+      return [{ type: "subagent.start", ...signal(turnId === undefined ? arrival : `${agentId ?? ""}:${turnId}`) }];
+    case "SubagentStop": {
+      const key = turnId === undefined ? arrival : `${agentId ?? ""}:${turnId}:${payloadDigest(p)}`;
+      return [{ type: "subagent.end", ...signal(key) }];
+    }
+    case "PreCompact":
+      return [{ type: "compaction", ...signal(arrival, defined<Extras>({ trigger: asCode(p["trigger"]) })) }];
+    default:
+      return [];
+  }
+}
+
+/** The members that all events of a hook share, for the key that distinguishes them. */
 function eventBasics(
   p: Payload,
   intake: IntakeFacts,
-  { native, sessionId, agentId, turnId, transcriptPath }: PayloadParts,
+  { native, sessionId, agentId, turnId, transcriptPath }: HookMembers,
 ) {
   const cwd = asString(p["cwd"]) ?? intake.cwd;
   const shared = defined<Extras>({
@@ -187,6 +174,29 @@ function eventBasics(
   });
   const envelope = (key: string, extras: Extras = {}) => ({ openhook: OPENHOOK_VERSION, ...signal(key, extras) });
   return { signal, envelope };
+}
+
+function sessionStart({ p, arrival, envelope }: Hook): Event {
+  const origin = asCode(p["source"]);
+  const once = origin === "startup" || origin === "fork";
+  const extras = defined<Extras>({ start_origin: origin, continues: ownOf(CONTINUES, origin) });
+  return {
+    type: "session.start",
+    ...envelope(once ? origin : arrival, extras),
+    data: defined<{ model: string }>({ model: asString(p["model"]) }),
+  };
+}
+
+function sessionEnd({ p, arrival, transcriptPath, envelope }: Hook): Event {
+  const reason = asCode(p["reason"]) ?? "other";
+  return {
+    type: "session.end",
+    ...envelope(arrival, { native_reason: reason }),
+    data: defined<{ reason: SessionEndReason; transcript_path: string }>({
+      reason: ownOf(END_REASON, reason) ?? "completed",
+      transcript_path: transcriptPath,
+    }),
+  };
 }
 
 /** `notify`: one JSON argument after each successful turn, including turns of subagents. */
@@ -221,13 +231,8 @@ function sessionsHint(threadId: string, { env }: IntakeFacts): string | undefine
   return posix.join(home, "sessions", `rollout-${threadId}.jsonl`);
 }
 
-interface Tools extends ReturnType<typeof eventBasics> {
-  readonly native: string;
-  readonly arrival: string;
-  readonly hasTranscript: boolean;
-}
-
-function toolEvents(p: Payload, { native, envelope, signal, arrival, hasTranscript }: Tools): readonly Event[] {
+function toolEvents({ p, native, arrival, transcriptPath, signal, envelope }: Hook): readonly Event[] {
+  const hasTranscript = transcriptPath !== undefined;
   const callId = asString(p["tool_use_id"]);
   const hookToolName = asString(p["tool_name"]);
   const input = asObject(p["tool_input"]);

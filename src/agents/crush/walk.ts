@@ -83,76 +83,131 @@ function userMessage(row: MessageRow, createdMs: number, state: WalkState, sessi
   return { entries: [prompt], state: { ...rest, promptKey: row.id }, isOpen: false };
 }
 
-const placeIn = (
-  { promptKey }: { readonly promptKey?: string | undefined },
-  { agentId }: WalkSession,
-): { promptKey?: string; agentId?: string } =>
+interface Place {
+  readonly promptKey?: string;
+  readonly agentId?: string;
+}
+
+const placeIn = ({ promptKey }: { readonly promptKey?: string | undefined }, { agentId }: WalkSession): Place =>
   agentId === undefined ? (promptKey === undefined ? {} : { promptKey }) : { agentId };
 
 /** One answer of the model is one message; its step includes the tools that it called. */
 function answer(row: MessageRow, createdMs: number, state: WalkState, session: WalkSession): Walked {
-  const { unfinished = {}, ...rest } = state;
   // Read again: meanwhile other messages can have been read, up to another prompt
-  const isAgain = Object.hasOwn(unfinished, row.id);
-  const promptKey = isAgain ? (unfinished[row.id] ?? undefined) : state.promptKey;
+  const isAgain = Object.hasOwn(state.unfinished ?? {}, row.id);
+  const promptKey = isAgain ? (state.unfinished?.[row.id] ?? undefined) : state.promptKey;
   const place = placeIn({ promptKey }, session);
-  const finish = row.parts.findLast(({ type }) => type === "finish");
-  const reason = finish?.reason;
-  const calls = row.parts.filter(({ type }) => type === "tool_call");
+  const step = stepOf(row, createdMs);
+  const uses = step.calls.flatMap((part) =>
+    part.callId === undefined ? [] : { part, nativeId: part.callId, callId: session.callIdOf(part.callId, row.id) },
+  );
+  const reported = Object.fromEntries(
+    uses.flatMap(({ nativeId, callId }) => (isRandomId(nativeId) ? [] : [[nativeId, callId]])),
+  );
+  return {
+    entries: [
+      ...modelCallOf(row, step, place),
+      ...uses.map(({ part, callId }) => ({ ...toolUse(part, callId, row.id, createdMs), ...place })),
+      ...endOf(row, step, place, session),
+    ],
+    state: stateAfter(state, row, { isAgain, isOpen: step.isOpen, promptKey, reported }),
+    isOpen: step.isOpen,
+  };
+}
+
+/** How an answer went, and the tools that it called. */
+interface Step {
+  readonly isOpen: boolean;
+  readonly isAnswered: boolean;
+  readonly isFailed: boolean;
+  readonly isCancelled: boolean;
+  readonly reason: string | undefined;
+  readonly title: string | undefined;
+  readonly createdMs: number;
+  readonly finishedMs: number;
+  readonly calls: readonly PartRow[];
+}
+
+function stepOf({ parts, finishedMs }: MessageRow, createdMs: number): Step {
+  const finish = parts.findLast(({ type }) => type === "finish");
+  const { reason, title } = finish ?? {};
   const isCancelled = reason === "canceled";
   const isFailed = reason === "error";
-  const isAnswered = finish !== undefined && !isCancelled && !isFailed;
-  const finishedMs = Math.max(createdMs, finish?.finishMs ?? row.finishedMs ?? createdMs);
-  const entries: TranscriptEntry[] = [];
-  // Calls of tools show that the model answered before the request was cut off
-  if (isAnswered || calls.length > 0) {
-    entries.push(
-      defined<EntryOf<"model_call">>({
-        kind: "model_call",
-        key: `message:${row.id}`,
-        timeMs: createdMs,
-        ...place,
-        model: row.model,
-        provider: providerName(row.provider),
-        startMs: createdMs,
-        endMs: calls.length > 0 ? createdMs : finishedMs,
-        complete: isAnswered,
-        purpose: row.isSummary ? "compaction" : undefined,
-        finishReason: asCode(reason),
-        asksForTools: reason === "tool_use" ? true : undefined,
-      } as EntryOf<"model_call">),
-    );
-  }
-  const reported: Record<string, string> = {};
-  for (const part of calls) {
-    if (part.callId === undefined) continue;
-    const callId = session.callIdOf(part.callId, row.id);
-    if (!isRandomId(part.callId)) reported[part.callId] = callId;
-    entries.push({ ...toolUse(part, callId, row.id, createdMs), ...place });
-  }
-  const at = { timeMs: finishedMs, ...place };
-  if (isFailed)
-    entries.push({ kind: "model_error", key: `error:${row.id}`, ...at, ...failureOf(finish?.title), final: true });
-  else if (isCancelled) entries.push({ kind: "interruption", key: `interruption:${row.id}`, ...at });
-  else if (row.isSummary && isAnswered) entries.push({ kind: "compaction", key: `compaction:${row.id}`, ...at });
-  else if (isAnswered && reason !== "tool_use" && session.agentId === undefined) {
-    entries.push({ kind: "turn_end", key: `turn_end:${row.id}`, ...at });
-  }
-  const isOpen = finish === undefined;
-  const isOlder = isAgain && state.answerId !== row.id;
-  const reportedAs = isOlder ? { ...reported, ...state.calls } : { ...state.calls, ...reported };
-  const others = Object.entries(unfinished).filter(([id]) => id !== row.id);
-  const left = isOpen ? [...others, [row.id, promptKey ?? null] as const].slice(-REMEMBERED_CALLS) : others;
   return {
-    entries,
-    state: {
-      ...rest,
-      ...(row.isSummary && { isSummarised: true }),
-      calls: Object.fromEntries(Object.entries(reportedAs).slice(-REMEMBERED_CALLS)),
-      ...(left.length > 0 && { unfinished: Object.fromEntries(left) }),
-      answerId: isOlder && state.answerId !== undefined ? state.answerId : row.id,
-    },
-    isOpen,
+    isOpen: finish === undefined,
+    isAnswered: finish !== undefined && !isCancelled && !isFailed,
+    isFailed,
+    isCancelled,
+    reason,
+    title,
+    createdMs,
+    finishedMs: Math.max(createdMs, finish?.finishMs ?? finishedMs ?? createdMs),
+    calls: parts.filter(({ type }) => type === "tool_call"),
+  };
+}
+
+function modelCallOf(row: MessageRow, step: Step, place: Place): readonly TranscriptEntry[] {
+  const { isAnswered, calls, reason, createdMs, finishedMs } = step;
+  // Calls of tools show that the model answered before the request was cut off
+  if (!isAnswered && calls.length === 0) return [];
+  return [
+    defined<EntryOf<"model_call">>({
+      kind: "model_call",
+      key: `message:${row.id}`,
+      timeMs: createdMs,
+      ...place,
+      model: row.model,
+      provider: providerName(row.provider),
+      startMs: createdMs,
+      endMs: calls.length > 0 ? createdMs : finishedMs,
+      complete: isAnswered,
+      purpose: row.isSummary ? "compaction" : undefined,
+      finishReason: asCode(reason),
+      asksForTools: reason === "tool_use" ? true : undefined,
+    } as EntryOf<"model_call">),
+  ];
+}
+
+/** What an answer ended, apart from itself. */
+function endOf(
+  { id, isSummary }: MessageRow,
+  step: Step,
+  place: Place,
+  session: WalkSession,
+): readonly TranscriptEntry[] {
+  const { isAnswered, isFailed, isCancelled, reason, title } = step;
+  const at = { timeMs: step.finishedMs, ...place };
+  if (isFailed) return [{ kind: "model_error", key: `error:${id}`, ...at, ...failureOf(title), final: true }];
+  if (isCancelled) return [{ kind: "interruption", key: `interruption:${id}`, ...at }];
+  if (!isAnswered) return [];
+  if (isSummary) return [{ kind: "compaction", key: `compaction:${id}`, ...at }];
+  if (reason === "tool_use" || session.agentId !== undefined) return [];
+  return [{ kind: "turn_end", key: `turn_end:${id}`, ...at }];
+}
+
+interface ReadAnswer {
+  readonly isAgain: boolean;
+  readonly isOpen: boolean;
+  readonly promptKey: string | undefined;
+  /** Calls by the ids that the provider counts, and the ids under which they are reported. */
+  readonly reported: WalkState["calls"];
+}
+
+function stateAfter(
+  { unfinished = {}, ...state }: WalkState,
+  { id, isSummary }: MessageRow,
+  { isAgain, isOpen, promptKey, reported }: ReadAnswer,
+): WalkState {
+  const isOlder = isAgain && state.answerId !== id;
+  const reportedAs = isOlder ? { ...reported, ...state.calls } : { ...state.calls, ...reported };
+  const others = Object.entries(unfinished).filter(([one]) => one !== id);
+  const left = isOpen ? [...others, [id, promptKey ?? null] as const].slice(-REMEMBERED_CALLS) : others;
+  return {
+    ...state,
+    ...(isSummary && { isSummarised: true }),
+    calls: Object.fromEntries(Object.entries(reportedAs).slice(-REMEMBERED_CALLS)),
+    ...(left.length > 0 && { unfinished: Object.fromEntries(left) }),
+    answerId: isOlder && state.answerId !== undefined ? state.answerId : id,
   };
 }
 
