@@ -144,6 +144,9 @@ export interface ApiError {
 export const SPAN_KINDS = ["session", "turn", "subagent", "model_call", "tool_call", "other"] as const;
 export type SpanKind = (typeof SPAN_KINDS)[number];
 
+/** Characters of a span's id. */
+export const SPAN_ID_LENGTH = 16;
+
 /** Bits of `flags`. */
 export const FLAG = {
   error: 1,
@@ -164,7 +167,7 @@ export interface SpanColumns {
   readonly count: number;
   /** `startMs` is relative to it. */
   readonly baseMs: number;
-  /** Span ids of 16 characters each, concatenated. */
+  /** Span ids, concatenated. */
   readonly ids: string;
   /** Each string once; `label` and `detail` are indexes into it. */
   readonly strings: readonly string[];
@@ -227,7 +230,7 @@ export interface ExplanationDocument {
   readonly changes: readonly SessionChange[];
 }
 
-/** The spans whose attributes match each term of a search: ids of 16 characters, concatenated. */
+/** The spans whose attributes match each term of a search: their ids, concatenated. */
 export interface SearchDocument {
   readonly kind: "search";
   readonly terms: readonly { readonly term: string; readonly ids: string }[];

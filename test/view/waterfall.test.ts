@@ -4,11 +4,19 @@ import type { SpanRecord } from "../../src/model/telemetry.ts";
 import * as semconv from "../../src/telemetry/semconv.ts";
 import { toColumns } from "../../src/view/columns.ts";
 import { safeLines, safeText } from "../../src/view/page/safe-text.ts";
-import { FULL_VIEW, makeAxis, positionOf, ticksOf, timeAt, zoomed } from "../../src/view/page/session/axis.ts";
-import { findSpans } from "../../src/view/page/session/find.ts";
-import { orderOf } from "../../src/view/page/session/order.ts";
-import { isWorking, readSpans, subtreeSums } from "../../src/view/page/session/spans.ts";
-import { nextError, rowOf, visibleRows } from "../../src/view/page/session/visible.ts";
+import { isWorking, readSpans } from "../../src/view/page/session/spans.ts";
+import { subtreeSums } from "../../src/view/page/session/subtree-sums.ts";
+import {
+  FULL_VIEW,
+  makeAxis,
+  positionOf,
+  ticksOf,
+  timeAt,
+  zoomed,
+} from "../../src/view/page/session/waterfall/axis.ts";
+import { findSpans } from "../../src/view/page/session/waterfall/find.ts";
+import { orderOf } from "../../src/view/page/session/waterfall/order.ts";
+import { nextFailed, rowOf, visibleRows } from "../../src/view/page/session/waterfall/visible-rows.ts";
 
 const id = (n: number): string => n.toString(16).padStart(16, "0");
 
@@ -104,9 +112,9 @@ describe("rows", () => {
   test("the next failed span wraps around", () => {
     const failed = { status: { code: "error" } } as const;
     const spans = spansOf(root(90), span(2, 1, 1, 2, failed), span(3, 1, 3, 4), span(4, 1, 5, 6, failed));
-    const from = (span: number, step: 1 | -1) => nextError(spans, orderOf(spans, "time"), span, step);
+    const from = (span: number, step: 1 | -1) => nextFailed(spans, orderOf(spans, "time"), span, step);
     expect([from(0, 1), from(1, 1), from(3, 1), from(0, -1)]).toEqual([1, 3, 1, 3]);
-    expect(nextError(spansOf(root(9)), Int32Array.of(0), 0, 1)).toBe(-1);
+    expect(nextFailed(spansOf(root(9)), Int32Array.of(0), 0, 1)).toBe(-1);
   });
 
   test("sorted by duration: siblings from long to short, each followed by its descendants, and none is lost", () => {

@@ -6,8 +6,9 @@ import { Placeholder, problemOf } from "../placeholder.tsx";
 import { hrefOf } from "../route.ts";
 import { safeLines, safeText } from "../safe-text.ts";
 import { TraceLink } from "./head.tsx";
-import { KIND_NAMES } from "./row.tsx";
-import { type Spans, subtreeSums } from "./spans.ts";
+import { KIND_NAMES } from "./kind-names.ts";
+import type { Spans } from "./spans.ts";
+import { subtreeSums } from "./subtree-sums.ts";
 
 interface Props {
   readonly source: string;

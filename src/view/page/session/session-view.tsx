@@ -10,7 +10,7 @@ import { Details } from "./details.tsx";
 import { Explanation } from "./explanation.tsx";
 import { Facts, TitleBar } from "./head.tsx";
 import { isWorking, readSpans } from "./spans.ts";
-import { Waterfall } from "./waterfall.tsx";
+import { Waterfall } from "./waterfall/waterfall.tsx";
 
 interface Props {
   readonly source: string;

@@ -1,6 +1,9 @@
-import { FLAG, SPAN_KINDS, type SpanColumns, type SpanKind } from "../../wire.ts";
+import { FLAG, SPAN_ID_LENGTH, SPAN_KINDS, type SpanColumns, type SpanKind } from "../../wire.ts";
 
-/** The spans of a session in tree order. A span is identified by its index. */
+/**
+ * The spans of a session in tree order. A span is identified by its index. Loops over all spans read the arrays; the functions are for
+ * single spans.
+ */
 export interface Spans {
   readonly count: number;
   readonly baseMs: number;
@@ -17,6 +20,13 @@ export interface Spans {
   readonly siblingPosition: Uint32Array;
   /** Number of its siblings, itself included. */
   readonly siblingCount: Uint32Array;
+  /** Relative to `baseMs`, like `startMs`. */
+  startOf(i: number): number;
+  endOf(i: number): number;
+  durationOf(i: number): number;
+  /** -1: it is a root. */
+  parentOf(i: number): number;
+  hasChildren(i: number): boolean;
   idOf(i: number): string;
   /** -1: none. */
   indexOf(id: string): number;
@@ -27,6 +37,8 @@ export interface Spans {
   outputOf(i: number): number | null;
   costOf(i: number): number | null;
   has(i: number, flag: keyof typeof FLAG): boolean;
+  /** Failed or denied. */
+  isFailed(i: number): boolean;
   /** Labels and details, each once. */
   readonly strings: readonly string[];
   /** Whether its label or detail is one of the marked `strings`. */
@@ -47,7 +59,7 @@ export function readSpans(columns: SpanColumns, untilMs = 0): Spans {
   const flags = Uint8Array.from(columns.flags);
   const { parent, size, siblingPosition, siblingCount } = treeOf(depth);
   let indexes: Map<string, number> | undefined;
-  const idOf = (i: number): string => ids.slice(i * ID_LENGTH, (i + 1) * ID_LENGTH);
+  const idOf = (i: number): string => ids.slice(i * SPAN_ID_LENGTH, (i + 1) * SPAN_ID_LENGTH);
   const kindOf = (i: number): SpanKind => SPAN_KINDS[columns.kind[i] ?? -1] ?? "other";
   const stringAt = (column: readonly number[], i: number): string => strings[column[i] ?? -1] ?? "";
   return {
@@ -61,6 +73,11 @@ export function readSpans(columns: SpanColumns, untilMs = 0): Spans {
     flags,
     siblingPosition,
     siblingCount,
+    startOf: (i) => startMs[i] ?? 0,
+    endOf: (i) => endMs[i] ?? 0,
+    durationOf: (i) => (endMs[i] ?? 0) - (startMs[i] ?? 0),
+    parentOf: (i) => parent[i] ?? -1,
+    hasChildren: (i) => (size[i] ?? 1) > 1,
     idOf,
     indexOf(id) {
       indexes ??= new Map(Array.from({ length: count }, (_, i) => [idOf(i), i]));
@@ -73,6 +90,7 @@ export function readSpans(columns: SpanColumns, untilMs = 0): Spans {
     outputOf: (i) => columns.output[i] ?? null,
     costOf: (i) => columns.costNanoUsd[i] ?? null,
     has: (i, flag) => ((flags[i] ?? 0) & FLAG[flag]) !== 0,
+    isFailed: (i) => ((flags[i] ?? 0) & FAILED) !== 0,
     strings,
     hasText: (i, marked) => marked[columns.label[i] ?? -1] === true || marked[columns.detail[i] ?? -1] === true,
     subtreeCost() {
@@ -91,49 +109,9 @@ export function readSpans(columns: SpanColumns, untilMs = 0): Spans {
 export const isWorking = ({ flags, kind }: SpanColumns): boolean =>
   flags.some((bits, i) => (bits & FLAG.open) !== 0 && SPAN_KINDS[kind[i] ?? -1] !== "session");
 
-/** Tokens and cost of a span and its descendants, each model call once. */
-export interface SubtreeSums {
-  readonly calls: number;
-  readonly tools: number;
-  readonly input: number | null;
-  readonly output: number | null;
-  readonly costNanoUsd: number | null;
-  readonly tokensAreLowerBound: boolean;
-  readonly costIsLowerBound: boolean;
-}
-
-/** Sums over all model calls of a subtree, because the attributes of a turn's span exclude its subagents. */
-export function subtreeSums(spans: Spans, from: number): SubtreeSums {
-  let [calls, tools, input, output, cost] = [0, 0, 0, 0, 0];
-  let [withInput, withOutput, withCost, hasIncomplete] = [0, 0, 0, false];
-  for (let i = from; i < from + (spans.size[from] ?? 1); i++) {
-    const kind = spans.kindOf(i);
-    if (kind === "tool_call") tools++;
-    if (kind !== "model_call") continue;
-    calls++;
-    const [callInput, callOutput, callCost] = [spans.inputOf(i), spans.outputOf(i), spans.costOf(i)];
-    if (callInput !== null) withInput++;
-    if (callOutput !== null) withOutput++;
-    if (callCost !== null) withCost++;
-    input += callInput ?? 0;
-    output += callOutput ?? 0;
-    cost += callCost ?? 0;
-    hasIncomplete ||= spans.has(i, "outputIsLowerBound");
-  }
-  return {
-    calls,
-    tools,
-    input: withInput === 0 ? null : input,
-    output: withOutput === 0 ? null : output,
-    costNanoUsd: withCost === 0 ? null : cost,
-    tokensAreLowerBound: Math.min(withInput, withOutput) < calls,
-    costIsLowerBound: withCost < calls || hasIncomplete,
-  };
-}
-
 // --- internal ---
 
-const ID_LENGTH = 16;
+const FAILED = FLAG.error | FLAG.denied;
 
 function treeOf(depth: Uint16Array): Pick<Spans, "parent" | "size" | "siblingPosition" | "siblingCount"> {
   const count = depth.length;

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { bucketName } from "../format.ts";
 import { safeText } from "../safe-text.ts";
+import { useColourScheme } from "../use-colour-scheme.ts";
 
 export interface Series {
   readonly name: string;
@@ -24,14 +25,7 @@ interface Props {
 export function Chart({ title, buckets, series, format, formatTick = format }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const [hovered, setHovered] = useState<number | undefined>(undefined);
-  const [scheme, setScheme] = useState(0);
-
-  useEffect(() => {
-    const dark = matchMedia("(prefers-color-scheme: dark)");
-    const recolour = (): void => setScheme((n) => n + 1);
-    dark.addEventListener("change", recolour);
-    return () => dark.removeEventListener("change", recolour);
-  }, []);
+  const scheme = useColourScheme();
 
   useEffect(() => {
     const element = place.current;

@@ -2,7 +2,7 @@ import type { RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 /** The scrolling container of the waterfall's rows. */
-export interface Area {
+export interface ScrollArea {
   readonly ref: RefObject<HTMLDivElement | null>;
   readonly barsRef: RefObject<HTMLSpanElement | null>;
   readonly rowPx: number;
@@ -19,7 +19,7 @@ export interface Area {
   readonly onScroll: () => void;
 }
 
-export function useArea(): Area {
+export function useScrollArea(): ScrollArea {
   const ref = useRef<HTMLDivElement>(null);
   const barsRef = useRef<HTMLSpanElement>(null);
   const [top, setTop] = useState(0);

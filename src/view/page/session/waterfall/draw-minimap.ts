@@ -1,5 +1,5 @@
+import type { Spans } from "../spans.ts";
 import { type Axis, positionOf } from "./axis.ts";
-import type { Spans } from "./spans.ts";
 
 /**
  * Draws a session as columns: how much its model calls cost at each time (or how many ran, if no cost is known), below a line for the tools,

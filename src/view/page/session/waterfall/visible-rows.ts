@@ -1,5 +1,4 @@
-import { FLAG } from "../../wire.ts";
-import type { Spans } from "./spans.ts";
+import type { Spans } from "../spans.ts";
 
 export interface RowFilter {
   /** Ids of spans whose children are hidden. */
@@ -11,7 +10,7 @@ export interface RowFilter {
   readonly order: Int32Array;
 }
 
-export interface Visible {
+export interface VisibleRows {
   /** Indexes of the spans with a row, in order. */
   readonly rows: Int32Array;
   /** The row of each span; -1: it has none. */
@@ -22,7 +21,7 @@ export interface Visible {
 }
 
 /** The rows. Without a search: all spans that are not below a collapsed one. With a search: matches and their ancestors, also collapsed ones. */
-export function visibleRows(spans: Spans, { collapsed, found, errorsOnly, order }: RowFilter): Visible {
+export function visibleRows(spans: Spans, { collapsed, found, errorsOnly, order }: RowFilter): VisibleRows {
   const hits = found === undefined && !errorsOnly ? undefined : hitsOf(spans, found, errorsOnly);
   const rows = new Int32Array(spans.count);
   const rowOfSpan = new Int32Array(spans.count).fill(-1);
@@ -52,7 +51,7 @@ export function visibleRows(spans: Spans, { collapsed, found, errorsOnly, order 
 }
 
 /** The row of a span or of its closest ancestor that has a row; -1: none. */
-export function rowOf({ rowOfSpan }: Visible, spans: Spans, span: number): number {
+export function rowOf({ rowOfSpan }: VisibleRows, spans: Spans, span: number): number {
   for (let at = span; at >= 0; at = spans.parent[at] ?? -1) {
     const row = rowOfSpan[at] ?? -1;
     if (row >= 0) return row;
@@ -61,21 +60,20 @@ export function rowOf({ rowOfSpan }: Visible, spans: Spans, span: number): numbe
 }
 
 /** @returns index of the next or previous failed span in the order of rows, wrapping around; -1: none */
-export const nextError = (spans: Spans, order: Int32Array, from: number, step: 1 | -1): number =>
-  nextWhere(order, from, step, (span) => isFailed(spans, span));
+export const nextFailed = (spans: Spans, order: Int32Array, from: number, step: 1 | -1): number =>
+  nextWhere(order, from, step, spans.isFailed);
 
 /** @returns index of the next or previous match of a search, wrapping around; -1: none */
-export const nextHit = ({ hits }: Visible, order: Int32Array, from: number, step: 1 | -1): number =>
+export const nextMatch = ({ hits }: VisibleRows, order: Int32Array, from: number, step: 1 | -1): number =>
   nextWhere(order, from, step, (span) => hits?.[span] === 1);
 
-export const errorCount = (spans: Spans): number =>
-  spans.flags.reduce((n, flags) => ((flags & FAILED) !== 0 ? n + 1 : n), 0);
+export function failedCount(spans: Spans): number {
+  let count = 0;
+  for (let i = 0; i < spans.count; i++) if (spans.isFailed(i)) count++;
+  return count;
+}
 
 // --- internal ---
-
-const FAILED = FLAG.error | FLAG.denied;
-
-const isFailed = (spans: Spans, span: number): boolean => ((spans.flags[span] ?? 0) & FAILED) !== 0;
 
 function nextWhere(order: Int32Array, from: number, step: 1 | -1, matches: (span: number) => boolean): number {
   const { length } = order;
@@ -89,6 +87,6 @@ function nextWhere(order: Int32Array, from: number, step: 1 | -1, matches: (span
 
 function hitsOf(spans: Spans, found: Uint8Array | undefined, errorsOnly: boolean): Uint8Array {
   const hits = found === undefined ? new Uint8Array(spans.count).fill(1) : Uint8Array.from(found);
-  if (errorsOnly) for (let i = 0; i < spans.count; i++) if (!isFailed(spans, i)) hits[i] = 0;
+  if (errorsOnly) for (let i = 0; i < spans.count; i++) if (!spans.isFailed(i)) hits[i] = 0;
   return hits;
 }

@@ -1,17 +1,17 @@
-import { offset } from "../format.ts";
+import { offset } from "../../format.ts";
 import type { Tick } from "./axis.ts";
 
 interface Props {
   readonly ticks: readonly Tick[];
   /** Shortened pauses: start and end as shares of the viewport. */
-  readonly bands: readonly (readonly [number, number])[];
+  readonly pauses: readonly (readonly [number, number])[];
 }
 
 /** Times above the bars. */
-export function Scale({ ticks, bands }: Props) {
+export function Scale({ ticks, pauses }: Props) {
   return (
     <span class="scale" aria-hidden="true">
-      <Bands bands={bands} />
+      <Pauses pauses={pauses} />
       {ticks.map(({ at, ms, stepMs }) => (
         <span key={at} class="tick" style={{ left: `${at * 100}%` }}>
           {at > LAST_LABEL ? "" : offset(ms, stepMs)}
@@ -22,11 +22,11 @@ export function Scale({ ticks, bands }: Props) {
 }
 
 /** The tick lines through all rows, without labels. */
-export function Lines({ ticks, bands }: Props) {
+export function Lines({ ticks, pauses }: Props) {
   return (
     <div class="lines" aria-hidden="true">
       <span class="c-bar">
-        <Bands bands={bands} />
+        <Pauses pauses={pauses} />
         {ticks.map(({ at }) => (
           <span key={at} class="tick" style={{ left: `${at * 100}%` }} />
         ))}
@@ -40,10 +40,10 @@ export function Lines({ ticks, bands }: Props) {
 /** Further right a label would not fit. */
 const LAST_LABEL = 0.93;
 
-function Bands({ bands }: Pick<Props, "bands">) {
+function Pauses({ pauses }: Pick<Props, "pauses">) {
   return (
     <>
-      {bands.map(([from, to]) =>
+      {pauses.map(([from, to]) =>
         to <= 0 || from >= 1 ? null : (
           <span
             key={from}

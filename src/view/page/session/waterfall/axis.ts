@@ -1,4 +1,4 @@
-import type { Spans } from "./spans.ts";
+import type { Spans } from "../spans.ts";
 
 /** Maps time to a position between 0 and 1, linearly between knots. Times are relative to the spans' base. */
 export interface Axis {

@@ -1,7 +1,6 @@
-import type { Spans } from "./spans.ts";
+import type { Spans } from "../spans.ts";
 
-export const ORDERS = ["time", "cost", "duration"] as const;
-export type Order = (typeof ORDERS)[number];
+export type Order = "time" | "cost" | "duration";
 
 /**
  * The spans in tree order, siblings by time or with the most expensive or longest first; after each span its descendants follow.
@@ -29,5 +28,5 @@ export function orderOf(spans: Spans, by: Order): Int32Array {
 
 // --- internal ---
 
-const durations = ({ count, startMs, endMs }: Spans): Float64Array =>
-  Float64Array.from({ length: count }, (_, i) => (endMs[i] ?? 0) - (startMs[i] ?? 0));
+const durations = (spans: Spans): Float64Array =>
+  Float64Array.from({ length: spans.count }, (_, i) => spans.durationOf(i));

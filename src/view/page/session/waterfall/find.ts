@@ -1,6 +1,6 @@
-import { termsOf } from "../../match.ts";
-import { type SearchDocument, SPAN_KINDS } from "../../wire.ts";
-import type { Spans } from "./spans.ts";
+import { termsOf } from "../../../match.ts";
+import { type SearchDocument, SPAN_ID_LENGTH, SPAN_KINDS } from "../../../wire.ts";
+import type { Spans } from "../spans.ts";
 
 /** Matches in the attributes, which the server searches; one set of ids per term. */
 export type AttributeMatches = ReadonlyMap<string, ReadonlySet<number>>;
@@ -10,7 +10,9 @@ export const readMatches = ({ terms }: SearchDocument, spans: Spans): AttributeM
   new Map(
     terms.map(({ term, ids }) => {
       const found = new Set<number>();
-      for (let at = 0; at < ids.length; at += ID_LENGTH) found.add(spans.indexOf(ids.slice(at, at + ID_LENGTH)));
+      for (let at = 0; at < ids.length; at += SPAN_ID_LENGTH) {
+        found.add(spans.indexOf(ids.slice(at, at + SPAN_ID_LENGTH)));
+      }
       return [term, found];
     }),
   );
@@ -41,9 +43,7 @@ export function findSpans(spans: Spans, search: string, attributes: AttributeMat
 
 // --- internal ---
 
-const ID_LENGTH = 16;
-
-const isFailed = (spans: Spans, i: number): boolean => spans.has(i, "error") || spans.has(i, "denied");
+const isFailed = (spans: Spans, i: number): boolean => spans.isFailed(i);
 
 const STATES: Readonly<Record<string, (spans: Spans, i: number) => boolean>> = {
   error: isFailed,

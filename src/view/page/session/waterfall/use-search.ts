@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { SearchDocument } from "../../wire.ts";
-import { fetchOnce } from "../api.ts";
+import type { SearchDocument } from "../../../wire.ts";
+import { fetchOnce } from "../../api.ts";
+import type { Spans } from "../spans.ts";
 import { type AttributeMatches, findSpans, readMatches } from "./find.ts";
-import type { Spans } from "./spans.ts";
 
 /**
  * The matches of a search: those that the page knows immediately, those in attributes as soon as the server has searched them.

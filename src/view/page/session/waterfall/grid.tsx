@@ -1,0 +1,114 @@
+// biome-ignore-all lint/a11y/useSemanticElements: only visible rows are in the document, which a table cannot express
+// biome-ignore-all lint/a11y/useFocusableInteractive: the treegrid has the focus and names its active row
+import { plural } from "../../format.ts";
+import type { Spans } from "../spans.ts";
+import type { Actions } from "./actions.ts";
+import { ticksOf } from "./axis.ts";
+import { actionOf } from "./keys.ts";
+import { Row } from "./row.tsx";
+import { Lines, Scale } from "./scale.tsx";
+import type { ActiveRow } from "./use-active-row.ts";
+import type { Rows } from "./use-rows.ts";
+import type { ScrollArea } from "./use-scroll-area.ts";
+import type { TimeView } from "./use-time-view.ts";
+
+interface Props {
+  readonly spans: Spans;
+  readonly rows: Rows;
+  readonly time: TimeView;
+  readonly active: ActiveRow;
+  readonly area: ScrollArea;
+  readonly actions: Actions;
+  /** Id of the span with open details. */
+  readonly selected: string | undefined;
+  readonly onSelect: (id: string) => void;
+}
+
+/** The tree of spans with their bars. It alone has the focus, and handles the keys of all rows. */
+export function Grid({ spans, rows, time, active, area, actions, selected, onSelect }: Props) {
+  const { visible } = rows;
+  const rowCount = visible.rows.length;
+  const ticks = ticksOf(time.axis, time.viewport, Math.max(2, Math.floor(area.barsWidth / TICK_PX)));
+  const pauses = time.axis.pauses.map(([fromMs, toMs]) => [time.shareOf(fromMs), time.shareOf(toMs)] as const);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const action = actionOf(event);
+    if (action === undefined || rowCount === 0) return;
+    event.preventDefault();
+    actions[action]();
+  };
+  return (
+    <div
+      id="waterfall"
+      class="grid"
+      ref={area.ref}
+      role="treegrid"
+      aria-label={`Spans, ${plural(rowCount, "row")}`}
+      aria-rowcount={rowCount + 1}
+      aria-colcount={5}
+      aria-activedescendant={rowCount === 0 ? undefined : `row-${active.row}`}
+      tabIndex={0}
+      style={{ "--rows": rowCount }}
+      onKeyDown={onKeyDown}
+      onScroll={area.onScroll}
+    >
+      <div class="head-row" role="row" aria-rowindex={1}>
+        <span role="columnheader" class="c-name">
+          Span
+        </span>
+        <span role="columnheader" class="c-bar" ref={area.barsRef}>
+          <span class="sr">Time</span>
+          <Scale ticks={ticks} pauses={pauses} />
+        </span>
+        <span role="columnheader" class="c-number">
+          Duration
+        </span>
+        <span role="columnheader" class="c-number c-cost">
+          Cost
+        </span>
+        <span role="columnheader" class="c-number c-tokens">
+          Tokens
+        </span>
+      </div>
+      <div class="rows" role="rowgroup" style={{ height: `${rowCount * area.rowPx}px` }}>
+        <Lines ticks={ticks} pauses={pauses} />
+        {rowsToRender(area, rowCount, active.row).map((row) => {
+          const span = visible.rows[row] ?? 0;
+          return (
+            <Row
+              key={row}
+              row={row}
+              topPx={row * area.rowPx}
+              spans={spans}
+              span={span}
+              isOpen={rows.isOpen(span)}
+              isActive={row === active.row}
+              isSelected={spans.idOf(span) === selected}
+              isMatch={visible.hits?.[span] === 1}
+              from={time.shareOf(spans.startOf(span))}
+              to={time.shareOf(spans.endOf(span))}
+              onToggle={() => rows.setOpen(span, !rows.isOpen(span))}
+              onSelect={() => {
+                active.set(span);
+                onSelect(spans.idOf(span));
+              }}
+            />
+          );
+        })}
+      </div>
+      {rowCount === 0 ? <p class="no-rows">No span matches. Clear the search to see all spans.</p> : null}
+    </div>
+  );
+}
+
+// --- internal ---
+
+/** Minimum distance of two ticks, so that their labels fit. */
+const TICK_PX = 90;
+
+/** The rows in view, because the document of 100,000 would be slow; and the active one, so that screen readers do not lose it. */
+function rowsToRender(area: ScrollArea, rowCount: number, activeRow: number): readonly number[] {
+  const [first, end] = area.range(rowCount);
+  const rows = Array.from({ length: end - first }, (_, i) => first + i);
+  if (rowCount > 0 && (activeRow < first || activeRow >= end)) rows.push(activeRow);
+  return rows;
+}
