@@ -6,7 +6,7 @@ import type { Actions } from "./actions.ts";
 import { ticksOf } from "./axis.ts";
 import { actionOf } from "./keys.ts";
 import { Row } from "./row.tsx";
-import { Lines, Scale } from "./scale.tsx";
+import { Lines, Scale, type ScaleProps } from "./scale.tsx";
 import type { ActiveRow } from "./use-active-row.ts";
 import type { Rows } from "./use-rows.ts";
 import type { ScrollArea } from "./use-scroll-area.ts";
@@ -51,24 +51,7 @@ export function Grid({ spans, rows, time, active, area, actions, selected, onSel
       onKeyDown={onKeyDown}
       onScroll={area.onScroll}
     >
-      <div class="head-row" role="row" aria-rowindex={1}>
-        <span role="columnheader" class="c-name">
-          Span
-        </span>
-        <span role="columnheader" class="c-bar" ref={area.barsRef}>
-          <span class="sr">Time</span>
-          <Scale ticks={ticks} pauses={pauses} />
-        </span>
-        <span role="columnheader" class="c-number">
-          Duration
-        </span>
-        <span role="columnheader" class="c-number c-cost">
-          Cost
-        </span>
-        <span role="columnheader" class="c-number c-tokens">
-          Tokens
-        </span>
-      </div>
+      <HeadRow area={area} ticks={ticks} pauses={pauses} />
       <div class="rows" role="rowgroup" style={{ height: `${rowCount * area.rowPx}px` }}>
         <Lines ticks={ticks} pauses={pauses} />
         {rowsToRender(area, rowCount, active.row).map((row) => {
@@ -105,7 +88,30 @@ export function Grid({ spans, rows, time, active, area, actions, selected, onSel
 /** Minimum distance of two ticks, so that their labels fit. */
 const TICK_PX = 90;
 
-/** The rows in view, because the document of 100,000 would be slow; and the active one, so that screen readers do not lose it. */
+function HeadRow({ area, ...scale }: ScaleProps & Pick<Props, "area">) {
+  return (
+    <div class="head-row" role="row" aria-rowindex={1}>
+      <span role="columnheader" class="c-name">
+        Span
+      </span>
+      <span role="columnheader" class="c-bar" ref={area.barsRef}>
+        <span class="sr">Time</span>
+        <Scale {...scale} />
+      </span>
+      <span role="columnheader" class="c-number">
+        Duration
+      </span>
+      <span role="columnheader" class="c-number c-cost">
+        Cost
+      </span>
+      <span role="columnheader" class="c-number c-tokens">
+        Tokens
+      </span>
+    </div>
+  );
+}
+
+/** The rows in view, because a document with 100,000 would be slow, and the active one, so that screen readers do not lose it. */
 function rowsToRender(area: ScrollArea, rowCount: number, activeRow: number): readonly number[] {
   const [first, end] = area.range(rowCount);
   const rows = Array.from({ length: end - first }, (_, i) => first + i);

@@ -1,14 +1,14 @@
 import { offset } from "../../format.ts";
 import type { Tick } from "./axis.ts";
 
-interface Props {
+export interface ScaleProps {
   readonly ticks: readonly Tick[];
   /** Shortened pauses: start and end as shares of the viewport. */
   readonly pauses: readonly (readonly [number, number])[];
 }
 
 /** Times above the bars. */
-export function Scale({ ticks, pauses }: Props) {
+export function Scale({ ticks, pauses }: ScaleProps) {
   return (
     <span class="scale" aria-hidden="true">
       <Pauses pauses={pauses} />
@@ -22,7 +22,7 @@ export function Scale({ ticks, pauses }: Props) {
 }
 
 /** The tick lines through all rows, without labels. */
-export function Lines({ ticks, pauses }: Props) {
+export function Lines({ ticks, pauses }: ScaleProps) {
   return (
     <div class="lines" aria-hidden="true">
       <span class="c-bar">
@@ -40,7 +40,7 @@ export function Lines({ ticks, pauses }: Props) {
 /** Further right a label would not fit. */
 const LAST_LABEL = 0.93;
 
-function Pauses({ pauses }: Pick<Props, "pauses">) {
+function Pauses({ pauses }: Pick<ScaleProps, "pauses">) {
   return (
     <>
       {pauses.map(([from, to]) =>
