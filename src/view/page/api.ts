@@ -1,20 +1,20 @@
 import { useEffect, useState } from "preact/hooks";
 import { type ApiError, type ApiResponse, HAS_MORE } from "../wire.ts";
 import { command } from "./command.ts";
+import { type Documents, dataOrProblem, type Fetched } from "./documents.ts";
 import { EXPORTED, exportedResponse } from "./exported.ts";
 import { onChange } from "./live.ts";
-
-export type Params = Readonly<Record<string, string | undefined>>;
+import { type Params, queryOf } from "./route.ts";
 
 /**
  * Fetches data, and again whenever the store has changed. One request at a time: a change during a request triggers another one after it.
  * Aborting instead would show nothing of a store that changes faster than it can be read.
  *
- * @returns the latest response, also while the next request is running; `undefined` before the first one
+ * @returns the latest response, also while the next request is running
  */
-export function useApi<T extends { readonly kind: string }>(path: string, params: Params): ApiResponse<T> | undefined {
+export function useApi<P extends keyof Documents>(path: P, params: Params): Fetched<Documents[P]> {
   const url = urlOf(path, params);
-  const [response, setResponse] = useState<ApiResponse<T> | undefined>(undefined);
+  const [fetched, setFetched] = useState<Fetched<Documents[P]>>({});
 
   useEffect(() => {
     const control = new AbortController();
@@ -27,15 +27,15 @@ export function useApi<T extends { readonly kind: string }>(path: string, params
       while (isStale && !signal.aborted) {
         isStale = false;
         const startMs = performance.now();
-        const result = await fetchJson<T>(url, signal, etag);
-        if (signal.aborted || result === undefined) return;
-        if (result !== "not modified") {
-          etag = result.etag ?? undefined;
-          setResponse(result.response);
-        }
-        if (result !== "not modified" && result.hasMore) {
-          isStale = true;
-          continue;
+        const reply = await fetchJson<Documents[P]>(url, signal, etag);
+        if (signal.aborted || reply === undefined) return;
+        if (reply !== "not modified") {
+          etag = reply.etag ?? undefined;
+          setFetched(dataOrProblem(reply.body));
+          if (reply.hasMore) {
+            isStale = true;
+            continue;
+          }
         }
         // If the store changes all the time, leave most of the time for other work
         await pause(Math.max(MIN_PAUSE_MS, (performance.now() - startMs) * PAUSE_FACTOR));
@@ -53,25 +53,20 @@ export function useApi<T extends { readonly kind: string }>(path: string, params
     };
   }, [url]);
 
-  return response;
+  return fetched;
 }
 
 /** The address of data below the page's. */
-export const urlOf = (path: string, params: Params): string => {
-  const query = new URLSearchParams(
-    Object.entries(params).filter((pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== ""),
-  );
-  return `api/${path}?${query}`;
-};
+export const urlOf = (path: string, params: Params): string => `api/${path}?${queryOf(params)}`;
 
 /** Fetches once. @returns `undefined` if `signal` was aborted */
-export async function fetchOnce<T>(
-  path: string,
+export async function fetchOnce<P extends keyof Documents>(
+  path: P,
   params: Params,
   signal: AbortSignal,
-): Promise<ApiResponse<T> | undefined> {
-  const result = await fetchJson<T>(urlOf(path, params), signal);
-  return result === undefined || result === "not modified" ? undefined : result.response;
+): Promise<Fetched<Documents[P]> | undefined> {
+  const reply = await fetchJson<Documents[P]>(urlOf(path, params), signal);
+  return reply === undefined || reply === "not modified" ? undefined : dataOrProblem(reply.body);
 }
 
 // --- internal ---
@@ -82,30 +77,31 @@ const PAUSE_FACTOR = 5;
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
-interface Fetched<T> {
-  readonly response: ApiResponse<T>;
+interface Reply<T> {
+  readonly body: ApiResponse<T>;
   readonly etag: string | null;
   /** The next response has titles that are missing in this one. */
   readonly hasMore: boolean;
 }
 
+/** A reply that nothing follows, unless the store changes. */
 const LAST = { etag: null, hasMore: false } as const;
 
 async function fetchJson<T>(
   url: string,
   signal: AbortSignal,
   etag?: string,
-): Promise<Fetched<T> | "not modified" | undefined> {
-  if (EXPORTED !== undefined) return { ...LAST, response: exportedResponse(EXPORTED, url) as ApiResponse<T> };
+): Promise<Reply<T> | "not modified" | undefined> {
+  if (EXPORTED !== undefined) return { ...LAST, body: exportedResponse(EXPORTED, url) as ApiResponse<T> };
   try {
     const response = await fetch(url, { signal, headers: etag === undefined ? {} : { "if-none-match": etag } });
     if (response.status === 304) return "not modified";
-    if (response.status === 401) return { ...LAST, response: STOPPED };
+    if (response.status === 401) return { ...LAST, body: STOPPED };
     const { headers } = response;
-    const hasMore = headers.has(HAS_MORE);
-    return { response: (await response.json()) as ApiResponse<T>, etag: headers.get("etag"), hasMore };
+    const body = (await response.json()) as ApiResponse<T>;
+    return { body, etag: headers.get("etag"), hasMore: headers.has(HAS_MORE) };
   } catch {
-    return signal.aborted ? undefined : { ...LAST, response: STOPPED };
+    return signal.aborted ? undefined : { ...LAST, body: STOPPED };
   }
 }
 

@@ -1,5 +1,6 @@
-import { type Params, urlOf } from "./api.ts";
+import { urlOf } from "./api.ts";
 import { timeZone } from "./format.ts";
+import type { Params } from "./route.ts";
 
 /** Links that save the figures of a view, with the same columns as the command `report`. */
 export function Downloads({ query }: { query: Params & { readonly by: string } }) {

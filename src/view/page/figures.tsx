@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact";
 import type { SessionRow, Sums } from "../wire.ts";
-import { dollars, exact, leastDollars, preciseDollars, shortCount } from "./format.ts";
+import { dateTime, dateTimeExact, dollars, exact, leastDollars, preciseDollars, shortCount } from "./format.ts";
 import { safeText } from "./safe-text.ts";
 
-/** A number of tokens; `null` is shown as “unknown”, a lower bound with “≥”. */
+/** Tokens; `null` is shown as “unknown”, a lower bound with “≥”. */
 export function Tokens({ n, isLowerBound = false }: { n: number | null; isLowerBound?: boolean }) {
   if (n === null) return <Unknown />;
   return (
@@ -14,27 +14,43 @@ export function Tokens({ n, isLowerBound = false }: { n: number | null; isLowerB
   );
 }
 
-/** Cost at list price; `null` is shown as “unknown”, a lower bound with “≥”. */
-export function Cost({ nanoUsd, isLowerBound = false }: { nanoUsd: number | null; isLowerBound?: boolean }) {
-  if (nanoUsd === null) return <Unknown />;
-  return <span title={preciseDollars(nanoUsd)}>{isLowerBound ? leastDollars(nanoUsd, " ") : dollars(nanoUsd)}</span>;
-}
+export const Input = ({ of }: { of: Sums }) => <Tokens n={of.input} isLowerBound={of.inputIsLowerBound} />;
+
+export const Output = ({ of }: { of: Sums }) => <Tokens n={of.output} isLowerBound={of.outputIsLowerBound} />;
 
 /** Tokens in and out, as one figure. */
-export function InOut({ sums }: { sums: Sums }) {
-  if (sums.input === null && sums.output === null) return <Unknown />;
+export function InOut({ of }: { of: Sums }) {
+  if (of.input === null && of.output === null) return <Unknown />;
   return (
     <span class="inout">
-      <Tokens n={sums.input} isLowerBound={sums.inputIsLowerBound} />
+      <Input of={of} />
       <span class="arrow" aria-hidden="true">
         →
       </span>
       <span class="sr"> in, </span>
-      <Tokens n={sums.output} isLowerBound={sums.outputIsLowerBound} />
+      <Output of={of} />
       <span class="sr"> out</span>
     </span>
   );
 }
+
+/** Cost at list price; `null` is shown as “unknown”, a lower bound with “≥”. */
+export function Cost({ of }: { of: Pick<Sums, "costNanoUsd" | "costIsLowerBound"> }) {
+  const { costNanoUsd, costIsLowerBound } = of;
+  if (costNanoUsd === null) return <Unknown />;
+  return (
+    <span title={preciseDollars(costNanoUsd)}>
+      {costIsLowerBound ? leastDollars(costNanoUsd, " ") : dollars(costNanoUsd)}
+    </span>
+  );
+}
+
+/** A time, to the minute; the second appears under the pointer. */
+export const Time = ({ ms }: { ms: number }) => (
+  <time dateTime={new Date(ms).toISOString()} title={dateTimeExact(ms)}>
+    {dateTime(ms)}
+  </time>
+);
 
 /** Marks sessions that are open, failed, or have no record of their end. */
 export function EndBadge({ end: { state, text } }: { end: SessionRow["end"] }) {

@@ -50,6 +50,8 @@ export function bucketName(bucket: string): string {
   return bucket;
 }
 
+export const capitalised = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
 /** The user's time zone, as an IANA name. */
 export const timeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 

@@ -1,19 +1,10 @@
 import type { ComponentChildren } from "preact";
-import type { ApiError, ApiResponse, NoStore } from "../wire.ts";
+import type { ApiError, NoStore } from "../wire.ts";
 import { command } from "./command.ts";
-
-/** The response if it holds data of this kind. */
-export const dataOf = <T extends { readonly kind: string }>(
-  response: ApiResponse<T> | undefined,
-  kind: T["kind"],
-): T | undefined => (isData(response, kind) ? response : undefined);
-
-/** The response if it explains why there is no data. */
-export const problemOf = (response: { readonly kind: string } | undefined): NoStore | ApiError | undefined =>
-  response?.kind === "no-store" || response?.kind === "error" ? (response as NoStore | ApiError) : undefined;
+import { capitalised } from "./format.ts";
 
 /** Shown instead of data. Without a problem, the first response is still expected. */
-export function Placeholder({ problem, backHref }: { problem: NoStore | ApiError | undefined; backHref?: string }) {
+export function Placeholder({ problem, backHref }: { problem?: NoStore | ApiError | undefined; backHref?: string }) {
   if (problem === undefined) {
     return (
       <p class="placeholder" role="status">
@@ -64,11 +55,6 @@ const TITLES: Readonly<Record<string, string>> = {
   E_INTERNAL: "Internal error",
 };
 
-const isData = <T extends { readonly kind: string }>(
-  response: ApiResponse<T> | undefined,
-  kind: T["kind"],
-): response is T => response?.kind === kind;
-
 /** Text with this program's commands set as such, so that they are seen and never cut at a hyphen. */
 function withCommands(text: string): readonly ComponentChildren[] {
   const escaped = command("").replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
@@ -78,6 +64,6 @@ function withCommands(text: string): readonly ComponentChildren[] {
 
 /** Capitalises the first letter and ends with a full stop. */
 const toSentence = (text: string): string => {
-  const capitalised = `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-  return /[.!?…]$/.test(capitalised) ? capitalised : `${capitalised}.`;
+  const sentence = capitalised(text);
+  return /[.!?…]$/.test(sentence) ? sentence : `${sentence}.`;
 };

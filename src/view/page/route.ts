@@ -1,8 +1,14 @@
 /** The current view and its parameters, from the part of the address after `#`. */
 export interface Route {
   readonly view: (typeof VIEWS)[number];
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: ViewParams;
 }
+
+/** The parameters of a view, by name. */
+export type ViewParams = Readonly<Record<string, string>>;
+
+/** Parameters of an address; undefined and empty ones are omitted. */
+export type Params = Readonly<Record<string, string | undefined>>;
 
 export function readRoute(hash: string): Route {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
@@ -13,18 +19,20 @@ export function readRoute(hash: string): Route {
     : { view, params };
 }
 
-/** @param params undefined and empty ones are omitted */
-export function hrefOf(view: Route["view"], params: Readonly<Record<string, string | undefined>> = {}): string {
-  const query = new URLSearchParams(
-    Object.entries(params).filter((pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== ""),
-  ).toString();
+export function hrefOf(view: Route["view"], params: Params = {}): string {
+  const query = queryOf(params);
   return `#/${view}${query === "" ? "" : `?${query}`}`;
 }
+
+export const queryOf = (params: Params): string =>
+  new URLSearchParams(
+    Object.entries(params).filter((pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== ""),
+  ).toString();
 
 /**
  * Changes parameters of the current view. Reads the current address, because the rendered one may be older and would undo another change.
  */
-export function change(params: Readonly<Record<string, string | undefined>>): void {
+export function changeParams(params: Params): void {
   const now = readRoute(location.hash);
   location.replace(hrefOf(now.view, { ...now.params, ...params }));
 }

@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import type { UsageFigures } from "../../wire.ts";
 import type { ChangeGroup, ChangePart, ChangeRow, ChangeSort, ChangesDocument } from "../../wire-changes.ts";
-import { Cost, InOut, Unknown } from "../figures.tsx";
-import { dateTime, dateTimeExact, duration, exact, plural } from "../format.ts";
+import { Cost, InOut, Time, Unknown } from "../figures.tsx";
+import { capitalised, duration, exact, plural } from "../format.ts";
 import { hrefOf } from "../route.ts";
 import { safeText } from "../safe-text.ts";
-import { GROUP_NAMES } from "./names.ts";
+import { Head, NumberCell, ShareCell, ShareHead, type Sorting } from "../table.tsx";
 import { Outcome } from "./outcome.tsx";
 
 interface Props {
@@ -21,38 +21,26 @@ interface Props {
 /** Changes with their figures; each one opens to the sessions behind it. */
 export function ChangeTable({ document: { by, rows, without, total }, sort, isOpen, hasSums, onSort }: Props) {
   const largest = Math.max(1, ...rows.map(({ figures }) => figures.sums.costNanoUsd ?? 0));
-  const sortable = (of: ChangeSort, title: string, isNumber: boolean) => (
-    <th scope="col" class={isNumber ? "number" : undefined} aria-sort={sort === of ? "descending" : undefined}>
-      <button type="button" class="sort" onClick={() => onSort(of)}>
-        {title}
-        {sort === of ? <span aria-hidden="true"> ▼</span> : null}
-      </button>
-    </th>
-  );
+  const sortingBy = (by: ChangeSort): Sorting => ({
+    direction: sort === by ? "descending" : undefined,
+    onSort: () => onSort(by),
+  });
   return (
     <div class="scroll">
       <table class="figures changes">
         <thead>
           <tr>
-            <th scope="col">{GROUP_NAMES[by].title}</th>
-            <th scope="col" class="share">
-              <span class="sr">Share</span>
-            </th>
-            {sortable("cost", "Cost", true)}
-            <th scope="col" class="number">
-              Model time
-            </th>
-            <th scope="col" class="number">
-              Tool time
-            </th>
-            <th scope="col" class="number">
-              Tokens in → out
-            </th>
-            <th scope="col" class="number">
-              Turns
-            </th>
-            <th scope="col">What became of it</th>
-            {sortable("recent", "When", false)}
+            <Head>{capitalised(by)}</Head>
+            <ShareHead />
+            <Head isNumber sorting={sortingBy("cost")}>
+              Cost
+            </Head>
+            <Head isNumber>Model time</Head>
+            <Head isNumber>Tool time</Head>
+            <Head isNumber>Tokens in → out</Head>
+            <Head isNumber>Turns</Head>
+            <Head>What became of it</Head>
+            <Head sorting={sortingBy("recent")}>When</Head>
           </tr>
         </thead>
         {rows.map((row) => (
@@ -66,7 +54,7 @@ export function ChangeTable({ document: { by, rows, without, total }, sort, isOp
         ))}
         {hasSums ? (
           <tbody class="sums">
-            {without === null ? null : <Sum name={`Without a known ${GROUP_NAMES[by].one}`} figures={without} />}
+            {without === null ? null : <Sum name={`Without a known ${by}`} figures={without} />}
             {total === null ? null : <Sum name="All sessions" figures={total} isTotal />}
           </tbody>
         ) : null}
@@ -97,23 +85,13 @@ function Change({ by, row, share, isOpen }: { by: ChangeGroup; row: ChangeRow; s
             </button>
           </span>
         </th>
-        <td class="share">
-          <span class="meter" aria-hidden="true">
-            {share > 0 ? <span style={{ width: `${share * 100}%` }} /> : null}
-          </span>
-        </td>
+        <ShareCell share={share} />
         <Figures figures={figures} />
         <td class="outcome" data-name="What became of it">
           <Outcome outcome={row.outcome} />
         </td>
         <td data-name="When" class="when">
-          {timeMs === null ? (
-            <Unknown />
-          ) : (
-            <time dateTime={new Date(timeMs).toISOString()} title={dateTimeExact(timeMs)}>
-              {dateTime(timeMs)}
-            </time>
-          )}
+          {timeMs === null ? <Unknown /> : <Time ms={timeMs} />}
         </td>
       </tr>
       {open ? (
@@ -154,26 +132,18 @@ function Name({ by, row: { key, url, certainty } }: { by: ChangeGroup; row: Chan
 function Figures({ figures: { sums, turns, modelMs, toolMs } }: { figures: UsageFigures }) {
   return (
     <>
-      <td class="number" data-name="Cost">
-        <Cost nanoUsd={sums.costNanoUsd} isLowerBound={sums.costIsLowerBound} />
-      </td>
-      <td class="number" data-name="Model time">
-        <Time ms={modelMs} />
-      </td>
-      <td class="number" data-name="Tool time">
-        <Time ms={toolMs} />
-      </td>
-      <td class="number" data-name="Tokens">
-        <InOut sums={sums} />
-      </td>
-      <td class="number" data-name="Turns">
-        {turns === null ? <Unknown /> : exact(turns)}
-      </td>
+      <NumberCell name="Cost">
+        <Cost of={sums} />
+      </NumberCell>
+      <NumberCell name="Model time">{modelMs === null ? <Unknown /> : duration(modelMs)}</NumberCell>
+      <NumberCell name="Tool time">{toolMs === null ? <Unknown /> : duration(toolMs)}</NumberCell>
+      <NumberCell name="Tokens">
+        <InOut of={sums} />
+      </NumberCell>
+      <NumberCell name="Turns">{turns === null ? <Unknown /> : exact(turns)}</NumberCell>
     </>
   );
 }
-
-const Time = ({ ms }: { ms: number | null }) => (ms === null ? <Unknown /> : duration(ms));
 
 function Sum({ name, figures, isTotal = false }: { name: string; figures: UsageFigures; isTotal?: boolean }) {
   return (
@@ -195,7 +165,7 @@ function Session({ part: { source, sessionId, agent, figures } }: { part: Change
         {safeText(agent)} <span class="id">{safeText(sessionId)}</span>
       </a>
       <span>
-        <Cost nanoUsd={figures.sums.costNanoUsd} isLowerBound={figures.sums.costIsLowerBound} />
+        <Cost of={figures.sums} />
         {figures.turns === null ? "" : ` · ${plural(figures.turns, "turn")}`}
         {figures.toolCalls === null ? "" : ` · ${plural(figures.toolCalls, "tool call")}`}
       </span>

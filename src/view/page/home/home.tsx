@@ -1,27 +1,26 @@
-import { useEffect } from "preact/hooks";
-import type { HomeDocument } from "../../wire.ts";
 import { useApi } from "../api.ts";
+import { startOfDay } from "../days.ts";
 import { Downloads } from "../downloads.tsx";
 import { failuresIn } from "../failures.ts";
 import { timeZone } from "../format.ts";
-import { dataOf, NoSessionsYet, Placeholder, problemOf } from "../placeholder.tsx";
-import { change, hrefOf } from "../route.ts";
-import { startOfDay } from "../sessions/period.ts";
+import { NoSessionsYet, Placeholder } from "../placeholder.tsx";
+import { hrefOf, type ViewParams } from "../route.ts";
 import { SessionTable } from "../sessions/session-table.tsx";
 import { PeriodFilter } from "../usage/period-filter.tsx";
 import { beforeOf, boundsOfRange, RANGES, rangeNamed, unitsOf } from "../usage/range.ts";
+import { useTitle } from "../use-title.ts";
 import { CostBars } from "./cost-bars.tsx";
 import { Running } from "./running.tsx";
 import { Summary } from "./summary.tsx";
 import { TopGroups, TopTools } from "./top-lists.tsx";
 
 /** Where the money goes now, today and in the chosen period. */
-export function Home({ params }: { params: Readonly<Record<string, string>> }) {
+export function Home({ params }: { params: ViewParams }) {
   const { from, to } = params;
   const range = rangeNamed(params["range"], "7");
   const chosen = { range, from, to };
   const bounds = boundsOfRange(chosen);
-  const response = useApi<HomeDocument>("home", {
+  const { data: home, problem } = useApi("home", {
     ...bounds,
     beforeMs: beforeOf(chosen),
     todayMs: String(startOfDay(0)),
@@ -29,11 +28,8 @@ export function Home({ params }: { params: Readonly<Record<string, string>> }) {
     unit: unitsOf(chosen)[0],
     timeZone: timeZone(),
   });
-  const home = dataOf(response, "home");
-  useEffect(() => {
-    document.title = "Home · openhook-otel";
-  }, []);
-  if (home === undefined) return <Placeholder problem={problemOf(response)} />;
+  useTitle("Home");
+  if (home === undefined) return <Placeholder problem={problem} />;
 
   const title = RANGES.find(({ value }) => value === range)?.text ?? "";
   const period = range === "between" ? "Chosen days" : title;
@@ -44,7 +40,7 @@ export function Home({ params }: { params: Readonly<Record<string, string>> }) {
         <h1>Home</h1>
         {home.sessionCount === 0 ? null : (
           <search class="filters" aria-label="Period">
-            <PeriodFilter params={params} fallback="7" onChange={change} />
+            <PeriodFilter params={params} fallback="7" />
             <Downloads query={{ ...bounds, by: `${home.unit},agent,model` }} />
           </search>
         )}

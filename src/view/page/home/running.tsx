@@ -3,6 +3,7 @@ import type { RunningSession } from "../../wire.ts";
 import { failureClass } from "../failures.ts";
 import { Cost, InOut } from "../figures.tsx";
 import { duration, plural } from "../format.ts";
+import { Pair } from "../pair.tsx";
 import { hrefOf } from "../route.ts";
 import { safeText } from "../safe-text.ts";
 import { placeOf } from "../sessions/place.ts";
@@ -31,33 +32,23 @@ export function Running({ running, usual }: { running: readonly RunningSession[]
               )}
             </span>
             <dl>
-              <div>
-                <dt>Cost so far</dt>
-                <dd>
-                  <Cost nanoUsd={row.sums.costNanoUsd} isLowerBound={row.sums.costIsLowerBound} />
-                </dd>
-              </div>
-              <div>
-                <dt>Tokens</dt>
-                <dd>
-                  <InOut sums={row.sums} />
-                </dd>
-              </div>
-              <div>
-                <dt>{turnStartMs === null ? "Session" : `Turn ${row.turns}`}</dt>
-                <dd>{duration(nowMs - (turnStartMs ?? row.startMs))}</dd>
-              </div>
-              <div>
-                <dt>Tools</dt>
-                <dd>
-                  {row.toolCalls}
-                  {row.failedTools > 0 ? (
-                    <span class={failureClass({ failed: row.failedTools, calls: row.toolCalls }, usual)}>
-                      , {row.failedTools} failed
-                    </span>
-                  ) : null}
-                </dd>
-              </div>
+              <Pair name="Cost so far">
+                <Cost of={row.sums} />
+              </Pair>
+              <Pair name="Tokens">
+                <InOut of={row.sums} />
+              </Pair>
+              <Pair name={turnStartMs === null ? "Session" : `Turn ${row.turns}`}>
+                {duration(nowMs - (turnStartMs ?? row.startMs))}
+              </Pair>
+              <Pair name="Tools">
+                {row.toolCalls}
+                {row.failedTools > 0 ? (
+                  <span class={failureClass({ failed: row.failedTools, calls: row.toolCalls }, usual)}>
+                    , {row.failedTools} failed
+                  </span>
+                ) : null}
+              </Pair>
             </dl>
           </li>
         ))}

@@ -1,8 +1,8 @@
 import type { Compared, HomeDocument, HomeGroup, UsageFigures } from "../../wire.ts";
+import { mostExpensive } from "../by-cost.ts";
 import { Cost, InOut, Tile } from "../figures.tsx";
 import { dollars, exact, percent, plural } from "../format.ts";
 import { safeText } from "../safe-text.ts";
-import { mostExpensive } from "./most-expensive.ts";
 
 /** The period's figures, each with the change against the period before. */
 export function Summary({ home, period, range }: { home: HomeDocument; period: string; range: string }) {
@@ -32,7 +32,7 @@ export function Summary({ home, period, range }: { home: HomeDocument; period: s
           {exact(figures?.sessions ?? 0)}
         </Tile>
         <Tile name="Tokens in → out" note={figures === null ? null : turnsNote(figures)}>
-          <span class="text">{figures === null ? "0" : <InOut sums={figures.sums} />}</span>
+          <span class="text">{figures === null ? "0" : <InOut of={figures.sums} />}</span>
         </Tile>
         <Tile name="Tool failures" note={failuresNote(home.period)}>
           {figures?.toolCalls ? percentExact(figures.failedTools ?? 0, figures.toolCalls) : "–"}
@@ -62,7 +62,7 @@ const BEFORE: Readonly<Record<string, string>> = {
 
 function CostOf({ figures }: { figures: UsageFigures | null }) {
   if (figures === null) return <>$0</>;
-  return <Cost nanoUsd={figures.sums.costNanoUsd} isLowerBound={figures.sums.costIsLowerBound} />;
+  return <Cost of={figures.sums} />;
 }
 
 /** How the cost differs from the period before, e.g. `▲ 12% on the 7 days before`. */

@@ -1,11 +1,12 @@
 import type { ComponentChildren } from "preact";
 import type { HomeGroup, Split, ToolRow } from "../../wire.ts";
+import { measureOf, mostExpensive } from "../by-cost.ts";
 import { Cost, Unknown } from "../figures.tsx";
 import { exact, percent } from "../format.ts";
 import { hrefOf } from "../route.ts";
 import { safeText } from "../safe-text.ts";
+import { ShareCell } from "../table.tsx";
 import { toolName } from "../tools/tool-name.ts";
-import { measureOf, mostExpensive } from "./most-expensive.ts";
 
 type Filters = Readonly<Record<string, string | undefined>>;
 
@@ -44,7 +45,7 @@ export function TopGroups({ title, split, groups, filters }: GroupProps) {
           }
         >
           <td class="number">
-            <Cost nanoUsd={group.figures.sums.costNanoUsd} isLowerBound={group.figures.sums.costIsLowerBound} />
+            <Cost of={group.figures.sums} />
           </td>
           <td class="number muted">{percent(sizeOf(group), whole)}</td>
         </TopRow>
@@ -140,11 +141,7 @@ function TopRow({ name, share, children }: { name: ComponentChildren; share: num
   return (
     <tr>
       <th scope="row">{name}</th>
-      <td class="share">
-        <span class="meter" aria-hidden="true">
-          {share > 0 ? <span style={{ width: `${share * 100}%` }} /> : null}
-        </span>
-      </td>
+      <ShareCell share={share} />
       {children}
     </tr>
   );

@@ -1,8 +1,10 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { ApiResponse, SpanDocument } from "../../wire.ts";
+import type { SpanDocument } from "../../wire.ts";
 import { fetchOnce } from "../api.ts";
+import type { Fetched } from "../documents.ts";
 import { clock, dateTimeExact, duration, orUnknown, plural, preciseDollars } from "../format.ts";
-import { Placeholder, problemOf } from "../placeholder.tsx";
+import { Pair } from "../pair.tsx";
+import { Placeholder } from "../placeholder.tsx";
 import { hrefOf } from "../route.ts";
 import { safeLines, safeText } from "../safe-text.ts";
 import { TraceLink } from "./head.tsx";
@@ -23,18 +25,18 @@ interface Props {
 /** All details of one span. The panel is beside the waterfall, which keeps the focus. */
 export function Details({ source, sessionId, spans, index, version, onClose }: Props) {
   const id = spans.idOf(index);
-  const [response, setResponse] = useState<ApiResponse<SpanDocument> | undefined>(undefined);
+  const [fetched, setFetched] = useState<Fetched<SpanDocument>>({});
   useEffect(() => {
     const control = new AbortController();
-    void fetchOnce<SpanDocument>("span", { source, id: sessionId, span: id }, control.signal).then((fetched) => {
-      if (fetched !== undefined) setResponse(fetched);
+    void fetchOnce("span", { source, id: sessionId, span: id }, control.signal).then((result) => {
+      if (result !== undefined) setFetched(result);
     });
     return () => control.abort();
   }, [source, sessionId, id, version]);
   const panel = useRef<HTMLElement>(null);
   const kind = spans.kindOf(index);
   // Until the response for another span is here, the old one must not be shown
-  const current = response?.kind === "span" && response.spanId !== id ? undefined : response;
+  const span = fetched.data?.spanId === id ? fetched.data : undefined;
 
   return (
     <aside
@@ -69,23 +71,14 @@ export function Details({ source, sessionId, spans, index, version, onClose }: P
       </dl>
       <p class="links">
         <a href={hrefOf("session", { source, id: sessionId, span: id })}>Link to this span</a>
-        {current?.kind === "span" && current.traceUrl !== null ? <TraceLink url={current.traceUrl} /> : null}
+        {span === undefined || span.traceUrl === null ? null : <TraceLink url={span.traceUrl} />}
       </p>
-      {current?.kind === "span" ? <SpanRecord span={current} /> : <Placeholder problem={problemOf(current)} />}
+      {span === undefined ? <Placeholder problem={fetched.problem} /> : <SpanRecord span={span} />}
     </aside>
   );
 }
 
 // --- internal ---
-
-function Pair({ name, children }: { name: string; children: preact.ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
-  );
-}
 
 function UsageFacts({ spans, index }: { spans: Spans; index: number }) {
   const kind = spans.kindOf(index);

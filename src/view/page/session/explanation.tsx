@@ -1,9 +1,9 @@
 import type { ExplanationDocument, Part } from "../../wire.ts";
-import { type Params, useApi } from "../api.ts";
+import { useApi } from "../api.ts";
 import { EXPORTED } from "../exported.ts";
 import { dollars, duration, percent, plural } from "../format.ts";
-import { dataOf } from "../placeholder.tsx";
-import { hrefOf } from "../route.ts";
+import { Pair } from "../pair.tsx";
+import { hrefOf, type Params } from "../route.ts";
 import { safeText } from "../safe-text.ts";
 import type { Spans } from "./spans.ts";
 
@@ -16,7 +16,7 @@ interface Props {
 
 /** Where the time and money went: one bar, sentences, and links to the most notable spans. */
 export function Explanation({ source, id, spans, onSelect }: Props) {
-  const explanation = dataOf(useApi<ExplanationDocument>("explain", { source, id }), "explanation");
+  const explanation = useApi("explain", { source, id }).data;
   return (
     // Its height is reserved, so that the waterfall does not move when the response arrives
     <section class="explanation" aria-label="Explanation" aria-busy={explanation === undefined}>
@@ -146,18 +146,15 @@ function Fact({
   onClick?: (() => void) | undefined;
 }) {
   return (
-    <div>
-      <dt>{name}</dt>
-      <dd>
-        {onClick === undefined ? (
-          children
-        ) : (
-          <button type="button" class="link" onClick={onClick}>
-            {children}
-          </button>
-        )}
-      </dd>
-    </div>
+    <Pair name={name}>
+      {onClick === undefined ? (
+        children
+      ) : (
+        <button type="button" class="link" onClick={onClick}>
+          {children}
+        </button>
+      )}
+    </Pair>
   );
 }
 

@@ -1,7 +1,8 @@
 import type { SessionDocument } from "../../wire.ts";
 import { EXPORTED } from "../exported.ts";
-import { Cost, EndBadge, InOut } from "../figures.tsx";
+import { Cost, EndBadge, InOut, Unknown } from "../figures.tsx";
 import { dateTimeExact, dollars, duration, exact, orUnknown, percent, plural } from "../format.ts";
+import { Pair } from "../pair.tsx";
 import { hrefOf } from "../route.ts";
 import { safeText } from "../safe-text.ts";
 import { placeOf } from "../sessions/place.ts";
@@ -30,21 +31,19 @@ export function TitleBar({ document: { row }, untilMs }: { document: SessionDocu
       </div>
       <dl class="key-figures">
         <Figure name="Cost" note={costNote(row)}>
-          <Cost nanoUsd={sums.costNanoUsd} isLowerBound={sums.costIsLowerBound} />
+          <Cost of={sums} />
         </Figure>
         <Figure name="Active">{duration(row.activeMs + Math.max(0, (untilMs ?? 0) - row.lastMs))}</Figure>
         <Figure
           name="Tokens in → out"
           note={hasCacheShare ? `${percent(sums.cacheRead ?? 0, sums.input ?? 0)} from cache` : null}
         >
-          <InOut sums={sums} />
+          <InOut of={sums} />
         </Figure>
         <Figure name="Turns" note={row.subagents > 0 ? plural(row.subagents, "subagent") : null}>
           {exact(row.turns)}
         </Figure>
-        <Figure name="Model calls">
-          {sums.modelCalls === null ? <span class="unknown">unknown</span> : exact(sums.modelCalls)}
-        </Figure>
+        <Figure name="Model calls">{sums.modelCalls === null ? <Unknown /> : exact(sums.modelCalls)}</Figure>
         <Figure name="Tool calls" note={toolNote(row)}>
           {exact(row.toolCalls)}
         </Figure>
@@ -110,13 +109,10 @@ function Figure({
   children: preact.ComponentChildren;
 }) {
   return (
-    <div>
-      <dt>{name}</dt>
-      <dd>
-        {children}
-        {note === null ? null : <span class="note"> {note}</span>}
-      </dd>
-    </div>
+    <Pair name={name}>
+      {children}
+      {note === null ? null : <span class="note"> {note}</span>}
+    </Pair>
   );
 }
 

@@ -1,11 +1,11 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { SessionDocument } from "../../wire.ts";
 import { useApi } from "../api.ts";
 import { EXPORTED } from "../exported.ts";
-import { dataOf, Placeholder, problemOf } from "../placeholder.tsx";
+import { Placeholder } from "../placeholder.tsx";
 import { hrefOf, readRoute } from "../route.ts";
 import { safeText } from "../safe-text.ts";
 import { useNow } from "../use-now.ts";
+import { useTitle } from "../use-title.ts";
 import { Details } from "./details.tsx";
 import { Explanation } from "./explanation.tsx";
 import { Facts, TitleBar } from "./head.tsx";
@@ -21,8 +21,7 @@ interface Props {
 
 /** One session: its usage, where its time and money went, and a waterfall of its spans. */
 export function SessionView({ source, id, span }: Props) {
-  const response = useApi<SessionDocument>("session", { source, id });
-  const session = dataOf(response, "session");
+  const { data: session, problem } = useApi("session", { source, id });
   const isRunning = session !== undefined && EXPORTED === undefined && isWorking(session.spans);
   const nowMs = useNow(isRunning, GROW_MS);
   const untilMs = isRunning ? nowMs : undefined;
@@ -34,12 +33,10 @@ export function SessionView({ source, id, span }: Props) {
   const title =
     session === undefined ? "Session" : `${session.row.agent} · ${session.row.repository ?? id.slice(0, 8)}`;
 
-  useEffect(() => {
-    document.title = `${safeText(title)} · openhook-otel`;
-  }, [title]);
+  useTitle(safeText(title));
 
   if (session === undefined || spans === undefined) {
-    return <Placeholder problem={problemOf(response)} backHref={hrefOf("sessions")} />;
+    return <Placeholder problem={problem} backHref={hrefOf("sessions")} />;
   }
   const close = (): void => {
     setSelected(undefined);

@@ -1,12 +1,12 @@
 // biome-ignore-all lint/a11y/noRedundantRoles: styled as cards on narrow screens, the elements lose their roles
-import type { ComponentChildren } from "preact";
 import { type Failures, sumOfFailures } from "../../../text/failure-share.ts";
 import type { SessionRow, Sort } from "../../wire.ts";
 import { failureClass } from "../failures.ts";
-import { Cost, EndBadge, InOut } from "../figures.tsx";
-import { dateTime, dateTimeExact, duration, exact } from "../format.ts";
+import { Cost, EndBadge, InOut, Time } from "../figures.tsx";
+import { duration, exact } from "../format.ts";
 import { hrefOf } from "../route.ts";
 import { safeText } from "../safe-text.ts";
+import { Head, type Sorting } from "../table.tsx";
 import { placeOf } from "./place.ts";
 
 interface Props {
@@ -20,14 +20,14 @@ interface Props {
 }
 
 export function SessionTable({ rows, sorting }: Props) {
-  const head = (by: Sort, text: string, right = false) => {
-    if (sorting === undefined) return <Head right={right}>{text}</Head>;
+  const sortingBy = (by: Sort): Sorting | undefined => {
+    if (sorting === undefined) return undefined;
     const { sort, rising, onSort } = sorting;
-    return (
-      <Head active={sort === by} rising={rising} right={right} onSort={() => onSort(by, sort === by && !rising)}>
-        {text}
-      </Head>
-    );
+    const isSorted = sort === by;
+    return {
+      direction: isSorted ? (rising ? "ascending" : "descending") : undefined,
+      onSort: () => onSort(by, isSorted && !rising),
+    };
   };
   const idLength = uniquePrefixLength(rows.map(({ sessionId }) => sessionId));
   const usual = sumOfFailures(rows.map(failuresOf));
@@ -35,14 +35,16 @@ export function SessionTable({ rows, sorting }: Props) {
     <table class="sessions" role="table" aria-label="Sessions">
       <thead role="rowgroup">
         <tr role="row">
-          <Head>Session</Head>
-          {head("recent", "Last activity")}
-          {head("started", "Started")}
-          <Head right>Active</Head>
-          {head("cost", "Cost", true)}
-          {head("tokens", "Tokens in → out", true)}
-          <Head right>Turns</Head>
-          {head("errors", "Tools", true)}
+          {COLUMNS.map(({ name, isNumber, sort }) => (
+            <Head
+              key={name}
+              role="columnheader"
+              isNumber={isNumber}
+              sorting={sort === undefined ? undefined : sortingBy(sort)}
+            >
+              {name}
+            </Head>
+          ))}
         </tr>
       </thead>
       <tbody role="rowgroup">
@@ -56,33 +58,16 @@ export function SessionTable({ rows, sorting }: Props) {
 
 // --- internal ---
 
-function Head({
-  children,
-  active,
-  rising = false,
-  right = false,
-  onSort,
-}: {
-  children: ComponentChildren;
-  active?: boolean;
-  rising?: boolean;
-  right?: boolean;
-  onSort?: () => void;
-}) {
-  const sorted = active === true ? (rising ? "ascending" : "descending") : undefined;
-  return (
-    <th role="columnheader" scope="col" class={right ? "number" : undefined} aria-sort={sorted}>
-      {onSort === undefined ? (
-        children
-      ) : (
-        <button type="button" class="sort" onClick={onSort}>
-          {children}
-          {sorted === undefined ? null : <span aria-hidden="true"> {rising ? "▲" : "▼"}</span>}
-        </button>
-      )}
-    </th>
-  );
-}
+const COLUMNS: readonly { readonly name: string; readonly isNumber?: boolean; readonly sort?: Sort }[] = [
+  { name: "Session" },
+  { name: "Last activity", sort: "recent" },
+  { name: "Started", sort: "started" },
+  { name: "Active", isNumber: true },
+  { name: "Cost", isNumber: true, sort: "cost" },
+  { name: "Tokens in → out", isNumber: true, sort: "tokens" },
+  { name: "Turns", isNumber: true },
+  { name: "Tools", isNumber: true, sort: "errors" },
+];
 
 function Row({ row, idLength, usual }: { row: SessionRow; idLength: number; usual: Failures }) {
   return (
@@ -113,10 +98,10 @@ function Row({ row, idLength, usual }: { row: SessionRow; idLength: number; usua
         {duration(row.activeMs)}
       </td>
       <td role="cell" data-name="Cost" class="number">
-        <Cost nanoUsd={row.sums.costNanoUsd} isLowerBound={row.sums.costIsLowerBound} />
+        <Cost of={row.sums} />
       </td>
       <td role="cell" data-name="Tokens" class="number">
-        <InOut sums={row.sums} />
+        <InOut of={row.sums} />
       </td>
       <td role="cell" data-name="Turns" class="number">
         {exact(row.turns)}
@@ -154,9 +139,3 @@ function ToolErrors({ row, usual }: { row: SessionRow; usual: Failures }) {
     </span>
   );
 }
-
-const Time = ({ ms }: { ms: number }) => (
-  <time dateTime={new Date(ms).toISOString()} title={dateTimeExact(ms)}>
-    {dateTime(ms)}
-  </time>
-);

@@ -1,27 +1,25 @@
-import { useEffect, useState } from "preact/hooks";
-import type { SessionList, Sort } from "../../wire.ts";
+import { useState } from "preact/hooks";
+import type { Sort } from "../../wire.ts";
 import { useApi } from "../api.ts";
 import { exact, plural } from "../format.ts";
-import { dataOf, NoSessionsYet, Placeholder, problemOf } from "../placeholder.tsx";
-import { change, hrefOf } from "../route.ts";
+import { More } from "../more.tsx";
+import { NoSessionsYet, Placeholder } from "../placeholder.tsx";
+import { changeParams, hrefOf, type ViewParams } from "../route.ts";
+import { useTitle } from "../use-title.ts";
 import { Filters } from "./filters.tsx";
 import { boundsOf } from "./period.ts";
 import { SessionTable } from "./session-table.tsx";
 
 /** The sessions that match the filters, page by page. The filters are part of the address. */
-export function Sessions({ params }: { params: Readonly<Record<string, string>> }) {
+export function Sessions({ params }: { params: ViewParams }) {
   const { agent, repository, model, text, errors, sort, rising } = params;
   const { period, from, to } = params;
   const query = { agent, repository, model, text, errors, sort, rising, ...boundsOf({ period, from, to }) };
   const [limit, showMore] = useLimit(JSON.stringify(params));
-  const response = useApi<SessionList>("sessions", { ...query, limit: String(limit) });
-  const list = dataOf(response, "sessions");
+  const { data: list, problem } = useApi("sessions", { ...query, limit: String(limit) });
+  useTitle("Sessions");
+  if (list === undefined) return <Placeholder problem={problem} />;
 
-  useEffect(() => {
-    document.title = "Sessions · openhook-otel";
-  }, []);
-
-  if (list === undefined) return <Placeholder problem={problemOf(response)} />;
   const { rows } = list;
   return (
     <>
@@ -33,7 +31,7 @@ export function Sessions({ params }: { params: Readonly<Record<string, string>> 
             : `${exact(list.matchCount)} of ${exact(list.totalCount)}`}
         </p>
       </div>
-      <Filters params={params} choices={list.choices} onChange={change} />
+      <Filters params={params} choices={list.choices} />
       {rows.length === 0 ? (
         <NoMatches hasSessions={list.totalCount > 0} />
       ) : (
@@ -42,17 +40,12 @@ export function Sessions({ params }: { params: Readonly<Record<string, string>> 
           sorting={{
             sort: (sort as Sort | undefined) ?? "recent",
             rising: rising === "1",
-            onSort: (by, up) => change({ sort: by === "recent" ? undefined : by, rising: up ? "1" : undefined }),
+            onSort: (by, up) => changeParams({ sort: by === "recent" ? undefined : by, rising: up ? "1" : undefined }),
           }}
         />
       )}
       {rows.length >= list.matchCount ? null : (
-        <p class="more">
-          <button type="button" onClick={showMore}>
-            Show more
-          </button>
-          <span class="muted">{plural(list.matchCount - rows.length, "more session")}</span>
-        </p>
+        <More text={plural(list.matchCount - rows.length, "more session")} onMore={showMore} />
       )}
     </>
   );

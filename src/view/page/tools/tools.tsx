@@ -1,112 +1,42 @@
-import { useEffect, useState } from "preact/hooks";
-import type { ToolRow, ToolsDocument } from "../../wire.ts";
+import { useState } from "preact/hooks";
+import type { ToolRow } from "../../wire.ts";
 import { useApi } from "../api.ts";
 import { Downloads } from "../downloads.tsx";
 import { Tile } from "../figures.tsx";
 import { duration, exact, percent } from "../format.ts";
-import { dataOf, NoSessionsYet, Placeholder, problemOf } from "../placeholder.tsx";
-import { change, hrefOf } from "../route.ts";
+import { NothingInPeriod } from "../nothing.tsx";
+import { NoSessionsYet, Placeholder } from "../placeholder.tsx";
+import type { ViewParams } from "../route.ts";
 import { safeText } from "../safe-text.ts";
 import { FigureFilters } from "../usage/figure-filters.tsx";
 import { boundsOfParams } from "../usage/range.ts";
+import { useTitle } from "../use-title.ts";
+import { byServer, serverOf, sumOf } from "./servers.ts";
 import { toolName } from "./tool-name.ts";
 import { ToolTable } from "./tool-table.tsx";
 
 /** Calls, outcomes and durations of each tool, by MCP server and one by one. */
-export function Tools({ params }: { params: Readonly<Record<string, string>> }) {
+export function Tools({ params }: { params: ViewParams }) {
   const { agent, repository } = params;
-  const bounds = boundsOfParams(params, "30");
-  const response = useApi<ToolsDocument>("tools", {
-    agent,
-    repository,
-    ...bounds,
-  });
-  const [server, setServer] = useState<string | undefined>(undefined);
-  const tools = dataOf(response, "tools");
-  useEffect(() => {
-    document.title = "Tools · openhook-otel";
-  }, []);
-  if (tools === undefined) return <Placeholder problem={problemOf(response)} />;
-
-  const all = sumOf(tools.rows, "All tools");
-  const servers = byServer(tools.rows);
-  const rows = server === undefined ? tools.rows : tools.rows.filter((row) => serverName(row) === server);
+  const query = { agent, repository, ...boundsOfParams(params, "30") };
+  const { data: tools, problem } = useApi("tools", query);
+  useTitle("Tools");
+  if (tools === undefined) return <Placeholder problem={problem} />;
   return (
     <>
       <div class="heading wide">
         <h1>Tools</h1>
-        <Downloads query={{ agent, repository, ...bounds, by: "agent,tool" }} />
+        <Downloads query={{ ...query, by: "agent,tool" }} />
       </div>
-      <FigureFilters params={params} choices={tools.choices} hasModel={false} onChange={change} />
+      <FigureFilters params={params} choices={tools.choices} hasModel={false} />
       {tools.choices.agents.length === 0 ? (
         <NoSessionsYet />
       ) : tools.rows.length === 0 ? (
-        <section class="placeholder">
-          <h2>No tool calls in this period</h2>
-          <p>
-            <a href={hrefOf("tools", { range: "all" })}>Show all time</a>
-          </p>
-        </section>
+        <NothingInPeriod what="tool calls" view="tools" />
       ) : (
         <>
-          <dl class="tiles">
-            <Tile name="Calls">{exact(all.calls)}</Tile>
-            <Tile name="Failed" note={`${percent(all.errors, all.calls)} of all`}>
-              {exact(all.errors)}
-            </Tile>
-            <Tile name="Denied">{exact(all.denied)}</Tile>
-            <Tile name="Time in tools" note="includes waiting for you">
-              {duration(all.toolMs)}
-            </Tile>
-          </dl>
-          {servers.length < 2 ? null : (
-            <section aria-labelledby="servers">
-              <h2 id="servers">By MCP server</h2>
-              <ToolTable
-                heading="Server"
-                rows={servers.map((sums) => ({
-                  key: sums.tool,
-                  sums,
-                  cell: (
-                    <button
-                      type="button"
-                      class="link"
-                      aria-pressed={server === sums.tool}
-                      onClick={() => setServer(server === sums.tool ? undefined : sums.tool)}
-                    >
-                      {safeText(sums.tool)}
-                    </button>
-                  ),
-                }))}
-              />
-            </section>
-          )}
-          <section aria-labelledby="tools">
-            <h2 id="tools">
-              {server === undefined ? "By tool" : `Tools of ${safeText(server)}`}
-              {server === undefined ? null : (
-                <button type="button" class="quiet" onClick={() => setServer(undefined)}>
-                  Show all tools
-                </button>
-              )}
-            </h2>
-            <ToolTable
-              heading="Tool"
-              rows={rows.map((sums) => ({
-                key: `${sums.agent}/${sums.tool}`,
-                sums,
-                cell: (
-                  <>
-                    <span class="tool-name">{safeText(toolName(sums))}</span>
-                    <span class="muted small">
-                      {safeText(sums.agent)}
-                      {sums.server === null ? "" : ` · ${safeText(sums.server)}`}
-                    </span>
-                  </>
-                ),
-              }))}
-            />
-          </section>
+          <Totals rows={tools.rows} />
+          <Tables rows={tools.rows} />
         </>
       )}
     </>
@@ -115,28 +45,76 @@ export function Tools({ params }: { params: Readonly<Record<string, string>> }) 
 
 // --- internal ---
 
-const BUILT_IN = "Built-in";
-
-const serverName = ({ server }: ToolRow): string => server ?? BUILT_IN;
-
-function sumOf(rows: readonly ToolRow[], name: string): ToolRow {
-  const sum = (pick: (row: ToolRow) => number): number => rows.reduce((n, row) => n + pick(row), 0);
-  return {
-    agent: "",
-    tool: name,
-    server: null,
-    sessions: 0,
-    calls: sum(({ calls }) => calls),
-    errors: sum(({ errors }) => errors),
-    denied: sum(({ denied }) => denied),
-    unfinished: sum(({ unfinished }) => unfinished),
-    open: sum(({ open }) => open),
-    toolMs: sum(({ toolMs }) => toolMs),
-  };
+interface Props {
+  readonly rows: readonly ToolRow[];
 }
 
-function byServer(rows: readonly ToolRow[]): readonly ToolRow[] {
-  const groups = new Map<string, ToolRow[]>();
-  for (const row of rows) groups.set(serverName(row), [...(groups.get(serverName(row)) ?? []), row]);
-  return [...groups].map(([name, tools]) => sumOf(tools, name));
+function Totals({ rows }: Props) {
+  const all = sumOf(rows, "All tools");
+  return (
+    <dl class="tiles">
+      <Tile name="Calls">{exact(all.calls)}</Tile>
+      <Tile name="Failed" note={`${percent(all.errors, all.calls)} of all`}>
+        {exact(all.errors)}
+      </Tile>
+      <Tile name="Denied">{exact(all.denied)}</Tile>
+      <Tile name="Time in tools" note="includes waiting for you">
+        {duration(all.toolMs)}
+      </Tile>
+    </dl>
+  );
 }
+
+/** The MCP servers, if there are several, and the tools of all or of one of them. */
+function Tables({ rows }: Props) {
+  const [server, setServer] = useState<string | undefined>(undefined);
+  const servers = byServer(rows);
+  return (
+    <>
+      {servers.length < 2 ? null : (
+        <section aria-labelledby="servers">
+          <h2 id="servers">By MCP server</h2>
+          <ToolTable
+            heading="Server"
+            rows={servers}
+            nameOf={({ tool: name }) => (
+              <button
+                type="button"
+                class="link"
+                aria-pressed={server === name}
+                onClick={() => setServer(server === name ? undefined : name)}
+              >
+                {safeText(name)}
+              </button>
+            )}
+          />
+        </section>
+      )}
+      <section aria-labelledby="tools">
+        <h2 id="tools">
+          {server === undefined ? "By tool" : `Tools of ${safeText(server)}`}
+          {server === undefined ? null : (
+            <button type="button" class="quiet" onClick={() => setServer(undefined)}>
+              Show all tools
+            </button>
+          )}
+        </h2>
+        <ToolTable
+          heading="Tool"
+          rows={server === undefined ? rows : rows.filter((row) => serverOf(row) === server)}
+          nameOf={(row) => <ToolName row={row} />}
+        />
+      </section>
+    </>
+  );
+}
+
+const ToolName = ({ row }: { row: ToolRow }) => (
+  <>
+    <span class="tool-name">{safeText(toolName(row))}</span>
+    <span class="muted small">
+      {safeText(row.agent)}
+      {row.server === null ? "" : ` · ${safeText(row.server)}`}
+    </span>
+  </>
+);

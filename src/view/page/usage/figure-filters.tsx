@@ -1,23 +1,24 @@
 import type { ComponentChildren } from "preact";
 import type { Choices } from "../../wire.ts";
+import type { ViewParams } from "../route.ts";
 import { SubjectFilters } from "../subject-filters.tsx";
 import { PeriodFilter } from "./period-filter.tsx";
 
 interface Props {
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: ViewParams;
   readonly choices: Choices;
   readonly hasModel: boolean;
-  readonly onChange: (change: Readonly<Record<string, string | undefined>>) => void;
+  /** Filters that only one view has. */
   readonly children?: ComponentChildren;
 }
 
-/** Filters of the usage and tools views. */
-export function FigureFilters({ params, choices, hasModel, onChange, children }: Props) {
+/** Filters of the views with figures. */
+export function FigureFilters({ params, choices, hasModel, children }: Props) {
   return (
     <search class="filters" aria-label="Filter figures">
-      <PeriodFilter params={params} fallback="30" onChange={onChange} />
+      <PeriodFilter params={params} fallback="30" />
       {children}
-      <SubjectFilters params={params} choices={choices} hasModel={hasModel} onChange={onChange} />
+      <SubjectFilters params={params} choices={choices} hasModel={hasModel} />
     </search>
   );
 }

@@ -1,5 +1,6 @@
 import type { Unit } from "../../wire.ts";
-import { dayOf, startOfDay } from "../sessions/period.ts";
+import { type Days, startOfDay, timeOf } from "../days.ts";
+import type { ViewParams } from "../route.ts";
 
 export const RANGES = [
   { value: "1", text: "Last 24 hours" },
@@ -15,11 +16,8 @@ export type Range = (typeof RANGES)[number]["value"];
 export const rangeNamed = (name: string | undefined, fallback: Range): Range =>
   RANGES.find(({ value }) => value === name)?.value ?? fallback;
 
-interface Chosen {
+interface Chosen extends Days {
   readonly range: Range;
-  /** `2026-11-21`, for `between`; both days are included. */
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
 }
 
 /** A period, as the server's parameters. Without a start it begins with the first session, without an end it ends now. */
@@ -29,25 +27,26 @@ export interface Bounds {
 }
 
 /** The chosen period in the user's time zone. */
-export function boundsOfRange({ range, from, to }: Chosen): Bounds {
+export function boundsOfRange({ range, ...days }: Chosen): Bounds {
   if (range === "all") return {};
   // The current hour and the 23 before it
   if (range === "1") return { sinceMs: String(Math.floor(Date.now() / HOUR_MS - 23) * HOUR_MS) };
   if (range !== "between") return { sinceMs: String(startOfDay(Number(range) - 1)) };
-  const [first, last] = [dayOf(from, 0), dayOf(to, 1)];
+  const { startMs, endMs } = timeOf(days);
   return {
-    ...(first !== undefined && { sinceMs: String(first) }),
-    ...(last !== undefined && { untilMs: String(last) }),
+    ...(startMs !== undefined && { sinceMs: String(startMs) }),
+    ...(endMs !== undefined && { untilMs: String(endMs) }),
   };
 }
 
 /** The period in an address's parameters. */
-export const boundsOfParams = (params: Readonly<Record<string, string>>, fallback: Range): Bounds =>
+export const boundsOfParams = (params: ViewParams, fallback: Range): Bounds =>
   boundsOfRange({ range: rangeNamed(params["range"], fallback), from: params["from"], to: params["to"] });
 
 /** Start of the period of the same length before; `undefined` if the chosen one has no start. */
-export function beforeOf({ range, from, to }: Chosen): string | undefined {
-  const { sinceMs, untilMs } = boundsOfRange({ range, from, to });
+export function beforeOf(chosen: Chosen): string | undefined {
+  const { range } = chosen;
+  const { sinceMs, untilMs } = boundsOfRange(chosen);
   if (sinceMs === undefined) return undefined;
   if (range === "1") return String(Number(sinceMs) - 24 * HOUR_MS);
   // By the calendar, because days with a change of the clock are longer or shorter
@@ -56,8 +55,8 @@ export function beforeOf({ range, from, to }: Chosen): string | undefined {
 }
 
 /** Units with a readable number of bars; the first is the default. */
-export function unitsOf({ range, from, to }: Chosen): readonly Unit[] {
-  const days = range === "between" ? daysBetween(from, to) : Number(range);
+export function unitsOf({ range, ...chosen }: Chosen): readonly Unit[] {
+  const days = range === "between" ? countOf(chosen) : Number(range);
   if (days <= 2) return ["hour", "day"];
   if (days <= 7) return ["day", "hour"];
   if (days <= 62) return ["day", "week"];
@@ -69,7 +68,8 @@ export function unitsOf({ range, from, to }: Chosen): readonly Unit[] {
 
 const HOUR_MS = 3_600_000;
 
-const daysBetween = (from: string | undefined, to: string | undefined): number => {
-  const first = dayOf(from, 0);
-  return first === undefined ? Number.NaN : ((dayOf(to, 1) ?? Date.now()) - first) / (24 * HOUR_MS);
-};
+/** The number of days, up to now if no last one is chosen; NaN: no first one is chosen. */
+function countOf(days: Days): number {
+  const { startMs = Number.NaN, endMs = Date.now() } = timeOf(days);
+  return (endMs - startMs) / (24 * HOUR_MS);
+}

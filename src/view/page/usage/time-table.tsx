@@ -1,86 +1,57 @@
-import { sumOfFailures } from "../../../text/failure-share.ts";
-import type { Unit, UsageDocument } from "../../wire.ts";
+import { type Failures, sumOfFailures } from "../../../text/failure-share.ts";
+import type { UsageDocument, UsageFigures } from "../../wire.ts";
 import { failureClass, failuresIn } from "../failures.ts";
-import { Cost, Tokens } from "../figures.tsx";
-import { bucketName, exact } from "../format.ts";
+import { Cost, Input, Output, Tokens } from "../figures.tsx";
+import { bucketName, capitalised, exact } from "../format.ts";
+import { FigureTable } from "../table.tsx";
+
+interface Row {
+  readonly bucket: string;
+  readonly figures: UsageFigures;
+}
 
 /** Figures of each bucket that is not empty, newest first. */
 export function TimeTable({ document, withCacheReads }: { document: UsageDocument; withCacheReads: boolean }) {
-  const { unit } = document;
-  const rows = document.buckets.flatMap((bucket, i) => {
-    const figures = document.bucketFigures[i] ?? null;
+  const { unit, buckets, bucketFigures } = document;
+  const rows = buckets.flatMap((bucket, i): readonly Row[] => {
+    const figures = bucketFigures[i] ?? null;
     return figures === null ? [] : [{ bucket, figures }];
   });
   const usual = sumOfFailures(rows.map(({ figures }) => failuresIn(figures)));
   return (
     <section aria-labelledby="times">
       <h2 id="times">By {unit}</h2>
-      <div class="scroll">
-        <table class="figures">
-          <thead>
-            <tr>
-              <th scope="col">{NAMES[unit]}</th>
-              {[
-                "Cost",
-                "Sessions",
-                "Turns",
-                "Input",
-                ...(withCacheReads ? ["From cache"] : []),
-                "Output",
-                "Tools",
-                "Failed",
-              ].map((name) => (
-                <th key={name} scope="col" class="number">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.reverse().map(({ bucket, figures: { sums, ...figures } }) => (
-              <tr key={bucket}>
-                <th scope="row">{bucketName(bucket)}</th>
-                <td class="number" data-name="Cost">
-                  <Cost nanoUsd={sums.costNanoUsd} isLowerBound={sums.costIsLowerBound} />
-                </td>
-                <td class="number" data-name="Sessions">
-                  {exact(figures.sessions)}
-                </td>
-                <td class="number" data-name="Turns">
-                  {figures.turns === null ? "–" : exact(figures.turns)}
-                </td>
-                <td class="number" data-name="Input">
-                  <Tokens n={sums.input} isLowerBound={sums.inputIsLowerBound} />
-                </td>
-                {withCacheReads ? (
-                  <td class="number" data-name="From cache">
-                    <Tokens n={sums.cacheRead} />
-                  </td>
-                ) : null}
-                <td class="number" data-name="Output">
-                  <Tokens n={sums.output} isLowerBound={sums.outputIsLowerBound} />
-                </td>
-                <td class="number" data-name="Tools">
-                  {figures.toolCalls === null ? "–" : exact(figures.toolCalls)}
-                </td>
-                <td class="number" data-name="Failed">
-                  {figures.failedTools === null ? (
-                    "–"
-                  ) : (
-                    <span class={figures.failedTools > 0 ? failureClass(failuresIn(figures), usual) : undefined}>
-                      {exact(figures.failedTools)}
-                    </span>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <FigureTable<Row>
+        heading={capitalised(unit)}
+        rows={rows.toReversed()}
+        keyOf={({ bucket }) => bucket}
+        nameOf={({ bucket }) => bucketName(bucket)}
+        columns={[
+          { name: "Cost", cell: ({ figures: { sums } }) => <Cost of={sums} /> },
+          { name: "Sessions", cell: ({ figures }) => exact(figures.sessions) },
+          { name: "Turns", cell: ({ figures }) => exactOrNone(figures.turns) },
+          { name: "Input", cell: ({ figures: { sums } }) => <Input of={sums} /> },
+          ...(withCacheReads
+            ? [{ name: "From cache", cell: ({ figures: { sums } }: Row) => <Tokens n={sums.cacheRead} /> }]
+            : []),
+          { name: "Output", cell: ({ figures: { sums } }) => <Output of={sums} /> },
+          { name: "Tools", cell: ({ figures }) => exactOrNone(figures.toolCalls) },
+          { name: "Failed", cell: ({ figures }) => <Failed figures={figures} usual={usual} /> },
+        ]}
+      />
     </section>
   );
 }
 
 // --- internal ---
 
-const NAMES = { hour: "Hour", day: "Day", week: "Week", month: "Month" } as const satisfies Record<Unit, string>;
+/** Turns and tools have no model, so there is no figure of them if the page shows one model only. */
+const exactOrNone = (n: number | null): string => (n === null ? "–" : exact(n));
+
+function Failed({ figures, usual }: { figures: UsageFigures; usual: Failures }) {
+  const { failedTools } = figures;
+  if (failedTools === null) return <>–</>;
+  return (
+    <span class={failedTools > 0 ? failureClass(failuresIn(figures), usual) : undefined}>{exact(failedTools)}</span>
+  );
+}

@@ -1,5 +1,4 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { SearchDocument } from "../../../wire.ts";
 import { fetchOnce } from "../../api.ts";
 import type { Spans } from "../spans.ts";
 import { type AttributeMatches, findSpans, readMatches } from "./find.ts";
@@ -15,8 +14,8 @@ export function useSearch(source: string, id: string, spans: Spans, search: stri
     if (search === "") return setMatches(NONE);
     const control = new AbortController();
     const timer = setTimeout(() => {
-      void fetchOnce<SearchDocument>("search", { source, id, text: search }, control.signal).then((response) => {
-        if (response?.kind === "search") setMatches(readMatches(response, spans));
+      void fetchOnce("search", { source, id, text: search }, control.signal).then((fetched) => {
+        if (fetched?.data !== undefined) setMatches(readMatches(fetched.data, spans));
       });
     }, DEBOUNCE_MS);
     return () => {

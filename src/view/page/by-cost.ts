@@ -1,0 +1,19 @@
+import type { UsageFigures } from "../wire.ts";
+
+interface Group {
+  readonly figures: UsageFigures;
+}
+
+/** The most expensive first; where no cost is known, the one with the most tokens. */
+export const mostExpensive = <T extends Group>(groups: readonly T[]): readonly T[] =>
+  groups.toSorted((a, b) => costOf(b) - costOf(a) || tokensOf(b) - tokensOf(a));
+
+/** What bars show: the cost, or tokens if no cost is known. */
+export const measureOf = (groups: readonly Group[]): ((group: Group) => number) =>
+  groups.some((group) => costOf(group) > 0) ? (group) => Math.max(0, costOf(group)) : tokensOf;
+
+// --- internal ---
+
+/** Unknown sorts below every known cost. */
+const costOf = ({ figures: { sums } }: Group): number => sums.costNanoUsd ?? -1;
+const tokensOf = ({ figures: { sums } }: Group): number => (sums.input ?? 0) + (sums.output ?? 0);
