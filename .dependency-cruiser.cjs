@@ -177,7 +177,7 @@ module.exports = {
       {
         pathNot: [
           "^src/view/page/",
-          "^src/(view/(wire|wire-changes|match)|text/(amounts|failure-share))\\.ts$",
+          "^src/(view/(wire/[^/]+|match)|text/(amounts|failure-share))\\.ts$",
           "node_modules/(preact|uplot)/",
         ],
       },

@@ -14,11 +14,19 @@ import type { Database } from "../store/database.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import { type FiguresQuery, figuresOf, firstMs, nameOfKey } from "./figures.ts";
 import type { FilterValues } from "./filter-values.ts";
-import type { SessionChange, UsageFigures } from "./wire.ts";
-import type { ChangeGroup, ChangeOutcome, ChangePart, ChangeRow, ChangeSort, ChangesDocument } from "./wire-changes.ts";
+import type {
+  ChangeDimension,
+  ChangeOutcome,
+  ChangePart,
+  ChangeRow,
+  ChangeSort,
+  ChangesDocument,
+  SessionChange,
+} from "./wire/changes.ts";
+import type { UsageFigures } from "./wire/figures.ts";
 
 export interface ChangesQuery extends Omit<FiguresQuery, "model"> {
-  readonly by: ChangeGroup;
+  readonly by: ChangeDimension;
   /** Only work of this session, by its number in the store. */
   readonly session?: number;
   /** Only this change. */
@@ -166,7 +174,7 @@ function contains({ name, repositories, agents }: Change, text: string | undefin
 }
 
 /** Rows by a change and something else, by the change. */
-function partsBy(by: ChangeGroup, rows: readonly UsageRow[]): ReadonlyMap<string, readonly UsageRow[]> {
+function partsBy(by: ChangeDimension, rows: readonly UsageRow[]): ReadonlyMap<string, readonly UsageRow[]> {
   const parts = new Map<string, UsageRow[]>();
   for (const row of rows) {
     const name = row.key[by] ?? null;

@@ -7,7 +7,8 @@ import { type StoredSession, sessionById } from "../store/sessions.ts";
 import type { SpanSettings } from "../telemetry/spans.ts";
 import { type ShownSpan, toColumns } from "./columns.ts";
 import { type RowDeps, toRow } from "./rows.ts";
-import type { SessionDocument, SpanDocument } from "./wire.ts";
+import type { SessionDocument } from "./wire/session.ts";
+import type { SpanDocument } from "./wire/spans.ts";
 
 /** The agent and the id it gave the session. */
 export interface SessionName {

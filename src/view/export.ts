@@ -13,7 +13,7 @@ import type { ViewDeps } from "./deps.ts";
 import { spanDocument, spansOf, toDocument } from "./document.ts";
 import { toExplanation } from "./explanation.ts";
 import type { RowDeps } from "./rows.ts";
-import type { ExplanationDocument, ExportedPage, SessionDocument } from "./wire.ts";
+import type { ExplanationDocument, ExportedPage, SessionDocument } from "./wire/session.ts";
 
 export interface ExportDeps extends RowDeps, Pick<ViewDeps, "files"> {
   readonly settings: SpanSettings;

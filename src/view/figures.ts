@@ -8,7 +8,9 @@ import type { Database } from "../store/database.ts";
 import type { FilterValues } from "./filter-values.ts";
 import { STARTED } from "./list.ts";
 import { toSums } from "./rows.ts";
-import type { Split, ToolRow, ToolsDocument, Unit, UsageDocument, UsageFigures, UsageGroup } from "./wire.ts";
+import type { UsageFigures } from "./wire/figures.ts";
+import type { ToolRow, ToolsDocument } from "./wire/tools.ts";
+import type { Split, TimeUnit, UsageDocument, UsageGroup } from "./wire/usage.ts";
 
 export interface FiguresQuery extends Pick<UsageQuery, "agent" | "model" | "repository" | "timeZone"> {
   /** @default start of the first session */
@@ -28,7 +30,7 @@ type Deps = Pick<SessionSource, "agents"> & { readonly filterValues: (db: Databa
 export function usageOver(
   db: Database,
   deps: Deps,
-  { nowMs, ...query }: FiguresQuery & { readonly unit: Unit; readonly split: Split },
+  { nowMs, ...query }: FiguresQuery & { readonly unit: TimeUnit; readonly split: Split },
 ): UsageDocument {
   const { unit, split } = query;
   const sinceMs = query.sinceMs ?? firstMs(db) ?? nowMs;
@@ -110,7 +112,7 @@ export const UNIT_MS = {
   day: 86_400_000,
   week: 604_800_000,
   month: 2_592_000_000,
-} as const satisfies Record<Unit, number>;
+} as const satisfies Record<TimeUnit, number>;
 
 /** Start of the first session. */
 export function firstMs(db: Database): number | undefined {

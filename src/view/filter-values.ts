@@ -4,7 +4,7 @@ import { type RepositoryNames, repositoryNames, repositoryOrFolder } from "../re
 import type { SessionSource } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
 import { SHOWN } from "./shown.ts";
-import type { Choices } from "./wire.ts";
+import type { Choices } from "./wire/figures.ts";
 
 /** The values that filters offer, and the repositories with distinct display names. */
 export interface FilterValues {

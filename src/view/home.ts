@@ -9,7 +9,9 @@ import type { FilterValues } from "./filter-values.ts";
 import { listSessions } from "./list.ts";
 import type { RowDeps } from "./rows.ts";
 import { runningSessions } from "./running.ts";
-import type { HomeDocument, HomeGroup, Split, Unit, UsageFigures } from "./wire.ts";
+import type { UsageFigures } from "./wire/figures.ts";
+import type { HomeDocument, HomeGroup } from "./wire/home.ts";
+import type { Split, TimeUnit } from "./wire/usage.ts";
 
 export interface HomeQuery {
   /** Start of the user's day, and of the day before. */
@@ -21,7 +23,7 @@ export interface HomeQuery {
   readonly untilMs?: number;
   /** Start of the period before, which ends when this one starts. @default there is none */
   readonly beforeMs?: number;
-  readonly unit: Unit;
+  readonly unit: TimeUnit;
   readonly timeZone?: string;
 }
 

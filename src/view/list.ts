@@ -8,7 +8,7 @@ import { sessionById, unsettledSessions } from "../store/sessions.ts";
 import type { FilterValues } from "./filter-values.ts";
 import { type RowDeps, toRow } from "./rows.ts";
 import { SHOWN } from "./shown.ts";
-import type { SessionList, Sort } from "./wire.ts";
+import type { SessionList, Sort } from "./wire/sessions.ts";
 
 export interface ListQuery {
   readonly agent?: string;

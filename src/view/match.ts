@@ -1,4 +1,4 @@
-import type { SpanDocument } from "./wire.ts";
+import type { SpanDocument } from "./wire/spans.ts";
 
 /** The parts of a span that a search reads. */
 export type SearchedSpan = Pick<SpanDocument, "traceId" | "spanId" | "attributes" | "events">;

@@ -2,7 +2,9 @@ import { readStore } from "../store/read-only.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import type { ViewDeps } from "./deps.ts";
 import { findSession } from "./document.ts";
-import type { HomeDocument, SessionDocument, SessionList, SessionRow } from "./wire.ts";
+import type { HomeDocument } from "./wire/home.ts";
+import type { SessionDocument } from "./wire/session.ts";
+import type { SessionList, SessionRow } from "./wire/sessions.ts";
 
 /** A document, with first prompt lines if it has rows of sessions. */
 export interface Prompted {

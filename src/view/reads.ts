@@ -1,4 +1,4 @@
-import { DIMENSIONS } from "../report/dimensions.ts";
+import { CHANGE_DIMENSIONS, DIMENSIONS, TIME_UNITS } from "../report/dimensions.ts";
 import { outlineOf } from "../report/session-view.ts";
 import { isPacked } from "../store/packed.ts";
 import { changesOver } from "./change-figures.ts";
@@ -10,8 +10,9 @@ import { homeOver } from "./home.ts";
 import { listSessions } from "./list.ts";
 import { NO_SESSION, NO_SPAN, type Read, type Reading, whenChanged } from "./respond.ts";
 import { searchSpans } from "./search-spans.ts";
-import { SORTS, SPLITS, UNITS } from "./wire.ts";
-import { CHANGE_GROUPS, CHANGE_SORTS } from "./wire-changes.ts";
+import { CHANGE_SORTS } from "./wire/changes.ts";
+import { SORTS } from "./wire/sessions.ts";
+import { SPLITS } from "./wire/usage.ts";
 
 /** What the page can ask for, by the path below its address. */
 export const READS: Readonly<Record<string, Read>> = {
@@ -40,7 +41,7 @@ function readHome({ db, params, deps }: Reading) {
     ...params.times("sinceMs", "untilMs", "beforeMs"),
     todayMs: params.number("todayMs", nowMs, 0, nowMs),
     yesterdayMs: params.number("yesterdayMs", nowMs, 0, nowMs),
-    unit: params.oneOf("unit", UNITS, "day"),
+    unit: params.oneOf("unit", TIME_UNITS, "day"),
   });
 }
 
@@ -89,7 +90,7 @@ function readUsage({ db, params, deps }: Reading) {
     ...params.texts("agent", "model", "repository", "timeZone"),
     ...params.times("sinceMs", "untilMs"),
     nowMs: deps.idle.nowMs,
-    unit: params.oneOf("unit", UNITS, "day"),
+    unit: params.oneOf("unit", TIME_UNITS, "day"),
     split: params.oneOf("split", SPLITS, "model"),
   });
 }
@@ -111,7 +112,7 @@ function readChanges({ db, params, deps }: Reading) {
     ...(stored !== undefined && { session: stored.id }),
     ...params.times("sinceMs", "untilMs"),
     nowMs: deps.idle.nowMs,
-    by: params.oneOf("by", CHANGE_GROUPS, "change"),
+    by: params.oneOf("by", CHANGE_DIMENSIONS, "change"),
     sort: params.oneOf("sort", CHANGE_SORTS, "cost"),
     limit: params.number("limit", 50, 1, MAX_ROWS),
   });

@@ -1,5 +1,5 @@
 import type { SessionView } from "../report/session-view.ts";
-import type { ExplanationDocument, SessionDocument } from "./wire.ts";
+import type { ExplanationDocument, SessionDocument } from "./wire/session.ts";
 
 /** Limit for the memory of all bodies together; a session of 100,000 spans has 6 MB. */
 const MAX_CHARS = 24_000_000;

@@ -12,8 +12,9 @@ import type { promptAdder } from "./prompts.ts";
 import { BadRequest, type QueryParams, queryParams } from "./query-params.ts";
 import { KnownBody, type RecentDocuments, Tagged } from "./recent-documents.ts";
 import type { RowDeps } from "./rows.ts";
-import type { ApiError, ExplanationDocument, NoStore, SessionDocument } from "./wire.ts";
-import { HAS_MORE } from "./wire.ts";
+import type { ApiError, NoStore } from "./wire/responses.ts";
+import { HAS_MORE } from "./wire/responses.ts";
+import type { ExplanationDocument, SessionDocument } from "./wire/session.ts";
 
 /** What all responses share. */
 export interface ResponseDeps extends ViewDeps {

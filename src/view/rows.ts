@@ -10,7 +10,8 @@ import type { SessionSource } from "../sessions/read-session.ts";
 import { unsettledSession } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
 import type { StoredSession } from "../store/sessions.ts";
-import type { SessionRow, Sums } from "./wire.ts";
+import type { Sums } from "./wire/figures.ts";
+import type { SessionRow } from "./wire/sessions.ts";
 
 export interface RowDeps extends Pick<SessionSource, "agents"> {
   readonly idle: Idle;

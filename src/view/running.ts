@@ -6,7 +6,7 @@ import { idleSessions, sessionById } from "../store/sessions.ts";
 import type { FilterValues } from "./filter-values.ts";
 import { type RowDeps, toRow } from "./rows.ts";
 import { SHOWN } from "./shown.ts";
-import type { RunningSession } from "./wire.ts";
+import type { RunningSession } from "./wire/home.ts";
 
 /** The open sessions with recent activity, the latest first. */
 export function runningSessions(

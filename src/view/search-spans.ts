@@ -5,7 +5,7 @@ import type { Database } from "../store/database.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import type { SpanSettings } from "../telemetry/spans.ts";
 import { matchesTerm, termsOf } from "./match.ts";
-import type { SearchDocument } from "./wire.ts";
+import type { SearchDocument } from "./wire/spans.ts";
 
 type Deps = Pick<SessionSource, "agents"> & { readonly settings: SpanSettings };
 

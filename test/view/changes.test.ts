@@ -1,14 +1,16 @@
 // The changes view's data, with commits and changes that are not sent by hooks but stored directly
+
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { changeKey, commitKey } from "../../src/model/change-facts.ts";
 import type { EntryOf } from "../../src/model/transcript.ts";
+import { CHANGE_DIMENSIONS } from "../../src/report/dimensions.ts";
 import { setRepository } from "../../src/store/changes.ts";
 import { type Database, openDatabase } from "../../src/store/database.ts";
 import { addEntries } from "../../src/store/facts.ts";
 import { putOutcomes } from "../../src/store/outcomes.ts";
 import { ensureSession } from "../../src/store/sessions.ts";
-import type { ExplanationDocument } from "../../src/view/wire.ts";
-import { CHANGE_GROUPS, type ChangesDocument } from "../../src/view/wire-changes.ts";
+import type { ChangesDocument } from "../../src/view/wire/changes.ts";
+import type { ExplanationDocument } from "../../src/view/wire/session.ts";
 import { InboxFixture } from "../support/inbox-fixture.ts";
 import { ensureBuilt } from "../support/program.ts";
 import { Served } from "./served.ts";
@@ -80,15 +82,18 @@ test("a repository that is named by its folder can be chosen, and filters the li
 });
 
 describe("changes", () => {
-  test.each(CHANGE_GROUPS)("by %s: rows and the work without one are the cost of all sessions, exactly", async (by) => {
-    const { rows, without, withCost, total } = await changes(`by=${by}`);
-    const costOf = (all: readonly { figures: { sums: { costNanoUsd: number | null } } }[]): number =>
-      all.reduce((sum, { figures }) => sum + (figures.sums.costNanoUsd ?? 0), 0);
-    expect(total?.sums).toMatchObject({ modelCalls: 12, costIsLowerBound: false });
-    expect(costOf(rows)).toBe(withCost.costNanoUsd);
-    expect((withCost.costNanoUsd ?? 0) + (without?.sums.costNanoUsd ?? 0)).toBe(total?.sums.costNanoUsd);
-    for (const { figures, sessions } of rows) expect(costOf(sessions)).toBe(figures.sums.costNanoUsd);
-  });
+  test.each(CHANGE_DIMENSIONS)(
+    "by %s: rows and the work without one are the cost of all sessions, exactly",
+    async (by) => {
+      const { rows, without, withCost, total } = await changes(`by=${by}`);
+      const costOf = (all: readonly { figures: { sums: { costNanoUsd: number | null } } }[]): number =>
+        all.reduce((sum, { figures }) => sum + (figures.sums.costNanoUsd ?? 0), 0);
+      expect(total?.sums).toMatchObject({ modelCalls: 12, costIsLowerBound: false });
+      expect(costOf(rows)).toBe(withCost.costNanoUsd);
+      expect((withCost.costNanoUsd ?? 0) + (without?.sums.costNanoUsd ?? 0)).toBe(total?.sums.costNanoUsd);
+      for (const { figures, sessions } of rows) expect(costOf(sessions)).toBe(figures.sums.costNanoUsd);
+    },
+  );
 
   test("a commit: certainty, time, session and what became of it", async () => {
     const { rows, outcome } = await changes("by=commit&sort=recent");

@@ -4,7 +4,7 @@ import type { Subscriptions } from "../../src/model/rate-limit.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { ensureSession } from "../../src/store/sessions.ts";
 import { traceLinkOf } from "../../src/view/trace-link.ts";
-import type { HomeDocument } from "../../src/view/wire.ts";
+import type { HomeDocument } from "../../src/view/wire/home.ts";
 import { ensureBuilt } from "../support/program.ts";
 import { Replay } from "../support/replay.ts";
 import { Served } from "./served.ts";

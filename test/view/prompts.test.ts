@@ -7,7 +7,7 @@ import { loadConfigAndPrices } from "../../src/config/own-prices.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { limitCapture, sessionById } from "../../src/store/sessions.ts";
 import { promptAdder } from "../../src/view/prompts.ts";
-import { HAS_MORE } from "../../src/view/wire.ts";
+import { HAS_MORE } from "../../src/view/wire/responses.ts";
 import { contextAt } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
 import { startChromium } from "./chromium.ts";

@@ -7,7 +7,7 @@ import { filesOf, openDatabase } from "../../src/store/database.ts";
 import { MIGRATIONS } from "../../src/store/migrations.ts";
 import { ensureSession, updateSession } from "../../src/store/sessions.ts";
 import { makeGuard, SECURITY_HEADERS } from "../../src/view/guard.ts";
-import { SORTS } from "../../src/view/wire.ts";
+import { SORTS } from "../../src/view/wire/sessions.ts";
 import { clockAt } from "../support/clock.ts";
 import { InboxFixture } from "../support/inbox-fixture.ts";
 import { ensureBuilt } from "../support/program.ts";

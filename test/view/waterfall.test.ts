@@ -236,7 +236,9 @@ describe("the axis", () => {
     const day = 86_400_000;
     const spans = spansOf(root(day + 60_000), span(2, 1, 0, 60_000), span(3, 1, day, day + 60_000));
     const axis = makeAxis(spans, true);
-    expect(axis.pauses).toEqual([[60_000, day]]);
+    expect(axis.pauses).toEqual([
+      { startMs: 60_000, endMs: day, from: positionOf(axis, 60_000), to: positionOf(axis, day) },
+    ]);
     expect(positionOf(axis, day) - positionOf(axis, 60_000)).toBeCloseTo(0.25, 6);
     expect(makeAxis(spans, false).pauses).toEqual([]);
     expect(positionOf(makeAxis(spans, false), 60_000)).toBeLessThan(0.001);

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { type ApiError, type ApiResponse, HAS_MORE } from "../wire.ts";
+import { type ApiError, type ApiResponse, HAS_MORE } from "../wire/responses.ts";
 import { command } from "./command.ts";
 import { type Documents, dataOrProblem, type Fetched } from "./documents.ts";
 import { EXPORTED, exportedResponse } from "./exported.ts";

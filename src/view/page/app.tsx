@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { ExportedPage } from "../wire.ts";
+import type { ExportedPage } from "../wire/session.ts";
 import { Changes } from "./changes/changes.tsx";
 import { EXPORTED } from "./exported.ts";
 import { dateTimeExact } from "./format.ts";

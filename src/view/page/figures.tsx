@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
-import type { SessionRow, Sums } from "../wire.ts";
+import type { Sums } from "../wire/figures.ts";
+import type { SessionRow } from "../wire/sessions.ts";
 import { dateTime, dateTimeExact, dollars, exact, leastDollars, preciseDollars, shortCount } from "./format.ts";
 import { safeText } from "./safe-text.ts";
 

@@ -14,7 +14,7 @@ export function NothingInPeriod({
 }) {
   return (
     <section class="placeholder">
-      <h2>No {what} in this period</h2>
+      <h2>{`No ${what} in this period`}</h2>
       <p>
         <a href={hrefOf(view, { ...params, range: "all" })}>Show all time</a>
       </p>

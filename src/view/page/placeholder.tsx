@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { ApiError, NoStore } from "../wire.ts";
+import type { ApiError, NoStore } from "../wire/responses.ts";
 import { command } from "./command.ts";
 import { capitalised } from "./format.ts";
 

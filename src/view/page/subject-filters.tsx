@@ -1,4 +1,4 @@
-import type { Choices } from "../wire.ts";
+import type { Choices } from "../wire/figures.ts";
 import { changeParams, type ViewParams } from "./route.ts";
 import { safeText } from "./safe-text.ts";
 import { Select } from "./select.tsx";

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import type { UsageFigures } from "../../wire.ts";
-import type { ChangeGroup, ChangePart, ChangeRow, ChangeSort, ChangesDocument } from "../../wire-changes.ts";
+import type { ChangeDimension, ChangePart, ChangeRow, ChangeSort, ChangesDocument } from "../../wire/changes.ts";
+import type { UsageFigures } from "../../wire/figures.ts";
 import { Cost, InOut, Time, Unknown } from "../figures.tsx";
 import { capitalised, duration, exact, plural } from "../format.ts";
 import { hrefOf } from "../route.ts";
@@ -67,7 +67,7 @@ export function ChangeTable({ document: { by, rows, without, total }, sort, isOp
 
 const COLUMNS = 9;
 
-function Change({ by, row, share, isOpen }: { by: ChangeGroup; row: ChangeRow; share: number; isOpen: boolean }) {
+function Change({ by, row, share, isOpen }: { by: ChangeDimension; row: ChangeRow; share: number; isOpen: boolean }) {
   const [open, setOpen] = useState(isOpen);
   const { figures, timeMs, sessions } = row;
   return (
@@ -113,7 +113,7 @@ function Change({ by, row, share, isOpen }: { by: ChangeGroup; row: ChangeRow; s
 const SHOWN_DIGITS = 10;
 
 /** The name, as a link to the pull request if its address is known, and how certain it is that the sessions made it. */
-function Name({ by, row: { key, url, certainty } }: { by: ChangeGroup; row: ChangeRow }) {
+function Name({ by, row: { key, url, certainty } }: { by: ChangeDimension; row: ChangeRow }) {
   const text = by === "commit" ? key.slice(0, SHOWN_DIGITS) : safeText(key);
   return (
     <span class={by === "commit" ? "change-name id" : "change-name"} title={safeText(key)}>

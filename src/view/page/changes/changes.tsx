@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { CHANGE_GROUPS, type ChangeGroup, type ChangesDocument } from "../../wire-changes.ts";
+import type { ChangeDimension, ChangesDocument } from "../../wire/changes.ts";
 import { useApi } from "../api.ts";
 import { Downloads } from "../downloads.tsx";
 import { capitalised, plural } from "../format.ts";
@@ -14,13 +14,13 @@ import { FigureFilters } from "../usage/figure-filters.tsx";
 import { boundsOfParams } from "../usage/range.ts";
 import { useTitle } from "../use-title.ts";
 import { ChangeTable } from "./change-table.tsx";
-import { GROUPS } from "./groups.ts";
+import { GROUP_NAMES, GROUPS } from "./groups.ts";
 import { Summary } from "./summary.tsx";
 
 /** What commits, pull requests, branches and tickets cost, the sessions behind them, and what became of them. */
 export function Changes({ params }: { params: ViewParams }) {
   const { agent, repository, key, text, source, id } = params;
-  const by = CHANGE_GROUPS.find((one) => one === params["by"]) ?? "change";
+  const by = GROUP_NAMES.find((one) => one === params["by"]) ?? "change";
   const sort = params["sort"] === "recent" ? "recent" : "cost";
   const query = { agent, repository, ...boundsOfParams(params, "30"), by };
   const [limit, setLimit] = useState(PAGE_ROWS);
@@ -81,10 +81,10 @@ export function Changes({ params }: { params: ViewParams }) {
 
 const PAGE_ROWS = 50;
 
-const GROUP_CHOICES = CHANGE_GROUPS.map((value) => ({ value, text: capitalised(value) }));
+const GROUP_CHOICES = GROUP_NAMES.map((value) => ({ value, text: capitalised(value) }));
 
 /** Says that only one change, or only the changes of one session, are shown. */
-function Part({ of, session, by }: { of: string | undefined; session: string | undefined; by: ChangeGroup }) {
+function Part({ of, session, by }: { of: string | undefined; session: string | undefined; by: ChangeDimension }) {
   return (
     <p class="chosen">
       {of === undefined ? "" : `Only ${safeText(of)}. `}

@@ -1,6 +1,6 @@
-import type { ChangeGroup } from "../../wire-changes.ts";
+import type { ChangeDimension } from "../../wire/changes.ts";
 
-/** What changes of each kind are called together, and when they are known. */
+/** What changes of each kind are called together, and when they are known; in the order in which the page offers them. */
 export const GROUPS = {
   change: {
     many: "Changes",
@@ -12,4 +12,6 @@ export const GROUPS = {
     source: "Branches are known if hooks were active; work on the default branch belongs to none.",
   },
   ticket: { many: "Tickets", source: "A ticket is known if the name of a branch contains its id." },
-} as const satisfies Record<ChangeGroup, { readonly many: string; readonly source: string }>;
+} as const satisfies Record<ChangeDimension, { readonly many: string; readonly source: string }>;
+
+export const GROUP_NAMES = Object.keys(GROUPS) as readonly ChangeDimension[];

@@ -1,4 +1,4 @@
-import { type ChangeOutcome, FATES, type Fate } from "../../wire-changes.ts";
+import { type ChangeOutcome, FATES, type Fate } from "../../wire/changes.ts";
 import { exact, percent, plural } from "../format.ts";
 import { safeText } from "../safe-text.ts";
 

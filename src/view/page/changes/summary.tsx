@@ -1,5 +1,5 @@
-import type { UsageFigures } from "../../wire.ts";
-import type { ChangeOutcome, ChangesDocument } from "../../wire-changes.ts";
+import type { ChangeOutcome, ChangesDocument } from "../../wire/changes.ts";
+import type { UsageFigures } from "../../wire/figures.ts";
 import { Cost, Tile, Unknown } from "../figures.tsx";
 import { exact, percent, plural } from "../format.ts";
 import { GROUPS } from "./groups.ts";

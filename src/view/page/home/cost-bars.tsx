@@ -1,4 +1,4 @@
-import type { HomeDocument } from "../../wire.ts";
+import type { HomeDocument } from "../../wire/home.ts";
 import { bucketName, dollars } from "../format.ts";
 
 /** Cost over time, as small bars. Hidden from screen readers, because Usage has the same figures as a table. */

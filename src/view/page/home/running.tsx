@@ -1,5 +1,5 @@
 import type { Failures } from "../../../text/failure-share.ts";
-import type { RunningSession } from "../../wire.ts";
+import type { RunningSession } from "../../wire/home.ts";
 import { failureClass } from "../failures.ts";
 import { Cost, InOut } from "../figures.tsx";
 import { duration, plural } from "../format.ts";

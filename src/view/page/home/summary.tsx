@@ -1,4 +1,5 @@
-import type { Compared, HomeDocument, HomeGroup, UsageFigures } from "../../wire.ts";
+import type { UsageFigures } from "../../wire/figures.ts";
+import type { Compared, HomeDocument, HomeGroup } from "../../wire/home.ts";
 import { mostExpensive } from "../by-cost.ts";
 import { Cost, InOut, Tile } from "../figures.tsx";
 import { dollars, exact, percent, plural } from "../format.ts";

@@ -1,5 +1,7 @@
 import type { ComponentChildren } from "preact";
-import type { HomeGroup, Split, ToolRow } from "../../wire.ts";
+import type { HomeGroup } from "../../wire/home.ts";
+import type { ToolRow } from "../../wire/tools.ts";
+import type { Split } from "../../wire/usage.ts";
 import { measureOf, mostExpensive } from "../by-cost.ts";
 import { Cost, Unknown } from "../figures.tsx";
 import { exact, percent } from "../format.ts";

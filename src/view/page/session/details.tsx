@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { SpanDocument } from "../../wire.ts";
+import type { SpanDocument } from "../../wire/spans.ts";
 import { fetchOnce } from "../api.ts";
 import type { Fetched } from "../documents.ts";
 import { clock, dateTimeExact, duration, orUnknown, plural, preciseDollars } from "../format.ts";

@@ -1,4 +1,4 @@
-import type { ExplanationDocument, Part } from "../../wire.ts";
+import type { ExplanationDocument, TimePart } from "../../wire/session.ts";
 import { useApi } from "../api.ts";
 import { EXPORTED } from "../exported.ts";
 import { dollars, duration, percent, plural } from "../format.ts";
@@ -52,7 +52,7 @@ function TimeBar({ explanation: { parts, isModelTimed } }: { explanation: Explan
   const shown = parts.filter(({ name }) => name !== "away");
   const wholeMs = shown.reduce((sum, { ms }) => sum + ms, 0);
   if (wholeMs === 0) return null;
-  const nameOf = (part: Part): string => (part === "agent" && !isModelTimed ? "model and agent" : PART_NAMES[part]);
+  const nameOf = (part: TimePart): string => (part === "agent" && !isModelTimed ? "model and agent" : PART_NAMES[part]);
   return (
     <div class="time-bar">
       <div class="stack" aria-hidden="true">
@@ -77,7 +77,7 @@ function TimeBar({ explanation: { parts, isModelTimed } }: { explanation: Explan
   );
 }
 
-const PART_NAMES: Readonly<Record<Part, string>> = {
+const PART_NAMES: Readonly<Record<TimePart, string>> = {
   model: "model",
   tool: "tools",
   held: "permission and hooks",

@@ -1,4 +1,4 @@
-import type { SessionDocument } from "../../wire.ts";
+import type { SessionDocument } from "../../wire/session.ts";
 import { EXPORTED } from "../exported.ts";
 import { Cost, EndBadge, InOut, Unknown } from "../figures.tsx";
 import { dateTimeExact, dollars, duration, exact, orUnknown, percent, plural } from "../format.ts";

@@ -1,4 +1,4 @@
-import type { SpanKind } from "../../wire.ts";
+import type { SpanKind } from "../../wire/spans.ts";
 
 export const KIND_NAMES = {
   session: "session",

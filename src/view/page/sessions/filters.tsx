@@ -1,4 +1,4 @@
-import type { Choices } from "../../wire.ts";
+import type { Choices } from "../../wire/figures.ts";
 import { Check } from "../check.tsx";
 import { DaysBetween } from "../days-between.tsx";
 import { changeParams, type ViewParams } from "../route.ts";

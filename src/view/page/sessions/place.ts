@@ -1,4 +1,4 @@
-import type { SessionRow } from "../../wire.ts";
+import type { SessionRow } from "../../wire/sessions.ts";
 
 /** The repository of a session, or the name of its folder. */
 export const placeOf = ({ repository, folder }: Pick<SessionRow, "repository" | "folder">): string =>

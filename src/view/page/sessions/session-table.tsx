@@ -1,6 +1,6 @@
 // biome-ignore-all lint/a11y/noRedundantRoles: styled as cards on narrow screens, the elements lose their roles
 import { type Failures, sumOfFailures } from "../../../text/failure-share.ts";
-import type { SessionRow, Sort } from "../../wire.ts";
+import type { SessionRow, Sort } from "../../wire/sessions.ts";
 import { failureClass } from "../failures.ts";
 import { Cost, EndBadge, InOut, Time } from "../figures.tsx";
 import { duration, exact } from "../format.ts";

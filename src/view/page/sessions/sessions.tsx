@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { Sort } from "../../wire.ts";
+import type { Sort } from "../../wire/sessions.ts";
 import { useApi } from "../api.ts";
 import { exact, plural } from "../format.ts";
 import { More } from "../more.tsx";

@@ -1,4 +1,4 @@
-import type { ToolRow } from "../../wire.ts";
+import type { ToolRow } from "../../wire/tools.ts";
 
 /** The sums of each MCP server, with its name as that of a tool. */
 export function byServer(rows: readonly ToolRow[]): readonly ToolRow[] {

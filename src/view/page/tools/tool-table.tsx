@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { type Failures, sumOfFailures } from "../../../text/failure-share.ts";
-import type { ToolRow } from "../../wire.ts";
+import type { ToolRow } from "../../wire/tools.ts";
 import { failureClass } from "../failures.ts";
 import { duration, exact, percent } from "../format.ts";
 import { type Column, FigureTable } from "../table.tsx";
@@ -58,11 +58,8 @@ const columnsOf = (usual: Failures): readonly ToolColumn[] => [
 function Failed({ row, usual }: { row: ToolRow; usual: Failures }) {
   const { errors, calls } = row;
   if (errors === 0) return <>0</>;
-  return (
-    <span class={failureClass(failuresOf(row), usual)}>
-      {exact(errors)} ({percent(errors, calls)})
-    </span>
-  );
+  const text = `${exact(errors)} (${percent(errors, calls)})`;
+  return <span class={failureClass(failuresOf(row), usual)}>{text}</span>;
 }
 
 const failuresOf = ({ errors, calls }: ToolRow): Failures => ({ failed: errors, calls });

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { ToolRow } from "../../wire.ts";
+import type { ToolRow } from "../../wire/tools.ts";
 import { useApi } from "../api.ts";
 import { Downloads } from "../downloads.tsx";
 import { Tile } from "../figures.tsx";

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { Choices } from "../../wire.ts";
+import type { Choices } from "../../wire/figures.ts";
 import type { ViewParams } from "../route.ts";
 import { SubjectFilters } from "../subject-filters.tsx";
 import { PeriodFilter } from "./period-filter.tsx";

@@ -1,4 +1,4 @@
-import type { Split, UsageGroup } from "../../wire.ts";
+import type { Split, UsageGroup } from "../../wire/usage.ts";
 import { measureOf, mostExpensive } from "../by-cost.ts";
 import { Cost, Input, Output, Tokens, Unknown } from "../figures.tsx";
 import { capitalised, exact } from "../format.ts";

@@ -1,4 +1,4 @@
-import type { Unit } from "../../wire.ts";
+import type { TimeUnit } from "../../wire/usage.ts";
 import { type Days, startOfDay, timeOf } from "../days.ts";
 import type { ViewParams } from "../route.ts";
 
@@ -55,7 +55,7 @@ export function beforeOf(chosen: Chosen): string | undefined {
 }
 
 /** Units with a readable number of bars; the first is the default. */
-export function unitsOf({ range, ...chosen }: Chosen): readonly Unit[] {
+export function unitsOf({ range, ...chosen }: Chosen): readonly TimeUnit[] {
   const days = range === "between" ? countOf(chosen) : Number(range);
   if (days <= 2) return ["hour", "day"];
   if (days <= 7) return ["day", "hour"];

@@ -1,4 +1,5 @@
-import type { Sums, UsageDocument } from "../../wire.ts";
+import type { Sums } from "../../wire/figures.ts";
+import type { UsageDocument } from "../../wire/usage.ts";
 import { plural } from "../format.ts";
 import type { Series } from "./chart.tsx";
 

@@ -1,5 +1,6 @@
 import { type Failures, sumOfFailures } from "../../../text/failure-share.ts";
-import type { UsageDocument, UsageFigures } from "../../wire.ts";
+import type { UsageFigures } from "../../wire/figures.ts";
+import type { UsageDocument } from "../../wire/usage.ts";
 import { failureClass, failuresIn } from "../failures.ts";
 import { Cost, Input, Output, Tokens } from "../figures.tsx";
 import { bucketName, capitalised, exact } from "../format.ts";

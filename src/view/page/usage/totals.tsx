@@ -1,4 +1,4 @@
-import type { UsageFigures } from "../../wire.ts";
+import type { UsageFigures } from "../../wire/figures.ts";
 import { Cost, Input, Output, Tile } from "../figures.tsx";
 import { exact, percent, plural } from "../format.ts";
 

@@ -1,5 +1,5 @@
 import { useMemo } from "preact/hooks";
-import { SPLITS, type Split, type UsageDocument } from "../../wire.ts";
+import { SPLITS, type Split, type UsageDocument } from "../../wire/usage.ts";
 import { useApi } from "../api.ts";
 import { Check } from "../check.tsx";
 import { Downloads } from "../downloads.tsx";

@@ -5,8 +5,17 @@ export interface Axis {
   readonly endMs: number;
   readonly knotMs: Float64Array;
   readonly knotAt: Float64Array;
-  /** Shortened pauses as start and end, in order of time. */
-  readonly pauses: readonly (readonly [number, number])[];
+  /** Shortened pauses, in order of time. */
+  readonly pauses: readonly Pause[];
+}
+
+/** A time without activity, which is drawn shorter. */
+export interface Pause {
+  readonly startMs: number;
+  readonly endMs: number;
+  /** Positions on the axis. */
+  readonly from: number;
+  readonly to: number;
 }
 
 /** The visible part of the axis, as positions. */
@@ -23,24 +32,24 @@ export const FULL_VIEW: Viewport = { from: 0, to: 1 };
  */
 export function makeAxis(spans: Spans, shorten: boolean): Axis {
   const endMs = spans.endMs.reduce((max, ms) => Math.max(max, ms), 0);
-  const gaps = shorten ? pausesOf(spans, endMs) : [];
-  const idleMs = gaps.reduce((sum, [from, to]) => sum + to - from, 0);
+  const gaps = shorten ? gapsOf(spans, endMs) : [];
+  const idleMs = gaps.reduce((sum, [startMs, gapEndMs]) => sum + gapEndMs - startMs, 0);
   const busyMs = endMs - idleMs;
   const isWorthwhile = busyMs > 0 && idleMs >= MIN_IDLE_MS && idleMs > endMs * IDLE_SHARE;
-  const pauses = isWorthwhile ? gaps : [];
-  const scale = isWorthwhile ? (busyMs * IDLE_SHARE) / (1 - IDLE_SHARE) / idleMs : 1;
-  const whole = isWorthwhile ? busyMs / (1 - IDLE_SHARE) : endMs;
+  // What the whole axis and a gap would last if a gap took as long as it is drawn
+  const drawnMs = isWorthwhile ? busyMs / (1 - IDLE_SHARE) : endMs;
+  const gapScale = isWorthwhile ? (busyMs * IDLE_SHARE) / (1 - IDLE_SHARE) / idleMs : 1;
   const knotMs = [0];
   const knotAt = [0];
+  const pauses: Pause[] = [];
   let [lastMs, at] = [0, 0];
-  for (const [from, to] of pauses) {
-    at += (from - lastMs) / whole;
-    knotMs.push(from);
-    knotAt.push(at);
-    at += ((to - from) * scale) / whole;
-    knotMs.push(to);
-    knotAt.push(at);
-    lastMs = to;
+  for (const [startMs, gapEndMs] of isWorthwhile ? gaps : []) {
+    const from = at + (startMs - lastMs) / drawnMs;
+    const to = from + ((gapEndMs - startMs) * gapScale) / drawnMs;
+    pauses.push({ startMs, endMs: gapEndMs, from, to });
+    knotMs.push(startMs, gapEndMs);
+    knotAt.push(from, to);
+    [lastMs, at] = [gapEndMs, to];
   }
   knotMs.push(Math.max(endMs, 1e-3));
   knotAt.push(1);
@@ -76,7 +85,7 @@ export interface Tick {
 /** About `wanted` ticks for a viewport: at round times if time is linear there, otherwise at even distances. */
 export function ticksOf(axis: Axis, { from, to }: Viewport, wanted: number): readonly Tick[] {
   const [startMs, endMs] = [timeAt(axis, from), timeAt(axis, to)];
-  const isLinear = !axis.pauses.some(([a, b]) => b > startMs && a < endMs);
+  const isLinear = !axis.pauses.some((pause) => pause.endMs > startMs && pause.startMs < endMs);
   const n = Math.max(2, wanted);
   if (!isLinear) {
     return Array.from({ length: n }, (_, i) => {
@@ -110,7 +119,7 @@ function roundStep(ms: number): number {
 }
 
 /** Times without any active span except the session itself. */
-function pausesOf(spans: Spans, endMs: number): readonly (readonly [number, number])[] {
+function gapsOf(spans: Spans, endMs: number): readonly (readonly [number, number])[] {
   const active: number[] = [];
   for (let i = 0; i < spans.count; i++) if (spans.kindOf(i) !== "session") active.push(i);
   active.sort((a, b) => (spans.startMs[a] ?? 0) - (spans.startMs[b] ?? 0));

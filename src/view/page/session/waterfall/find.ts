@@ -1,5 +1,5 @@
 import { termsOf } from "../../../match.ts";
-import { type SearchDocument, SPAN_ID_LENGTH, SPAN_KINDS } from "../../../wire.ts";
+import { type SearchDocument, SPAN_ID_LENGTH, SPAN_KINDS } from "../../../wire/spans.ts";
 import type { Spans } from "../spans.ts";
 
 /** Matches in the attributes, which the server searches; one set of ids per term. */

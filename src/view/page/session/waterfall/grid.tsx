@@ -3,7 +3,7 @@
 import { plural } from "../../format.ts";
 import type { Spans } from "../spans.ts";
 import type { Actions } from "./actions.ts";
-import { ticksOf } from "./axis.ts";
+import { type Pause, ticksOf } from "./axis.ts";
 import { actionOf } from "./keys.ts";
 import { Row } from "./row.tsx";
 import { Lines, Scale, type ScaleProps } from "./scale.tsx";
@@ -29,7 +29,7 @@ export function Grid({ spans, rows, time, active, area, actions, selected, onSel
   const { visible } = rows;
   const rowCount = visible.rows.length;
   const ticks = ticksOf(time.axis, time.viewport, Math.max(2, Math.floor(area.barsWidth / TICK_PX)));
-  const pauses = time.axis.pauses.map(([fromMs, toMs]) => [time.shareOf(fromMs), time.shareOf(toMs)] as const);
+  const pauses = pausesInView(time);
   const onKeyDown = (event: KeyboardEvent): void => {
     const action = actionOf(event);
     if (action === undefined || rowCount === 0) return;
@@ -87,6 +87,16 @@ export function Grid({ spans, rows, time, active, area, actions, selected, onSel
 
 /** Minimum distance of two ticks, so that their labels fit. */
 const TICK_PX = 90;
+
+/** The shortened pauses that are visible, as shares of the viewport. */
+const pausesInView = ({ axis, viewport: { from, to } }: TimeView): readonly Pause[] =>
+  axis.pauses
+    .filter((pause) => pause.to > from && pause.from < to)
+    .map((pause) => ({
+      ...pause,
+      from: Math.max(0, (pause.from - from) / (to - from)),
+      to: Math.min(1, (pause.to - from) / (to - from)),
+    }));
 
 function HeadRow({ area, ...scale }: ScaleProps & Pick<Props, "area">) {
   return (

@@ -1,10 +1,10 @@
 import { offset } from "../../format.ts";
-import type { Tick } from "./axis.ts";
+import type { Pause, Tick } from "./axis.ts";
 
 export interface ScaleProps {
   readonly ticks: readonly Tick[];
-  /** Shortened pauses: start and end as shares of the viewport. */
-  readonly pauses: readonly (readonly [number, number])[];
+  /** Shortened pauses that are visible: start and end as shares of the viewport. */
+  readonly pauses: readonly Pause[];
 }
 
 /** Times above the bars. */
@@ -43,19 +43,14 @@ const LAST_LABEL = 0.93;
 function Pauses({ pauses }: Pick<ScaleProps, "pauses">) {
   return (
     <>
-      {pauses.map(([from, to]) =>
-        to <= 0 || from >= 1 ? null : (
-          <span
-            key={from}
-            class="pause"
-            title="No activity; drawn shorter than it was"
-            style={{
-              left: `${Math.max(0, from) * 100}%`,
-              width: `${(Math.min(1, to) - Math.max(0, from)) * 100}%`,
-            }}
-          />
-        ),
-      )}
+      {pauses.map(({ startMs, from, to }) => (
+        <span
+          key={startMs}
+          class="pause"
+          title="No activity; drawn shorter than it was"
+          style={{ left: `${from * 100}%`, width: `${(to - from) * 100}%` }}
+        />
+      ))}
     </>
   );
 }
