@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { OPENHOOK_TOKEN_TYPE } from "../../src/telemetry/semconv.ts";
 import { startGrpcReceiver, statusBytes } from "../receiver/grpc-receiver.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
-import { makeCertificates } from "../support/certificates.ts";
+import { useCertificates } from "../support/certificates.ts";
 import { ensureBuilt, HOOK_ALONE, Machine, RECORDINGS, RecordedAgent, until } from "../support/program.ts";
 import type { Expected } from "../support/summary.ts";
 
@@ -15,6 +15,7 @@ const INPUT_TOKENS = EXPECTED.sessions[0]?.totals["input"];
 /** One session, one turn, three model calls, six tool calls. */
 const SPANS = 11;
 
+const certificates = useCertificates();
 beforeAll(ensureBuilt, 120_000);
 
 type Env = Readonly<Record<string, string>>;
@@ -112,7 +113,6 @@ describe.concurrent("gRPC", { timeout: 90_000 }, () => {
     }));
 
   test("with TLS, a token and OpenTelemetry's variables alone", async () => {
-    const certificates = makeCertificates();
     const env = (receiver: Receiver) => ({
       OTEL_EXPORTER_OTLP_PROTOCOL: "grpc",
       OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url.replace("https://", ""),
@@ -127,7 +127,6 @@ describe.concurrent("gRPC", { timeout: 90_000 }, () => {
       },
       { tls: certificates.server },
     );
-    certificates.remove();
   });
 
   test("a receiver of HTTP at the address: kept, with the remedy, and a drain prints nothing of the library's", () =>

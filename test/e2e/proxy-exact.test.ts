@@ -1,11 +1,11 @@
 // Through a proxy, as directly: kept while it cannot be reached, delivered once, repeated only where the answer is unknown.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { OPENHOOK_TOKEN_TYPE } from "../../src/telemetry/semconv.ts";
 import { startGrpcReceiver } from "../receiver/grpc-receiver.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
-import { type Certificates, makeCertificates } from "../support/certificates.ts";
+import { useCertificates } from "../support/certificates.ts";
 import { ensureBuilt, HOOK_ALONE, Machine, RECORDINGS, RecordedAgent, until } from "../support/program.ts";
 import { startProxy, type TestProxy } from "../support/proxy.ts";
 import type { Expected } from "../support/summary.ts";
@@ -16,12 +16,8 @@ const INPUT_TOKENS = EXPECTED.sessions[0]?.totals["input"];
 /** One session, one turn, three model calls, six tool calls. */
 const SPANS = 11;
 
-let certificates: Certificates;
-beforeAll(async () => {
-  await ensureBuilt();
-  certificates = makeCertificates();
-}, 120_000);
-afterAll(() => certificates.remove());
+const certificates = useCertificates();
+beforeAll(ensureBuilt, 120_000);
 
 /** Only the proxy can resolve the host; what the proxy is asked for. */
 const TRANSPORTS = {

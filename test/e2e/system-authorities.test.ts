@@ -1,17 +1,13 @@
 // A backend whose certificate only the operating system's authorities know; on Linux, SSL_CERT_FILE replaces them.
 import * as tls from "node:tls";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { startGrpcReceiver } from "../receiver/grpc-receiver.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
-import { type Certificates, makeCertificates } from "../support/certificates.ts";
+import { useCertificates } from "../support/certificates.ts";
 import { ensureBuilt, HOOK_ALONE, Machine, RecordedAgent } from "../support/program.ts";
 
-let certificates: Certificates;
-beforeAll(async () => {
-  await ensureBuilt();
-  certificates = makeCertificates();
-}, 120_000);
-afterAll(() => certificates.remove());
+const certificates = useCertificates();
+beforeAll(ensureBuilt, 120_000);
 
 const canReadThem = "getCACertificates" in tls;
 

@@ -1,20 +1,16 @@
 import { createServer as createTcpServer } from "node:net";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { ExportOutcome, OtlpSignalSettings } from "../../src/model/settings.ts";
 import { createSender } from "../../src/otlp/send.lazy.ts";
 import { startGrpcReceiver, statusBytes } from "../receiver/grpc-receiver.ts";
 import { type Receiver, type ReceiverOptions, type Reply, startReceiver } from "../receiver/receiver.ts";
-import { type Certificates, makeCertificates } from "../support/certificates.ts";
+import { useCertificates } from "../support/certificates.ts";
 import { otlpSettings } from "../support/otlp-settings.ts";
 import { startProxy, type TestProxy } from "../support/proxy.ts";
 import { spanRecord, sumPoint } from "./records.ts";
 
-let certificates: Certificates;
+const certificates = useCertificates();
 const open: { close(): Promise<unknown> }[] = [];
-beforeAll(() => {
-  certificates = makeCertificates();
-});
-afterAll(() => certificates.remove());
 beforeEach(() => {
   for (const name of ["http_proxy", "https_proxy", "all_proxy", "no_proxy", "grpc_proxy"]) {
     vi.stubEnv(name, undefined);

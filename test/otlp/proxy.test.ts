@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { ExportOutcome, OtlpSignalSettings } from "../../src/model/settings.ts";
 import { createSender } from "../../src/otlp/send.lazy.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
-import { type Certificates, makeCertificates } from "../support/certificates.ts";
+import { useCertificates } from "../support/certificates.ts";
 import { otlpSettings } from "../support/otlp-settings.ts";
 import { startProxy, type TestProxy } from "../support/proxy.ts";
 import { spanRecord } from "./records.ts";
@@ -11,11 +11,8 @@ import { spanRecord } from "./records.ts";
 const HOST = "collector.example";
 const VARIABLES = ["http_proxy", "https_proxy", "all_proxy", "no_proxy"].flatMap((name) => [name, name.toUpperCase()]);
 
-let certificates: Certificates;
+const certificates = useCertificates();
 const open: (Receiver | TestProxy)[] = [];
-beforeAll(() => {
-  certificates = makeCertificates();
-});
 beforeEach(() => {
   for (const name of VARIABLES) vi.stubEnv(name, undefined);
 });
@@ -23,7 +20,6 @@ afterEach(async () => {
   vi.unstubAllEnvs();
   await Promise.all(open.splice(0).map((one) => one.close()));
 });
-afterAll(() => certificates.remove());
 
 async function started(
   scheme: "http" | "https",

@@ -1,19 +1,15 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import type { ExportOutcome, OtlpSignalSettings } from "../../src/model/settings.ts";
 import { createSender } from "../../src/otlp/send.lazy.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
-import { type Certificates, makeCertificates } from "../support/certificates.ts";
+import { useCertificates } from "../support/certificates.ts";
 import { otlpSettings } from "../support/otlp-settings.ts";
 import { spanRecord } from "./records.ts";
 
-let certificates: Certificates;
+const certificates = useCertificates();
 let receiver: Receiver | undefined;
-beforeAll(() => {
-  certificates = makeCertificates();
-});
-afterAll(() => certificates.remove());
 afterEach(() => receiver?.close());
 
 async function send(

@@ -1,4 +1,3 @@
-import type { Certificates } from "../support/certificates.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { type Env, type Gateway, ownMetrics, shipped, startGateway, TOKEN } from "./gateway.ts";
 import { freePorts } from "./process.ts";
@@ -38,7 +37,7 @@ export interface Chain {
 export async function startChain(links: Links): Promise<Chain> {
   const port = await freePorts("scrape", "http", "grpc", "health", "metrics");
   const at = (name: keyof typeof port): string => `127.0.0.1:${port[name]}`;
-  const certificates: Certificates = makeCertificates();
+  const certificates = makeCertificates();
   const started: { remove(): Promise<void> | void }[] = [certificates];
   const kept = async <T extends { remove(): Promise<void> }>(starting: Promise<T>): Promise<T> => {
     const one = await starting;

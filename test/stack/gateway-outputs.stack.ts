@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Certificates, makeCertificates } from "../support/certificates.ts";
+import { useCertificates } from "../support/certificates.ts";
 import { jaegerTrace, query } from "./ask.ts";
 import { type Backend, type Gateway, post, RAW, shipped, startBackend, startGateway, TOKEN, until } from "./gateway.ts";
 import { metrics, TRACE, trace } from "./gateway-payload.ts";
@@ -18,11 +18,7 @@ import {
 
 const { collector, jaeger, prometheus } = await programs();
 
-let certificates: Certificates;
-beforeAll(() => {
-  certificates = makeCertificates();
-});
-afterAll(() => certificates?.remove());
+const certificates = useCertificates();
 
 describe.skipIf(collector === undefined || jaeger === undefined || prometheus === undefined)(
   "behind the gateway",

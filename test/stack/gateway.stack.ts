@@ -2,7 +2,7 @@ import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
 import { type ReceivedPoint, type Receiver, startReceiver } from "../receiver/receiver.ts";
-import { type Certificates, makeCertificates } from "../support/certificates.ts";
+import { useCertificates } from "../support/certificates.ts";
 import {
   type Backend,
   type Gateway,
@@ -31,11 +31,7 @@ const SECRETS = {
 } as const;
 
 describe.skipIf(collector === undefined)("the gateway", () => {
-  let certificates: Certificates;
-  beforeAll(() => {
-    certificates = makeCertificates();
-  });
-  afterAll(() => certificates?.remove());
+  const certificates = useCertificates();
 
   const started = (backend: string, env = {}, over = {}): Promise<Gateway> =>
     startGateway(collector ?? "", certificates, OUTPUT, { OPENHOOK_BACKEND: backend, ...env }, over);

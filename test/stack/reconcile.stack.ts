@@ -4,7 +4,7 @@ import { join } from "node:path";
 import PQueue from "p-queue";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openDatabase } from "../../src/store/database.ts";
-import { type Certificates, makeCertificates } from "../support/certificates.ts";
+import { useCertificates } from "../support/certificates.ts";
 import { PROGRAM, ROOT } from "../support/program.ts";
 import type { Replay } from "../support/replay.ts";
 import { type Gateway, startGateway, TOKEN } from "./gateway.ts";
@@ -282,7 +282,7 @@ describe.skipIf(jaeger === undefined || prometheus === undefined)("reconcile, wi
 describe.skipIf(collector === undefined || jaeger === undefined || prometheus === undefined)(
   "reconcile, behind the team's gateway: TLS, a token, redaction",
   () => {
-    let certificates: Certificates;
+    const certificates = useCertificates();
     let gateway: Gateway;
     let traces: Jaeger;
     let metrics: Prometheus;
@@ -290,11 +290,9 @@ describe.skipIf(collector === undefined || jaeger === undefined || prometheus ==
     afterAll(async () => {
       team?.remove();
       await Promise.all([gateway?.remove(), traces?.remove(), metrics?.remove()]);
-      certificates?.remove();
     });
 
     test("one session of each agent agrees, to the token and the span: redaction removes nothing that is counted", async () => {
-      certificates = makeCertificates();
       traces = await startJaeger(jaeger ?? "");
       const storage = { tsdb: { out_of_order_time_window: "7d" } };
       metrics = await startPrometheus(prometheus ?? "", { otlp: true, config: { storage } });

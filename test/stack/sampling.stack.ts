@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
-import { type Certificates, makeCertificates } from "../support/certificates.ts";
+import { useCertificates } from "../support/certificates.ts";
 import { type Gateway, ownMetrics, post, shipped, startGateway, TOKEN, until } from "./gateway.ts";
 import { freePorts } from "./process.ts";
 import { programs } from "./programs.ts";
@@ -13,11 +13,10 @@ const WAIT_S = 6;
 const WAIT_AFTER_END_S = 2;
 
 describe.skipIf(collector === undefined)("two tiers", () => {
-  let certificates: Certificates;
+  const certificates = useCertificates();
   let first: Gateway;
   let second: readonly Instance[] = [];
   beforeAll(async () => {
-    certificates = makeCertificates();
     second = await Promise.all([startInstance(), startInstance()]);
     const addresses = second.map(({ address }) => address).join(", ");
     first = await startGateway(collector ?? "", certificates, ["gateway-scaled/tier-1.yaml"], {
@@ -27,7 +26,6 @@ describe.skipIf(collector === undefined)("two tiers", () => {
   afterAll(async () => {
     await first?.remove();
     for (const instance of second) await instance.remove();
-    certificates?.remove();
   });
 
   const send = async (path: string, body: unknown): Promise<void> => {

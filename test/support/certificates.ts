@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterAll, beforeAll } from "vitest";
 
 /** Paths of two PEM files. */
 export interface Pair {
@@ -22,52 +23,36 @@ export interface Certificates {
   readonly client: Pair;
   /** An authority that signed none of them. */
   readonly stranger: Pair;
-  remove(): void;
+}
+
+/** Certificates for the tests of a file or a suite: made before the first of them, removed after the last one. */
+export function useCertificates(): Certificates {
+  const certificates: Partial<ReturnType<typeof makeCertificates>> = {};
+  beforeAll(() => void Object.assign(certificates, makeCertificates()));
+  afterAll(() => certificates.remove?.());
+  return certificates as Certificates;
 }
 
 /** Makes certificates with the openssl command, in a temporary directory. */
-export function makeCertificates(): Certificates {
+export function makeCertificates(): Certificates & { readonly remove: () => void } {
   const dir = mkdtempSync(join(tmpdir(), "openhook-certificates-"));
-  const openssl = (...args: string[]) => execFileSync("openssl", args, { cwd: dir, stdio: "pipe" });
+  const openssl = (args: string) => execFileSync("openssl", args.split(" "), { cwd: dir, stdio: "pipe" });
   const pair = (name: string): Pair => {
     const certPath = join(dir, `${name}.pem`);
     const keyPath = join(dir, `${name}-key.pem`);
     return { certPath, keyPath, cert: readFileSync(certPath, "utf8"), key: readFileSync(keyPath, "utf8") };
   };
-  const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+  const requestOf = (name: string) =>
+    `req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout ${name}-key.pem -subj /CN=${name}`;
   const authority = (name: string): Pair => {
-    openssl(
-      "req",
-      "-x509",
-      ...key,
-      "-keyout",
-      `${name}-key.pem`,
-      "-out",
-      `${name}.pem`,
-      "-days",
-      "1",
-      "-subj",
-      `/CN=${name}`,
-    );
+    openssl(`${requestOf(name)} -x509 -days 1 -out ${name}.pem`);
     return pair(name);
   };
   const signed = (name: string, subjectAltName: string): Pair => {
-    openssl("req", ...key, "-keyout", `${name}-key.pem`, "-out", `${name}.csr`, "-subj", `/CN=${name}`);
+    openssl(`${requestOf(name)} -out ${name}.csr`);
     writeFileSync(join(dir, `${name}.ext`), `subjectAltName=${subjectAltName}\n`);
-    const by = ["-CA", "ca.pem", "-CAkey", "ca-key.pem", "-CAcreateserial"];
-    openssl(
-      "x509",
-      "-req",
-      "-in",
-      `${name}.csr`,
-      ...by,
-      "-out",
-      `${name}.pem`,
-      "-days",
-      "1",
-      "-extfile",
-      `${name}.ext`,
-    );
+    const byAuthority = "-CA ca.pem -CAkey ca-key.pem -CAcreateserial";
+    openssl(`x509 -req -in ${name}.csr ${byAuthority} -days 1 -extfile ${name}.ext -out ${name}.pem`);
     return pair(name);
   };
   return {

@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Receiver, startReceiver } from "../../receiver/receiver.ts";
-import { type Certificates, makeCertificates, type Pair } from "../../support/certificates.ts";
+import { type Certificates, type Pair, useCertificates } from "../../support/certificates.ts";
 import { ensureBuilt, HOOK_ALONE, Machine, RECORDINGS, RecordedAgent } from "../../support/program.ts";
 import {
   addressOf,
@@ -25,14 +25,12 @@ import { fillOutbox, startCounter } from "../backlog.ts";
 import { record } from "../record.ts";
 
 const LONG = 120_000;
-let certificates: Certificates;
+const certificates = useCertificates();
 let expired: Pair;
 beforeAll(async () => {
   await ensureBuilt();
-  certificates = makeCertificates();
   expired = makeExpired(certificates);
 }, 120_000);
-afterAll(() => certificates?.remove());
 
 async function withReceiver<T>(work: (receiver: Receiver) => Promise<T>): Promise<T> {
   const receiver = await startReceiver();
