@@ -1,14 +1,15 @@
 import { cardOf } from "../model/card-of.ts";
-import { bucketsBetween, compareBuckets } from "../report/buckets.ts";
 import { subscribedAgents } from "../report/list-price.ts";
 import { usageByGroupings } from "../report/usage.ts";
 import type { UsageRow } from "../report/usage-row.ts";
 import type { Database } from "../store/database.ts";
-import { figuresOf, firstMs, MAX_BUCKETS, nameOfKey, toolRows, UNIT_MS } from "./figures.ts";
+import { chartBuckets, checkBarCount } from "./chart-buckets.ts";
+import { figuresOf, firstMs, nameOfKey } from "./figures.ts";
 import type { FilterValues } from "./filter-values.ts";
 import { listSessions } from "./list.ts";
 import type { RowDeps } from "./rows.ts";
 import { runningSessions } from "./running.ts";
+import { toolRows } from "./tools.ts";
 import type { UsageFigures } from "./wire/figures.ts";
 import type { HomeDocument, HomeGroup } from "./wire/home.ts";
 import type { Split, TimeUnit } from "./wire/usage.ts";
@@ -41,16 +42,15 @@ export function homeOver(db: Database, deps: Deps, query: HomeQuery): HomeDocume
   const zone = timeZone === undefined ? {} : { timeZone };
   const sinceMs = query.sinceMs ?? firstMs(db) ?? nowMs;
   const untilMs = query.untilMs ?? nowMs;
-  if ((untilMs - sinceMs) / UNIT_MS[unit] > MAX_BUCKETS) throw new RangeError(`more than ${MAX_BUCKETS} bars`);
+  const period = { sinceMs, untilMs, unit, ...zone };
+  checkBarCount(period);
   const [total = [], byTime = [], repositories = [], agents = [], models = [], tools = []] = usageByGroupings(
     db,
     deps,
     { sinceMs, ...(query.untilMs !== undefined && { untilMs: query.untilMs }), ...zone },
     [[], [unit], ["repository"], ["agent"], ["model"], ["agent", "tool"]],
   );
-  const figures = new Map(byTime.flatMap((row) => (row.key[unit] == null ? [] : [[row.key[unit], row]])));
-  const names = new Set([...bucketsBetween(sinceMs, untilMs, unit, timeZone), ...figures.keys()]);
-  const buckets = [...names].sort(compareBuckets);
+  const { buckets, rows } = chartBuckets(period, byTime);
   const between = (fromMs: number, toMs?: number): UsageFigures | null => {
     const range = { sinceMs: fromMs, ...(toMs !== undefined && { untilMs: toMs }), ...zone };
     const [[row] = []] = usageByGroupings(db, deps, range, [[]]);
@@ -62,7 +62,7 @@ export function homeOver(db: Database, deps: Deps, query: HomeQuery): HomeDocume
     sinceMs,
     unit,
     buckets,
-    costNanoUsd: buckets.map((bucket) => figures.get(bucket)?.calls?.costNanoUsd ?? null),
+    costNanoUsd: buckets.map((bucket) => rows.get(bucket)?.calls?.costNanoUsd ?? null),
     today: {
       figures: between(query.todayMs),
       before: between(query.yesterdayMs, query.yesterdayMs + (nowMs - query.todayMs)),

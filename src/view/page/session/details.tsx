@@ -59,13 +59,13 @@ export function Details({ source, sessionId, spans, index, version, onClose }: P
       </header>
       <dl class="pairs">
         <Pair name="Started">
-          {dateTimeExact(spans.baseMs + (spans.startMs[index] ?? 0))}
-          <span class="muted"> {clock(spans.baseMs + (spans.startMs[index] ?? 0)).slice(-3)} ms</span>
+          {dateTimeExact(spans.baseMs + spans.startOf(index))}
+          <span class="muted"> {clock(spans.baseMs + spans.startOf(index)).slice(-3)} ms</span>
         </Pair>
         <Pair name={spans.has(index, "open") ? "Duration so far" : "Duration"}>
-          {duration((spans.endMs[index] ?? 0) - (spans.startMs[index] ?? 0))}
+          {duration(spans.durationOf(index))}
         </Pair>
-        <Pair name="After session start">{duration(spans.startMs[index] ?? 0)}</Pair>
+        <Pair name="After session start">{duration(spans.startOf(index))}</Pair>
         {spans.detailOf(index) === "" ? null : <Pair name="State">{safeText(spans.detailOf(index))}</Pair>}
         <UsageFacts spans={spans} index={index} />
       </dl>
@@ -83,7 +83,7 @@ export function Details({ source, sessionId, spans, index, version, onClose }: P
 function UsageFacts({ spans, index }: { spans: Spans; index: number }) {
   const kind = spans.kindOf(index);
   const hasOwn = spans.inputOf(index) !== null || spans.outputOf(index) !== null;
-  const subtree = (spans.size[index] ?? 1) > 1 ? subtreeSums(spans, index) : undefined;
+  const subtree = spans.hasChildren(index) ? subtreeSums(spans, index) : undefined;
   return (
     <>
       {hasOwn || spans.has(index, "unknownTokens") ? (

@@ -30,6 +30,8 @@ export interface Spans {
   idOf(i: number): string;
   /** -1: none. */
   indexOf(id: string): number;
+  /** The first span that matches; -1: none. */
+  find(matches: (i: number) => boolean): number;
   kindOf(i: number): SpanKind;
   labelOf(i: number): string;
   detailOf(i: number): string;
@@ -82,6 +84,10 @@ export function readSpans(columns: SpanColumns, untilMs = 0): Spans {
     indexOf(id) {
       indexes ??= new Map(Array.from({ length: count }, (_, i) => [idOf(i), i]));
       return indexes.get(id) ?? -1;
+    },
+    find(matches) {
+      for (let i = 0; i < count; i++) if (matches(i)) return i;
+      return -1;
     },
     kindOf,
     labelOf: (i) => stringAt(columns.label, i),

@@ -63,9 +63,9 @@ function columnsOf(spans: Spans, axis: Axis, count: number): Columns {
   for (let i = 0; i < spans.count; i++) {
     const kind = spans.kindOf(i);
     const isLeaf = kind === "model_call" || kind === "tool_call";
-    const [from, to] = [columnAt(spans.startMs[i] ?? 0), columnAt(spans.endMs[i] ?? 0)];
+    const [from, to] = [columnAt(spans.startOf(i)), columnAt(spans.endOf(i))];
     if (isLeaf && spans.has(i, "error")) failed[to] = 1;
-    if (kind === "tool_call" && (spans.size[i] ?? 1) === 1) tools.fill(1, from, to + 1);
+    if (kind === "tool_call" && !spans.hasChildren(i)) tools.fill(1, from, to + 1);
     if (kind !== "model_call") continue;
     const share = (spans.costOf(i) ?? 0) / (to - from + 1);
     for (let column = from; column <= to; column++) {

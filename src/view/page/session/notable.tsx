@@ -1,0 +1,91 @@
+import type { ExplanationDocument } from "../../wire/session.ts";
+import { dollars, duration } from "../format.ts";
+import { Pair } from "../pair.tsx";
+import { safeText } from "../safe-text.ts";
+import { LedTo } from "./led-to.tsx";
+import type { Spans } from "./spans.ts";
+
+interface Props {
+  readonly explanation: ExplanationDocument;
+  readonly source: string;
+  /** Id of the session. */
+  readonly id: string;
+  readonly spans: Spans;
+  readonly onSelect: (span: string) => void;
+}
+
+/** The most expensive turn, the slowest tool and repeated calls; the first two lead to their span. */
+export function Notable({ explanation, source, id, spans, onSelect }: Props) {
+  const { expensiveTurn, slowestTool, repeats, changes } = explanation;
+  const [repeat] = repeats;
+  if (expensiveTurn === null && slowestTool === null && repeat === undefined && changes.length === 0) return null;
+  const goTo = (span: number) => (span < 0 ? undefined : () => onSelect(spans.idOf(span)));
+  return (
+    <dl class="notable">
+      {changes.length === 0 ? null : (
+        <Fact name="Led to">
+          <LedTo changes={changes} source={source} id={id} />
+        </Fact>
+      )}
+      {expensiveTurn === null ? null : (
+        <Fact name="Most expensive turn" onClick={goTo(turnSpan(spans, expensiveTurn))}>
+          Turn {expensiveTurn.turn}, {dollars(expensiveTurn.costNanoUsd)}
+          {hasSubagents(spans) ? " with its subagents" : ""}
+        </Fact>
+      )}
+      {slowestTool === null ? null : (
+        <Fact name="Slowest tool" onClick={goTo(toolSpan(spans, slowestTool))}>
+          {safeText(slowestTool.name)}, {duration(slowestTool.ms)}
+        </Fact>
+      )}
+      {repeat === undefined ? null : (
+        <Fact name="Repeated with the same input">
+          {safeText(repeat.name)}, {repeat.calls} times, {duration(repeat.totalMs)}
+          {repeats.length > 1 ? `, and ${repeats.length - 1} more` : ""}
+        </Fact>
+      )}
+    </dl>
+  );
+}
+
+// --- internal ---
+
+function Fact({
+  name,
+  children,
+  onClick,
+}: {
+  name: string;
+  children: preact.ComponentChildren;
+  onClick?: (() => void) | undefined;
+}) {
+  return (
+    <Pair name={name}>
+      {onClick === undefined ? (
+        children
+      ) : (
+        <button type="button" class="link" onClick={onClick}>
+          {children}
+        </button>
+      )}
+    </Pair>
+  );
+}
+
+type ExpensiveTurn = NonNullable<ExplanationDocument["expensiveTurn"]>;
+type SlowestTool = NonNullable<ExplanationDocument["slowestTool"]>;
+
+/** @returns -1: the spans do not contain it */
+const turnSpan = (spans: Spans, { turn }: ExpensiveTurn): number =>
+  spans.find((i) => spans.kindOf(i) === "turn" && spans.labelOf(i) === `Turn ${turn}`);
+
+/** By its times, because the explanation does not name spans. Spans have times in microseconds. */
+const toolSpan = (spans: Spans, { startMs, ms }: SlowestTool): number =>
+  spans.find(
+    (i) =>
+      spans.kindOf(i) === "tool_call" &&
+      Math.abs(spans.startOf(i) + spans.baseMs - startMs) < 0.5 &&
+      Math.abs(spans.durationOf(i) - ms) < 0.5,
+  );
+
+const hasSubagents = (spans: Spans): boolean => spans.find((i) => spans.kindOf(i) === "subagent") >= 0;
