@@ -25,129 +25,14 @@ export type Shrunk =
  * @example shrinkJson(Buffer.from('{"id":"a","rest":"xyz')).text() // '{"id":"a"}'
  */
 export function shrinkJson(json: Buffer, options: ShrinkOptions = {}): Shrunk {
-  const { maxStringBytes = MAX_STRING_BYTES, maxNestedBytes = Number.POSITIVE_INFINITY } = options;
-  const pieces: Buffer[] = [];
-  const open = new ByteStack();
-  let leftOut = 0;
-  let copyFrom = 0;
-  let expect: Expect = "value";
-  /** Where the text could be closed: after a complete value or an opening bracket. */
-  let safe: Mark | undefined;
-  /** The open array or object directly below the top. */
-  let nested: Mark | undefined;
-
-  const mark = (at: number): Mark => ({ at, copyFrom, pieces: pieces.length, depth: open.depth });
-  const replace = (from: number, to: number) => {
-    pieces.push(json.subarray(copyFrom, from), placeholder(to - from));
-    copyFrom = to;
-    leftOut += 1;
-  };
-  const backTo = (to: Mark) => {
-    pieces.length = to.pieces;
-    copyFrom = to.copyFrom;
-    open.depth = to.depth;
-  };
-  const afterValue = (at: number): Expect => {
-    safe = mark(at);
-    return open.depth === 0 ? "nothing" : "comma";
-  };
-
-  let at = 0;
-  scan: while (at < json.length) {
-    const byte = json[at] ?? 0;
-    if (byte === SPACE || byte === TAB || byte === LF || byte === CR) {
-      at += 1;
-      continue;
-    }
-    switch (expect) {
-      case "nothing":
-        return wrong(at, "the end of the text");
-      case "colon":
-        if (byte !== COLON) return wrong(at, '":"');
-        expect = "value";
-        at += 1;
-        continue;
-      case "comma":
-        if (byte === COMMA) {
-          expect = open.top === OPEN_BRACE ? "key" : "value";
-          at += 1;
-          continue;
-        }
-        break;
-      case "key":
-      case "key-or-end":
-        if (byte === QUOTE) {
-          const end = stringEnd(json, at);
-          if (end === -1) break scan;
-          expect = "colon";
-          at = end;
-          continue;
-        }
-        if (expect === "key") return wrong(at, "a member's name");
-        break;
-      case "value":
-      case "value-or-end":
-        if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-          if (open.depth === 1) nested = mark(at);
-          open.push(byte);
-          at += 1;
-          expect = byte === OPEN_BRACE ? "key-or-end" : "value-or-end";
-          safe = mark(at);
-          continue;
-        }
-        if (byte === QUOTE) {
-          const end = stringEnd(json, at);
-          if (end === -1) break scan;
-          if (end - at - 2 > maxStringBytes) replace(at, end);
-          at = end;
-          expect = afterValue(at);
-          continue;
-        }
-        if (isScalar(byte)) {
-          let end = at + 1;
-          while (end < json.length && isScalar(json[end] ?? 0)) end += 1;
-          // Half a number inside a bracket would look like a complete one
-          if (end === json.length && open.depth > 0) break scan;
-          at = end;
-          expect = afterValue(at);
-          continue;
-        }
-        if (expect === "value") return wrong(at, "a value");
-        break;
-    }
-    // Only the end of the open bracket is left
-    if (byte !== (open.top === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET))
-      return wrong(at, '"," or the closing bracket');
-    open.depth -= 1;
-    at += 1;
-    if (open.depth === 1 && nested !== undefined) {
-      if (at - nested.at > maxNestedBytes) {
-        backTo(nested);
-        replace(nested.at, at);
-      }
-      nested = undefined;
-    }
-    expect = afterValue(at);
-  }
-
-  if (safe === undefined) return { ok: false, reason: "there is no JSON value in it" };
-  const closed = expect !== "nothing";
-  if (closed && nested !== undefined && json.length - nested.at > maxNestedBytes) {
-    backTo(nested);
-    replace(nested.at, json.length);
-    pieces.push(open.closers());
-  } else {
-    backTo(safe);
-    pieces.push(json.subarray(copyFrom, safe.at), open.closers());
-  }
-  const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  return { ok: true, bytes, text: () => Buffer.concat(pieces).toString("utf8"), closed, leftOut };
+  return new Shrinker(json, options).shrink();
 }
 
 // --- internal ---
 
 type Expect = "value" | "value-or-end" | "key" | "key-or-end" | "colon" | "comma" | "nothing";
 
+/** A state to return to. */
 interface Mark {
   /** Offset in the input. */
   readonly at: number;
@@ -156,12 +41,175 @@ interface Mark {
   readonly depth: number;
 }
 
+class Shrinker {
+  readonly #json: Buffer;
+  readonly #maxStringBytes: number;
+  readonly #maxNestedBytes: number;
+  /** What the result consists of so far; the rest of the input from `#copyFrom` on is not in it yet. */
+  readonly #pieces: Buffer[] = [];
+  #copyFrom = 0;
+  #leftOut = 0;
+  readonly #open = new ByteStack();
+  #at = 0;
+  #expect: Expect = "value";
+  /** Where the text could be closed: after a complete value or an opening bracket. */
+  #safe: Mark | undefined;
+  /** The open array or object directly below the top. */
+  #nested: Mark | undefined;
+  #wrong: string | undefined;
+
+  constructor(json: Buffer, options: ShrinkOptions) {
+    this.#json = json;
+    this.#maxStringBytes = options.maxStringBytes ?? MAX_STRING_BYTES;
+    this.#maxNestedBytes = options.maxNestedBytes ?? Number.POSITIVE_INFINITY;
+  }
+
+  shrink(): Shrunk {
+    const json = this.#json;
+    while (this.#at < json.length) {
+      const byte = json[this.#at] ?? 0;
+      if (byte === SPACE || byte === TAB || byte === LF || byte === CR) this.#at += 1;
+      else if (!this.#take(byte)) break;
+    }
+    if (this.#wrong !== undefined) return { ok: false, reason: `byte ${this.#at} is not ${this.#wrong}` };
+    return this.#end();
+  }
+
+  /** Takes what begins with this byte. Like the methods below, it returns false if the text is wrong or ends in it. */
+  #take(byte: number): boolean {
+    switch (this.#expect) {
+      case "nothing":
+        return this.#fail("the end of the text");
+      case "colon":
+        return byte === COLON ? this.#goOn("value") : this.#fail('":"');
+      case "comma":
+        if (byte !== COMMA) return this.#close(byte);
+        return this.#goOn(this.#open.top === OPEN_BRACE ? "key" : "value");
+      case "key":
+        return byte === QUOTE ? this.#key() : this.#fail("a member's name");
+      case "key-or-end":
+        return byte === QUOTE ? this.#key() : this.#close(byte);
+      case "value":
+        return this.#value(byte) ?? this.#fail("a value");
+      case "value-or-end":
+        return this.#value(byte) ?? this.#close(byte);
+    }
+  }
+
+  #key(): boolean {
+    const end = stringEnd(this.#json, this.#at);
+    if (end === -1) return false;
+    this.#at = end;
+    this.#expect = "colon";
+    return true;
+  }
+
+  /** @returns `undefined` if no value begins with this byte */
+  #value(byte: number): boolean | undefined {
+    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) return this.#bracket(byte);
+    if (byte === QUOTE) return this.#string();
+    return isScalar(byte) ? this.#scalar() : undefined;
+  }
+
+  #bracket(byte: number): boolean {
+    if (this.#open.depth === 1) this.#nested = this.#mark();
+    this.#open.push(byte);
+    this.#goOn(byte === OPEN_BRACE ? "key-or-end" : "value-or-end");
+    this.#safe = this.#mark();
+    return true;
+  }
+
+  #string(): boolean {
+    const from = this.#at;
+    const end = stringEnd(this.#json, from);
+    if (end === -1) return false;
+    if (end - from - 2 > this.#maxStringBytes) this.#replace(from, end);
+    return this.#afterValue(end);
+  }
+
+  #scalar(): boolean {
+    const json = this.#json;
+    let end = this.#at + 1;
+    while (end < json.length && isScalar(json[end] ?? 0)) end += 1;
+    // Half a number inside a bracket would look like a complete one
+    if (end === json.length && this.#open.depth > 0) return false;
+    return this.#afterValue(end);
+  }
+
+  /** Takes the end of the open bracket; nothing else can be here. */
+  #close(byte: number): boolean {
+    const end = this.#open.top === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET;
+    if (byte !== end) return this.#fail('"," or the closing bracket');
+    this.#open.depth -= 1;
+    const at = this.#at + 1;
+    if (this.#open.depth === 1 && this.#nested !== undefined) {
+      if (at - this.#nested.at > this.#maxNestedBytes) this.#replaceNested(this.#nested, at);
+      this.#nested = undefined;
+    }
+    return this.#afterValue(at);
+  }
+
+  #end(): Shrunk {
+    if (this.#safe === undefined) return { ok: false, reason: "there is no JSON value in it" };
+    const [json, nested] = [this.#json, this.#nested];
+    const closed = this.#expect !== "nothing";
+    if (closed && nested !== undefined && json.length - nested.at > this.#maxNestedBytes) {
+      this.#replaceNested(nested, json.length);
+      this.#pieces.push(this.#open.closers());
+    } else {
+      this.#backTo(this.#safe);
+      this.#pieces.push(json.subarray(this.#copyFrom, this.#safe.at), this.#open.closers());
+    }
+    const pieces = this.#pieces;
+    const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    const text = () => Buffer.concat(pieces).toString("utf8");
+    return { ok: true, bytes, text, closed, leftOut: this.#leftOut };
+  }
+
+  #goOn(expect: Expect): true {
+    this.#at += 1;
+    this.#expect = expect;
+    return true;
+  }
+
+  #afterValue(at: number): true {
+    this.#at = at;
+    this.#safe = this.#mark();
+    this.#expect = this.#open.depth === 0 ? "nothing" : "comma";
+    return true;
+  }
+
+  #fail(wanted: string): false {
+    this.#wrong = wanted;
+    return false;
+  }
+
+  #mark(): Mark {
+    return { at: this.#at, copyFrom: this.#copyFrom, pieces: this.#pieces.length, depth: this.#open.depth };
+  }
+
+  #backTo({ copyFrom, pieces, depth }: Mark): void {
+    this.#pieces.length = pieces;
+    this.#copyFrom = copyFrom;
+    this.#open.depth = depth;
+  }
+
+  #replace(from: number, to: number): void {
+    this.#pieces.push(this.#json.subarray(this.#copyFrom, from), placeholder(to - from));
+    this.#copyFrom = to;
+    this.#leftOut += 1;
+  }
+
+  #replaceNested(nested: Mark, to: number): void {
+    this.#backTo(nested);
+    this.#replace(nested.at, to);
+  }
+}
+
 const [TAB, LF, CR, SPACE, QUOTE, COMMA, COLON, BACKSLASH] = [0x09, 0x0a, 0x0d, 0x20, 0x22, 0x2c, 0x3a, 0x5c] as const;
 const [OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [0x5b, 0x5d, 0x7b, 0x7d] as const;
 
 const placeholder = (bytes: number): Buffer => Buffer.from(`"[${bytes} bytes left out]"`);
-
-const wrong = (at: number, wanted: string): Shrunk => ({ ok: false, reason: `byte ${at} is not ${wanted}` });
 
 /** Offset after the closing quote of the string that opens at `from`; -1 if there is none. */
 function stringEnd(json: Buffer, from: number): number {
