@@ -60,13 +60,13 @@ export function toRow(
   };
 }
 
-/** @param isUsageUnknown the agent reports no usage, so a sum of 0 means unknown */
+/** @param isUsageUnknown of an agent, or of a part: a sum of 0 means unknown, and any other is a lower bound */
 export function toSums(sums: SessionSummary["sums"], isUsageUnknown: boolean): Sums {
   const { modelCalls, input, output, cacheRead, cacheWrite, reasoning, costNanoUsd } = knownAmounts(
     sums,
     isUsageUnknown,
   );
-  const hasCallsWithoutUsage = sums.callsWithoutUsage > 0;
+  const isPart = isUsageUnknown || sums.callsWithoutUsage > 0;
   return {
     modelCalls,
     input,
@@ -75,9 +75,9 @@ export function toSums(sums: SessionSummary["sums"], isUsageUnknown: boolean): S
     cacheWrite,
     reasoning,
     costNanoUsd,
-    inputIsLowerBound: hasCallsWithoutUsage,
-    outputIsLowerBound: hasCallsWithoutUsage || sums.incompleteCalls > 0,
-    costIsLowerBound: sums.unpricedCalls + sums.incompleteCalls > 0,
+    inputIsLowerBound: isPart,
+    outputIsLowerBound: isPart || sums.incompleteCalls > 0,
+    costIsLowerBound: isUsageUnknown || sums.unpricedCalls + sums.incompleteCalls > 0,
     unpriced: sums.unpricedCalls,
   };
 }

@@ -3,6 +3,7 @@ import { loadConfig } from "../../src/config/load.ts";
 import type { Subscriptions } from "../../src/model/rate-limit.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { ensureSession } from "../../src/store/sessions.ts";
+import { figuresOf } from "../../src/view/figures.ts";
 import { traceLinkOf } from "../../src/view/trace-link.ts";
 import type { HomeDocument } from "../../src/view/wire/home.ts";
 import { ensureBuilt } from "../support/program.ts";
@@ -54,6 +55,32 @@ describe("home", () => {
 
     nowMs = startMs + 7 * DAY_MS + 3_600_000;
     expect((await home(dayMs + 7 * DAY_MS)).period).toEqual({ figures: null, before: own.period.figures });
+  });
+
+  test("sums of sessions of which one reported no usage are lower bounds, as in reports", () => {
+    const calls = {
+      modelCalls: 2,
+      aggregateRecords: 0,
+      callsWithoutUsage: 0,
+      incompleteCalls: 0,
+      unpricedCalls: 0,
+      input: 10,
+      output: 5,
+      costNanoUsd: 3,
+      modelMs: 1,
+    };
+    const row = { key: {}, sessions: 2, calls, agentsWithoutUsage: [] };
+    const bounds = (sessionsWithoutUsage: number) => {
+      const { inputIsLowerBound, outputIsLowerBound, costIsLowerBound } = figuresOf({
+        ...row,
+        sessionsWithoutUsage,
+      }).sums;
+      return [inputIsLowerBound, outputIsLowerBound, costIsLowerBound];
+    };
+    expect([bounds(0), bounds(1)]).toEqual([
+      [false, false, false],
+      [true, true, true],
+    ]);
   });
 
   test("running: open sessions with recent activity only", async () => {

@@ -106,7 +106,7 @@ function NoChanges({ by, isSearch }: { by: ChangesDocument["by"]; isSearch: bool
     <section class="placeholder">
       <h2>No {by} is known in this period</h2>
       <p>
-        {GROUPS[by].source} Imported sessions have none. All of the cost is in “Without a known {by}”.
+        {GROUPS[by].source} All of the cost is in “Without a known {by}”.
       </p>
     </section>
   );

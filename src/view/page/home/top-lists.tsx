@@ -24,6 +24,9 @@ interface GroupProps {
 export function TopGroups({ title, split, groups, filters }: GroupProps) {
   const sizeOf = measureOf(groups);
   const whole = groups.reduce((sum, group) => sum + sizeOf(group), 0);
+  // An unknown cost is no share of 0 %
+  const isOfTokens = groups.every(({ figures }) => (figures.sums.costNanoUsd ?? 0) === 0);
+  const hasShare = ({ figures }: HomeGroup): boolean => isOfTokens || figures.sums.costNanoUsd !== null;
   const sorted = mostExpensive(groups);
   const largest = Math.max(1, ...groups.map(sizeOf));
   return (
@@ -49,7 +52,7 @@ export function TopGroups({ title, split, groups, filters }: GroupProps) {
           <td class="number">
             <Cost of={group.figures.sums} />
           </td>
-          <td class="number muted">{percent(sizeOf(group), whole)}</td>
+          <td class="number muted">{hasShare(group) ? percent(sizeOf(group), whole) : ""}</td>
         </TopRow>
       ))}
     </TopList>
@@ -60,6 +63,7 @@ export function TopGroups({ title, split, groups, filters }: GroupProps) {
 export function TopTools({ rows, filters }: { rows: readonly ToolRow[]; filters: Filters }) {
   const sorted = [...rows].sort((a, b) => b.calls - a.calls);
   const largest = Math.max(1, ...rows.map(({ calls }) => calls));
+  const names = sorted.slice(0, SHOWN).map(nameOf);
   return (
     <TopList id="tool" title="Tools" all={hrefOf("tools", filters)} count={rows.length} heads={["Calls", "Failed"]}>
       {sorted.slice(0, SHOWN).map((row) => (
@@ -68,8 +72,10 @@ export function TopTools({ rows, filters }: { rows: readonly ToolRow[]; filters:
           share={row.calls / largest}
           name={
             <span title={safeText(row.agent)}>
-              {row.server === null ? "" : `${safeText(row.server)}: `}
-              {safeText(toolName(row))}
+              {nameOf(row)}
+              {names.filter((name) => name === nameOf(row)).length > 1 ? (
+                <span class="of-agent">{safeText(row.agent)}</span>
+              ) : null}
             </span>
           }
         >
@@ -91,6 +97,9 @@ export function TopTools({ rows, filters }: { rows: readonly ToolRow[]; filters:
 
 /** Rows per list; the link leads to all of them. */
 const SHOWN = 5;
+
+const nameOf = (row: ToolRow): string =>
+  `${row.server === null ? "" : `${safeText(row.server)}: `}${safeText(toolName(row))}`;
 
 interface ListProps {
   readonly id: string;

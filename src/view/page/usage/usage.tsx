@@ -3,7 +3,7 @@ import { SPLITS, type Split, type UsageDocument } from "../../wire/usage.ts";
 import { useApi } from "../api.ts";
 import { Check } from "../check.tsx";
 import { Downloads } from "../downloads.tsx";
-import { capitalised, dollars, dollarsOnAxis, timeZone } from "../format.ts";
+import { capitalised, dollars, dollarsOnAxis, shortCount, timeZone } from "../format.ts";
 import { NothingInPeriod } from "../nothing.tsx";
 import { NoSessionsYet, Placeholder } from "../placeholder.tsx";
 import { changeParams, type ViewParams } from "../route.ts";
@@ -92,11 +92,13 @@ function Charts({ usage, withCacheReads }: { usage: UsageDocument; withCacheRead
         title={withCacheReads ? "Tokens" : "Tokens without cache reads"}
         buckets={usage.buckets}
         series={tokens}
-        format={compact}
+        format={shortCount}
+        formatTick={countOnAxis}
       />
     </div>
   );
 }
 
-const compact = (n: number): string =>
-  new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 }).format(n);
+/** `800k`, with the unit that all other figures have. */
+const countOnAxis = (n: number): string =>
+  new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 }).format(n).replace("K", "k");
