@@ -6,7 +6,7 @@ import { toolTitle } from "../report/tool-title.ts";
 import { unknownsOf } from "../report/unknowns.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
-import { changesOfSession } from "./change-figures.ts";
+import { changesOfSession } from "./changes.ts";
 import type { ExplanationDocument } from "./wire/session.ts";
 
 type Deps = Pick<SessionSource, "agents">;

@@ -1,7 +1,7 @@
 import { CHANGE_DIMENSIONS, DIMENSIONS, TIME_UNITS } from "../report/dimensions.ts";
 import { outlineOf } from "../report/session-view.ts";
 import { isPacked } from "../store/packed.ts";
-import { changesOver } from "./change-figures.ts";
+import { changesOver } from "./changes.ts";
 import { findSession, toDocument, toSpanDocument } from "./document.ts";
 import { downloadOf } from "./download.ts";
 import { toExplanation } from "./explanation.ts";

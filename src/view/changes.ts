@@ -1,22 +1,15 @@
-import { type OutcomeFigures, outcomeFigures, outcomeReader } from "../changes/outcome-summary.ts";
-import { isNotedBranch } from "../model/change-facts.ts";
-import type { StoredCommit } from "../model/changes.ts";
 import { sumKnown } from "../model/known.ts";
-import { KEPT_AFTER_DAYS } from "../model/outcomes.ts";
-import { nameOfChange } from "../report/attribution.ts";
 import type { Dimension } from "../report/dimensions.ts";
 import { inReadingOrder } from "../report/text/usage-order.ts";
 import { usageByGroupings } from "../report/usage.ts";
 import type { UsageRow } from "../report/usage-row.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
-import { storedChanges, storedCommits } from "../store/changes.ts";
 import type { Database } from "../store/database.ts";
 import type { StoredSession } from "../store/sessions.ts";
-import { type FiguresQuery, figuresOf, firstMs, nameOfKey } from "./figures.ts";
-import type { FilterValues } from "./filter-values.ts";
+import { ChangeFacts } from "./change-facts.ts";
+import { type FiguresDeps, type FiguresQuery, figuresOf, firstMs, nameOfKey } from "./figures.ts";
 import type {
   ChangeDimension,
-  ChangeOutcome,
   ChangePart,
   ChangeRow,
   ChangeSort,
@@ -37,15 +30,13 @@ export interface ChangesQuery extends Omit<FiguresQuery, "model"> {
   readonly limit: number;
 }
 
-type Deps = Pick<SessionSource, "agents"> & { readonly filterValues: (db: Database) => FilterValues };
-
 /**
  * What commits, pull requests, branches or tickets cost, with the sessions behind them and what became of their commits. The figures are
  * those of `report`: each call belongs to one row or to none.
  */
 export function changesOver(
   db: Database,
-  deps: Deps,
+  deps: FiguresDeps,
   { nowMs: _, key, text, sort, limit, ...query }: ChangesQuery,
 ): ChangesDocument {
   const { by } = query;
@@ -130,7 +121,7 @@ interface Change {
 /** All changes in reading order, the figures that belong to none, and the total of both. */
 function figuresByChange(
   db: Database,
-  deps: Deps,
+  deps: FiguresDeps,
   facts: ChangeFacts,
   query: Omit<ChangesQuery, "nowMs" | "key" | "text" | "sort" | "limit">,
 ): { readonly total?: UsageRow; readonly without?: UsageRow; readonly changes: readonly Change[] } {
@@ -215,81 +206,3 @@ function namesOfSessions(
     ]),
   );
 }
-
-/** What is stored of commits and changes themselves, by the names that figures have. */
-class ChangeFacts {
-  readonly #commits = new Map<string, StoredCommit[]>();
-  readonly #changes = new Map<string, { readonly lastMs: number; readonly url: string | null }>();
-  readonly #outcomesOf: ReturnType<typeof outcomeReader>;
-
-  constructor(db: Database) {
-    this.#outcomesOf = outcomeReader(db);
-    for (const one of storedCommits(db)) {
-      if (this.#commits.get(one.commit)?.push(one) === undefined) this.#commits.set(one.commit, [one]);
-    }
-    const ends = lastActivities(db);
-    for (const one of storedChanges(db).toReversed()) {
-      const name = nameOfChange(one);
-      const known = this.#changes.get(name);
-      const url = known?.url ?? (isWebAddress(one.url) ? one.url : null);
-      // A branch that a transcript names counts until the session's next branch, or else until its last activity
-      const lastMs = isNotedBranch(one) ? (ends.get(one.session) ?? one.timeMs) : one.timeMs;
-      if (isNotedBranch(one)) ends.set(one.session, one.timeMs);
-      this.#changes.set(name, { lastMs: Math.max(lastMs, known?.lastMs ?? 0), url });
-    }
-  }
-
-  urlOf(name: string): string | null {
-    return this.#changes.get(name)?.url ?? null;
-  }
-
-  lastMs(name: string, commits: readonly string[]): number | null {
-    const change = this.#changes.get(name);
-    const times = [
-      ...this.#factsOf(commits).map(({ timeMs }) => timeMs),
-      ...(change === undefined ? [] : [change.lastMs]),
-    ];
-    return times.length === 0 ? null : times.reduce((a, b) => Math.max(a, b));
-  }
-
-  outcomeOf(commits: readonly string[]): ChangeOutcome | null {
-    const known = this.#outcomesOf(this.#factsOf(commits));
-    if (known.length === 0) return null;
-    const { kept, linesWritten: _, ...figures } = outcomeFigures(known);
-    const [only] = known.length === 1 ? known : [];
-    return { ...figures, kept: longestKept(kept), note: noteOf(only?.outcome) };
-  }
-
-  #factsOf = (commits: readonly string[]): readonly StoredCommit[] =>
-    commits.flatMap((commit) => this.#commits.get(commit) ?? []);
-}
-
-/** When sessions whose transcripts name branches were last active, by their numbers. */
-const lastActivities = (db: Database): Map<number, number> =>
-  new Map(
-    db
-      .prepare("SELECT id, last_ms FROM sessions WHERE id IN (SELECT session FROM changes WHERE how = 'transcript')")
-      .all()
-      .map((row) => [Number(row["id"]), Number(row["last_ms"])]),
-  );
-
-function longestKept(kept: OutcomeFigures["kept"]): ChangeOutcome["kept"] {
-  const days = KEPT_AFTER_DAYS.findLast((one) => kept[one].written > 0);
-  return days === undefined ? null : { days, ...kept[days] };
-}
-
-function noteOf(
-  outcome:
-    | { readonly rewritten?: { readonly by: string }; readonly revertedBy?: string; readonly reason?: string }
-    | undefined,
-): string | null {
-  if (outcome?.revertedBy !== undefined) return `by ${outcome.revertedBy.slice(0, SHOWN_DIGITS)}`;
-  if (outcome?.rewritten !== undefined) return `as ${outcome.rewritten.by.slice(0, SHOWN_DIGITS)}`;
-  return outcome?.reason ?? null;
-}
-
-const SHOWN_DIGITS = 10;
-
-/** What agents printed becomes a link only if it leads to a web page. */
-const isWebAddress = (url: string | undefined): url is string =>
-  url !== undefined && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
