@@ -73,14 +73,14 @@ export const FAULTS = [
   },
   {
     what: "The page does not follow a running session",
-    file: "src/view/page/live.ts",
+    file: "src/view/page/data/live.ts",
     from: '  source.addEventListener("change", notifyChange);\n',
     to: "",
     rooms: ["test/view/"],
   },
   {
     what: "The page does not show that the server ended",
-    file: "src/view/page/live.ts",
+    file: "src/view/page/data/live.ts",
     from: '    setConnection("lost");\n',
     to: "",
     rooms: ["test/view/"],

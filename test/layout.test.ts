@@ -115,7 +115,7 @@ const PLANTED: Readonly<Record<string, { readonly file: string; readonly text: s
   },
   "page-is-built-apart": {
     file: "src/view/planted.ts",
-    text: `import { safeText } from "./page/safe-text.ts";\nvoid safeText;\n`,
+    text: `import { safeText } from "./page/text/safe-text.ts";\nvoid safeText;\n`,
   },
   "commands-are-the-edge": {
     file: "src/drain/planted-up.ts",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { dollarsOnAxis } from "../../src/view/page/format.ts";
+import { dollarsOnAxis } from "../../src/view/page/text/format.ts";
 
 describe("figures of the page", () => {
   test.each([

@@ -3,7 +3,6 @@ import { describe, expect, test } from "vitest";
 import type { SpanRecord } from "../../src/model/telemetry.ts";
 import * as semconv from "../../src/telemetry/semconv.ts";
 import { toColumns } from "../../src/view/columns.ts";
-import { safeLines, safeText } from "../../src/view/page/safe-text.ts";
 import { isWorking, readSpans } from "../../src/view/page/session/spans.ts";
 import { subtreeSums } from "../../src/view/page/session/subtree-sums.ts";
 import {
@@ -17,6 +16,7 @@ import {
 import { findSpans } from "../../src/view/page/session/waterfall/find.ts";
 import { orderOf } from "../../src/view/page/session/waterfall/order.ts";
 import { nextFailed, rowOf, visibleRows } from "../../src/view/page/session/waterfall/visible-rows.ts";
+import { safeLines, safeText } from "../../src/view/page/text/safe-text.ts";
 
 const id = (n: number): string => n.toString(16).padStart(16, "0");
 

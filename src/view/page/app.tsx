@@ -1,13 +1,13 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ExportedPage } from "../wire/session.ts";
 import { Changes } from "./changes/changes.tsx";
-import { EXPORTED } from "./exported.ts";
-import { dateTimeExact } from "./format.ts";
+import { EXPORTED } from "./data/exported.ts";
+import { useConnection } from "./data/live.ts";
 import { Home } from "./home/home.tsx";
-import { useConnection } from "./live.ts";
 import { hrefOf, type Route, readRoute } from "./route.ts";
 import { SessionView } from "./session/session-view.tsx";
 import { Sessions } from "./sessions/sessions.tsx";
+import { dateTimeExact } from "./text/format.ts";
 import { Tools } from "./tools/tools.tsx";
 import { Usage } from "./usage/usage.tsx";
 

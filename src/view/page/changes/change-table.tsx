@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import type { ChangeDimension, ChangePart, ChangeRow, ChangeSort, ChangesDocument } from "../../wire/changes.ts";
 import type { UsageFigures } from "../../wire/figures.ts";
-import { Cost, InOut, Time, Unknown } from "../figures.tsx";
-import { capitalised, duration, exact, plural } from "../format.ts";
+import { Cost, InOut, Time, Unknown } from "../figures/figures.tsx";
+import { Head, NumberCell, ShareCell, ShareHead, type Sorting } from "../figures/table.tsx";
 import { hrefOf } from "../route.ts";
-import { safeText } from "../safe-text.ts";
-import { Head, NumberCell, ShareCell, ShareHead, type Sorting } from "../table.tsx";
+import { capitalised, duration, exact, plural } from "../text/format.ts";
+import { safeText } from "../text/safe-text.ts";
 import { Outcome } from "./outcome.tsx";
 
 interface Props {

@@ -1,6 +1,6 @@
 import { type ChangeOutcome, FATES, type Fate } from "../../wire/changes.ts";
-import { exact, percent, plural } from "../format.ts";
-import { safeText } from "../safe-text.ts";
+import { exact, percent, plural } from "../text/format.ts";
+import { safeText } from "../text/safe-text.ts";
 
 /** What became of the commits of a change, as far as it was checked. */
 export function Outcome({ outcome }: { outcome: ChangeOutcome | null }) {

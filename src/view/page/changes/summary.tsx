@@ -1,7 +1,7 @@
 import type { ChangeOutcome, ChangesDocument } from "../../wire/changes.ts";
 import type { UsageFigures } from "../../wire/figures.ts";
-import { Cost, Tile, Unknown } from "../figures.tsx";
-import { exact, percent, plural } from "../format.ts";
+import { Cost, Tile, Unknown } from "../figures/figures.tsx";
+import { exact, percent, plural } from "../text/format.ts";
 import { GROUPS } from "./groups.ts";
 
 /** Cost with and without a change, which add up to the cost of all sessions, and what became of all commits. */

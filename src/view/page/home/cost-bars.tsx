@@ -1,5 +1,5 @@
 import type { HomeDocument } from "../../wire/home.ts";
-import { bucketName, dollars } from "../format.ts";
+import { bucketName, dollars } from "../text/format.ts";
 
 /** Cost over time, as small bars. Hidden from screen readers, because Usage has the same figures as a table. */
 export function CostBars({ home: { buckets, costNanoUsd, unit }, period }: { home: HomeDocument; period: string }) {

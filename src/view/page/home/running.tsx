@@ -1,13 +1,13 @@
 import type { Failures } from "../../../text/failure-share.ts";
 import type { RunningSession } from "../../wire/home.ts";
-import { failureClass } from "../failures.ts";
-import { Cost, InOut } from "../figures.tsx";
-import { duration, plural } from "../format.ts";
-import { Pair } from "../pair.tsx";
+import { failureClass } from "../figures/failures.ts";
+import { Cost, InOut } from "../figures/figures.tsx";
+import { useNow } from "../hooks/use-now.ts";
+import { Pair } from "../parts/pair.tsx";
 import { hrefOf } from "../route.ts";
-import { safeText } from "../safe-text.ts";
 import { placeOf } from "../sessions/place.ts";
-import { useNow } from "../use-now.ts";
+import { duration, plural } from "../text/format.ts";
+import { safeText } from "../text/safe-text.ts";
 
 /** Sessions in which an agent works now or waits for the user, with what it does and what it has cost so far. */
 export function Running({ running, usual }: { running: readonly RunningSession[]; usual: Failures }) {

@@ -1,9 +1,9 @@
 import type { UsageFigures } from "../../wire/figures.ts";
 import type { Compared, HomeDocument, HomeGroup } from "../../wire/home.ts";
-import { mostExpensive } from "../by-cost.ts";
-import { Cost, InOut, Tile } from "../figures.tsx";
-import { dollars, exact, percent, plural } from "../format.ts";
-import { safeText } from "../safe-text.ts";
+import { mostExpensive } from "../figures/by-cost.ts";
+import { Cost, InOut, Tile } from "../figures/figures.tsx";
+import { dollars, exact, percent, plural } from "../text/format.ts";
+import { safeText } from "../text/safe-text.ts";
 
 /** The period's figures, each with the change against the period before. */
 export function Summary({ home, period, range }: { home: HomeDocument; period: string; range: string }) {

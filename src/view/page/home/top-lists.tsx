@@ -2,12 +2,12 @@ import type { ComponentChildren } from "preact";
 import type { HomeGroup } from "../../wire/home.ts";
 import type { ToolRow } from "../../wire/tools.ts";
 import type { Split } from "../../wire/usage.ts";
-import { measureOf, mostExpensive } from "../by-cost.ts";
-import { Cost, Unknown } from "../figures.tsx";
-import { exact, percent } from "../format.ts";
+import { measureOf, mostExpensive } from "../figures/by-cost.ts";
+import { Cost, Unknown } from "../figures/figures.tsx";
+import { ShareCell } from "../figures/table.tsx";
 import { hrefOf } from "../route.ts";
-import { safeText } from "../safe-text.ts";
-import { ShareCell } from "../table.tsx";
+import { exact, percent } from "../text/format.ts";
+import { safeText } from "../text/safe-text.ts";
 import { toolName } from "../tools/tool-name.ts";
 
 type Filters = Readonly<Record<string, string | undefined>>;

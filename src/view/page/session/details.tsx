@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { SpanDocument } from "../../wire/spans.ts";
-import { fetchOnce } from "../api.ts";
-import type { Fetched } from "../documents.ts";
-import { clock, dateTimeExact, duration, orUnknown, plural, preciseDollars } from "../format.ts";
-import { Pair } from "../pair.tsx";
-import { Placeholder } from "../placeholder.tsx";
+import { fetchOnce } from "../data/api.ts";
+import type { Fetched } from "../data/documents.ts";
+import { Pair } from "../parts/pair.tsx";
+import { Placeholder } from "../parts/placeholder.tsx";
 import { hrefOf } from "../route.ts";
-import { safeLines, safeText } from "../safe-text.ts";
+import { clock, dateTimeExact, duration, orUnknown, plural, preciseDollars } from "../text/format.ts";
+import { safeLines, safeText } from "../text/safe-text.ts";
 import { TraceLink } from "./head.tsx";
 import { KIND_NAMES } from "./kind-names.ts";
 import type { Spans } from "./spans.ts";

@@ -1,7 +1,7 @@
 import type { ExplanationDocument, TimePart } from "../../wire/session.ts";
-import { useApi } from "../api.ts";
-import { duration, percent, plural } from "../format.ts";
-import { safeText } from "../safe-text.ts";
+import { useApi } from "../data/api.ts";
+import { duration, percent, plural } from "../text/format.ts";
+import { safeText } from "../text/safe-text.ts";
 import { Notable } from "./notable.tsx";
 import type { Spans } from "./spans.ts";
 

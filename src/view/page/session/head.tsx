@@ -1,11 +1,11 @@
 import type { SessionDocument } from "../../wire/session.ts";
-import { EXPORTED } from "../exported.ts";
-import { Cost, EndBadge, InOut, Unknown } from "../figures.tsx";
-import { dateTimeExact, dollars, duration, exact, orUnknown, percent, plural } from "../format.ts";
-import { Pair } from "../pair.tsx";
+import { EXPORTED } from "../data/exported.ts";
+import { Cost, EndBadge, InOut, Unknown } from "../figures/figures.tsx";
+import { Pair } from "../parts/pair.tsx";
 import { hrefOf } from "../route.ts";
-import { safeText } from "../safe-text.ts";
 import { placeOf } from "../sessions/place.ts";
+import { dateTimeExact, dollars, duration, exact, orUnknown, percent, plural } from "../text/format.ts";
+import { safeText } from "../text/safe-text.ts";
 
 /**
  * Agent, folder and totals, in one line that stays at the top while the waterfall scrolls.

@@ -1,8 +1,8 @@
 import type { SessionChange } from "../../wire/changes.ts";
-import { EXPORTED } from "../exported.ts";
-import { plural } from "../format.ts";
+import { EXPORTED } from "../data/exported.ts";
 import { hrefOf, type Params } from "../route.ts";
-import { safeText } from "../safe-text.ts";
+import { plural } from "../text/format.ts";
+import { safeText } from "../text/safe-text.ts";
 
 interface Props {
   readonly changes: readonly SessionChange[];

@@ -1,7 +1,7 @@
 import type { ExplanationDocument } from "../../wire/session.ts";
-import { dollars, duration } from "../format.ts";
-import { Pair } from "../pair.tsx";
-import { safeText } from "../safe-text.ts";
+import { Pair } from "../parts/pair.tsx";
+import { dollars, duration } from "../text/format.ts";
+import { safeText } from "../text/safe-text.ts";
 import { LedTo } from "./led-to.tsx";
 import type { Spans } from "./spans.ts";
 

@@ -1,11 +1,11 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { useApi } from "../api.ts";
-import { EXPORTED } from "../exported.ts";
-import { Placeholder } from "../placeholder.tsx";
+import { useApi } from "../data/api.ts";
+import { EXPORTED } from "../data/exported.ts";
+import { useNow } from "../hooks/use-now.ts";
+import { useTitle } from "../hooks/use-title.ts";
+import { Placeholder } from "../parts/placeholder.tsx";
 import { hrefOf, readRoute } from "../route.ts";
-import { safeText } from "../safe-text.ts";
-import { useNow } from "../use-now.ts";
-import { useTitle } from "../use-title.ts";
+import { safeText } from "../text/safe-text.ts";
 import { Details } from "./details.tsx";
 import { Explanation } from "./explanation.tsx";
 import { Facts, TitleBar } from "./head.tsx";

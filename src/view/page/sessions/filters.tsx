@@ -1,10 +1,10 @@
 import type { Choices } from "../../wire/figures.ts";
-import { Check } from "../check.tsx";
-import { DaysBetween } from "../days-between.tsx";
+import { DaysBetween } from "../filters/days-between.tsx";
+import { SubjectFilters } from "../filters/subject-filters.tsx";
+import { Check } from "../parts/check.tsx";
+import { SearchField } from "../parts/search-field.tsx";
+import { Select } from "../parts/select.tsx";
 import { changeParams, type ViewParams } from "../route.ts";
-import { SearchField } from "../search-field.tsx";
-import { Select } from "../select.tsx";
-import { SubjectFilters } from "../subject-filters.tsx";
 import { PERIODS } from "./period.ts";
 
 /** Filters of the session list. */

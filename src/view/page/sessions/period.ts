@@ -1,4 +1,4 @@
-import { type Days, startOfDay, timeOf } from "../days.ts";
+import { type Days, startOfDay, timeOf } from "../filters/days.ts";
 
 export const PERIODS = [
   { value: "", text: "Any time" },

@@ -1,12 +1,12 @@
 // biome-ignore-all lint/a11y/noRedundantRoles: styled as cards on narrow screens, the elements lose their roles
 import { type Failures, sumOfFailures } from "../../../text/failure-share.ts";
 import type { SessionRow, Sort } from "../../wire/sessions.ts";
-import { failureClass } from "../failures.ts";
-import { Cost, EndBadge, InOut, Time } from "../figures.tsx";
-import { duration, exact } from "../format.ts";
+import { failureClass } from "../figures/failures.ts";
+import { Cost, EndBadge, InOut, Time } from "../figures/figures.tsx";
+import { Head, type Sorting } from "../figures/table.tsx";
 import { hrefOf } from "../route.ts";
-import { safeText } from "../safe-text.ts";
-import { Head, type Sorting } from "../table.tsx";
+import { duration, exact } from "../text/format.ts";
+import { safeText } from "../text/safe-text.ts";
 import { placeOf } from "./place.ts";
 
 interface Props {

@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import type { Sort } from "../../wire/sessions.ts";
-import { useApi } from "../api.ts";
-import { exact, plural } from "../format.ts";
-import { More } from "../more.tsx";
-import { NoSessionsYet, Placeholder } from "../placeholder.tsx";
+import { useApi } from "../data/api.ts";
+import { useTitle } from "../hooks/use-title.ts";
+import { More } from "../parts/more.tsx";
+import { NoSessionsYet, Placeholder } from "../parts/placeholder.tsx";
 import { changeParams, hrefOf, type ViewParams } from "../route.ts";
-import { useTitle } from "../use-title.ts";
+import { exact, plural } from "../text/format.ts";
 import { Filters } from "./filters.tsx";
 import { boundsOf } from "./period.ts";
 import { SessionTable } from "./session-table.tsx";

@@ -2,9 +2,9 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { type Failures, sumOfFailures } from "../../../text/failure-share.ts";
 import type { ToolRow } from "../../wire/tools.ts";
-import { failureClass } from "../failures.ts";
-import { duration, exact, percent } from "../format.ts";
-import { type Column, FigureTable } from "../table.tsx";
+import { failureClass } from "../figures/failures.ts";
+import { type Column, FigureTable } from "../figures/table.tsx";
+import { duration, exact, percent } from "../text/format.ts";
 
 interface Props {
   /** Head of the first column. */

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
-import { bucketName } from "../format.ts";
-import { safeText } from "../safe-text.ts";
-import { useColourScheme } from "../use-colour-scheme.ts";
+import { useColourScheme } from "../hooks/use-colour-scheme.ts";
+import { bucketName } from "../text/format.ts";
+import { safeText } from "../text/safe-text.ts";
 
 export interface Series {
   readonly name: string;

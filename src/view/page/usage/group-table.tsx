@@ -1,9 +1,9 @@
 import type { Split, UsageGroup } from "../../wire/usage.ts";
-import { measureOf, mostExpensive } from "../by-cost.ts";
-import { Cost, Input, Output, Tokens, Unknown } from "../figures.tsx";
-import { capitalised, exact } from "../format.ts";
-import { safeText } from "../safe-text.ts";
-import { FigureTable } from "../table.tsx";
+import { measureOf, mostExpensive } from "../figures/by-cost.ts";
+import { Cost, Input, Output, Tokens, Unknown } from "../figures/figures.tsx";
+import { FigureTable } from "../figures/table.tsx";
+import { capitalised, exact } from "../text/format.ts";
+import { safeText } from "../text/safe-text.ts";
 
 interface Props {
   readonly split: Split;

@@ -1,6 +1,6 @@
 import type { Sums } from "../../wire/figures.ts";
 import type { UsageDocument } from "../../wire/usage.ts";
-import { plural } from "../format.ts";
+import { plural } from "../text/format.ts";
 import type { Series } from "./chart.tsx";
 
 /**

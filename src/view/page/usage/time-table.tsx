@@ -1,10 +1,10 @@
 import { type Failures, sumOfFailures } from "../../../text/failure-share.ts";
 import type { UsageFigures } from "../../wire/figures.ts";
 import type { UsageDocument } from "../../wire/usage.ts";
-import { failureClass, failuresIn } from "../failures.ts";
-import { Cost, Input, Output, Tokens } from "../figures.tsx";
-import { bucketName, capitalised, exact } from "../format.ts";
-import { FigureTable } from "../table.tsx";
+import { failureClass, failuresIn } from "../figures/failures.ts";
+import { Cost, Input, Output, Tokens } from "../figures/figures.tsx";
+import { FigureTable } from "../figures/table.tsx";
+import { bucketName, capitalised, exact } from "../text/format.ts";
 
 interface Row {
   readonly bucket: string;

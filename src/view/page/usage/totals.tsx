@@ -1,6 +1,6 @@
 import type { UsageFigures } from "../../wire/figures.ts";
-import { Cost, Input, Output, Tile } from "../figures.tsx";
-import { exact, percent, plural } from "../format.ts";
+import { Cost, Input, Output, Tile } from "../figures/figures.tsx";
+import { exact, percent, plural } from "../text/format.ts";
 
 /** The figures of the whole period. */
 export function Totals({ total }: { total: UsageFigures }) {

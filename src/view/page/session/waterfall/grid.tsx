@@ -1,6 +1,6 @@
 // biome-ignore-all lint/a11y/useSemanticElements: only visible rows are in the document, which a table cannot express
 // biome-ignore-all lint/a11y/useFocusableInteractive: the treegrid has the focus and names its active row
-import { plural } from "../../format.ts";
+import { plural } from "../../text/format.ts";
 import type { Spans } from "../spans.ts";
 import type { Actions } from "./actions.ts";
 import { type Pause, ticksOf } from "./axis.ts";

@@ -1,8 +1,8 @@
 // biome-ignore-all lint/a11y/useSemanticElements: only visible rows are in the document, which a table cannot express
 // biome-ignore-all lint/a11y/useFocusableInteractive: the treegrid has the focus and names its active row
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: the treegrid handles the keys
-import { dollars, duration, leastDollars, preciseDollars, shortCount } from "../../format.ts";
-import { safeText } from "../../safe-text.ts";
+import { dollars, duration, leastDollars, preciseDollars, shortCount } from "../../text/format.ts";
+import { safeText } from "../../text/safe-text.ts";
 import { KIND_NAMES } from "../kind-names.ts";
 import type { Spans } from "../spans.ts";
 

@@ -1,4 +1,4 @@
-import { offset } from "../../format.ts";
+import { offset } from "../../text/format.ts";
 import type { Pause, Tick } from "./axis.ts";
 
 export interface ScaleProps {

@@ -1,7 +1,7 @@
 import { useMemo } from "preact/hooks";
-import { Check } from "../../check.tsx";
-import { exact, plural } from "../../format.ts";
-import { Select } from "../../select.tsx";
+import { Check } from "../../parts/check.tsx";
+import { Select } from "../../parts/select.tsx";
+import { exact, plural } from "../../text/format.ts";
 import type { Spans } from "../spans.ts";
 import type { Actions } from "./actions.ts";
 import { KEY_HELP } from "./keys.ts";

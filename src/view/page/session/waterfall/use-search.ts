@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { fetchOnce } from "../../api.ts";
+import { fetchOnce } from "../../data/api.ts";
 import type { Spans } from "../spans.ts";
 import { type AttributeMatches, findSpans, readMatches } from "./find.ts";
 

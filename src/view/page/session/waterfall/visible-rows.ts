@@ -22,37 +22,23 @@ export interface VisibleRows {
 
 /** The rows. Without a search: all spans that are not below a collapsed one. With a search: matches and their ancestors, also collapsed ones. */
 export function visibleRows(spans: Spans, { collapsed, found, errorsOnly, order }: RowFilter): VisibleRows {
-  const hits = found === undefined && !errorsOnly ? undefined : hitsOf(spans, found, errorsOnly);
-  const rows = new Int32Array(spans.count);
-  const rowOfSpan = new Int32Array(spans.count).fill(-1);
-  let length = 0;
-  const add = (span: number): void => {
-    rowOfSpan[span] = length;
-    rows[length++] = span;
+  if (found === undefined && !errorsOnly)
+    return { ...numbered(spans, openSpans(spans, collapsed, order)), hitCount: 0 };
+  const hits = hitsOf(spans, found, errorsOnly);
+  const kept = withAncestors(spans, hits);
+  return {
+    ...numbered(
+      spans,
+      order.filter((span) => kept[span] === 1),
+    ),
+    hits,
+    hitCount: hits.reduce((count, hit) => count + hit, 0),
   };
-  if (hits === undefined) {
-    for (let at = 0; at < spans.count; ) {
-      const span = order[at] ?? 0;
-      add(span);
-      const size = spans.size[span] ?? 1;
-      at += size > 1 && collapsed.has(spans.idOf(span)) ? size : 1;
-    }
-    return { rows: rows.subarray(0, length), rowOfSpan, hitCount: 0 };
-  }
-  const kept = new Uint8Array(spans.count);
-  let hitCount = 0;
-  for (let i = 0; i < spans.count; i++) {
-    if (hits[i] !== 1) continue;
-    hitCount++;
-    for (let at = i; at >= 0 && kept[at] !== 1; at = spans.parent[at] ?? -1) kept[at] = 1;
-  }
-  for (const span of order) if (kept[span] === 1) add(span);
-  return { rows: rows.subarray(0, length), rowOfSpan, hits, hitCount };
 }
 
 /** The row of a span or of its closest ancestor that has a row; -1: none. */
 export function rowOf({ rowOfSpan }: VisibleRows, spans: Spans, span: number): number {
-  for (let at = span; at >= 0; at = spans.parent[at] ?? -1) {
+  for (let at = span; at >= 0; at = spans.parentOf(at)) {
     const row = rowOfSpan[at] ?? -1;
     if (row >= 0) return row;
   }
@@ -74,6 +60,35 @@ export function failedCount(spans: Spans): number {
 }
 
 // --- internal ---
+
+/** Spans in the order of their rows, and the row of each. */
+function numbered(spans: Spans, rows: Int32Array): Pick<VisibleRows, "rows" | "rowOfSpan"> {
+  const rowOfSpan = new Int32Array(spans.count).fill(-1);
+  for (const [row, span] of rows.entries()) rowOfSpan[span] = row;
+  return { rows, rowOfSpan };
+}
+
+/** The spans in order, without those below a collapsed one. */
+function openSpans(spans: Spans, collapsed: ReadonlySet<string>, order: Int32Array): Int32Array {
+  const open = new Int32Array(spans.count);
+  let length = 0;
+  for (let at = 0; at < spans.count; ) {
+    const span = order[at] ?? 0;
+    open[length++] = span;
+    // The descendants of a span follow it
+    at += spans.hasChildren(span) && collapsed.has(spans.idOf(span)) ? (spans.size[span] ?? 1) : 1;
+  }
+  return open.subarray(0, length);
+}
+
+/** 1 for the matches and everything above them. */
+function withAncestors(spans: Spans, hits: Uint8Array): Uint8Array {
+  const kept = new Uint8Array(spans.count);
+  for (let i = 0; i < spans.count; i++) {
+    if (hits[i] === 1) for (let at = i; at >= 0 && kept[at] !== 1; at = spans.parentOf(at)) kept[at] = 1;
+  }
+  return kept;
+}
 
 function nextWhere(order: Int32Array, from: number, step: 1 | -1, matches: (span: number) => boolean): number {
   const { length } = order;

@@ -1,4 +1,4 @@
-import { duration, offset } from "../../format.ts";
+import { duration, offset } from "../../text/format.ts";
 import type { Spans } from "../spans.ts";
 import { makeActions } from "./actions.ts";
 import { timeAt } from "./axis.ts";

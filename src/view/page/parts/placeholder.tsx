@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
-import type { ApiError, NoStore } from "../wire/responses.ts";
-import { command } from "./command.ts";
-import { capitalised } from "./format.ts";
+import type { ApiError, NoStore } from "../../wire/responses.ts";
+import { command } from "../text/command.ts";
+import { capitalised } from "../text/format.ts";
 
 /** Shown instead of data. Without a problem, the first response is still expected. */
 export function Placeholder({ problem, backHref }: { problem?: NoStore | ApiError | undefined; backHref?: string }) {

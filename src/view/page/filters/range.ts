@@ -1,6 +1,6 @@
 import type { TimeUnit } from "../../wire/usage.ts";
-import { type Days, startOfDay, timeOf } from "../days.ts";
 import type { ViewParams } from "../route.ts";
+import { type Days, startOfDay, timeOf } from "./days.ts";
 
 export const RANGES = [
   { value: "1", text: "Last 24 hours" },

@@ -1,7 +1,7 @@
-import type { Choices } from "../wire/figures.ts";
-import { changeParams, type ViewParams } from "./route.ts";
-import { safeText } from "./safe-text.ts";
-import { Select } from "./select.tsx";
+import type { Choices } from "../../wire/figures.ts";
+import { Select } from "../parts/select.tsx";
+import { changeParams, type ViewParams } from "../route.ts";
+import { safeText } from "../text/safe-text.ts";
 
 interface Props {
   readonly params: ViewParams;

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
 import type { Choices } from "../../wire/figures.ts";
 import type { ViewParams } from "../route.ts";
-import { SubjectFilters } from "../subject-filters.tsx";
 import { PeriodFilter } from "./period-filter.tsx";
+import { SubjectFilters } from "./subject-filters.tsx";
 
 interface Props {
   readonly params: ViewParams;

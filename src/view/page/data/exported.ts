@@ -1,7 +1,7 @@
-import { matchesTerm, termsOf } from "../match.ts";
-import type { ApiError } from "../wire/responses.ts";
-import type { ExplanationDocument, ExportedPage, SessionDocument } from "../wire/session.ts";
-import type { SearchDocument, SpanDocument } from "../wire/spans.ts";
+import { matchesTerm, termsOf } from "../../match.ts";
+import type { ApiError } from "../../wire/responses.ts";
+import type { ExplanationDocument, ExportedPage, SessionDocument } from "../../wire/session.ts";
+import type { SearchDocument, SpanDocument } from "../../wire/spans.ts";
 
 /** The data of an exported page; `undefined` if a server answers the page's requests. */
 export const EXPORTED = readData();

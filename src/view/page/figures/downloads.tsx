@@ -1,6 +1,6 @@
-import { urlOf } from "./api.ts";
-import { timeZone } from "./format.ts";
-import type { Params } from "./route.ts";
+import { urlOf } from "../data/api.ts";
+import type { Params } from "../route.ts";
+import { timeZone } from "../text/format.ts";
 
 /** Links that save the figures of a view, with the same columns as the command `report`. */
 export function Downloads({ query }: { query: Params & { readonly by: string } }) {

@@ -1,4 +1,4 @@
-import { hrefOf, type Route } from "./route.ts";
+import { hrefOf, type Route } from "../route.ts";
 
 /** Shown instead of figures if the chosen period has none. */
 export function NothingInPeriod({

@@ -1,6 +1,6 @@
-import { exact, percentOf } from "../../text/amounts.ts";
+import { exact, percentOf } from "../../../text/amounts.ts";
 
-export { dollars, duration, exact, leastDollars, plural, preciseDollars, shortCount } from "../../text/amounts.ts";
+export { dollars, duration, exact, leastDollars, plural, preciseDollars, shortCount } from "../../../text/amounts.ts";
 
 /** Texts of figures that only the page shows. None of these functions throws. */
 

@@ -1,5 +1,5 @@
-import { type Failures, standsOut } from "../../text/failure-share.ts";
-import type { UsageFigures } from "../wire/figures.ts";
+import { type Failures, standsOut } from "../../../text/failure-share.ts";
+import type { UsageFigures } from "../../wire/figures.ts";
 
 /** Red where clearly more calls failed than usual, as in the terminal. */
 export const failureClass = (failures: Failures, usual: Failures): string =>

@@ -1,4 +1,4 @@
-import { changeParams, type ViewParams } from "./route.ts";
+import { changeParams, type ViewParams } from "../route.ts";
 
 /** The first and the last day of a period. */
 export const DaysBetween = ({ params }: { params: ViewParams }) => (

@@ -1,6 +1,6 @@
-import { DaysBetween } from "../days-between.tsx";
+import { Select } from "../parts/select.tsx";
 import { changeParams, type ViewParams } from "../route.ts";
-import { Select } from "../select.tsx";
+import { DaysBetween } from "./days-between.tsx";
 import { RANGES, type Range, rangeNamed } from "./range.ts";
 
 /** The period of the figures, also between two days. */

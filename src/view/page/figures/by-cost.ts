@@ -1,4 +1,4 @@
-import type { UsageFigures } from "../wire/figures.ts";
+import type { UsageFigures } from "../../wire/figures.ts";
 
 interface Group {
   readonly figures: UsageFigures;

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
-import type { Sums } from "../wire/figures.ts";
-import type { SessionRow } from "../wire/sessions.ts";
-import { dateTime, dateTimeExact, dollars, exact, leastDollars, preciseDollars, shortCount } from "./format.ts";
-import { safeText } from "./safe-text.ts";
+import type { Sums } from "../../wire/figures.ts";
+import type { SessionRow } from "../../wire/sessions.ts";
+import { dateTime, dateTimeExact, dollars, exact, leastDollars, preciseDollars, shortCount } from "../text/format.ts";
+import { safeText } from "../text/safe-text.ts";
 
 /** Tokens; `null` is shown as “unknown”, a lower bound with “≥”. */
 export function Tokens({ n, isLowerBound = false }: { n: number | null; isLowerBound?: boolean }) {

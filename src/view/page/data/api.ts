@@ -1,10 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
-import { type ApiError, type ApiResponse, HAS_MORE } from "../wire/responses.ts";
-import { command } from "./command.ts";
+import { type ApiError, type ApiResponse, HAS_MORE } from "../../wire/responses.ts";
+import { type Params, queryOf } from "../route.ts";
+import { command } from "../text/command.ts";
 import { type Documents, dataOrProblem, type Fetched } from "./documents.ts";
 import { EXPORTED, exportedResponse } from "./exported.ts";
 import { onChange } from "./live.ts";
-import { type Params, queryOf } from "./route.ts";
 
 /**
  * Fetches data, and again whenever the store has changed. One request at a time: a change during a request triggers another one after it.
