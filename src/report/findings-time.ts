@@ -10,7 +10,9 @@ export function timeFindings(explanation: Explanation): readonly Finding[] {
   const { time, money, view } = explanation;
   if (time === undefined) return [];
   if (money.total.modelCalls + money.total.aggregateRecords + view.toolCalls.length === 0) {
-    return view.facts.usageUnknown === true ? [] : [{ weight: 1, text: "No model was called and no tool was used." }];
+    // A model that was called in vain is no model call
+    const text = "No model answered, and no tool was used.";
+    return view.facts.usageUnknown === true ? [] : [{ weight: 0.9, text }];
   }
   const { model, tool, held, agent } = time.parts;
   const work: Work = { ...explanation, time, workMs: model + tool + held + agent };

@@ -11,6 +11,7 @@ import { toolTitle } from "./tool-title.ts";
 /** Notable facts about a session, most important first. Each sentence has its numbers. */
 export function findingsOf(explanation: Explanation): readonly Finding[] {
   return [
+    ...turnFindings(explanation),
     ...timeFindings(explanation),
     ...moneyFindings(explanation),
     ...contextFindings(explanation),
@@ -19,6 +20,19 @@ export function findingsOf(explanation: Explanation): readonly Finding[] {
 }
 
 // --- internal ---
+
+function turnFindings({ view: { turnList } }: Explanation): readonly Finding[] {
+  const ended = turnList.filter(({ open }) => !open);
+  const failed = ended.filter(({ state }) => state === "failed").length;
+  if (failed === 0) return [];
+  return [
+    {
+      weight: failed / ended.length,
+      text:
+        ended.length === 1 ? "The only turn failed." : `${exact(failed)} of ${plural(ended.length, "turn")} failed.`,
+    },
+  ];
+}
 
 function moneyFindings({ money, view }: Explanation): readonly Finding[] {
   const { total, turns, threads, causes, mcpServers } = money;

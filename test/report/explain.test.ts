@@ -7,6 +7,7 @@ import type { ToolCall } from "../../src/model/session.ts";
 import { type Explanation, explain } from "../../src/report/explain.ts";
 import { moneySpent, placedCalls } from "../../src/report/explain-money.ts";
 import { timeSpent } from "../../src/report/explain-time.ts";
+import { findingsOf } from "../../src/report/findings.ts";
 import { type SessionView, viewOf } from "../../src/report/session-view.ts";
 import { TIME_PARTS } from "../../src/report/time-parts.ts";
 import { spanSettings } from "../../src/sessions/span-settings.ts";
@@ -85,6 +86,12 @@ describe.each(firstOf(CASES, 5))("%s %s", (source, name) => {
       }
     }
   });
+});
+
+test("failed turns are said first, and a model that did not answer is not said not to have been called", async () => {
+  const texts = (await imported("claude-code", "api-error")).map((one) => findingsOf(one).map(({ text }) => text));
+  expect(texts).toContainEqual(["The only turn failed.", "No model answered, and no tool was used."]);
+  expect(texts.filter(([first]) => first === "The only turn failed.").length).toBeGreaterThan(0);
 });
 
 describe("exact results for recordings", () => {
