@@ -1,6 +1,6 @@
 import { Hono } from "hono";
+import { cachedFilterValues } from "./data/filter-values.ts";
 import type { ViewDeps } from "./deps.ts";
-import { cachedFilterValues } from "./filter-values.ts";
 import { type Live, streamLive } from "./live-events.ts";
 import { promptAdder } from "./prompts.ts";
 import { READS } from "./reads.ts";

@@ -9,10 +9,10 @@ import type { StoredSession } from "../store/sessions.ts";
 import { CONTENT_ATTRIBUTES } from "../telemetry/attributes.ts";
 import { recordAtLevel } from "../telemetry/level.ts";
 import type { SpanSettings } from "../telemetry/spans.ts";
+import { spanDocument, spansOf, toDocument } from "./data/document.ts";
+import { toExplanation } from "./data/explanation.ts";
+import type { RowDeps } from "./data/rows.ts";
 import type { ViewDeps } from "./deps.ts";
-import { spanDocument, spansOf, toDocument } from "./document.ts";
-import { toExplanation } from "./explanation.ts";
-import type { RowDeps } from "./rows.ts";
 import type { ExplanationDocument, ExportedPage, SessionDocument } from "./wire/session.ts";
 
 export interface ExportDeps extends RowDeps, Pick<ViewDeps, "files"> {

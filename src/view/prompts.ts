@@ -1,7 +1,7 @@
 import { readStore } from "../store/read-only.ts";
 import type { StoredSession } from "../store/sessions.ts";
+import { findSession } from "./data/document.ts";
 import type { ViewDeps } from "./deps.ts";
-import { findSession } from "./document.ts";
 import type { HomeDocument } from "./wire/home.ts";
 import type { SessionDocument } from "./wire/session.ts";
 import type { SessionList, SessionRow } from "./wire/sessions.ts";

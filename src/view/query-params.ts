@@ -1,4 +1,4 @@
-import type { SessionName } from "./document.ts";
+import type { SessionName } from "./data/document.ts";
 
 /** Invalid query parameters; the message names them. */
 export class BadRequest extends Error {

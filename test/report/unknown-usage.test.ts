@@ -10,7 +10,7 @@ import { formatEnd, formatHead } from "../../src/intake/inbox-file.ts";
 import { summarise } from "../../src/report/session-summary.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { recentSessions } from "../../src/store/queries.ts";
-import { toRow } from "../../src/view/rows.ts";
+import { toRow } from "../../src/view/data/rows.ts";
 import { contextAt } from "../support/context.ts";
 import { InboxFixture } from "../support/inbox-fixture.ts";
 

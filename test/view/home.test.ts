@@ -3,7 +3,7 @@ import { loadConfig } from "../../src/config/load.ts";
 import type { Subscriptions } from "../../src/model/rate-limit.ts";
 import { openDatabase } from "../../src/store/database.ts";
 import { ensureSession } from "../../src/store/sessions.ts";
-import { figuresOf } from "../../src/view/figures.ts";
+import { figuresOf } from "../../src/view/data/figures.ts";
 import { traceLinkOf } from "../../src/view/trace-link.ts";
 import type { HomeDocument } from "../../src/view/wire/home.ts";
 import { ensureBuilt } from "../support/program.ts";

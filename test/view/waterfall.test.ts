@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { SpanRecord } from "../../src/model/telemetry.ts";
 import * as semconv from "../../src/telemetry/semconv.ts";
-import { toColumns } from "../../src/view/columns.ts";
+import { toColumns } from "../../src/view/data/columns.ts";
 import { isWorking, readSpans } from "../../src/view/page/session/spans.ts";
 import { subtreeSums } from "../../src/view/page/session/subtree-sums.ts";
 import {

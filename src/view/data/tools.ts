@@ -1,8 +1,8 @@
-import { usage } from "../report/usage.ts";
-import type { UsageRow } from "../report/usage-row.ts";
-import type { Database } from "../store/database.ts";
+import { usage } from "../../report/usage.ts";
+import type { UsageRow } from "../../report/usage-row.ts";
+import type { Database } from "../../store/database.ts";
+import type { ToolRow, ToolsDocument } from "../wire/tools.ts";
 import { type FiguresDeps, type FiguresQuery, firstMs, nameOfKey } from "./figures.ts";
-import type { ToolRow, ToolsDocument } from "./wire/tools.ts";
 
 /** Calls, outcomes and duration of each tool. */
 export function toolsOver(db: Database, deps: FiguresDeps, { nowMs, ...query }: FiguresQuery): ToolsDocument {

@@ -1,12 +1,12 @@
-import type { UsageQuery } from "../report/query.ts";
-import { inReadingOrder } from "../report/text/usage-order.ts";
-import { usage } from "../report/usage.ts";
-import { csvLines } from "../report/usage-csv.ts";
-import { rowJson } from "../report/usage-json.ts";
-import type { SessionSource } from "../sessions/read-session.ts";
-import type { Database } from "../store/database.ts";
-import { costSource } from "../telemetry/cost.ts";
-import { isoTime } from "../text/figures.ts";
+import type { UsageQuery } from "../../report/query.ts";
+import { inReadingOrder } from "../../report/text/usage-order.ts";
+import { usage } from "../../report/usage.ts";
+import { csvLines } from "../../report/usage-csv.ts";
+import { rowJson } from "../../report/usage-json.ts";
+import type { SessionSource } from "../../sessions/read-session.ts";
+import type { Database } from "../../store/database.ts";
+import { costSource } from "../../telemetry/cost.ts";
+import { isoTime } from "../../text/figures.ts";
 
 /** A file that the browser saves. */
 export class Download {

@@ -1,12 +1,12 @@
-import { summarise } from "../report/session-summary.ts";
-import { toolTitle } from "../report/tool-title.ts";
-import { unsettledSession } from "../sessions/read-session.ts";
-import type { Database } from "../store/database.ts";
-import { idleSessions, sessionById } from "../store/sessions.ts";
+import { summarise } from "../../report/session-summary.ts";
+import { toolTitle } from "../../report/tool-title.ts";
+import { unsettledSession } from "../../sessions/read-session.ts";
+import type { Database } from "../../store/database.ts";
+import { idleSessions, sessionById } from "../../store/sessions.ts";
+import type { RunningSession } from "../wire/home.ts";
 import type { FilterValues } from "./filter-values.ts";
 import { type RowDeps, toRow } from "./rows.ts";
-import { SHOWN } from "./shown.ts";
-import type { RunningSession } from "./wire/home.ts";
+import { SHOWN } from "./session-sql.ts";
 
 /** The open sessions with recent activity, the latest first. */
 export function runningSessions(

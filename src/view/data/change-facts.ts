@@ -1,11 +1,11 @@
-import { type OutcomeFigures, outcomeFigures, outcomeReader } from "../changes/outcome-summary.ts";
-import { isNotedBranch } from "../model/change-facts.ts";
-import type { StoredCommit } from "../model/changes.ts";
-import { KEPT_AFTER_DAYS } from "../model/outcomes.ts";
-import { nameOfChange } from "../report/attribution.ts";
-import { storedChanges, storedCommits } from "../store/changes.ts";
-import type { Database } from "../store/database.ts";
-import type { ChangeOutcome } from "./wire/changes.ts";
+import { type OutcomeFigures, outcomeFigures, outcomeReader } from "../../changes/outcome-summary.ts";
+import { isNotedBranch } from "../../model/change-facts.ts";
+import type { StoredCommit } from "../../model/changes.ts";
+import { KEPT_AFTER_DAYS } from "../../model/outcomes.ts";
+import { nameOfChange } from "../../report/attribution.ts";
+import { storedChanges, storedCommits } from "../../store/changes.ts";
+import type { Database } from "../../store/database.ts";
+import type { ChangeOutcome } from "../wire/changes.ts";
 
 /** What is stored of commits and changes themselves, by the names that figures have. */
 export class ChangeFacts {

@@ -1,5 +1,5 @@
-import type { SpanRecord } from "../model/telemetry.ts";
-import * as semconv from "../telemetry/semconv.ts";
+import type { SpanRecord } from "../../model/telemetry.ts";
+import * as semconv from "../../telemetry/semconv.ts";
 
 /** The place of a span in a tree. */
 export interface TreeSpan {

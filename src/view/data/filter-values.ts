@@ -1,10 +1,10 @@
-import { cardOf } from "../model/card-of.ts";
-import type { Repository } from "../model/session.ts";
-import { type RepositoryNames, repositoryNames, repositoryOrFolder } from "../report/repositories.ts";
-import type { SessionSource } from "../sessions/read-session.ts";
-import type { Database } from "../store/database.ts";
-import { SHOWN } from "./shown.ts";
-import type { Choices } from "./wire/figures.ts";
+import { cardOf } from "../../model/card-of.ts";
+import type { Repository } from "../../model/session.ts";
+import { type RepositoryNames, repositoryNames, repositoryOrFolder } from "../../report/repositories.ts";
+import type { SessionSource } from "../../sessions/read-session.ts";
+import type { Database } from "../../store/database.ts";
+import type { Choices } from "../wire/figures.ts";
+import { SHOWN } from "./session-sql.ts";
 
 /** The values that filters offer, and the repositories with distinct display names. */
 export interface FilterValues {

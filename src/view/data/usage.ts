@@ -1,9 +1,9 @@
-import { usageByGroupings } from "../report/usage.ts";
-import type { UsageRow } from "../report/usage-row.ts";
-import type { Database } from "../store/database.ts";
+import { usageByGroupings } from "../../report/usage.ts";
+import type { UsageRow } from "../../report/usage-row.ts";
+import type { Database } from "../../store/database.ts";
+import type { Split, TimeUnit, UsageDocument, UsageGroup } from "../wire/usage.ts";
 import { chartBuckets, checkBarCount } from "./chart-buckets.ts";
 import { type FiguresDeps, type FiguresQuery, figuresOf, firstMs, nameOfKey } from "./figures.ts";
-import type { Split, TimeUnit, UsageDocument, UsageGroup } from "./wire/usage.ts";
 
 export interface UsageViewQuery extends FiguresQuery {
   readonly unit: TimeUnit;

@@ -1,8 +1,8 @@
-import type { SpanRecord } from "../model/telemetry.ts";
-import { toolTitle } from "../report/tool-title.ts";
-import * as semconv from "../telemetry/semconv.ts";
+import type { SpanRecord } from "../../model/telemetry.ts";
+import { toolTitle } from "../../report/tool-title.ts";
+import * as semconv from "../../telemetry/semconv.ts";
+import { FLAG, SPAN_KINDS, type SpanColumns, type SpanKind } from "../wire/spans.ts";
 import { inTreeOrder, parentOf, type TreeSpan } from "./tree.ts";
-import { FLAG, SPAN_KINDS, type SpanColumns, type SpanKind } from "./wire/spans.ts";
 
 /** A span, and whether it is still open. */
 export interface ShownSpan {

@@ -1,6 +1,6 @@
-import { bucketsBetween, compareBuckets } from "../report/buckets.ts";
-import type { TimeUnit } from "../report/dimensions.ts";
-import type { UsageRow } from "../report/usage-row.ts";
+import { bucketsBetween, compareBuckets } from "../../report/buckets.ts";
+import type { TimeUnit } from "../../report/dimensions.ts";
+import type { UsageRow } from "../../report/usage-row.ts";
 
 export interface ChartPeriod {
   readonly sinceMs: number;

@@ -1,14 +1,14 @@
-import { sumKnown } from "../model/known.ts";
-import { SpanRecord } from "../model/telemetry.ts";
-import { outlineOf, type SessionOutline } from "../report/session-view.ts";
-import type { Database } from "../store/database.ts";
-import { settledSpans } from "../store/queries.ts";
-import { type StoredSession, sessionById } from "../store/sessions.ts";
-import type { SpanSettings } from "../telemetry/spans.ts";
+import { sumKnown } from "../../model/known.ts";
+import { SpanRecord } from "../../model/telemetry.ts";
+import { outlineOf, type SessionOutline } from "../../report/session-view.ts";
+import type { Database } from "../../store/database.ts";
+import { settledSpans } from "../../store/queries.ts";
+import { type StoredSession, sessionById } from "../../store/sessions.ts";
+import type { SpanSettings } from "../../telemetry/spans.ts";
+import type { SessionDocument } from "../wire/session.ts";
+import type { SpanDocument } from "../wire/spans.ts";
 import { type ShownSpan, toColumns } from "./columns.ts";
 import { type RowDeps, toRow } from "./rows.ts";
-import type { SessionDocument } from "./wire/session.ts";
-import type { SpanDocument } from "./wire/spans.ts";
 
 /** The agent and the id it gave the session. */
 export interface SessionName {

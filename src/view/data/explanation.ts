@@ -1,13 +1,13 @@
-import { explain } from "../report/explain.ts";
-import { findingsOf } from "../report/findings.ts";
-import type { SessionView } from "../report/session-view.ts";
-import { TIME_PARTS } from "../report/time-parts.ts";
-import { toolTitle } from "../report/tool-title.ts";
-import { unknownsOf } from "../report/unknowns.ts";
-import type { SessionSource } from "../sessions/read-session.ts";
-import type { Database } from "../store/database.ts";
+import { explain } from "../../report/explain.ts";
+import { findingsOf } from "../../report/findings.ts";
+import type { SessionView } from "../../report/session-view.ts";
+import { TIME_PARTS } from "../../report/time-parts.ts";
+import { toolTitle } from "../../report/tool-title.ts";
+import { unknownsOf } from "../../report/unknowns.ts";
+import type { SessionSource } from "../../sessions/read-session.ts";
+import type { Database } from "../../store/database.ts";
+import type { ExplanationDocument } from "../wire/session.ts";
 import { changesOfSession } from "./changes.ts";
-import type { ExplanationDocument } from "./wire/session.ts";
 
 type Deps = Pick<SessionSource, "agents">;
 

@@ -1,18 +1,18 @@
-import { cardOf } from "../model/card-of.ts";
-import { subscribedAgents } from "../report/list-price.ts";
-import { usageByGroupings } from "../report/usage.ts";
-import type { UsageRow } from "../report/usage-row.ts";
-import type { Database } from "../store/database.ts";
+import { cardOf } from "../../model/card-of.ts";
+import { subscribedAgents } from "../../report/list-price.ts";
+import { usageByGroupings } from "../../report/usage.ts";
+import type { UsageRow } from "../../report/usage-row.ts";
+import type { Database } from "../../store/database.ts";
+import type { UsageFigures } from "../wire/figures.ts";
+import type { HomeDocument, HomeGroup } from "../wire/home.ts";
+import type { Split, TimeUnit } from "../wire/usage.ts";
 import { chartBuckets, checkBarCount } from "./chart-buckets.ts";
 import { figuresOf, firstMs, nameOfKey } from "./figures.ts";
 import type { FilterValues } from "./filter-values.ts";
-import { listSessions } from "./list.ts";
 import type { RowDeps } from "./rows.ts";
 import { runningSessions } from "./running.ts";
+import { listSessions } from "./sessions.ts";
 import { toolRows } from "./tools.ts";
-import type { UsageFigures } from "./wire/figures.ts";
-import type { HomeDocument, HomeGroup } from "./wire/home.ts";
-import type { Split, TimeUnit } from "./wire/usage.ts";
 
 export interface HomeQuery {
   /** Start of the user's day, and of the day before. */

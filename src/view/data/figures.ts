@@ -1,13 +1,13 @@
-import { cardOf } from "../model/card-of.ts";
-import type { UsageQuery } from "../report/query.ts";
-import type { UsageRow } from "../report/usage-row.ts";
-import type { SessionSource } from "../sessions/read-session.ts";
-import type { Database } from "../store/database.ts";
+import { cardOf } from "../../model/card-of.ts";
+import type { UsageQuery } from "../../report/query.ts";
+import type { UsageRow } from "../../report/usage-row.ts";
+import type { SessionSource } from "../../sessions/read-session.ts";
+import type { Database } from "../../store/database.ts";
+import type { UsageFigures } from "../wire/figures.ts";
+import type { Split } from "../wire/usage.ts";
 import type { FilterValues } from "./filter-values.ts";
-import { STARTED } from "./list.ts";
 import { toSums } from "./rows.ts";
-import type { UsageFigures } from "./wire/figures.ts";
-import type { Split } from "./wire/usage.ts";
+import { STARTED } from "./session-sql.ts";
 
 /** What the views with figures are asked for. */
 export interface FiguresQuery extends Pick<UsageQuery, "agent" | "model" | "repository" | "timeZone"> {

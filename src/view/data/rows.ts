@@ -1,17 +1,17 @@
-import { cardOf } from "../model/card-of.ts";
-import type { Subscriptions } from "../model/rate-limit.ts";
-import { knownAmounts } from "../report/call-totals.ts";
-import { subscriptionMark } from "../report/list-price.ts";
-import type { RepositoryNames } from "../report/repositories.ts";
-import { endOfSession, type Idle } from "../report/session-end.ts";
-import { activeMs, type SessionSummary } from "../report/session-summary.ts";
-import { titleOf, titleText } from "../report/session-title.ts";
-import type { SessionSource } from "../sessions/read-session.ts";
-import { unsettledSession } from "../sessions/read-session.ts";
-import type { Database } from "../store/database.ts";
-import type { StoredSession } from "../store/sessions.ts";
-import type { Sums } from "./wire/figures.ts";
-import type { SessionRow } from "./wire/sessions.ts";
+import { cardOf } from "../../model/card-of.ts";
+import type { Subscriptions } from "../../model/rate-limit.ts";
+import { knownAmounts } from "../../report/call-totals.ts";
+import { subscriptionMark } from "../../report/list-price.ts";
+import type { RepositoryNames } from "../../report/repositories.ts";
+import { endOfSession, type Idle } from "../../report/session-end.ts";
+import { activeMs, type SessionSummary } from "../../report/session-summary.ts";
+import { titleOf, titleText } from "../../report/session-title.ts";
+import type { SessionSource } from "../../sessions/read-session.ts";
+import { unsettledSession } from "../../sessions/read-session.ts";
+import type { Database } from "../../store/database.ts";
+import type { StoredSession } from "../../store/sessions.ts";
+import type { Sums } from "../wire/figures.ts";
+import type { SessionRow } from "../wire/sessions.ts";
 
 export interface RowDeps extends Pick<SessionSource, "agents"> {
   readonly idle: Idle;

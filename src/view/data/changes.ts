@@ -1,13 +1,11 @@
-import { sumKnown } from "../model/known.ts";
-import type { Dimension } from "../report/dimensions.ts";
-import { inReadingOrder } from "../report/text/usage-order.ts";
-import { usageByGroupings } from "../report/usage.ts";
-import type { UsageRow } from "../report/usage-row.ts";
-import type { SessionSource } from "../sessions/read-session.ts";
-import type { Database } from "../store/database.ts";
-import type { StoredSession } from "../store/sessions.ts";
-import { ChangeFacts } from "./change-facts.ts";
-import { type FiguresDeps, type FiguresQuery, figuresOf, firstMs, nameOfKey } from "./figures.ts";
+import { sumKnown } from "../../model/known.ts";
+import type { Dimension } from "../../report/dimensions.ts";
+import { inReadingOrder } from "../../report/text/usage-order.ts";
+import { usageByGroupings } from "../../report/usage.ts";
+import type { UsageRow } from "../../report/usage-row.ts";
+import type { SessionSource } from "../../sessions/read-session.ts";
+import type { Database } from "../../store/database.ts";
+import type { StoredSession } from "../../store/sessions.ts";
 import type {
   ChangeDimension,
   ChangePart,
@@ -15,8 +13,10 @@ import type {
   ChangeSort,
   ChangesDocument,
   SessionChange,
-} from "./wire/changes.ts";
-import type { UsageFigures } from "./wire/figures.ts";
+} from "../wire/changes.ts";
+import type { UsageFigures } from "../wire/figures.ts";
+import { ChangeFacts } from "./change-facts.ts";
+import { type FiguresDeps, type FiguresQuery, figuresOf, firstMs, nameOfKey } from "./figures.ts";
 
 export interface ChangesQuery extends Omit<FiguresQuery, "model"> {
   readonly by: ChangeDimension;

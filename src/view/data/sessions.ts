@@ -1,14 +1,14 @@
-import type { Repository } from "../model/session.ts";
-import { type RepositoryNames, repositoryOrFolder } from "../report/repositories.ts";
-import { summarise } from "../report/session-summary.ts";
-import type { SessionSource } from "../sessions/read-session.ts";
-import { unsettledSession } from "../sessions/read-session.ts";
-import type { Database, Value } from "../store/database.ts";
-import { sessionById, unsettledSessions } from "../store/sessions.ts";
+import type { Repository } from "../../model/session.ts";
+import { type RepositoryNames, repositoryOrFolder } from "../../report/repositories.ts";
+import { summarise } from "../../report/session-summary.ts";
+import type { SessionSource } from "../../sessions/read-session.ts";
+import { unsettledSession } from "../../sessions/read-session.ts";
+import type { Database, Value } from "../../store/database.ts";
+import { sessionById, unsettledSessions } from "../../store/sessions.ts";
+import type { SessionList, Sort } from "../wire/sessions.ts";
 import type { FilterValues } from "./filter-values.ts";
 import { type RowDeps, toRow } from "./rows.ts";
-import { SHOWN } from "./shown.ts";
-import type { SessionList, Sort } from "./wire/sessions.ts";
+import { SHOWN, STARTED } from "./session-sql.ts";
 
 export interface ListQuery {
   readonly agent?: string;
@@ -57,12 +57,9 @@ export function listSessions(
   };
 }
 
-/** SQL: start of a session as its row shows it; a transcript can contain work before the first hook. */
-export const STARTED = `coalesce((SELECT min(min(g.start_ms, coalesce(json_extract(g.totals, '$.firstMs'), g.start_ms)))
-  FROM segments g WHERE g.session = s.id), s.first_ms)`;
-const REPOSITORY = "json_extract(s.repository, '$.name')";
-
 // --- internal ---
+
+const REPOSITORY = "json_extract(s.repository, '$.name')";
 
 /** Sort keys, from settled data; unknown sorts below every known value. */
 const SORT_KEY = {

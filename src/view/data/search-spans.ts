@@ -1,11 +1,11 @@
-import { SpanRecord } from "../model/telemetry.ts";
-import { outlineOf } from "../report/session-view.ts";
-import type { SessionSource } from "../sessions/read-session.ts";
-import type { Database } from "../store/database.ts";
-import type { StoredSession } from "../store/sessions.ts";
-import type { SpanSettings } from "../telemetry/spans.ts";
-import { matchesTerm, termsOf } from "./match.ts";
-import type { SearchDocument } from "./wire/spans.ts";
+import { SpanRecord } from "../../model/telemetry.ts";
+import { outlineOf } from "../../report/session-view.ts";
+import type { SessionSource } from "../../sessions/read-session.ts";
+import type { Database } from "../../store/database.ts";
+import type { StoredSession } from "../../store/sessions.ts";
+import type { SpanSettings } from "../../telemetry/spans.ts";
+import { matchesTerm, termsOf } from "../match.ts";
+import type { SearchDocument } from "../wire/spans.ts";
 
 type Deps = Pick<SessionSource, "agents"> & { readonly settings: SpanSettings };
 
