@@ -18,16 +18,7 @@ import type { TranscriptEntry } from "../model/transcript.ts";
 import { changeTimes, hasLaterCommits } from "../store/changes.ts";
 import { setLocalIds } from "../store/local-sessions.ts";
 import { ownedKeyOf, ownerOf, owners } from "../store/owners.ts";
-import {
-  isPacked,
-  markWhole,
-  ownedDigests,
-  type PackedSession,
-  packedOwners,
-  putPacked,
-  takePacked,
-  tornSessions,
-} from "../store/packed.ts";
+import { isPacked, markWhole, ownedDigests, packedOwners, takePacked, tornSessions } from "../store/packed.ts";
 import { setPositions } from "../store/positions.ts";
 import { hasPrunedFacts, isPrunedFact } from "../store/pruned-facts.ts";
 import { findDamage } from "../store/salvage.lazy.ts";
@@ -35,9 +26,10 @@ import { addSession, ensureSession, type StoredSession, updateSession } from "..
 import { BranchTickets } from "./branch-tickets.ts";
 import { completeFromCopies } from "./complete-from-copies.ts";
 import { DigestSet } from "./digest-set.ts";
+import { ImportCommit } from "./import-commit.ts";
 import { pack } from "./pack.lazy.ts";
 import { pricedInStore } from "./price.ts";
-import { type FileRead, packOptions, type ReadResult, type ReadTask, type SessionRead, timesOf } from "./read.ts";
+import { packOptions, type ReadResult, type ReadTask, type SessionRead, timesOf } from "./read.ts";
 import { rebuildSums } from "./rebuild-sums.ts";
 import { keysFor, recordDigests } from "./record-digests.ts";
 import { Repositories } from "./repositories.ts";
@@ -123,31 +115,24 @@ export class ImportWriter {
   #commit(read: readonly ReadSession[]): readonly (number | undefined)[] {
     const { db } = this.#drain;
     return db.transaction(() => {
-      const packs: Packs = [];
-      const lines = new Lines();
-      const flush = (): void => putPacked(db, packs.splice(0));
+      const commit = new ImportCommit(db);
       const numbers = read.map((one) => {
-        const number = this.#writeOne(one, packs, lines, flush);
+        const number = this.#writeOne(one, commit);
         const { local } = one.task;
         if (number !== undefined && local !== undefined) setLocalIds(db, number, local.nativeId, local);
         return number;
       });
-      flush();
-      setPositions(db, lines.positions);
-      for (const [source, { read, unreadable }] of lines.bySource) {
+      commit.flush();
+      setPositions(db, commit.positions);
+      for (const [source, { read, unreadable }] of commit.bySource) {
         recordSelf(this.#drain, lineIncrements(source, read, unreadable));
       }
       return numbers;
     }, "commit.transcript");
   }
 
-  #writeOne(
-    { task, result, isReimport }: ReadSession,
-    packs: Packs,
-    lines: Lines,
-    flush: () => void,
-  ): number | undefined {
-    const { db, report, version: readBy } = this.#drain;
+  #writeOne({ task, result, isReimport }: ReadSession, commit: ImportCommit): number | undefined {
+    const { db, report } = this.#drain;
     const { session } = result;
     report.problems.push(...result.problems);
     if (session === undefined) {
@@ -160,42 +145,72 @@ export class ImportWriter {
     const hasOnlyNewRecords = newDigests === owned.length;
     const number = hasOnlyNewRecords ? this.#addNew(task, result, session) : undefined;
     if (number !== undefined) {
-      this.#count(task, result, session, number, lines);
-      packs.push({ id: number, packed: this.#priced(number, session.packed, task.source), readBy });
+      this.#count(task, result, session, number, commit);
+      this.#put(number, session.packed, task.source, commit);
       return number;
     }
     const sessionInStore = ensureSession(db, task.source, task.sessionId, session.firstMs);
     const stored = applyProjectSettings(this.#drain, sessionInStore, session.cwd);
     if (stored === undefined) return undefined;
-    this.#count(task, result, session, stored.id, lines);
-    const level = levelOf(this.#drain, stored);
-    const withoutNames = !keepsNames(level);
+    this.#count(task, result, session, stored.id, commit);
+    const withoutNames = !keepsNames(levelOf(this.#drain, stored));
+    this.#update(stored, task, session, withoutNames);
+    const changes = hasChangesOff(this.#drain, stored, session.cwd) ? [] : (session.packed.changes ?? []);
+    const read = { ...session.packed, changes };
+    if (this.#numbers.has(stored.id)) commit.flush();
+    this.#numbers.add(stored.id);
+    const isNew = !isPacked(db, stored.id);
+    if (isNew && !withoutNames && !this.#hasPruned && hasOnlyNewRecords) {
+      this.#put(stored.id, read, task.source, commit);
+      return stored.id;
+    }
+    // An earlier session of this commit may own the same records
+    commit.flush();
+    const newRecords = new Set(owned.subarray(0, newDigests));
+    this.#put(
+      stored.id,
+      this.#replaced(stored, session, { read, newRecords, isReimport, withoutNames }),
+      task.source,
+      commit,
+    );
+    return stored.id;
+  }
+
+  #put(session: number, unpriced: Unpriced, source: string, commit: ImportCommit): void {
+    commit.packs.push({ id: session, packed: this.#priced(session, unpriced, source), readBy: this.#drain.version });
+  }
+
+  /** Updates what is stored of the session itself. */
+  #update(
+    stored: StoredSession,
+    { files }: ReadTask,
+    session: NonNullable<ReadResult["session"]>,
+    withoutNames: boolean,
+  ): void {
+    const { db } = this.#drain;
     updateSession(db, stored.id, {
       timeMs: session.firstMs,
       ...(stored.cwd === undefined && !withoutNames && { cwd: session.cwd }),
       agentVersion: session.agentVersion,
       ...(!withoutNames && { branch: session.branch, repository: this.#repositories.of(session.cwd) }),
-      transcriptPath: task.files[0]?.path,
+      transcriptPath: files[0]?.path,
       reported: session.reported === undefined ? undefined : JSON.stringify(session.reported),
     });
     updateSession(db, stored.id, { timeMs: session.lastMs });
-    const changes = hasChangesOff(this.#drain, stored, session.cwd) ? [] : (session.packed.changes ?? []);
-    const isStored =
-      changes.length > 0 || (session.hasEdits === true && !hasChangesOff(this.#drain, stored, session.cwd));
-    if (isStored && !withoutNames) this.#repositories.store(stored.id, session.cwd);
-    if (this.#numbers.has(stored.id)) flush();
-    this.#numbers.add(stored.id);
-    const isNew = !isPacked(db, stored.id);
-    if (isNew && !withoutNames && !this.#hasPruned && hasOnlyNewRecords) {
-      const packed = { ...session.packed, changes };
-      packs.push({ id: stored.id, packed: this.#priced(stored.id, packed, task.source), readBy });
-      return stored.id;
-    }
-    // An earlier session of this commit may own the same records
-    flush();
-    const newRecords = new Set(owned.subarray(0, newDigests));
+    if (withoutNames || hasChangesOff(this.#drain, stored, session.cwd)) return;
+    const hasChanges = (session.packed.changes ?? []).length > 0;
+    if (hasChanges || session.hasEdits === true) this.#repositories.store(stored.id, session.cwd);
+  }
+
+  /** Takes the stored records of a session out of the store. @returns what to store instead */
+  #replaced(
+    stored: StoredSession,
+    session: SessionRead,
+    { read, newRecords, isReimport, withoutNames }: Reread,
+  ): Unpriced {
+    const { db } = this.#drain;
     const before = takePacked(db, stored.id);
-    const ownedBefore = new Set(recordDigests(task.source, before));
+    const ownedBefore = new Set(recordDigests(stored.source, before));
     const isFree = (digest: number): boolean => newRecords.has(digest) || !this.#owned.has(digest);
     const hasOnlyOwnRecords =
       isReimport &&
@@ -203,16 +218,13 @@ export class ImportWriter {
       // A commit that was found later also divides the sums
       !hasLaterCommits(db, stored.id) &&
       !this.#hasPruned &&
-      owned.every((digest) => ownedBefore.has(digest) || isFree(digest));
-    const read = { ...session.packed, changes };
+      read.owned.every((digest) => ownedBefore.has(digest) || isFree(digest));
     const packed = hasOnlyOwnRecords
       ? read
       : this.#repack(stored, read, isReimport ? [] : before, session, withoutNames, newRecords);
     this.#owned.addAll(packed.owned);
     // Digests that the session owned before are already stored
-    const added = { ...packed, owned: packed.owned.filter((digest) => !ownedBefore.has(digest)) };
-    packs.push({ id: stored.id, packed: this.#priced(stored.id, added, task.source), readBy });
-    return stored.id;
+    return { ...packed, owned: packed.owned.filter((digest) => !ownedBefore.has(digest)) };
   }
 
   /**
@@ -250,11 +262,11 @@ export class ImportWriter {
     { files, unknownKinds }: ReadResult,
     session: SessionRead,
     number: number,
-    lines: Lines,
+    commit: ImportCommit,
   ): void {
     const { report } = this.#drain;
     for (const file of files) {
-      lines.add(task.source, number, file);
+      commit.addLines(task.source, number, file);
       report.transcriptLinesUnreadable += file.unreadable;
     }
     recordUnknownNames(this.#drain, task.source, unknownRecordKinds(unknownKinds), session.agentVersion);
@@ -355,24 +367,13 @@ const isOfRepository = (session: ReadResult["session"]): boolean =>
 /** Typical size of a record in a transcript. */
 const BYTES_PER_RECORD = 4096;
 
-type Packs = PackedSession[];
-
-/** Line counts by agent, and how far each file was read. */
-class Lines {
-  readonly bySource = new Map<string, { readonly read: number; readonly unreadable: number }>();
-  readonly positions: {
-    readonly sessionNumber: number;
-    readonly path: string;
-    readonly position: FileRead;
-    readonly unreadable: number;
-  }[] = [];
-
-  add(source: string, sessionNumber: number, file: FileRead): void {
-    const { records, unreadable } = file;
-    this.positions.push({ sessionNumber, path: file.key, position: file, unreadable });
-    const known = this.bySource.get(source) ?? { read: 0, unreadable: 0 };
-    this.bySource.set(source, { read: known.read + records, unreadable: known.unreadable + unreadable });
-  }
+/** What was read of a session that the store may have in part. */
+interface Reread {
+  readonly read: Unpriced;
+  /** Digests that no session had before this one. */
+  readonly newRecords: ReadonlySet<number>;
+  readonly isReimport: boolean;
+  readonly withoutNames: boolean;
 }
 
 /** Problems of files without any session. They get no position, so that the next import reads and reports them again. */

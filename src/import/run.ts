@@ -1,72 +1,31 @@
 import { join } from "node:path";
-import { setImmediate } from "node:timers/promises";
-import PQueue from "p-queue";
 import { NO_BRIDGE } from "../bridge/bridge.ts";
 import { applyCaptureSettings, withLastKnownLevel } from "../capture/apply-settings.ts";
 import { type Drain, type DrainDeps, type DrainReport, emptyReport } from "../drain/context.ts";
 import { ensureInstance } from "../drain/instance.ts";
 import { withStore } from "../drain/open.ts";
 import { ensurePrivateState } from "../drain/private-state.ts";
-import { messageOf } from "../model/error-message.ts";
 import { protectionOf } from "../privacy/protection.ts";
 import { checkpoint, deferSync } from "../store/database.ts";
 import { withDrainLock } from "../store/lock.ts";
 import { mergeRuns } from "../store/packed.ts";
 import { readStore } from "../store/read-only.ts";
 import { type Found, findSessions, type Known, readKnown } from "./find.ts";
-import { ImportWriter, type ReadSession } from "./import-writer.ts";
-import type { ReadResult } from "./read.ts";
-import type { Readers } from "./readers.ts";
+import type { AgentImport } from "./import-counts.ts";
+import { type ReadOptions, readAll } from "./read-all.ts";
 
-export interface ImportOptions {
+export interface ImportOptions extends ReadOptions {
   /** Sources of the agents to import. */
   readonly agents: readonly string[];
   /** Environment variables that set the agents' folders. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Skip sessions whose last activity is earlier. */
-  readonly sinceMs?: number;
   /** Also read imported sessions that have not changed. @default those that another version imported */
   readonly again?: boolean;
   /** Write nothing, and create no store. */
   readonly dryRun: boolean;
-  /** Called once it is known how many bytes there are to read. */
-  readonly readers: (drain: Drain, bytes: number) => Readers;
-  /** Called a few times a second. */
-  readonly onProgress: (progress: ImportProgress) => void;
-  /** Stops after the current commit. */
-  readonly signal: AbortSignal;
 }
 
-export interface ImportProgress {
-  readonly sessions: number;
-  readonly ofSessions: number;
-  readonly bytes: number;
-  readonly ofBytes: number;
-}
-
-/** Counts of one agent's sessions. */
-export interface AgentImport {
-  found: number;
-  /** Stored by this import, completely or in part. */
-  imported: number;
-  /** Of these, sessions that were imported before and have not changed. */
-  again: number;
-  /** Nothing new since the last import. */
-  unchanged: number;
-  /** Known from hooks, with something new: the drain that follows reads it. */
-  fromHooks: number;
-  /** Earlier than `sinceMs`. */
-  older: number;
-  /** Excluded by their project, or without any record of a session. */
-  leftOut: number;
-  /** Read in part or not at all. What was read is stored; the next import retries. */
-  failed: number;
-  /** Files whose last line is incomplete although they have not changed for some time; that line is not counted. */
-  unfinished: number;
-  /** Bytes read; in a dry run, bytes to read. */
-  bytes: number;
-}
-
+/** The result of an import. */
 export interface ImportReport {
   readonly agents: ReadonlyMap<string, AgentImport>;
   /** Numbers of the sessions that are known from hooks and have something new. */
@@ -141,23 +100,10 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
 
 // --- internal ---
 
-/** Large enough that few commits wait for the disk, small enough for the memory and to lose if the import is killed. */
-const BYTES_PER_COMMIT = 256 << 20;
-const SESSIONS_PER_COMMIT = 500;
-/** With threads, commits get smaller towards the end: the last ones run while no thread reads. */
-const LAST_BYTES_PER_COMMIT = 16 << 20;
-/** How far threads may read ahead: their results are held in memory. */
-const BYTES_AHEAD = 512 << 20;
 /** 4 MB: the last checkpoint runs while no thread reads. */
 const PAGES_PER_CHECKPOINT = 1_024;
 /** Holds all pages of a commit: evicted pages would be written twice. */
 const CACHE_KILOBYTES = 6_000;
-/** Size of a group: small enough that threads finish at about the same time. */
-const GROUP_BYTES = 4 << 20;
-const GROUP_SESSIONS = 32;
-const PROGRESS_MS = 100;
-/** A line that has not grown for this long is not being written any more. */
-const WRITING_MS = 10 * 60_000;
 
 /** Sessions to import. */
 interface Searched {
@@ -210,7 +156,7 @@ async function pass(drain: Drain, options: ImportOptions): Promise<ImportReport>
   const known = await readKnown(drain, options, (ask) => ask(drain.db));
   const found = await search(drain, known, options);
   report.problems.push(...found.problems);
-  await readAll(drain, found, options);
+  await readAll(drain, found.toRead, found.of, options);
   return reportOf(found, report.problems, options.signal);
 }
 
@@ -228,162 +174,8 @@ const reportOf = (
   tookMs: performance.now() - startMs,
 });
 
-async function readAll(
-  drain: Drain,
-  { toRead, of }: Pick<Searched, "toRead" | "of">,
-  options: ImportOptions,
-): Promise<void> {
-  const ofBytes = toRead.reduce((sum, { bytes }) => sum + bytes, 0);
-  const writer = new ImportWriter(drain, ofBytes);
-  writer.rebuildSums();
-  // After everything that can fail: threads that are not closed keep the process alive
-  const readers = options.readers(drain, ofBytes);
-  const commitBytes = (left: number): number =>
-    readers.readUnstarted === undefined
-      ? BYTES_PER_COMMIT
-      : Math.min(BYTES_PER_COMMIT, Math.max(LAST_BYTES_PER_COMMIT, left / 4));
-  let [sessions, bytes, lastMs] = [0, 0, 0];
-  const showProgress = (isLast: boolean): void => {
-    if (!isLast && performance.now() - lastMs < PROGRESS_MS) return;
-    lastMs = performance.now();
-    options.onProgress({ sessions, ofSessions: toRead.length, bytes, ofBytes });
-  };
-  let batch: { readonly found: Found; readonly read: ReadSession }[] = [];
-  let batchBytes = 0;
-  const commit = async (): Promise<void> => {
-    if (batch.length === 0) return;
-    const kept = batch;
-    batch = [];
-    batchBytes = 0;
-    const numbers = await writer.write(kept.map(({ read }) => read));
-    // Lookups search every run, and each commit adds one
-    mergeRuns(drain.db);
-    for (const [i, { found, read }] of kept.entries()) {
-      const sums = of(found.source);
-      if (isIncomplete(found, read.result) || numbers[i] === "failed") sums.failed++;
-      else if (numbers[i] === undefined) sums.leftOut++;
-      else {
-        sums.imported++;
-        if (read.isReimport) sums.again++;
-        sums.unfinished += read.result.files.filter(
-          ({ endsInLine, modifiedMs }) => endsInLine && modifiedMs < drain.now() - WRITING_MS,
-        ).length;
-      }
-    }
-  };
-  try {
-    showProgress(false);
-    for await (const { item: found, result } of inOrder(toRead, readers, options.signal)) {
-      sessions++;
-      bytes += found.bytes;
-      const sums = of(found.source);
-      sums.bytes += bytesOf(result);
-      if (result instanceof Error) {
-        sums.failed++;
-        drain.report.problems.push(`could not read the session ${found.sessionId}: ${messageOf(result)}`);
-      } else if (
-        options.sinceMs !== undefined &&
-        result.session !== undefined &&
-        result.session.lastMs < options.sinceMs
-      ) {
-        sums.older++;
-      } else {
-        batch.push({ found, read: { task: found, result, isReimport: found.state === "reimport" } });
-        batchBytes += found.bytes;
-      }
-      if (batchBytes >= commitBytes(ofBytes - bytes) || batch.length >= SESSIONS_PER_COMMIT) await commit();
-      showProgress(false);
-    }
-    // Threads end while the last sessions are written
-    const closed = readers.close();
-    await commit();
-    await closed;
-    showProgress(true);
-  } finally {
-    await readers.close();
-  }
-}
-
-/** Reads several groups at a time and yields results in order: a copy comes after its original. */
-async function* inOrder(tasks: readonly Found[], readers: Readers, signal: AbortSignal) {
-  const queue = new PQueue({ concurrency: readers.concurrency });
-  const groups = groupsOf(tasks);
-  const requestedGroups: Requested[] = [];
-  let requestedBytes = 0;
-  const requestMore = (): void => {
-    while (
-      requestedGroups.length < readers.concurrency &&
-      (requestedGroups.length < 2 || requestedBytes < BYTES_AHEAD)
-    ) {
-      const group = groups.next().value;
-      if (group === undefined) return;
-      const answer = queue
-        .add(() => readers.read(group.tasks))
-        .catch((error: unknown) => group.tasks.map(() => (error instanceof Error ? error : new Error(String(error)))));
-      const requested: Requested = { group, answer, isDone: false };
-      answer.finally(() => {
-        requested.isDone = true;
-      });
-      requestedGroups.push(requested);
-      requestedBytes += group.bytes;
-    }
-  };
-  // A large session delays the next ones, so these are read ahead up to a limit
-  requestMore();
-  try {
-    for (let first = requestedGroups.shift(); first !== undefined; first = requestedGroups.shift()) {
-      const { group, answer } = first;
-      // Instead of waiting, read what no thread has started; messages are handled in between
-      while (!first.isDone && !signal.aborted && (await readers.readUnstarted?.()) === true) await setImmediate();
-      const results = await answer;
-      requestedBytes -= group.bytes;
-      requestMore();
-      for (const [i, result] of results.entries()) {
-        const item = group.tasks[i];
-        if (item === undefined || signal.aborted) return;
-        yield { item, result };
-      }
-    }
-  } finally {
-    queue.clear();
-  }
-}
-
-/** A group that was requested from a reader. */
-interface Requested {
-  readonly group: Group;
-  readonly answer: Promise<readonly (ReadResult | Error)[]>;
-  isDone: boolean;
-}
-
-interface Group {
-  readonly tasks: readonly Found[];
-  readonly bytes: number;
-}
-
-/** Groups of sessions, in order: most sessions are small, and a message to a thread has a cost. */
-function* groupsOf(tasks: readonly Found[]): Generator<Group, undefined> {
-  let [group, bytes]: [Found[], number] = [[], 0];
-  for (const task of tasks) {
-    group.push(task);
-    bytes += task.bytes;
-    if (bytes < GROUP_BYTES && group.length < GROUP_SESSIONS) continue;
-    yield { tasks: group, bytes };
-    [group, bytes] = [[], 0];
-  }
-  if (group.length > 0) yield { tasks: group, bytes };
-}
-
 /** A system error, as opposed to a file that we refuse or do not understand. */
 const isOfSystem = (error: unknown): boolean => error instanceof Error && "code" in error && error.code !== "E_REFUSED";
-
-const bytesOf = (result: ReadResult | Error): number =>
-  result instanceof Error ? 0 : result.files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-
-/** Whether a file of the session could not be read, or has only unreadable records. */
-const isIncomplete = ({ files }: Found, result: ReadResult): boolean =>
-  result.files.length < files.length ||
-  (result.session === undefined && result.files.some(({ unreadable }) => unreadable > 0));
 
 const emptyImport = (): AgentImport => ({
   found: 0,

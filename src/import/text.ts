@@ -6,7 +6,8 @@ import { duration, megabytes, plural } from "../text/figures.ts";
 import { type Column, table } from "../text/table.ts";
 import { printable, terminalOf, wrapped } from "../text/terminal.ts";
 import type { Exported } from "./export.ts";
-import type { AgentImport, ImportReport } from "./run.ts";
+import type { AgentImport } from "./import-counts.ts";
+import type { ImportReport } from "./run.ts";
 
 export interface ImportOutput {
   readonly report: ImportReport;
