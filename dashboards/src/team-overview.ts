@@ -1,292 +1,268 @@
 import type { Builder } from "@grafana/grafana-foundation-sdk/cog";
-import { type Dashboard, DashboardBuilder, type Panel, RowBuilder } from "@grafana/grafana-foundation-sdk/dashboard";
+import { type Dashboard, DashboardBuilder, type Panel } from "@grafana/grafana-foundation-sdk/dashboard";
 import { put, siblings, TAG, toSessions, UID } from "./links.ts";
 import { measure, orZero } from "./measures.ts";
 import { bars, lines, ranking, stat, table, UNIT } from "./panels.ts";
 import { change, exact, exactSum, LABEL, NO_REPOSITORY, named, ratio, sumBy } from "./promql.ts";
+import { type Panels, withRows } from "./rows.ts";
 import { of } from "./select.ts";
 import { variable } from "./variables.ts";
 
 /** What the agents of a team did, at a glance. */
 export const teamOverview = (): Dashboard =>
-  new DashboardBuilder("Coding agents: team overview")
-    .uid(UID.team)
-    .description(
-      "Sessions, developers, agents, models, tokens and cost. Totals are exact: the same as the agents' own transcripts.",
-    )
-    .tags([TAG])
-    .time({ from: "now-7d", to: "now" })
-    .timezone("browser")
-    .refresh("5m")
-    .link(siblings())
-    .variables([
-      variable.datasource(),
-      variable.agent(),
-      variable.environment(),
-      variable.repository(),
-      variable.model(),
-      variable.tool(),
-      variable.series(),
-    ])
-    .withRow(new RowBuilder("In this time range"))
-    .withPanel(
-      stat({
-        title: "Sessions",
-        description: "Ended session segments. A resumed session counts again; an open one is not counted yet.",
-        todo: "If it falls while people work as usual, look at collector health.",
-        unit: UNIT.count,
-        width: 3,
-        expr: exactSum(of.sessions()),
-      }),
-    )
-    .withPanel(
-      stat({
-        title: "Active developers",
-        description:
-          "Distinct people who prompted an agent. Needs identity.user (hash or plain) in the settings of the machines; otherwise people cannot be distinguished, and nothing is shown.",
-        todo: "Use it to see adoption, not to rate anybody.",
-        unit: UNIT.count,
-        width: 3,
-        noValue: "identity is off",
-        expr: activeDevelopers,
-      }),
-    )
-    .withPanel(
-      stat({
-        title: "Active machines",
-        description: "Machines (per user) on which an agent had a turn.",
-        todo: "Compare with the machines that you rolled out to: the coverage row of collector health shows the difference.",
-        unit: UNIT.count,
-        width: 3,
-        expr: `count(${activeMachines})`,
-      }),
-    )
-    .withPanel(
-      stat({
-        title: "Prompts",
-        description: "Turns prompted by a human, without those that agents started themselves.",
-        todo: "Few prompts and many tool calls mean long runs on their own: check their cost below.",
-        unit: UNIT.count,
-        width: 3,
-        expr: exactSum(of.sessionTurns(`${LABEL.turnOrigin}="human"`)),
-      }),
-    )
-    .withPanel(
-      stat({
-        title: "Cost",
-        description:
-          "List price in US dollars of model calls with a known price. If some calls have no price, this is a lower bound; if none has, it is “unknown”.",
-        todo: "If it surprises you, open the cost dashboard: “Cost by repository” and “Models” show what grew.",
-        unit: UNIT.usd,
-        decimals: 2,
-        width: 3,
-        noValue: "unknown",
-        expr: exactSum(of.cost()),
-      }),
-    )
-    .withPanel(
-      stat({
-        title: "Calls without a price",
-        description:
-          "Model calls without a known price. Their cost is unknown, not 0, and not included in any figure here.",
-        todo: "Set your own price with prices.file, or update openhook-otel.",
-        unit: UNIT.count,
-        width: 3,
-        steps: [
-          ["text", null],
-          ["orange", 1],
-        ],
-        expr: orZero(exactSum(of.unpriced()), exactSum(of.tokens("input"))),
-      }),
-    )
-    .withPanel(
-      stat({
-        title: "Cache hit ratio",
-        description: "Cache reads as a share of all input tokens. Models that do not report cache reads are left out.",
-        todo: "Below a half, look for prompts or tool lists that change from call to call.",
-        unit: UNIT.share,
-        decimals: 1,
-        width: 3,
-        noValue: "not reported",
-        steps: [
-          ["orange", null],
-          ["green", 0.5],
-        ],
-        expr: measure.cacheHit(),
-      }),
-    )
-    .withPanel(
-      stat({
-        title: "Tool success",
-        description: "Successful tool calls as a share of those that ran. Denied and unfinished ones are not included.",
-        todo: "If it falls, the tools dashboard shows which tool fails.",
-        unit: UNIT.share,
-        decimals: 1,
-        width: 3,
-        steps: [
-          ["red", null],
-          ["orange", 0.8],
-          ["green", 0.95],
-        ],
-        expr: measure.toolSuccess(),
-      }),
-    )
-    .withRow(new RowBuilder("Compared with the period before"))
-    .withPanel(
-      changeOf("Cost", exactSum(of.cost()), "See which agent, below, and which repository, on the cost dashboard."),
-    )
-    .withPanel(changeOf("Sessions", exactSum(of.sessions()), "A fall on working days: see collector health first."))
-    .withPanel(
-      changeOf(
-        "Prompts",
-        exactSum(of.sessionTurns(`${LABEL.turnOrigin}="human"`)),
-        "Read it with the change of the cost: more cost for the same prompts is a more expensive habit.",
-      ),
-    )
-    .withPanel(
-      changeOf(
-        "Cost per session",
-        ratio(exactSum(of.cost()), exactSum(of.sessions())),
-        "If it rises, look for longer sessions, other models, or fewer cache hits.",
-      ),
-    )
-    .withPanel(
-      changeOf("Cache hit ratio", measure.cacheHit(), "If it falls, look for prompts or tool lists that change."),
-    )
-    .withPanel(changeOf("Tool errors", measure.toolErrors(), "If it rises, the tools dashboard shows which tool."))
-    .withRow(new RowBuilder("Trends"))
-    .withPanel(
-      bars({
-        title: "Cost by agent",
-        description:
-          "US dollars at list price in each interval. The bars add up to the cost of the time range, except at its edges.",
-        todo: "Choose a bar to see its sessions.",
-        unit: UNIT.usd,
-        width: 12,
-        queries: [{ expr: exactSum(of.cost(), ["agent"], "$__interval"), legend: `{{${LABEL.agent}}}` }],
-        links: [toSessions("Sessions of this agent", { agent: `\${__field.labels.${LABEL.agent}}` })],
-      }),
-    )
-    .withPanel(
-      bars({
-        title: "Tokens by kind",
-        description:
-          "Tokens in each interval. Input is split into cache reads, cache writes and the rest, so that no token counts twice.",
-        todo: "Much input that is not cached is expensive: keep sessions short, and prompts stable.",
-        unit: UNIT.tokens,
-        width: 12,
-        queries: measure.tokensByKind(),
-      }),
-    )
-    .withPanel(
-      bars({
-        title: "Sessions by agent",
-        description: "Ended session segments in each interval.",
-        todo: "Choose a bar to see its sessions.",
-        unit: UNIT.count,
-        decimals: 0,
-        width: 8,
-        queries: [{ expr: exactSum(of.sessions(), ["agent"], "$__interval"), legend: `{{${LABEL.agent}}}` }],
-        links: [toSessions("Sessions of this agent", { agent: `\${__field.labels.${LABEL.agent}}` })],
-      }),
-    )
-    .withPanel(
-      lines({
-        title: "Cost per hour (trend)",
-        description:
-          "The cost of the six hours before each point, divided by six. A trend; totals are in the panels above.",
-        todo: "A step that stays is a new habit or model; a peak is one session: find it in the session explorer.",
-        unit: UNIT.usd,
-        width: 8,
-        queries: [{ expr: `${exactSum(of.cost(), ["agent"], "6h")} / 6`, legend: `{{${LABEL.agent}}}` }],
-      }),
-    )
-    .withPanel(
-      lines({
-        title: "Cache hit ratio and tool success",
-        description: "Over the six hours before each point.",
-        todo: "A step down on one day is usually an update of an agent: compare versions.",
-        unit: UNIT.share,
-        width: 8,
-        max: 1,
-        queries: [
-          { expr: measure.cacheHit([], "6h"), legend: "cache hit ratio" },
-          { expr: measure.toolSuccess([], "6h"), legend: "tool success" },
-        ],
-      }),
-    )
-    .withRow(new RowBuilder("Agents, models, repositories"))
-    .withPanel(
-      table({
-        title: "Agents",
-        description: "Work of each agent. A dash means none, or not reported; missing figures are never shown as 0.",
-        todo: "Compare agents by cost per session only for like work.",
-        width: 24,
-        height: 9,
-        by: [["agent", "Agent"]],
-        columns: [
-          { name: "Cost", expr: exactSum(of.cost(), ["agent"]), unit: UNIT.usd, decimals: 2, noValue: "unknown" },
-          { name: "Calls without a price", expr: exactSum(of.unpriced(), ["agent"]), unit: UNIT.count },
-          { name: "Sessions", expr: exactSum(of.sessions(), ["agent"]), unit: UNIT.count },
-          { name: "Turns", expr: exactSum(of.sessionTurns(), ["agent"]), unit: UNIT.count },
-          { name: "Subagents", expr: exactSum(of.subagents(), ["agent"]), unit: UNIT.count },
-          { name: "Model calls", expr: exactSum(of.modelCalls(), ["agent"]), unit: UNIT.count },
-          { name: "Tool calls", expr: exactSum(of.tools(), ["agent"]), unit: UNIT.count },
-          { name: "Input tokens", expr: exactSum(of.tokens("input"), ["agent"]), unit: UNIT.count },
-          { name: "Output tokens", expr: exactSum(of.tokens("output"), ["agent"]), unit: UNIT.count },
-          {
-            name: "Cache hits",
-            expr: measure.cacheHit(["agent"]),
-            unit: UNIT.share,
-            decimals: 1,
-            noValue: "not reported",
-          },
-          { name: "Tool success", expr: measure.toolSuccess(["agent"]), unit: UNIT.share, decimals: 1 },
-          { name: "Lines changed", expr: exactSum(of.lines(), ["agent"]), unit: UNIT.count },
-        ],
-        sortBy: "Input tokens",
-        links: [toSessions("Sessions of this agent", { agent: put("__data.fields.Agent") })],
-      }),
-    )
-    .withPanel(
-      table({
-        title: "Models",
-        description: "By requested model. A model without a known price has the cost “unknown”.",
-        todo: "Move routine work to the cheaper model if quality allows it.",
-        width: 14,
-        height: 9,
-        by: [["model", "Model"]],
-        columns: [
-          { name: "Cost", expr: exactSum(of.cost(), ["model"]), unit: UNIT.usd, decimals: 2, noValue: "unknown" },
-          { name: "Calls", expr: exactSum(of.modelCalls(), ["model"]), unit: UNIT.count },
-          { name: "Input tokens", expr: exactSum(of.tokens("input"), ["model"]), unit: UNIT.count },
-          { name: "Output tokens", expr: exactSum(of.tokens("output"), ["model"]), unit: UNIT.count },
-          {
-            name: "Cache hits",
-            expr: measure.cacheHit(["model"]),
-            unit: UNIT.share,
-            decimals: 1,
-            noValue: "not reported",
-          },
-        ],
-        sortBy: "Input tokens",
-      }),
-    )
-    .withPanel(
-      ranking({
-        title: "Turns by repository",
-        description: "The ten repositories with the most turns.",
-        todo: "Choose one above in “Repository” to see only its figures.",
-        unit: UNIT.count,
-        width: 10,
-        height: 9,
-        expr: named("repository", NO_REPOSITORY, `sort_desc(topk(10, ${exactSum(of.sessionTurns(), ["repository"])}))`),
-        legend: `{{${LABEL.repository}}}`,
-      }),
-    )
-    .build();
+  withRows(
+    new DashboardBuilder("Coding agents: team overview")
+      .uid(UID.team)
+      .description(
+        "Sessions, developers, agents, models, tokens and cost. Totals are exact: the same as the agents' own transcripts.",
+      )
+      .tags([TAG])
+      .time({ from: "now-7d", to: "now" })
+      .timezone("browser")
+      .refresh("5m")
+      .link(siblings())
+      .variables([
+        variable.datasource(),
+        variable.agent(),
+        variable.environment(),
+        variable.repository(),
+        variable.model(),
+        variable.tool(),
+        variable.series(),
+      ]),
+    {
+      "In this time range": inRange(),
+      "Compared with the period before": compared(),
+      Trends: trends(),
+      "Agents, models, repositories": tables(),
+    },
+  ).build();
 
 // --- internal ---
+
+const inRange = (): Panels => [
+  stat({
+    title: "Sessions",
+    description: "Ended session segments. A resumed session counts again; an open one is not counted yet.",
+    todo: "If it falls while people work as usual, look at collector health.",
+    unit: UNIT.count,
+    width: 3,
+    expr: exactSum(of.sessions()),
+  }),
+  stat({
+    title: "Active developers",
+    description:
+      "Distinct people who prompted an agent. Needs identity.user (hash or plain) in the settings of the machines; otherwise people cannot be distinguished, and nothing is shown.",
+    todo: "Use it to see adoption, not to rate anybody.",
+    unit: UNIT.count,
+    width: 3,
+    noValue: "identity is off",
+    expr: activeDevelopers,
+  }),
+  stat({
+    title: "Active machines",
+    description: "Machines (per user) on which an agent had a turn.",
+    todo: "Compare with the machines that you rolled out to: the coverage row of collector health shows the difference.",
+    unit: UNIT.count,
+    width: 3,
+    expr: `count(${activeMachines})`,
+  }),
+  stat({
+    title: "Prompts",
+    description: "Turns prompted by a human, without those that agents started themselves.",
+    todo: "Few prompts and many tool calls mean long runs on their own: check their cost below.",
+    unit: UNIT.count,
+    width: 3,
+    expr: exactSum(of.sessionTurns(`${LABEL.turnOrigin}="human"`)),
+  }),
+  stat({
+    title: "Cost",
+    description:
+      "List price in US dollars of model calls with a known price. If some calls have no price, this is a lower bound; if none has, it is “unknown”.",
+    todo: "If it surprises you, open the cost dashboard: “Cost by repository” and “Models” show what grew.",
+    unit: UNIT.usd,
+    decimals: 2,
+    width: 3,
+    noValue: "unknown",
+    expr: exactSum(of.cost()),
+  }),
+  stat({
+    title: "Calls without a price",
+    description:
+      "Model calls without a known price. Their cost is unknown, not 0, and not included in any figure here.",
+    todo: "Set your own price with prices.file, or update openhook-otel.",
+    unit: UNIT.count,
+    width: 3,
+    steps: [
+      ["text", null],
+      ["orange", 1],
+    ],
+    expr: orZero(exactSum(of.unpriced()), exactSum(of.tokens("input"))),
+  }),
+  stat({
+    title: "Cache hit ratio",
+    description: "Cache reads as a share of all input tokens. Models that do not report cache reads are left out.",
+    todo: "Below a half, look for prompts or tool lists that change from call to call.",
+    unit: UNIT.share,
+    decimals: 1,
+    width: 3,
+    noValue: "not reported",
+    steps: [
+      ["orange", null],
+      ["green", 0.5],
+    ],
+    expr: measure.cacheHit(),
+  }),
+  stat({
+    title: "Tool success",
+    description: "Successful tool calls as a share of those that ran. Denied and unfinished ones are not included.",
+    todo: "If it falls, the tools dashboard shows which tool fails.",
+    unit: UNIT.share,
+    decimals: 1,
+    width: 3,
+    steps: [
+      ["red", null],
+      ["orange", 0.8],
+      ["green", 0.95],
+    ],
+    expr: measure.toolSuccess(),
+  }),
+];
+
+const compared = (): Panels => [
+  changeOf("Cost", exactSum(of.cost()), "See which agent, below, and which repository, on the cost dashboard."),
+  changeOf("Sessions", exactSum(of.sessions()), "A fall on working days: see collector health first."),
+  changeOf(
+    "Prompts",
+    exactSum(of.sessionTurns(`${LABEL.turnOrigin}="human"`)),
+    "Read it with the change of the cost: more cost for the same prompts is a more expensive habit.",
+  ),
+  changeOf(
+    "Cost per session",
+    ratio(exactSum(of.cost()), exactSum(of.sessions())),
+    "If it rises, look for longer sessions, other models, or fewer cache hits.",
+  ),
+  changeOf("Cache hit ratio", measure.cacheHit(), "If it falls, look for prompts or tool lists that change."),
+  changeOf("Tool errors", measure.toolErrors(), "If it rises, the tools dashboard shows which tool."),
+];
+
+const trends = (): Panels => [
+  bars({
+    title: "Cost by agent",
+    description:
+      "US dollars at list price in each interval. The bars add up to the cost of the time range, except at its edges.",
+    todo: "Choose a bar to see its sessions.",
+    unit: UNIT.usd,
+    width: 12,
+    queries: [{ expr: exactSum(of.cost(), ["agent"], "$__interval"), legend: `{{${LABEL.agent}}}` }],
+    links: [toSessions("Sessions of this agent", { agent: `\${__field.labels.${LABEL.agent}}` })],
+  }),
+  bars({
+    title: "Tokens by kind",
+    description:
+      "Tokens in each interval. Input is split into cache reads, cache writes and the rest, so that no token counts twice.",
+    todo: "Much input that is not cached is expensive: keep sessions short, and prompts stable.",
+    unit: UNIT.tokens,
+    width: 12,
+    queries: measure.tokensByKind(),
+  }),
+  bars({
+    title: "Sessions by agent",
+    description: "Ended session segments in each interval.",
+    todo: "Choose a bar to see its sessions.",
+    unit: UNIT.count,
+    decimals: 0,
+    width: 8,
+    queries: [{ expr: exactSum(of.sessions(), ["agent"], "$__interval"), legend: `{{${LABEL.agent}}}` }],
+    links: [toSessions("Sessions of this agent", { agent: `\${__field.labels.${LABEL.agent}}` })],
+  }),
+  lines({
+    title: "Cost per hour (trend)",
+    description:
+      "The cost of the six hours before each point, divided by six. A trend; totals are in the panels above.",
+    todo: "A step that stays is a new habit or model; a peak is one session: find it in the session explorer.",
+    unit: UNIT.usd,
+    width: 8,
+    queries: [{ expr: `${exactSum(of.cost(), ["agent"], "6h")} / 6`, legend: `{{${LABEL.agent}}}` }],
+  }),
+  lines({
+    title: "Cache hit ratio and tool success",
+    description: "Over the six hours before each point.",
+    todo: "A step down on one day is usually an update of an agent: compare versions.",
+    unit: UNIT.share,
+    width: 8,
+    max: 1,
+    queries: [
+      { expr: measure.cacheHit([], "6h"), legend: "cache hit ratio" },
+      { expr: measure.toolSuccess([], "6h"), legend: "tool success" },
+    ],
+  }),
+];
+
+const tables = (): Panels => [
+  table({
+    title: "Agents",
+    description: "Work of each agent. A dash means none, or not reported; missing figures are never shown as 0.",
+    todo: "Compare agents by cost per session only for like work.",
+    width: 24,
+    height: 9,
+    by: [["agent", "Agent"]],
+    columns: [
+      { name: "Cost", expr: exactSum(of.cost(), ["agent"]), unit: UNIT.usd, decimals: 2, noValue: "unknown" },
+      { name: "Calls without a price", expr: exactSum(of.unpriced(), ["agent"]), unit: UNIT.count },
+      { name: "Sessions", expr: exactSum(of.sessions(), ["agent"]), unit: UNIT.count },
+      { name: "Turns", expr: exactSum(of.sessionTurns(), ["agent"]), unit: UNIT.count },
+      { name: "Subagents", expr: exactSum(of.subagents(), ["agent"]), unit: UNIT.count },
+      { name: "Model calls", expr: exactSum(of.modelCalls(), ["agent"]), unit: UNIT.count },
+      { name: "Tool calls", expr: exactSum(of.tools(), ["agent"]), unit: UNIT.count },
+      { name: "Input tokens", expr: exactSum(of.tokens("input"), ["agent"]), unit: UNIT.count },
+      { name: "Output tokens", expr: exactSum(of.tokens("output"), ["agent"]), unit: UNIT.count },
+      {
+        name: "Cache hits",
+        expr: measure.cacheHit(["agent"]),
+        unit: UNIT.share,
+        decimals: 1,
+        noValue: "not reported",
+      },
+      { name: "Tool success", expr: measure.toolSuccess(["agent"]), unit: UNIT.share, decimals: 1 },
+      { name: "Lines changed", expr: exactSum(of.lines(), ["agent"]), unit: UNIT.count },
+    ],
+    sortBy: "Input tokens",
+    links: [toSessions("Sessions of this agent", { agent: put("__data.fields.Agent") })],
+  }),
+  table({
+    title: "Models",
+    description: "By requested model. A model without a known price has the cost “unknown”.",
+    todo: "Move routine work to the cheaper model if quality allows it.",
+    width: 14,
+    height: 9,
+    by: [["model", "Model"]],
+    columns: [
+      { name: "Cost", expr: exactSum(of.cost(), ["model"]), unit: UNIT.usd, decimals: 2, noValue: "unknown" },
+      { name: "Calls", expr: exactSum(of.modelCalls(), ["model"]), unit: UNIT.count },
+      { name: "Input tokens", expr: exactSum(of.tokens("input"), ["model"]), unit: UNIT.count },
+      { name: "Output tokens", expr: exactSum(of.tokens("output"), ["model"]), unit: UNIT.count },
+      {
+        name: "Cache hits",
+        expr: measure.cacheHit(["model"]),
+        unit: UNIT.share,
+        decimals: 1,
+        noValue: "not reported",
+      },
+    ],
+    sortBy: "Input tokens",
+  }),
+  ranking({
+    title: "Turns by repository",
+    description: "The ten repositories with the most turns.",
+    todo: "Choose one above in “Repository” to see only its figures.",
+    unit: UNIT.count,
+    width: 10,
+    height: 9,
+    expr: named("repository", NO_REPOSITORY, `sort_desc(topk(10, ${exactSum(of.sessionTurns(), ["repository"])}))`),
+    legend: `{{${LABEL.repository}}}`,
+  }),
+];
 
 /** By how much a figure changed since the period of the same length before this one. */
 function changeOf(title: string, expr: string, todo: string): Builder<Panel> {
