@@ -321,6 +321,16 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     const running = page.locator(".running li.busy");
     await running.waitFor();
     expect(await running.locator(".doing").innerText()).toMatch(/^Running \w+( and \d more tools?)?, [\d.]+ m?s$/);
+    await page.setViewportSize({ width: 390, height: 844 });
+    const overflowing = await running.evaluate((card) => {
+      for (const part of card.querySelectorAll(".prompt, .doing, a")) part.textContent = "unusually_long_".repeat(12);
+      const { right } = card.getBoundingClientRect();
+      return [...card.children]
+        .filter((part) => part.getBoundingClientRect().right > right)
+        .map((part) => part.className);
+    });
+    expect(overflowing).toEqual([]);
+    await page.setViewportSize({ width: 1280, height: 720 });
     await running.locator("a").click();
     await page.locator(".row.running").first().waitFor();
     expect(await page.locator("h1").innerText()).toContain("open");

@@ -2,7 +2,7 @@ import type { UsageFigures } from "../../wire/figures.ts";
 import type { Compared, HomeDocument, HomeGroup } from "../../wire/home.ts";
 import { mostExpensive } from "../figures/by-cost.ts";
 import { Cost, InOut, Tile } from "../figures/figures.tsx";
-import { dollars, exact, percent, plural } from "../text/format.ts";
+import { dollars, exact, leastDollars, percent, plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 
 /** The period's figures, each with the change against the period before. */
@@ -100,12 +100,16 @@ const percentExact = (part: number, whole: number): string => `${((part / whole)
 
 function Top({ name, group, whole }: { name: string; group: HomeGroup | undefined; whole: UsageFigures | null }) {
   if (group === undefined) return null;
-  const cost = group.figures.sums.costNanoUsd;
+  const { costNanoUsd: cost, costIsLowerBound } = group.figures.sums;
   const all = whole?.sums.costNanoUsd ?? null;
   return (
     <Tile
       name={name}
-      note={cost === null ? "cost unknown" : `${dollars(cost)}${all === null ? "" : `, ${percent(cost, all)}`}`}
+      note={
+        cost === null
+          ? "cost unknown"
+          : `${costIsLowerBound ? leastDollars(cost, " ") : dollars(cost)}${all === null ? "" : `, ${percent(cost, all)}`}`
+      }
     >
       <span class="text" title={safeText(group.name ?? "")}>
         {safeText(group.name ?? "")}
