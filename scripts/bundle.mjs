@@ -2,14 +2,14 @@ import { chmodSync, copyFileSync, mkdirSync, readdirSync, writeFileSync } from "
 import { basename, dirname, join, posix, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
-import { computed, LAZY_MODULE, LAZY_SUFFIX, loadedBefore, loadedOnUse, pricesAsJson } from "./esbuild-plugins.mjs";
+import { computed, LAZY_MODULE, LAZY_SUFFIX, loadedBefore, loadedOnUse, pricesByProvider } from "./esbuild-plugins.mjs";
 import { AS_THE_PROGRAM, textOfFiles } from "./import-bundled.mjs";
 import { licencesOf } from "./licences.mjs";
 
 /**
- * Builds the program: one entry each for the commands, drains and imports, drains that hooks start, the hook and the reader threads, and in `lib/` the parts that several
- * of them share or that are loaded on first use. Everything is CommonJS, because .mjs costs 4 ms more at every start. `libsql` is
- * not bundled, since it has a native binary.
+ * Builds the program: one entry each for the commands, drains and imports, drains that hooks start, the hook and the reader threads,
+ * and in `lib/` the parts that several of them share or that are loaded on first use, and the price lists. Everything is CommonJS,
+ * because .mjs costs 4 ms more at every start. `libsql` is not bundled, since it has a native binary.
  *
  * @param {string} outdir created if missing
  * @param {import("esbuild").Plugin[]} plugins that run before ours
@@ -36,7 +36,7 @@ export async function bundle(outdir, plugins = []) {
   };
   const collect = await bundleParts(out, "collect", collecting, [
     ...plugins,
-    loadedBefore(inSource("agents/cards.ts", ...READS_LINES, "commands/drain.ts", "commands/import.ts")),
+    loadedBefore(inSource("agents/cards.ts", ...READS_LINES, "commands/drain.ts")),
   ]);
   const read = await bundleParts(out, "read", { read: "src/read.ts" }, [
     ...plugins,
@@ -70,7 +70,7 @@ async function bundleParts(out, folder, entries, plugins) {
     format: "esm",
     splitting: true,
     write: false,
-    plugins: [...plugins, computed, loadedOnUse, pricesAsJson, textOfFiles],
+    plugins: [...plugins, computed, loadedOnUse, pricesByProvider(out), textOfFiles],
   });
   for (const { path, text } of built.outputFiles) {
     mkdirSync(dirname(path), { recursive: true });

@@ -1,12 +1,13 @@
 import { FileWriteEvent } from "../model/envelope.ts";
 import { Event } from "../model/event-schema.ts";
+import { parseOptions } from "../model/parse-options.ts";
 import { TranscriptEntry } from "../model/transcript.ts";
 
 /** The member that the store would not accept, never its value; `undefined`: all are valid. */
 export function invalidMember(events: readonly Event[], entries: readonly TranscriptEntry[]): string | undefined {
   for (const [schema, values] of [[Event, events] as const, [TranscriptEntry, entries] as const]) {
     for (const value of values) {
-      const parsed = schema.safeParse(value);
+      const parsed = schema.safeParse(value, parseOptions());
       if (!parsed.success) return `${pathIn(parsed.error.issues)} is not valid`;
     }
   }
@@ -15,7 +16,7 @@ export function invalidMember(events: readonly Event[], entries: readonly Transc
 
 /** Whether an event that an agent's patch was made into can be stored. */
 export function isFileWrite(event: unknown): boolean {
-  return FileWriteEvent.safeParse(event).success;
+  return FileWriteEvent.safeParse(event, parseOptions()).success;
 }
 
 // --- internal ---

@@ -1,9 +1,10 @@
 import { type Event, Extras } from "./event-schema.ts";
+import { parseOptions } from "./parse-options.ts";
 
 /** The `extensions` that our adapters write; members of other senders that do not fit are left out. Never throws. */
 export function extrasOf(event: Event): Extras {
   if (event.extensions === undefined) return {};
-  const whole = Extras.safeParse(event.extensions);
+  const whole = Extras.safeParse(event.extensions, parseOptions());
   if (whole.success) return whole.data;
   const kept: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(Extras.shape)) {
