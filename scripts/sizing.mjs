@@ -56,14 +56,7 @@ if (values.write) {
 
 async function measure() {
   const { Replay, allAgents, openDatabase } = await program();
-  const sources = (await allAgents()).map(({ source }) => source);
-  const recordings = sources.flatMap((source) => {
-    const folder = join(root, "test", "agents", source);
-    if (!existsSync(folder)) return [];
-    return readdirSync(folder)
-      .filter((name) => existsSync(join(folder, name, "expected.json")))
-      .map((name) => ({ source, name }));
-  });
+  const recordings = recordingsOf((await allAgents()).map(({ source }) => source));
   const sums = {
     sessions: 0,
     turns: 0,
@@ -80,37 +73,13 @@ async function measure() {
   for (const { source, name } of recordings) {
     const backend = await counting();
     const replay = new Replay(source, name);
+    if (!streams.has(source)) streams.set(source, new Map());
     try {
-      for (const call of replay.calls) replay.put(call);
-      const inbox = replay.places.inboxDir;
-      const files = existsSync(inbox) ? readdirSync(inbox) : [];
-      sums.events += files.length;
-      for (const file of files) sums.eventBytes += statSync(join(inbox, file)).size;
-      replay.env = { OPENHOOK_OTEL_OTLP_ENDPOINT: backend.url };
-      await replay.drain({ endIdle: true, isEager: true });
-      wire.traces.gzip += backend.traces.gzip;
-      wire.traces.plain += backend.traces.plain;
-      // Measure the second delivery: all streams once more. The first one also contains a zero point for each
-      backend.metrics.gzip = 0;
-      await replay.drain({ endIdle: true, isEager: true });
+      addEvents(replay, sums);
+      await addDeliveries(replay, backend, wire);
       const db = openDatabase(replay.places.storePath);
-      const one = (sql) => Number(Object.values(db.prepare(sql).get() ?? { n: 0 })[0]);
-      const rows = db.prepare("SELECT identity, histogram FROM counters").all();
-      wire.metrics.gzip += backend.metrics.gzip;
-      wire.metrics.points += rows.length;
-      if (!streams.has(source)) streams.set(source, new Map());
-      for (const { identity, histogram } of rows) {
-        // As in Prometheus: one series per bucket, including +Inf, and two for sum and count
-        const series = histogram === null ? 1 : JSON.parse(String(histogram)).bucketCounts.length + 2;
-        streams.get(source).set(String(identity), series);
-      }
-      sums.sessions += one("SELECT count(*) FROM sessions WHERE parent IS NULL");
-      sums.turns += one("SELECT count(*) FROM turns WHERE origin IN ('human', 'machine')");
-      sums.tools += one("SELECT count(*) FROM tool_calls");
-      sums.models += one("SELECT count(*) FROM model_calls");
-      sums.subagents += one("SELECT count(*) FROM subagents");
-      sums.spans += one("SELECT count(*) FROM spans");
-      sums.recordBytes += one("SELECT coalesce(sum(length(CAST(record AS BLOB))), 0) FROM spans");
+      addStored(db, sums);
+      wire.metrics.points += addStreams(db, streams.get(source));
       db.close();
     } finally {
       replay.remove();
@@ -118,6 +87,58 @@ async function measure() {
     }
   }
   return { recordings: recordings.length, sums, wire, streams };
+}
+
+function recordingsOf(sources) {
+  return sources.flatMap((source) => {
+    const folder = join(root, "test", "agents", source);
+    if (!existsSync(folder)) return [];
+    return readdirSync(folder)
+      .filter((name) => existsSync(join(folder, name, "expected.json")))
+      .map((name) => ({ source, name }));
+  });
+}
+
+/** Fills the inbox. */
+function addEvents(replay, sums) {
+  for (const call of replay.calls) replay.put(call);
+  const inbox = replay.places.inboxDir;
+  const files = existsSync(inbox) ? readdirSync(inbox) : [];
+  sums.events += files.length;
+  for (const file of files) sums.eventBytes += statSync(join(inbox, file)).size;
+}
+
+async function addDeliveries(replay, backend, wire) {
+  replay.env = { OPENHOOK_OTEL_OTLP_ENDPOINT: backend.url };
+  await replay.drain({ endIdle: true, isEager: true });
+  wire.traces.gzip += backend.traces.gzip;
+  wire.traces.plain += backend.traces.plain;
+  // Measure the second delivery: all streams once more. The first one also contains a zero point for each
+  backend.metrics.gzip = 0;
+  await replay.drain({ endIdle: true, isEager: true });
+  wire.metrics.gzip += backend.metrics.gzip;
+}
+
+function addStored(db, sums) {
+  const one = (sql) => Number(Object.values(db.prepare(sql).get() ?? { n: 0 })[0]);
+  sums.sessions += one("SELECT count(*) FROM sessions WHERE parent IS NULL");
+  sums.turns += one("SELECT count(*) FROM turns WHERE origin IN ('human', 'machine')");
+  sums.tools += one("SELECT count(*) FROM tool_calls");
+  sums.models += one("SELECT count(*) FROM model_calls");
+  sums.subagents += one("SELECT count(*) FROM subagents");
+  sums.spans += one("SELECT count(*) FROM spans");
+  sums.recordBytes += one("SELECT coalesce(sum(length(CAST(record AS BLOB))), 0) FROM spans");
+}
+
+/** Adds the number of series of each stream. @returns the number of streams of this store */
+function addStreams(db, series) {
+  const rows = db.prepare("SELECT identity, histogram FROM counters").all();
+  for (const { identity, histogram } of rows) {
+    // As in Prometheus: one series per bucket, including +Inf, and two for sum and count
+    const count = histogram === null ? 1 : JSON.parse(String(histogram)).bucketCounts.length + 2;
+    series.set(String(identity), count);
+  }
+  return rows.length;
 }
 
 /** One developer's day, from the measured averages per span, event and stream. */
