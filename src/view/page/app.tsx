@@ -1,10 +1,10 @@
-import { useEffect, useState } from "preact/hooks";
 import type { ExportedPage } from "../wire/session.ts";
 import { Changes } from "./changes/changes.tsx";
 import { EXPORTED } from "./data/exported.ts";
-import { useConnection } from "./data/live.ts";
 import { Home } from "./home/home.tsx";
-import { hrefOf, type Route, readRoute } from "./route.ts";
+import { useRoute } from "./hooks/use-route.ts";
+import { ConnectionStatus } from "./parts/connection-status.tsx";
+import { hrefOf, type Route } from "./route.ts";
 import { SessionView } from "./session/session-view.tsx";
 import { Sessions } from "./sessions/sessions.tsx";
 import { dateTimeExact } from "./text/format.ts";
@@ -34,19 +34,6 @@ function Exported({ page }: { page: ExportedPage }) {
       </main>
     </>
   );
-}
-
-/** The address, also after it has changed. */
-function useRoute(): Route {
-  const [route, setRoute] = useState(() => readRoute(location.hash));
-  useEffect(() => {
-    const onHashChange = (): void => setRoute(readRoute(location.hash));
-    addEventListener("hashchange", onHashChange);
-    // The address may have changed since the first rendering
-    onHashChange();
-    return () => removeEventListener("hashchange", onHashChange);
-  }, []);
-  return route;
 }
 
 function Views() {
@@ -109,21 +96,3 @@ function View({ view, params }: Route) {
       return <Tools params={params} />;
   }
 }
-
-function ConnectionStatus() {
-  const connection = useConnection();
-  return (
-    <span class={`live ${connection}`} role="status" title={TITLES[connection]}>
-      {TEXTS[connection]}
-    </span>
-  );
-}
-
-const TEXTS = { live: "Live", lost: "Not connected", connecting: "Connecting", paused: "Paused" } as const;
-
-const TITLES = {
-  live: "The page updates automatically",
-  lost: "The server has stopped or does not respond",
-  connecting: "Connecting to the server",
-  paused: "Updates when it is visible again",
-} as const;

@@ -6,9 +6,10 @@ import { Pair } from "../parts/pair.tsx";
 import { Placeholder } from "../parts/placeholder.tsx";
 import { hrefOf } from "../route.ts";
 import { clock, dateTimeExact, duration, orUnknown, plural, preciseDollars } from "../text/format.ts";
-import { safeLines, safeText } from "../text/safe-text.ts";
+import { safeText } from "../text/safe-text.ts";
 import { TraceLink } from "./head.tsx";
 import { KIND_NAMES } from "./kind-names.ts";
+import { SpanRecord } from "./span-record.tsx";
 import type { Spans } from "./spans.ts";
 import { subtreeSums } from "./subtree-sums.ts";
 
@@ -120,61 +121,3 @@ function UsageFacts({ spans, index }: { spans: Spans; index: number }) {
     </>
   );
 }
-
-/** The span as it was or will be sent, with OpenTelemetry's names and values. */
-function SpanRecord({ span }: { span: SpanDocument }) {
-  return (
-    <>
-      <h3>Attributes</h3>
-      <Attributes of={span.attributes} />
-      {span.events.length === 0 ? null : (
-        <>
-          <h3>Events</h3>
-          {span.events.map((event, i) => (
-            <div key={`${event.name}-${i}`} class="event">
-              <p>
-                {safeText(event.name)} <span class="muted">{clock(event.timeMs)}</span>
-              </p>
-              <Attributes of={event.attributes} />
-            </div>
-          ))}
-        </>
-      )}
-      <h3>Span</h3>
-      <Attributes
-        of={{
-          name: span.name,
-          trace_id: span.traceId,
-          span_id: span.spanId,
-          ...(span.parentSpanId !== null && { parent_span_id: span.parentSpanId }),
-          ...Object.fromEntries(span.links.map((link, i) => [`link ${i + 1}`, `${link.traceId} ${link.spanId}`])),
-        }}
-      />
-    </>
-  );
-}
-
-function Attributes({ of }: { of: SpanDocument["attributes"] }) {
-  return (
-    <dl class="attributes">
-      {Object.entries(of)
-        .sort(([a], [b]) => (a < b ? -1 : 1))
-        .map(([name, value]) => (
-          <div key={name}>
-            <dt>{safeText(name)}</dt>
-            <dd>
-              <Value value={value} />
-            </dd>
-          </div>
-        ))}
-    </dl>
-  );
-}
-
-/** Long or multi-line values, such as prompts and outputs, are preformatted blocks. */
-function Value({ value }: { value: SpanDocument["attributes"][string] }) {
-  const text = typeof value === "object" ? value.join(", ") : String(value);
-  return text.length > LONG_CHARS || text.includes("\n") ? <pre>{safeLines(text)}</pre> : safeText(text);
-}
-
-const LONG_CHARS = 120;

@@ -3,14 +3,8 @@ import uPlot from "uplot";
 import { useColourScheme } from "../hooks/use-colour-scheme.ts";
 import { bucketName } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
-
-export interface Series {
-  readonly name: string;
-  /** Name of a CSS custom property. */
-  readonly colour: string;
-  /** One per bucket. */
-  readonly values: readonly number[];
-}
+import { HEIGHT_PX, plotData, plotOptions } from "./chart-options.ts";
+import type { Series } from "./series.ts";
 
 interface Props {
   readonly title: string;
@@ -31,8 +25,8 @@ export function Chart({ title, buckets, series, format, formatTick = format }: P
     const element = place.current;
     if (element === null) return;
     const plot = new uPlot(
-      optionsOf(element, buckets, series, formatTick, setHovered),
-      dataOf(buckets, series),
+      plotOptions(element, buckets, series, formatTick, setHovered),
+      plotData(buckets, series),
       element,
     );
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT_PX }));
@@ -65,108 +59,3 @@ export function Chart({ title, buckets, series, format, formatTick = format }: P
     </figure>
   );
 }
-
-// --- internal ---
-
-const HEIGHT_PX = 220;
-
-/** Each series added to the ones before it. */
-function stacked(series: readonly Series[]): readonly number[][] {
-  const sums = new Array<number>(series[0]?.values.length ?? 0).fill(0);
-  return series.map(({ values }) =>
-    sums.map((sum, i) => {
-      sums[i] = sum + (values[i] ?? 0);
-      return sums[i] ?? 0;
-    }),
-  );
-}
-
-/** Tallest series first, so that the others are drawn over it. */
-const dataOf = (buckets: readonly string[], series: readonly Series[]): uPlot.AlignedData => [
-  buckets.map((_, i) => i),
-  ...[...stacked(series)].reverse(),
-];
-
-function optionsOf(
-  element: HTMLElement,
-  buckets: readonly string[],
-  series: readonly Series[],
-  formatTick: (n: number, step: number) => string,
-  onHover: (index: number | undefined) => void,
-): uPlot.Options {
-  const style = getComputedStyle(element);
-  const colour = (name: string): string => style.getPropertyValue(name).trim();
-  const axis = { stroke: colour("--muted"), font: `12px ${style.fontFamily}`, ticks: { show: false } };
-  const bars = uPlot.paths.bars?.({ size: [0.8, 48], radius: 0.08 });
-  return {
-    width: Math.max(200, element.clientWidth),
-    height: HEIGHT_PX,
-    padding: [8, 8, 0, 0],
-    legend: { show: false },
-    cursor: { x: true, y: false, points: { show: false }, drag: { x: false, y: false } },
-    scales: {
-      x: { time: false, range: [-0.6, buckets.length - 0.4] },
-      y: { range: (_, __, max) => [0, max > 0 ? max * 1.05 : 1] },
-    },
-    axes: [
-      {
-        ...axis,
-        size: buckets.some((bucket) => dayOfHour(bucket) !== undefined) ? 44 : 28,
-        grid: { show: false },
-        splits: (plot) => labelledBuckets(buckets.length, plot.width),
-        values: (_, splits) => axisLabels(splits.map((i) => buckets[i] ?? "")),
-      },
-      {
-        ...axis,
-        size: 64,
-        grid: { stroke: colour("--line"), width: 1 },
-        values: (_, splits) =>
-          splits.map((value) => (value === 0 ? "0" : formatTick(value, (splits[1] ?? value) - (splits[0] ?? 0)))),
-      },
-    ],
-    series: [
-      {},
-      ...[...series].reverse().map(
-        (one): uPlot.Series => ({
-          label: one.name,
-          fill: colour(one.colour),
-          width: 0,
-          points: { show: false },
-          ...(bars !== undefined && { paths: bars }),
-        }),
-      ),
-    ],
-    hooks: { setCursor: [(plot) => onHover(plot.cursor.idx ?? undefined)] },
-  };
-}
-
-/** Indexes of the buckets with a label, so that labels do not overlap. */
-function labelledBuckets(length: number, width: number): number[] {
-  const step = Math.max(1, Math.ceil(length / Math.max(1, Math.floor((width - 80) / LABEL_PX))));
-  return Array.from({ length: Math.ceil(length / step) }, (_, i) => i * step);
-}
-
-const LABEL_PX = 62;
-
-/** Hours, with the day below where it begins or changes. */
-const axisLabels = (buckets: readonly string[]): string[] =>
-  buckets.map((bucket, i) => {
-    const day = dayOfHour(bucket);
-    return day === undefined || day === dayOfHour(buckets[i - 1] ?? "")
-      ? shortName(bucket)
-      : `${shortName(bucket)}\n${shortName(day)}`;
-  });
-
-const dayOfHour = (bucket: string): string | undefined => /^(.+)T\d\d:00/.exec(bucket)?.[1];
-
-function shortName(bucket: string): string {
-  const hour = /T(\d\d):00/.exec(bucket);
-  if (hour !== null) return `${hour[1]}:00`;
-  const week = /-W(\d\d)$/.exec(bucket);
-  if (week !== null) return `w ${Number(week[1])}`;
-  const [year = "", month = "", day] = bucket.split("-");
-  const name = MONTHS[Number(month) - 1] ?? month;
-  return day === undefined ? `${name} ${year.slice(2)}` : `${Number(day)} ${name}`;
-}
-
-const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];

@@ -1,7 +1,15 @@
 import type { Sums } from "../../wire/figures.ts";
 import type { UsageDocument } from "../../wire/usage.ts";
 import { plural } from "../text/format.ts";
-import type { Series } from "./chart.tsx";
+
+/** What a chart stacks. */
+export interface Series {
+  readonly name: string;
+  /** Name of a CSS custom property. */
+  readonly colour: string;
+  /** One per bucket. */
+  readonly values: readonly number[];
+}
 
 /**
  * The kinds of tokens that providers price separately: new input, cache writes, output and, if wanted, cache reads, which are so many and so

@@ -1,0 +1,102 @@
+import { useState } from "preact/hooks";
+import type { ChangeDimension, ChangePart, ChangeRow } from "../../wire/changes.ts";
+import { Cost, Time, Unknown } from "../figures/figures.tsx";
+import { ShareCell } from "../figures/table.tsx";
+import { hrefOf } from "../route.ts";
+import { plural } from "../text/format.ts";
+import { safeText } from "../text/safe-text.ts";
+import { ChangeFigures } from "./change-figures.tsx";
+import { Outcome } from "./outcome.tsx";
+
+interface Props {
+  readonly by: ChangeDimension;
+  readonly row: ChangeRow;
+  /** Its cost as a share of the highest one. */
+  readonly share: number;
+  /** Whether its sessions are shown from the start. */
+  readonly isOpen: boolean;
+}
+
+/** The row of a change, which opens to the sessions behind it. */
+export function Change({ by, row, share, isOpen }: Props) {
+  const [open, setOpen] = useState(isOpen);
+  const { figures, timeMs, sessions } = row;
+  return (
+    <tbody>
+      <tr>
+        <th scope="row">
+          <Name by={by} row={row} />
+          <span class="muted small">
+            {[row.repositories, row.agents].map((names, i) =>
+              names.length === 0 ? null : <span key={i}>{names.map(safeText).join(", ")}</span>,
+            )}
+            <button type="button" class="link" aria-expanded={open} onClick={() => setOpen(!open)}>
+              {plural(sessions.length, "session")}
+              <span aria-hidden="true"> {open ? "▾" : "▸"}</span>
+            </button>
+          </span>
+        </th>
+        <ShareCell share={share} />
+        <ChangeFigures figures={figures} />
+        <td class="outcome" data-name="What became of it">
+          <Outcome outcome={row.outcome} />
+        </td>
+        <td data-name="When" class="when">
+          {timeMs === null ? <Unknown /> : <Time ms={timeMs} />}
+        </td>
+      </tr>
+      {open ? (
+        <tr class="behind">
+          <td colSpan={COLUMNS}>
+            <ul aria-label={`Sessions behind ${safeText(row.key)}`}>
+              {sessions.map((part) => (
+                <Session key={`${part.source}/${part.sessionId}`} part={part} />
+              ))}
+            </ul>
+          </td>
+        </tr>
+      ) : null}
+    </tbody>
+  );
+}
+
+// --- internal ---
+
+/** As many as the table has. */
+const COLUMNS = 9;
+
+/** Digits of a commit that git accepts everywhere. */
+const SHOWN_DIGITS = 10;
+
+/** The name, as a link to the pull request if its address is known, and how certain it is that the sessions made it. */
+function Name({ by, row: { key, url, certainty } }: { by: ChangeDimension; row: ChangeRow }) {
+  const text = by === "commit" ? key.slice(0, SHOWN_DIGITS) : safeText(key);
+  return (
+    <span class={by === "commit" ? "change-name id" : "change-name"} title={safeText(key)}>
+      {url === null ? (
+        text
+      ) : (
+        <a href={url} target="_blank" rel="noopener noreferrer">
+          {text}
+        </a>
+      )}
+      <span class={`badge ${certainty}`}>{certainty}</span>
+    </span>
+  );
+}
+
+/** The part of a session that led to the change. */
+function Session({ part: { source, sessionId, agent, figures } }: { part: ChangePart }) {
+  return (
+    <li>
+      <a href={hrefOf("session", { source, id: sessionId })}>
+        {safeText(agent)} <span class="id">{safeText(sessionId)}</span>
+      </a>
+      <span>
+        <Cost of={figures.sums} />
+        {figures.turns === null ? "" : ` · ${plural(figures.turns, "turn")}`}
+        {figures.toolCalls === null ? "" : ` · ${plural(figures.toolCalls, "tool call")}`}
+      </span>
+    </li>
+  );
+}
