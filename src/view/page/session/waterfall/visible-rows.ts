@@ -64,7 +64,9 @@ export function failedCount(spans: Spans): number {
 /** Spans in the order of their rows, and the row of each. */
 function numbered(spans: Spans, rows: Int32Array): Pick<VisibleRows, "rows" | "rowOfSpan"> {
   const rowOfSpan = new Int32Array(spans.count).fill(-1);
-  for (const [row, span] of rows.entries()) rowOfSpan[span] = row;
+  rows.forEach((span, row) => {
+    rowOfSpan[span] = row;
+  });
   return { rows, rowOfSpan };
 }
 
