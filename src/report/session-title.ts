@@ -23,7 +23,8 @@ export function titleOf(db: Database, { stored, facts }: Pick<SessionSummary, "s
   return {
     ...(branch !== undefined && { branch }),
     ...(changedFiles > 0 && { changedFiles }),
-    tools: settledToolNames(db, stored.id, MAX_TOOLS),
+    // A call whose name is unknown says nothing about the session
+    tools: settledToolNames(db, stored.id, MAX_TOOLS).filter((name) => name !== "unknown"),
   };
 }
 

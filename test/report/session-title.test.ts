@@ -33,6 +33,14 @@ test("hooks also report which files were changed", async () => {
   expect(await titles(at)).toEqual(["main · 2 files changed · Bash, Read, Edit"]);
 });
 
+test("a tool whose name is unknown is no title", async () => {
+  at = new Replay("claude-code", "parallel-tools", {
+    edit: (text) => text.replaceAll(/"name": ?"Read"/g, '"name":"unknown"'),
+  });
+  await importInto(at, "claude-code");
+  expect(await titles(at)).toEqual(["main · Bash, Edit"]);
+});
+
 test("the prompt is first; control characters are escaped", () => {
   expect(titleText({ prompt: "Fix\u001b[2J it", branch: "main", changedFiles: 1, tools: ["Edit"] })).toBe(
     "Fix\\x1b[2J it · main · 1 file changed · Edit",
