@@ -1,4 +1,5 @@
 import type { LoadedConfig } from "../config/load.ts";
+import { suggest } from "../model/suggest.ts";
 import { plural } from "../text/figures.ts";
 import { type Json, otlpLines } from "../text/otlp-json.ts";
 import { flow, printable, type Terminal, wrapped } from "../text/terminal.ts";
@@ -17,7 +18,8 @@ export function* previewLines(
   yield "";
   if (requests.length === 0) {
     const what = session === undefined ? "nothing is queued" : "nothing of this session is queued";
-    yield* wrapped({ text: "" }, `${what}: everything has been sent, or no turn has ended yet`, terminal);
+    const why = `everything has been sent, no turn has ended yet, or it was imported, which ${suggest("import --export")} sends`;
+    yield* wrapped({ text: "" }, `${what}: ${why}`, terminal);
     return;
   }
   for (const [i, request] of requests.entries()) {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { preview } from "../../src/commands/preview.ts";
+import { importInto } from "../import/run.ts";
 import { contextAt, SGR } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
 
@@ -51,6 +52,20 @@ test("a preview begins with a summary", async () => {
     expect(off).toContain("content       none\n");
     expect(await summary({ ...endpoint, OPENHOOK_OTEL_CAPTURE: "none" })).toMatch(/\ncontent {7}none\nnames {9}none\n/);
     expect(await summary({})).toMatch(/^Export is off: the next drain would send nothing; queued: 11 spans of /);
+  } finally {
+    own.remove();
+  }
+});
+
+test("a preview of an imported session says how it is sent", async () => {
+  const own = new Replay("claude-code", "basic");
+  try {
+    await importInto(own, "claude-code");
+    const { context, out } = contextAt(own.places, { now: () => nowMs, columns: 200 });
+    await preview(own.calls[0]?.stdin?.["session_id"] as string, { json: false }, context);
+    expect(out().replaceAll(SGR, "")).toMatch(
+      /^nothing of this session is queued: .* or it was imported, which openhook-otel import --export sends$/m,
+    );
   } finally {
     own.remove();
   }
