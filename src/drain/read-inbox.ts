@@ -32,111 +32,18 @@ import { type CountedRefusal, type PayloadBatch, type StorablePayload, storePayl
  * @returns numbers of the sessions that got new events
  */
 export async function readInbox(drain: Drain): Promise<ReadonlySet<number>> {
-  const { places, report } = drain;
+  const { places, now } = drain;
   await unlink(join(places.stateDir, GONE_MARK)).catch(() => {});
-  const touched = new Set<number>();
-  let batch: AdaptedFile[] = [];
-  // Counts of quarantined payloads; all others are counted with their events
-  let quarantined: CountedRefusal[] = [];
-  let lost: LostEvent[] = [];
-  const left: InboxProblem[] = [];
   const unwritten = await unwrittenEvents(places.stateDir);
-  let lostEvents = addUnwrittenEvents(drain.db, unwritten.total, unwritten.lastMs);
-  let heldBytes = 0;
-  /** A sender makes the same mistake in each envelope. */
-  const knownRemarks = new Set<string>();
-  const stored = committedFiles(drain.db);
-  let removed: string[] = [];
-  const commit = async (): Promise<void> => {
-    if (batch.length + quarantined.length + lost.length === 0) return;
-    const files = [...batch.map(({ file }) => file), ...lost];
-    const names = files.map(nameOf);
-    const lostMs = lost.map((event) => event.lostMs);
-    const rest = { quarantined, lostMs, removed };
-    const { sessions, refused } = await storeContained(drain, batch, lost, rest);
-    for (const number of sessions) touched.add(number);
-    removed = names;
-    lostEvents += lost.length;
-    batch = [];
-    quarantined = [];
-    lost = [];
-    heldBytes = 0;
-    if (files.length === 0) return;
-    drain.bridge.kick();
-    checkpoint(drain.db);
-    const discard = removerOf(places.stateDir);
-    for (const file of files) if (!refused.has(file)) await remove(file, left, discard);
-  };
-  const onProblem = (problem: InboxProblem): void => {
-    if (problem.outcome === "left") {
-      left.push(problem);
-      return;
-    }
-    report.quarantined++;
-    reportProblem(drain, `quarantined ${JSON.stringify(problem.path)}: ${problem.reason}`);
-    quarantined.push({ step: payloadIncrement(drain, "quarantined", undefined, problem.reason) });
-  };
-  const wanted = { content: keepsContent(drain.loaded.config.capture) };
-  for await (const file of claim(places, { now: drain.now, onProblem })) {
-    if (stored.has(nameOf(file))) {
-      // A drain was killed after the commit, or could not remove the file
-      await remove(file, left);
-      removed.push(nameOf(file));
-      continue;
-    }
-    if ("lostMs" in file) {
-      lost.push(file);
-      if (lost.length >= FILES_PER_COMMIT) await commit();
-      continue;
-    }
-    report.files++;
-    const decoded = decodeEvent(file.payload, file.facts);
-    const adapted = decoded.ok
-      ? adapt(drain.agents, decoded.value, intakeFactsOf(file, decoded), wanted)
-      : refused(decoded.reason);
-    if (adapted.outcome === "refused") {
-      const { reason, source = file.facts.source } = adapted;
-      try {
-        await quarantine(places, file, reason, drain.now());
-      } catch (error) {
-        left.push(leftFile(file, error));
-        continue;
-      }
-      if (isRetried(file)) continue;
-      report.quarantined++;
-      quarantined.push({ step: payloadIncrement(drain, "quarantined", source, reason), ...adapted });
-      drain.log(`quarantined a payload of ${source ?? "an unnamed agent"}: ${reason}`);
-      continue;
-    }
-    for (const remark of adapted.remarks) {
-      if (knownRemarks.has(remark)) continue;
-      knownRemarks.add(remark);
-      drain.log(remark);
-    }
-    await recordMovedRoots(drain, adapted.events, file.facts);
-    await loadProjectSettings(drain, foldersOf(adapted.events));
-    if (adapted.outcome === "ignored") report.ignored++;
-    const origins = await originsIn(drain, adapted.events, file.facts);
-    const process = agentProcessOf(drain, adapted.source, file.facts);
-    batch.push({
-      file,
-      ...adapted,
-      origins,
-      ...(process && { process }),
-      pipeline: recordedPipeline(file.facts.env[PIPELINE_VARIABLE], drain.env),
-      isBridged: file.facts.env[BRIDGE_VARIABLE] === undefined,
-    });
-    if (adapted.content.length > 0) heldBytes += file.payload.length;
-    if (batch.length < FILES_PER_COMMIT && heldBytes < CONTENT_BYTES_PER_COMMIT) continue;
-    await commit();
+  const reading = new Reading(drain, addUnwrittenEvents(drain.db, unwritten.total, unwritten.lastMs));
+  for await (const file of claim(places, { now, onProblem: reading.onProblem })) {
+    if (reading.isStored(file)) await reading.removeStored(file);
+    else if ("lostMs" in file) await reading.addLost(file);
+    else await reading.addPayload(file);
   }
-  await commit();
-  reportLeftFiles(drain, left);
-  if (lostEvents > 0) {
-    const what = lostEvents === 1 ? "1 event was" : `${lostEvents} events were`;
-    reportProblem(drain, `${what} lost because the disk was full`);
-  }
-  return touched;
+  await reading.commit();
+  reading.reportLosses();
+  return reading.touched;
 }
 
 // --- internal ---
@@ -150,6 +57,142 @@ const CONTENT_BYTES_PER_COMMIT = 16_000_000;
 type ClaimedFile = Pick<InboxFile, "path">;
 
 type AdaptedFile = StorablePayload & { readonly file: InboxFile };
+
+type Refused = Extract<ReturnType<typeof adapt>, { outcome: "refused" }>;
+type Accepted = Exclude<ReturnType<typeof adapt>, { outcome: "refused" }>;
+
+/** One pass over the inbox: what is read and not committed yet, and what could not be removed. */
+class Reading {
+  /** Numbers of the sessions that got new events. */
+  readonly touched = new Set<number>();
+  readonly #drain: Drain;
+  readonly #wanted: { readonly content: boolean };
+  /** Files that an earlier drain committed but did not remove. */
+  readonly #stored: ReadonlySet<string>;
+  /** A sender makes the same mistake in each envelope. */
+  readonly #knownRemarks = new Set<string>();
+  readonly #left: InboxProblem[] = [];
+  #lostEvents: number;
+
+  #batch: AdaptedFile[] = [];
+  /** Counts of quarantined payloads; all others are counted with their events. */
+  #quarantined: CountedRefusal[] = [];
+  #lost: LostEvent[] = [];
+  #heldBytes = 0;
+  /** Files that are gone since the last commit. */
+  #removed: string[] = [];
+
+  constructor(drain: Drain, lostEvents: number) {
+    this.#drain = drain;
+    this.#wanted = { content: keepsContent(drain.loaded.config.capture) };
+    this.#stored = committedFiles(drain.db);
+    this.#lostEvents = lostEvents;
+  }
+
+  readonly onProblem = (problem: InboxProblem): void => {
+    if (problem.outcome === "left") {
+      this.#left.push(problem);
+      return;
+    }
+    this.#drain.report.quarantined++;
+    reportProblem(this.#drain, `quarantined ${JSON.stringify(problem.path)}: ${problem.reason}`);
+    this.#quarantined.push({ step: payloadIncrement(this.#drain, "quarantined", undefined, problem.reason) });
+  };
+
+  /** Whether a drain was killed after the commit, or could not remove the file. */
+  isStored(file: ClaimedFile): boolean {
+    return this.#stored.has(nameOf(file));
+  }
+
+  async removeStored(file: ClaimedFile): Promise<void> {
+    await remove(file, this.#left);
+    this.#removed.push(nameOf(file));
+  }
+
+  async addLost(file: LostEvent): Promise<void> {
+    this.#lost.push(file);
+    if (this.#lost.length >= FILES_PER_COMMIT) await this.commit();
+  }
+
+  async addPayload(file: InboxFile): Promise<void> {
+    this.#drain.report.files++;
+    const decoded = decodeEvent(file.payload, file.facts);
+    const adapted = decoded.ok
+      ? adapt(this.#drain.agents, decoded.value, intakeFactsOf(file, decoded), this.#wanted)
+      : refused(decoded.reason);
+    if (adapted.outcome === "refused") {
+      await this.#quarantine(file, adapted);
+      return;
+    }
+    this.#logRemarks(adapted.remarks);
+    if (adapted.outcome === "ignored") this.#drain.report.ignored++;
+    this.#batch.push(await this.#storable(file, adapted));
+    if (adapted.content.length > 0) this.#heldBytes += file.payload.length;
+    if (this.#batch.length >= FILES_PER_COMMIT || this.#heldBytes >= CONTENT_BYTES_PER_COMMIT) await this.commit();
+  }
+
+  /** Stores what was read since the last commit, and removes its files. */
+  async commit(): Promise<void> {
+    if (this.#batch.length + this.#quarantined.length + this.#lost.length === 0) return;
+    const [batch, quarantined, lost, removed] = [this.#batch, this.#quarantined, this.#lost, this.#removed];
+    const files = [...batch.map(({ file }) => file), ...lost];
+    const { sessions, refused } = await storeContained(this.#drain, batch, lost, { quarantined, removed });
+    for (const number of sessions) this.touched.add(number);
+    this.#removed = files.map(nameOf);
+    this.#lostEvents += lost.length;
+    [this.#batch, this.#quarantined, this.#lost, this.#heldBytes] = [[], [], [], 0];
+    if (files.length === 0) return;
+    this.#drain.bridge.kick();
+    checkpoint(this.#drain.db);
+    const discard = removerOf(this.#drain.places.stateDir);
+    for (const file of files) if (!refused.has(file)) await remove(file, this.#left, discard);
+  }
+
+  reportLosses(): void {
+    reportLeftFiles(this.#drain, this.#left);
+    if (this.#lostEvents === 0) return;
+    const what = this.#lostEvents === 1 ? "1 event was" : `${this.#lostEvents} events were`;
+    reportProblem(this.#drain, `${what} lost because the disk was full`);
+  }
+
+  async #quarantine(file: InboxFile, adapted: Refused): Promise<void> {
+    const { reason, source = file.facts.source } = adapted;
+    try {
+      await quarantine(this.#drain.places, file, reason, this.#drain.now());
+    } catch (error) {
+      this.#left.push(leftFile(file, error));
+      return;
+    }
+    if (isRetried(file)) return;
+    this.#drain.report.quarantined++;
+    this.#quarantined.push({ step: payloadIncrement(this.#drain, "quarantined", source, reason), ...adapted });
+    this.#drain.log(`quarantined a payload of ${source ?? "an unnamed agent"}: ${reason}`);
+  }
+
+  #logRemarks(remarks: readonly string[]): void {
+    for (const remark of remarks) {
+      if (this.#knownRemarks.has(remark)) continue;
+      this.#knownRemarks.add(remark);
+      this.#drain.log(remark);
+    }
+  }
+
+  async #storable(file: InboxFile, adapted: Accepted): Promise<AdaptedFile> {
+    const { facts } = file;
+    await recordMovedRoots(this.#drain, adapted.events, facts);
+    await loadProjectSettings(this.#drain, foldersOf(adapted.events));
+    const origins = await originsIn(this.#drain, adapted.events, facts);
+    const process = agentProcessOf(this.#drain, adapted.source, facts);
+    return {
+      file,
+      ...adapted,
+      origins,
+      ...(process && { process }),
+      pipeline: recordedPipeline(facts.env[PIPELINE_VARIABLE], this.#drain.env),
+      isBridged: facts.env[BRIDGE_VARIABLE] === undefined,
+    };
+  }
+}
 
 /**
  * Stores payloads in one commit. If one of them cannot be stored, each gets its own commit, and those that fail are quarantined.
