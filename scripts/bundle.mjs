@@ -31,10 +31,14 @@ export async function bundle(outdir, plugins = []) {
   ]);
   const collecting = {
     collect: "src/collect.ts",
-    "background-drain": "src/background-drain.ts",
     reader: "src/import/worker.ts",
   };
   const collect = await bundleParts(out, "collect", collecting, [
+    ...plugins,
+    loadedBefore(inSource("agents/cards.ts", ...READS_LINES, "commands/drain.ts", "commands/import.ts")),
+  ]);
+  // Built apart from the command `drain`, so that it loads 35 files instead of 41: 10 of the 260 ms of a drain of one turn
+  const drain = await bundleParts(out, "drain", { "background-drain": "src/background-drain.ts" }, [
     ...plugins,
     loadedBefore(inSource("agents/cards.ts", ...READS_LINES, "commands/drain.ts")),
   ]);
@@ -47,7 +51,7 @@ export async function bundle(outdir, plugins = []) {
     join(outdir, "LICENCES.txt"),
     licencesOf(
       ROOT,
-      [hook, commands, collect, read, page].map(({ metafile }) => metafile),
+      [hook, commands, collect, drain, read, page].map(({ metafile }) => metafile),
     ),
   );
   copyFileSync(join(ROOT, "src", "bin.cjs"), join(outdir, "openhook-otel.cjs"));
