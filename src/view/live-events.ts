@@ -20,7 +20,7 @@ const HEARTBEAT_MS = 20_000;
 
 const untilClosed = (stream: SSEStreamingApi, { changes, drains }: Live): Promise<void> =>
   new Promise((done) => {
-    const send = (event: string): void => void stream.writeSSE({ event, data: "" }).catch(() => done());
+    const send = (event: string): void => void stream.writeSSE({ event, data: "" }).catch(() => end());
     const unsubscribe = changes.subscribe(() => send("change"));
     const leave = drains.join();
     // Only a write detects a closed connection
