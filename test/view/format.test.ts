@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { figuresOf } from "../../src/view/data/figures.ts";
+import { measureOf, mostExpensive } from "../../src/view/page/figures/by-cost.ts";
 import { dollarsOnAxis } from "../../src/view/page/text/format.ts";
 
 describe("figures of the page", () => {
@@ -10,5 +12,29 @@ describe("figures of the page", () => {
     [100_000, ["$0.0001", "$0.0002", "$0.0003"]],
   ])("marks %d billionths apart have the same digits, and as many as they need", (step, marks) => {
     expect([1, 2, 3].map((n) => dollarsOnAxis(n * step, step))).toEqual(marks);
+  });
+});
+
+describe("groups by cost", () => {
+  const group = (costNanoUsd: number | undefined, input: number) => {
+    const counts = { modelCalls: 1, aggregateRecords: 0, callsWithoutUsage: 0, incompleteCalls: 0, unpricedCalls: 0 };
+    const calls = { ...counts, modelMs: 1, input, ...(costNanoUsd !== undefined && { costNanoUsd }) };
+    return { figures: figuresOf({ key: {}, sessions: 1, calls, agentsWithoutUsage: [], sessionsWithoutUsage: 0 }) };
+  };
+
+  test("an unknown cost is not 0, so it has no share", () => {
+    const groups = [group(5, 1), group(undefined, 9), group(0, 3)];
+    expect(groups.map(measureOf(groups))).toEqual([5, null, 0]);
+  });
+
+  test("tokens count if no group has a cost", () => {
+    const groups = [group(undefined, 9), group(0, 3)];
+    expect(groups.map(measureOf(groups))).toEqual([9, 3]);
+  });
+
+  test("unknown costs come last, those with the most tokens first", () => {
+    const [little, much] = [group(undefined, 3), group(undefined, 9)];
+    const [free, paid] = [group(0, 1), group(5, 1)];
+    expect(mostExpensive([little, free, much, paid])).toEqual([paid, free, much, little]);
   });
 });

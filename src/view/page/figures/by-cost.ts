@@ -8,9 +8,9 @@ interface Group {
 export const mostExpensive = <T extends Group>(groups: readonly T[]): readonly T[] =>
   groups.toSorted((a, b) => costOf(b) - costOf(a) || tokensOf(b) - tokensOf(a));
 
-/** What bars show: the cost, or tokens if no cost is known. */
-export const measureOf = (groups: readonly Group[]): ((group: Group) => number) =>
-  groups.some((group) => costOf(group) > 0) ? (group) => Math.max(0, costOf(group)) : tokensOf;
+/** What bars and shares show: the cost (`null`: unknown), or tokens if no group has a cost. */
+export const measureOf = (groups: readonly Group[]): ((group: Group) => number | null) =>
+  groups.some((group) => costOf(group) > 0) ? ({ figures }) => figures.sums.costNanoUsd : tokensOf;
 
 // --- internal ---
 

@@ -1,4 +1,4 @@
-import type { UsageFigures } from "../../wire/figures.ts";
+import type { Sums, UsageFigures } from "../../wire/figures.ts";
 import type { Compared, HomeDocument, HomeGroup } from "../../wire/home.ts";
 import { mostExpensive } from "../figures/by-cost.ts";
 import { Cost, InOut, Tile } from "../figures/figures.tsx";
@@ -100,20 +100,18 @@ const percentExact = (part: number, whole: number): string => `${((part / whole)
 
 function Top({ name, group, whole }: { name: string; group: HomeGroup | undefined; whole: UsageFigures | null }) {
   if (group === undefined) return null;
-  const { costNanoUsd: cost, costIsLowerBound } = group.figures.sums;
-  const all = whole?.sums.costNanoUsd ?? null;
   return (
-    <Tile
-      name={name}
-      note={
-        cost === null
-          ? "cost unknown"
-          : `${costIsLowerBound ? leastDollars(cost, " ") : dollars(cost)}${all === null ? "" : `, ${percent(cost, all)}`}`
-      }
-    >
+    <Tile name={name} note={costNote(group.figures.sums, whole?.sums.costNanoUsd ?? null)}>
       <span class="text" title={safeText(group.name ?? "")}>
         {safeText(group.name ?? "")}
       </span>
     </Tile>
   );
+}
+
+/** The cost of a group and its share of all. */
+function costNote({ costNanoUsd: cost, costIsLowerBound }: Sums, all: number | null): string {
+  if (cost === null) return "cost unknown";
+  const text = costIsLowerBound ? leastDollars(cost, " ") : dollars(cost);
+  return all === null ? text : `${text}, ${percent(cost, all)}`;
 }

@@ -22,13 +22,13 @@ interface GroupProps {
 
 /** The most expensive repositories, models or agents. */
 export function TopGroups({ title, split, groups, filters }: GroupProps) {
-  const sizeOf = measureOf(groups);
-  const whole = groups.reduce((sum, group) => sum + sizeOf(group), 0);
-  // An unknown cost is no share of 0 %
-  const isOfTokens = groups.every(({ figures }) => (figures.sums.costNanoUsd ?? 0) === 0);
-  const hasShare = ({ figures }: HomeGroup): boolean => isOfTokens || figures.sums.costNanoUsd !== null;
+  const measure = measureOf(groups);
+  const sizes = groups.map((group) => measure(group) ?? 0);
+  const whole = sizes.reduce((sum, size) => sum + size, 0);
+  const largest = Math.max(1, ...sizes);
+  // A group with an unknown cost has no share, which is not the same as 0 %
+  const shareOf = (size: number | null): string => (size === null ? "" : percent(size, whole));
   const sorted = mostExpensive(groups);
-  const largest = Math.max(1, ...groups.map(sizeOf));
   return (
     <TopList
       id={split}
@@ -40,7 +40,7 @@ export function TopGroups({ title, split, groups, filters }: GroupProps) {
       {sorted.slice(0, SHOWN).map((group) => (
         <TopRow
           key={group.key ?? ""}
-          share={sizeOf(group) / largest}
+          share={(measure(group) ?? 0) / largest}
           name={
             group.key === null ? (
               <Unknown />
@@ -52,7 +52,7 @@ export function TopGroups({ title, split, groups, filters }: GroupProps) {
           <td class="number">
             <Cost of={group.figures.sums} />
           </td>
-          <td class="number muted">{hasShare(group) ? percent(sizeOf(group), whole) : ""}</td>
+          <td class="number muted">{shareOf(measure(group))}</td>
         </TopRow>
       ))}
     </TopList>
@@ -72,7 +72,7 @@ export function TopTools({ rows, filters }: { rows: readonly ToolRow[]; filters:
           share={row.calls / largest}
           name={
             <span title={safeText(row.agent)}>
-              {nameOf(row)}
+              {nameOf(row)}{" "}
               {names.filter((name) => name === nameOf(row)).length > 1 ? (
                 <span class="of-agent">{safeText(row.agent)}</span>
               ) : null}

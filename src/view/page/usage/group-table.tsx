@@ -13,7 +13,8 @@ interface Props {
 
 /** Usage of each agent, model or repository, the most expensive first. */
 export function GroupTable({ split, groups, withCacheReads }: Props) {
-  const sizeOf = measureOf(groups);
+  const measure = measureOf(groups);
+  const sizeOf = (group: UsageGroup): number => measure(group) ?? 0;
   const largest = Math.max(1, ...groups.map(sizeOf));
   return (
     <section aria-labelledby="groups">
