@@ -12,8 +12,7 @@ import type { ViewDeps } from "./deps.ts";
 import type { promptAdder } from "./prompts.ts";
 import { BadRequest, type QueryParams, queryParams } from "./query-params.ts";
 import { KnownBody, type RecentDocuments, Tagged } from "./recent-documents.ts";
-import type { ApiError, NoStore } from "./wire/responses.ts";
-import { HAS_MORE } from "./wire/responses.ts";
+import { type ApiError, HAS_MORE, type NoStore } from "./wire/responses.ts";
 import type { ExplanationDocument, SessionDocument } from "./wire/session.ts";
 
 /** What all responses share. */

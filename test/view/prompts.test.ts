@@ -28,13 +28,13 @@ afterEach(async () => {
   replay.remove();
 });
 
+/** Clocks of readers: one that reads all lines, and one that reads a single line in each request. */
+const enoughTime = () => () => true;
+const noTime = () => () => false;
+
 const reader = async () => {
   const { context } = contextAt(replay.places);
-  return promptReader(
-    { agents: await allAgents(), loaded: await loadConfigAndPrices(context) },
-    context,
-    () => () => true,
-  );
+  return promptReader({ agents: await allAgents(), loaded: await loadConfigAndPrices(context) }, context, enoughTime);
 };
 
 /** Prompts of all rows, as the page gets them. */
@@ -54,7 +54,7 @@ async function twoSessions(): Promise<Served> {
   await replay.drain({ endIdle: true });
   const { context } = contextAt(replay.places);
   const deps = { agents: await allAgents(), loaded: await loadConfigAndPrices(context) };
-  const promptLines = promptReader(deps, context, () => () => false);
+  const promptLines = promptReader(deps, context, noTime);
   served = await Served.at(replay.places, Date.now, undefined, { promptLines });
   return served;
 }
@@ -101,7 +101,7 @@ test("a response without a line that may exist has no tag, so the page fetches i
   const [row] = JSON.parse((await served.ask("api/sessions")).text).rows;
   const { status, headers } = await served.ask(`api/session?source=claude-code&id=${row.sessionId}`);
   expect([status, headers["etag"]]).toEqual([200, undefined]);
-  // It would ask for ever
+  // With this header the page would ask again and again
   expect(headers[HAS_MORE]).toBe(undefined);
 });
 

@@ -34,6 +34,7 @@ export class ChangeFacts {
     return this.#changes.get(name)?.url ?? null;
   }
 
+  /** When the change was seen last, or its last commit was made; `null`: unknown. */
   lastMs(name: string, commits: readonly string[]): number | null {
     const change = this.#changes.get(name);
     const times = [

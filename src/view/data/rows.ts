@@ -60,13 +60,13 @@ export function toRow(
   };
 }
 
-/** @param isUsageUnknown of an agent, or of a part: a sum of 0 means unknown, and any other is a lower bound */
+/** @param isUsageUnknown some sessions report no usage: a sum of 0 is then unknown, and any other one a lower bound */
 export function toSums(sums: SessionSummary["sums"], isUsageUnknown: boolean): Sums {
   const { modelCalls, input, output, cacheRead, cacheWrite, reasoning, costNanoUsd } = knownAmounts(
     sums,
     isUsageUnknown,
   );
-  const isPart = isUsageUnknown || sums.callsWithoutUsage > 0;
+  const lacksUsage = isUsageUnknown || sums.callsWithoutUsage > 0;
   return {
     modelCalls,
     input,
@@ -75,8 +75,8 @@ export function toSums(sums: SessionSummary["sums"], isUsageUnknown: boolean): S
     cacheWrite,
     reasoning,
     costNanoUsd,
-    inputIsLowerBound: isPart,
-    outputIsLowerBound: isPart || sums.incompleteCalls > 0,
+    inputIsLowerBound: lacksUsage,
+    outputIsLowerBound: lacksUsage || sums.incompleteCalls > 0,
     costIsLowerBound: isUsageUnknown || sums.unpricedCalls + sums.incompleteCalls > 0,
     unpriced: sums.unpricedCalls,
   };

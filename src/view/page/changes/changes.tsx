@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { ChangeDimension, ChangesDocument } from "../../wire/changes.ts";
+import type { ChangeDimension } from "../../wire/changes.ts";
 import { useApi } from "../data/api.ts";
 import { Downloads } from "../figures/downloads.tsx";
 import { FigureFilters } from "../filters/figure-filters.tsx";
@@ -100,7 +100,7 @@ function Part({ of, session, by }: { of: string | undefined; session: string | u
   );
 }
 
-function NoChanges({ by, isSearch }: { by: ChangesDocument["by"]; isSearch: boolean }) {
+function NoChanges({ by, isSearch }: { by: ChangeDimension; isSearch: boolean }) {
   if (isSearch) return <p class="muted">Nothing matches this search.</p>;
   return (
     <section class="placeholder">

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { SpanDocument } from "../../wire/spans.ts";
 import { fetchOnce } from "../data/api.ts";
 import type { Fetched } from "../data/documents.ts";
@@ -34,7 +34,6 @@ export function Details({ source, sessionId, spans, index, version, onClose }: P
     });
     return () => control.abort();
   }, [source, sessionId, id, version]);
-  const panel = useRef<HTMLElement>(null);
   const kind = spans.kindOf(index);
   // Until the response for another span is here, the old one must not be shown
   const span = fetched.data?.spanId === id ? fetched.data : undefined;
@@ -42,7 +41,6 @@ export function Details({ source, sessionId, spans, index, version, onClose }: P
   return (
     <aside
       class="details"
-      ref={panel}
       aria-label="Span details"
       onKeyDown={(event) => {
         if (event.key === "Escape") onClose();

@@ -52,15 +52,6 @@ export function TitleBar({ document: { row }, untilMs }: { document: SessionDocu
   );
 }
 
-/** Calls without a price, and whether the cost is what the user pays. */
-function costNote({ sums, onSubscription }: SessionDocument["row"]): string | null {
-  const notes = [
-    ...(sums.unpriced > 0 ? [`${plural(sums.unpriced, "call")} without a price`] : []),
-    ...(onSubscription && sums.costNanoUsd !== null ? ["list price, not your bill"] : []),
-  ];
-  return notes.length === 0 ? null : notes.join("; ");
-}
-
 /** What the session was about, when it ran and where, and what the agent itself reported. */
 export function Facts({ document: { row, segments, reported, traceUrl } }: { document: SessionDocument }) {
   return (
@@ -114,6 +105,15 @@ function Figure({
       {note === null ? null : <span class="note"> {note}</span>}
     </Pair>
   );
+}
+
+/** Calls without a price, and whether the cost is what the user pays. */
+function costNote({ sums, onSubscription }: SessionDocument["row"]): string | null {
+  const notes = [
+    ...(sums.unpriced > 0 ? [`${plural(sums.unpriced, "call")} without a price`] : []),
+    ...(onSubscription && sums.costNanoUsd !== null ? ["list price, not your bill"] : []),
+  ];
+  return notes.length === 0 ? null : notes.join("; ");
 }
 
 function toolNote(row: SessionDocument["row"]): string | null {

@@ -1,9 +1,6 @@
 import { FLAG, SPAN_ID_LENGTH, SPAN_KINDS, type SpanColumns, type SpanKind } from "../../wire/spans.ts";
 
-/**
- * The spans of a session in tree order. A span is identified by its index. Loops over all spans read the arrays; the functions are for
- * single spans.
- */
+/** The spans of a session in tree order. A span is identified by its index. */
 export interface Spans {
   readonly count: number;
   readonly baseMs: number;

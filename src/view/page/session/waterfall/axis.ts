@@ -36,7 +36,7 @@ export function makeAxis(spans: Spans, shorten: boolean): Axis {
   const idleMs = gaps.reduce((sum, [startMs, gapEndMs]) => sum + gapEndMs - startMs, 0);
   const busyMs = endMs - idleMs;
   const isWorthwhile = busyMs > 0 && idleMs >= MIN_IDLE_MS && idleMs > endMs * IDLE_SHARE;
-  // What the whole axis and a gap would last if a gap took as long as it is drawn
+  // The length of the axis at the scale of busy time, and by what factor gaps are drawn shorter
   const drawnMs = isWorthwhile ? busyMs / (1 - IDLE_SHARE) : endMs;
   const gapScale = isWorthwhile ? (busyMs * IDLE_SHARE) / (1 - IDLE_SHARE) / idleMs : 1;
   const knotMs = [0];

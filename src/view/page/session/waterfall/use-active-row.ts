@@ -17,7 +17,7 @@ export interface ActiveRow {
   set(span: number): void;
 }
 
-interface Surroundings {
+interface Parts {
   readonly spans: Spans;
   readonly rows: Rows;
   readonly area: ScrollArea;
@@ -26,7 +26,7 @@ interface Surroundings {
   readonly onSelect: (id: string) => void;
 }
 
-export function useActiveRow({ spans, rows, area, selected, onSelect }: Surroundings): ActiveRow {
+export function useActiveRow({ spans, rows, area, selected, onSelect }: Parts): ActiveRow {
   // An id, because the spans of a running session get other indexes
   const [activeId, setActiveId] = useState<string | undefined>(undefined);
   const { visible } = rows;

@@ -57,25 +57,25 @@ export function useRows(source: string, id: string, spans: Spans): Rows {
       setCollapsed(ids);
     },
     expandAll: () => setCollapsed(new Set()),
-    collapseTurns: () => setCollapsed(turnsOf(spans)),
+    collapseTurns: () => setCollapsed(parentsBelowSessions(spans)),
   };
 }
 
 // --- internal ---
 
-/** With more spans the turns are closed at first. */
+/** With more spans the turns are collapsed at first. */
 const MAX_OPEN_SPANS = 300;
 
-/** Running turns stay open, because they are what the user watches. */
+/** What is collapsed when the session is opened. Running turns stay open, because they are what the user watches. */
 function collapsedAtFirst(spans: Spans): ReadonlySet<string> {
   if (spans.count <= MAX_OPEN_SPANS) return new Set();
-  const ids = new Set(turnsOf(spans));
+  const ids = new Set(parentsBelowSessions(spans));
   for (let i = 0; i < spans.count; i++) if (spans.has(i, "open")) ids.delete(spans.idOf(i));
   return ids;
 }
 
 /** Ids of all spans with children except sessions: collapsing them leaves the turns. */
-function turnsOf(spans: Spans): ReadonlySet<string> {
+function parentsBelowSessions(spans: Spans): ReadonlySet<string> {
   const ids = new Set<string>();
   for (let i = 0; i < spans.count; i++) {
     if (spans.hasChildren(i) && spans.kindOf(i) !== "session") ids.add(spans.idOf(i));

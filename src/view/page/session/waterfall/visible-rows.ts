@@ -22,18 +22,13 @@ export interface VisibleRows {
 
 /** The rows. Without a search: all spans that are not below a collapsed one. With a search: matches and their ancestors, also collapsed ones. */
 export function visibleRows(spans: Spans, { collapsed, found, errorsOnly, order }: RowFilter): VisibleRows {
-  if (found === undefined && !errorsOnly)
+  if (found === undefined && !errorsOnly) {
     return { ...numbered(spans, openSpans(spans, collapsed, order)), hitCount: 0 };
+  }
   const hits = hitsOf(spans, found, errorsOnly);
   const kept = withAncestors(spans, hits);
-  return {
-    ...numbered(
-      spans,
-      order.filter((span) => kept[span] === 1),
-    ),
-    hits,
-    hitCount: hits.reduce((count, hit) => count + hit, 0),
-  };
+  const rows = order.filter((span) => kept[span] === 1);
+  return { ...numbered(spans, rows), hits, hitCount: hits.reduce((count, hit) => count + hit, 0) };
 }
 
 /** The row of a span or of its closest ancestor that has a row; -1: none. */
