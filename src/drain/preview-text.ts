@@ -18,7 +18,7 @@ export function* previewLines(
   yield "";
   if (requests.length === 0) {
     const what = session === undefined ? "nothing is queued" : "nothing of this session is queued";
-    const why = `everything has been sent, no turn has ended yet, or it was imported, which ${suggest("import --export")} sends`;
+    const why = `everything has been sent, or no turn has ended yet; ${suggest("import --export")} sends imported sessions`;
     yield* wrapped({ text: "" }, `${what}: ${why}`, terminal);
     return;
   }

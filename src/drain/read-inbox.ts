@@ -99,7 +99,7 @@ class Reading {
     this.#quarantined.push({ step: payloadIncrement(this.#drain, "quarantined", undefined, problem.reason) });
   };
 
-  /** Whether a drain was killed after the commit, or could not remove the file. */
+  /** Whether an earlier drain stored the file, but was killed before it removed it, or could not. */
   isStored(file: ClaimedFile): boolean {
     return this.#stored.has(nameOf(file));
   }

@@ -29,7 +29,7 @@ export interface ImportProgress {
 /**
  * Reads sessions and writes them into the store.
  *
- * @param sumsOf counts of an agent's sessions, which grow
+ * @param sumsOf the counts of an agent, to which its sessions are added
  */
 export async function readAll(
   drain: Drain,

@@ -12,9 +12,9 @@ export function nearest(word: string, candidates: readonly string[]): string | u
     if (best === undefined || distance < best.distance) best = { candidate, distance };
   }
   if (best === undefined) return undefined;
-  // Two changes make any two letters of any other two
-  const few = word.length <= 3 ? 1 : Math.max(2, Math.floor(word.length / 4));
-  const bound = sameEnding.length > 0 ? Number.POSITIVE_INFINITY : few;
+  // With two changes any two letters become any other two
+  const maxChanges = word.length <= 3 ? 1 : Math.max(2, Math.floor(word.length / 4));
+  const bound = sameEnding.length > 0 ? Number.POSITIVE_INFINITY : maxChanges;
   return best.distance <= bound ? best.candidate : undefined;
 }
 

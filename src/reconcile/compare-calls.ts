@@ -113,7 +113,7 @@ function sortReported(
   return { own, uncounted };
 }
 
-/** What differs between a call in the transcript and the same call in the store. */
+/** What differs between a call in the transcript and the same call in the store. Adds the call to `counted`. */
 function differencesOf(
   entry: Reported,
   { session, calls }: StoredSessionFacts,

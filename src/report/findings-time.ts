@@ -10,7 +10,7 @@ export function timeFindings(explanation: Explanation): readonly Finding[] {
   const { time, money, view } = explanation;
   if (time === undefined) return [];
   if (money.total.modelCalls + money.total.aggregateRecords + view.toolCalls.length === 0) {
-    // A model that was called in vain is no model call
+    // Failed requests are no model calls, so a model may have been asked. Less than 1: that the turn failed comes first
     const text = "No model answered, and no tool was used.";
     return view.facts.usageUnknown === true ? [] : [{ weight: 0.9, text }];
   }

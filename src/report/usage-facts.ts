@@ -76,18 +76,19 @@ export interface FactsWanted extends Readonly<Record<Fact["kind"], boolean>> {
 export function* settledFacts(db: Database, sessions: readonly number[], wanted: FactsWanted): Generator<Fact> {
   const rows = summedRows(db, sessions, wanted);
   if (wanted.calls) {
-    for (const [of, row] of rows("usage", CALL_SUMS, wanted.byModel ? "model" : undefined)) {
+    for (const [subject, row] of rows("usage", CALL_SUMS, wanted.byModel ? "model" : undefined)) {
       const model = row["model"];
-      yield { kind: "calls", ...of, model: typeof model === "string" ? model : null, figures: callFigures(row) };
+      yield { kind: "calls", ...subject, model: typeof model === "string" ? model : null, figures: callFigures(row) };
     }
   }
   if (wanted.tools) {
-    for (const [of, row] of rows("tool_usage", TOOL_SUMS, wanted.byTool ? "name" : undefined)) {
-      yield { kind: "tools", ...of, tool: String(row["name"] ?? ""), figures: toolFigures(row) };
+    for (const [subject, row] of rows("tool_usage", TOOL_SUMS, wanted.byTool ? "name" : undefined)) {
+      yield { kind: "tools", ...subject, tool: String(row["name"] ?? ""), figures: toolFigures(row) };
     }
   }
   if (wanted.turns) {
-    for (const [of, row] of rows("turn_usage", TURN_SUMS)) yield { kind: "turns", ...of, figures: turnFigures(row) };
+    for (const [subject, row] of rows("turn_usage", TURN_SUMS))
+      yield { kind: "turns", ...subject, figures: turnFigures(row) };
   }
 }
 
@@ -202,7 +203,7 @@ function summedRows(db: Database, sessions: readonly number[], wanted: FactsWant
   const until = Math.min(wanted.untilMs, Number.MAX_SAFE_INTEGER);
   const standIns = wanted.standIns && JSON.stringify(Object.fromEntries(wanted.standIns));
   const { column, timeOf } = timesOf(db, wanted);
-  // Between two commits or changes of its session all moments lead to the same
+  // All moments between two commits or changes of a session led to the same one
   const part = (view: string): string =>
     wanted.byChange === true ? ["commits", "changes"].map((table) => `, ${countBefore(table, view)}`).join("") : "";
   const query = (view: string, sums: Sums, kind: string | undefined): Iterable<Row> => {

@@ -10,7 +10,7 @@ export interface Column<T> {
   readonly rank: number;
   /** The column shrinks down to this width, so that no column has to be dropped. */
   readonly shrinkTo?: number;
-  /** Narrower still, before this column itself would be dropped. @default `shrinkTo` */
+  /** The column shrinks down to this width if it would be dropped otherwise. @default `shrinkTo` */
   readonly atLeast?: number;
 }
 
@@ -57,16 +57,16 @@ interface SizedColumn<T> {
 function layOut<T>(columns: readonly SizedColumn<T>[], room: number): readonly SizedColumn<T>[] {
   const excess = columns.reduce((sum, { width }) => sum + width + GAP.text.length, -GAP.text.length) - room;
   if (excess <= 0) return columns;
-  const least = columns.reduce((a, b) => (b.column.rank < a.column.rank ? b : a));
-  const leastWidth = (one: SizedColumn<T>, isLast: boolean): number =>
-    (isLast ? one.column.atLeast : undefined) ?? one.column.shrinkTo ?? one.width;
-  for (const isLast of [false, true]) {
-    const spare = columns.map((one) => Math.max(0, one.width - leastWidth(one, isLast && one === least)));
+  const nextToDrop = columns.reduce((a, b) => (b.column.rank < a.column.rank ? b : a));
+  const minWidth = (one: SizedColumn<T>, usesAtLeast: boolean): number =>
+    (usesAtLeast ? one.column.atLeast : undefined) ?? one.column.shrinkTo ?? one.width;
+  for (const isLastResort of [false, true]) {
+    const spare = columns.map((one) => Math.max(0, one.width - minWidth(one, isLastResort && one === nextToDrop)));
     if (spare.reduce((sum, one) => sum + one, 0) >= excess) return shrunk(columns, spare, excess);
   }
   if (columns.length <= 1) return columns.map((one) => ({ ...one, width: room }));
   return layOut(
-    columns.filter((one) => one !== least),
+    columns.filter((one) => one !== nextToDrop),
     room,
   );
 }

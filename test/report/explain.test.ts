@@ -91,7 +91,6 @@ describe.each(firstOf(CASES, 5))("%s %s", (source, name) => {
 test("failed turns are said first, and a model that did not answer is not said not to have been called", async () => {
   const texts = (await imported("claude-code", "api-error")).map((one) => findingsOf(one).map(({ text }) => text));
   expect(texts).toContainEqual(["The only turn failed.", "No model answered, and no tool was used."]);
-  expect(texts.filter(([first]) => first === "The only turn failed.").length).toBeGreaterThan(0);
 });
 
 describe("exact results for recordings", () => {

@@ -168,7 +168,7 @@ function modelCallOf(row: MessageRow, step: Step, place: Place): readonly Transc
   ];
 }
 
-/** What an answer ended, apart from itself. */
+/** What ended with an answer: the turn, normally or not, or a compaction; empty if the turn goes on. */
 function endOf(
   { id, isSummary }: MessageRow,
   step: Step,
@@ -189,7 +189,7 @@ interface ReadAnswer {
   readonly isAgain: boolean;
   readonly isOpen: boolean;
   readonly promptKey: string | undefined;
-  /** Calls by the ids that the provider counts, and the ids under which they are reported. */
+  /** The ids under which tool calls are reported, by the ids that the provider gave them. */
   readonly reported: WalkState["calls"];
 }
 

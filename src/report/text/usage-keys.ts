@@ -83,17 +83,17 @@ export const COMMIT_LENGTH = 10;
 const ID_LENGTH = 8;
 /** A name may shrink to this width. */
 const NAME_WIDTH = 14;
-/** Of more names nobody compares two by eye. */
+/** More names are not compared: the search would take longer than it helps. */
 const MAX_COMPARED = 500;
-/** Names that differ only further to the right look the same in narrow terminals. */
+/** Names that differ only beyond this width may look the same in narrow terminals. */
 const MAX_DISTINCT_WIDTH = 28;
 
 /** The least width at which these names differ: `claude-haiku-4…` and `claude-haiku-5…`, not `claude-haiku-…` twice. */
 function distinctWidth(names: readonly string[]): number {
-  const count = new Set(names).size;
-  if (count > MAX_COMPARED) return NAME_WIDTH;
+  const distinct = [...new Set(names)];
+  if (distinct.length > MAX_COMPARED) return NAME_WIDTH;
   for (let width = NAME_WIDTH; width < MAX_DISTINCT_WIDTH; width++) {
-    if (new Set(names.map((name) => clip(name, width))).size === count) return width;
+    if (new Set(distinct.map((name) => clip(name, width))).size === distinct.length) return width;
   }
   return NAME_WIDTH;
 }
