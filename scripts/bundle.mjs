@@ -35,7 +35,7 @@ export async function bundle(outdir, plugins = []) {
   };
   const collect = await bundleParts(out, "collect", collecting, [
     ...plugins,
-    loadedBefore(inSource("agents/cards.ts", ...READS_LINES, "commands/drain.ts", "commands/import.ts")),
+    loadedBefore(inSource("agents/cards.ts", ...READS_LINES, "commands/import.ts")),
   ]);
   // Built apart from the command `drain`, so that it loads 35 files instead of 41: 10 of the 260 ms of a drain of one turn
   const drain = await bundleParts(out, "drain", { "background-drain": "src/background-drain.ts" }, [
