@@ -301,6 +301,15 @@ describe("the surrounding text stays", () => {
       expect(redact(clean)).toBe(clean);
     });
 
+    test("in an encoding that begins behind other digits, whatever the key", () => {
+      for (let n = 0; n < 400; n++) {
+        const text = `token ghp_${randomText("word", 36, `behind ${n}`)}`;
+        const hex = Buffer.from(text).toString("hex");
+        for (const encoded of [`data-${base64(text)}`, `a/b/${base64(text)}`, `a${hex}`])
+          expect(redact(encoded), encoded).toContain("[redacted:github-token]");
+      }
+    });
+
     test.each([
       ["hashes", Array.from({ length: 500 }, (_, n) => randomText("hex", 64, `${seed}${n}`)).join("\n")],
       ["coloured words", "\u001b[32mpassed\u001b[0m \u001b[31m12 failed\u001b[0m"],
