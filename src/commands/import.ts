@@ -7,7 +7,6 @@ import type { Exported } from "../import/export.ts";
 import { importJson } from "../import/json.ts";
 import { type ImportOptions, type ImportReport, importSessions } from "../import/run.ts";
 import { printImport } from "../import/text.ts";
-import { readersFor } from "../import/threads.ts";
 import { asUserError } from "../import/user-error.ts";
 import { whenNoDrain } from "../import/wait.ts";
 import type { Agent } from "../model/agent.ts";
@@ -61,7 +60,7 @@ export async function importPast(
       ...(sinceMs !== undefined && { sinceMs }),
       dryRun: options.dryRun,
       again: options.again === true,
-      readers: (drain, bytes) => readersFor(drain, bytes, context),
+      readers: async (drain, bytes) => (await import("../import/threads.ts")).readersFor(drain, bytes, context),
       onProgress: progress.show,
       signal: options.stop,
     };

@@ -12,7 +12,7 @@ export interface ReadOptions {
   /** Skip sessions whose last activity is earlier. */
   readonly sinceMs?: number;
   /** Called once it is known how many bytes there are to read. */
-  readonly readers: (drain: Drain, bytes: number) => Readers;
+  readonly readers: (drain: Drain, bytes: number) => Readers | Promise<Readers>;
   /** Called a few times a second. */
   readonly onProgress: (progress: ImportProgress) => void;
   /** Stops after the current commit. */
@@ -40,7 +40,7 @@ export async function readAll(
   const ofBytes = toRead.reduce((sum, { bytes }) => sum + bytes, 0);
   const batch = new Batch(drain, ofBytes, sumsOf);
   // After everything that can fail: threads that are not closed keep the process alive
-  const readers = options.readers(drain, ofBytes);
+  const readers = await options.readers(drain, ofBytes);
   const hasThreads = readers.readUnstarted !== undefined;
   let [sessions, bytes, lastMs] = [0, 0, 0];
   const showProgress = (isLast: boolean): void => {

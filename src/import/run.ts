@@ -8,11 +8,11 @@ import { ensurePrivateState } from "../drain/private-state.ts";
 import { protectionOf } from "../privacy/protection.ts";
 import { checkpoint, deferSync } from "../store/database.ts";
 import { withDrainLock } from "../store/lock.ts";
-import { mergeRuns } from "../store/packed.ts";
+import { mergeRuns, tornSessions } from "../store/packed.ts";
 import { readStore } from "../store/read-only.ts";
 import { type Found, findSessions, type Known, readKnown } from "./find.ts";
 import type { AgentImport } from "./import-counts.ts";
-import { type ReadOptions, readAll } from "./read-all.ts";
+import type { ReadOptions } from "./read-all.ts";
 
 export interface ImportOptions extends ReadOptions {
   /** Sources of the agents to import. */
@@ -156,7 +156,11 @@ async function pass(drain: Drain, options: ImportOptions): Promise<ImportReport>
   const known = await readKnown(drain, options, (ask) => ask(drain.db));
   const found = await search(drain, known, options);
   report.problems.push(...found.problems);
-  await readAll(drain, found.toRead, found.of, options);
+  // Usually nothing is new, and then the code that reads and writes sessions is not loaded
+  if (found.toRead.length > 0 || tornSessions(drain.db).length > 0) {
+    const { readAll } = await import("./read-all.ts");
+    await readAll(drain, found.toRead, found.of, options);
+  }
   return reportOf(found, report.problems, options.signal);
 }
 
