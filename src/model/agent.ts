@@ -156,6 +156,11 @@ export interface ReadOptions {
   /** Size of a batch, for callers that need only the beginning. Readers that read files as a whole ignore it. @default the reader's */
   readonly batchBytes?: number;
   /**
+   * Search for a prompt to display: called with the facts of each line until it returns true. The batch then ends, can lack all
+   * facts but prompts, and its offset must not be stored. A reader may ignore it.
+   */
+  readonly untilPrompt?: (entries: readonly TranscriptEntry[], content: readonly ContentUpdate[]) => boolean;
+  /**
    * Receives the facts in place of the batches' `entries`. A reader may ignore it, so the caller must also use the
    * `entries` that it returns.
    */

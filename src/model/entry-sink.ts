@@ -4,8 +4,13 @@ import type { TokenUsage, TranscriptEntry } from "./transcript.ts";
 
 /** Collects facts as transcript entries, in the order in which they were found. */
 export class EntrySink implements FactSink {
+  readonly needsOnlyPrompts: boolean;
   #entries: TranscriptEntry[] = [];
   #removed = 0;
+
+  constructor({ needsOnlyPrompts = false }: Pick<FactSink, "needsOnlyPrompts"> = {}) {
+    this.needsOnlyPrompts = needsOnlyPrompts;
+  }
 
   get count(): number {
     return this.#removed + this.#entries.length;

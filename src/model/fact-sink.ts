@@ -33,6 +33,8 @@ export interface FactSink {
    * no arguments and results.
    */
   needsResult?(givenId: string): boolean;
+  /** Facts other than prompts are not needed, so a reader need not compute them. @default false */
+  readonly needsOnlyPrompts?: boolean;
 }
 
 /** Passes entries to a sink that looks at the arguments and results of tool calls. @param contentOf called if there are tool calls */

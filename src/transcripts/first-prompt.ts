@@ -1,6 +1,7 @@
-import type { ReadOptions, TranscriptBatch, TranscriptReader } from "../model/agent.ts";
+import type { ReadOptions, TranscriptReader } from "../model/agent.ts";
 import type { Content, ContentUpdate } from "../model/content.ts";
 import { INITIAL_OFFSET } from "../model/initial-offset.ts";
+import type { TranscriptEntry } from "../model/transcript.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import { filesOfSession } from "./session-files.ts";
 
@@ -33,7 +34,7 @@ export async function firstPromptLine(
     if (main === undefined) return undefined;
     let [at, left] = [0, MAX_BYTES];
     for await (const batch of reader.read({ ...main, roots }, INITIAL_OFFSET, OPTIONS)) {
-      const line = lineIn(batch);
+      const line = lineIn(batch.entries, batch.content);
       if (line !== undefined) return line;
       const { bytes } = batch.next;
       left -= bytes > at ? bytes - at : UNMEASURED_BYTES;
@@ -49,7 +50,12 @@ export async function firstPromptLine(
 // --- internal ---
 
 /** Prompts are at the beginning. */
-const OPTIONS: ReadOptions = { content: true, isSync: true, batchBytes: 16 << 10 };
+const OPTIONS: ReadOptions = {
+  content: true,
+  isSync: true,
+  batchBytes: 16 << 10,
+  untilPrompt: (entries, content) => lineIn(entries, content) !== undefined,
+};
 /** Of a file, before its first prompt. */
 const MAX_BYTES = 4 << 20;
 /** A batch of a reader whose offsets are not in bytes counts as this much. */
@@ -59,7 +65,7 @@ const MAX_CHARACTERS = 200;
 /** Of a prompt, before its first line with text. */
 const MAX_SEARCHED = 10_000;
 
-function lineIn({ entries, content = [] }: TranscriptBatch): string | undefined {
+function lineIn(entries: readonly TranscriptEntry[], content: readonly ContentUpdate[] = []): string | undefined {
   for (const entry of entries) {
     if (entry.kind !== "prompt" || entry.origin !== "human" || entry.agentId !== undefined) continue;
     for (const update of content) {

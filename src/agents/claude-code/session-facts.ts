@@ -6,7 +6,8 @@ import { factBase, type LineContext } from "./line-context.ts";
 /** Reports the session facts of a line if they differ from the last ones. Lines of subagents have none. */
 export function sessionFacts(context: LineContext): void {
   const { o, state, agentId, originalId, sink } = context;
-  if (agentId !== undefined) return;
+  // Their digest would load node:crypto
+  if (agentId !== undefined || sink.needsOnlyPrompts === true) return;
   const agentVersion = asString(o["version"]);
   const cwd = asString(o["cwd"]);
   const gitBranch = branchOf(o["gitBranch"]);

@@ -52,7 +52,7 @@ export interface LineBatchRead<State> extends TranscriptBatch {
 export async function* readLines<State extends object>(
   file: TranscriptFile,
   from: Offset,
-  { content: wantsContent = false, isSync, batchBytes, sink: given }: ReadOptions,
+  { content: wantsContent = false, isSync, batchBytes, untilPrompt, sink: given }: ReadOptions,
   rules: LineRules<State>,
 ): AsyncGenerator<LineBatchRead<State>> {
   const memo = from.memo as { readonly state?: Partial<State>; readonly fingerprint?: string };
@@ -69,10 +69,11 @@ export async function* readLines<State extends object>(
     const isFresh = jsonl.fromBytes === 0 || memo.state === undefined;
     const state = rules.state(jsonl.modifiedMs, isFresh ? undefined : memo.state);
     const kinds = new Kinds(rules.kinds);
-    const own = new EntrySink();
+    const own = new EntrySink({ needsOnlyPrompts: untilPrompt !== undefined });
     const isDirect = given !== undefined && (rules.passesCalls === true || given.needsResult === undefined);
     const sink = isDirect ? given : own;
     let isFirst = true;
+    let isFound = false;
     for await (const batch of jsonl.batches) {
       const content: ContentUpdate[] = [];
       let unreadable = batch.tooLong;
@@ -82,7 +83,11 @@ export async function* readLines<State extends object>(
         if (kind === UNREADABLE) return false;
         kinds.add(kind);
         if (given === undefined) {
-          if (wantsContent) content.push(...rules.content(line.bytes, own.since(before), state));
+          if (!wantsContent) return true;
+          const entries = own.since(before);
+          const ofLine = rules.content(line.bytes, entries, state);
+          content.push(...ofLine);
+          isFound ||= untilPrompt?.(entries, ofLine) === true;
         } else if (!isDirect) {
           const entries = own.take();
           putWithContent(given, entries, () => rules.content(line.bytes, entries, state));
@@ -90,6 +95,7 @@ export async function* readLines<State extends object>(
         return true;
       };
       for (const line of batch.lines) {
+        if (isFound) break;
         if (isRead(line)) continue;
         const { records, torn } = splitLine(line.bytes);
         // A record that is the whole line was already found unreadable
@@ -97,7 +103,8 @@ export async function* readLines<State extends object>(
         unreadable += parts.length > 0 ? torn + records.length - parts.length : 1;
         for (const part of parts) if (!isRead(wholeLine(part))) unreadable++;
       }
-      const stored = { state: { ...state }, fingerprint: await jsonl.fingerprint(batch.endBytes) };
+      const isForDisplay = untilPrompt !== undefined;
+      const stored = isForDisplay ? {} : { state: { ...state }, fingerprint: await jsonl.fingerprint(batch.endBytes) };
       const next = { bytes: batch.endBytes, memo: stored };
       const counts = { unreadable, records: batch.lines.length, unknownKinds: kinds.take() };
       yield { entries: own.take(), next, content, ...counts, state, isFirst, isFresh };
