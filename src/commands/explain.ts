@@ -1,5 +1,3 @@
-import { allAgents } from "../agents/registry.ts";
-import { loadConfigAndPrices } from "../config/own-prices.ts";
 import { type Context, UserError } from "../context.ts";
 import { cardOf } from "../model/card-of.ts";
 import { explain as explained } from "../report/explain.ts";
@@ -27,8 +25,7 @@ export interface ExplainOptions extends RefreshOption {
  * @throws UserError when there is no such session, more than one, or none at all yet
  */
 export async function explain(session: string | undefined, options: ExplainOptions, context: Context): Promise<number> {
-  const behind = await refreshed(options, context);
-  const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
+  const { behind, agents, loaded } = await refreshed(options, context);
   const subscriptions = await subscribed(context, agents);
   const explanation = await withSessionNamed(session, context, () =>
     withOpenStore(context, (db) => {

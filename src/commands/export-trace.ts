@@ -1,10 +1,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { allAgents } from "../agents/registry.ts";
 import { type CommitToTrace, traceRecord } from "../changes/agent-trace.ts";
 import { commitsToTrace, readCommits } from "../changes/trace-commits.ts";
 import { writeFileAtomic } from "../config/files.ts";
-import { loadConfigAndPrices } from "../config/own-prices.ts";
 import { type Context, UserError } from "../context.ts";
 import { suggest } from "../model/suggest.ts";
 import { Attribution } from "../report/attribution.ts";
@@ -39,8 +37,7 @@ export async function exportTrace(
   options: ExportTraceOptions,
   context: Context,
 ): Promise<number> {
-  await refreshed(options, context);
-  const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
+  const { agents, loaded } = await refreshed(options, context);
   const change = name === undefined ? undefined : await namedChange(name, context);
   const here = await repositoryHere(context);
   if (name === undefined && here === undefined) {

@@ -1,8 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { allAgents } from "../agents/registry.ts";
 import { writeFileAtomic } from "../config/files.ts";
-import { loadConfigAndPrices } from "../config/own-prices.ts";
 import { type Context, UserError } from "../context.ts";
 import type { CaptureLevel } from "../model/capture.ts";
 import { suggest } from "../model/suggest.ts";
@@ -41,8 +39,7 @@ export async function exportSession(
   context: Context,
 ): Promise<number> {
   const { output, capture, force, packageRoot } = options;
-  const behind = await refreshed(options, context);
-  const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
+  const { behind, agents, loaded } = await refreshed(options, context);
   const { redact } = await protectionOf(loaded.config.redaction, context.places.home);
   const files = readPageFiles(join(packageRoot, "dist", "view"));
   const file = session?.endsWith(".html") === true ? session : undefined;

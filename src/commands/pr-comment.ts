@@ -1,8 +1,6 @@
 import { spawn } from "node:child_process";
 import { confirm, isCancel } from "@clack/prompts";
-import { allAgents } from "../agents/registry.ts";
 import { findProgram } from "../changes/git/find-git.ts";
-import { loadConfigAndPrices } from "../config/own-prices.ts";
 import { type Context, UserError } from "../context.ts";
 import { DEFAULT_BRANCHES } from "../model/change-facts.ts";
 import { changeComment } from "../report/change-comment.ts";
@@ -33,9 +31,8 @@ export async function prComment(
   options: PrCommentOptions,
   context: Context,
 ): Promise<number> {
-  await refreshed(options, context);
+  const { agents } = await refreshed(options, context);
   const wanted = name ?? (await checkedOutBranch(context));
-  const [agents] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
   const change = await changeOf(wanted, context);
   const comment = withOpenStore(context, (db) => changeComment(changeReport(db, agents, change), agents));
   if (comment === undefined) {

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import type { Context } from "../context.ts";
+import type { DrainDeps } from "../drain/context.ts";
 import { drainDeps } from "../drain/from-process.ts";
 import { refresh, type Spent } from "../import/refresh.ts";
 import type { Behind } from "../model/behind.ts";
@@ -14,22 +15,35 @@ export interface RefreshOption {
   readonly refresh?: boolean;
 }
 
+/** What every command that shows sessions needs. */
+export interface Refreshed extends Pick<DrainDeps, "agents" | "loaded"> {
+  /** What the command cannot show yet. */
+  readonly behind: Behind | undefined;
+}
+
 /**
  * Imports what is new on this machine before a command shows it: immediately if that is quick, otherwise in the background. Says on
  * stderr what the command cannot show yet. A problem never keeps the command from showing what is stored.
  *
  * @param options.refresh not true: the user passed `--no-refresh`
- * @returns what the command cannot show yet
+ * @throws UserError if the configuration cannot be used
  */
 export async function refreshed(
   { refresh: isWanted }: RefreshOption,
   context: Context,
   spent: Spent = THIS_PROCESS,
-): Promise<Behind | undefined> {
-  if (isWanted !== true) return undefined;
+): Promise<Refreshed> {
+  const deps = await drainDeps(context, () => {});
+  const { agents, loaded } = deps;
+  const behind =
+    isWanted === true && loaded.config.display.refresh ? await newsBehind(deps, context, spent) : undefined;
+  return { agents, loaded, behind };
+}
+
+// --- internal ---
+
+async function newsBehind(deps: DrainDeps, context: Context, spent: Spent): Promise<Behind | undefined> {
   try {
-    const deps = await drainDeps(context, () => {});
-    if (!deps.loaded.config.display.refresh) return undefined;
     const { behind } = await refresh(deps, { env: context.env, spent });
     if (behind === undefined) return undefined;
     context.stderr.write(`${textOf(behind)}\n`);
@@ -42,8 +56,6 @@ export async function refreshed(
     return undefined;
   }
 }
-
-// --- internal ---
 
 const THIS_PROCESS: Spent = {
   time: monotonicMs,

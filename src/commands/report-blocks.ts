@@ -1,5 +1,3 @@
-import { allAgents } from "../agents/registry.ts";
-import { loadConfigAndPrices } from "../config/own-prices.ts";
 import type { Context } from "../context.ts";
 import { allReportedLimits } from "../drain/rate-limits.ts";
 import { blocksOf, NO_BLOCKS } from "../report/blocks/blocks.ts";
@@ -32,8 +30,7 @@ export async function reportBlocks(
 ): Promise<number> {
   const nowMs = context.now();
   const question = blockQuestionOf(words, options, nowMs);
-  const behind = await refreshed(options, context);
-  const [agents] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
+  const { behind, agents } = await refreshed(options, context);
   const files = withOpenStore(context, (db) => {
     refuseUnknownAgent(options.agent, agents, db);
     return new Map(agents.map(({ source, rateLimitsOf }) => [source, rateLimitsOf ? sessionFilesOf(db, source) : []]));

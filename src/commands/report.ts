@@ -1,5 +1,3 @@
-import { allAgents } from "../agents/registry.ts";
-import { loadConfigAndPrices } from "../config/own-prices.ts";
 import { type Context, UserError } from "../context.ts";
 import { type QuestionOptions, questionOf } from "../report/question.ts";
 import { noUsageText } from "../report/text/no-usage.ts";
@@ -29,8 +27,7 @@ export async function report(by: readonly string[], options: ReportOptions, cont
   if (options.blocks === true) return reportBlocks(by, options, context);
   if (options.json && options.csv) throw new UserError("E_USAGE", "choose one of --json and --csv");
   const question = questionOf(by, options, context.now());
-  const behind = await refreshed(options, context);
-  const [agents] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
+  const { behind, agents } = await refreshed(options, context);
   const isData = options.json || options.csv;
   const subscriptions = await subscribed(context, agents);
   const found = withOpenStore(context, (db) => {

@@ -1,5 +1,3 @@
-import { allAgents } from "../agents/registry.ts";
-import { loadConfigAndPrices } from "../config/own-prices.ts";
 import { type Context, UserError } from "../context.ts";
 import { suggest } from "../model/suggest.ts";
 import { listPriceNote } from "../report/list-price.ts";
@@ -15,6 +13,7 @@ import { sessionById } from "../store/sessions.ts";
 import { printLines } from "../text/ascii.ts";
 import { terminalOf } from "../text/terminal.ts";
 import { sinceOf, timeOf } from "../text/times.ts";
+import { movedRootsOf } from "../transcripts/transcript-roots.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
 import { subscribed } from "./subscribed.ts";
 import { showsTitles, type TitlesOption, withPrompts } from "./titles.ts";
@@ -51,31 +50,32 @@ export async function sessions(options: SessionsOptions, context: Context): Prom
     ...(sinceMs !== undefined && { sinceMs }),
     ...(untilMs !== undefined && { untilMs }),
   };
-  const behind = await refreshed(options, context);
-  const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
+  const { behind, agents, loaded } = await refreshed(options, context);
   const subscriptions = await subscribed(context, agents);
   const hasTitles = !json && showsTitles(options, loaded);
   const found = withOpenStore(context, (db) => {
     refuseUnknownAgent(agent, agents, db);
-    const asked = sessionsAsked(db, wanted);
-    const listed = asked.slice(0, limit).map((id) => {
+    const { ids, total } = sessionsAsked(db, wanted, limit);
+    const listed = ids.map((id) => {
       const summary = summarise(db, sessionById(db, id), { agents, subscriptions });
       return { ...summary, title: hasTitles ? titleOf(db, summary) : undefined };
     });
     const unknown = listed.length > 0 ? undefined : unknownNameText(db, agents, wanted);
-    return { listed, more: asked.length - listed.length, unknown };
+    const moved = movedRootsOf(
+      db,
+      listed.map(({ stored }) => stored.source),
+    );
+    return { listed, more: total - listed.length, unknown, moved };
   });
   if (found === undefined) refuseUnknownAgent(agent, agents, undefined);
   if (json) context.stdout.write(`${JSON.stringify((found?.listed ?? []).map(summaryJson))}\n`);
   else if (found === undefined || found.listed.length === 0) {
     const isFiltered = behind === undefined && found !== undefined && Object.keys(wanted).length > 1;
-    context.stdout.write(`${isFiltered ? (found.unknown ?? NONE_MATCHES) : await noStoreMessage(context, behind)}\n`);
+    context.stdout.write(`${isFiltered ? (found.unknown ?? noneMatches()) : await noStoreMessage(context, behind)}\n`);
   } else {
     const idle = { nowMs, idleTimeoutMs: loaded.config.session.idleTimeoutMs };
-    printLines(
-      context,
-      sessionTable(await withPrompts(found.listed, { agents, loaded }, context), idle, terminalOf(context)),
-    );
+    const titled = await withPrompts(found.listed, { agents, loaded, movedRoots: () => found.moved }, context);
+    printLines(context, sessionTable(titled, idle, terminalOf(context)));
     const known = found.listed.filter((one) => one.onSubscription === true && one.sums.costNanoUsd !== undefined);
     const names = [...new Set(known.map(({ stored }) => stored.source))];
     if (names.length > 0) context.stdout.write(`${listPriceNote(names)}\n`);
@@ -90,4 +90,4 @@ export const storedSessions = (context: Context): number =>
 
 // --- internal ---
 
-const NONE_MATCHES = `no session matches; ${suggest("sessions")} without filters lists all`;
+const noneMatches = (): string => `no session matches; ${suggest("sessions")} without filters lists all`;

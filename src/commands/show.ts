@@ -1,5 +1,3 @@
-import { allAgents } from "../agents/registry.ts";
-import { loadConfigAndPrices } from "../config/own-prices.ts";
 import { type Context, UserError } from "../context.ts";
 import { envelopeLines } from "../convert/session-envelopes.ts";
 import { jsonParts } from "../report/session-json.ts";
@@ -13,6 +11,7 @@ import { spanSettings } from "../sessions/span-settings.ts";
 import { sessionById } from "../store/sessions.ts";
 import { printLines } from "../text/ascii.ts";
 import { terminalOf, writeLines } from "../text/terminal.ts";
+import { movedRootsOf } from "../transcripts/transcript-roots.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
 import { changeInsteadOfSession, showChange } from "./show-change.ts";
 import { subscribed } from "./subscribed.ts";
@@ -35,13 +34,12 @@ export interface ShowOptions extends RefreshOption, TitlesOption {
  */
 export async function show(session: string | undefined, options: ShowOptions, context: Context): Promise<number> {
   if (options.json && options.envelopes) throw new UserError("E_USAGE", "choose one of --json and --envelopes");
-  const behind = await refreshed(options, context);
+  const { behind, agents, loaded } = await refreshed(options, context);
   const change = session === undefined ? undefined : await changeInsteadOfSession(session, context);
   if (change !== undefined) {
     if (options.envelopes) throw new UserError("E_USAGE", "--envelopes prints one session: name a session");
     return showChange(change, options, context);
   }
-  const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
   const settings = spanSettings({ loaded });
   const subscriptions = await subscribed(context, agents);
   const isData = options.envelopes || options.json;
@@ -53,12 +51,13 @@ export async function show(session: string | undefined, options: ShowOptions, co
       for (const part of jsonParts(db, viewOf(db, stored, { agents, subscriptions }, settings)))
         context.stdout.write(part);
     const facts = knownFactsOf(db, { agents }, stored);
-    return { stored, title: !isData && showsTitles(options, loaded) ? titleOf(db, { stored, facts }) : undefined };
+    const title = !isData && showsTitles(options, loaded) ? titleOf(db, { stored, facts }) : undefined;
+    return { stored, title, moved: movedRootsOf(db, [stored.source]) };
   });
   if (found === undefined) throw new UserError("E_EMPTY", await noStoreMessage(context, behind), 1);
   if (isData) return 0;
   // The prompt is read from the agent's file, which takes a moment; the store stays closed meanwhile
-  const [titled = found] = await withPrompts([found], { agents, loaded }, context);
+  const [titled = found] = await withPrompts([found], { agents, loaded, movedRoots: () => found.moved }, context);
   const heading = titled.title === undefined ? "" : titleText(titled.title);
   const idle = { nowMs: context.now(), idleTimeoutMs: loaded.config.session.idleTimeoutMs };
   withOpenStore(context, (db) => {

@@ -1,12 +1,12 @@
 import type { LoadedConfig } from "../config/load.ts";
 import type { Context } from "../context.ts";
-import type { Agent } from "../model/agent.ts";
 import { monotonicMs } from "../model/monotonic.ts";
 import { protectionOf } from "../privacy/protection.ts";
 import type { SessionTitle } from "../report/session-title.ts";
 import { withOpenStore } from "../sessions/open-store.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import { type HasTime, type PromptDeps, promptLines } from "../transcripts/prompt-lines.ts";
+import { movedRootsOf } from "../transcripts/transcript-roots.ts";
 
 /** Commands that show sessions have `--no-titles`. */
 export interface TitlesOption {
@@ -24,11 +24,11 @@ export async function withPrompts<
   T extends { readonly stored: StoredSession; readonly title: SessionTitle | undefined },
 >(
   all: readonly T[],
-  { agents, loaded }: { readonly agents: readonly Agent[]; readonly loaded: LoadedConfig },
+  deps: Pick<PromptDeps, "agents" | "loaded" | "movedRoots">,
   context: Context,
 ): Promise<readonly T[]> {
   const lines = await promptReader(
-    { agents, loaded },
+    deps,
     context,
     listClock,
   )(all.filter(({ title }) => title !== undefined).map(({ stored }) => stored));
@@ -41,20 +41,20 @@ export async function withPrompts<
 /**
  * Reads first prompt lines from the agents' files, as far as it can in the given time, but at least one.
  *
+ * @param deps.movedRoots by default the store is opened for them
  * @param startClock of each call; see `PromptDeps`
  */
 export function promptReader(
-  { agents, loaded }: { readonly agents: readonly Agent[]; readonly loaded: LoadedConfig },
+  { movedRoots, ...deps }: Pick<PromptDeps, "agents" | "loaded"> & Partial<Pick<PromptDeps, "movedRoots">>,
   context: Context,
   startClock: PromptDeps["startClock"],
 ): (sessions: readonly StoredSession[]) => ReturnType<typeof promptLines> {
   const { places } = context;
   return async (sessions) => {
-    const { redactSecrets: redact } = await protectionOf(loaded.config.redaction, places.home);
-    return promptLines(
-      { places, loaded, agents, redact, withStore: (ask) => withOpenStore(context, ask), startClock },
-      sessions,
-    );
+    const { redactSecrets: redact } = await protectionOf(deps.loaded.config.redaction, places.home);
+    const fromStore: PromptDeps["movedRoots"] = (sources) =>
+      withOpenStore(context, (db) => movedRootsOf(db, sources)) ?? new Map();
+    return promptLines({ ...deps, places, redact, movedRoots: movedRoots ?? fromStore, startClock }, sessions);
   };
 }
 

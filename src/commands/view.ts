@@ -1,7 +1,5 @@
 import { once } from "node:events";
 import { join } from "node:path";
-import { allAgents } from "../agents/registry.ts";
-import { loadConfigAndPrices } from "../config/own-prices.ts";
 import { type Context, UserError } from "../context.ts";
 import { describeStoreError, noStoreMessage } from "../sessions/open-store.ts";
 import { spanSettings } from "../sessions/span-settings.ts";
@@ -34,8 +32,7 @@ export interface ViewOptions extends RefreshOption, TitlesOption {
  * @throws UserError when it cannot listen on the port, or the page was not built
  */
 export async function view(options: ViewOptions, context: Context): Promise<number> {
-  const behind = await refreshed(options, context);
-  const [agents, loaded] = await Promise.all([allAgents(), loadConfigAndPrices(context)]);
+  const { behind, agents, loaded } = await refreshed(options, context);
   let subscriptions = await subscribed(context, agents);
   const server = await served(options, {
     storePath: context.places.storePath,

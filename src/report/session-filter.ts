@@ -1,17 +1,19 @@
 import type { Database } from "../store/database.ts";
-import { listedSessions, type SessionFilter } from "../store/session-list.ts";
+import { type FirstListed, firstListed, listedSessions, type SessionFilter } from "../store/session-list.ts";
 import { repositoryNames, repositoryOrFolder } from "./repositories.ts";
 
-/** Numbers of the sessions to list, by latest activity. @param repository its name, the end of its address, or its folder */
+/** The sessions to list, by latest activity. @param repository its name, the end of its address, or its folder */
 export function sessionsAsked(
   db: Database,
   { repository, ...filter }: SessionFilter & { readonly repository?: string },
-): readonly number[] {
-  const all = listedSessions(db, filter).map(({ id, ...of }) => ({
-    id,
-    of: repository === undefined ? undefined : repositoryOrFolder(of.repository, of.cwd),
+  limit: number,
+): FirstListed {
+  if (repository === undefined) return firstListed(db, filter, limit);
+  const all = listedSessions(db, filter).map((one) => ({
+    id: one.id,
+    of: repositoryOrFolder(one.repository, one.cwd),
   }));
-  if (repository === undefined) return all.map(({ id }) => id);
   const names = repositoryNames(all.flatMap(({ of }) => of ?? []));
-  return all.filter(({ of }) => of !== undefined && names.isMeant(of, repository)).map(({ id }) => id);
+  const ids = all.filter(({ of }) => of !== undefined && names.isMeant(of, repository)).map(({ id }) => id);
+  return { ids: ids.slice(0, limit), total: ids.length };
 }

@@ -23,10 +23,10 @@ export function withOpenStore<T>({ places }: Pick<Context, "places">, query: (db
 
 /** The store's problem, with the remedy if there is one, in one line. */
 export const describeStoreError = (error: StoreError): string =>
-  error.code === "E_STORE_DAMAGED" ? `${error.message}; ${REPAIR}` : error.message;
+  error.code === "E_STORE_DAMAGED" ? `${error.message}; ${repairHint()}` : error.message;
 
 /** The remedy for a damaged store. A drain does not read old transcripts again; an import does. */
-export const REPAIR =
+export const repairHint = (): string =>
   `${suggest("drain")} moves it aside and starts a new one with everything that can still be read; then ${suggest("import")} reads ` +
   "lost sessions again from their transcripts";
 

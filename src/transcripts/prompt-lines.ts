@@ -2,10 +2,9 @@ import type { LoadedConfig } from "../config/load.ts";
 import type { Places } from "../config/places.ts";
 import type { Agent, TranscriptReader } from "../model/agent.ts";
 import { cardOf } from "../model/card-of.ts";
-import type { Database } from "../store/database.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import { firstPromptLine } from "./first-prompt.ts";
-import { rootsOf } from "./transcript-roots.ts";
+import { type MovedRoots, rootsWithMoved } from "./transcript-roots.ts";
 
 /** Whether time is left. */
 export type HasTime = () => boolean;
@@ -16,8 +15,8 @@ export interface PromptDeps {
   readonly agents: readonly Agent[];
   /** Takes secrets out of a line. */
   readonly redact: (text: string) => string;
-  /** Calls its argument with the store. */
-  readonly withStore: <T>(ask: (db: Database) => T) => T | undefined;
+  /** The moved folders of these agents, from the store. */
+  readonly movedRoots: (sources: readonly string[]) => MovedRoots;
   /** Starts a clock that is asked before each file but the first. Sessions that are left when time is over have no line. */
   readonly startClock: () => HasTime;
 }
@@ -35,9 +34,7 @@ export async function promptLines(
   if (!deps.loaded.config.display.titles) return lines;
   const hasTime = deps.startClock();
   const readers = await readersOf(deps, sessions);
-  const roots = deps.withStore(
-    (db) => new Map([...readers].map(([source, reader]) => [source, rootsOf({ ...deps, db }, reader, source)])),
-  );
+  const moved = deps.movedRoots([...readers.keys()]);
   let isFirst = true;
   for (const session of sessions) {
     if (session.capture === "none") continue;
@@ -48,7 +45,8 @@ export async function promptLines(
     }
     if (!isFirst && !hasTime()) break;
     isFirst = false;
-    const query = { home: deps.places.home, roots: roots?.get(session.source) ?? [] };
+    const roots = rootsWithMoved(deps, reader, moved.get(session.source) ?? []);
+    const query = { home: deps.places.home, roots };
     const line = await firstPromptLine(reader, session, query);
     lines.set(session.id, line === undefined ? undefined : deps.redact(line));
   }

@@ -24,7 +24,7 @@ export async function recordMovedRoots(drain: RecordDeps, events: readonly Event
     .roots(facts.env["HOME"] ?? drain.places.home, facts.env)
     .filter((root) => !defaultRoots.has(root) && isAcceptableRoot(root, drain.places.home));
   if (moved.length === 0) return;
-  const known = movedRoots(drain, source);
+  const known = movedRoots(drain.db, source);
   if (moved.every((root) => known.includes(root))) return;
   const kept = [...moved, ...known.filter((root) => !moved.includes(root))].slice(0, MAX_MOVED_ROOTS);
   writeMeta(drain.db, keyOf(source), JSON.stringify(kept));
@@ -34,12 +34,28 @@ export async function recordMovedRoots(drain: RecordDeps, events: readonly Event
  * All folders that a session's transcripts may be read from: the agent's default folders, moved ones, and those in the user's
  * settings.
  */
-export function rootsOf(drain: RootsDeps, reader: Pick<TranscriptReader, "roots">, source: string): readonly string[] {
-  const configured = (drain.loaded.config.transcripts.folders ?? "")
-    .split(delimiter)
-    .filter((folder) => isAbsolute(folder));
-  return [...reader.roots(drain.places.home, {}), ...movedRoots(drain, source), ...configured];
+export const rootsOf = (
+  { db, ...deps }: RootsDeps,
+  reader: Pick<TranscriptReader, "roots">,
+  source: string,
+): readonly string[] => rootsWithMoved(deps, reader, db === undefined ? [] : movedRoots(db, source));
+
+/** `rootsOf`, with an entry of `movedRootsOf`, for callers that have closed the store meanwhile. */
+export function rootsWithMoved(
+  { places, loaded }: Omit<RootsDeps, "db">,
+  reader: Pick<TranscriptReader, "roots">,
+  moved: readonly string[],
+): readonly string[] {
+  const configured = (loaded.config.transcripts.folders ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
+  return [...reader.roots(places.home, {}), ...moved, ...configured];
 }
+
+/** The folders of agents that `recordMovedRoots` stored, by source. */
+export type MovedRoots = ReadonlyMap<string, readonly string[]>;
+
+/** @returns an entry for each of these sources */
+export const movedRootsOf = (db: Database, sources: Iterable<string>): MovedRoots =>
+  new Map([...new Set(sources)].map((source) => [source, movedRoots(db, source)]));
 
 /** The agents with transcript folders that `recordMovedRoots` stored. */
 export const sourcesWithMovedRoots = (db: Database): readonly string[] =>
@@ -64,8 +80,8 @@ const MAX_MOVED_ROOTS = 50;
 
 const keyOf = (source: string): string => `roots.${source}`;
 
-function movedRoots({ db }: RootsDeps, source: string): readonly string[] {
-  const note = db === undefined ? undefined : readMeta(db, keyOf(source));
+function movedRoots(db: Database, source: string): readonly string[] {
+  const note = readMeta(db, keyOf(source));
   return note === undefined ? [] : (JSON.parse(note) as readonly string[]);
 }
 

@@ -127,9 +127,9 @@ test("a search gives up after its processor time, not because the machine is bus
       time: after(timeMs),
       processorTime: after(processorMs),
     });
-  expect(await search(900, 300)).toEqual({ bytes: 0 });
-  expect(await search(1_100, 100)).toEqual({ bytes: 0 });
-  expect(await search(900, 100)).toBeUndefined();
+  expect((await search(900, 300)).behind).toEqual({ bytes: 0 });
+  expect((await search(1_100, 100)).behind).toEqual({ bytes: 0 });
+  expect((await search(900, 100)).behind).toBeUndefined();
   expect((await listed(false)).turns).toEqual([2]);
 });
 

@@ -8,6 +8,7 @@ import { protectionOf } from "../../src/privacy/protection.ts";
 import { recentSessions } from "../../src/store/queries.ts";
 import { readStore } from "../../src/store/read-only.ts";
 import { promptLines } from "../../src/transcripts/prompt-lines.ts";
+import { movedRootsOf } from "../../src/transcripts/transcript-roots.ts";
 import { contextAt } from "../support/context.ts";
 import { Replay } from "../support/replay.ts";
 
@@ -28,7 +29,7 @@ async function linesOf(env: Readonly<Record<string, string>> = {}): Promise<read
       loaded,
       agents: await allAgents(),
       redact,
-      withStore: (ask) => readStore(at.places.storePath, ask),
+      movedRoots: (sources) => readStore(at.places.storePath, (db) => movedRootsOf(db, sources)) ?? new Map(),
       startClock: () => () => true,
     },
     sessions,

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import type { Context } from "../../context.ts";
-import { describeStoreError, REPAIR } from "../../sessions/open-store.ts";
+import { describeStoreError, repairHint } from "../../sessions/open-store.ts";
 import type { Database } from "../../store/database.ts";
 import { StoreError } from "../../store/database.ts";
 import { checkIntegrity, lastActivityMs, type SourceActivity, sourceActivity } from "../../store/health.ts";
@@ -41,7 +41,7 @@ export async function storeFindings(
     const findings =
       problems.length === 0
         ? [ok(`${content}; ${checked}`)]
-        : problems.map((problem) => broken(`${storePath} is damaged: ${problem}`, REPAIR));
+        : problems.map((problem) => broken(`${storePath} is damaged: ${problem}`, repairHint()));
     return { findings: [...findings, ...storeOf(context).remarks.map((text) => remark(text))], activity };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
