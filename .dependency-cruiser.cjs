@@ -206,7 +206,8 @@ module.exports = {
       { path: "^src/commands/definitions/" },
       {
         path: "^src/commands/",
-        pathNot: "^src/commands/(definitions/|(read|read-and-repair|set-up|drain|import|view|completion)\\.ts$)",
+        pathNot:
+          "^src/commands/(definitions/|(read|read-one|read-and-repair|set-up|drain|import|view|completion)\\.ts$)",
         dependencyTypes: ["dynamic-import"],
       },
     ),

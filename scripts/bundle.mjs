@@ -113,13 +113,12 @@ function withPlainExports(path, code) {
   }
   const names = exported.split(",").map((one) => /^([\w$]+):\(\)=>([\w$.]+)$/.exec(one)?.slice(1));
   if (names.includes(undefined)) throw new Error(`${path}: the form of its exports is unknown`);
-  const values = names.map(([name, value]) => `${name}:${value}`);
-  const getters = names.map(([name, value]) => `get ${name}(){return ${value}}`);
+  const values = names.map(([name, value]) => (name === value ? name : `${name}:${value}`));
   return `${code.replace(statement, "")}
 {const $values={${values}};
 if(Object.values($values).includes(void 0)){
-const $getters=Object.getOwnPropertyDescriptors({${getters}});
-for(const $name in $getters)if($values[$name]===void 0)Object.defineProperty($values,$name,$getters[$name]);
+const $getters={${exported}};
+for(const $name in $getters)if($values[$name]===void 0)Object.defineProperty($values,$name,{get:$getters[$name],enumerable:true});
 }
 module.exports=Object.defineProperty($values,"__esModule",{value:true})}
 `;

@@ -11,7 +11,6 @@ import { printLines } from "../text/ascii.ts";
 import { terminalOf, writeLines } from "../text/terminal.ts";
 import { timeZoneName } from "../text/time-zone.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
-import { reportBlocks } from "./report-blocks.ts";
 import { subscribed } from "./subscribed.ts";
 
 export type ReportOptions = QuestionOptions & RefreshOption & { readonly blocks?: boolean };
@@ -24,7 +23,7 @@ export type ReportOptions = QuestionOptions & RefreshOption & { readonly blocks?
  * @throws UserError for wrong input, and when the store cannot be read
  */
 export async function report(by: readonly string[], options: ReportOptions, context: Context): Promise<number> {
-  if (options.blocks === true) return reportBlocks(by, options, context);
+  if (options.blocks === true) return (await import("./report-blocks.ts")).reportBlocks(by, options, context);
   if (options.json && options.csv) throw new UserError("E_USAGE", "choose one of --json and --csv");
   const question = questionOf(by, options, context.now());
   const { behind, agents } = await refreshed(options, context);

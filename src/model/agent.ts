@@ -380,8 +380,8 @@ export interface Agent {
   remarks?(payload: unknown): readonly string[];
   readonly transcript?: () => Promise<{ default: TranscriptReader }>;
   /**
-   * Folders in the home folder, with slashes: all `roots` of its reader are in them unless one of `environment` is set. If none
-   * of them exists, there is nothing to read, and the reader is not loaded. Absent: the reader has to be asked.
+   * Folders in the home folder, with slashes. If none of them exists and none of `environment` is set, there is nothing to read, and the
+   * reader is not loaded. Absent: the reader has to be asked.
    */
   readonly sessionsBelow?: readonly string[];
   /** Where else its transcripts are, and what is unknown without them, if users need to know; `doctor` shows it. */

@@ -14,7 +14,8 @@ import {
   unusableError,
 } from "./connection.ts";
 import { fileSystemOf } from "./file-system.ts";
-import { MIGRATIONS } from "./migrations.ts";
+import { runMigrations } from "./migrate.lazy.ts";
+import { SCHEMA_VERSION } from "./schema-version.const.ts";
 import { createFile } from "./spare-files.ts";
 
 export { type Database, type Row, type Statement, StoreError, type Value } from "./connection.ts";
@@ -198,13 +199,12 @@ function commit(raw: Libsql.Database, path: string, work: () => void): void {
 
 function migrate(database: Database, raw: Libsql.Database, path: string): void {
   const version = (): number => Number(database.prepare("PRAGMA user_version").get()?.["user_version"] ?? 0);
-  if (version() > MIGRATIONS.length) {
-    throw newerError(path, version(), MIGRATIONS.length);
+  if (version() > SCHEMA_VERSION) {
+    throw newerError(path, version(), SCHEMA_VERSION);
   }
-  if (version() === MIGRATIONS.length) return;
+  if (version() === SCHEMA_VERSION) return;
   database.transaction(() => {
-    for (const sql of MIGRATIONS.slice(version())) raw.exec(sql);
-    raw.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+    runMigrations(raw, version());
   }, "commit.schema");
 }
 

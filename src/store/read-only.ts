@@ -14,7 +14,7 @@ import {
   StoreError,
 } from "./connection.ts";
 import { fileSystemOf } from "./file-system.ts";
-import { MIGRATIONS } from "./migrations.ts";
+import { SCHEMA_VERSION } from "./schema-version.const.ts";
 
 /**
  * Opens the store read-only: nothing is created, upgraded or locked, and all queries see one snapshot, even while a drain is
@@ -25,14 +25,16 @@ import { MIGRATIONS } from "./migrations.ts";
  */
 export function readStore<T>(path: string, look: (db: Database) => T): T | undefined {
   if (fileAt(path) === undefined) return undefined;
-  const { raw, version, assertUnchanged } = openReadOnly(path);
+  const { raw, version, state, assertUnchanged } = openReadOnly(path);
   const { prepare, release } = preparerOf(raw);
   try {
     // A drain is just creating it
     if (version === 0) return undefined;
-    if (version !== MIGRATIONS.length) throw otherVersion(path, version);
+    if (version !== SCHEMA_VERSION) throw otherVersion(path, version);
     const seen = guarded(path, () => {
-      checkNames(prepare);
+      // The names of a file that has not changed since were checked by this process
+      if (lastChecked !== state) checkNames(prepare);
+      lastChecked = state;
       return look({ prepare, transaction: (work) => work(), close: () => raw.close(), release });
     });
     assertUnchanged();
@@ -44,6 +46,8 @@ export function readStore<T>(path: string, look: (db: Database) => T): T | undef
 }
 
 // --- internal ---
+
+let lastChecked: string | undefined;
 
 /**
  * Ends the transaction before closing. The driver closes a connection only when its statements are garbage collected, and keeps
@@ -61,6 +65,8 @@ function endSnapshot(raw: Libsql.Database): void {
 interface Opened {
   readonly raw: Libsql.Database;
   readonly version: number;
+  /** The path, and what changes with the file. */
+  readonly state: string;
   /** Throws if another process may have written meanwhile, so that the queries saw two states. */
   readonly assertUnchanged: () => void;
 }
@@ -72,7 +78,7 @@ function openReadOnly(path: string): Opened {
   try {
     const before = stateOf(path);
     try {
-      return { ...connect(address), assertUnchanged: () => {} };
+      return { ...connect(address), state: before, assertUnchanged: () => {} };
     } catch (error) {
       // To read a store in WAL mode, SQLite writes beside it. If it must not (another user's store, a read-only disk) and there is no
       // log, the main file contains everything
@@ -82,7 +88,7 @@ function openReadOnly(path: string): Opened {
         if (stateOf(path) === before) return;
         throw new StoreError("E_STORE", `${JSON.stringify(path)} was written to while it was read: try again`);
       };
-      return { ...connect(`${address}&immutable=1`), assertUnchanged };
+      return { ...connect(`${address}&immutable=1`), state: before, assertUnchanged };
     }
   } catch (error) {
     // The driver has its own messages for some system errors, such as too many open files
@@ -90,7 +96,7 @@ function openReadOnly(path: string): Opened {
   }
 }
 
-function connect(address: string): Omit<Opened, "assertUnchanged"> {
+function connect(address: string): Pick<Opened, "raw" | "version"> {
   const raw = new Libsql(address, {});
   try {
     // One snapshot for all queries: a drain's commits do not show up in between
@@ -116,7 +122,7 @@ const logSize = (path: string): number => statSync(`${path}-wal`, { throwIfNoEnt
 
 function stateOf(path: string): string {
   const { size, mtimeMs } = statSync(path);
-  return `${size} ${mtimeMs} ${logSize(path)}`;
+  return `${path} ${size} ${mtimeMs} ${logSize(path)}`;
 }
 
 /** SQLite's errors are thrown as StoreError; what the caller throws stays as it is. */
@@ -154,8 +160,8 @@ function fileSystemError(path: string): unknown {
 }
 
 const otherVersion = (path: string, version: number): StoreError =>
-  version > MIGRATIONS.length
-    ? newerError(path, version, MIGRATIONS.length)
+  version > SCHEMA_VERSION
+    ? newerError(path, version, SCHEMA_VERSION)
     : new StoreError(
         "E_STORE_OLDER",
         `${JSON.stringify(path)} was written by an earlier version of openhook-otel; the next drain brings it up to date: run ${suggest("drain")}`,

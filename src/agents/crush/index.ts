@@ -31,11 +31,13 @@ export default {
   },
   own: CRUSH_NAMES,
   known: KNOWN,
-  environment: ["CRUSH", "CRUSH_SESSION_ID", "CRUSH_PROJECT_DIR"],
+  environment: ["CRUSH", "CRUSH_SESSION_ID", "CRUSH_PROJECT_DIR", "XDG_DATA_HOME"],
   recognises,
   toContent: hookContent,
   toFileWrites: writesOfTools(EDITORS),
   toEvents,
+  // The databases are in projects, but every version keeps its list of providers or projects in one of the first two
+  sessionsBelow: [".local/share/crush", "AppData/Local/crush", ".config/crush", ".crush"],
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
 } satisfies Agent;

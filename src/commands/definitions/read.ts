@@ -35,7 +35,7 @@ export function addListCommands(program: Command, { context, done }: CommandSetu
     .option("--no-titles", NO_TITLES)
     .option("--envelopes", "print OpenHook envelopes, one JSON line each", false)
     .action(async (session: string | undefined, options) =>
-      done((await import("../show.ts")).show(session, options, context)),
+      done((await import("../read-one.ts")).show(session, options, context)),
     );
 }
 
@@ -66,6 +66,6 @@ export function addSumCommands(program: Command, { context, done }: CommandSetup
     .option("--json", "print JSON", false)
     .option("--no-refresh", NO_REFRESH)
     .action(async (session: string | undefined, options) =>
-      done((await import("../explain.ts")).explain(session, options, context)),
+      done((await import("../read-one.ts")).explain(session, options, context)),
     );
 }
