@@ -177,7 +177,7 @@ async function bundlePage(outdir) {
 }
 
 /** What most transcript readers use; in files of their own, these would take longer to load. */
-const READS_LINES = ["copies", "folder-memory", "jsonl", "past", "spliced"].map(
+const READS_LINES = ["copies", "folder-memory", "jsonl", "past", "read-lines", "spliced"].map(
   (name) => `agents/shared/transcript/${name}.ts`,
 );
 

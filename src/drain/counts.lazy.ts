@@ -1,4 +1,5 @@
-import { sessionFactsOf, unsettledSession } from "../sessions/read-session.ts";
+import { sessionFactsOf } from "../sessions/read-session.ts";
+import { unsettledSession } from "../sessions/unsettled-session.ts";
 import { sessionById } from "../store/sessions.ts";
 import { compactionCounts, runCounts, segmentCounts } from "../telemetry/metrics.ts";
 import type { Drain } from "./context.ts";

@@ -1,5 +1,5 @@
 import type { SessionSource } from "../sessions/read-session.ts";
-import { unsettledSession } from "../sessions/read-session.ts";
+import { unsettledSession } from "../sessions/unsettled-session.ts";
 import type { Database } from "../store/database.ts";
 import { segmentsOf } from "../store/segments.ts";
 import type { Totals } from "../telemetry/totals.ts";

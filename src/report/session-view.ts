@@ -1,6 +1,7 @@
 import { sumOfCalls } from "../model/call-sums.ts";
 import type { ReportedUsage, Session, Subagent, ToolCall, Turn } from "../model/session.ts";
-import { knownFactsOf, unsettledSession } from "../sessions/read-session.ts";
+import { knownFactsOf } from "../sessions/read-session.ts";
+import { unsettledSession } from "../sessions/unsettled-session.ts";
 import type { Database } from "../store/database.ts";
 import { isPacked } from "../store/packed.ts";
 import {

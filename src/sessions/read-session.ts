@@ -1,50 +1,17 @@
 import type { Agent } from "../model/agent.ts";
 import { cardOf } from "../model/card-of.ts";
-import { ENDED_IDLE, NOTHING_SETTLED, type Session, type SessionContext, type SessionFacts } from "../model/session.ts";
-import { buildSession } from "../session/build.ts";
-import { withLatePrompts } from "../session/late-prompts.ts";
+import type { SessionFacts } from "../model/session.ts";
 import type { Database } from "../store/database.ts";
-import { openFacts } from "../store/facts.ts";
-import { packedFacts } from "../store/packed.ts";
 import { hasReadTranscript } from "../store/positions.ts";
 import { traceOfSpan, wasUsed } from "../store/queries.ts";
-import { processesOf } from "../store/session-processes.ts";
 import type { StoredSession } from "../store/sessions.ts";
-import { settledContext } from "../store/settled-context.ts";
 import type { SettledParents } from "../telemetry/span-parents.ts";
 import { spanKeyOf } from "../telemetry/spans.ts";
-import { withPrunedParts } from "./pruned-parts.ts";
 
 /** What reading a session needs: the store and the agents. */
 export interface SessionSource {
   readonly db: Database;
   readonly agents: readonly Agent[];
-}
-
-/** Builds the unsettled part of a session, or all of a packed session. Writes nothing. */
-export function unsettledSession(drain: SessionSource, stored: StoredSession): Session {
-  const packed = packedFacts(drain.db, stored.id);
-  if (packed !== undefined) {
-    return buildSession({
-      facts: sessionFactsOf(drain, stored),
-      events: [],
-      entries: packed,
-      context: NOTHING_SETTLED,
-      expectsTranscript: expectsTranscript(drain, stored),
-      endIdle: ENDED_IDLE,
-    });
-  }
-  const open = openFacts(drain.db, stored.id);
-  const facts = sessionFactsOf(drain, stored);
-  return buildSession({
-    facts,
-    ...open,
-    context:
-      open.events.length + open.entries.length === 0
-        ? NOTHING_SETTLED
-        : unsettledContext(drain.db, stored.id, facts, open),
-    expectsTranscript: expectsTranscript(drain, stored),
-  });
 }
 
 /**
@@ -82,18 +49,6 @@ export function knownFactsOf(db: Database, deps: Pick<SessionSource, "agents">, 
   const facts = sessionFactsOf(deps, stored);
   const isUnread = cardOf(deps, stored.source)?.tokens === "transcript" && !hasReadTranscript(db, stored.id);
   return isUnread && wasUsed(db, stored.id) ? { ...facts, usageUnknown: true } : facts;
-}
-
-/** The settled parts of the session that its unsettled facts may refer to. */
-export function unsettledContext(
-  db: Database,
-  sessionNumber: number,
-  facts: SessionFacts,
-  { events, entries }: ReturnType<typeof openFacts>,
-): SessionContext {
-  const settled = withPrunedParts(db, settledContext(db, sessionNumber, events, entries), facts, events, entries);
-  const processes = processesOf(db, sessionNumber);
-  return { ...withLatePrompts(settled, events, entries), ...(processes.length > 0 && { processes }) };
 }
 
 /** Whether the session's token usage comes from a transcript that we can read. */

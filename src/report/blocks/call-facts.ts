@@ -1,6 +1,7 @@
 import { CALL_SUM_NAMES, type CallSums, NO_CALLS, sumOfCalls } from "../../model/call-sums.ts";
 import { QUARTER_MS } from "../../model/packed.ts";
-import { type SessionSource, sessionFactsOf, unsettledSession } from "../../sessions/read-session.ts";
+import { type SessionSource, sessionFactsOf } from "../../sessions/read-session.ts";
+import { unsettledSession } from "../../sessions/unsettled-session.ts";
 import type { Database } from "../../store/database.ts";
 import { packedNumbers } from "../../store/packed.ts";
 import { sessionById } from "../../store/sessions.ts";

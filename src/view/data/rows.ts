@@ -7,7 +7,7 @@ import { endOfSession, type Idle } from "../../report/session-end.ts";
 import { activeMs, type SessionSummary } from "../../report/session-summary.ts";
 import { titleOf, titleText } from "../../report/session-title.ts";
 import type { SessionSource } from "../../sessions/read-session.ts";
-import { unsettledSession } from "../../sessions/read-session.ts";
+import { unsettledSession } from "../../sessions/unsettled-session.ts";
 import type { Database } from "../../store/database.ts";
 import type { StoredSession } from "../../store/sessions.ts";
 import type { Sums } from "../wire/figures.ts";

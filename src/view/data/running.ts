@@ -1,6 +1,6 @@
 import { summarise } from "../../report/session-summary.ts";
 import { toolTitle } from "../../report/tool-title.ts";
-import { unsettledSession } from "../../sessions/read-session.ts";
+import { unsettledSession } from "../../sessions/unsettled-session.ts";
 import type { Database } from "../../store/database.ts";
 import { idleSessions, sessionById } from "../../store/sessions.ts";
 import type { RunningSession } from "../wire/home.ts";

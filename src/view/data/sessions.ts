@@ -2,7 +2,7 @@ import type { Repository } from "../../model/session.ts";
 import { type RepositoryNames, repositoryOrFolder } from "../../report/repositories.ts";
 import { summarise } from "../../report/session-summary.ts";
 import type { SessionSource } from "../../sessions/read-session.ts";
-import { unsettledSession } from "../../sessions/read-session.ts";
+import { unsettledSession } from "../../sessions/unsettled-session.ts";
 import type { Database, Value } from "../../store/database.ts";
 import { sessionById, unsettledSessions } from "../../store/sessions.ts";
 import type { SessionList, Sort } from "../wire/sessions.ts";
