@@ -41,14 +41,14 @@ export function redactorOf(options: RedactOptions = {}): Redact {
   ];
   const { own = [] } = options;
   // Built for the first text: a program that redacts nothing saves 10 ms
-  let hints: Hints | undefined;
+  let rulesFor: RuleFinder | undefined;
   const cache = new Map<string, string>();
   const scan = (text: string): string => {
-    hints ??= hintsOf(rules);
+    rulesFor ??= ruleFinder(rules);
     let clean = truncated(text);
     for (let pass = 0; pass < MAX_PASSES; pass++) {
       const before = clean;
-      clean = withoutFindings(before, findingsIn(before, rules, own, hints));
+      clean = withoutFindings(before, findingsIn(before, rules, own, rulesFor));
       if (clean === before) break;
     }
     return clean;
@@ -91,14 +91,8 @@ interface Compiled {
   readonly pattern: RegExp;
 }
 
-/** Finds all hints in a text in one pass: searching for each of them would take longer than the rules that are skipped. */
-type HintFinder = (text: string) => ReadonlySet<string>;
-
-interface Hints {
-  readonly exact: HintFinder;
-  /** For case-insensitive rules, in a lower-case text. */
-  readonly anyCase: HintFinder;
-}
+/** The positions, in ascending order, of the rules that can match a text: those with a hint in it. */
+type RuleFinder = (text: string) => readonly number[];
 
 interface Finding {
   readonly start: number;
@@ -135,24 +129,39 @@ const COMPILED_HOME = HOME_RULES.map(compile);
 
 const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 
-const hintsOf = (rules: readonly Compiled[]): Hints => ({
-  exact: hintFinder(rules.flatMap(({ rule }) => (rule.ignoreCase === true ? [] : rule.hints))),
-  anyCase: hintFinder(rules.flatMap(({ rule }) => (rule.ignoreCase === true ? rule.hints : []))),
-});
-
-/** The pattern finds the longest hint at each position. That hint implies all hints that it begins with. */
-function hintFinder(hints: readonly string[]): HintFinder {
-  const all = new Set(hints);
-  const longestFirst = [...all].sort((a, b) => b.length - a.length);
-  const beginningsOf = (hint: string) => Array.from(hint, (_, index) => hint.slice(0, index + 1));
-  const impliedHints = new Map(longestFirst.map((hint) => [hint, beginningsOf(hint).filter((one) => all.has(one))]));
-  const pattern = new RegExp(`(?=(${longestFirst.map(literal).join("|")}))`, "g");
+function ruleFinder(rules: readonly Compiled[]): RuleFinder {
+  const exact = hintFinder(rules, false);
+  const anyCase = hintFinder(rules, true);
   return (text) => {
-    const found = new Set<string>();
+    const found = new Set<number>();
+    exact(text, found);
+    anyCase(text.toLowerCase(), found);
+    return [...found].sort((a, b) => a - b);
+  };
+}
+
+/**
+ * Finds all hints in a text in one pass, because searching for each of them would take longer than the rules that are skipped. The
+ * pattern finds the longest hint at each position, which implies all hints that it begins with.
+ *
+ * @param ignoresCase take only the case-insensitive rules, for lower-case texts; false: only the others
+ */
+function hintFinder(rules: readonly Compiled[], ignoresCase: boolean): (text: string, found: Set<number>) => void {
+  const rulesByHint = new Map<string, number[]>();
+  for (const [position, { rule }] of rules.entries()) {
+    if ((rule.ignoreCase === true) !== ignoresCase) continue;
+    for (const hint of rule.hints) rulesByHint.set(hint, [...(rulesByHint.get(hint) ?? []), position]);
+  }
+  const longestFirst = [...rulesByHint.keys()].sort((a, b) => b.length - a.length);
+  const pattern = new RegExp(`(?=(${longestFirst.map(literal).join("|")}))`, "g");
+  return (text, found) => {
+    const seen = new Set<string>();
     for (const [, hint = ""] of text.matchAll(pattern)) {
-      if (!found.has(hint)) for (const one of impliedHints.get(hint) ?? []) found.add(one);
+      if (seen.has(hint)) continue;
+      seen.add(hint);
+      for (let end = 1; end <= hint.length; end++)
+        for (const position of rulesByHint.get(hint.slice(0, end)) ?? []) found.add(position);
     }
-    return found;
   };
 }
 
@@ -173,14 +182,14 @@ function truncated(text: string): string {
   return `${head.slice(0, end)}… [cut: ${text.length} characters]`;
 }
 
-function findingsIn(text: string, rules: readonly Compiled[], own: readonly Finder[], hints: Hints): Finding[] {
+function findingsIn(text: string, rules: readonly Compiled[], own: readonly Finder[], rulesFor: RuleFinder): Finding[] {
   const found: Finding[] = [];
   const isEncoded = ENCODED.test(text);
-  const firstIn = (inner: string): Finding | undefined => findingsInView(inner, rules, own, hints)[0];
+  const firstIn = (inner: string): Finding | undefined => findingsInView(inner, rules, own, rulesFor)[0];
   const findingByText = new Map<string, Finding | undefined>();
   for (const view of isEncoded ? viewsOf(text) : [{ text }]) {
     const originalIndex = (index: number): number => ("at" in view ? view.at?.[index] : undefined) ?? index;
-    for (const { start, end, ...rest } of findingsInView(view.text, rules, own, hints)) {
+    for (const { start, end, ...rest } of findingsInView(view.text, rules, own, rulesFor)) {
       found.push({ start: originalIndex(start), end: originalIndex(end), ...rest });
     }
     if (!isEncoded) continue;
@@ -215,14 +224,14 @@ function findingsInView(
   text: string,
   rules: readonly Compiled[],
   own: readonly Finder[],
-  hints: Hints,
+  rulesFor: RuleFinder,
 ): readonly Finding[] {
   const found: Finding[] = [];
   if (!SHORT.test(text)) {
-    const hintsInText = { exact: hints.exact(text), anyCase: hints.anyCase(text.toLowerCase()) };
-    for (const [order, { rule, pattern }] of rules.entries()) {
-      const matchingHints = rule.ignoreCase === true ? hintsInText.anyCase : hintsInText.exact;
-      if (!rule.hints.some((hint) => matchingHints.has(hint))) continue;
+    for (const order of rulesFor(text)) {
+      const compiled = rules[order];
+      if (compiled === undefined) continue;
+      const { rule, pattern } = compiled;
       for (const match of text.matchAll(pattern)) {
         const value = valueToRedact(match);
         if (value !== undefined && !isFalsePositive(rule.falsePositives, value.text)) {
