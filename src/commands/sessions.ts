@@ -1,6 +1,6 @@
 import { type Context, UserError } from "../context.ts";
 import { suggest } from "../model/suggest.ts";
-import { listPriceNote } from "../report/list-price.ts";
+import { listPriceNote, subscriptionMark } from "../report/list-price.ts";
 import { sessionsAsked } from "../report/session-filter.ts";
 import { summaryJson } from "../report/session-list-json.ts";
 import { summarise } from "../report/session-summary.ts";
@@ -15,7 +15,7 @@ import { terminalOf } from "../text/terminal.ts";
 import { sinceOf, timeOf } from "../text/times.ts";
 import { movedRootsOf } from "../transcripts/transcript-roots.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
-import { subscribed } from "./subscribed.ts";
+import { planFilesOf, subscribed } from "./subscribed.ts";
 import { showsTitles, type TitlesOption, withPrompts } from "./titles.ts";
 
 export interface SessionsOptions extends RefreshOption, TitlesOption {
@@ -51,35 +51,37 @@ export async function sessions(options: SessionsOptions, context: Context): Prom
     ...(untilMs !== undefined && { untilMs }),
   };
   const { behind, agents, loaded } = await refreshed(options, context);
-  const subscriptions = await subscribed(context, agents);
-  const hasTitles = !json && showsTitles(options, loaded);
-  const found = withOpenStore(context, (db) => {
+  const read = withOpenStore(context, (db) => {
     refuseUnknownAgent(agent, agents, db);
     const { ids, total } = sessionsAsked(db, wanted, limit);
     const listed = ids.map((id) => {
-      const summary = summarise(db, sessionById(db, id), { agents, subscriptions });
-      return { ...summary, title: hasTitles ? titleOf(db, summary) : undefined };
+      const summary = summarise(db, sessionById(db, id), { agents });
+      return { ...summary, title: !json && showsTitles(options, loaded) ? titleOf(db, summary) : undefined };
     });
-    const unknown = listed.length > 0 ? undefined : unknownNameText(db, agents, wanted);
-    const moved = movedRootsOf(
-      db,
-      listed.map(({ stored }) => stored.source),
-    );
-    return { listed, more: total - listed.length, unknown, moved };
+    const sources = listed.map(({ stored }) => stored.source);
+    return {
+      listed,
+      more: total - listed.length,
+      unknown: listed.length > 0 ? undefined : unknownNameText(db, agents, wanted),
+      movedRoots: movedRootsOf(db, sources),
+      planFiles: planFilesOf(db, agents),
+    };
   });
-  if (found === undefined) refuseUnknownAgent(agent, agents, undefined);
-  if (json) context.stdout.write(`${JSON.stringify((found?.listed ?? []).map(summaryJson))}\n`);
-  else if (found === undefined || found.listed.length === 0) {
-    const isFiltered = behind === undefined && found !== undefined && Object.keys(wanted).length > 1;
-    context.stdout.write(`${isFiltered ? (found.unknown ?? noneMatches()) : await noStoreMessage(context, behind)}\n`);
+  if (read === undefined) refuseUnknownAgent(agent, agents, undefined);
+  const subscriptions = read && (await subscribed(context, agents, read.planFiles));
+  const listed = (read?.listed ?? []).map((one) => ({ ...one, ...subscriptionMark(one.stored, subscriptions) }));
+  if (json) context.stdout.write(`${JSON.stringify(listed.map(summaryJson))}\n`);
+  else if (read === undefined || listed.length === 0) {
+    const isFiltered = behind === undefined && read !== undefined && Object.keys(wanted).length > 1;
+    context.stdout.write(`${isFiltered ? (read.unknown ?? noneMatches()) : await noStoreMessage(context, behind)}\n`);
   } else {
     const idle = { nowMs, idleTimeoutMs: loaded.config.session.idleTimeoutMs };
-    const titled = await withPrompts(found.listed, { agents, loaded, movedRoots: () => found.moved }, context);
+    const titled = await withPrompts(listed, { agents, loaded, movedRoots: () => read.movedRoots }, context);
     printLines(context, sessionTable(titled, idle, terminalOf(context)));
-    const known = found.listed.filter((one) => one.onSubscription === true && one.sums.costNanoUsd !== undefined);
+    const known = listed.filter((one) => one.onSubscription === true && one.sums.costNanoUsd !== undefined);
     const names = [...new Set(known.map(({ stored }) => stored.source))];
     if (names.length > 0) context.stdout.write(`${listPriceNote(names)}\n`);
-    if (found.more > 0) context.stdout.write(`${found.more} more: --limit ${limit + found.more}\n`);
+    if (read.more > 0) context.stdout.write(`${read.more} more: --limit ${limit + read.more}\n`);
   }
   return 0;
 }

@@ -3,16 +3,29 @@ import { subscriptions } from "../drain/rate-limits.ts";
 import type { Agent } from "../model/agent.ts";
 import type { Subscriptions } from "../model/rate-limit.ts";
 import { withOpenStore } from "../sessions/open-store.ts";
+import type { Database } from "../store/database.ts";
 import { latestFileOf } from "../store/positions.ts";
 
-/** Agents that run on a subscription, as far as that is known. @throws UserError when the store cannot be read */
+/** By agent, the newest file of those whose files name a plan. */
+export type PlanFiles = ReadonlyMap<string, string | undefined>;
+
+export const planFilesOf = (db: Database, agents: readonly Agent[]): PlanFiles =>
+  new Map(
+    agents.flatMap(({ source, subscriptionOf }) =>
+      subscriptionOf === undefined ? [] : [[source, latestFileOf(db, source)] as const],
+    ),
+  );
+
+/**
+ * Agents that run on a subscription, as far as that is known.
+ *
+ * @param files of a caller that has read the store. @default the store is opened for them
+ * @throws UserError when the store cannot be read
+ */
 export async function subscribed(
   { places, now }: Pick<Context, "places" | "now">,
   agents: readonly Agent[],
+  files: PlanFiles | undefined = withOpenStore({ places }, (db) => planFilesOf(db, agents)),
 ): Promise<Subscriptions> {
-  const naming = agents.filter(({ subscriptionOf }) => subscriptionOf !== undefined);
-  const files = withOpenStore({ places }, (db) => {
-    return new Map(naming.map(({ source }) => [source, latestFileOf(db, source)]));
-  });
   return subscriptions(agents, (source) => files?.get(source), places.stateDir, now());
 }

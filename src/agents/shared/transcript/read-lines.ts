@@ -96,12 +96,7 @@ export async function* readLines<State extends object>(
       };
       for (const line of batch.lines) {
         if (isFound) break;
-        if (isRead(line)) continue;
-        const { records, torn } = splitLine(line.bytes);
-        // A record that is the whole line was already found unreadable
-        const parts = records.filter(({ length }) => length < line.bytes.length);
-        unreadable += parts.length > 0 ? torn + records.length - parts.length : 1;
-        for (const part of parts) if (!isRead(wholeLine(part))) unreadable++;
+        if (!isRead(line)) unreadable += readRecords(line, isRead);
       }
       const isForDisplay = untilPrompt !== undefined;
       const stored = isForDisplay ? {} : { state: { ...state }, fingerprint: await jsonl.fingerprint(batch.endBytes) };
@@ -113,4 +108,15 @@ export async function* readLines<State extends object>(
   } finally {
     await jsonl.close();
   }
+}
+
+// --- internal ---
+
+/** Reads the records of a line that is none itself. @returns number of unreadable ones, 1 if it has no records */
+function readRecords(line: JsonLine, isRead: (line: JsonLine) => boolean): number {
+  const { records, torn } = splitLine(line.bytes);
+  // A record that is the whole line was already found unreadable
+  const parts = records.filter(({ length }) => length < line.bytes.length);
+  const unread = parts.filter((part) => !isRead(wholeLine(part))).length;
+  return parts.length > 0 ? torn + records.length - parts.length + unread : 1;
 }
