@@ -1,4 +1,4 @@
-import { type Dirent, lstatSync, readdirSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
 import { distinctParts, existingFiles } from "../shared/transcript/copies.ts";
@@ -167,13 +167,16 @@ function seenParts(
 function projectFolders(path: string, { roots = [], ...query }: TranscriptQuery): readonly string[] {
   const reported = dirname(dirname(path));
   const all = roots.flatMap((root) => ["", ...LAYOUTS].map((tail) => join(root, tail)));
-  return [...new Set([reported, ...all])].flatMap((projects) =>
-    entriesOf(projects, projects === reported ? query : {})
-      .filter((entry) => entry.isDirectory() || entry.isSymbolicLink())
-      .map(({ name }) => join(projects, name))
-      .sort(),
-  );
+  return [...new Set([reported, ...all])].flatMap((projects) => {
+    const folders = projectsIn.of(projects);
+    // Reports why, if the folder cannot be read
+    if (folders.length === 0 && projects === reported) inFolder(projects, query, () => readdirSync(projects));
+    return folders;
+  });
 }
+
+/** Other files among them do no harm: nothing is below these. */
+const projectsIn = new FolderMemory((folder, names) => names.map((name) => join(folder, name)));
 
 /** Files in the folder, then those in its subfolders (`workflows/<run>/`). Links are not followed. */
 function subagentsBelow(folder: string, query: ProblemQuery, depth = 0): readonly TranscriptFile[] {
@@ -226,9 +229,6 @@ async function parentOf(path: string, roots: TranscriptQuery["roots"]): Promise<
 const SESSION_ID = /"sessionId":"([A-Za-z0-9_-]+)"/;
 const MAX_PARENTS = 50_000;
 const parents = new Map<string, string>();
-
-const entriesOf = (folder: string, query: ProblemQuery): readonly Dirent[] =>
-  inFolder(folder, query, () => readdirSync(folder, { withFileTypes: true }));
 
 /** Empty if the folder does not exist, as for most sessions' subagents. */
 function inFolder<T>(folder: string, query: ProblemQuery, read: () => T[]): T[] {
