@@ -70,6 +70,7 @@ describe("recorded sessions", () => {
   test("--limit shows the newest sessions and says how many there are more", async () => {
     expect((await listed(of.places, { limit: 2 })).trimEnd().split("\n")).toHaveLength(4);
     expect(await listed(of.places, { limit: 2 })).toMatch(/\n4 more: --limit 6\n$/);
+    expect(await listed(of.places, { limit: 2, repository: "acme-shop" })).toMatch(/\n4 more: --limit 6\n$/);
     expect(JSON.parse(await listed(of.places, { limit: 2, json: true }))).toHaveLength(2);
   });
 

@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { allAgents } from "../../src/agents/registry.ts";
+import { allAgents, findAgent } from "../../src/agents/registry.ts";
 import { importPast } from "../../src/commands/import.ts";
 import { loadConfig } from "../../src/config/load.ts";
+import type { ReadOptions } from "../../src/model/agent.ts";
+import { INITIAL_OFFSET } from "../../src/model/initial-offset.ts";
 import { protectionOf } from "../../src/privacy/protection.ts";
 import { recentSessions } from "../../src/store/queries.ts";
 import { readStore } from "../../src/store/read-only.ts";
@@ -83,6 +85,34 @@ describe("first prompt lines", () => {
     const edit = (text: string, path: string): string => (path === "hooks.jsonl" ? text : before + text);
     at = new Replay("claude-code", "basic", { edit });
     expect(await linesOf()).toEqual(["Look at src and tell me where to add a discount"]);
+  });
+
+  test.each([
+    ["claude-code", "rare-events"],
+    ["codex", "basic"],
+    ["gemini-cli", "basic"],
+    ["copilot", "basic"],
+  ])("end the reading of a file of %s, with nothing to store", async (source, name) => {
+    at = new Replay(source, name);
+    at.writeTranscripts();
+    const reader = (await findAgent(source))?.transcript;
+    const { default: transcript } = await (reader ?? (() => expect.fail("no reader")))();
+    const roots = transcript.roots(at.home, {});
+    const read = async (untilPrompt?: ReadOptions["untilPrompt"]) => {
+      for await (const located of transcript.locate({ home: at.home, roots, onProblem: expect.fail })) {
+        const [file] = await transcript.files({ ...located, home: at.home, roots });
+        if (file === undefined) continue;
+        const options = { content: true, ...(untilPrompt !== undefined && { untilPrompt }) };
+        for await (const batch of transcript.read({ ...file, roots }, INITIAL_OFFSET, options)) return batch;
+      }
+      return expect.fail("no batch");
+    };
+    const whole = await read();
+    const isPrompt = ({ kind }: { readonly kind: string }): boolean => kind === "prompt";
+    const found = await read((entries) => entries.some(isPrompt));
+    expect(found.entries.filter(isPrompt)).toEqual(whole.entries.filter(isPrompt).slice(0, 1));
+    expect(found.entries.length).toBeLessThan(whole.entries.length);
+    expect(found.next.memo).toEqual({});
   });
 
   test("are not searched far from the beginning", async () => {

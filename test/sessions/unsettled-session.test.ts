@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { allAgents } from "../../src/agents/registry.ts";
+import { NOTHING_SETTLED } from "../../src/model/session.ts";
+import { buildSession } from "../../src/session/build.ts";
+import { expectsTranscript, sessionFactsOf } from "../../src/sessions/read-session.ts";
+import { unsettledSession } from "../../src/sessions/unsettled-session.ts";
+import { recentSessions } from "../../src/store/queries.ts";
+import { readStore } from "../../src/store/read-only.ts";
+import { Replay } from "../support/replay.ts";
+
+const agents = await allAgents();
+
+test.each(["claude-code", "codex", "cursor"])(
+  "a settled session of %s is as if it were built from no facts",
+  async (source) => {
+    const of = new Replay(source, "basic");
+    try {
+      for (const call of of.calls) of.put(call);
+      await of.drain({ endIdle: true });
+      const compared = readStore(of.places.storePath, (db) =>
+        recentSessions(db, 9).map((stored) => {
+          const facts = sessionFactsOf({ agents }, stored);
+          const isExpected = expectsTranscript({ agents }, stored);
+          const input = { facts, events: [], entries: [], context: NOTHING_SETTLED, expectsTranscript: isExpected };
+          return [unsettledSession({ db, agents }, stored), buildSession(input)] as const;
+        }),
+      );
+      expect(compared?.length).toBeGreaterThan(0);
+      for (const [unsettled, built] of compared ?? []) expect(unsettled).toStrictEqual(built);
+    } finally {
+      of.remove();
+    }
+  },
+);
