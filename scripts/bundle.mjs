@@ -2,14 +2,22 @@ import { chmodSync, copyFileSync, mkdirSync, readdirSync, writeFileSync } from "
 import { basename, dirname, join, posix, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
-import { computed, LAZY_MODULE, LAZY_SUFFIX, loadedBefore, loadedOnUse, pricesByProvider } from "./esbuild-plugins.mjs";
+import {
+  computed,
+  LAZY_MODULE,
+  LAZY_SUFFIX,
+  loadedBefore,
+  loadedOnUse,
+  pricesByProvider,
+  sqliteInBundle,
+} from "./esbuild-plugins.mjs";
 import { AS_THE_PROGRAM, textOfFiles } from "./import-bundled.mjs";
 import { licencesOf } from "./licences.mjs";
 
 /**
  * Builds the program: one entry each for the commands, drains and imports, drains that hooks start, the hook and the reader threads,
  * and in `lib/` the parts that several of them share or that are loaded on first use, and the price lists. Everything is CommonJS,
- * because .mjs costs 4 ms more at every start. `libsql` is not bundled, since it has a native binary.
+ * because .mjs costs 4 ms more at every start. The native part of `libsql` stays in its own package.
  *
  * @param {string} outdir created if missing
  * @param {import("esbuild").Plugin[]} plugins that run before ours
@@ -67,6 +75,7 @@ async function bundleParts(out, folder, entries, plugins) {
   const lazy = Object.fromEntries(Object.entries(LAZY).map(([name, path]) => [`lib/${folder}/${name}`, path]));
   const built = await build({
     ...OPTIONS,
+    external: [],
     entryPoints: { ...entries, ...lazy },
     outdir: out,
     chunkNames: `lib/${folder}/[name]-[hash]`,
@@ -74,7 +83,7 @@ async function bundleParts(out, folder, entries, plugins) {
     format: "esm",
     splitting: true,
     write: false,
-    plugins: [...plugins, computed, loadedOnUse, pricesByProvider(out), textOfFiles],
+    plugins: [...plugins, computed, loadedOnUse, pricesByProvider(out), sqliteInBundle, textOfFiles],
   });
   refuseCycles(built.metafile);
   for (const { path, text } of built.outputFiles) {
@@ -141,7 +150,7 @@ function refuseCycles({ outputs }) {
  * Modules of Node that take 3 ms each to load and that many commands do not need. Only imports of names: a function is looked up
  * whenever it is called.
  */
-const BUILTIN = /=require\("(node:(?:crypto|fs\/promises))"\)/g;
+const BUILTIN = /=(?:require|\(0,[\w$]+\.__require\))\("((?:node:)?(?:child_process|crypto|fs\/promises))"\)/g;
 const BUILTIN_ON_USE = `
 function builtinOnUse(name){let loaded;return new Proxy({},{get:(_,key)=>(loaded??=require(name))[key]})}
 `;

@@ -1,9 +1,19 @@
 // The package as npm builds it: its documents are included, and no link in them is broken.
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { installPackage } from "../support/installed-package.ts";
 import { ensureBuilt } from "../support/program.ts";
 import { removeFolder } from "../support/remove.ts";
 
@@ -35,14 +45,12 @@ test("every link in a shipped document leads to a shipped file", () => {
 
 test("LICENCES.txt contains the licences of what is bundled: in the commands, the hook and the page", () => {
   const text = readFileSync(join(ROOT, "dist", "LICENCES.txt"), "utf8");
-  for (const name of ["zod", "commander", "@opentelemetry/otlp-transformer", "preact", "uplot"]) {
+  for (const name of ["zod", "commander", "libsql", "@opentelemetry/otlp-transformer", "preact", "uplot"]) {
     const { version, license } = JSON.parse(readFileSync(join(ROOT, "node_modules", name, "package.json"), "utf8"));
     expect(text).toContain(`${name} ${version}: ${license}\n`);
     const [licence = ""] = readdirSync(join(ROOT, "node_modules", name)).filter((file) => /^licen[cs]e/i.test(file));
     expect(text).toContain(readFileSync(join(ROOT, "node_modules", name, licence), "utf8").trim());
   }
-  // libsql is not bundled; its package contains its licence
-  expect(text).not.toMatch(/^libsql /m);
 });
 
 test("without libsql's native part, or with another system's, each command reports it in one line and enable changes nothing", () => {
@@ -71,4 +79,23 @@ test("without libsql's native part, or with another system's, each command repor
   writeFileSync(join(installed, "node_modules", part, "index.node"), "of another system");
   const unloadable = expect.stringMatching(/^openhook-otel: the native part of libsql cannot be loaded \(.+\): .*\n$/);
   expect(run("status")).toEqual({ status: 1, stderr: unloadable });
+});
+
+test.each([
+  ["is hidden from all packages but libsql", undefined],
+  ["of another version is found first", "0.0.1"],
+])("works where a native part %s", (_, other) => {
+  const home = mkdtempSync(join(installed, "modules-"));
+  const program = installPackage(home);
+  const modules = join(home, "node_modules");
+  mkdirSync(join(modules, "libsql", "node_modules"));
+  renameSync(join(modules, "@libsql"), join(modules, "libsql", "node_modules", "@libsql"));
+  for (const part of other === undefined ? [] : readdirSync(join(modules, "libsql", "node_modules", "@libsql"))) {
+    mkdirSync(join(modules, "@libsql", part), { recursive: true });
+    writeFileSync(join(modules, "@libsql", part, "package.json"), JSON.stringify({ main: "index.js", version: other }));
+    writeFileSync(join(modules, "@libsql", part, "index.js"), "throw new Error('another version')");
+  }
+  const env = { PATH: process.env["PATH"], HOME: home, USERPROFILE: home };
+  const { status, stderr } = spawnSync(process.execPath, [program, "drain"], { cwd: home, env, encoding: "utf8" });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
 });
