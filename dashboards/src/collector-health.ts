@@ -1,10 +1,10 @@
-import { type Dashboard, DashboardBuilder } from "@grafana/grafana-foundation-sdk/dashboard";
+import type { Dashboard } from "@grafana/grafana-foundation-sdk/dashboard";
 import { coverage } from "./coverage.ts";
-import { siblings, TAG, UID } from "./links.ts";
+import { dashboardOf, type Panels, withRows } from "./dashboard.ts";
+import { UID } from "./links.ts";
 import { orZero } from "./measures.ts";
 import { bars, lines, stat, table, UNIT } from "./panels.ts";
 import { exact, exactSum, IDLE, LABEL, type LabelKey, quantile, ratio, sumBy } from "./promql.ts";
-import { type Panels, withRows } from "./rows.ts";
 import { of } from "./select.ts";
 import { SILENT_DAYS } from "./silent.ts";
 import { agentVersions } from "./traces.ts";
@@ -13,15 +13,14 @@ import { variable } from "./variables.ts";
 /** Whether the agents' data arrives, from the program's own metrics. */
 export const collectorHealth = (): Dashboard =>
   withRows(
-    new DashboardBuilder("Coding agents: collector health")
-      .uid(UID.health)
-      .description("openhook-otel's own metrics from every machine: queue, quarantine, unknown names, silent machines.")
-      .tags([TAG])
-      .time({ from: "now-24h", to: "now" })
-      .timezone("browser")
-      .refresh("5m")
-      .link(siblings())
-      .variables([variable.datasource(), variable.tempo(), variable.selfEnvironment(), variable.machine()]),
+    dashboardOf({
+      title: "collector health",
+      uid: UID.health,
+      description: "openhook-otel's own metrics from every machine: queue, quarantine, unknown names, silent machines.",
+      from: "now-24h",
+      refresh: "5m",
+      variables: [variable.datasource(), variable.tempo(), variable.selfEnvironment(), variable.machine()],
+    }),
     {
       Problems: problems(),
       Machines: machines(),

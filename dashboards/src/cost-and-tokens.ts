@@ -1,9 +1,9 @@
-import { type Dashboard, DashboardBuilder } from "@grafana/grafana-foundation-sdk/dashboard";
-import { put, siblings, TAG, toSessions, UID } from "./links.ts";
+import type { Dashboard } from "@grafana/grafana-foundation-sdk/dashboard";
+import { dashboardOf, type Panels, withRows } from "./dashboard.ts";
+import { put, toSessions, UID } from "./links.ts";
 import { measure, orZero } from "./measures.ts";
 import { bars, ranking, stat, table, UNIT } from "./panels.ts";
 import { exactSum, LABEL, type LabelKey, NO_MODEL, NO_REPOSITORY, named, ratio } from "./promql.ts";
-import { type Panels, withRows } from "./rows.ts";
 import { of } from "./select.ts";
 import { branches } from "./traces.ts";
 import { variable } from "./variables.ts";
@@ -11,17 +11,13 @@ import { variable } from "./variables.ts";
 /** Where the tokens and the money go. */
 export const costAndTokens = (): Dashboard =>
   withRows(
-    new DashboardBuilder("Coding agents: cost and tokens")
-      .uid(UID.cost)
-      .description(
+    dashboardOf({
+      title: "cost and tokens",
+      uid: UID.cost,
+      description:
         "Cost at list price and tokens by repository, branch, model and agent; budget; subagents' share; calls without a known price.",
-      )
-      .tags([TAG])
-      .time({ from: "now-7d", to: "now" })
-      .timezone("browser")
-      .refresh("15m")
-      .link(siblings())
-      .variables([
+      refresh: "15m",
+      variables: [
         variable.datasource(),
         variable.tempo(),
         variable.agent(),
@@ -29,7 +25,8 @@ export const costAndTokens = (): Dashboard =>
         variable.repository(),
         variable.model(),
         variable.series(),
-      ]),
+      ],
+    }),
     {
       "In this time range": inRange(),
       Budget: budget(),

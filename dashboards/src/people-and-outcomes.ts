@@ -1,31 +1,28 @@
-import { type Dashboard, DashboardBuilder } from "@grafana/grafana-foundation-sdk/dashboard";
-import { siblings, TAG, UID } from "./links.ts";
+import type { Dashboard } from "@grafana/grafana-foundation-sdk/dashboard";
+import { dashboardOf, type Panels, withRows } from "./dashboard.ts";
+import { UID } from "./links.ts";
 import { outcomes } from "./outcomes.ts";
 import { lines, stat, table, UNIT } from "./panels.ts";
 import { exact, IDLE, LABEL, raw } from "./promql.ts";
-import { type Panels, withRows } from "./rows.ts";
 import { matching, variable } from "./variables.ts";
 
 /** How agents spread over teams, and what they cost there. Groups below a minimum size are hidden, and people are not ranked. */
 export const peopleAndOutcomes = (): Dashboard =>
   withRows(
-    new DashboardBuilder("Coding agents: people and outcomes")
-      .uid(UID.people)
-      .description(
+    dashboardOf({
+      title: "people and outcomes",
+      uid: UID.people,
+      description:
         "Cost and sessions by team, spread over people without naming or ranking them, adoption by agent, and what became of commits. Groups of fewer people than “At least” are hidden.",
-      )
-      .tags([TAG])
-      .time({ from: "now-7d", to: "now" })
-      .timezone("browser")
-      .refresh("15m")
-      .link(siblings())
-      .variables([
+      refresh: "15m",
+      variables: [
         variable.datasource(),
         variable.agent(),
         variable.environment(),
         variable.repository(),
         variable.cohort(),
-      ]),
+      ],
+    }),
     {
       People: people(),
       Teams: teams(),

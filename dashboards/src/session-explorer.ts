@@ -1,5 +1,6 @@
-import { type Dashboard, DashboardBuilder, RowBuilder } from "@grafana/grafana-foundation-sdk/dashboard";
-import { siblings, TAG, UID } from "./links.ts";
+import { type Dashboard, RowBuilder } from "@grafana/grafana-foundation-sdk/dashboard";
+import { dashboardOf } from "./dashboard.ts";
+import { UID } from "./links.ts";
 import { bars, stat, UNIT } from "./panels.ts";
 import { exactSum, LABEL } from "./promql.ts";
 import { of } from "./select.ts";
@@ -8,14 +9,11 @@ import { variable } from "./variables.ts";
 
 /** Lists the sessions behind the figures, and their traces. */
 export const sessionExplorer = (): Dashboard =>
-  new DashboardBuilder("Coding agents: session explorer")
-    .uid(UID.sessions)
-    .description("Find a session and open its trace, in Tempo or Jaeger. The other dashboards link here.")
-    .tags([TAG])
-    .time({ from: "now-7d", to: "now" })
-    .timezone("browser")
-    .link(siblings())
-    .variables([
+  dashboardOf({
+    title: "session explorer",
+    uid: UID.sessions,
+    description: "Find a session and open its trace, in Tempo or Jaeger. The other dashboards link here.",
+    variables: [
       variable.datasource(),
       variable.tempo(),
       variable.jaeger(),
@@ -25,7 +23,8 @@ export const sessionExplorer = (): Dashboard =>
       variable.session(),
       variable.trace(),
       variable.series(),
-    ])
+    ],
+  })
     .withRow(new RowBuilder("When"))
     .withPanel(
       bars({

@@ -1,27 +1,23 @@
 import type { Builder } from "@grafana/grafana-foundation-sdk/cog";
-import { type Dashboard, DashboardBuilder, type Panel } from "@grafana/grafana-foundation-sdk/dashboard";
-import { put, siblings, TAG, toSessions, UID } from "./links.ts";
+import type { Dashboard, Panel } from "@grafana/grafana-foundation-sdk/dashboard";
+import { dashboardOf, type Panels, withRows } from "./dashboard.ts";
+import { put, toSessions, UID } from "./links.ts";
 import { measure, orZero } from "./measures.ts";
 import { bars, lines, ranking, stat, table, UNIT } from "./panels.ts";
 import { change, exact, exactSum, LABEL, NO_REPOSITORY, named, ratio, sumBy } from "./promql.ts";
-import { type Panels, withRows } from "./rows.ts";
 import { of } from "./select.ts";
 import { variable } from "./variables.ts";
 
 /** What the agents of a team did, at a glance. */
 export const teamOverview = (): Dashboard =>
   withRows(
-    new DashboardBuilder("Coding agents: team overview")
-      .uid(UID.team)
-      .description(
+    dashboardOf({
+      title: "team overview",
+      uid: UID.team,
+      description:
         "Sessions, developers, agents, models, tokens and cost. Totals are exact: the same as the agents' own transcripts.",
-      )
-      .tags([TAG])
-      .time({ from: "now-7d", to: "now" })
-      .timezone("browser")
-      .refresh("5m")
-      .link(siblings())
-      .variables([
+      refresh: "5m",
+      variables: [
         variable.datasource(),
         variable.agent(),
         variable.environment(),
@@ -29,7 +25,8 @@ export const teamOverview = (): Dashboard =>
         variable.model(),
         variable.tool(),
         variable.series(),
-      ]),
+      ],
+    }),
     {
       "In this time range": inRange(),
       "Compared with the period before": compared(),

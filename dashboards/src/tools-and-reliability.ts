@@ -1,33 +1,30 @@
-import { type Dashboard, DashboardBuilder } from "@grafana/grafana-foundation-sdk/dashboard";
-import { put, siblings, TAG, toSessions, UID } from "./links.ts";
+import type { Dashboard } from "@grafana/grafana-foundation-sdk/dashboard";
+import { dashboardOf, type Panels, withRows } from "./dashboard.ts";
+import { put, toSessions, UID } from "./links.ts";
 import { measure, orZero } from "./measures.ts";
 import { bars, type Column, lines, ranking, stat, table, UNIT } from "./panels.ts";
 import { exactSum, LABEL, type LabelKey, labels, mostUsed, quantile, ratio } from "./promql.ts";
-import { type Panels, withRows } from "./rows.ts";
 import { of } from "./select.ts";
 import { variable } from "./variables.ts";
 
 /** Which tools are slow or fail, and how calls, turns and sessions end. */
 export const toolsAndReliability = (): Dashboard =>
   withRows(
-    new DashboardBuilder("Coding agents: tools and reliability")
-      .uid(UID.tools)
-      .description(
+    dashboardOf({
+      title: "tools and reliability",
+      uid: UID.tools,
+      description:
         "Durations and error rates by tool, MCP server and agent; retries; denied and unfinished calls; how turns and sessions end.",
-      )
-      .tags([TAG])
-      .time({ from: "now-7d", to: "now" })
-      .timezone("browser")
-      .refresh("5m")
-      .link(siblings())
-      .variables([
+      refresh: "5m",
+      variables: [
         variable.datasource(),
         variable.agent(),
         variable.environment(),
         variable.repository(),
         variable.tool(),
         variable.series(),
-      ]),
+      ],
+    }),
     {
       "In this time range": inRange(),
       Tools: tools(),

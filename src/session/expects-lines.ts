@@ -22,6 +22,6 @@ export function expectsLines(run: Turn | Subagent, segment: Segment | undefined,
 
 // --- internal ---
 
-/** Of a run whose output is known so far; its sums follow. */
+/** Sums over calls of a run that is not over yet: the line that completes them is still missing. */
 const isEarlySum = ({ covers, usage }: Turn["modelCalls"][number]): boolean =>
   covers !== undefined && !isWholeUsage(usage);
