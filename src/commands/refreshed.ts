@@ -16,7 +16,7 @@ export interface RefreshOption {
 }
 
 /** What every command that shows sessions needs. */
-export interface Refreshed extends Pick<DrainDeps, "agents" | "loaded"> {
+export interface ReadContext extends Pick<DrainDeps, "agents" | "loaded"> {
   /** What the command cannot show yet. */
   readonly behind: Behind | undefined;
 }
@@ -32,7 +32,7 @@ export async function refreshed(
   { refresh: isWanted }: RefreshOption,
   context: Context,
   spent: Spent = THIS_PROCESS,
-): Promise<Refreshed> {
+): Promise<ReadContext> {
   const deps = await drainDeps(context, () => {});
   const { agents, loaded } = deps;
   const behind =
