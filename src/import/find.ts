@@ -159,10 +159,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** False if none of an agent's usual folders exists, and neither a variable nor the user's settings name another one. */
 function mayHaveSessions({ loaded, places, ...deps }: DrainDeps, source: string, env: Environment): boolean {
-  const { sessionsBelow, environment = [] } = cardOf(deps, source) ?? {};
+  const { sessionsBelow, hasSessions, environment = [] } = cardOf(deps, source) ?? {};
+  if (loaded.config.transcripts.folders !== undefined) return true;
+  if (hasSessions !== undefined) return hasSessions(places.home, env);
   return (
     sessionsBelow === undefined ||
-    loaded.config.transcripts.folders !== undefined ||
     environment.some((name) => env[name] !== undefined) ||
     sessionsBelow.some((folder) => mayExist(join(places.home, folder)))
   );

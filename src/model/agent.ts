@@ -380,10 +380,12 @@ export interface Agent {
   remarks?(payload: unknown): readonly string[];
   readonly transcript?: () => Promise<{ default: TranscriptReader }>;
   /**
-   * Folders in the home folder, with slashes. If none of them exists and none of `environment` is set, there is nothing to read, and the
-   * reader is not loaded. Absent: the reader has to be asked.
+   * Folders in the home folder, with slashes: all `roots` of its reader are in them unless one of `environment` is set. If none
+   * of them exists, there is nothing to read, and the reader is not loaded. Absent: `hasSessions` or the reader has to be asked.
    */
   readonly sessionsBelow?: readonly string[];
+  /** Whether there is something to read in the reader's `roots`, for agents whose sessions are in projects. Never throws. */
+  hasSessions?(home: string, env: Readonly<Record<string, string | undefined>>): boolean;
   /** Where else its transcripts are, and what is unknown without them, if users need to know; `doctor` shows it. */
   readonly transcriptNote?: string;
   readonly installer?: () => Promise<{ default: Installer }>;

@@ -6,6 +6,7 @@ import { EVENTS, recognises, SOURCE, toEvents } from "./adapter.ts";
 import { KNOWN } from "./known.ts";
 import { EDITORS } from "./names.ts";
 import { CRUSH_NAMES } from "./own-names.ts";
+import { hasSessions } from "./places.ts";
 
 export default {
   source: SOURCE,
@@ -31,13 +32,12 @@ export default {
   },
   own: CRUSH_NAMES,
   known: KNOWN,
-  environment: ["CRUSH", "CRUSH_SESSION_ID", "CRUSH_PROJECT_DIR", "XDG_DATA_HOME"],
+  environment: ["CRUSH", "CRUSH_SESSION_ID", "CRUSH_PROJECT_DIR"],
   recognises,
   toContent: hookContent,
   toFileWrites: writesOfTools(EDITORS),
   toEvents,
-  // The databases are in projects, but every version keeps its list of providers or projects in one of the first two
-  sessionsBelow: [".local/share/crush", "AppData/Local/crush", ".config/crush", ".crush"],
+  hasSessions,
   transcript: () => import("./transcript.ts"),
   installer: () => import("./installer.ts"),
 } satisfies Agent;

@@ -32,6 +32,10 @@ export function databasesBelow(folder: string): readonly string[] {
   return [...new Set(folders)].map((one) => join(one, DATABASE)).filter((path) => existsSync(path));
 }
 
+/** Whether there is a database in these folders. */
+export const hasSessions = (home: string, env: Environment): boolean =>
+  dataFolders(home, env).some((folder) => databasesBelow(folder).length > 0);
+
 /** The project of a database, unless its folder was moved. */
 export const projectOf = (path: string): string | undefined =>
   basename(dirname(path)) === DATA_FOLDER ? dirname(dirname(path)) : undefined;
@@ -46,12 +50,20 @@ const MAX_LIST_BYTES = 4 << 20;
 
 /** The data folders in Crush's list of projects. */
 function listedIn(path: string): readonly string[] {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found?.isFile() !== true || found.size > MAX_LIST_BYTES) return [];
+  if (!isSmallFile(path)) return [];
   return asArray(readProjects(path)).flatMap((project) => {
     const folder = asString(asObject(project)?.["data_dir"]);
     return folder === undefined || !isAbsolute(folder) || dirname(folder) === folder ? [] : [folder];
   });
+}
+
+function isSmallFile(path: string): boolean {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    return found?.isFile() === true && found.size <= MAX_LIST_BYTES;
+  } catch {
+    return false;
+  }
 }
 
 function readProjects(path: string): unknown {

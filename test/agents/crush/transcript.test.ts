@@ -3,8 +3,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import Libsql from "libsql";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { hasSessions } from "../../../src/agents/crush/places.ts";
 import reader from "../../../src/agents/crush/transcript.ts";
 import { locateAll } from "../../support/located.ts";
+import { removeFolder } from "../../support/remove.ts";
 import { call, finish, Made, ofKind, readAll, result, text } from "./made.ts";
 
 const T = Date.UTC(2026, 10, 21, 9) / 1000;
@@ -34,7 +36,17 @@ describe("finding sessions", () => {
     ]);
     expect((await locateAll(reader, made.home)).sessions.map(({ path }) => path)).toEqual([made.path, elsewhere.path]);
     expect((await reader.files({ sessionId: "moved", home: made.home }))[0]?.path).toBe(elsewhere.path);
+    expect(hasSessions(made.home, {})).toBe(true);
     elsewhere.remove();
+  });
+
+  test("a home without a database has none, so its reader is not loaded", () => {
+    const home = mkdtempSync(join(tmpdir(), "openhook-crush-none-"));
+    mkdirSync(join(home, "project", ".crush"), { recursive: true });
+    mkdirSync(join(home, ".local", "share", "crush", "projects.json"), { recursive: true });
+    expect(hasSessions(home, {})).toBe(false);
+    expect(hasSessions(home, { CRUSH_PROJECT_DIR: dirname(dirname(made.path)) })).toBe(true);
+    removeFolder(home);
   });
 
   test("without the list, finds projects in the home folder; the hook's variable adds its project", async () => {
