@@ -92,7 +92,7 @@ describe.each(["session", "turn"])("traces per %s", (scope) => {
         await made.drain();
         expect(lostIn(made)).toEqual([]);
       }),
-      { numRuns: IS_WHOLE ? 20 : 5 },
+      { numRuns: IS_WHOLE ? 20 : 3 },
     );
   });
 });
