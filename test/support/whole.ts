@@ -89,6 +89,8 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
     "CI jobs, no network, and pid namespaces that end, with the built program; e2e/run.test.ts has `run`",
   "test/e2e/proxy-exact.test.ts": "exactness through a proxy, with each protocol; otlp/proxy.test.ts has the outcomes",
   "test/e2e/grpc.test.ts": "OTLP over gRPC with the built program; otlp/grpc.test.ts has the outcomes",
+  "test/e2e/package.test.ts":
+    "the package as package managers install it; registration/installed-copy.test.ts has the native part, docs.test.ts the links",
   "test/e2e/umask.test.ts": "a umask without the owner's rights, with the built program as an ordinary user",
   "test/e2e/demo.test.ts": "the demo, also run by `npm run demo`",
   "test/e2e/hostile.test.ts": "hostile homes and inputs, with the built program",
