@@ -2,9 +2,8 @@ import { withoutDuplicateAnswers } from "../model/duplicate-answers.ts";
 import { decodeTables, encodeTables } from "../model/fact-columns.ts";
 import { putEntry } from "../model/fact-sink.ts";
 import { CALL, type FactTables } from "../model/fact-tables.ts";
-import { ENDED_IDLE, NOTHING_SETTLED } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
-import { buildSession } from "../session/build.ts";
+import { buildPacked } from "../session/build-packed.ts";
 import { segmentTotals } from "../telemetry/totals.ts";
 import type { Clean } from "./clean-entries.ts";
 import { recordDigests } from "./record-digests.ts";
@@ -30,14 +29,7 @@ export function packRows(rows: RowSink, options: PackOptions): Unpriced {
 /** Packs a session that is built from entries like any other session. */
 export function pack(entries: readonly TranscriptEntry[], options: PackOptions): Unpriced {
   const { facts, expectsTranscript, reported } = options;
-  const session = buildSession({
-    facts,
-    events: [],
-    entries,
-    context: NOTHING_SETTLED,
-    expectsTranscript,
-    endIdle: ENDED_IDLE,
-  });
+  const session = buildPacked(facts, entries, expectsTranscript);
   const rows = new RowSink(facts.source, UNCHANGED, () => false);
   for (const entry of entries) putEntry(rows, entry);
   return {

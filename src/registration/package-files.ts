@@ -71,6 +71,7 @@ function packagesOf(name: string, programPath: string): ReadonlyMap<string, stri
     found.set(called.replaceAll("\\", "/"), folder);
     for (const child of loaded.children) visit(child);
   };
+  // The program contains the package's JavaScript, so it may not have loaded the package itself
   load(name);
   visit(load.cache[load.resolve(name)]);
   return found;

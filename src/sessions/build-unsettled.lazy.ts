@@ -1,24 +1,13 @@
-import { ENDED_IDLE, NOTHING_SETTLED, type Session, type SessionFacts } from "../model/session.ts";
-import type { TranscriptEntry } from "../model/transcript.ts";
+import type { Session, SessionFacts } from "../model/session.ts";
 import { buildSession } from "../session/build.ts";
+import { buildPacked } from "../session/build-packed.ts";
 import type { Database } from "../store/database.ts";
 import type { openFacts } from "../store/facts.ts";
 import { unsettledContext } from "./unsettled-context.ts";
 
-/** Builds all of a packed session from its entries. */
-export function buildPacked(
-  facts: SessionFacts,
-  entries: readonly TranscriptEntry[],
-  expectsTranscript: boolean,
-): Session {
-  return buildSession({
-    facts,
-    events: [],
-    entries,
-    context: NOTHING_SETTLED,
-    expectsTranscript,
-    endIdle: ENDED_IDLE,
-  });
+/** `buildPacked`, loaded when it is first called. */
+export function buildWhole(...given: Parameters<typeof buildPacked>): Session {
+  return buildPacked(...given);
 }
 
 /** Builds the part of a session that is not settled. */

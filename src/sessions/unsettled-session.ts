@@ -2,7 +2,7 @@ import type { Session, SessionFacts } from "../model/session.ts";
 import { openFacts } from "../store/facts.ts";
 import { packedFacts } from "../store/packed.ts";
 import type { StoredSession } from "../store/sessions.ts";
-import { buildOpen, buildPacked } from "./build-unsettled.lazy.ts";
+import { buildOpen, buildWhole } from "./build-unsettled.lazy.ts";
 import { expectsTranscript, type SessionSource, sessionFactsOf } from "./read-session.ts";
 
 /** Builds the unsettled part of a session, or all of a packed session. Writes nothing. */
@@ -10,7 +10,7 @@ export function unsettledSession(drain: SessionSource, stored: StoredSession): S
   const facts = sessionFactsOf(drain, stored);
   const isExpected = expectsTranscript(drain, stored);
   const packed = packedFacts(drain.db, stored.id);
-  if (packed !== undefined) return buildPacked(facts, packed, isExpected);
+  if (packed !== undefined) return buildWhole(facts, packed, isExpected);
   const open = openFacts(drain.db, stored.id);
   // Most sessions are over and settled; building them would load 100 kB of code
   if (open.events.length + open.entries.length === 0) return withoutParts(facts);
