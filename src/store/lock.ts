@@ -102,8 +102,9 @@ function tryNamed(path: string): (() => void) | undefined {
 function tryLock(path: string, isSecondTry = false): (() => void) | undefined {
   const raw = new Libsql(path, {});
   try {
-    // Nothing is ever written to it; on an empty database, SQLite would create the file of a journal all the same
-    raw.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
+    // Nothing is ever written to it; on an empty database, SQLite would create the file of a journal all the same. IMMEDIATE, not
+    // EXCLUSIVE: each process first shares the file for a moment, and EXCLUSIVE then fails. Two at once would both find it locked
+    raw.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE");
   } catch (error) {
     raw.close();
     if (error instanceof Error && /locked|busy/i.test(error.message)) return undefined;

@@ -32,7 +32,9 @@ export async function compare(
   machine: Machine = new Machine(PROGRAM, installed),
 ): Promise<void> {
   onTestFinished(({ task }) => {
-    if (task.result?.state !== "fail" || process.env["OPENHOOK_LIVE_KEEP"] === undefined) return machine.remove();
+    if (task.result?.state !== "fail") return machine.remove();
+    console.log(`${program.source}, ${name}: ${machine.unread()}`);
+    if (process.env["OPENHOOK_LIVE_KEEP"] === undefined) return machine.remove();
     machine.stop();
     console.log(`${program.source}, ${name}: what is left of it is in ${machine.home}`);
   });

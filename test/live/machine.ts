@@ -1,5 +1,14 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -97,6 +106,18 @@ export class Machine {
       if (Date.now() > endMs) throw new Error(`a hook or a drain runs for more than ${DRAIN_MS / 1000} s`);
       await sleep(50);
     }
+  }
+
+  /** What the drains left in the inbox, and their log. For the report of a failed test. */
+  unread(): string {
+    const { inboxDir, stateDir } = this.places;
+    const events = existsSync(inboxDir) ? readdirSync(inboxDir) : [];
+    const log = join(stateDir, "drain.log");
+    return [
+      `${events.length} events in the inbox`,
+      ...events,
+      existsSync(log) ? readFileSync(log, "utf8") : "no drain.log",
+    ].join("\n");
   }
 
   /** Ends all processes that still run here. */

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import Libsql from "libsql";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { withDrainLock } from "../../src/store/lock.ts";
 
@@ -159,6 +160,17 @@ describe("withDrainLock, in one process", () => {
     let worked = 0;
     expect(await withDrainLock(lock, async () => void worked++)).toBe(true);
     expect(worked).toBe(1);
+  });
+
+  test("works while another process only looks at the lock, as each one does before it tries to get it", async () => {
+    await withDrainLock(lock, async () => {});
+    // What each process does for a moment before it has the lock
+    const other = new Libsql(lock, {});
+    other.exec("BEGIN; SELECT * FROM sqlite_master");
+    let worked = 0;
+    expect(await withDrainLock(lock, async () => void worked++)).toBe(true);
+    expect(worked).toBe(1);
+    other.close();
   });
 
   test("its files are accessible to the user only", async () => {
