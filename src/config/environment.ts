@@ -79,6 +79,9 @@ const NO_SETTING: ReadonlySet<string> = new Set([
   // From wrappers; inherited by everything below a wrapped program
   "OPENHOOK_OTEL_WRAP",
   "OPENHOOK_OTEL_WRAPPED",
+  // From pi's extension, for the processes that a tool starts
+  "OPENHOOK_OTEL_PI_PARENT",
+  "OPENHOOK_OTEL_PI_CALL",
 ]);
 
 const VARIABLES = SETTINGS.map(({ variable }) => variable);

@@ -1,4 +1,5 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
@@ -176,6 +177,15 @@ describe("our variables", () => {
     });
     expect(warnings).toHaveLength(1);
     expect(warnings[0]).toContain("Did you mean OPENHOOK_OTEL_OTLP_ENDPOINT?");
+  });
+
+  it("with our prefix that our hooks, wrappers and plugins set are known", async () => {
+    const names = readdirSync("src", { recursive: true, encoding: "utf8" })
+      .filter((name) => /\.(?:ts|sh|js)$/.test(name))
+      .flatMap((name) => readFileSync(join("src", name), "utf8").match(/\bOPENHOOK_OTEL_[A-Z_]+\b/g) ?? []);
+    expect(names).toContain("OPENHOOK_OTEL_PI_PARENT");
+    const { warnings } = await place.load(undefined, Object.fromEntries(names.map((name) => [name, "set"])));
+    expect(warnings.filter((warning) => warning.includes("is not a setting"))).toEqual([]);
   });
 });
 
