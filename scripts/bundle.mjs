@@ -3,6 +3,8 @@ import { basename, dirname, join, posix, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
 import {
+  cardName,
+  cardsOnUse,
   computed,
   LAZY_MODULE,
   LAZY_SUFFIX,
@@ -50,9 +52,10 @@ export async function bundle(outdir, plugins = []) {
     ...plugins,
     loadedBefore(inSource("agents/cards.ts", ...READS_LINES, "commands/drain.ts")),
   ]);
-  const read = await bundleParts(out, "read", { read: "src/read.ts" }, [
+  const read = await bundleParts(out, "read", { read: "src/read.ts", ...CARDS }, [
     ...plugins,
-    loadedBefore(inSource("agents/cards.ts", ...READS_LINES, "commands/read.ts")),
+    cardsOnUse,
+    loadedBefore(inSource("agents/cards.ts", ...READS_LINES, ...READS_PAYLOADS, "commands/sessions.ts")),
   ]);
   const page = await bundlePage(join(outdir, "view"));
   writeFileSync(
@@ -191,6 +194,11 @@ const READS_LINES = ["copies", "folder-memory", "jsonl", "past", "read-lines", "
   (name) => `agents/shared/transcript/${name}.ts`,
 );
 
+/** What most cards and most readers use: the same. */
+const READS_PAYLOADS = ["content", "derived-ids", "digest", "identity", "patches", "version"].map(
+  (name) => `agents/shared/payload/${name}.ts`,
+);
+
 const inSource = (...paths) => paths.map((path) => join(ROOT, "src", path));
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
@@ -213,6 +221,13 @@ const OPTIONS = {
   metafile: true,
   logLevel: "warning",
 };
+
+/** The agents' cards, by the names of the parts that contain them. */
+const CARDS = Object.fromEntries(
+  readdirSync(join(ROOT, "src", "agents"), { recursive: true, encoding: "utf8" })
+    .map((path) => join("src", "agents", path))
+    .flatMap((path) => (cardName(path) === undefined ? [] : [[`lib/read/${cardName(path)}`, path]])),
+);
 
 /** Every `*.lazy.ts`, see esbuild-plugins.mjs, by its unique name. */
 const LAZY = {};

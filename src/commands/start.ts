@@ -87,7 +87,7 @@ async function enableFound(
 
 /** Opens the page, or prints how to see the sessions if no one can see a page. */
 async function showSessions(refresh: boolean, options: StartOptions, context: Context): Promise<number> {
-  const { storedSessions } = await import("./read.ts");
+  const { storedSessions } = await import("./sessions.ts");
   const stored = storedSessions(context);
   if (stored === 0) {
     context.stdout.write(

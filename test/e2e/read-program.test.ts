@@ -2,7 +2,8 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { recordedCases, recordedHome } from "../import/home.ts";
 import { ensureBuilt, PROGRAM, ROOT } from "../support/program.ts";
 import { removeFolder } from "../support/remove.ts";
 
@@ -30,10 +31,24 @@ describe.each(["report", "sessions", "show", "explain"])(
   },
 );
 
-function run(program: string, args: readonly string[]) {
-  const env = { PATH: process.env["PATH"], HOME: home, OPENHOOK_OTEL_HOME: join(home, "state"), TZ: "UTC" };
+/** One recording of each agent: dist/read.cjs has no whole cards, and each agent's reader must be found all the same. */
+const recordings = [...new Map((await recordedCases()).map((one) => [one.source, one])).values()];
+
+describe.each(recordings)("$source $name", (recording) => {
+  test("its sessions and their titles are the same in dist/read.cjs and dist/cli.cjs", async () => {
+    const { replay, expected } = await recordedHome(recording);
+    onTestFinished(() => replay.remove());
+    const whole = run(WHOLE, ["sessions", "--json"], replay.home);
+    expect(JSON.parse(whole.stdout)).toHaveLength(expected.length);
+    removeFolder(join(replay.home, "state"));
+    expect(run(PROGRAM, ["sessions", "--json"], replay.home)).toEqual(whole);
+  });
+});
+
+function run(program: string, args: readonly string[], at = home) {
+  const env = { PATH: process.env["PATH"], HOME: at, OPENHOOK_OTEL_HOME: join(at, "state"), TZ: "UTC" };
   const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
-    cwd: home,
+    cwd: at,
     env,
     encoding: "utf8",
   });

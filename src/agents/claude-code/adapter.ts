@@ -11,6 +11,7 @@ import { arrivalKey, derivedSessionId } from "../shared/payload/derived-ids.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { eventId, payloadDigest } from "../shared/payload/identity.ts";
 import { asArray, asCode, asCount, asObject, asString, ownOf } from "../shared/payload/json.ts";
+import { exitCodeOf } from "./exit-code.ts";
 import { isMachinePrompt } from "./machine.ts";
 import { patchLines } from "./patch.ts";
 
@@ -38,12 +39,6 @@ export function toEvents(payload: unknown, intake: IntakeFacts): readonly Event[
   const hook = hookOf(payload, intake);
   const event = hook === undefined ? undefined : ownOf(EVENTS, hook.native)?.(hook);
   return event === undefined ? [] : [event];
-}
-
-/** The exit code, which only the beginning of an error text has: `Exit code 2\n…`. */
-export function exitCodeOf(error: unknown): number | undefined {
-  const match = typeof error === "string" ? /^(?:Error: )?Exit code (\d{1,3})\b/.exec(error) : null;
-  return match?.[1] === undefined ? undefined : Number(match[1]);
 }
 
 // --- internal ---

@@ -1,6 +1,6 @@
 import type { ToolStatus } from "../../model/transcript.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
-import { exitCodeOf } from "./adapter.ts";
+import { exitCodeOf } from "./exit-code.ts";
 import { writesOfResult } from "./file-writes.ts";
 import { factBase, type Line, type LineContext, lineId } from "./line-context.ts";
 import { patchLines } from "./patch.ts";

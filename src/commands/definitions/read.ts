@@ -20,7 +20,7 @@ export function addListCommands(program: Command, { context, done }: CommandSetu
     .option("--no-titles", NO_TITLES)
     .option("--json", "print JSON", false)
     .option("--no-refresh", NO_REFRESH)
-    .action(async (options) => done((await import("../read.ts")).sessions(options, context)));
+    .action(async (options) => done((await import("../sessions.ts")).sessions(options, context)));
 
   program
     .command("show")
@@ -56,7 +56,7 @@ export function addSumCommands(program: Command, { context, done }: CommandSetup
     .option("--json", "print JSON", false)
     .option("--no-refresh", NO_REFRESH)
     .option("--csv", "print CSV", false)
-    .action(async (words: string[], options) => done((await import("../read.ts")).report(words, options, context)));
+    .action(async (words: string[], options) => done((await import("../report.ts")).report(words, options, context)));
 
   program
     .command("explain")

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { exitCodeOf, recognises, toEvents } from "../../../src/agents/claude-code/adapter.ts";
+import { recognises, toEvents } from "../../../src/agents/claude-code/adapter.ts";
+import { exitCodeOf } from "../../../src/agents/claude-code/exit-code.ts";
 import type { IntakeFacts } from "../../../src/model/agent.ts";
 import { extrasOf } from "../../../src/model/event.ts";
 import { Event } from "../../../src/model/event-schema.ts";

@@ -1,4 +1,0 @@
-// The commands that people run most, as one part of the build: see scripts/bundle.mjs
-
-export * from "./report.ts";
-export * from "./sessions.ts";
