@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { installFromNpm, newestOnNpm } from "./npm.ts";
@@ -32,12 +32,15 @@ export function install(program: Program, cacheDir: string, version = program.ve
     rmSync(link, { force: true });
     symlinkSync(file, link);
   }
-  const printed = execFileSync(link, ["--version"], {
+  const { stdout, stderr } = spawnSync(link, ["--version"], {
     encoding: "utf8",
     env: { PATH: `${binDir}:${process.env["PATH"]}`, HOME: folder },
-    stdio: ["ignore", "pipe", "ignore"],
+    stdio: ["ignore", "pipe", "pipe"],
   });
-  return { binDir, modules, version: printed.trim().split("\n")[0] ?? "" };
+  // pi prints it to stderr
+  const [printed = ""] = (stdout.trim() || stderr.trim()).split("\n");
+  if (!/\d/.test(printed)) throw new Error(`${link} --version printed no version: ${printed}`);
+  return { binDir, modules, version: printed };
 }
 
 /**
