@@ -194,7 +194,7 @@ const READS_LINES = ["copies", "folder-memory", "jsonl", "past", "read-lines", "
   (name) => `agents/shared/transcript/${name}.ts`,
 );
 
-/** What most cards and most readers use: the same. */
+/** What both the agents' cards and their transcript readers use, for the same reason. */
 const READS_PAYLOADS = ["content", "derived-ids", "digest", "identity", "patches", "version"].map(
   (name) => `agents/shared/payload/${name}.ts`,
 );
