@@ -91,7 +91,7 @@ interface Compiled {
   readonly pattern: RegExp;
 }
 
-/** The positions, in ascending order, of the rules that can match a text: those with a hint in it. */
+/** The positions, in ascending order, of the rules that can match a text: those whose hints and `contains` are in it. */
 type RuleFinder = (text: string) => readonly number[];
 
 interface Finding {
@@ -136,7 +136,7 @@ function ruleFinder(rules: readonly Compiled[]): RuleFinder {
     const found = new Set<number>();
     exact(text, found);
     anyCase(text.toLowerCase(), found);
-    return [...found].sort((a, b) => a - b);
+    return [...found].filter((position) => text.includes(rules[position]?.rule.contains ?? "")).sort((a, b) => a - b);
   };
 }
 

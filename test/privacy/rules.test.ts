@@ -41,6 +41,7 @@ describe("every rule", () => {
             rule.hints.some((hint) => searched.includes(hint)),
             match,
           ).toBe(true);
+          expect(match).toContain(rule.contains ?? "");
           matches++;
         }
       }),

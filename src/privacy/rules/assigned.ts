@@ -45,7 +45,8 @@ function assigned({ id, words, hints, minLength: min }: Words): readonly Rule[] 
     { ...rule, hints, pattern: `((?:${words})${NAME_END}${SIGN})(${UNQUOTED_START}${UNQUOTED}${rest})` },
     {
       ...rule,
-      hints: ["--"],
+      hints,
+      contains: "--",
       pattern: `(--(?:[a-z0-9]{1,20}-){0,4}(?:${words})${AFTER_OPTION})([^ \\t\\r\\n"'\`|&;<>-][^ \\t\\r\\n"'\`|&;<>]${rest})`,
     },
   ];

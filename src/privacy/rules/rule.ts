@@ -15,6 +15,8 @@ export interface Rule {
   readonly ignoreCase?: true;
   /** Every matching text contains one of these; in lower case for case-insensitive rules. */
   readonly hints: readonly string[];
+  /** Every matching text also contains this. */
+  readonly contains?: string;
   /** Which false positives to look for, see `false-positives.ts`. */
   readonly falsePositives?: "assigned" | "home" | "address";
 }
