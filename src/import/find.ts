@@ -125,7 +125,10 @@ export async function* findSessions(
 ): AsyncGenerator<Found> {
   for (const [source, { reader, roots: knownRoots, nameLocal }] of readers) {
     const roots = [...new Set([...knownRoots, ...reader.roots(places.home, env)])];
-    for await (const { files, sizes, ...located } of sessionsOf(places.home, reader, roots, onProblem)) {
+    for await (const located of reader.locate({ home: places.home, roots, onProblem: pathProblem(onProblem) })) {
+      const found = await filesOf(located, { reader, roots }, onProblem);
+      if (found === undefined) continue;
+      const { files, sizes } = found;
       const { sessionId: nativeId, origin } = located;
       if (nameLocal !== undefined && origin === undefined)
         throw new Error(`${source}: a located session has no origin`);
@@ -186,32 +189,29 @@ function stateOf(isSame: boolean, known: KnownSession | undefined, toReimport: R
   return known.isFromHooks ? "known-from-hooks" : "changed";
 }
 
-async function* sessionsOf(
-  home: string,
-  reader: TranscriptReader,
-  roots: readonly string[],
+/** The files of a session that was found, and their sizes; `undefined` if it has none, or they cannot be looked at. */
+async function filesOf(
+  { origin, parts, ...query }: LocatedSession,
+  { reader, roots }: Pick<SourceReader, "reader" | "roots">,
   onProblem: (line: string, error: unknown) => void,
-): AsyncGenerator<
-  Pick<ReadTask, "sessionId" | "files"> & Pick<LocatedSession, "origin"> & { readonly sizes: readonly PartSize[] }
-> {
-  const onPathProblem = (path: string, error: unknown): void =>
-    onProblem(`could not look for sessions in ${JSON.stringify(path)}: ${messageOf(error)}`, error);
-  for await (const located of reader.locate({ home, roots, onProblem: onPathProblem })) {
-    try {
-      const { origin, parts, ...query } = located;
-      if (parts !== undefined) {
-        yield { sessionId: query.sessionId, files: parts.map(({ file }) => file), sizes: parts };
-        continue;
-      }
-      const all = await reader.files({ ...query, roots, onProblem: onPathProblem });
-      const files = origin === undefined ? all : partsOf(all, origin);
-      if (files.length === 0) continue;
-      yield { sessionId: query.sessionId, files, sizes: files.map(partSizeOf), ...(origin && { origin }) };
-    } catch (error) {
-      onProblem(`could not look at the session ${JSON.stringify(basename(located.path))}: ${messageOf(error)}`, error);
-    }
+): Promise<FilesOfSession | undefined> {
+  if (parts !== undefined) return { files: parts.map(({ file }) => file), sizes: parts };
+  try {
+    const all = await reader.files({ ...query, roots, onProblem: pathProblem(onProblem) });
+    const files = origin === undefined ? all : partsOf(all, origin);
+    return files.length === 0 ? undefined : { files, sizes: files.map(partSizeOf) };
+  } catch (error) {
+    onProblem(`could not look at the session ${JSON.stringify(basename(query.path))}: ${messageOf(error)}`, error);
+    return undefined;
   }
 }
+
+type FilesOfSession = Pick<ReadTask, "files"> & { readonly sizes: readonly PartSize[] };
+
+const pathProblem =
+  (onProblem: (line: string, error: unknown) => void) =>
+  (path: string, error: unknown): void =>
+    onProblem(`could not look for sessions in ${JSON.stringify(path)}: ${messageOf(error)}`, error);
 
 function once<T>(compute: () => T): () => T {
   let cached: { readonly value: T } | undefined;
