@@ -81,7 +81,7 @@ export interface TranscriptQuery {
   readonly path?: string;
   /** The session's own files in all folders, if a search found them; they may not exist. Absent: `files` searches for them. */
   readonly mains?: readonly string[];
-  /** Only the session's own file is wanted: at `path`, or elsewhere if it is not there. A reader may return more. @default false */
+  /** Only the session's own files are wanted. A reader may return those of its subagents too. @default false */
   readonly isOwnOnly?: boolean;
   readonly home: string;
   /** Everything that is read must really be inside these folders. Absent: anywhere. */

@@ -50,8 +50,6 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
 export async function files(query: TranscriptQuery): Promise<readonly TranscriptFile[]> {
   const { path, sessionId, roots } = query;
   if (path === undefined) return [];
-  const [own] = query.isOwnOnly === true ? existingFiles([path], roots) : [];
-  if (own !== undefined) return [{ path: own }];
   const folders = query.mains?.map((main) => dirname(main)) ?? projectFolders(path, query);
   const name = `${basename(sessionId)}${LINES}`;
   const mains = existingFiles([path, ...folders.map((folder) => join(folder, name))], roots);
