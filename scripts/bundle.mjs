@@ -194,7 +194,7 @@ const READS_LINES = ["copies", "folder-memory", "jsonl", "past", "read-lines", "
   (name) => `agents/shared/transcript/${name}.ts`,
 );
 
-/** What both the agents' cards and their transcript readers use, for the same reason. */
+/** What both the agents' cards and their transcript readers use; in files of their own, these would take longer to load. */
 const READS_PAYLOADS = ["content", "derived-ids", "digest", "identity", "patches", "version"].map(
   (name) => `agents/shared/payload/${name}.ts`,
 );

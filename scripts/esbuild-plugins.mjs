@@ -47,9 +47,13 @@ export const cardsOnUse = {
     building.onResolve({ filter: /\/index\.ts$/ }, ({ importer, path, resolveDir }) =>
       IS_CARDS.test(importer) ? { path: resolve(resolveDir, path), namespace: CARD } : undefined,
     );
+    let all;
     building.onLoad({ filter: /./, namespace: CARD }, async ({ path }) => {
-      const { default: module } = await importBundled({ ...AS_THE_PROGRAM, entryPoints: [path] });
-      return { contents: cardOnUse(path, await readFile(path, "utf8"), module.default), resolveDir: dirname(path) };
+      all ??= importBundled({ ...AS_THE_PROGRAM, entryPoints: [join(dirname(path), "..", "cards.ts")] });
+      const { CARDS } = (await all).default;
+      const card = CARDS.find(({ source }) => source === basename(dirname(path)));
+      if (card === undefined) throw new Error(`${path}: its folder must have the name of the card's source`);
+      return { contents: cardOnUse(path, await readFile(path, "utf8"), card), resolveDir: dirname(path) };
     });
   },
 };
@@ -142,7 +146,10 @@ const IS_CARDS = /agents[\\/]cards\.ts$/;
 const IS_CARD = /agents[\\/][\w-]+[\\/]index\.ts$/;
 
 /**
- * @param path of the module
+ * The module that replaces a card's.
+ *
+ * @param path of the card's module
+ * @param text of that module
  * @param card what it exports
  */
 function cardOnUse(path, text, { known, own, ...card }) {
@@ -150,9 +157,9 @@ function cardOnUse(path, text, { known, own, ...card }) {
   const imports = text.match(/^import \{ hasSessions \} from .+$/m) ?? [];
   const members = [
     `...${withoutFunctions(card, whole)}`,
-    // Only drains, and levels that keep no names, need these
+    // Long lists that only drains, and levels that keep no names, need
     ...Object.keys({ known, own }).map((name) => `get ${name}() { return ${whole}.${name}; }`),
-    // These load no card
+    // What imports its own file does not need the whole card
     ...[...text.matchAll(/^ {2}(\w+: \(\) => import\("[^"]+"\)),$/gm)].map(([, member]) => member),
     ...imports.map(() => "hasSessions"),
   ];

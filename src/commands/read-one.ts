@@ -1,5 +1,5 @@
-// The commands that show one session, as one part of the build. Apart from `sessions` and `report`, which people run most and which would
-// start 5 ms later with this code: see scripts/bundle.mjs
+// The commands that show one session, as one part of the build. `sessions` and `report`, which people run most, are not in it:
+// they would start 5 ms later with this code, see scripts/bundle.mjs
 
 export * from "./explain.ts";
 export * from "./show.ts";

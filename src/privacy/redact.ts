@@ -135,7 +135,8 @@ function ruleFinder(rules: readonly Compiled[]): RuleFinder {
   return (text) => {
     const found = new Set<number>();
     exact(text, found);
-    anyCase(text.toLowerCase(), found);
+    // Rules that ignore case match ſ as an s, and toLowerCase keeps it
+    anyCase(text.toLowerCase().replaceAll("ſ", "s"), found);
     return [...found].filter((position) => text.includes(rules[position]?.rule.contains ?? "")).sort((a, b) => a - b);
   };
 }

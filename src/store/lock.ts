@@ -103,7 +103,8 @@ function tryLock(path: string, isSecondTry = false): (() => void) | undefined {
   const raw = new Libsql(path, {});
   try {
     // Nothing is ever written to it; on an empty database, SQLite would create the file of a journal all the same. IMMEDIATE, not
-    // EXCLUSIVE: each process first shares the file for a moment, and EXCLUSIVE then fails. Two at once would both find it locked
+    // EXCLUSIVE: SQLite first takes a shared lock, and EXCLUSIVE fails while another process has one. Two processes that try at the
+    // same moment could both fail, and no drain would run
     raw.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE");
   } catch (error) {
     raw.close();

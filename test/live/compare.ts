@@ -33,7 +33,7 @@ export async function compare(
 ): Promise<void> {
   onTestFinished(({ task }) => {
     if (task.result?.state !== "fail") return machine.remove();
-    console.log(`${program.source}, ${name}: ${machine.unread()}`);
+    console.log(`${program.source}, ${name}: ${machine.queuedEventsAndLog()}`);
     if (process.env["OPENHOOK_LIVE_KEEP"] === undefined) return machine.remove();
     machine.stop();
     console.log(`${program.source}, ${name}: what is left of it is in ${machine.home}`);

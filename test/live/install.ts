@@ -32,14 +32,14 @@ export function install(program: Program, cacheDir: string, version = program.ve
     rmSync(link, { force: true });
     symlinkSync(file, link);
   }
-  const { stdout, stderr } = spawnSync(link, ["--version"], {
+  const { error, status, stdout, stderr } = spawnSync(link, ["--version"], {
     encoding: "utf8",
     env: { PATH: `${binDir}:${process.env["PATH"]}`, HOME: folder },
     stdio: ["ignore", "pipe", "pipe"],
   });
+  if (status !== 0) throw error ?? new Error(`${link} --version ended with ${status}: ${stderr || stdout}`);
   // pi prints it to stderr
   const [printed = ""] = (stdout.trim() || stderr.trim()).split("\n");
-  if (!/\d/.test(printed)) throw new Error(`${link} --version printed no version: ${printed}`);
   return { binDir, modules, version: printed };
 }
 

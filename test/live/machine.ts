@@ -108,8 +108,8 @@ export class Machine {
     }
   }
 
-  /** What the drains left in the inbox, and their log. For the report of a failed test. */
-  unread(): string {
+  /** The events that no drain has read, and the drains' log. For the report of a failed test. */
+  queuedEventsAndLog(): string {
     const { inboxDir, stateDir } = this.places;
     const events = existsSync(inboxDir) ? readdirSync(inboxDir) : [];
     const log = join(stateDir, "drain.log");

@@ -109,6 +109,8 @@ describe("secrets in common notations", () => {
     ["for a share of Windows", `net use z: \\\\host\\share ${WORD} /user:me`, WORD],
     ["to an agent", `the password is ${WORD.slice(0, 8)}7, please try`, WORD.slice(0, 8)],
     ["in Spanish", `contraseña=${WORD}`, WORD],
+    ["with letters that equal others if case is ignored", `PA\u017F\u017FWORD=${WORD}`, WORD],
+    ["in such an option", `deploy --\u017Fecret ${WORD} --api-\u212Aey ${WORD}`, WORD],
     ["of Doppler", `dp.st.prd.${WORD.slice(0, 43)}`, WORD.slice(0, 43)],
     ["of Tailscale", `tskey-auth-kAbC-${WORD.slice(0, 32)}`, WORD.slice(0, 32)],
     ["of Pulumi", `pul-${HEX.slice(0, 40)}`, HEX.slice(0, 40)],
