@@ -1,4 +1,6 @@
 import { spawn } from "node:child_process";
+import { constants } from "node:fs";
+import { access } from "node:fs/promises";
 import type { Context } from "../context.ts";
 import type { DrainDeps } from "../drain/context.ts";
 import { drainDeps } from "../drain/from-process.ts";
@@ -46,13 +48,14 @@ async function newsBehind(deps: DrainDeps, context: Context, spent: Spent): Prom
   try {
     const { behind } = await refresh(deps, { env: context.env, spent });
     if (behind === undefined) return undefined;
+    if (behind.isRunning !== true) await ensureWritable(deps);
     context.stderr.write(`${textOf(behind)}\n`);
     if (behind.isRunning !== true) importBehind(context);
     return behind;
   } catch (error) {
     // The command itself reports a store that it cannot read
     if (error instanceof StoreError) return undefined;
-    context.stderr.write(`could not look for new sessions: ${printable(messageOf(error))}\n`);
+    context.stderr.write(`new sessions are not shown: ${printable(messageOf(error))}\n`);
     return undefined;
   }
 }
@@ -69,6 +72,20 @@ function textOf({ sessions, bytes, isRunning }: Behind): string {
   if (sessions === undefined) return "the search for new sessions takes long and continues in the background";
   const how = isRunning ? "another import or drain is running" : "being imported in the background";
   return `not shown yet: ${plural(sessions, "session")} with new data (${megabytes(bytes)}), ${how}`;
+}
+
+/**
+ * The import in the background would fail unseen, and every command would announce it again.
+ *
+ * @throws Error with the cause and the remedy if nothing can be stored
+ */
+async function ensureWritable(deps: DrainDeps): Promise<void> {
+  const { ensurePrivateState } = await import("../drain/private-state.ts");
+  await ensurePrivateState(deps);
+  const { stateDir } = deps.places;
+  await access(stateDir, constants.W_OK).catch((error: unknown) => {
+    throw new Error(`cannot write to ${JSON.stringify(stateDir)}: ${messageOf(error)}; check its owner and mode`);
+  });
 }
 
 /** Does not wait and never fails: the next command tries again. */

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import Libsql from "libsql";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { explain } from "../../src/commands/explain.ts";
@@ -96,6 +96,18 @@ test("while the first import runs behind, a command says so instead of that ther
     done: text,
     out: "",
   });
+});
+
+test("if the state directory cannot be created, a command says why new sessions are missing, and promises no import", async () => {
+  write(1, { turns: 2, answer: JSON.stringify({ type: "progress", data: "x".repeat(9 << 20) }) });
+  const { stateDir } = at.places;
+  // Root ignores permissions, but nobody can create a folder below a file
+  mkdirSync(dirname(stateDir), { recursive: true });
+  writeFileSync(stateDir, "");
+  const { turns, err } = await listed();
+  expect(turns).toEqual([]);
+  expect(err).toContain(`new sessions are not shown: cannot create the directory ${JSON.stringify(stateDir)}: `);
+  expect(err).not.toContain("background");
 });
 
 test("while another import or drain is at work, a command says so and starts no further import", async () => {
