@@ -7,9 +7,10 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { collectLong, drain } from "../test/view/collected.mjs";
+import { countOf } from "./lib/options.mjs";
 
 const dist = join(resolve(dirname(fileURLToPath(import.meta.url)), ".."), "dist");
-const spans = Number(process.argv[2] ?? 10_000);
+const spans = countOf("the number of spans", process.argv[2] ?? "10000");
 const RUNS = 5;
 const MAX_OPEN_MS = 1000;
 const MAX_TASK_MS = 50;
