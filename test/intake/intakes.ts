@@ -197,6 +197,15 @@ export async function until<T>(check: () => T | undefined): Promise<T> {
   }
 }
 
+/** Whether a process has ended, even if its parent has not noticed yet. Without `/proc`: true. */
+export function hasEnded(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "latin1").includes(") Z ");
+  } catch {
+    return true;
+  }
+}
+
 export const sleepMs = (durationMs: number): Promise<void> => new Promise((wake) => setTimeout(wake, durationMs));
 
 // --- internal ---
