@@ -173,7 +173,7 @@ async function hookCost(program, installed) {
     }
     rmSync(inbox, { recursive: true });
     const replay = `cd ${folder}; while read -r file words; do
-      sh -c "h=~/.local/share/openhook-otel/hook;[ ! -x \\"\\$h\\" ]||exec \\"\\$h\\" $words" <"$file" >/dev/null
+      sh -c "[ ! -x ~/.local/share/openhook-otel/hook ]||exec ~/.local/share/openhook-otel/hook $words" <"$file" >/dev/null
     done <list; times`;
     const { stdout, stderr } = spawnSync("bash", ["-c", replay], { encoding: "utf8", env: machine.env });
     if (readdirSync(inbox).length !== events.length) throw new Error(`the hooks were not run again: ${stderr}`);

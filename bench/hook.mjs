@@ -73,7 +73,8 @@ async function bench() {
 
 async function measure({ backend, home, runs, program, hasProgram, endpoint }) {
   install(home, program, endpoint);
-  const hook = (flags) => `h=~/.local/share/openhook-otel/hook;[ ! -x "$h" ]||exec "$h" ${flags}claude-code`;
+  const hook = (flags) =>
+    `[ ! -x ~/.local/share/openhook-otel/hook ]||exec ~/.local/share/openhook-otel/hook ${flags}claude-code`;
   const commands = {
     sh: ["sh", "-c", "cat >/dev/null"],
     node: [process.execPath, "-e", "0"],

@@ -39,7 +39,7 @@ function bench(runs) {
   });
   const commands = {
     "sh -c cat": ["sh", "-c", "cat >/dev/null"],
-    "our status line": ["sh", "-c", `h=${program};[ ! -x "$h" ]||exec "$h" claude-code`],
+    "our status line": ["sh", "-c", `[ ! -x ${program} ]||exec ${program} claude-code`],
     "our status line in tmux": ["sh", "-c", `exec ${program}`],
     "node -e 0": [process.execPath, "-e", "0"],
   };

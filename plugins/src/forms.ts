@@ -1,6 +1,6 @@
-import type { Installer } from "../../src/model/agent.ts";
-import { posixCommand } from "../../src/registration/managed.ts";
+import type { HookCommand, Installer } from "../../src/model/agent.ts";
 import { managedFolderOf } from "../../src/registration/managed-places.ts";
+import { posixArgs, posixLine } from "../../src/registration/posix-line.ts";
 
 /** A package that registers our hooks with an agent, in the agent's form. */
 export interface Plugin {
@@ -57,10 +57,15 @@ export const PLUGINS: readonly Plugin[] = [
 
 // --- internal ---
 
-/** The user's hook program, otherwise that of all users, on Linux or macOS. A missing program exits with 0. */
-const command = posixCommand(
-  'h=~/.local/share/openhook-otel/hook;[ -x "$h" ]||h=/usr/local/lib/openhook-otel/hook;[ -x "$h" ]||h="/Library/Application Support/openhook-otel/hook";[ ! -x "$h" ]||exec "$h"',
-);
+/** The user's hook program, otherwise that of all users, on Linux or macOS, in any shell. A missing program exits with 0. */
+const command: HookCommand = (options) =>
+  [
+    "~/.local/share/openhook-otel/hook",
+    "/usr/local/lib/openhook-otel/hook",
+    "'/Library/Application Support/openhook-otel/hook'",
+  ]
+    .map((program) => posixLine(program, posixArgs(options), {}))
+    .join(";");
 
 /** The hooks of a file for all users: only those that every version knows. */
 function managed({ managed: of }: Installer): unknown {

@@ -1,5 +1,6 @@
 import { isCancel, multiselect } from "@clack/prompts";
 import { type Context, UserError } from "../context.ts";
+import { installerHere } from "../registration/other-places.ts";
 import type { PresentAgent } from "../registration/present-agents.ts";
 import {
   type InstallableAgent,
@@ -64,5 +65,5 @@ async function stateOf(
 ): Promise<EnabledState> {
   const paths = await installer.paths(scope, targetOf(context));
   const files = await readSettingsFiles(paths).catch(() => []);
-  return { isEnabled: installer.registered(files).length > 0, files: listed(paths) };
+  return { isEnabled: installerHere(installer, context).registered(files).length > 0, files: listed(paths) };
 }

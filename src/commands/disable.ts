@@ -19,7 +19,10 @@ import { unifiedDiff } from "../text/diff.ts";
 import type { EnableOptions } from "./enable.ts";
 import { confirmEdit } from "./prompts.ts";
 
-export type DisableOptions = Omit<EnableOptions, "hookSource" | "statusline">;
+export interface DisableOptions extends Omit<EnableOptions, "hookSource" | "statusline"> {
+  /** Also removes the registrations of other places, whose program is not on this machine. @default false */
+  readonly everywhere?: boolean;
+}
 
 /**
  * `openhook-otel disable`: removes our registrations from agents' settings and restores the files byte for byte, unless
@@ -50,7 +53,7 @@ export async function disable(
       complain(error);
     };
     const handler = isNamed ? undefined : onFailure;
-    const plans = await forEachAgent(chosen, handler, (one) => planDisable(one, scope, context));
+    const plans = await forEachAgent(chosen, handler, (one) => planDisable(one, scope, context, options.everywhere));
     const enabled = plans.filter((plan) => plan.enabled);
     const shown = isNamed ? plans : enabled;
     if (options.dryRun) {

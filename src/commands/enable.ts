@@ -5,6 +5,7 @@ import { complainTo, forEachAgent } from "../registration/for-each-agent.ts";
 import { readHookConf } from "../registration/hook-conf.ts";
 import { installHookProgram } from "../registration/hook-program.ts";
 import { folderOf, isCopy } from "../registration/installed-copy.ts";
+import { otherPlacesText } from "../registration/other-places.ts";
 import { installerFindings, type PresentAgent, presentAgents } from "../registration/present-agents.ts";
 import { type AgentLookup, namedAgents, type Scope, scopeOf, withUserErrors } from "../registration/settings-edit.ts";
 import { plainStatusLineText, refuseStatusLineOf, statusLineText } from "../registration/status-line.ts";
@@ -76,6 +77,11 @@ export async function enable(
     const done = await forEachAgent(plans, onFailure, async (plan) => {
       await writeEnable(plan, scope, context);
       context.stdout.write(enabledText(plan));
+      const others = otherPlacesText(plan.agent.source, plan.files, context);
+      printLines(
+        context,
+        others.map((text) => `  ! ${printable(text)}`),
+      );
       if (statusLine) context.stdout.write(statusLineText(plan, context));
       const findings = await installerFindings(plan, context);
       printLines(

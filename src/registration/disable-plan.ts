@@ -9,6 +9,7 @@ import {
   sha256,
 } from "../config/backup.ts";
 import type { Context } from "../context.ts";
+import { installerHere } from "./other-places.ts";
 import {
   edited,
   emptied,
@@ -43,13 +44,16 @@ export interface FilePlan {
  * Reads the settings files and computes the edit; writes nothing. An agent that was not named and is not registered is
  * skipped.
  *
+ * @param everywhere also removes the registrations of other places, whose program is not on this machine
  * @throws UserError if a file cannot be edited; FileError if one cannot be read
  */
 export async function planDisable(
-  { agent, installer }: InstallableAgent,
+  { agent, installer: of }: InstallableAgent,
   scope: Scope,
   context: Context,
+  everywhere = false,
 ): Promise<DisablePlan> {
+  const installer = everywhere ? of : installerHere(of, context);
   const { backupDir } = context.places;
   const target = targetOf(context);
   const self = { scope, ...(scope === "project" && { project: target.project }) };

@@ -2,6 +2,7 @@ import type { Context } from "../context.ts";
 import type { SettingsText } from "../model/agent.ts";
 import { plural } from "../text/figures.ts";
 import { hookCommandOf, statusLineCommandOf } from "./hook-program.ts";
+import { installerHere } from "./other-places.ts";
 import type { PresentAgent } from "./present-agents.ts";
 import { edited, listed, readSettingsFiles, type Scope, type SettingsFile, targetOf } from "./settings-edit.ts";
 
@@ -25,7 +26,7 @@ export async function planEnable(
   context: Context,
   statusLine = false,
 ): Promise<EnablePlan> {
-  const { installer } = one;
+  const installer = installerHere(one.installer, context);
   const target = targetOf(context);
   // Project settings are shared with machines whose agent may be older, where one unknown event name disables all hooks.
   // Without a version the installer uses only events that every version knows.
@@ -39,7 +40,7 @@ export async function planEnable(
     ...(statusLine && { statusLine: statusLineCommandOf(context, one.agent.source) }),
   };
   const [after, without] = edited(files, () => [installer.add(files, registration), installer.remove(files)] as const);
-  return { ...one, ...(version !== undefined && { version }), files, after, without };
+  return { ...one, installer, ...(version !== undefined && { version }), files, after, without };
 }
 
 /** False when the settings hold our registrations already. */

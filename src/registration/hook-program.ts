@@ -1,8 +1,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { chmod, mkdir, rmdir, stat } from "node:fs/promises";
 import { dirname, join, posix, win32 } from "node:path";
-import { posixCommand, projectLine } from "../agents/shared/settings/project-line.ts";
-import { isOurCommand } from "../agents/shared/settings/settings.ts";
+import { posixCommand, projectLine, startIfThere } from "../agents/shared/settings/project-line.ts";
 import {
   END,
   type SharedProgram,
@@ -22,30 +21,26 @@ import { makeSpareFiles } from "../store/spare-files.ts";
 import { readHookConf } from "./hook-conf.ts";
 import { folderOf, installCopy, isCopy, noteChosen } from "./installed-copy.ts";
 import { copiesIn, removeCopies, removeOldCopies } from "./old-copies.ts";
+import { posixArgs, posixLine, quoted } from "./posix-line.ts";
 import { shortPath } from "./short-path.ts";
 import { refuseSudo } from "./sudo.ts";
 import { wrappedPrograms, wrapperPathOf, wrapperProgram } from "./wrappers.ts";
 
 /**
- * The command line that agents run. The user's is under 80 characters in the default location, because some agents show it to the model.
+ * The command line that agents run. The user's is short (at most 110 characters in the default location), because some agents show it to
+ * the model.
  *
+ * - On Linux and macOS the user's line runs in every shell: see `posixLine`.
  * - A project's line is the same on every machine and for every system, and contains no person's path: see `projectLine`.
  * - A missing program exits with 0: an uninstalled hook must not disturb the agent (Copilot would deny the tool).
  * - On Windows every shell that agents use runs it: see `windowsLine`.
  */
 export function hookCommandOf(context: Context, scope: "user" | "project"): HookCommand {
   if (scope === "project") return projectCommandOf(context);
-  const { places, platform } = context;
+  const { places, platform, env } = context;
   if (platform === "win32") return (options) => windowsLine(onWindows(context), windowsArgs(options));
   const program = isStandard(places) ? STANDARD : quoted(places.hookPath);
-  return (options) => {
-    // fish has no POSIX assignments and would report an error
-    const start =
-      options.shell === "user" ? `[ ! -x ${program} ]||exec ${program}` : `h=${program};[ ! -x "$h" ]||exec "$h"`;
-    const line = [start, ...posixArgs(options).map(word)].join(" ");
-    // In a folder with another name, the line needs another mark of ours
-    return isOurCommand(line) ? line : `${line} #openhook-otel`;
-  };
+  return (options) => posixLine(program, posixArgs(options), env);
 }
 
 /** The command line of a status line. Like a hook's, it does nothing if the program is missing. */
@@ -55,7 +50,7 @@ export function statusLineCommandOf(context: Context, source: string): string {
   if (platform === "win32") return windowsLine({ ...onWindows(context), hookPath: path }, [source]);
   const standard = join(places.home, ".local", "share", "openhook-otel", "statusline") === path;
   const program = standard ? "~/.local/share/openhook-otel/statusline" : quoted(path);
-  const line = `h=${program};[ ! -x "$h" ]||exec "$h" ${source}`;
+  const line = startIfThere(program, [source]);
   return standard ? line : `${line} #openhook-otel`;
 }
 
@@ -191,23 +186,13 @@ const isStandard = ({ home, hookPath }: Context["places"]): boolean =>
 
 type HookOptions = Parameters<HookCommand>[0];
 
-function posixArgs({ source, event, reply, drain }: HookOptions): readonly string[] {
-  const flags = { yes: ["-d"], "if-waiting": ["-w"], soon: ["-s"], no: [] } as const;
-  return [
-    ...flags[drain],
-    source,
-    ...(event === undefined && reply === undefined ? [] : [event ?? ""]),
-    ...(reply === undefined ? [] : [reply]),
-  ];
-}
-
 function projectCommandOf(context: Context): HookCommand {
   const { places, platform } = context;
   const moved = movedProgram(context);
   const posixProgram = moved === undefined || platform === "win32" ? STANDARD : moved.posix;
   const windowsProgram: SharedProgram =
     moved === undefined || platform !== "win32" ? { in: "usual folder" } : moved.windows;
-  if (!isPlain(posixProgram.replace(/^~/, ""))) {
+  if (!/^[\w.:/-]+$/.test(posixProgram.replace(/^~/, ""))) {
     throw new UserError(
       "E_STATE",
       `a project's settings cannot name ${places.hookPath} for every shell: set OPENHOOK_OTEL_HOME to a folder whose name has only ASCII letters, digits, and . _ -`,
@@ -235,14 +220,6 @@ function movedProgram(context: Context): { readonly posix: string; readonly wind
 }
 
 const slashed = (path: string): string => path.replaceAll("\\", "/");
-
-/** Quotes any text for a POSIX shell. */
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-
-const isPlain = (text: string): boolean => /^[\w.:/-]+$/.test(text);
-
-/** One word of a POSIX command line. */
-const word = (text: string): string => (text === "" ? '""' : isPlain(text) ? text : quoted(text));
 
 async function makePrivate(path: string, platform: NodeJS.Platform): Promise<void> {
   try {

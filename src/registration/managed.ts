@@ -10,6 +10,7 @@ import { suggest } from "../model/suggest.ts";
 import { windowsArgs } from "./hook-program.ts";
 import { UNFINISHED } from "./installed-copy.ts";
 import { managedFolderOf, managedHookOf, managedMachine } from "./managed-places.ts";
+import { posixArgs, posixLine, word } from "./posix-line.ts";
 import { type AgentLookup, edited, readSettingsFiles } from "./settings-edit.ts";
 import { shortPath } from "./short-path.ts";
 
@@ -78,18 +79,6 @@ export async function needRoot(what: string, platform: NodeJS.Platform, otherwis
   throw new UserError("E_ROOT", `${what} changes settings of all users: run it ${how}${otherwise}`, 1);
 }
 
-/** As `hookCommandOf`, for a program at fixed places. @param start the beginning of the line, up to the program */
-export const posixCommand =
-  (start: string): HookCommand =>
-  ({ source, event, reply, drain }) => {
-    const flags = { yes: ["-d"], "if-waiting": ["-w"], soon: ["-s"], no: [] } as const;
-    const args = [
-      ...(event === undefined && reply === undefined ? [] : [word(event ?? "")]),
-      ...(reply === undefined ? [] : [word(reply)]),
-    ];
-    return [start, ...flags[drain], source, ...args].join(" ");
-  };
-
 /** What an agent's line depends on. */
 export type ForLine = Pick<Context, "platform" | "nodePath" | "env">;
 
@@ -119,13 +108,6 @@ const managedCommand = (context: ForLine): HookCommand => {
     return (options) => windowsLine(line, windowsArgs(options));
   }
   const program = word(managedHookOf(platform));
-  return (options) => {
-    // fish has no POSIX assignments and would report an error
-    const start =
-      options.shell === "user" ? `[ ! -x ${program} ]||exec ${program}` : `h=${program};[ ! -x "$h" ]||exec "$h"`;
-    return posixCommand(start)(options);
-  };
+  // All users of the machine have this line, so one user's shell does not decide about it
+  return (options) => posixLine(program, posixArgs(options), {});
 };
-
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-const word = (text: string): string => (text !== "" && /^[\w.:/-]+$/.test(text) ? text : quoted(text));

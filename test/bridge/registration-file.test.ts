@@ -50,7 +50,7 @@ test("a file gives its commands with their events; one that is listed twice is o
 
 test("our own registration is never one of the commands, whichever version wrote it", () => {
   write([
-    { command: 'h=~/.local/share/openhook-otel/hook;[ ! -x "$h" ]||exec "$h" openhook' },
+    { command: "[ ! -x ~/.local/share/openhook-otel/hook ]||exec ~/.local/share/openhook-otel/hook openhook" },
     { command: "/opt/state/hook openhook #openhook-otel" },
     { command: '"C:\\node.exe" "C:\\state\\hook.cjs" --source openhook --drain yes' },
     { command: "theirs" },

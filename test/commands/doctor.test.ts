@@ -189,6 +189,28 @@ describe("doctor", () => {
     expect((await examine()).about("inbox")).toEqual(["ok: empty"]);
   });
 
+  test("runs the registered lines in the user's own shell, and names a shell that cannot run them", async () => {
+    await enableClaude();
+    const hook = of.places.hookPath;
+    const ok = await examine({ env: { SHELL: "/bin/sh" } });
+    expect(ok.about("hook")).toEqual([`ok: ${hook} records an event and prints nothing (started by /bin/sh)`]);
+    // A shell without ||, as nushell
+    const shell = join(bin, "nu");
+    writeFileSync(shell, '#!/bin/sh\ncase $2 in "sh -c "*) eval "$2" ;; *) exit 1 ;; esac\n', { mode: 0o755 });
+    const { broken, about } = await examine({ env: { SHELL: shell } });
+    expect(broken).toEqual([
+      expect.objectContaining({
+        area: "hook",
+        text: `the command line in the settings of claude-code was run as the agent runs it, and in ${shell} it failed (1)`,
+        todo: expect.stringMatching(/^openhook-otel enable claude-code /),
+      }),
+    ]);
+    expect(about("hook")[0]).toContain("records an event and prints nothing");
+    const { context } = settledContext({ env: { SHELL: shell } });
+    await enable(["claude-code"], { scope: "user", yes: true, dryRun: false, hookSource }, context, agents);
+    expect((await examine({ env: { SHELL: shell } })).broken).toEqual([]);
+  });
+
   test("without a folder for temporary files the hook is still tested, and leaves no files", async () => {
     await enableClaude();
     vi.stubEnv("TMPDIR", join(of.home, "was-deleted"));

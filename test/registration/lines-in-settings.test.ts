@@ -24,7 +24,10 @@ test.each([
   ["Node's short path", inSettings(lineWith("C:\\PROGRA~1\\nodejs\\node.exe"))],
   ["another program of node", inSettings("node C:/tools/audit.js --source x")],
   ["a project's line", inSettings(`set h \\'=;:;: \\' ;${sharedWindowsCommand({ in: "usual folder" }, WORDS)}`)],
-  ["Linux' line", inSettings('h=~/.local/share/openhook-otel/hook;[ ! -x "$h" ]||exec "$h" -d claude-code')],
+  [
+    "Linux' line",
+    inSettings("[ ! -x ~/.local/share/openhook-otel/hook ]||exec ~/.local/share/openhook-otel/hook -d claude-code"),
+  ],
   ["no JSON", "{ node hook.cjs"],
   ["nothing", ""],
 ])("%s does not", (_, text) => {

@@ -140,7 +140,7 @@ const v1Entries = (triggers: Readonly<Record<string, Drain>>, { command }: Regis
   {
     path: ["hooks"],
     entries: Object.entries(triggers).map(([trigger, drain]) => ({
-      ...listed(trigger, command({ source: SOURCE, drain, shell: "user" })),
+      ...listed(trigger, command({ source: SOURCE, drain })),
       enabled: true,
     })),
   },
@@ -169,7 +169,7 @@ function agentEntries(text: string, registration: Registration): readonly OwnEnt
   const form = formIn(text);
   const isList = form === "list" || (form === "none" && readsLists(registration));
   const commands = Object.entries(AGENT_EVENTS).map(
-    ([event, drain]) => [event, command({ source: SOURCE, event: FROM_AGENT_FILE, drain, shell: "user" })] as const,
+    ([event, drain]) => [event, command({ source: SOURCE, event: FROM_AGENT_FILE, drain })] as const,
   );
   if (isList) return [{ path: ["hooks"], entries: commands.map(([event, line]) => listed(event, line)) }];
   return commands.map(([event, line]) => ({

@@ -5,6 +5,7 @@ import type { Context } from "../../context.ts";
 import type { Agent, Installer, TranscriptReader } from "../../model/agent.ts";
 import { suggest } from "../../model/suggest.ts";
 import { hookCommandOf } from "../../registration/hook-program.ts";
+import { installerHere } from "../../registration/other-places.ts";
 import { type AgentLookup, readSettingsFiles, targetOf } from "../../registration/settings-edit.ts";
 import type { Database } from "../../store/database.ts";
 import type { SourceActivity } from "../../store/health.ts";
@@ -46,7 +47,8 @@ export async function agentReports(
   return Promise.all(
     statuses.map(async (status) => {
       const agent = await agents.find(status.source);
-      const installer = (await agent?.installer?.())?.default;
+      const of = (await agent?.installer?.())?.default;
+      const installer = of && installerHere(of, context);
       const { present, version } = (await installer?.detect(target)) ?? { present: false };
       const last = activity.of(status.source);
       const facts = { status, present, version, last };

@@ -5,12 +5,13 @@ import { messageOf } from "../../model/error-message.ts";
 import { suggest } from "../../model/suggest.ts";
 import { isHookCurrent, onWindows } from "../../registration/hook-program.ts";
 import { ourLinesIn } from "../../registration/lines-in-settings.ts";
+import { hideOtherPlaces } from "../../registration/other-places.ts";
 import { brokenHook } from "../status/hook.ts";
 import type { Status } from "../status/shape.ts";
 import { broken, type Finding, inArea } from "./finding.ts";
 import { managedHookFindings } from "./managed.ts";
+import { userShell, windowsShells } from "./shells.ts";
 import { inShell, TRIAL_WORDS, type Trial, tryHook } from "./try-hook.ts";
-import { windowsShells } from "./windows-shells.ts";
 
 /** Whether the installed hook program is there, current, and records an event without printing anything. */
 export async function* hookFindings(status: Status, context: Context, hookSource: string): AsyncGenerator<Finding> {
@@ -72,11 +73,16 @@ interface Start extends Trial {
   readonly agent?: string;
 }
 
-/** How agents start the program: on Windows by the registered lines, in each shell that agents use and that is there. */
+/** How agents start the program: by the registered lines, in each shell that agents use and that is there. */
 async function startsOf(status: Status, context: Context): Promise<readonly Start[]> {
   const { places, platform, env } = context;
-  if (platform !== "win32") return [{ program: places.hookPath, args: (folder) => [`--trial=${folder}`, "doctor"] }];
-  const registered = await registeredLines(status);
+  const registered = await registeredLines(status, context);
+  if (platform !== "win32") {
+    const shell = userShell(env);
+    const lines =
+      shell === undefined ? [] : [...registered].map(([line, agent]) => ({ ...inShell(shell, line), agent }));
+    return [{ program: places.hookPath, args: (folder) => [`--trial=${folder}`, "doctor"] }, ...lines];
+  }
   const current = windowsLine(onWindows(context), [TRIAL_WORDS]);
   const others = [...registered].filter(([line]) => line !== current);
   const lines: readonly (readonly [string, string?])[] = [[current], ...others];
@@ -85,14 +91,18 @@ async function startsOf(status: Status, context: Context): Promise<readonly Star
   );
 }
 
-/** The different lines for Windows in the settings of enabled agents, each with the name of one agent that has it. */
-async function registeredLines({ agents }: Pick<Status, "agents">): Promise<ReadonlyMap<string, string>> {
+/** The different lines in the settings of enabled agents for this system, each with the name of one agent that has it. */
+async function registeredLines(
+  { agents }: Pick<Status, "agents">,
+  context: Context,
+): Promise<ReadonlyMap<string, string>> {
+  const trialOf = context.platform === "win32" ? windowsTrialOf : posixTrialOf;
   const lines = new Map<string, string>();
   for (const { source, registrations } of agents) {
     const paths = registrations.flatMap((one) => (one.state === "enabled" ? one.paths : []));
     for (const path of new Set(paths)) {
       const text = await readFile(path, "utf8").catch(() => "");
-      for (const line of ourLinesIn(text).map(trialOf)) {
+      for (const line of ourLinesIn(hideOtherPlaces(text, context)).map(trialOf)) {
         if (line !== undefined && !lines.has(line)) lines.set(line, source);
       }
     }
@@ -100,8 +110,17 @@ async function registeredLines({ agents }: Pick<Status, "agents">): Promise<Read
   return lines;
 }
 
+/** The line with the words of a trial; `undefined`: it is no user's line for Linux and macOS. */
+function posixTrialOf(line: string): string | undefined {
+  const trial = line.replace(
+    /^((?:sh -c ")?\[ ! -x (\S+|'[^']*') \]\|\|exec \2)(?: (?:'[^']*'|[^\s'"#]+))+/,
+    `$1 ${TRIAL_WORDS}`,
+  );
+  return trial === line ? undefined : trial;
+}
+
 /** The line with the words of a trial; `undefined`: it is no line for Windows. */
-function trialOf(line: string): string | undefined {
+function windowsTrialOf(line: string): string | undefined {
   const trial = line.replaceAll(/ --source [a-z-]+ --drain [a-z-]+(?: --event [\w.-]+)?/g, ` ${TRIAL_WORDS}`);
   return trial === line ? undefined : trial;
 }

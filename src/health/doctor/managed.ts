@@ -9,8 +9,8 @@ import { managedProgramFiles, outsideProgramFiles } from "../../registration/man
 import { VERSION } from "../../version.ts";
 import { asRoot, brokenManagedHook, managedHookConf } from "../status/managed-hook.ts";
 import { type Finding, inArea } from "./finding.ts";
+import { windowsShells } from "./shells.ts";
 import { inShell, TRIAL_WORDS, type Trial, tryHook } from "./try-hook.ts";
-import { windowsShells } from "./windows-shells.ts";
 
 /**
  * The hook for all users: whether it records events, only root can have written it, and it is of this version. What keeps it from running

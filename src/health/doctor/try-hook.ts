@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join, parse } from "node:path";
 import type { Context } from "../../context.ts";
 import { parseInboxFile } from "../../intake/inbox-file.ts";
-import { argumentsOf, type Shell } from "./windows-shells.ts";
+import { quoted } from "../../registration/posix-line.ts";
+import { argumentsOf, type Shell } from "./shells.ts";
 
 /** How a hook is started for a trial. */
 export interface Trial {
@@ -70,12 +71,15 @@ export async function tryHook(start: Trial, { places, env }: Context): Promise<s
 /** Placeholder for the words of a trial, and in a line of some settings for those of an event. */
 export const TRIAL_WORDS = "{trial}";
 
-/** A registered line with `TRIAL_WORDS`, in a shell of Windows. */
+/** A registered line with `TRIAL_WORDS`, in a shell. */
 export const inShell = (shell: Shell, line: string): Trial => ({
   shell: shell.title,
   program: shell.program,
   args: (folder) => {
-    const trial = `--trial-hex=${Buffer.from(folder).toString("hex")} --source doctor`;
+    const trial =
+      shell.of === "posix"
+        ? `--trial=${quoted(folder)} doctor`
+        : `--trial-hex=${Buffer.from(folder).toString("hex")} --source doctor`;
     return argumentsOf(shell, line.replaceAll(TRIAL_WORDS, trial)).args;
   },
   windowsVerbatimArguments: shell.isVerbatim === true,

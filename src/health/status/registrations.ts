@@ -4,6 +4,7 @@ import { readFileIfAny } from "../../config/files.ts";
 import type { Context } from "../../context.ts";
 import type { Agent, Installer } from "../../model/agent.ts";
 import { suggest } from "../../model/suggest.ts";
+import { installerHere } from "../../registration/other-places.ts";
 import { listed, readSettingsFiles, targetOf } from "../../registration/settings-edit.ts";
 import { brokenManagedHook } from "./managed-hook.ts";
 import type { AgentStatus, Registration } from "./shape.ts";
@@ -16,8 +17,9 @@ export async function agentsOf(context: Surroundings, agents: readonly Agent[]):
   const records = await allRecords(context.places.backupDir);
   const found: AgentStatus[] = [];
   for (const agent of agents) {
-    const installer = (await agent.installer?.())?.default;
-    if (installer === undefined) continue;
+    const of = (await agent.installer?.())?.default;
+    if (of === undefined) continue;
+    const installer = installerHere(of, context);
     const registrations = await registrationsOf(agent, installer, records, context);
     const managed = await managedPath(installer, context);
     const blocked = await blockedBy(registrations, managed, installer, context);

@@ -79,7 +79,7 @@ test("payloads of the second generation have one session per process and folder"
 
 test("the registrations are removed byte for byte, and only known events are registered", () => {
   const target = { home: "/home/dev", project: "/home/dev/acme-shop", env: {} };
-  const command = () => "h=~/.local/share/openhook-otel/hook;exec $h";
+  const command = () => "[ ! -x ~/.local/share/openhook-otel/hook ]||exec ~/.local/share/openhook-otel/hook";
   const before =
     '{\n  // mine\n  "model": "x",\n  "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": "a.sh" }] }] },\n}\n';
   const path = "/home/dev/.augment/settings.json";

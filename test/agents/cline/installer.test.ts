@@ -19,7 +19,7 @@ import { SettingsError } from "../../../src/agents/shared/settings/settings.ts";
 import type { HookCommand, InstallTarget, SettingsText } from "../../../src/model/agent.ts";
 
 const command: HookCommand = ({ source, drain }) =>
-  `h=~/.local/share/openhook-otel/hook;[ ! -x "$h" ]||exec "$h" ${source} ${drain}`;
+  `[ ! -x ~/.local/share/openhook-otel/hook ]||exec ~/.local/share/openhook-otel/hook ${source} ${drain}`;
 const other: HookCommand = (options) => `${command(options)} #openhook-otel`;
 const EVENTS = ["PostToolUse", "PreToolUse", "SessionShutdown", "TaskComplete", "TaskError", "TaskStart"];
 

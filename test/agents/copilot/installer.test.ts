@@ -10,7 +10,7 @@ import type { HookCommand, InstallTarget } from "../../../src/model/agent.ts";
 import { runs } from "../../support/whole.ts";
 
 const command: HookCommand = ({ source, event, drain }) =>
-  `h=~/.local/share/openhook-otel/hook;[ ! -x "$h" ]||exec "$h" --drain ${drain} ${source} ${event}`;
+  `[ ! -x ~/.local/share/openhook-otel/hook ]||exec ~/.local/share/openhook-otel/hook --drain ${drain} ${source} ${event}`;
 const windows: HookCommand = ({ source, event, drain }) =>
   `node C:/openhook-otel/hook.cjs --source ${source} --drain ${drain} --event ${event} ;exit 0 #openhook-otel& exit 0`;
 const target: InstallTarget = { home: "/home/dev", project: "/home/dev/acme-shop", env: {} };
@@ -114,7 +114,7 @@ describe("a registration", () => {
     const [after] = installer.add(files, { scope: "project", target, command: both, version: undefined });
     const { preToolUse, Stop } = JSON.parse(after?.text ?? "").hooks;
     expect(Object.keys(preToolUse[0])).toEqual(["type", "bash", "powershell", "timeoutSec"]);
-    expect(Stop[0].bash).toMatch(/^\[ -z "\$COPILOT_CLI" \]\|\|exit 0;h=~/);
+    expect(Stop[0].bash).toMatch(/^\[ -z "\$COPILOT_CLI" \]\|\|exit 0;\[ ! -x ~\//);
     expect(Stop[0].powershell).toMatch(/^if \(\$env:COPILOT_CLI\) \{ exit 0 \}; node C:/);
     expect(installer.remove([{ path: files[0]?.path ?? "", text: after?.text }])[0]?.text).toBeUndefined();
   });

@@ -13,7 +13,7 @@ beforeEach(() => {
 afterEach(() => rmSync(project, { recursive: true, force: true }));
 
 const command: HookCommand = ({ source, drain }) =>
-  `h=~/.local/share/openhook-otel/hook;[ ! -x "$h" ]||exec "$h" ${drain} ${source}`;
+  `[ ! -x ~/.local/share/openhook-otel/hook ]||exec ~/.local/share/openhook-otel/hook ${drain} ${source}`;
 const target = () => ({ home: "/home/dev", project, env: {} });
 const registration = () => ({ scope: "user" as const, target: target(), command, version: undefined });
 const add = (text: string | undefined) => installer.add([{ path: "crush.json", text }], registration())[0]?.text ?? "";

@@ -10,7 +10,7 @@ import type { HookCommand, Registration } from "../../../src/model/agent.ts";
 import { runs } from "../../support/whole.ts";
 
 const command: HookCommand = ({ source, reply, drain }) =>
-  `h=~/.local/share/openhook-otel/hook;[ ! -x "$h" ]||exec "$h" ${drain} ${source} '' '${reply ?? ""}'`;
+  `[ ! -x ~/.local/share/openhook-otel/hook ]||exec ~/.local/share/openhook-otel/hook ${drain} ${source} '' '${reply ?? ""}'`;
 const target = { home: "/home/dev", project: "/home/dev/acme-shop", env: {} };
 const registration: Registration = { scope: "user", target, command, version: undefined };
 const PATH = "/home/dev/.cursor/hooks.json";
@@ -58,7 +58,7 @@ describe("the form of a registration", () => {
   it("starts a drain at ends, and at a start only if the inbox has files", () => {
     const drains = Object.entries<[{ command: string }]>(file.hooks).map(([event, [entry]]) => [
       event,
-      /exec "\$h" (\S+)/.exec(entry.command)?.[1],
+      /exec \S+ (\S+)/.exec(entry.command)?.[1],
     ]);
     expect(Object.fromEntries(drains)).toMatchObject({ stop: "yes", sessionEnd: "yes", sessionStart: "if-waiting" });
     expect(drains.filter(([, drain]) => drain === "yes")).toHaveLength(2);
@@ -132,7 +132,7 @@ describe("any other file", () => {
     const deduplicated = JSON.parse(add(JSON.stringify(file)));
     expect(deduplicated.hooks.stop.map((one: { command: string }) => one.command.slice(0, 6))).toEqual([
       "./a.sh",
-      "h=~/.l",
+      "[ ! -x",
       "./b.sh",
     ]);
   });

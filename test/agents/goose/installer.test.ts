@@ -8,7 +8,7 @@ import type { HookCommand, SettingsText } from "../../../src/model/agent.ts";
 
 const target = { home: "/home/dev", project: "/home/dev/acme-shop", env: {} };
 const command: HookCommand = ({ source, drain }) =>
-  `h=~/.local/share/openhook-otel/hook;[ ! -x "$h" ]||exec "$h" ${drain} ${source}`;
+  `[ ! -x ~/.local/share/openhook-otel/hook ]||exec ~/.local/share/openhook-otel/hook ${drain} ${source}`;
 const registration = { scope: "user" as const, target, command, version: undefined };
 const files = (hooks?: string, description?: string): readonly SettingsText[] => [
   { path: "plugin.json", text: description },

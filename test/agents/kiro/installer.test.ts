@@ -163,16 +163,6 @@ describe("agent files of CLI 2.x", () => {
     expect(installer.remove(again)[0]?.text).toBe('{"permissions":{}}');
     expect(installer.remove(upgraded)[0]?.text).toBe('{"permissions":{}}');
   });
-  it("and hook files have command lines for the user's shell", async () => {
-    put(agentPath("a.json"), "{}");
-    const shells: unknown[] = [];
-    const spy: HookCommand = (options) => {
-      shells.push(options.shell);
-      return command(options);
-    };
-    installer.add(await read(), { ...registration("3.0.0"), command: spy });
-    expect(new Set(shells)).toEqual(new Set(["user"]));
-  });
   it("without hooks get the form of the installed version", () => {
     const files = [{ path: agentPath("a.json"), text: '{"name":"a"}' }];
     const form = (version?: string) => JSON.parse(installer.add(files, registration(version))[0]?.text ?? "").hooks;

@@ -8,7 +8,8 @@ import type { HookCommand } from "../../../src/model/agent.ts";
 
 const target = { home: "/home/dev", project: "/home/dev/acme", env: {} };
 const path = "/home/dev/.config/opencode/plugins/openhook-otel.js";
-const usual: HookCommand = ({ source }) => `h=~/.local/share/openhook-otel/hook;[ ! -x "$h" ]||exec "$h" ${source}`;
+const usual: HookCommand = ({ source }) =>
+  `[ ! -x ~/.local/share/openhook-otel/hook ]||exec ~/.local/share/openhook-otel/hook ${source}`;
 
 function add(text: string | undefined, command: HookCommand = usual): string {
   const [after] = installer.add([{ path, text }], { scope: "user", target, command, version: undefined });
@@ -41,8 +42,8 @@ test("has the same text on every machine", () => {
 });
 
 test.each([
-  ["h='/srv/it'\\''s here/hook';[ ! -x \"$h\" ]||exec \"$h\" opencode", "/srv/it's here"],
-  ['h=/srv/$&/hook;[ ! -x "$h" ]||exec "$h" opencode #openhook-otel', "/srv/$&"],
+  ["[ ! -x '/srv/it'\\''s here/hook' ]||exec '/srv/it'\\''s here/hook' opencode", "/srv/it's here"],
+  ["[ ! -x /srv/$&/hook ]||exec /srv/$&/hook opencode #openhook-otel", "/srv/$&"],
 ])("a program in another folder: %s", (line, folder) => {
   const text = add(undefined, () => line);
   expect(text).toContain(`INSTALLED_IN = ${JSON.stringify(folder)};`);

@@ -48,7 +48,7 @@ async function load(given: unknown = { directory: PROJECT }, source: Source = "o
 }
 
 function installedFile(source: Source): string {
-  const command = () => `h=~/.local/share/openhook-otel/hook;exec "$h" ${source}`;
+  const command = () => `[ ! -x ~/.local/share/openhook-otel/hook ]||exec ~/.local/share/openhook-otel/hook ${source}`;
   const target = { home: "/home/dev", project: PROJECT, env: {} };
   const registration = { scope: "user", target, command, version: undefined } as const;
   const [file] = INSTALLERS[source].add([{ path: "", text: undefined }], registration);

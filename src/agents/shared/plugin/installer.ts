@@ -51,9 +51,5 @@ function withFolder(text: string, source: string, command: HookCommand): string 
 
 const USUAL = /^~\/\.local\/share\/openhook-otel\/hook$|[\\/]AppData[\\/]Local[\\/]openhook-otel[\\/]hook\.cjs$/;
 
-/** The hook program in a command line of any form: `h='…/hook';…`, a project's line, or a line for Windows. */
-function programIn(line: string): string | undefined {
-  const quoted = /^h='((?:[^']|'\\'')*)';/.exec(line)?.[1]?.replaceAll("'\\''", "'");
-  const written = programInLine(line);
-  return quoted ?? /^h=([^';]+);/.exec(line)?.[1] ?? written ?? posixProgramIn(line);
-}
+/** The hook program in a command line of any form: a user's line, a project's line, or a line for Windows. */
+const programIn = (line: string): string | undefined => programInLine(line) ?? posixProgramIn(line);

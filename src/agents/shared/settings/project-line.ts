@@ -30,10 +30,17 @@ export function projectLine(line: ProjectLine): string {
 
 /** Only the part for POSIX shells, for settings that have one line per system. */
 export const posixCommand = ({ posixProgram, posixArgs }: ProjectLine): string =>
-  `[ ! -x ${posixProgram} ]||exec ${[posixProgram, ...posixArgs.map(word)].join(" ")}`;
+  startIfThere(posixProgram, posixArgs.map(word));
 
-/** The program of the POSIX part; `undefined` for other lines. */
-export const posixProgramIn = (line: string): string | undefined => /^set h \\'=;\[ ! -x (\S+) \]/.exec(line)?.[1];
+/** Starts a program if it is there, and otherwise ends with 0; in sh, bash, zsh, fish, dash, ksh and tcsh. */
+export const startIfThere = (program: string, words: readonly string[]): string =>
+  `[ ! -x ${program} ]||exec ${[program, ...words].join(" ")}`;
+
+/** The program that a line starts on Linux and macOS; `undefined` for other lines. */
+export function posixProgramIn(line: string): string | undefined {
+  const [, quoted, plain] = /\[ ! -x (?:'((?:[^']|'\\'')*)'|(\S+)) \]/.exec(line) ?? [];
+  return quoted?.replaceAll("'\\''", "'") ?? plain;
+}
 
 // --- internal ---
 

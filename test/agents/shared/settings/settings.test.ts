@@ -11,7 +11,7 @@ import {
 } from "../../../../src/agents/shared/settings/settings.ts";
 import { runs } from "../../../support/whole.ts";
 
-const HOOK = 'h=~/.local/share/openhook-otel/hook;[ ! -x "$h" ]||exec "$h"';
+const HOOK = "[ ! -x ~/.local/share/openhook-otel/hook ]||exec ~/.local/share/openhook-otel/hook";
 
 const OURS: readonly Registration[] = [
   { event: "PreToolUse", matcher: "*", entry: { type: "command", command: `${HOOK} claude-code`, timeout: 5 } },
@@ -168,7 +168,7 @@ describe("settings that stay unchanged", () => {
     }
     for (const command of [
       `${HOOK} -w claude-code`,
-      `h='/srv/x/hook';[ ! -x "$h" ]||exec "$h" claude-code #openhook-otel`,
+      `[ ! -x '/srv/x/hook' ]||exec '/srv/x/hook' claude-code #openhook-otel`,
       '"C:\\node.exe" "C:\\Users\\dev\\AppData\\Local\\openhook-otel\\hook.cjs" --source claude-code --drain no',
       '"C:\\node.exe" "D:\\moved\\hook.cjs" --source claude-code --drain if-waiting',
     ]) {

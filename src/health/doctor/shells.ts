@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
+import { isAbsolute } from "node:path";
 import { systemProgram } from "../../model/system-program.ts";
 
 /** A shell in which agents run hooks. */
@@ -8,6 +9,8 @@ export interface Shell {
   readonly program: string;
   /** Before the command line. */
   readonly args: readonly string[];
+  /** For lines of hook.sh. @default lines for Windows */
+  readonly of?: "posix";
   /** cmd.exe quotes differently, so Node must not add quotes. */
   readonly isVerbatim?: true;
 }
@@ -32,6 +35,13 @@ export async function windowsShells(env: Readonly<Record<string, string | undefi
   const present = known.filter(({ program }) => existsSync(program));
   const runs = await Promise.all(present.map((shell) => prints(shell, env)));
   return present.filter((_, index) => runs[index]);
+}
+
+/** The user's own shell on Linux and macOS, in which several agents run hooks; `undefined` if it is not known. */
+export function userShell(env: Readonly<Record<string, string | undefined>>): Shell | undefined {
+  const program = env["SHELL"];
+  if (program === undefined || !isAbsolute(program) || !existsSync(program)) return undefined;
+  return { title: program, program, args: ["-c"], of: "posix" };
 }
 
 /** The arguments for `execFile`, and its option for them. */
