@@ -22,7 +22,7 @@ test("plugins/ contains no other files", () => {
 
 test("every hook has our command, so that import and doctor recognise it", () => {
   for (const [name, text] of files.filter(([path]) => path.endsWith("hooks.json"))) {
-    const lines = [...text.matchAll(/"(?:command|bash)": ("h=.*")/g)].map(
+    const lines = [...text.matchAll(/"(?:command|bash)": ("\[ ! -x .*")/g)].map(
       ([, line = ""]) => JSON.parse(line) as string,
     );
     expect(lines.length, name).toBeGreaterThan(4);
