@@ -10,6 +10,8 @@ const Holder = z.object({
   /** Absent in user scope. */
   project: z.string().optional(),
   files: z.array(z.string()),
+  /** The agent's folders with transcripts, if variables moved them when it was enabled, as for a second profile. */
+  transcriptFolders: z.array(z.string()).optional(),
 });
 export type Holder = z.infer<typeof Holder>;
 
@@ -57,6 +59,16 @@ export async function allRecords(backupDir: string): Promise<readonly BackupReco
     if (record !== undefined) records.push(record);
   }
   return records;
+}
+
+/** The folders with transcripts of registered profiles, by agent; agents with their usual folders are not in it. */
+export async function registeredFolders(backupDir: string): Promise<ReadonlyMap<string, readonly string[]>> {
+  const found = new Map<string, readonly string[]>();
+  for (const record of await allRecords(backupDir)) {
+    const folders = holdersOf(record).flatMap(({ transcriptFolders = [] }) => transcriptFolders);
+    if (folders.length > 0) found.set(record.agent, [...new Set([...(found.get(record.agent) ?? []), ...folders])]);
+  }
+  return found;
 }
 
 /** @returns the bytes before our first edit; `undefined` if there was no file, or the backup has changed */

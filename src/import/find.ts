@@ -59,23 +59,26 @@ interface KnownOptions {
   readonly agents: readonly string[];
   readonly env: Environment;
   readonly again?: boolean;
+  /** Folders of registered profiles, by agent. @default none */
+  readonly registered?: ReadonlyMap<string, readonly string[]>;
 }
 
 /**
  * Reads from the store what `findSessions` needs.
  *
  * @param options.env environment variables that set the agents' folders
+ * @param options.registered folders of profiles that `enable` registered, by agent
  * @param options.again read all imported sessions again, even if this version read them
  * @param withStore calls its argument with the store, or with `undefined` if there is none. If it closes the store afterwards,
  *   it must call `sessions` of the result first
  */
 export async function readKnown(
   deps: DrainDeps,
-  { agents: sources, env, again: reimportAll = false }: KnownOptions,
+  { agents: sources, env, again: reimportAll = false, registered = new Map() }: KnownOptions,
   withStore: (read: (db: Database | undefined) => Known) => Known,
 ): Promise<Known> {
   // Loading all readers takes longer than looking for their folders
-  const present = new Set(sources.filter((source) => mayHaveSessions(deps, source, env)));
+  const present = new Set(sources.filter((source) => registered.has(source) || mayHaveSessions(deps, source, env)));
   const load = async (): Promise<Known> => {
     const readers = new Map<string, TranscriptReader>();
     for (const source of sources) {
@@ -94,7 +97,7 @@ export async function readKnown(
             source,
             {
               reader,
-              roots: rootsOf({ ...deps, db }, reader, source),
+              roots: [...rootsOf({ ...deps, db }, reader, source), ...(registered.get(source) ?? [])],
               ...(cardOf(deps, source)?.capabilities.sessionIds === "local" && {
                 nameLocal: namesOf(deps, db, source),
               }),

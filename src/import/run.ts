@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { NO_BRIDGE } from "../bridge/bridge.ts";
 import { applyCaptureSettings, withLastKnownLevel } from "../capture/apply-settings.ts";
+import { registeredFolders } from "../config/backup.ts";
 import { type Drain, type DrainDeps, type DrainReport, emptyReport } from "../drain/context.ts";
 import { ensureInstance } from "../drain/instance.ts";
 import { withStore } from "../drain/open.ts";
@@ -10,6 +11,7 @@ import { checkpoint, deferSync } from "../store/database.ts";
 import { withDrainLock } from "../store/lock.ts";
 import { mergeRuns, tornSessions } from "../store/packed.ts";
 import { readStore } from "../store/read-only.ts";
+import { addMovedRoots } from "../transcripts/transcript-roots.ts";
 import { type Found, findSessions, type Known, readKnown } from "./find.ts";
 import type { AgentImport } from "./import-counts.ts";
 import type { ReadOptions } from "./read-all.ts";
@@ -56,9 +58,10 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
       known.sessions();
       return known;
     };
+    const registered = await registeredFolders(deps.places.backupDir);
     const known = await readKnown(
       safe,
-      options,
+      { ...options, registered },
       (ask) => readStore(safe.places.storePath, (db) => withSessions(ask(db))) ?? ask(undefined),
     );
     return dryRun(await search(safe, known, options), options);
@@ -153,6 +156,9 @@ function dryRun(found: Searched, { signal }: ImportOptions): ImportReport {
 
 async function pass(drain: Drain, options: ImportOptions): Promise<ImportReport> {
   const { report } = drain;
+  // Stored, so that reports and the page find these sessions too
+  for (const [source, folders] of await registeredFolders(drain.places.backupDir))
+    addMovedRoots(drain, source, folders);
   const known = await readKnown(drain, options, (ask) => ask(drain.db));
   const found = await search(drain, known, options);
   report.problems.push(...found.problems);

@@ -41,6 +41,7 @@ async function stepOf(plan: EnablePlan, index: number, scope: Scope, context: Co
     scope,
     ...(scope === "project" && { project: targetOf(context).project }),
     files: plan.files.map((one) => one.path),
+    ...(await movedFolders(plan, context)),
   };
   const holders = record === undefined ? [] : holdersOf(record);
   const isKnown = holders.some((one) => isSameHolder(one, holder));
@@ -84,6 +85,18 @@ async function stepOf(plan: EnablePlan, index: number, scope: Scope, context: Co
       await putRecordBack();
     },
   };
+}
+
+/** Where the agent's sessions are, if variables such as `CLAUDE_CONFIG_DIR` move them: a later import has no such variable. */
+async function movedFolders(
+  { agent }: EnablePlan,
+  { places, env }: Context,
+): Promise<Pick<Holder, "transcriptFolders">> {
+  const reader = (await agent.transcript?.())?.default;
+  if (reader === undefined) return {};
+  const usual = reader.roots(places.home, {});
+  const moved = reader.roots(places.home, env).filter((folder) => !usual.includes(folder));
+  return moved.length === 0 ? {} : { transcriptFolders: moved };
 }
 
 /** Modes of new files: a user's are private, a project's shared, and scripts executable. */

@@ -22,12 +22,21 @@ export async function recordMovedRoots(drain: RecordDeps, events: readonly Event
   const defaultRoots = new Set(reader.roots(drain.places.home, {}));
   const moved = reader
     .roots(facts.env["HOME"] ?? drain.places.home, facts.env)
-    .filter((root) => !defaultRoots.has(root) && isAcceptableRoot(root, drain.places.home));
-  if (moved.length === 0) return;
-  const known = movedRoots(drain.db, source);
+    .filter((root) => !defaultRoots.has(root));
+  addMovedRoots(drain, source, moved);
+}
+
+/** Stores folders of one agent; one that would allow reading any file is left out. */
+export function addMovedRoots(
+  { db, places }: Pick<RecordDeps, "db" | "places">,
+  source: string,
+  roots: readonly string[],
+): void {
+  const moved = roots.filter((root) => isAcceptableRoot(root, places.home));
+  const known = movedRoots(db, source);
   if (moved.every((root) => known.includes(root))) return;
   const kept = [...moved, ...known.filter((root) => !moved.includes(root))].slice(0, MAX_MOVED_ROOTS);
-  writeMeta(drain.db, keyOf(source), JSON.stringify(kept));
+  writeMeta(db, keyOf(source), JSON.stringify(kept));
 }
 
 /**

@@ -14,6 +14,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Libsql from "libsql";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { allAgents, findAgent } from "../../src/agents/registry.ts";
+import { enable } from "../../src/commands/enable.ts";
 import { type ImportCommandOptions, importPast } from "../../src/commands/import.ts";
 import { UserError } from "../../src/context.ts";
 import { openDatabase } from "../../src/store/database.ts";
@@ -30,7 +32,7 @@ import {
 } from "../import/claude.ts";
 import { packedCount, storedTotals } from "../import/totals.ts";
 import { CONTROL, type ContextOptions, columnsOf, contextAt, SGR } from "../support/context.ts";
-import { Replay } from "../support/replay.ts";
+import { Replay, ROOT } from "../support/replay.ts";
 
 const STARTED_MS = Date.parse("2026-08-03T10:00:00Z");
 const DAY_MS = 24 * 3_600_000;
@@ -262,6 +264,25 @@ describe("import", () => {
       rmSync(elsewhere, { recursive: true });
     }
   });
+});
+
+test("takes every profile that enable has registered, until it is disabled", async () => {
+  const profile = mkdtempSync(join(tmpdir(), "openhook-profile-"));
+  try {
+    const { lines, totals } = claudeSession({ id: sessionIdOf(7), startMs: STARTED_MS, turns: 3 });
+    writeLines(join(profile, "projects", "-home-dev-acme-shop", `${sessionIdOf(7)}.jsonl`), lines);
+    const hookSource = join(ROOT, "src", "intake", "hook.sh");
+    const { context } = contextAt(at.places, { env: { CLAUDE_CONFIG_DIR: profile } });
+    await enable(["claude-code"], { scope: "user", yes: true, dryRun: false, hookSource }, context, {
+      list: allAgents,
+      find: findAgent,
+    });
+    expect((await run([], { dryRun: true })).out).toContain("1 session");
+    expect(await run([])).toMatchObject({ code: 0 });
+    expect(stored()).toEqual(totals);
+  } finally {
+    rmSync(profile, { recursive: true });
+  }
 });
 
 describe("on a terminal", () => {
