@@ -1,41 +1,78 @@
-import { realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
+import { userInfo } from "node:os";
 import { delimiter, dirname, isAbsolute, relative, sep } from "node:path";
 import { foldersUpToRoot } from "../config/project-files.ts";
 import { BRIDGE_VARIABLE } from "../intake/inbox-file.ts";
 import { ONLY_FROM_PATH, systemProgram } from "../model/system-program.ts";
 
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Whose folders may not add programs to PATH. */
+interface ProgramSearch {
+  /** Folders of the file, of the session and of the agent. */
+  readonly projects: readonly string[];
+  readonly home: string;
+}
+
 /**
- * The environment of a command: what programs need to find themselves, the user and the language, and nothing that the agent or its
- * repository may have set. Folders of projects are left out of PATH, so that a repository does not replace programs.
+ * The environment of a command: what programs need to find themselves, the user and the language. Its values are those that
+ * `bridge allow` recorded and those that the system gives. None is from the environment of a drain, which an agent starts: a
+ * repository's settings file sets variables of its agent.
  *
- * @param env of this process
- * @param projects folders whose repositories may not add programs: the file's, the session's, the agent's
+ * @param recorded what `keptVariables` returned when the user allowed the file
  */
-export function commandEnvironment(
-  env: Readonly<Record<string, string | undefined>>,
-  { projects, home }: { readonly projects: readonly string[]; readonly home: string },
-): Readonly<Record<string, string>> {
-  const kept = Object.entries(env).filter(
-    (pair): pair is [string, string] => pair[1] !== undefined && KEPT.has(pair[0].toUpperCase()),
+export function commandEnvironment(recorded: Variables, search: ProgramSearch): Readonly<Record<string, string>> {
+  return {
+    ...keptVariables(recorded),
+    PATH: programPath(recorded, search),
+    ...(process.platform === "win32" ? ONLY_FROM_PATH : { ...ofSystem(), HOME: search.home }),
+    [BRIDGE_VARIABLE]: "openhook-otel",
+  };
+}
+
+/** The variables that a command gets, to be recorded. */
+export const keptVariables = (env: Variables): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined && isKept(pair[0])),
   );
+
+/**
+ * PATH without relative folders, folders of projects and those of `npm run`, so that a repository does not replace programs.
+ *
+ * @returns the system's folders if nothing is left
+ */
+export function programPath(env: Variables, { projects, home }: ProgramSearch): string {
   const roots = projects.flatMap((folder) => rootOf(folder, realOf(home)));
   const path = (env["PATH"] ?? env["Path"] ?? "").split(delimiter).filter((one) => {
     if (!isAbsolute(one)) return false;
     const real = realOf(one);
     return !PACKAGES.test(one) && !PACKAGES.test(real) && !roots.some((root) => isIn(one, root) || isIn(real, root));
   });
-  return {
-    ...Object.fromEntries(kept),
-    PATH: path.length > 0 ? path.join(delimiter) : defaultPath(env),
-    ...(process.platform === "win32" ? ONLY_FROM_PATH : { HOME: home }),
-    [BRIDGE_VARIABLE]: "openhook-otel",
-  };
+  return path.length > 0 ? path.join(delimiter) : defaultPath(env);
 }
 
 // --- internal ---
 
-const defaultPath = (env: Parameters<typeof systemProgram>[1]): string =>
+const defaultPath = (env: Variables): string =>
   process.platform === "win32" ? dirname(systemProgram("cmd.exe", env)) : "/usr/local/bin:/usr/bin:/bin";
+
+/** Also the session of the desktop, which is another one after each login. */
+function ofSystem(): Readonly<Record<string, string>> {
+  const runtime = `/run/user/${process.getuid?.()}`;
+  const desktop = existsSync(`${runtime}/bus`) && {
+    XDG_RUNTIME_DIR: runtime,
+    DBUS_SESSION_BUS_ADDRESS: `unix:path=${runtime}/bus`,
+  };
+  try {
+    const { username, shell } = userInfo();
+    return { USER: username, LOGNAME: username, ...(shell !== null && { SHELL: shell }), ...desktop };
+  } catch {
+    // The user has no entry
+    return { ...desktop };
+  }
+}
+
+const isKept = (name: string): boolean => name.toUpperCase() === "PATH" || KEPT.has(name.toUpperCase());
 
 const KEPT: ReadonlySet<string> = new Set([
   ...["USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LC_TIME", "TZ", "TMPDIR"],

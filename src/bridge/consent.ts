@@ -14,6 +14,8 @@ export interface Consent {
   readonly owner?: number | undefined;
   /** Milliseconds since the epoch. */
   readonly atMs: number;
+  /** The user's variables for the commands. */
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 /** Where consent is stored. */
@@ -34,19 +36,24 @@ export function readConsents(places: Pick<Places, "stateDir">): readonly Consent
   }
 }
 
-/** Whether the user allowed exactly this file: path, content and owner. */
-export const isAllowed = (consents: readonly Consent[] | undefined, file: RegistrationFile): boolean =>
-  consents?.some(({ path, digest, owner }) => path === file.path && digest === file.digest && owner === file.owner) ===
-  true;
+/** The user's consent to exactly this file: path, content and owner. `undefined` if there is none. */
+export const consentTo = (consents: readonly Consent[] | undefined, file: RegistrationFile): Consent | undefined =>
+  consents?.find(({ path, digest, owner }) => path === file.path && digest === file.digest && owner === file.owner);
 
-/** Stores that the user allowed a file, in place of an earlier consent to the same path. @throws FileError */
+/**
+ * Stores that the user allowed a file, in place of an earlier consent to the same path.
+ *
+ * @param environment what `keptVariables` returns for variables that no repository names
+ * @throws FileError
+ */
 export async function allow(
   places: Pick<Places, "stateDir">,
   { path, digest, owner }: RegistrationFile,
   nowMs: number,
+  environment: Consent["environment"],
 ): Promise<void> {
   const others = (readConsents(places) ?? []).filter((one) => one.path !== path);
-  await write(places, [...others, { path, digest, ...(owner !== undefined && { owner }), atMs: nowMs }]);
+  await write(places, [...others, { path, digest, ...(owner !== undefined && { owner }), atMs: nowMs, environment }]);
 }
 
 /** Removes consent. @returns the paths that were allowed @throws FileError */

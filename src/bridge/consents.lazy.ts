@@ -1,7 +1,16 @@
 import * as z from "zod";
 
 const Consents = z.object({
-  allowed: z.array(z.object({ path: z.string(), digest: z.string(), owner: z.int().optional(), atMs: z.number() })),
+  allowed: z.array(
+    z.object({
+      path: z.string(),
+      digest: z.string(),
+      owner: z.int().optional(),
+      atMs: z.number(),
+      // A consent of an earlier version has none: its commands get the system's own
+      environment: z.record(z.string(), z.string()).default({}),
+    }),
+  ),
 });
 
 /** The content of the record of consents. @throws if it is damaged */

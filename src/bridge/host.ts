@@ -20,7 +20,7 @@ import { type BridgeCommandState, commandsWithQueue } from "../store/bridge-stat
 import { sessionById } from "../store/sessions.ts";
 import type { Bridge, BridgeDeps } from "./bridge.ts";
 import { commandEnvironment } from "./command-environment.ts";
-import { isAllowed, readConsents } from "./consent.ts";
+import { consentTo, readConsents } from "./consent.ts";
 import { envelopeLine, type HandoverForm, hasEnvelope } from "./envelope.ts";
 import { RunningCommands } from "./leftover.ts";
 import {
@@ -173,13 +173,17 @@ export class BridgeHost implements Bridge {
     const session = sessionById(db, queued.session);
     const level = levelOf({ loaded }, session);
     const projects = [path === userFileOf(places) ? undefined : folder, session.cwd, env[HOOK_FOLDER]];
+    const consent = consentTo(readConsents(places), file);
     const input = envelopeLine(db, queued, this.#formAt(level));
     if (input === undefined) return { kind: "withheld" };
     let pid: number | undefined;
     const reason = await ran(() =>
       runCommand({
         ...{ command, folder, input, platform, timeoutMs: loaded.config.bridge.timeoutMs },
-        env: commandEnvironment(env, { projects: projects.filter((one) => one !== undefined), home: places.home }),
+        env: commandEnvironment(consent?.environment ?? {}, {
+          projects: projects.filter((one) => one !== undefined),
+          home: places.home,
+        }),
         onStart: (started) => {
           pid = started;
           this.#running.started(started);
@@ -221,7 +225,7 @@ export class BridgeHost implements Bridge {
   #allowed(path: string): RegistrationFile | undefined {
     const file = readRegistrationFile(path, this.#runner);
     if (file === undefined || "problem" in file) return undefined;
-    return isAllowed(readConsents(this.#deps.places), file) ? file : undefined;
+    return consentTo(readConsents(this.#deps.places), file) === undefined ? undefined : file;
   }
 
   /** Whether the user revoked consent to the file, whatever its content was. */

@@ -1,7 +1,7 @@
 import { ownUid } from "../config/file-owner.ts";
 import type { Context } from "../context.ts";
 import type { BridgeCommandState } from "../store/bridge-state.ts";
-import { isAllowed, readConsents } from "./consent.ts";
+import { consentTo, readConsents } from "./consent.ts";
 import {
   type BridgeCommand,
   projectFileOf,
@@ -52,7 +52,7 @@ export function bridgeFiles(
     if (file === undefined) return consent === undefined ? [] : [{ ...more, state: "gone", commands: [] }];
     if ("problem" in file) return [{ ...more, state: "refused", problem: file.problem, commands: [] }];
     if (consent === undefined && file.commands.length === 0) return [];
-    const state = isAllowed(consents, file) ? "allowed" : consent === undefined ? "new" : "changed";
+    const state = consentTo(consents, file) !== undefined ? "allowed" : consent === undefined ? "new" : "changed";
     return [{ ...more, state, commands: file.commands.map((one) => withStored(file, one, stored)) }];
   });
 }

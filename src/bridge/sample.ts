@@ -7,6 +7,7 @@ import type { Envelope } from "../model/envelope.ts";
 import { ENVELOPE_TYPES, type EnvelopeText, OPENHOOK_VERSION } from "../model/envelope-types.ts";
 import { printable } from "../text/terminal.ts";
 import { commandEnvironment } from "./command-environment.ts";
+import type { Consent } from "./consent.ts";
 import { type RegistrationFile, userFileOf } from "./registration-file.ts";
 import { runCommand } from "./run-command.ts";
 import { commandLines } from "./text.ts";
@@ -19,10 +20,11 @@ import { commandLines } from "./text.ts";
  */
 export async function testFile(
   file: RegistrationFile,
+  { environment }: Pick<Consent, "environment">,
   { bridge: { timeoutMs }, openhook: { text } }: Pick<Config, "bridge" | "openhook">,
   context: Context,
 ): Promise<number> {
-  const { cwd, env, places, platform, stdout, now } = context;
+  const { cwd, places, platform, stdout, now } = context;
   const { folder, path } = file;
   let failed = 0;
   for (const one of file.commands) {
@@ -36,7 +38,7 @@ export async function testFile(
     const startMs = performance.now();
     const reason = await runCommand({
       ...{ command: one.command, folder, platform, timeoutMs },
-      env: commandEnvironment(env, {
+      env: commandEnvironment(environment, {
         projects: path === userFileOf(places) ? [cwd] : [folder, cwd],
         home: places.home,
       }),

@@ -1,7 +1,9 @@
 import { resolve } from "node:path";
 import { confirm, isCancel } from "@clack/prompts";
-import { allow, isAllowed, readConsents, revoke } from "../bridge/consent.ts";
+import { allAgents } from "../agents/registry.ts";
+import { allow, consentTo, readConsents, revoke } from "../bridge/consent.ts";
 import { fileJson } from "../bridge/json.ts";
+import { ownVariables } from "../bridge/own-variables.ts";
 import { type RegistrationFile, readRegistrationFile } from "../bridge/registration-file.ts";
 import { bridgeFiles, pathsHere, runnerOf } from "../bridge/report.ts";
 import { testFile } from "../bridge/sample.ts";
@@ -50,7 +52,7 @@ async function allowFiles(path: string | undefined, yes: boolean, context: Conte
       );
       continue;
     }
-    if (isAllowed(readConsents(places), file)) {
+    if (consentTo(readConsents(places), file) !== undefined) {
       stdout.write(`${name} is allowed already\n`);
       continue;
     }
@@ -68,7 +70,7 @@ async function allowFiles(path: string | undefined, yes: boolean, context: Conte
       return 1;
     }
     await ensurePrivateState({ places, platform, log: (line) => context.stderr.write(`${printable(line)}\n`) });
-    await allow(places, file, now());
+    await allow(places, file, now(), await ownVariables(file, await allAgents(), context));
     stdout.write(`allowed until the file changes; to try it: ${suggest("bridge test")}\n`);
   }
   return 0;
@@ -108,12 +110,10 @@ async function testFiles(path: string | undefined, context: Context): Promise<nu
   const consents = readConsents(context.places);
   let failed = 0;
   for (const file of filesFor(path, context)) {
-    if (isAllowed(consents, file)) {
-      failed += await testFile(file, config, context);
-      continue;
-    }
-    failed++;
-    context.stdout.write(`${printable(file.path)} is not allowed: ${suggest("bridge allow")}\n`);
+    const consent = consentTo(consents, file);
+    failed += consent === undefined ? 1 : await testFile(file, consent, config, context);
+    if (consent === undefined)
+      context.stdout.write(`${printable(file.path)} is not allowed: ${suggest("bridge allow")}\n`);
   }
   return failed > 0 ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach } from "vitest";
+import { keptVariables } from "../../src/bridge/command-environment.ts";
 import { allow } from "../../src/bridge/consent.ts";
 import { readRegistrationFile } from "../../src/bridge/registration-file.ts";
 import type { DrainDeps } from "../../src/drain/context.ts";
@@ -43,11 +44,11 @@ export class BridgedProject {
     writeFileSync(path, JSON.stringify({ openhook: "0.1", hooks }));
   }
 
-  async allow(path = this.file): Promise<void> {
+  async allow(path = this.file, environment: NodeJS.ProcessEnv = process.env): Promise<void> {
     const found = readRegistrationFile(path, { uid: process.getuid?.() });
     if (found === undefined || "problem" in found) throw new Error(`${path}: ${found?.problem}`);
     mkdirSync(this.replay.places.stateDir, { recursive: true, mode: 0o700 });
-    await allow(this.replay.places, found, Date.now());
+    await allow(this.replay.places, found, Date.now(), keptVariables(environment));
   }
 
   putAll(): void {

@@ -66,6 +66,31 @@ describe("delivery", () => {
     expect(at().types()).toEqual(TYPES.slice(1));
   });
 
+  test("a command's environment is what the user had when allowing it, whatever the agent's repository sets for the drain", async () => {
+    const PATH = "/usr/local/bin:/usr/bin:/bin";
+    at().write([{ command: 'printenv > "$HOME/environment"', events: ["session.end"] }]);
+    await at().allow(at().file, { PATH, LANG: "de_DE.UTF-8", TMPDIR: "/var/tmp", AWS_SECRET: "s3cret" });
+    at().putAll();
+    const names = [
+      "PATH",
+      "TMPDIR",
+      "DBUS_SESSION_BUS_ADDRESS",
+      "SHELL",
+      "LANG",
+      "LC_ALL",
+      "XDG_CONFIG_HOME",
+      "DISPLAY",
+      "HOME",
+    ];
+    const evil = Object.fromEntries(names.map((name) => [name, `/tmp/evil-${name}`]));
+    await at().drain({}, { env: { ...evil, PATH: `/tmp/evil-PATH:${PATH}` } });
+    const text = readFileSync(join(at().replay.home, "environment"), "utf8");
+    expect(text).not.toMatch(/evil|s3cret/);
+    expect(text).toContain(`PATH=${PATH}\n`);
+    expect(text).toContain("LANG=de_DE.UTF-8\n");
+    expect(text).toContain("TMPDIR=/var/tmp\n");
+  });
+
   test("a preview runs nothing; the next drain does", async () => {
     at().write([{ command: APPEND }]);
     await at().allow();

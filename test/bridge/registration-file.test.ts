@@ -3,7 +3,7 @@ import { chmodSync, chownSync, linkSync, mkdirSync, mkdtempSync, rmSync, symlink
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { isAllowed } from "../../src/bridge/consent.ts";
+import { consentTo } from "../../src/bridge/consent.ts";
 import {
   MAX_BYTES,
   MAX_COMMANDS,
@@ -86,12 +86,12 @@ test("a file has its own consent, though it is a hard link to an allowed one", (
   write([{ command: "a" }]);
   const other = join(folder, "other.json");
   linkSync(path, other);
-  const consents = [{ ...(read() as RegistrationFile), atMs: 0 }];
-  expect(isAllowed(consents, readRegistrationFile(path, ME) as RegistrationFile)).toBe(true);
-  expect(isAllowed(consents, readRegistrationFile(other, ME) as RegistrationFile)).toBe(false);
+  const consents = [{ ...(read() as RegistrationFile), atMs: 0, environment: {} }];
+  expect(consentTo(consents, readRegistrationFile(path, ME) as RegistrationFile)).toBeDefined();
+  expect(consentTo(consents, readRegistrationFile(other, ME) as RegistrationFile)).toBeUndefined();
   // Written through its other name
   write([{ command: "b" }], other);
-  expect(isAllowed(consents, readRegistrationFile(path, ME) as RegistrationFile)).toBe(false);
+  expect(consentTo(consents, readRegistrationFile(path, ME) as RegistrationFile)).toBeUndefined();
 });
 
 test("a changed byte changes the digest", () => {

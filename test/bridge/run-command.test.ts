@@ -1,9 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir, userInfo } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { allAgents } from "../../src/agents/registry.ts";
 import { commandEnvironment } from "../../src/bridge/command-environment.ts";
+import { ownVariables } from "../../src/bridge/own-variables.ts";
 import { type CommandRun, runCommand } from "../../src/bridge/run-command.ts";
+import { placesOf } from "../../src/config/places.ts";
 import { sleep, until } from "../support/program.ts";
 
 const isWindows = process.platform === "win32";
@@ -91,15 +94,31 @@ test("the environment has what programs need, and nothing else", () => {
     OPENHOOK_OTEL_OTLP_HEADERS: "authorization=s3cret",
   };
   const at = { projects: ["/work/shop"], home: "/home/dev" };
-  expect(commandEnvironment(env, at)).toEqual({
+  const made = commandEnvironment(env, at);
+  expect(made).toMatchObject({
     PATH: ["/usr/bin", "/work/tools"].join(delimiter),
     LANG: "de_DE.UTF-8",
     OPENHOOK_BRIDGE: "openhook-otel",
-    ...(isWindows ? { NoDefaultCurrentDirectoryInExePath: "1" } : { HOME: "/home/dev" }),
+    ...(isWindows ? { NoDefaultCurrentDirectoryInExePath: "1" } : { HOME: "/home/dev", USER: userInfo().username }),
   });
+  const ofSystem = ["USER", "LOGNAME", "SHELL", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"];
+  const known = ["PATH", "LANG", "OPENHOOK_BRIDGE", "HOME", "NoDefaultCurrentDirectoryInExePath", ...ofSystem];
+  expect(Object.keys(made).filter((name) => !known.includes(name))).toEqual([]);
   expect(commandEnvironment({ PATH: [".", "bin"].join(delimiter) }, at)["PATH"]).toBe(
     isWindows ? "C:\\Windows\\System32" : "/usr/local/bin:/usr/bin:/bin",
   );
+});
+
+test("variables that a repository names are not recorded, whoever starts `bridge allow`", async () => {
+  const repository = join(folder, "shop");
+  mkdirSync(join(repository, ".git"), { recursive: true });
+  mkdirSync(join(repository, ".claude"));
+  writeFileSync(join(repository, ".claude", "settings.json"), JSON.stringify({ env: { TMPDIR: "/tmp/evil" } }));
+  const env = { PATH: "/usr/bin", TMPDIR: "/tmp/evil", LANG: "C.UTF-8", AWS_SECRET_ACCESS_KEY: "s3cret" };
+  const places = placesOf({ env: {}, home: "/home/dev", platform: "linux" });
+  const agents = await allAgents();
+  const own = await ownVariables({ folder: repository }, agents, { cwd: "/", env, places });
+  expect(own).toEqual({ PATH: "/usr/bin", LANG: "C.UTF-8" });
 });
 
 test("no repository adds programs: not with a folder above the file, nor with npm's folders", () => {

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { commandEnvironment } from "../../bridge/command-environment.ts";
+import { programPath } from "../../bridge/command-environment.ts";
 
 /** Where programs are looked for. */
 interface Search {
@@ -32,7 +32,7 @@ export function findProgram(
   search: Search,
   platform: NodeJS.Platform,
 ): string | undefined {
-  const path = commandEnvironment(env, search)["PATH"] ?? "";
+  const path = programPath(env, search);
   const file = platform === "win32" ? `${name}.exe` : name;
   return path
     .split(delimiter)
