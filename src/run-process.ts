@@ -5,7 +5,7 @@ import { programName } from "./config/program-name.ts";
 import { type Context, UserError } from "./context.ts";
 import { type HeldOutput, holdable } from "./held-output.ts";
 import { setProgramName } from "./model/suggest.ts";
-import { safeOutput, safeText } from "./safe-output.ts";
+import { isCiLog, safeOutput, safeText } from "./safe-output.ts";
 import { nativePartMissing } from "./store/native-part.ts";
 import { keepOwnerRights } from "./umask.ts";
 
@@ -20,7 +20,9 @@ export function runProcess(
   command: (context: Context, stdout: HeldOutput) => Promise<number>,
 ): void {
   keepOwnerRights();
-  const stdout = holdable(safeOutput(process.stdout));
+  const isCi = isCiLog(process.env);
+  const safe = (text: string): string => safeText(text, false, isCi);
+  const stdout = holdable(safeOutput(process.stdout, isCi));
   const context = processContext(join(packageRoot, "dist", "openhook-otel.cjs"), stdout);
   setProgramName((isAnywhere) => {
     const { env, platform, programPath } = context;
@@ -32,8 +34,7 @@ export function runProcess(
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     // A reader that closes early (`| head`) is not an error, and the command still finishes its work
     if (error.code === "EPIPE") return;
-    if (!isCutShort)
-      process.stderr.write(`openhook-otel: cannot write all of the output: ${safeText(error.message)}\n`);
+    if (!isCutShort) process.stderr.write(`openhook-otel: cannot write all of the output: ${safe(error.message)}\n`);
     isCutShort = true;
     process.exitCode = 1;
   });
@@ -47,10 +48,10 @@ export function runProcess(
     (error: unknown) => {
       const missing = nativePartMissing(error);
       if (error instanceof UserError || missing !== undefined) {
-        process.stderr.write(`openhook-otel: ${safeText(missing ?? (error as UserError).message)}\n`);
+        process.stderr.write(`openhook-otel: ${safe(missing ?? (error as UserError).message)}\n`);
         process.exitCode = error instanceof UserError ? error.exitCode : 1;
       } else {
-        process.stderr.write(`${safeText(error instanceof Error ? (error.stack ?? error.message) : String(error))}\n`);
+        process.stderr.write(`${safe(error instanceof Error ? (error.stack ?? error.message) : String(error))}\n`);
         process.exitCode = 1;
       }
     },
@@ -74,7 +75,7 @@ function processContext(programPath: string, stdout: HeldOutput): Context {
       return process.stdin;
     },
     stdout,
-    stderr: safeOutput(process.stderr),
+    stderr: safeOutput(process.stderr, isCiLog(process.env)),
     now: Date.now,
     nodePath: lastingNode(process.execPath, homeDirectory()),
     programPath,

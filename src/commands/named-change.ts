@@ -99,8 +99,9 @@ export async function withSessionNamed<T>(name: string | undefined, context: Con
 /** The repository of the user's folder. @returns `undefined` if it is in none */
 export async function repositoryHere({
   cwd,
+  places,
 }: Context): Promise<{ readonly url?: string; readonly gitDir: string } | undefined> {
-  const [git, repository] = await Promise.all([findGit(cwd), readRepository(cwd)]);
+  const [git, repository] = await Promise.all([findGit(cwd), readRepository(cwd, places.home)]);
   if (git === undefined) return undefined;
   return { gitDir: git.commonDir, ...(repository?.url !== undefined && { url: repository.url }) };
 }

@@ -49,8 +49,8 @@ export async function prComment(
 
 // --- internal ---
 
-async function checkedOutBranch({ cwd }: Context): Promise<string> {
-  const branch = (await readRepository(cwd))?.branch;
+async function checkedOutBranch({ cwd, places }: Context): Promise<string> {
+  const branch = (await readRepository(cwd, places.home))?.branch;
   if (branch !== undefined) return branch;
   throw new UserError("E_EMPTY", "no branch is checked out here: name a pull request, branch or commit", 1);
 }

@@ -51,7 +51,7 @@ async function readSession(drain: Drain, stored: StoredSession): Promise<void> {
   if (allowed === undefined) return;
   const session = await withOrigin(drain, allowed);
   if (session.repository === undefined && session.cwd !== undefined && keepsNames(levelOf(drain, session))) {
-    const repository = await readRepository(session.cwd);
+    const repository = await readRepository(session.cwd, places.home);
     if (repository !== undefined)
       updateSession(db, session.id, { timeMs: session.lastMs, repository: protectRepository(drain, repository) });
   }

@@ -21,7 +21,7 @@ export class Repositories {
   async read(folder: string | undefined, withGitDir: boolean): Promise<void> {
     if (folder === undefined) return;
     if (!this.#known.has(folder)) {
-      const found = await readRepository(folder);
+      const found = await readRepository(folder, this.#drain.places.home);
       this.#known.set(folder, found === undefined ? undefined : protectRepository(this.#drain, found));
     }
     if (withGitDir && !this.#gitDirs.has(folder)) this.#gitDirs.set(folder, (await findGit(folder))?.commonDir);

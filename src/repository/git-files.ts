@@ -17,6 +17,7 @@ export interface GitPlace {
 export async function findGit(folder: string): Promise<GitPlace | undefined> {
   const found = await findDirs(folder);
   if (found === undefined) return undefined;
+  if ("commonDir" in found) return found;
   const common = pathIn(await readGitFile(found.gitDir, "commondir"));
   return { ...found, commonDir: common === undefined ? found.gitDir : resolve(found.gitDir, common) };
 }
@@ -90,7 +91,7 @@ function branchRef(head: string | undefined): string | undefined {
   return ref;
 }
 
-async function findDirs(folder: string): Promise<Pick<GitPlace, "gitDir" | "workTree"> | undefined> {
+async function findDirs(folder: string): Promise<GitPlace | Omit<GitPlace, "commonDir"> | undefined> {
   let current = folder;
   for (let i = 0; i < MAX_PARENTS; i++) {
     const dotGit = join(current, ".git");
@@ -102,11 +103,28 @@ async function findDirs(folder: string): Promise<Pick<GitPlace, "gitDir" | "work
       const target = pathIn(/^gitdir: ([^\n]+)$/m.exec((await readGitFile(current, ".git")) ?? "")?.[1]);
       return target === undefined ? undefined : { gitDir: resolve(current, target), workTree: current };
     }
+    const jj = kind === undefined ? await findJj(current) : undefined;
+    if (jj !== undefined) return jj;
     const parent = dirname(current);
     if (parent === current) return undefined;
     current = parent;
   }
   return undefined;
+}
+
+/**
+ * A workspace of jj without `.git`: the repository in which jj keeps its commits. HEAD there is not this workspace's, so the place of
+ * HEAD is jj's own folder, which has none.
+ */
+async function findJj(folder: string): Promise<GitPlace | undefined> {
+  const jj = join(folder, ".jj");
+  const kind = await lstat(join(jj, "repo")).catch(() => undefined);
+  // A further workspace has a file that names the first one's folder
+  const named = kind?.isFile() === true ? pathIn(await readGitFile(jj, "repo")) : undefined;
+  const repo = kind?.isDirectory() === true ? join(jj, "repo") : named && resolve(jj, named);
+  const target = repo && pathIn(await readGitFile(join(repo, "store"), "git_target"));
+  if (repo === undefined || target === undefined) return undefined;
+  return { gitDir: jj, commonDir: resolve(repo, "store", target), workTree: folder };
 }
 
 /** A path that was read from a file; `undefined` if it is invalid. */

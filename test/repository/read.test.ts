@@ -16,6 +16,9 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readRepository } from "../../src/repository/read.ts";
 import { nameOf, withoutCredentials } from "../../src/repository/remote.ts";
 
+/** A home without settings. */
+const HOME = "/home/dev/nowhere";
+
 let dir = "";
 beforeEach(() => {
   dir = realpathSync(mkdtempSync(join(tmpdir(), "openhook-repository-")));
@@ -50,21 +53,21 @@ function repository(name = "acme-shop"): { readonly path: string; readonly revis
 describe("readRepository returns what git reports", () => {
   test("on a branch", async () => {
     const { path, revision } = repository();
-    expect(await readRepository(path)).toEqual({ name: "acme-shop", branch: "main", revision });
+    expect(await readRepository(path, HOME)).toEqual({ name: "acme-shop", branch: "main", revision });
     git(path, "checkout", "--quiet", "-b", "fix/über-basket");
-    expect((await readRepository(path))?.branch).toBe("fix/über-basket");
+    expect((await readRepository(path, HOME))?.branch).toBe("fix/über-basket");
   });
 
   test("from a folder below", async () => {
     const { path, revision } = repository();
     mkdirSync(join(path, "src", "deep"), { recursive: true });
-    expect(await readRepository(join(path, "src", "deep"))).toMatchObject({ name: "acme-shop", revision });
+    expect(await readRepository(join(path, "src", "deep"), HOME)).toMatchObject({ name: "acme-shop", revision });
   });
 
   test("detached: a revision and no branch", async () => {
     const { path, revision } = repository();
     git(path, "checkout", "--quiet", "--detach");
-    expect(await readRepository(path)).toEqual({ name: "acme-shop", revision });
+    expect(await readRepository(path, HOME)).toEqual({ name: "acme-shop", revision });
   });
 
   test("with packed refs", async () => {
@@ -74,7 +77,7 @@ describe("readRepository returns what git reports", () => {
     git(path, "pack-refs", "--all");
     const second = git(path, "rev-parse", "HEAD");
     expect(second).not.toBe(revision);
-    expect(await readRepository(path)).toMatchObject({ branch: "main", revision: second });
+    expect(await readRepository(path, HOME)).toMatchObject({ branch: "main", revision: second });
   });
 
   test("before the first commit: a branch and no revision", async () => {
@@ -82,7 +85,7 @@ describe("readRepository returns what git reports", () => {
     mkdirSync(path);
     git(path, "init", "--quiet");
     git(path, "symbolic-ref", "HEAD", "refs/heads/main");
-    expect(await readRepository(path)).toEqual({ name: "fresh", branch: "main" });
+    expect(await readRepository(path, HOME)).toEqual({ name: "fresh", branch: "main" });
   });
 
   test("with SHA-256 object names", async () => {
@@ -90,7 +93,7 @@ describe("readRepository returns what git reports", () => {
     mkdirSync(path);
     git(path, "init", "--quiet", "--object-format=sha256");
     git(path, "commit", "--quiet", "--allow-empty", "-m", "first");
-    expect((await readRepository(path))?.revision).toBe(git(path, "rev-parse", "HEAD"));
+    expect((await readRepository(path, HOME))?.revision).toBe(git(path, "rev-parse", "HEAD"));
   });
 
   test("a worktree has its own branch, and the repository's remote", async () => {
@@ -98,7 +101,7 @@ describe("readRepository returns what git reports", () => {
     git(path, "remote", "add", "origin", "https://git.example/acme/acme-shop.git");
     git(path, "worktree", "add", "--quiet", "-b", "side", join(dir, "side-tree"));
     git(join(dir, "side-tree"), "commit", "--quiet", "--allow-empty", "-m", "beside");
-    expect(await readRepository(join(dir, "side-tree"))).toEqual({
+    expect(await readRepository(join(dir, "side-tree"), HOME)).toEqual({
       name: "acme-shop",
       url: "https://git.example/acme/acme-shop.git",
       branch: "side",
@@ -109,11 +112,11 @@ describe("readRepository returns what git reports", () => {
   test("without a remote, all worktrees have the repository's name", async () => {
     const { path } = repository();
     git(path, "worktree", "add", "--quiet", "-b", "side", join(dir, "side-tree"));
-    expect(await readRepository(join(dir, "side-tree"))).toMatchObject({ name: "acme-shop", branch: "side" });
+    expect(await readRepository(join(dir, "side-tree"), HOME)).toMatchObject({ name: "acme-shop", branch: "side" });
     git(dir, "clone", "--quiet", "--bare", path, join(dir, "acme-store.git"));
     git(join(dir, "acme-store.git"), "remote", "remove", "origin");
     git(join(dir, "acme-store.git"), "worktree", "add", "--quiet", "-b", "below", join(dir, "below-tree"));
-    expect(await readRepository(join(dir, "below-tree"))).toMatchObject({ name: "acme-store", branch: "below" });
+    expect(await readRepository(join(dir, "below-tree"), HOME)).toMatchObject({ name: "acme-store", branch: "below" });
   });
 
   test("with references in tables, the branch is unknown", async () => {
@@ -123,14 +126,14 @@ describe("readRepository returns what git reports", () => {
     rmSync(join(path, ".git", "refs"), { recursive: true });
     mkdirSync(join(path, ".git", "refs"));
     writeFileSync(join(path, ".git", "refs", "heads"), "this repository uses the reftable format\n");
-    expect(await readRepository(path)).toEqual({ name: "acme-shop" });
+    expect(await readRepository(path, HOME)).toEqual({ name: "acme-shop" });
   });
 
   test("a submodule is a separate repository", async () => {
     const [outer, inner] = [repository(), repository("acme-theme")];
     const allowed = ["-c", "protocol.file.allow=always"];
     git(outer.path, ...allowed, "submodule", "--quiet", "add", inner.path, "theme");
-    expect(await readRepository(join(outer.path, "theme"))).toMatchObject({
+    expect(await readRepository(join(outer.path, "theme"), HOME)).toMatchObject({
       name: "acme-theme",
       branch: "main",
       revision: inner.revision,
@@ -140,15 +143,15 @@ describe("readRepository returns what git reports", () => {
   test("the name comes from origin, otherwise from the first remote", async () => {
     const { path } = repository();
     git(path, "remote", "add", "fork", "https://git.example/dev/shop-fork.git");
-    expect((await readRepository(path))?.name).toBe("shop-fork");
+    expect((await readRepository(path, HOME))?.name).toBe("shop-fork");
     git(path, "remote", "add", "origin", "https://git.example/acme/acme-shop.git");
-    expect((await readRepository(path))?.name).toBe("acme-shop");
+    expect((await readRepository(path, HOME))?.name).toBe("acme-shop");
   });
 
   test("credentials are removed from a remote's address", async () => {
     const { path } = repository();
     git(path, "remote", "add", "origin", "https://dev:s3cret@git.example:8443/acme/acme-shop.git?token=s3cret");
-    const read = await readRepository(path);
+    const read = await readRepository(path, HOME);
     expect(read).toMatchObject({ name: "acme-shop", url: "https://git.example:8443/acme/acme-shop.git" });
     expect(JSON.stringify(read)).not.toContain("s3cret");
   });
@@ -156,13 +159,13 @@ describe("readRepository returns what git reports", () => {
   test("credentials are removed from an address without a path too", async () => {
     const { path } = repository();
     git(path, "remote", "add", "origin", "https://dev:s3cret@gitbox/");
-    expect(await readRepository(path)).toMatchObject({ name: "gitbox", url: "https://gitbox/" });
+    expect(await readRepository(path, HOME)).toMatchObject({ name: "gitbox", url: "https://gitbox/" });
   });
 
   test("a remote that is a folder of this machine gives a name, no address", async () => {
     const { path } = repository();
     git(path, "remote", "add", "origin", "/home/dev/mirrors/acme-shop.git");
-    const read = await readRepository(path);
+    const read = await readRepository(path, HOME);
     expect(read?.name).toBe("acme-shop");
     expect(read).not.toHaveProperty("url");
   });
@@ -170,43 +173,43 @@ describe("readRepository returns what git reports", () => {
 
 describe("readRepository of something else", () => {
   test.each(["", "relative/path", "/home/dev/nowhere/at/all"])("%j: nothing", async (folder) => {
-    expect(await readRepository(folder)).toBeUndefined();
+    expect(await readRepository(folder, HOME)).toBeUndefined();
   });
 
   test("a folder in no repository: nothing", async () => {
-    expect(await readRepository(dir)).toBeUndefined();
+    expect(await readRepository(dir, HOME)).toBeUndefined();
   });
 
   test("a .git that is empty: the folder's name", async () => {
     mkdirSync(join(dir, "acme-shop", ".git"), { recursive: true });
-    expect(await readRepository(join(dir, "acme-shop"))).toEqual({ name: "acme-shop" });
+    expect(await readRepository(join(dir, "acme-shop"), HOME)).toEqual({ name: "acme-shop" });
   });
 
   test("a .git file that names nothing: nothing", async () => {
     mkdirSync(join(dir, "acme-shop"));
     writeFileSync(join(dir, "acme-shop", ".git"), "hello\n");
-    expect(await readRepository(join(dir, "acme-shop"))).toBeUndefined();
+    expect(await readRepository(join(dir, "acme-shop"), HOME)).toBeUndefined();
   });
 
   test("a .git file that names a deleted folder: the folder's name", async () => {
     mkdirSync(join(dir, "acme-shop"));
     writeFileSync(join(dir, "acme-shop", ".git"), "gitdir: ../gone/.git\n");
-    expect(await readRepository(join(dir, "acme-shop"))).toEqual({ name: "acme-shop" });
+    expect(await readRepository(join(dir, "acme-shop"), HOME)).toEqual({ name: "acme-shop" });
   });
 
   test("a HEAD and a ref of nonsense: no branch, no revision", async () => {
     const { path } = repository();
     writeFileSync(join(path, ".git", "HEAD"), "\u0000\u0001 nonsense");
-    expect(await readRepository(path)).toEqual({ name: "acme-shop" });
+    expect(await readRepository(path, HOME)).toEqual({ name: "acme-shop" });
     writeFileSync(join(path, ".git", "HEAD"), "ref: refs/heads/main\n");
     writeFileSync(join(path, ".git", "refs", "heads", "main"), "not a hash\n");
-    expect(await readRepository(path)).toEqual({ name: "acme-shop", branch: "main" });
+    expect(await readRepository(path, HOME)).toEqual({ name: "acme-shop", branch: "main" });
   });
 
   test("files too large to be git's are not read", async () => {
     const { path } = repository();
     writeFileSync(join(path, ".git", "HEAD"), `ref: refs/heads/${"x".repeat(2 << 20)}`);
-    expect(await readRepository(path)).toEqual({ name: "acme-shop" });
+    expect(await readRepository(path, HOME)).toEqual({ name: "acme-shop" });
   });
 
   const FILES = ["HEAD", "config", "commondir", "packed-refs"];
@@ -217,7 +220,7 @@ describe("readRepository of something else", () => {
       rmSync(join(path, ".git", file), { force: true });
       execFileSync("mkfifo", [join(path, ".git", file)]);
     }
-    expect(await readRepository(path)).toEqual({ name: "acme-shop" });
+    expect(await readRepository(path, HOME)).toEqual({ name: "acme-shop" });
   });
 
   // kmsg blocks its reader, pagemap has no end
@@ -228,16 +231,16 @@ describe("readRepository of something else", () => {
       rmSync(join(path, ".git", file), { force: true });
       symlinkSync(to, join(path, ".git", file));
     }
-    expect(await readRepository(path)).toEqual({ name: "acme-shop" });
+    expect(await readRepository(path, HOME)).toEqual({ name: "acme-shop" });
   });
 
   test.runIf(process.platform === "linux")("a git directory of the system is not read", async () => {
     const { path } = repository();
     writeFileSync(join(path, ".git", "commondir"), "/proc/self/fd\n");
-    expect(await readRepository(path)).toMatchObject({ branch: "main" });
+    expect(await readRepository(path, HOME)).toMatchObject({ branch: "main" });
     rmSync(join(path, ".git"), { recursive: true });
     writeFileSync(join(path, ".git"), "gitdir: /proc/self/root/proc/self\n");
-    expect(await readRepository(path)).toEqual({ name: "acme-shop" });
+    expect(await readRepository(path, HOME)).toEqual({ name: "acme-shop" });
   });
 
   test("links that lead out of the git directory are not followed, others are", async () => {
@@ -245,28 +248,28 @@ describe("readRepository of something else", () => {
     writeFileSync(join(dir, "outside"), "ref: refs/heads/private\n");
     renameSync(join(path, ".git", "HEAD"), join(path, ".git", "HEAD-of-another"));
     symlinkSync("HEAD-of-another", join(path, ".git", "HEAD"));
-    expect(await readRepository(path)).toEqual({ name: "acme-shop", branch: "main", revision });
+    expect(await readRepository(path, HOME)).toEqual({ name: "acme-shop", branch: "main", revision });
     rmSync(join(path, ".git", "HEAD"));
     symlinkSync(join(dir, "outside"), join(path, ".git", "HEAD"));
-    expect(await readRepository(path)).toEqual({ name: "acme-shop" });
+    expect(await readRepository(path, HOME)).toEqual({ name: "acme-shop" });
   });
 
   test("names are limited, and large or odd files are read in linear time", { timeout: 5_000 }, async () => {
     const { path } = repository();
     writeFileSync(join(path, ".git", "HEAD"), `ref: refs/heads/${"x".repeat(3_000)}\n`);
-    expect((await readRepository(path))?.branch).toHaveLength(256);
+    expect((await readRepository(path, HOME))?.branch).toHaveLength(256);
     writeFileSync(join(path, ".git", "HEAD"), `ref: refs/heads/${"x".repeat(1_000_000)}\n`);
-    expect(await readRepository(path)).toEqual({ name: "acme-shop" });
+    expect(await readRepository(path, HOME)).toEqual({ name: "acme-shop" });
     writeFileSync(join(path, ".git", "HEAD"), "ref: refs/heads/\u001b]0;pwn\u0007\n");
-    expect((await readRepository(path))?.branch).not.toContain("\u001b");
+    expect((await readRepository(path, HOME))?.branch).not.toContain("\u001b");
     writeFileSync(join(path, ".git", "packed-refs"), "");
     truncateSync(join(path, ".git", "packed-refs"), 2 ** 40);
     for (const url of [`https://git.example/a/${"y".repeat(900_000)}.git`, `a${" ".repeat(900_000)}b`]) {
       writeFileSync(join(path, ".git", "config"), `[remote "origin"]\n\turl = ${url}\n`);
-      expect((await readRepository(path))?.name).toBe("acme-shop");
+      expect((await readRepository(path, HOME))?.name).toBe("acme-shop");
     }
     appendFileSync(join(path, ".git", "config"), `\turl = https://git.example/acme/${"y".repeat(1_500)}.git\n`);
-    const read = await readRepository(path);
+    const read = await readRepository(path, HOME);
     expect(read?.name).toBe("acme-shop");
     expect(read?.url).toHaveLength(1_529);
   });
@@ -275,7 +278,7 @@ describe("readRepository of something else", () => {
     const { path } = repository();
     writeFileSync(join(dir, "outside"), `${"a".repeat(40)}\n`);
     writeFileSync(join(path, ".git", "HEAD"), "ref: refs/heads/../../../../outside\n");
-    expect((await readRepository(path))?.revision).toBeUndefined();
+    expect((await readRepository(path, HOME))?.revision).toBeUndefined();
   });
 });
 
