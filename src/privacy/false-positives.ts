@@ -13,7 +13,7 @@ export function isFalsePositive(kind: Rule["falsePositives"], value: string): bo
     case "assigned":
       if (GENERIC_TYPE.test(value)) return true;
       return (
-        KEYWORDS.has(value.replace(/[)\]};?!]+$/, "").toLowerCase()) ||
+        KEYWORDS.has(/^([a-z_-]{1,20})[)\]};?!]*$/i.exec(value)?.[1]?.toLowerCase() ?? "") ||
         PLACEHOLDER.test(value) ||
         EXPRESSION.test(value) ||
         CODE_AFTER_STRING.test(value) ||
@@ -45,7 +45,7 @@ const VERBS =
 
 /** Texts that begin like code: an object with a member, or a call of a function whose name begins with a verb. */
 const EXPRESSION = new RegExp(
-  `^(?:(?:${OBJECTS})(?:\\??\\.[A-Za-z_$][A-Za-z0-9_$]*|\\[[^\\]]*\\]?)+[)\\]};!?]*(?:\\(.*)?|(?:await )?(?:${VERBS})[A-Za-z0-9_$.]*\\(.*)$`,
+  `^(?:(?:${OBJECTS})(?:\\??\\.[A-Za-z_$][A-Za-z0-9_$]*|\\[[^\\][]*\\]?)+[)\\]};!?]*(?:\\(.*)?|(?:await )?(?:${VERBS})[A-Za-z0-9_$.]*\\(.*)$`,
   "u",
 );
 

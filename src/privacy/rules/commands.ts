@@ -7,14 +7,14 @@ const argumentAfter = (id: string, hints: readonly string[], pattern: string, va
   pattern: `(${pattern}["']?)(${value})`,
 });
 const SHELL_WORD = "[^ \\t\\r\\n\"'|&;<>\\\\-][^ \\t\\r\\n\"'|&;<>\\\\]{3,}";
-const WITHIN = "[^\\n|&;]{0,300}";
+const WITHIN = "[^\\n|&;]{0,200}";
 
 /** Rules for single programs, because other programs use the same option names for ports and paths. */
 export const COMMANDS: readonly Rule[] = [
   argumentAfter(
     "password",
     ["login"],
-    `(?:docker|podman|nerdctl|helm|oras|az|oc|cf) ${WITHIN}login${WITHIN} -p[ =]{1,2}`,
+    `(?:docker|podman|nerdctl|helm|oras|az|oc|cf) [^\\n|&;]{0,60}login${WITHIN} -p[ =]{1,2}`,
   ),
   argumentAfter("password", ["mongo"], `mongo(?:sh|dump|restore|export|import)? ${WITHIN}-p {1,2}`),
   argumentAfter("password", ["sqlcmd", "bcp "], `(?:sqlcmd|bcp) ${WITHIN}-P ?`),

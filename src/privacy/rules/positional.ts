@@ -19,7 +19,7 @@ export const POSITIONAL: readonly Rule[] = [
   {
     id: "aws-key",
     hints: ["AKIA", "ASIA"],
-    pattern: "((?:AKIA|ASIA)[A-Z0-9]{16,}[\"']?[, \\t]{1,4}[\"']?)([A-Za-z0-9/+]{30,}={0,2})",
+    pattern: "((?:AKIA|ASIA)[A-Z0-9]{16}[\"']?[, \\t]{1,4}[\"']?)([A-Za-z0-9/+]{30,}={0,2})",
   },
   {
     id: "password",
@@ -64,7 +64,7 @@ export const POSITIONAL: readonly Rule[] = [
       "(set_?[a-z_]{0,20}(?:password|passwd|passphrase|secret|token|apikey)\\([\\\\]{0,3}[\"'])([^\"'\\r\\n\\\\]{4,})",
   },
   // Scripts for expect: `send "…\r"`
-  { id: "password", hints: ["send "], pattern: '(send (?:-- )?")([^"\\r\\n\\\\$]{4,})\\\\{1,3}[rn]"' },
+  { id: "password", hints: ["send "], pattern: '(send (?:-- )?")([^"\\r\\n\\\\$]{4,200})\\\\{1,3}[rn]"' },
   // Rows of tables: the name in one column, the value in the next
   {
     id: "secret",

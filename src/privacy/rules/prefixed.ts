@@ -54,7 +54,7 @@ export const PREFIXED: readonly Rule[] = [
     ["hooks.slack.com/"],
     "hooks\\.slack\\.com/(?:services|workflows|triggers)/[A-Za-z0-9_/+-]{16,}",
   ),
-  token("discord-webhook", ["/api/webhooks/"], "/api/webhooks/[0-9]{10,}/[A-Za-z0-9_-]{20,}"),
+  token("discord-webhook", ["/api/webhooks/"], "/api/webhooks/[0-9]{10,30}/[A-Za-z0-9_-]{20,}"),
   token("google-key", ["AIza"], "AIza[A-Za-z0-9_-]{30,}"),
   token("google-key", ["GOCSPX-"], "GOCSPX-[A-Za-z0-9_-]{20,}"),
   token("google-token", ["ya29."], "ya29\\.[A-Za-z0-9_-]{16,}"),
