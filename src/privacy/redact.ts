@@ -1,5 +1,6 @@
 import { decodedIn } from "./encoded.ts";
 import { isFalsePositive } from "./false-positives.ts";
+import { manifestSecrets } from "./manifests.ts";
 import { EMAIL_RULE, HOME_RULES, SECRET_RULES } from "./rules.ts";
 import { type Compiled, compile, type Search, searchFor } from "./search.ts";
 import { secretCells } from "./tables.ts";
@@ -196,7 +197,7 @@ function findingsInView(text: string, { search, own, orders }: Searched): readon
       }
     }
   }
-  for (const { start, text: value } of secretCells(text)) {
+  for (const { start, text: value } of [...secretCells(text), ...manifestSecrets(text)]) {
     if (!isFalsePositive("assigned", value))
       found.push({ start, end: start + value.length, id: "secret", order: orders });
   }

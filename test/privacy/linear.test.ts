@@ -5,54 +5,11 @@ import { redactorOf } from "../../src/privacy/redact.ts";
 import { EMAIL_RULE, HOME_RULES, type Rule, SECRET_RULES } from "../../src/privacy/rules.ts";
 import { compile, reachOf, searchFor } from "../../src/privacy/search.ts";
 import { IS_WHOLE } from "../support/whole.ts";
+import { type Part, parsed, samplesOf } from "./patterns.ts";
 import { ADVERSARIES, FAMILIES, newSeed, SETTINGS_OF_A_SECRET } from "./secrets.ts";
 
 const RULES: readonly Rule[] = [...SECRET_RULES, EMAIL_RULE, ...HOME_RULES];
 const seed = newSeed();
-
-/** A part of a pattern: alternatives of sequences, or a class or character; repeated `min` to `max` times. */
-interface Part {
-  readonly text: string;
-  readonly alternatives?: readonly (readonly Part[])[];
-  readonly min: number;
-  readonly max: number;
-}
-
-/** The parts of a pattern in the syntax that rules may have, see `rule.ts`. */
-function parsed(pattern: string): readonly (readonly Part[])[] {
-  let at = 0;
-  const take = (form: RegExp): RegExpExecArray | null => {
-    form.lastIndex = at;
-    const found = form.exec(pattern);
-    at += found?.[0].length ?? 0;
-    return found;
-  };
-  const read = (): readonly (readonly Part[])[] => {
-    const alternatives: Part[][] = [[]];
-    while (at < pattern.length && pattern[at] !== ")") {
-      if (take(/\|/y) !== null) {
-        alternatives.push([]);
-        continue;
-      }
-      const start = at;
-      let inner: Part["alternatives"];
-      if (take(/\((?:\?:)?/y) !== null) {
-        inner = read();
-        take(/\)/y);
-      } else take(/\[(?:\\[\s\S]|[^\]])*\]|\\[\s\S]|[\s\S]/y);
-      const text = pattern.slice(start, at);
-      const [sign, least, comma, most] = take(/[*+?]|\{(\d+)(,?)(\d*)\}/y) ?? [];
-      const min = least === undefined ? Number(sign === undefined || sign === "+") : Number(least);
-      const max =
-        sign === undefined || sign === "?" || (least !== undefined && comma === "")
-          ? Math.max(1, min)
-          : Number(most === undefined || most === "" ? Number.POSITIVE_INFINITY : most);
-      alternatives.at(-1)?.push({ text, ...(inner !== undefined && { alternatives: inner }), min, max });
-    }
-    return alternatives;
-  };
-  return read();
-}
 
 /**
  * Why a pattern may take more than linear time; `undefined` if it cannot. After an unbounded repetition nothing may fail, because
@@ -81,34 +38,6 @@ function problemOf(pattern: string): string | undefined {
   };
   check(parsed(pattern));
   return problems[0];
-}
-
-const CHARACTERS = [..."aA0 \t\n\"'`,;:|&<>\\=~/.-+_()[]{}@!#%^*?xZ9f"];
-
-/** Texts that a pattern matches, with short and long repetitions, always the same. */
-function samplesOf(pattern: string): readonly string[] {
-  const tree = parsed(pattern);
-  let state = 7;
-  const below = (limit: number): number => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return Math.floor((state / 2_147_483_648) * limit);
-  };
-  const one = (text: string): string => {
-    if (text === "^" || text === "$") return "";
-    if (text.length === 1) return text;
-    const form = new RegExp(`^${text}$`, "u");
-    const fitting = CHARACTERS.filter((character) => form.test(character));
-    return fitting[below(fitting.length)] ?? /^\\?([\s\S])$/.exec(text)?.[1] ?? "é";
-  };
-  const sample = (alternatives: readonly (readonly Part[])[], more: number): string =>
-    (alternatives[below(alternatives.length)] ?? [])
-      .map((part) => {
-        const times = Math.min(part.max, part.min + below(more + 1));
-        const next = (): string => (part.alternatives === undefined ? one(part.text) : sample(part.alternatives, more));
-        return Array.from({ length: times }, next).join("");
-      })
-      .join("");
-  return [0, 1, 20, 300].map((more) => sample(tree, more));
 }
 
 /** Texts that a rule may take long for: its matches and their beginnings, over and over. */
