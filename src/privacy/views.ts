@@ -69,31 +69,28 @@ function unescapePercent(escaped: string): string {
   return Buffer.from(escaped.replaceAll("%", ""), "hex").toString("latin1");
 }
 
-function unescaped(view: View): View | undefined {
+function unescaped({ text, at: before }: View): View | undefined {
   const pieces: string[] = [];
-  const steps: { readonly from: number; readonly to: number; readonly length: number }[] = [];
-  let copied = 0;
-  for (const { 0: escaped, index } of view.text.matchAll(ESCAPES)) {
+  // The unescaped text is not longer
+  let at: Uint32Array | undefined;
+  let [out, copied] = [0, 0];
+  const original = (index: number): number => before?.[index] ?? index;
+  const copyUpTo = (end: number, positions: Uint32Array): void => {
+    pieces.push(text.slice(copied, end));
+    for (; copied < end; copied++) positions[out++] = original(copied);
+  };
+  for (const { 0: escaped, index } of text.matchAll(ESCAPES)) {
+    at ??= new Uint32Array(text.length + 1);
+    copyUpTo(index, at);
     const plain = READERS[escaped.charAt(0)]?.(escaped) ?? "";
-    pieces.push(view.text.slice(copied, index), plain);
-    steps.push({ from: index, to: index + escaped.length, length: plain.length });
+    pieces.push(plain);
+    // One character per three of a percent sequence, and one per escape
+    const each = escaped.length / Math.max(1, plain.length);
+    for (let i = 0; i < plain.length; i++) at[out++] = original(index + Math.floor(i * each));
     copied = index + escaped.length;
   }
-  if (steps.length === 0) return undefined;
-  pieces.push(view.text.slice(copied));
-  // The unescaped text is shorter than the original
-  const at = new Uint32Array(view.text.length + 1);
-  let out = 0;
-  let from = 0;
-  const original = (index: number): number => view.at?.[index] ?? index;
-  for (const step of steps) {
-    for (; from < step.from; from++) at[out++] = original(from);
-    for (let i = 0; i < step.length; i++) {
-      // One character per three of a percent sequence, and one per escape
-      at[out++] = original(step.length === 1 ? from : from + Math.floor((i * (step.to - step.from)) / step.length));
-    }
-    from = step.to;
-  }
-  for (; from <= view.text.length; from++) at[out++] = original(from);
+  if (at === undefined) return undefined;
+  copyUpTo(text.length, at);
+  at[out] = original(text.length);
   return { text: pieces.join(""), at };
 }

@@ -20,7 +20,8 @@ test("timers, and so signals and keys, are handled between sessions that are rea
   const untilMs = performance.now() + 300;
   let facts: unknown;
   while (performance.now() < untilMs)
-    facts = (await readSession(task, claudeCode, { redact, redactName: redact, redactSecrets: redact }, true)).session?.packed.facts;
+    facts = (await readSession(task, claudeCode, { redact, redactName: redact, redactSecrets: redact }, true)).session
+      ?.packed.facts;
   clearInterval(others);
   expect(facts).toBeInstanceOf(Uint8Array);
   expect(ticks).toBeGreaterThan(0);

@@ -103,7 +103,7 @@ export const COMMANDS: readonly Rule[] = [
       "keyvault secret show",
     ],
     pattern:
-      "((?:printenv [A-Z0-9_]{0,60}(?:TOKEN|SECRET|PASSWORD|PASSWD|PASS|KEY|_PAT|CREDENTIALS?|AUTH)(?:_[A-Z0-9_]{1,20})?|echo [\"']?[$%][{]?(?:env:)?[A-Z0-9_]{0,60}(?:TOKEN|SECRET|PASSWORD|PASSWD|PASS|KEY|_PAT|CREDENTIALS?|AUTH)(?:_[A-Z0-9_]{1,20})?[}%]?[\"']?|pass show [^\\r\\n]{1,100}|op read [^\\r\\n]{1,200}|vault (?:kv get|read) -field[^\\r\\n]{1,200}|[^\\r\\n]{0,40}SecretString[^\\r\\n]{0,60}|find-generic-password [^\\r\\n]{0,100}-w|print-access-token|jsonpath=[^\\r\\n]{1,100}base64 (?:-d|-D|--decode)|keyvault secret show [^\\r\\n]{1,200})[ \\t]{0,4}[\\r\\n]{1,2})([^ \\t\\r\\n\"'\\\\]{6,})",
+      "((?:printenv [A-Z0-9_]{0,60}(?:TOKEN|SECRET|PASSWORD|PASSWD|PASS|KEY|_PAT|CREDENTIALS?|AUTH)(?:_[A-Z0-9_]{1,20})?|echo [\"']?[$%][{]?(?:env:)?[A-Z0-9_]{0,60}(?:TOKEN|SECRET|PASSWORD|PASSWD|PASS|KEY|_PAT|CREDENTIALS?|AUTH)(?:_[A-Z0-9_]{1,20})?[}%]?[\"']?|pass show [^\\r\\n]{1,100}|op read [^\\r\\n]{1,200}|vault (?:kv get|read) -field[^\\r\\n]{1,200}|SecretString[^\\r\\n]{0,60}|find-generic-password [^\\r\\n]{0,100}-w|print-access-token|jsonpath=[^\\r\\n]{1,100}base64 (?:-d|-D|--decode)|keyvault secret show [^\\r\\n]{1,200})[ \\t]{0,4}[\\r\\n]{1,2})([^ \\t\\r\\n\"'\\\\]{6,})",
   },
   argumentAfter("secret", ["gh secret set"], `gh secret set${WITHIN} (?:--body|-b)[ =]?`),
   argumentAfter("secret", ["--from-literal"], "--from-literal[ =]{1,2}[\"']?[A-Za-z0-9_.-]{1,100}="),
