@@ -44,6 +44,8 @@ export function applyCaptureSettings(drain: CaptureContext): void {
 const LEVEL = "capture.level";
 /** Stored as a digest: only changes matter, and the patterns can contain secrets. */
 const RULES = "redaction.rules";
+/** Changes when names are redacted in another way and the program's version is the same. */
+const EDITION = 2;
 
 function applyLevel(drain: CaptureContext, before: string | undefined): void {
   const { db } = drain;
@@ -67,7 +69,7 @@ function applyLevel(drain: CaptureContext, before: string | undefined): void {
 function mergeRedactedStreams(drain: CaptureContext): void {
   const { db, loaded, version } = drain;
   const rules = createHash("sha256")
-    .update(JSON.stringify([version, loaded.config.redaction]))
+    .update(JSON.stringify([version, EDITION, loaded.config.redaction]))
     .digest("hex");
   if (readMeta(db, RULES) === rules) return;
   db.transaction(() => {

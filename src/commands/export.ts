@@ -40,7 +40,7 @@ export async function exportSession(
 ): Promise<number> {
   const { output, capture, force, packageRoot } = options;
   const { behind, agents, loaded } = await refreshed(options, context);
-  const { redact } = await protectionOf(loaded.config.redaction, context.places.home);
+  const protection = await protectionOf(loaded.config.redaction, context.places.home);
   const files = readPageFiles(join(packageRoot, "dist", "view"));
   const file = session?.endsWith(".html") === true ? session : undefined;
   // `<source>/<id>.html` is a session, any other path a file that is named after one
@@ -50,7 +50,7 @@ export async function exportSession(
     const stored = chosenSession(db, name);
     if (stored === undefined) return undefined;
     const idle = { nowMs: context.now(), idleTimeoutMs: loaded.config.session.idleTimeoutMs };
-    const deps = { agents, files, level: capture, redact, idle, settings: spanSettings({ loaded }) };
+    const deps = { agents, files, level: capture, protection, idle, settings: spanSettings({ loaded }) };
     return { name: stored.sessionId.slice(0, NAME_LENGTH), page: exportPage(db, stored, deps) };
   };
   const made = await withSessionNamed(name, context, () => withOpenStore(context, make)).catch((error: unknown) => {

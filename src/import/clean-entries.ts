@@ -19,6 +19,7 @@ export interface Clean {
 /**
  * Results for names are cached per `redact`, which always comes with the same `redactSecrets`: most names recur in every session.
  *
+ * @param redact for names
  * @param redactSecrets for paths of written files, which stay on this machine
  */
 export function cleanWith(redact: Redact, redactSecrets: Redact): Clean {

@@ -69,12 +69,14 @@ export interface ReadResult {
 export async function readSession(
   task: ReadTask,
   agent: Agent,
-  { redact, redactSecrets }: Protection,
+  { redactName, redactSecrets }: Protection,
   isSync: boolean,
 ): Promise<ReadResult> {
   const reading = new SessionReading();
   const problems: string[] = [];
-  const sink = new RowSink(agent.source, cleanWith(redact, redactSecrets), (entry) => reading.addSessionFact(entry));
+  const sink = new RowSink(agent.source, cleanWith(redactName, redactSecrets), (entry) =>
+    reading.addSessionFact(entry),
+  );
   const reader = await readerOf(agent);
   for (const file of reader === undefined ? [] : task.files) {
     try {

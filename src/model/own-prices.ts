@@ -34,7 +34,7 @@ export const ownPrices = (): OwnPrices | "unreadable" | undefined => current;
  * applies.
  */
 export function ownRatesOf({ models }: OwnPrices, model: string): OwnRates | undefined {
-  const exact = models.get(model);
+  const exact = models.get(model) ?? ratesOfRedacted(models, model);
   if (exact !== undefined) return exact;
   let best: string | undefined;
   for (const name of models.keys()) {
@@ -45,5 +45,21 @@ export function ownRatesOf({ models }: OwnPrices, model: string): OwnRates | und
 }
 
 // --- internal ---
+
+/** The rates of the only name that a model's name can be, if an account number in it was redacted. */
+function ratesOfRedacted(models: OwnPrices["models"], model: string): OwnRates | undefined {
+  const [start = "", ...rest] = model.split(/\[redacted:[a-z-]+\]/);
+  if (rest.length === 0) return undefined;
+  const found = [...models].filter(([name]) => {
+    if (!name.startsWith(start) || !name.endsWith(rest.at(-1) ?? "")) return false;
+    let at = start.length;
+    return rest.every((part) => {
+      const next = name.indexOf(part, at);
+      at = next + part.length;
+      return next >= 0;
+    });
+  });
+  return found.length === 1 ? found[0]?.[1] : undefined;
+}
 
 let current: OwnPrices | "unreadable" | undefined;

@@ -13,12 +13,14 @@ export function isFalsePositive(kind: Rule["falsePositives"], value: string): bo
     case "assigned":
       if (GENERIC_TYPE.test(value)) return true;
       return (
-        KEYWORDS.has(value.replace(/[)\]};?!]+$/, "").toLowerCase()) ||
+        KEYWORDS.has(/^([a-z_-]{1,20})[)\]};?!:]*$/i.exec(value)?.[1]?.toLowerCase() ?? "") ||
         PLACEHOLDER.test(value) ||
         EXPRESSION.test(value) ||
         CODE_AFTER_STRING.test(value) ||
         KEY_FILE.test(value)
       );
+    case "spoken":
+      return NO_PASSWORD.test(value) || isFalsePositive("assigned", value.replace(/[.!?:]$/, ""));
     case "address":
       return /^git@/.test(value) || /@[23]x\.[a-z]+$/.test(value) || FILE_NAME.test(value);
     case "home":
@@ -45,7 +47,7 @@ const VERBS =
 
 /** Texts that begin like code: an object with a member, or a call of a function whose name begins with a verb. */
 const EXPRESSION = new RegExp(
-  `^(?:(?:${OBJECTS})(?:\\??\\.[A-Za-z_$][A-Za-z0-9_$]*|\\[[^\\]]*\\]?)+[)\\]};!?]*(?:\\(.*)?|(?:await )?(?:${VERBS})[A-Za-z0-9_$.]*\\(.*)$`,
+  `^(?:(?:${OBJECTS})(?:\\??\\.[A-Za-z_$][A-Za-z0-9_$]*|\\[[^\\][]*\\]?)+[)\\]};!?]*(?:\\(.*)?|(?:await )?(?:${VERBS})[A-Za-z0-9_$.]*\\(.*)$`,
   "u",
 );
 
@@ -56,6 +58,10 @@ const CODE_AFTER_STRING = /^[ \t]+(?:[+&|,.)\]}]|$)/;
 
 /** The path of a key file is not a secret. */
 const KEY_FILE = /^(?:~|\.{1,2})?\/[A-Za-z0-9._/-]+\.(?:pem|key|crt|cer|pub|p12|pfx|jks)[)\]};,.]*$/;
+
+/** What a sentence about a password can say besides the password: names of algorithms, versions, paths, files, references. */
+const NO_PASSWORD =
+  /^(?:(?:base(?:32|58|64)|sha-?[0-9]+|md5|utf-?8|utf-?16|oauth2?|pbkdf2|argon2|bcrypt|scrypt|aes-?[0-9]+|rsa-?[0-9]*|ed25519|x509|http|https|ipv[46]|v[0-9]|[0-9]+(?:\.[0-9]+)+)(?:$|[^A-Za-z0-9].*)|[$<{[%].*|[^ ]*[/\\].*|[A-Za-z_][A-Za-z0-9_]*\(.*|[A-Za-z0-9_-]+\.(?:[cm]?[jt]sx?|py|md|json|ya?ml|env|txt|html|go|rs|java|sh|toml|ini|conf|css|php|rb)[.!?:]*)$/i;
 
 const FILE_NAME = /\.(?:png|jpe?g|gif|svg|webp|js|ts|css|json|md|txt|html|map|tgz|zip)$/i;
 

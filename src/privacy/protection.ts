@@ -1,3 +1,4 @@
+import { nameRedactor } from "./names.ts";
 import { type Redact, redactorOf } from "./redact.ts";
 import { userRuleFinders } from "./user-rules.ts";
 
@@ -5,6 +6,8 @@ import { userRuleFinders } from "./user-rules.ts";
 export interface Protection {
   /** For everything that is sent or stored: secrets, and personal data according to the settings. */
   readonly redact: Redact;
+  /** `redact` for everything that is no content: names also lose users and account numbers. */
+  readonly redactName: Redact;
   /** Secrets only: for the log, where paths must stay readable, and for values that the user set. */
   readonly redactSecrets: Redact;
 }
@@ -21,8 +24,10 @@ export interface RedactionSettings {
  */
 export async function protectionOf(settings: RedactionSettings, home: string): Promise<Protection> {
   const own = await userRuleFinders(settings.rules);
+  const redact = redactorOf({ emails: settings.emails, homeDirectories: settings.homeDirectories, home, own });
   return {
-    redact: redactorOf({ emails: settings.emails, homeDirectories: settings.homeDirectories, home, own }),
+    redact,
+    redactName: nameRedactor(redact, settings.homeDirectories),
     redactSecrets: redactorOf({ emails: false, homeDirectories: false, own }),
   };
 }

@@ -4,19 +4,26 @@ import type { Redact } from "./redact.ts";
 
 // Second protection: a secret that was missed when the facts were stored is redacted here in names, values and links.
 
+/** Attributes with prompts, answers, arguments and results; all others have names. */
+export interface Content {
+  readonly attributes: ReadonlySet<string>;
+  readonly redact: Redact;
+}
+
 /**
- * @param untouched attributes that stay unchanged, like ids: content, if the user wants it in full
+ * @param redact for names
+ * @param content the attributes that are content, and how they are redacted
  * @returns the same object if nothing had to be redacted
  */
-export function redactSpan(record: SpanRecord, redact: Redact, untouched: ReadonlySet<string> = NOTHING): SpanRecord {
+export function redactSpan(record: SpanRecord, redact: Redact, content?: Content): SpanRecord {
   const name = redact(record.name);
-  const attributes = redactAttributes(record.attributes, redact, untouched);
-  const resource = redactAttributes(record.resource, redact, untouched);
+  const attributes = redactAttributes(record.attributes, redact, content);
+  const resource = redactAttributes(record.resource, redact, content);
   const links = mapUnlessSame(record.links, (link) =>
-    withAttributes(link, redactAttributes(link.attributes, redact, untouched)),
+    withAttributes(link, redactAttributes(link.attributes, redact, content)),
   );
   const events = mapUnlessSame(record.events, (event) => {
-    const inner = withAttributes(event, redactAttributes(event.attributes, redact, untouched));
+    const inner = withAttributes(event, redactAttributes(event.attributes, redact, content));
     const eventName = redact(event.name);
     return eventName === event.name ? inner : { ...inner, name: eventName };
   });
@@ -50,16 +57,17 @@ export function redactCounted(counted: Counted, redact: Redact): Counted {
 export function redactAttributes<T extends Attributes | Readonly<Record<string, string>>>(
   attributes: T,
   redact: Redact,
-  untouched: ReadonlySet<string> = NOTHING,
+  content?: Content,
 ): T {
   let isSame = true;
   const clean = Object.entries(attributes).map(([name, value]): [string, unknown] => {
-    if (UNREDACTED_ATTRIBUTES.has(name) || untouched.has(name)) return [name, value];
+    if (UNREDACTED_ATTRIBUTES.has(name)) return [name, value];
+    const change = content?.attributes.has(name) === true ? content.redact : redact;
     const next =
       typeof value === "string"
-        ? redact(value)
+        ? change(value)
         : Array.isArray(value)
-          ? mapUnlessSame(value as readonly string[], redact)
+          ? mapUnlessSame(value as readonly string[], change)
           : value;
     const nextName = name.length > MAX_OWN_NAME ? redact(name) : name;
     if (next !== value || nextName !== name) isSame = false;
@@ -80,7 +88,6 @@ export function redactNames<T>(value: T, redact: Redact): T {
 
 // --- internal ---
 
-const NOTHING: ReadonlySet<string> = new Set();
 /** Longer attribute names come from other senders, so they are redacted too. */
 const MAX_OWN_NAME = 48;
 

@@ -1,6 +1,8 @@
 import { decodedIn } from "./encoded.ts";
 import { isFalsePositive } from "./false-positives.ts";
-import { EMAIL_RULE, HOME_RULES, type Rule, SECRET_RULES } from "./rules.ts";
+import { manifestSecrets } from "./manifests.ts";
+import { EMAIL_RULE, HOME_RULES, SECRET_RULES } from "./rules.ts";
+import { type Compiled, compile, type Search, searchFor } from "./search.ts";
 import { secretCells } from "./tables.ts";
 import { viewsOf } from "./views.ts";
 
@@ -41,14 +43,14 @@ export function redactorOf(options: RedactOptions = {}): Redact {
   ];
   const { own = [] } = options;
   // Built for the first text: a program that redacts nothing saves 10 ms
-  let rulesFor: RuleFinder | undefined;
+  let search: Search | undefined;
   const cache = new Map<string, string>();
   const scan = (text: string): string => {
-    rulesFor ??= ruleFinder(rules);
+    search ??= searchFor(rules);
     let clean = truncated(text);
     for (let pass = 0; pass < MAX_PASSES; pass++) {
       const before = clean;
-      clean = withoutFindings(before, findingsIn(before, rules, own, rulesFor));
+      clean = withoutFindings(before, findingsIn(before, { search, own, orders: rules.length }));
       if (clean === before) break;
     }
     return clean;
@@ -86,14 +88,6 @@ const LONGEST_SECRET = 4096;
 /** Room for the note that the text was truncated, so that it is not truncated again. */
 const LONGEST_MARK = 64;
 
-interface Compiled {
-  readonly rule: Rule;
-  readonly pattern: RegExp;
-}
-
-/** The positions, in ascending order, of the rules that can match a text: those whose hints and `contains` are in it. */
-type RuleFinder = (text: string) => readonly number[];
-
 interface Finding {
   readonly start: number;
   readonly end: number;
@@ -115,56 +109,17 @@ const ENCODED = new RegExp(
     "[\u0000\u001b\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]",
   ].join("|"),
 );
+/** What is decoded in a text and searched, in all forms and levels together; more than an image or an archive contains. */
+const MAX_DECODED_PER_CHARACTER = 8;
+const MIN_DECODED = 1 << 16;
 /** Levels of nested encodings that are decoded, e.g. base64 in base64 in base64. */
 const MAX_ENCODED = 3;
-
-const compile = (rule: Rule): Compiled => ({
-  rule,
-  pattern: new RegExp(rule.pattern, rule.ignoreCase === true ? "giu" : "gu"),
-});
 
 const COMPILED = SECRET_RULES.map(compile);
 const COMPILED_EMAIL = [compile(EMAIL_RULE)];
 const COMPILED_HOME = HOME_RULES.map(compile);
 
 const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
-
-function ruleFinder(rules: readonly Compiled[]): RuleFinder {
-  const exact = hintFinder(rules, false);
-  const anyCase = hintFinder(rules, true);
-  return (text) => {
-    const found = new Set<number>();
-    exact(text, found);
-    // Rules that ignore case match ſ as an s, and toLowerCase keeps it
-    anyCase(text.toLowerCase().replaceAll("ſ", "s"), found);
-    return [...found].filter((position) => text.includes(rules[position]?.rule.contains ?? "")).sort((a, b) => a - b);
-  };
-}
-
-/**
- * Finds all hints in a text in one pass, because searching for each of them would take longer than the rules that are skipped. The
- * pattern finds the longest hint at each position, which implies all hints that it begins with.
- *
- * @param ignoresCase take only the case-insensitive rules, for lower-case texts; false: only the others
- */
-function hintFinder(rules: readonly Compiled[], ignoresCase: boolean): (text: string, found: Set<number>) => void {
-  const rulesByHint = new Map<string, number[]>();
-  for (const [position, { rule }] of rules.entries()) {
-    if ((rule.ignoreCase === true) !== ignoresCase) continue;
-    for (const hint of rule.hints) rulesByHint.set(hint, [...(rulesByHint.get(hint) ?? []), position]);
-  }
-  const longestFirst = [...rulesByHint.keys()].sort((a, b) => b.length - a.length);
-  const pattern = new RegExp(`(?=(${longestFirst.map(literal).join("|")}))`, "g");
-  return (text, found) => {
-    const seen = new Set<string>();
-    for (const [, hint = ""] of text.matchAll(pattern)) {
-      if (seen.has(hint)) continue;
-      seen.add(hint);
-      for (let end = 1; end <= hint.length; end++)
-        for (const position of rulesByHint.get(hint.slice(0, end)) ?? []) found.add(position);
-    }
-  };
-}
 
 /** A rule for a home directory in an unusual place. The root directory and its direct children contain no user name. */
 function homeOf(home: string | undefined): readonly Compiled[] {
@@ -183,19 +138,26 @@ function truncated(text: string): string {
   return `${head.slice(0, end)}… [cut: ${text.length} characters]`;
 }
 
-function findingsIn(text: string, rules: readonly Compiled[], own: readonly Finder[], rulesFor: RuleFinder): Finding[] {
+interface Searched {
+  readonly search: Search;
+  readonly own: readonly Finder[];
+  /** How many rules the search has. */
+  readonly orders: number;
+}
+
+function findingsIn(text: string, searched: Searched): Finding[] {
   const found: Finding[] = [];
   const isEncoded = ENCODED.test(text);
-  const firstIn = (inner: string): Finding | undefined => findingsInView(inner, rules, own, rulesFor)[0];
-  const findingByText = new Map<string, Finding | undefined>();
+  const findingByText = new Map<string, Omit<Finding, "start" | "end"> | undefined>();
+  const budget = { characters: MIN_DECODED + text.length * MAX_DECODED_PER_CHARACTER };
   for (const view of isEncoded ? viewsOf(text) : [{ text }]) {
     const originalIndex = (index: number): number => ("at" in view ? view.at?.[index] : undefined) ?? index;
-    for (const { start, end, ...rest } of findingsInView(view.text, rules, own, rulesFor)) {
+    for (const { start, end, ...rest } of findingsInView(view.text, searched)) {
       found.push({ start: originalIndex(start), end: originalIndex(end), ...rest });
     }
     if (!isEncoded) continue;
     for (const { start, end, text: decoded } of decodedIn(view.text)) {
-      if (!findingByText.has(decoded)) findingByText.set(decoded, findingBelow(decoded, firstIn, MAX_ENCODED));
+      if (!findingByText.has(decoded)) findingByText.set(decoded, findingBelow(decoded, searched, budget, MAX_ENCODED));
       const hidden = findingByText.get(decoded);
       if (hidden !== undefined) found.push({ ...hidden, start: originalIndex(start), end: originalIndex(end) });
     }
@@ -203,47 +165,41 @@ function findingsIn(text: string, rules: readonly Compiled[], own: readonly Find
   return found;
 }
 
-/** The first finding in a decoded text, or in texts that are encoded in it. */
+/** The first finding in a decoded text, or in texts that are encoded in it. What is too much to search is taken for a secret. */
 function findingBelow(
   text: string,
-  firstIn: (text: string) => Finding | undefined,
+  searched: Searched,
+  budget: { characters: number },
   depth: number,
-): Finding | undefined {
+): Omit<Finding, "start" | "end"> | undefined {
   for (const view of viewsOf(text)) {
-    const finding = firstIn(view.text);
+    budget.characters -= view.text.length;
+    if (budget.characters < 0) return { id: "secret", order: searched.orders };
+    const [finding] = findingsInView(view.text, searched);
     if (finding !== undefined) return finding;
     if (depth <= 1) continue;
     for (const inner of decodedIn(view.text)) {
-      const deeper = findingBelow(inner.text, firstIn, depth - 1);
+      const deeper = findingBelow(inner.text, searched, budget, depth - 1);
       if (deeper !== undefined) return deeper;
     }
   }
   return undefined;
 }
 
-function findingsInView(
-  text: string,
-  rules: readonly Compiled[],
-  own: readonly Finder[],
-  rulesFor: RuleFinder,
-): readonly Finding[] {
+function findingsInView(text: string, { search, own, orders }: Searched): readonly Finding[] {
   const found: Finding[] = [];
   if (!SHORT.test(text)) {
-    for (const order of rulesFor(text)) {
-      const compiled = rules[order];
-      if (compiled === undefined) continue;
-      const { rule, pattern } = compiled;
-      for (const match of text.matchAll(pattern)) {
-        const value = valueToRedact(match);
-        if (value !== undefined && !isFalsePositive(rule.falsePositives, value.text)) {
-          found.push({ start: value.start, end: value.start + value.text.length, id: rule.id, order });
-        }
+    for (const { order, rule, match, index } of search(text)) {
+      const value = valueToRedact(match);
+      if (value !== undefined && !isFalsePositive(rule.falsePositives, value.text)) {
+        const start = index + value.start;
+        found.push({ start, end: start + value.text.length, id: rule.id, order });
       }
     }
   }
-  for (const { start, text: value } of secretCells(text)) {
+  for (const { start, text: value } of [...secretCells(text), ...manifestSecrets(text)]) {
     if (!isFalsePositive("assigned", value))
-      found.push({ start, end: start + value.length, id: "secret", order: rules.length });
+      found.push({ start, end: start + value.length, id: "secret", order: orders });
   }
   for (const { id, find } of own) {
     for (const [start, end] of find(text)) if (end > start) found.push({ start, end, id, order: -1 });
@@ -252,27 +208,31 @@ function findingsInView(
 }
 
 /**
- * The part of a match that is redacted: the second group without its opening quote, or the whole match if there are no groups.
+ * The part of a match that is redacted, counted from the match's beginning: the second group without its opening quote, or the whole match if there are no groups.
  */
 function valueToRedact(match: RegExpExecArray): { readonly start: number; readonly text: string } | undefined {
   const [whole, kept, value] = match;
-  if (kept === undefined || value === undefined) return { start: match.index, text: whole };
+  if (kept === undefined || value === undefined) return { start: 0, text: whole };
   const quote = /^\\{0,3}["'`]/.exec(value)?.[0] ?? "";
   const text = value.slice(quote.length);
-  return text === "" ? undefined : { start: match.index + kept.length + quote.length, text };
+  return text === "" ? undefined : { start: kept.length + quote.length, text };
 }
 
 /** Replaces each range of overlapping findings by one marker. Existing markers stay. */
 function withoutFindings(text: string, findings: readonly Finding[]): string {
   if (findings.length === 0) return text;
-  const markers = [...text.matchAll(ALL_MARKERS)].map((match) => ({
-    start: match.index,
-    end: match.index + match[0].length,
-  }));
-  const isInMarker = ({ start, end }: Finding): boolean => markers.some((m) => m.start <= start && end <= m.end);
+  const markers = [...text.matchAll(ALL_MARKERS)];
+  let marker = 0;
+  const isInMarker = ({ start, end }: Finding): boolean => {
+    const endOf = (one: RegExpExecArray | undefined): number => (one?.index ?? 0) + (one?.[0].length ?? 0);
+    while (marker < markers.length && endOf(markers[marker]) <= start) marker++;
+    const next = markers[marker];
+    return next !== undefined && next.index <= start && end <= endOf(next);
+  };
   const sorted = findings
-    .filter((finding) => finding.end > finding.start && (markers.length === 0 || !isInMarker(finding)))
-    .sort((a, b) => a.start - b.start || a.order - b.order || b.end - a.end);
+    .filter((finding) => finding.end > finding.start)
+    .sort((a, b) => a.start - b.start || a.order - b.order || b.end - a.end)
+    .filter((finding) => !isInMarker(finding));
   const pieces: string[] = [];
   let copied = 0;
   for (let i = 0; i < sorted.length; ) {

@@ -7,25 +7,16 @@ export interface View {
 
 /**
  * A text, and its forms without the escapes of JSON, shells and C, without percent encoding, HTML entities, and invisible
- * characters (terminal colours, zero-width characters, the zeros of UTF-16). Escapes can be nested up to three times: a secret
- * in a string in a string is still a secret.
+ * characters (terminal colours, zero-width characters, the zeros of UTF-16). Each form undoes all of these once more, up to three
+ * times: a secret in a string in a string is still a secret.
  *
  * @returns the text itself first; nothing else if it has no escapes
  */
 export function viewsOf(text: string): readonly View[] {
   const views: View[] = [{ text }];
-  let frontier: readonly View[] = views;
-  for (let depth = 0; depth < MAX_DEPTH && frontier.length > 0; depth++) {
-    frontier = frontier
-      .flatMap((view) => [
-        unescaped(view, ESCAPE, unescapeBackslash),
-        unescaped(view, PERCENT, unescapePercent),
-        unescaped(view, INVISIBLE, () => ""),
-        unescaped(view, ENTITY, unescapeEntity),
-      ])
-      .filter((view) => view !== undefined)
-      .slice(0, MAX_WIDTH);
-    views.push(...frontier);
+  for (let view: View | undefined = { text }; views.length <= MAX_DEPTH; views.push(view)) {
+    view = unescaped(view);
+    if (view === undefined) break;
   }
   return views;
 }
@@ -33,20 +24,27 @@ export function viewsOf(text: string): readonly View[] {
 // --- internal ---
 
 const MAX_DEPTH = 3;
-const MAX_WIDTH = 4;
 
-/** The last alternative is a line continuation. */
-const ESCAPE = /\\(?:u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]{1,6}\}|x[0-9A-Fa-f]{2}|[0-7]{3}|["'/\\bfnrt]|\r?\n)/g;
-const PERCENT = /(?:%[0-9A-Fa-f]{2})+/g;
-const ENTITY = /&(?:#[0-9]{2,6}|#x[0-9A-Fa-f]{2,5}|quot|amp|apos|lt|gt);/g;
-const INVISIBLE = new RegExp(
+const ENTITIES: Readonly<Record<string, string>> = { quot: '"', amp: "&", apos: "'", lt: "<", gt: ">" };
+
+/** The last alternative of the escapes is a line continuation. */
+const ESCAPES = new RegExp(
   [
+    "\\\\(?:u[0-9A-Fa-f]{4}|u\\{[0-9A-Fa-f]{1,6}\\}|x[0-9A-Fa-f]{2}|[0-7]{3}|[\"'/\\\\bfnrt]|\r?\n)",
+    "(?:%[0-9A-Fa-f]{2})+",
+    `&(?:#[0-9]{2,6}|#x[0-9A-Fa-f]{2,5}|${Object.keys(ENTITIES).join("|")});`,
     "\u001b\\[[0-9;:?]{0,40}[A-Za-z]",
     "\u001b\\][^\u0007\u001b]{0,300}(?:\u0007|\u001b\\\\)",
     "[\u0000\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]",
   ].join("|"),
   "g",
 );
+
+const READERS: Readonly<Record<string, (escaped: string) => string>> = {
+  "\\": unescapeBackslash,
+  "%": unescapePercent,
+  "&": unescapeEntity,
+};
 
 const CONTROL_CHARACTERS: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
 
@@ -60,8 +58,6 @@ function unescapeBackslash(escaped: string): string {
 /** No secret contains characters above U+FFFF, so one UTF-16 unit is enough and keeps the positions simple. */
 const character = (digits: string, radix: number): string => String.fromCharCode(Number.parseInt(digits, radix));
 
-const ENTITIES: Readonly<Record<string, string>> = { quot: '"', amp: "&", apos: "'", lt: "<", gt: ">" };
-
 function unescapeEntity(entity: string): string {
   const name = entity.slice(1, -1);
   if (!name.startsWith("#")) return ENTITIES[name] ?? entity;
@@ -69,33 +65,32 @@ function unescapeEntity(entity: string): string {
 }
 
 /** One character per byte (not decoded as UTF-8), because the rules look for ASCII. */
-const unescapePercent = (escaped: string): string => Buffer.from(escaped.replaceAll("%", ""), "hex").toString("latin1");
+function unescapePercent(escaped: string): string {
+  return Buffer.from(escaped.replaceAll("%", ""), "hex").toString("latin1");
+}
 
-function unescaped(view: View, escapes: RegExp, read: (escaped: string) => string): View | undefined {
+function unescaped({ text, at: before }: View): View | undefined {
   const pieces: string[] = [];
-  const steps: { readonly from: number; readonly to: number; readonly length: number }[] = [];
-  let copied = 0;
-  for (const { 0: escaped, index } of view.text.matchAll(escapes)) {
-    const plain = read(escaped);
-    pieces.push(view.text.slice(copied, index), plain);
-    steps.push({ from: index, to: index + escaped.length, length: plain.length });
+  // The unescaped text is not longer
+  let at: Uint32Array | undefined;
+  let [out, copied] = [0, 0];
+  const original = (index: number): number => before?.[index] ?? index;
+  const copyUpTo = (end: number, positions: Uint32Array): void => {
+    pieces.push(text.slice(copied, end));
+    for (; copied < end; copied++) positions[out++] = original(copied);
+  };
+  for (const { 0: escaped, index } of text.matchAll(ESCAPES)) {
+    at ??= new Uint32Array(text.length + 1);
+    copyUpTo(index, at);
+    const plain = READERS[escaped.charAt(0)]?.(escaped) ?? "";
+    pieces.push(plain);
+    // One character per three of a percent sequence, and one per escape
+    const each = escaped.length / Math.max(1, plain.length);
+    for (let i = 0; i < plain.length; i++) at[out++] = original(index + Math.floor(i * each));
     copied = index + escaped.length;
   }
-  if (steps.length === 0) return undefined;
-  pieces.push(view.text.slice(copied));
-  // The unescaped text is shorter than the original
-  const at = new Uint32Array(view.text.length + 1);
-  let out = 0;
-  let from = 0;
-  const original = (index: number): number => view.at?.[index] ?? index;
-  for (const step of steps) {
-    for (; from < step.from; from++) at[out++] = original(from);
-    for (let i = 0; i < step.length; i++) {
-      // One character per three of a percent sequence, and one per escape
-      at[out++] = original(step.length === 1 ? from : from + Math.floor((i * (step.to - step.from)) / step.length));
-    }
-    from = step.to;
-  }
-  for (; from <= view.text.length; from++) at[out++] = original(from);
+  if (at === undefined) return undefined;
+  copyUpTo(text.length, at);
+  at[out] = original(text.length);
   return { text: pieces.join(""), at };
 }

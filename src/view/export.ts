@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { type CaptureLevel, keepsContentUnredacted, keepsNames } from "../model/capture.ts";
+import { contentAtLevel } from "../capture/protect.ts";
+import { type CaptureLevel, keepsNames } from "../model/capture.ts";
 import type { SpanRecord } from "../model/telemetry.ts";
+import type { Protection } from "../privacy/protection.ts";
 import { redactNames, redactSpan } from "../privacy/records.ts";
-import type { Redact } from "../privacy/redact.ts";
 import { viewOf } from "../report/session-view.ts";
 import type { Database } from "../store/database.ts";
 import type { StoredSession } from "../store/sessions.ts";
-import { CONTENT_ATTRIBUTES } from "../telemetry/attributes.ts";
 import { recordAtLevel } from "../telemetry/level.ts";
 import type { SpanSettings } from "../telemetry/spans.ts";
 import { spanDocument, spansOf, toDocument } from "./data/document.ts";
@@ -19,7 +19,7 @@ export interface ExportDeps extends RowDeps, Pick<ViewDeps, "files"> {
   readonly settings: SpanSettings;
   /** How much the file contains, at most what is stored. */
   readonly level: CaptureLevel;
-  readonly redact: Redact;
+  readonly protection: Pick<Protection, "redact" | "redactName">;
 }
 
 /**
@@ -66,11 +66,11 @@ export function exportPage(db: Database, stored: StoredSession, deps: ExportDeps
 // --- internal ---
 
 function exportedData(db: Database, stored: StoredSession, deps: ExportDeps): ExportedPage {
-  const { agents, settings, level, redact, idle } = deps;
+  const { agents, settings, level, protection, idle } = deps;
   const ownNamesOf = (source: string) => agents.find((agent) => agent.source === source)?.own;
-  const untouched = keepsContentUnredacted(level) ? CONTENT_ATTRIBUTES : undefined;
+  const content = contentAtLevel(level, protection.redact);
   const safe = (record: SpanRecord): SpanRecord =>
-    redactSpan(recordAtLevel(record, level, ownNamesOf), redact, untouched);
+    redactSpan(recordAtLevel(record, level, ownNamesOf), protection.redactName, content);
   const view = viewOf(db, stored, { agents }, settings);
   const spans = Array.from(spansOf(db, stored, view), ({ record, open }) => ({
     record: safe(record),
@@ -92,20 +92,21 @@ function exportedData(db: Database, stored: StoredSession, deps: ExportDeps): Ex
   };
 }
 
-function sessionAtLevel(document: SessionDocument, { level, redact }: ExportDeps): SessionDocument {
+function sessionAtLevel(document: SessionDocument, { level, protection }: ExportDeps): SessionDocument {
+  const { redactName } = protection;
   const { row } = document;
   const named = keepsNames(level) ? row : { ...row, repository: null, branch: null, folder: null, title: "" };
   return {
     ...document,
     traceUrl: null,
-    segments: document.segments.map((segment) => redactNames(segment, redact)),
-    row: redactNames(named, redact),
+    segments: document.segments.map((segment) => redactNames(segment, redactName)),
+    row: redactNames(named, redactName),
   };
 }
 
 /** Its sentences contain names of tools, which may be the user's own, and its changes names of branches. */
-function explanationAtLevel(explanation: ExplanationDocument, { level, redact }: ExportDeps): ExplanationDocument {
-  if (keepsNames(level)) return redactNames(explanation, redact);
+function explanationAtLevel(explanation: ExplanationDocument, { level, protection }: ExportDeps): ExplanationDocument {
+  if (keepsNames(level)) return redactNames(explanation, protection.redactName);
   return { ...explanation, findings: [], slowestTool: null, repeats: [], unknown: [], changes: [] };
 }
 

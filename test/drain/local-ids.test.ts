@@ -169,7 +169,7 @@ async function importInto(of: InboxFixture) {
       agents: ["acme"],
       env: {},
       dryRun: false,
-      readers: () => readersInThisThread(() => AGENT, { redact, redactSecrets: redact }),
+      readers: () => readersInThisThread(() => AGENT, { redact, redactName: redact, redactSecrets: redact }),
       onProgress: () => {},
       signal: new AbortController().signal,
     },

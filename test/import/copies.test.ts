@@ -428,6 +428,7 @@ describe("a session that cannot be read", () => {
 function hiding(path: string): Readers {
   const readers = readersInThisThread((source) => [claudeCode].find((agent) => agent.source === source), {
     redact,
+    redactName: redact,
     redactSecrets: redact,
   });
   return {

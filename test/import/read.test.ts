@@ -20,7 +20,8 @@ test("timers, and so signals and keys, are handled between sessions that are rea
   const untilMs = performance.now() + 300;
   let facts: unknown;
   while (performance.now() < untilMs)
-    facts = (await readSession(task, claudeCode, { redact, redactSecrets: redact }, true)).session?.packed.facts;
+    facts = (await readSession(task, claudeCode, { redact, redactName: redact, redactSecrets: redact }, true)).session
+      ?.packed.facts;
   clearInterval(others);
   expect(facts).toBeInstanceOf(Uint8Array);
   expect(ticks).toBeGreaterThan(0);
@@ -50,7 +51,7 @@ test.each([true, false])(
     const read = await readSession(
       { source: "claude-code", sessionId: "s1", files, roots },
       claudeCode,
-      { redact, redactSecrets: redact },
+      { redact, redactName: redact, redactSecrets: redact },
       isSync,
     );
     const [segment] = read.session?.packed.segments ?? [];
@@ -88,7 +89,7 @@ test("facts beside an answer that a side question copies count once too", async 
   ]);
   const roots = files.map(({ path }) => dirname(path));
   const task = { source: "claude-code", sessionId: "s1", files, roots };
-  const read = await readSession(task, claudeCode, { redact, redactSecrets: redact }, true);
+  const read = await readSession(task, claudeCode, { redact, redactName: redact, redactSecrets: redact }, true);
   const [segment] = read.session?.packed.segments ?? [];
   expect(segment?.totals).toMatchObject({ modelCalls: 6, input: 2 * 1_407, output: 2 * 109 });
 });

@@ -1,6 +1,7 @@
 import { exportPacked } from "../../src/import/export.ts";
 import { readersInThisThread } from "../../src/import/readers.ts";
 import { type ImportOptions, type ImportReport, importSessions } from "../../src/import/run.ts";
+import { nameRedactor } from "../../src/privacy/names.ts";
 import { redact, redactorOf } from "../../src/privacy/redact.ts";
 import type { Replay } from "../support/replay.ts";
 
@@ -21,6 +22,7 @@ export async function importInto(
     readers: () =>
       readersInThisThread((name) => deps.agents.find((agent) => agent.source === name), {
         redact,
+        redactName: nameRedactor(redact, true),
         redactSecrets,
       }),
     onProgress: () => {},

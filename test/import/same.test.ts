@@ -99,7 +99,9 @@ const readersOfBefore = (agent: Agent, reader: TranscriptReader): Readers => {
   return {
     concurrency: 1,
     read: async (tasks) =>
-      Promise.all(tasks.map((task) => readSession(task, before, { redact, redactSecrets: redact }, false))),
+      Promise.all(
+        tasks.map((task) => readSession(task, before, { redact, redactName: redact, redactSecrets: redact }, false)),
+      ),
     close: async () => {},
   };
 };

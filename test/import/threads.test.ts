@@ -16,6 +16,7 @@ await ensureBuilt();
 const agents = await allAgents();
 const here = readersInThisThread((source) => agents.find((agent) => agent.source === source), {
   redact,
+  redactName: redact,
   redactSecrets: redact,
 });
 const READER = join(dirname(PROGRAM), "reader.cjs");

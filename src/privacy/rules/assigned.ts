@@ -2,7 +2,7 @@ import type { Rule } from "./rule.ts";
 
 /** Names before `=` or `:`. `tokens` is not among them: a count is no secret. */
 const PASSWORD =
-  "pass(?:word|wd|phrase|code|wort)|(?:db|root|admin|store|key)pass|[_-]pass|[^a-z]pw|contrase[nñ]a|mot de passe|kennwort";
+  "pass(?:word|wd|phrase|code|wort)|(?:db|root|admin|store|key|ssh|pg|my|sql|ftp|smb|ldap|vnc|user|login|http|proxy|smtp|mail|redis|wifi|sudo|become|cert|pfx|p12|zip)pass|[_-]pass|[^a-z]pw|contrase[nñ]a|mot[_ -]?de[_ -]?passe|mdp|kennwort";
 const SECRET = "secret";
 const TOKEN = "token|_auth";
 const KEY =
@@ -19,7 +19,7 @@ const UNQUOTED_START = "[^ \\t\\r\\n\"'`,;&|<>\\\\=~]";
 const UNQUOTED = "[^ \\t\\r\\n\"'`,;&|<>\\\\]";
 
 /** What may be between a command-line option and its value: a space, a line continuation, or a separator of list items. */
-const AFTER_OPTION = `(?:[ ]{0,3}[\\\\][\\r\\n]{1,2}[ \\t]{0,40}["']?|[ =]{1,3}["']?|["'][ ]{0,2},[ \\t\\r\\n]{0,40}["'])`;
+const AFTER_OPTION = `(?:-(?:string|value|text|data|base64|literal))?(?:[ ]{0,3}[\\\\][\\r\\n]{1,2}[ \\t]{0,40}["']?|[ =]{1,3}["']?|["'][ ]{0,2},[ \\t\\r\\n]{0,40}["'])`;
 
 interface Words {
   readonly id: string;
@@ -54,10 +54,25 @@ function assigned({ id, words, hints, minLength: min }: Words): readonly Rule[] 
 
 /** Values of assignments, members and options whose name contains such a word. */
 export const ASSIGNED: readonly Rule[] = [
-  ...assigned({ id: "password", words: PASSWORD, hints: ["pass", "pw", "contrase", "kennwort"], minLength: 1 }),
+  ...assigned({ id: "password", words: PASSWORD, hints: ["pass", "pw", "contrase", "kennwort", "mdp"], minLength: 1 }),
   ...assigned({ id: "secret", words: SECRET, hints: ["secret"], minLength: 4 }),
   ...assigned({ id: "api-key", words: KEY, hints: ["key", "credential"], minLength: 8 }),
   ...assigned({ id: "token", words: TOKEN, hints: ["token", "_auth"], minLength: 8 }),
+  // Words that have other meanings too, so the value must not be a word
+  {
+    id: "secret",
+    hints: ["cred", "auth"],
+    ignoreCase: true,
+    falsePositives: "assigned",
+    pattern: `((?:creds?|credentials?|(?:^|[^a-z])auth)[\\\\]{0,3}["'\`]?${SIGN_OR_ARROW}[\\\\]{0,3}["'\`])([^"'\`\\r\\n\\\\ ]{1,60}[0-9:][^"'\`\\r\\n\\\\ ]{4,}|[^"'\`\\r\\n\\\\ ]{4,60}[0-9:][^"'\`\\r\\n\\\\ ]{0,})`,
+  },
+  {
+    id: "secret",
+    hints: ["cred"],
+    ignoreCase: true,
+    falsePositives: "assigned",
+    pattern: `(creds?${SIGN})(${UNQUOTED_START}[^ \\t\\r\\n"'\`,;&|<>\\\\(){}]{2,60}[0-9:][^ \\t\\r\\n"'\`,;&|<>\\\\(){}]{2,})`,
+  },
   // .npmrc, where a value can have any length
   { id: "token", hints: ["_auth"], pattern: "(_auth(?:Token)? ?= ?[\"']?)([^ \\t\\r\\n\"'$][^ \\t\\r\\n\"']*)" },
   {
@@ -90,5 +105,10 @@ export const ASSIGNED: readonly Rule[] = [
     hints: ["account"],
     ignoreCase: true,
     pattern: `(account(?:[_-]?id)?["']?${SIGN_OR_ARROW}["']?)([0-9]{4}-?[0-9]{4}-?[0-9]{4})`,
+  },
+  {
+    id: "aws-account",
+    hints: ["arn:aws"],
+    pattern: "(arn:aws[a-z-]{0,20}:[a-z0-9-]{1,40}:[a-z0-9-]{0,40}:)([0-9]{12})",
   },
 ];

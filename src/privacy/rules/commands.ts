@@ -7,14 +7,14 @@ const argumentAfter = (id: string, hints: readonly string[], pattern: string, va
   pattern: `(${pattern}["']?)(${value})`,
 });
 const SHELL_WORD = "[^ \\t\\r\\n\"'|&;<>\\\\-][^ \\t\\r\\n\"'|&;<>\\\\]{3,}";
-const WITHIN = "[^\\n|&;]{0,300}";
+const WITHIN = "[^\\n|&;]{0,200}";
 
 /** Rules for single programs, because other programs use the same option names for ports and paths. */
 export const COMMANDS: readonly Rule[] = [
   argumentAfter(
     "password",
     ["login"],
-    `(?:docker|podman|nerdctl|helm|oras|az|oc|cf) ${WITHIN}login${WITHIN} -p[ =]{1,2}`,
+    `(?:docker|podman|nerdctl|helm|oras|az|oc|cf) [^\\n|&;]{0,60}login${WITHIN} -p[ =]{1,2}`,
   ),
   argumentAfter("password", ["mongo"], `mongo(?:sh|dump|restore|export|import)? ${WITHIN}-p {1,2}`),
   argumentAfter("password", ["sqlcmd", "bcp "], `(?:sqlcmd|bcp) ${WITHIN}-P ?`),
@@ -46,6 +46,65 @@ export const COMMANDS: readonly Rule[] = [
     ["machine"],
     "machine[ \\t]{1,4}[^ \\t\\r\\n]{1,200}[ \\t\\r\\n]{1,8}login[ \\t]{1,4}[^ \\t\\r\\n]{1,200}[ \\t\\r\\n]{1,8}password[ \\t]{1,4}",
   ),
+  // Names of secrets, then values: the rest of the line
+  {
+    id: "secret",
+    hints: ["secrets set ", "secrets import ", "vault kv put ", "vault write ", "kv patch "],
+    pattern:
+      "((?:(?:fly|flyctl|supabase|doppler|railway|deno|sst) secrets (?:set|import)|vault (?:kv put|kv patch|write) [^ \\n]{1,200}) )([^\"'\\r\\n|&;\\\\]{3,})",
+  },
+  {
+    id: "secret",
+    hints: ["secrets set ", "vault kv put ", "vault write ", "kv patch "],
+    pattern:
+      "((?:secrets set|vault (?:kv put|kv patch|write)) [^\\r\\n|&;]{0,200}[A-Za-z0-9_]=[\\\\]{0,3}[\"'])([^\"'\\r\\n\\\\]{3,})",
+  },
+  {
+    id: "secret",
+    hints: ["secret-string", "secret-binary"],
+    pattern:
+      "(--secret-(?:string|binary)[ =]{1,3})(\"(?:[^\"\\\\\\r\\n]|\\\\[^\\r\\n]){3,}|'[^'\\r\\n]{3,}|[^ \\t\\r\\n\"'|&;]{4,})",
+  },
+  argumentAfter("secret", ["put-parameter"], `put-parameter ${WITHIN}--value[ =]{1,2}`),
+  argumentAfter("secret", ["keyvault secret set"], `keyvault secret set ${WITHIN}--value[ =]{1,2}`),
+  argumentAfter("secret", ["user-secrets set"], "user-secrets set [\"']?[A-Za-z0-9:_.-]{1,100}[\"']? {1,2}"),
+  argumentAfter("secret", ["secret ", "secrets "], `secrets? (?:put|set|create|add|versions add)${WITHIN} <<< {0,2}`),
+  // A value that is piped into a command which takes a secret
+  {
+    id: "secret",
+    hints: ["echo ", "printf "],
+    pattern:
+      "((?:echo(?: -n)?|printf(?: [\"']?%s[\"']?)?) {1,3}[\"']?)([^ \\t\\r\\n\"'|$]{4,200})[\"']? {0,3}[|] {0,3}[^\\n|;&]{0,80}(?:secret|login|passphrase|passwd|env add|--with-token|stdin-token|cryptsetup|ssh-add)",
+  },
+  argumentAfter("password", ["net user "], "net user [^ \\n]{1,60} {1,2}"),
+  argumentAfter("password", ["cmdkey"], `cmdkey ${WITHIN}/pass:`),
+  argumentAfter("password", ["nmcli"], `nmcli ${WITHIN}(?:password|psk) {1,2}`),
+  argumentAfter("password", ["wpa_passphrase"], "wpa_passphrase [^ \\n]{1,100} {1,2}"),
+  argumentAfter("password", ["sqlplus"], `sqlplus ${WITHIN}[A-Za-z0-9_]{1,60}/`, "[^ \\t\\r\\n\"'@/]{3,}"),
+  argumentAfter("password", ["http "], `http ${WITHIN}(?:-a|--auth)[ =]{1,2}[^ \\n:]{1,100}:`),
+  argumentAfter("password", ["twine"], `twine upload ${WITHIN}-p {1,2}`),
+  argumentAfter("password", ["http-basic."], "http-basic\\.[A-Za-z0-9.-]{1,100} [^ \\n]{1,100} {1,2}"),
+  argumentAfter("token", ["pypi-token."], "pypi-token\\.[A-Za-z0-9-]{1,60} {1,2}"),
+  argumentAfter("api-key", ["nuget"], `nuget ${WITHIN}(?:-k|-ApiKey|--api-key) {1,2}`),
+  // What a command prints that shows a secret
+  {
+    id: "secret",
+    hints: [
+      "printenv ",
+      "echo ",
+      "pass show ",
+      "op read ",
+      "vault kv get ",
+      "vault read ",
+      "SecretString",
+      "find-generic-password ",
+      "print-access-token",
+      "jsonpath",
+      "keyvault secret show",
+    ],
+    pattern:
+      "((?:printenv [A-Z0-9_]{0,60}(?:TOKEN|SECRET|PASSWORD|PASSWD|PASS|KEY|_PAT|CREDENTIALS?|AUTH)(?:_[A-Z0-9_]{1,20})?|echo [\"']?[$%][{]?(?:env:)?[A-Z0-9_]{0,60}(?:TOKEN|SECRET|PASSWORD|PASSWD|PASS|KEY|_PAT|CREDENTIALS?|AUTH)(?:_[A-Z0-9_]{1,20})?[}%]?[\"']?|pass show [^\\r\\n]{1,100}|op read [^\\r\\n]{1,200}|vault (?:kv get|read) -field[^\\r\\n]{1,200}|SecretString[^\\r\\n]{0,60}|find-generic-password [^\\r\\n]{0,100}-w|print-access-token|jsonpath=[^\\r\\n]{1,100}base64 (?:-d|-D|--decode)|keyvault secret show [^\\r\\n]{1,200})[ \\t]{0,4}[\\r\\n]{1,2})([^ \\t\\r\\n\"'\\\\]{6,})",
+  },
   argumentAfter("secret", ["gh secret set"], `gh secret set${WITHIN} (?:--body|-b)[ =]?`),
   argumentAfter("secret", ["--from-literal"], "--from-literal[ =]{1,2}[\"']?[A-Za-z0-9_.-]{1,100}="),
   argumentAfter("token", ["_auth"], "_auth(?:Token)? {1,3}", "[A-Za-z0-9_.=+/-]{16,}"),
@@ -135,14 +194,6 @@ export const COMMANDS: readonly Rule[] = [
     id: "private-key",
     hints: ["Private-Lines"],
     pattern: "(Private-Lines: [0-9]{1,4}[\\r\\n]{1,2})([A-Za-z0-9+/=\\r\\n]{40,})",
-  },
-  // Prompts. The value must contain a digit: "the password is wrong" contains no secret
-  {
-    id: "password",
-    hints: ["password is", "passphrase is", "passwort ", "kennwort ", " lautet", "passwd is", "secret is", "key is"],
-    ignoreCase: true,
-    pattern:
-      "((?:password|passphrase|passwort|kennwort|passwd|secret|api[ _-]key|access[ _-]key) (?:is|ist|lautet)[ :]{1,3}[\"'`]?)([^ \\t\\r\\n\"'`,;()<>]{3,60}[0-9][^ \\t\\r\\n\"'`,;()<>]{0,}|[^ \\t\\r\\n\"'`,;()<>]{0,2}[0-9][^ \\t\\r\\n\"'`,;()<>]{3,})",
   },
   {
     id: "password",

@@ -6,6 +6,14 @@ const MIXED =
 const SECRET_NAMES =
   "(?:password|passwd|passphrase|secret|token|api[_ -]?key|access[_ -]?key|secret[_ -]?access[_ -]?key|session[_ -]?token)";
 
+/** A password in a sentence of English, German, French or Spanish; what may follow; and `to`, `is` and the like. */
+const SPOKEN =
+  "(?:pass(?:word|phrase|code|wort)|kennwort|mot de passe|contrase[nñ]a|clave|api[ -]key|access[ -](?:token|key)|secret(?: key)?)";
+const SPOKEN_HINTS = ["pass", "kennwort", "contrase", "clave", "key", "token", "secret"];
+const FILLER = "(?: [^ \\t\\r\\n\"'`.,;:()]{1,30}){0,5}";
+const LINK =
+  "(?:to|is|was|be|as|into|becomes|now|auf|ist|war|lautet|heißt|heisst|zu|wird|est|sera|devient|à|en|par|es|era|será|por|a|ahora)";
+
 /** Values that follow no `=` or `:`. Their position shows that they are secrets. */
 export const POSITIONAL: readonly Rule[] = [
   // .pgpass: host, port, database, user, password
@@ -19,13 +27,12 @@ export const POSITIONAL: readonly Rule[] = [
   {
     id: "aws-key",
     hints: ["AKIA", "ASIA"],
-    pattern: "((?:AKIA|ASIA)[A-Z0-9]{16,}[\"']?[, \\t]{1,4}[\"']?)([A-Za-z0-9/+]{30,}={0,2})",
+    pattern: "((?:AKIA|ASIA)[A-Z0-9]{16}[\"']?[, \\t]{1,4}[\"']?)([A-Za-z0-9/+]{30,}={0,2})",
   },
   {
     id: "password",
     hints: ["pass"],
-    ignoreCase: true,
-    pattern: `((?:^|[\\r\\n])[ \\t]{0,8}pass ?= ?)(${MIXED})`,
+    pattern: `((?:^|[\\r\\n{,"'])[ \\t-]{0,12}pass ?[=:] ?)(${MIXED})`,
   },
   {
     id: "password",
@@ -64,7 +71,7 @@ export const POSITIONAL: readonly Rule[] = [
       "(set_?[a-z_]{0,20}(?:password|passwd|passphrase|secret|token|apikey)\\([\\\\]{0,3}[\"'])([^\"'\\r\\n\\\\]{4,})",
   },
   // Scripts for expect: `send "…\r"`
-  { id: "password", hints: ["send "], pattern: '(send (?:-- )?")([^"\\r\\n\\\\$]{4,})\\\\{1,3}[rn]"' },
+  { id: "password", hints: ["send "], pattern: '(send (?:-- )?")([^"\\r\\n\\\\$]{4,200})\\\\{1,3}[rn]"' },
   // Rows of tables: the name in one column, the value in the next
   {
     id: "secret",
@@ -75,9 +82,24 @@ export const POSITIONAL: readonly Rule[] = [
   // Prompts: `use the password …`
   {
     id: "password",
-    hints: ["pass", "kennwort"],
+    hints: SPOKEN_HINTS,
     ignoreCase: true,
-    falsePositives: "assigned",
-    pattern: `((?:the|this|my|our|with|use|using|das|mein|dem|mit) (?:password|passphrase|passwort|kennwort) ["'\`]?)(${MIXED})`,
+    falsePositives: "spoken",
+    pattern: `((?:the|this|my|our|new|with|use|using|das|mein|dem|mit|neue[sn]?|le|mon|ton|nouveau|avec|la|mi|tu|su|nueva|con) ${SPOKEN} ["'\`]?)(${MIXED})`,
+  },
+  // Sentences: `changed the password for root to …`
+  {
+    id: "password",
+    hints: SPOKEN_HINTS,
+    ignoreCase: true,
+    falsePositives: "spoken",
+    pattern: `(${SPOKEN}${FILLER} ${LINK}[ :]{1,3}["'\`«„“]?)(${MIXED}|[^ \\t\\r\\n"'\`|,;(){}]{2,60}[!#$%^&*][^ \\t\\r\\n"'\`|,;(){}]{2,})`,
+  },
+  {
+    id: "password",
+    hints: SPOKEN_HINTS,
+    ignoreCase: true,
+    falsePositives: "spoken",
+    pattern: `(${SPOKEN}${FILLER} ${LINK}[ :]{1,3}["'\`«„“])([^"'\`»“”\\r\\n]{4,})`,
   },
 ];

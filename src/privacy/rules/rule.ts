@@ -18,7 +18,7 @@ export interface Rule {
   /** Every matching text also contains this. */
   readonly contains?: string;
   /** Which false positives to look for, see `false-positives.ts`. */
-  readonly falsePositives?: "assigned" | "home" | "address";
+  readonly falsePositives?: "assigned" | "spoken" | "home" | "address";
 }
 
 /** What can precede a value: the beginning of the text, or a character that is no letter. It is not redacted. */

@@ -19,8 +19,10 @@ export const STRUCTURED: readonly Rule[] = [
   },
   {
     id: "jwt",
-    hints: [".eyJ"],
-    pattern: "eyJ[A-Za-z0-9_-]{8,1000}\\.eyJ[A-Za-z0-9_-]{4,}(?:\\.[A-Za-z0-9_-]*){0,3}",
+    hints: [".eyJ", ".\neyJ", ".\r\neyJ"],
+    // Also over lines; the last line can be shorter than the others
+    pattern:
+      "eyJ[A-Za-z0-9_-]{8,300}(?:[\\r\\n]{1,2}[ \\t]{0,8}[A-Za-z0-9_-]{1,200}){0,4}\\.(?:[\\r]?[\\n])?eyJ[A-Za-z0-9_-]{4,}(?:[\\r\\n]{1,2}[ \\t]{0,8}[A-Za-z0-9_.-]{20,}){0,30}(?:\\.[A-Za-z0-9_-]*){0,3}(?:[\\r\\n]{1,2}[ \\t]{0,8}[A-Za-z0-9_-]{20,}){0,6}",
   },
   // Encrypted tokens (JWE) have five parts, and their second part does not begin with `eyJ`
   {
@@ -54,7 +56,7 @@ export const STRUCTURED: readonly Rule[] = [
     id: "url-key",
     hints: ["key=", "sig=", "signature=", "code=", "auth=", "sessionid=", "appid="],
     ignoreCase: true,
-    pattern: "([?&;](?:x-[a-z]+-)?(?:key|sig|signature|code|auth|sessionid|appid)=)([^ \\t\\r\\n&#\"'`<>]{12,})",
+    pattern: "([?&;](?:x-[a-z]{1,40}-)?(?:key|sig|signature|code|auth|sessionid|appid)=)([^ \\t\\r\\n&#\"'`<>]{12,})",
   },
   {
     id: "authorization",
@@ -101,22 +103,22 @@ export const STRUCTURED: readonly Rule[] = [
     id: "password",
     hints: ["curl"],
     pattern:
-      "(curl[^\\n|&;]{0,400} (?:-u|--user|--proxy-user)[ =]{0,3}[\\\\]{0,3}[\"']?[^ \\t\\r\\n:\"']{1,200}:)([^ \\t\\r\\n\"'\\\\]{1,})",
+      "(curl(?: [^\\n|]{0,120})? (?:-u|--user|--proxy-user)[ =]{0,3}[\\\\]{0,3}[\"']?[^ \\t\\r\\n:\"']{1,200}:)([^ \\t\\r\\n\"'\\\\]{1,})",
   },
   {
     id: "cookie",
     hints: ["curl"],
     pattern:
-      "(curl[^\\n|&;]{0,400} (?:-b|--cookie)[ =]{1,3}[\\\\]{0,3}[\"'][A-Za-z0-9_.-]{1,100}=)([^\\r\\n\"'\\\\]{1,})",
+      "(curl(?: [^\\n|]{0,120})? (?:-b|--cookie)[ =]{1,3}[\\\\]{0,3}[\"'][A-Za-z0-9_.-]{1,100}=)([^\\r\\n\"'\\\\]{1,})",
   },
   {
     id: "cookie",
     hints: ["curl"],
-    pattern: "(curl[^\\n|&;]{0,400} (?:-b|--cookie)[ =]{1,3}[A-Za-z0-9_.-]{1,100}=)([^ \\t\\r\\n\"'\\\\]{1,})",
+    pattern: "(curl(?: [^\\n|]{0,120})? (?:-b|--cookie)[ =]{1,3}[A-Za-z0-9_.-]{1,100}=)([^ \\t\\r\\n\"'\\\\]{1,})",
   },
   ...COMMANDS,
   ...POSITIONAL,
-  { id: "password", hints: ["sshpass"], pattern: "(sshpass +-p *[\"']?)([^ \\t\\r\\n\"']{1,})" },
+  { id: "password", hints: ["sshpass"], pattern: "(sshpass {1,8}-p {0,8}[\"']?)([^ \\t\\r\\n\"']{1,})" },
   {
     id: "password",
     hints: ["mysql", "mariadb"],
