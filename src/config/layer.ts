@@ -117,6 +117,8 @@ const DESTINATION: ReadonlySet<string> = new Set([
   "endpoint",
   "protocol",
   "headers",
+  "headersCommand",
+  "headersFile",
   "certificate",
   "clientCertificate",
   "clientKey",

@@ -172,6 +172,7 @@ function overlay(layers: Layers): Effective {
       if (!setting.secret) for (const [key, value] of entriesOf(order, setting)) effective.set(key, value);
       continue;
     }
+    if (PROVIDERS.some((name) => setting.path[0] === "otlp" && setting.path.at(-1) === name)) continue;
     const top = order.find((layer) => layer.values.has(setting.key) || layer.broken.has(setting.key));
     const value = top?.values.get(setting.key);
     if (value !== undefined) effective.set(setting.key, value);
@@ -251,6 +252,9 @@ function isBroken(order: readonly Layer[], { key, kind }: Setting): boolean {
 
 // 4. Headers
 
+/** Settings that provide headers. They are secret as the headers are, and go only where these may go. */
+const PROVIDERS = ["headersCommand", "headersFile"] as const;
+
 /** Adds the headers that may go to each signal's destination. @returns a warning for each place whose headers may not */
 function bindHeaders(effective: Effective, layers: Layers, otelAsGiven: OtelLayer): readonly string[] {
   const warnings = new Set<string>();
@@ -261,7 +265,10 @@ function bindHeaders(effective: Effective, layers: Layers, otelAsGiven: OtelLaye
     const allowed = order.filter((layer) => {
       const named = originNamed(layer === layers.otel ? otelAsGiven : layer, signal);
       if (destination === undefined || named === undefined || named === originOf(destination)) return true;
-      const [refused] = keysFor(signal, "headers").flatMap((key) => [...entriesOf([layer], { key }).values()]);
+      const [refused] = [
+        ...keysFor(signal, "headers").flatMap((key) => [...entriesOf([layer], { key }).values()]),
+        ...PROVIDERS.flatMap((name) => keysFor(signal, name).flatMap((key) => layer.values.get(key) ?? [])),
+      ];
       if (refused !== undefined) warnings.add(refusal(refused.source, named, originOf(destination)));
       return false;
     });
@@ -273,6 +280,16 @@ function bindHeaders(effective: Effective, layers: Layers, otelAsGiven: OtelLaye
       effective.set(forAll ? key : key.replace(/^otlp\./, `otlp.${signal}.`), value);
     }
     for (const [key, value] of entriesOf(allowed, { key: `otlp.${signal}.headers` })) effective.set(key, value);
+  }
+  for (const name of PROVIDERS) {
+    const found = general.map(({ signal, allowed }) => {
+      const key = keysFor(signal, name).find((one) => allowed.some(({ values }) => values.has(one)));
+      return { signal, key, value: allowed.flatMap(({ values }) => values.get(key ?? "") ?? [])[0] };
+    });
+    const isForAll = found.every(({ key, value }) => key === `otlp.${name}` && value === found[0]?.value);
+    for (const { signal, value } of found) {
+      if (value !== undefined) effective.set(isForAll ? `otlp.${name}` : `otlp.${signal}.${name}`, value);
+    }
   }
   return [...warnings];
 }

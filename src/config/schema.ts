@@ -5,12 +5,12 @@ import { ENVELOPE_TEXTS } from "../model/envelope-types.ts";
 import { ruleProblem } from "../model/redaction.ts";
 import type { OtlpSignal } from "../model/settings.ts";
 
-/** What a setting's type cannot express: its unit, and whether it is secret. */
-export const about = z.registry<{ readonly unit?: string; readonly secret?: boolean }>();
+/** What a setting's type cannot express: its unit, whether it is secret, and whether only files of the user or administrator set it. */
+export const about = z.registry<{ readonly unit?: string; readonly secret?: boolean; readonly filesOnly?: boolean }>();
 
 const endpoint = z
   .string()
-  .regex(/^https?:\/\//, "must begin with http:// or https://")
+  .refine((text) => /^https?:\/\//.test(text), { error: ({ input }) => howToWrite(String(input)), abort: true })
   .superRefine((text, issue) => {
     if (!URL.canParse(text)) return issue.addIssue("is not a complete address");
     const url = new URL(text);
@@ -34,6 +34,11 @@ const headers = z.record(
   z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, "contains a line break or a control character"),
 );
 
+/** A command or file that provides headers. It is no variable's business: what an agent inherits can come from a repository. */
+const headersCommand = (what: string) =>
+  z.string().min(1).optional().describe(what).register(about, { filesOnly: true });
+const headersFile = (what: string) => path.optional().describe(what).register(about, { filesOnly: true });
+
 const general = {
   endpoint: endpoint
     .optional()
@@ -47,6 +52,10 @@ const general = {
     .default({})
     .describe("Headers of every request (metadata of gRPC), e.g. authorization. Names are case-insensitive.")
     .register(about, { secret: true }),
+  headersCommand: headersCommand(
+    "Command that prints headers as a JSON object, for tokens that expire; see below. They win over otlp.headers.",
+  ),
+  headersFile: headersFile("File with headers, as a JSON object or one `name: value` per line; see below."),
   compression: compression.default("gzip").describe("Compression of the request body."),
   timeoutMs: timeoutMs
     .default(10_000)
@@ -76,6 +85,8 @@ const own = (signal: OtlpSignal) => ({
     .default({})
     .describe(`HTTP headers for ${signal} only, in addition to otlp.headers.`)
     .register(about, { secret: true }),
+  headersCommand: headersCommand(`Command that prints headers for ${signal}; otherwise otlp.headersCommand.`),
+  headersFile: headersFile(`File with headers for ${signal}; otherwise otlp.headersFile.`),
   compression: compression.optional().describe(`Compression of ${signal}; otherwise otlp.compression.`),
   timeoutMs: timeoutMs
     .optional()
@@ -269,6 +280,16 @@ export const Config = z.strictObject({
     .describe("Backends that reconcile queries; no data is exported to them."),
   view: z
     .strictObject({
+      hosts: z
+        .string()
+        .regex(/^\s*(?:\*\.)?[\w-]+(?:\.[\w-]+)*(?:\s*,\s*(?:\*\.)?[\w-]+(?:\.[\w-]+)*)*\s*$/, {
+          message: 'must contain host names without ports, separated by ","; "*." stands for all names below one',
+        })
+        .optional()
+        .describe(
+          "Host names of forwarded ports under which the page may be opened, besides localhost, separated by commas.",
+        )
+        .register(about, { filesOnly: true }),
       traceLink: endpoint
         .refine((text) => text.includes("{trace_id}"), { message: "must contain {trace_id}" })
         .optional()
@@ -379,6 +400,21 @@ export const Config = z.strictObject({
     .describe("Switches export off. Data is still collected and stored on this machine."),
 });
 export type Config = z.infer<typeof Config>;
+
+/** What is wrong with an address without http:// or https://, with the text that was probably meant. */
+function howToWrite(text: string): string {
+  const must = "must begin with http:// or https://";
+  const bare = text.trim().replace(/^(["'`])(.*)\1$/s, "$2");
+  if (/^(?:\w+\+)?unix:|^\/|\.sock\b/i.test(bare)) {
+    return `${must}: Unix sockets are not supported; let the receiver listen on 127.0.0.1 too`;
+  }
+  if (bare !== text && /^https?:\/\//.test(bare)) return `${must}: write it without the quotes or spaces around it`;
+  if (/^[\w.-]+(?::\d+)?(?:\/\S*)?$|^\[[\da-f:]+\](?::\d+)?(?:\/\S*)?$/i.test(bare)) {
+    const isNear = /^(?:localhost|127\.|\[::1\])/i.test(bare);
+    return `${must}: write ${isNear ? "http" : "https"}://${bare}`;
+  }
+  return must;
+}
 
 /** The file: every setting is optional. */
 export const ConfigFile = Config.extend({

@@ -11,6 +11,7 @@ import { type ProbeResult, probe } from "../../otlp/probe.lazy.ts";
 import { duration, plural } from "../../text/figures.ts";
 import { VERSION } from "../../version.ts";
 import type { Delivery, Status } from "../status/shape.ts";
+import { certificateFindings } from "./certificates.ts";
 import { type Finding, inArea } from "./finding.ts";
 
 /** Checks with an empty export whether the backend accepts what we send, and compares clocks. */
@@ -18,6 +19,7 @@ export async function* endpointFindings(status: Status, context: Context): Async
   const { config, sources } = await loadConfig(context);
   const { platform: os, arch } = context;
   const settings = otlpSettings(config, { version: VERSION, instanceId: "", os, arch });
+  yield* certificateFindings(settings, context.now());
   const skews: number[] = [];
   for (const signal of ["traces", "metrics"] as const) {
     const { ok } = inArea(signal);
