@@ -282,13 +282,15 @@ function bindHeaders(effective: Effective, layers: Layers, otelAsGiven: OtelLaye
     for (const [key, value] of entriesOf(allowed, { key: `otlp.${signal}.headers` })) effective.set(key, value);
   }
   for (const name of PROVIDERS) {
-    const found = general.map(({ signal, allowed }) => {
-      const key = keysFor(signal, name).find((one) => allowed.some(({ values }) => values.has(one)));
-      return { signal, key, value: allowed.flatMap(({ values }) => values.get(key ?? "") ?? [])[0] };
-    });
-    const isForAll = found.every(({ key, value }) => key === `otlp.${name}` && value === found[0]?.value);
-    for (const { signal, value } of found) {
-      if (value !== undefined) effective.set(isForAll ? `otlp.${name}` : `otlp.${signal}.${name}`, value);
+    const first = ({ allowed }: (typeof general)[number], key: string): Given | undefined =>
+      allowed.flatMap(({ values }) => values.get(key) ?? [])[0];
+    for (const at of general) {
+      const [own, all] = [`otlp.${at.signal}.${name}`, `otlp.${name}`];
+      const value = first(at, all);
+      const isForAll = general.every((other) => first(other, all)?.value === value?.value);
+      if (value !== undefined) effective.set(isForAll ? all : own, value);
+      const ownValue = first(at, own);
+      if (ownValue !== undefined) effective.set(own, ownValue);
     }
   }
   return [...warnings];

@@ -1,5 +1,6 @@
 import { reportProblem, reportProblemOnce } from "../capture/report-problem.ts";
 import { isUnknown } from "../config/config-state.ts";
+import { headerReader } from "../headers/read-headers.ts";
 import { messageOf } from "../model/error-message.ts";
 import { step } from "../model/fault-points.ts";
 import type { OtlpSettings, OtlpSignal } from "../model/settings.ts";
@@ -14,6 +15,7 @@ import {
   type Row,
   rejectedOf,
 } from "../otlp/deliver.ts";
+import type { HeaderReader } from "../otlp/header-reader.ts";
 import { probe } from "../otlp/probe.lazy.ts";
 import { createSender, type Sender } from "../otlp/send.lazy.ts";
 import { checkpoint, StoreError } from "../store/database.ts";
@@ -56,7 +58,9 @@ export async function deliver(drain: Drain, { isEager = false }: DeliverOptions 
   const settings = await deliverySettings(drain);
   report.hasDestination = settings.traces !== undefined || settings.metrics !== undefined;
   const responses = new BackendResponses(drain.now);
-  const sender = openedOnUse(() => createSender(settings, { version: drain.version, onResponse: responses.add }));
+  const { version, places, platform, now } = drain;
+  const readHeaders = headerReader(places, platform, now);
+  const sender = openedOnUse(() => createSender(settings, { version, readHeaders, onResponse: responses.add }));
   try {
     dropBeyondLimits(drain, settings.traces !== undefined);
     await deliverSignal(drain, "traces", settings, isEager, (circuit) =>
@@ -65,7 +69,7 @@ export async function deliver(drain: Drain, { isEager = false }: DeliverOptions 
     responses.store(drain);
     if (isEager || areMetricsDue(drain)) {
       await deliverSignal(drain, "metrics", settings, isEager, async (circuit) => {
-        await probeClock(drain, settings, responses);
+        await probeClock(drain, settings, responses, readHeaders);
         return sendMetrics(drain, settings, sender, circuit);
       });
     }
@@ -190,10 +194,15 @@ function isRefusedDue({ db, now }: Drain, isEager: boolean): boolean {
 }
 
 /** Gets the backend's time again if the clock was far off: it may have been corrected. */
-async function probeClock(drain: Drain, { metrics }: OtlpSettings, responses: BackendResponses): Promise<void> {
+async function probeClock(
+  drain: Drain,
+  { metrics }: OtlpSettings,
+  responses: BackendResponses,
+  readHeaders: HeaderReader,
+): Promise<void> {
   if (metrics === undefined || responses.hasDate || !isClockOff(drain)) return;
   const { version } = drain;
-  responses.addDate((await probe("metrics", metrics, { version, timeoutMs: metrics.timeoutMs })).dateMs);
+  responses.addDate((await probe("metrics", metrics, { version, readHeaders, timeoutMs: metrics.timeoutMs })).dateMs);
   responses.store(drain);
 }
 

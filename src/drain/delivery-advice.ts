@@ -1,12 +1,13 @@
 import type { OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
 import type { DeliverySummary } from "../otlp/deliver.ts";
 import { isEndpointMissing, isRedirect } from "../otlp/http-status.ts";
+import { credentialsSetting } from "../otlp/provided-headers.ts";
 
 /** What the user can do about a failed delivery, to be appended to its reason. Empty if there is nothing to add. */
 export function adviceOn(
   signal: OtlpSignal,
   { httpStatus, kept, oversized, remedy }: DeliverySummary,
-  settings: Pick<OtlpSignalSettings, "compression" | "protocol">,
+  settings: AdvisedSettings,
 ): string {
   if (kept > 0) {
     const advice = remedy ?? adviceOnStatus(signal, httpStatus, settings);
@@ -17,11 +18,10 @@ export function adviceOn(
 
 // --- internal ---
 
-function adviceOnStatus(
-  signal: OtlpSignal,
-  httpStatus = 0,
-  { compression, protocol }: Pick<OtlpSignalSettings, "compression" | "protocol">,
-): string | undefined {
+type AdvisedSettings = Pick<OtlpSignalSettings, "compression" | "protocol" | "headersCommand" | "headersFile">;
+
+function adviceOnStatus(signal: OtlpSignal, httpStatus = 0, settings: AdvisedSettings): string | undefined {
+  const { compression, protocol } = settings;
   if (isEndpointMissing(httpStatus)) {
     if (protocol === "grpc") {
       return `check otlp.endpoint; if it accepts no ${signal}, set otlp.${signal}.enabled to false`;
@@ -29,6 +29,8 @@ function adviceOnStatus(
     return `check otlp.endpoint: /v1/traces and /v1/metrics are appended to it; if it accepts no ${signal}, set otlp.${signal}.enabled to false`;
   }
   if (isRedirect(httpStatus)) return `set otlp.${signal}.endpoint to the final address, which is used unchanged`;
+  if (httpStatus === 401) return `check ${credentialsSetting(settings)}`;
+  if (httpStatus === 403) return `check ${credentialsSetting(settings)}: these credentials may not write`;
   const advice = ADVICE[httpStatus];
   return advice !== undefined && compression === "gzip" && MAY_BE_GZIP.has(httpStatus)
     ? `${advice}, or set otlp.compression to none if it cannot read gzip`
@@ -42,8 +44,6 @@ const TOO_LARGE = "raise the backend's limit, or otlp.maxBytesPerRequest";
 const ADVICE: Readonly<Record<number, string>> = {
   200: "check otlp.endpoint: it is the address of an OTLP receiver, often on port 4318",
   400: "rejected spans stay queued and block nothing; if all are rejected, check otlp.protocol",
-  401: "check otlp.headers.authorization",
-  403: "check otlp.headers.authorization: these credentials may not write",
   415: "check otlp.protocol",
   422: "rejected spans stay queued and block nothing; if all are rejected, check otlp.protocol",
 };

@@ -2,6 +2,7 @@ import type { ExportOutcome, OtlpSignal, OtlpSignalSettings } from "../model/set
 import { encodeMetrics, encodeSpans } from "./encode.ts";
 import { openTransport } from "./open-transport.ts";
 import { toOutcome } from "./response.ts";
+import type { TransportOptions } from "./transport-response.ts";
 
 /** A backend's response to an empty export. */
 export interface ProbeResult {
@@ -24,10 +25,10 @@ export interface ProbeResult {
 export async function probe(
   signal: OtlpSignal,
   settings: OtlpSignalSettings,
-  { version, timeoutMs }: { readonly version: string; readonly timeoutMs: number },
+  { timeoutMs, ...options }: Pick<TransportOptions, "version" | "readHeaders"> & { readonly timeoutMs: number },
 ): Promise<ProbeResult> {
   const encode = signal === "traces" ? encodeSpans : encodeMetrics;
-  const transport = openTransport(signal, settings, { version });
+  const transport = openTransport(signal, settings, options);
   try {
     const response = await transport.send(encode([], settings.protocol), timeoutMs);
     const { httpStatus, dateMs } = response;

@@ -13,8 +13,9 @@ import type { SendError, TransportResponse } from "./transport-response.ts";
 export function toOutcome(
   response: TransportResponse,
   signal: OtlpSignal,
-  settings: OtlpSignalSettings,
+  configured: OtlpSignalSettings,
 ): ExportOutcome {
+  const settings = response.settings ?? configured;
   switch (response.status) {
     case "success":
       return { status: "ok", ...readSuccess(response, signal, settings) };
@@ -26,6 +27,7 @@ export function toOutcome(
         reason: reasonOf(response.error, settings),
         ...(afterMs !== undefined && { afterMs }),
         ...(remedy !== undefined && { remedy }),
+        ...(response.httpStatus !== undefined && { httpStatus: response.httpStatus }),
       };
     }
     case "failure": {

@@ -2,12 +2,14 @@ import { describeSource } from "../../config/layer.ts";
 import { loadConfig } from "../../config/load.ts";
 import { otlpSettings } from "../../config/otlp.ts";
 import type { Context } from "../../context.ts";
+import { headerReader } from "../../headers/read-headers.ts";
 import { isPlausibleDate } from "../../model/plausible-time.ts";
 import type { OtlpSignalSettings } from "../../model/settings.ts";
 import { suggest } from "../../model/suggest.ts";
 import { nameOf, proxyFor } from "../../network/proxy.ts";
 import { isEndpointMissing, isRedirect } from "../../otlp/http-status.ts";
 import { type ProbeResult, probe } from "../../otlp/probe.lazy.ts";
+import { credentialsSetting, hasProvidedHeaders } from "../../otlp/provided-headers.ts";
 import { duration, plural } from "../../text/figures.ts";
 import { VERSION } from "../../version.ts";
 import type { Delivery, Status } from "../status/shape.ts";
@@ -19,6 +21,7 @@ export async function* endpointFindings(status: Status, context: Context): Async
   const { config, sources } = await loadConfig(context);
   const { platform: os, arch } = context;
   const settings = otlpSettings(config, { version: VERSION, instanceId: "", os, arch });
+  const readHeaders = headerReader(context.places, os, context.now);
   yield* certificateFindings(settings, context.now());
   const skews: number[] = [];
   for (const signal of ["traces", "metrics"] as const) {
@@ -30,7 +33,8 @@ export async function* endpointFindings(status: Status, context: Context): Async
       continue;
     }
     const beganMs = context.now();
-    const answer = await probe(signal, of, { version: VERSION, timeoutMs: Math.min(of.timeoutMs, PROBE_TIMEOUT_MS) });
+    const ask = { version: VERSION, readHeaders, timeoutMs: Math.min(of.timeoutMs, PROBE_TIMEOUT_MS) };
+    const answer = await probe(signal, of, ask);
     const endedMs = context.now();
     // Some backends refuse only empty exports
     if (answer.httpStatus === 400 && last_ok !== null && last_problem === null) {
@@ -40,7 +44,8 @@ export async function* endpointFindings(status: Status, context: Context): Async
     } else if (answer.outcome.status === "ok" && last_rejected > 0) {
       yield rejectedFinding(signal, endpoint, status.delivery[signal], config.otlp.metrics.temporality);
     } else {
-      yield (await changeThatHelps(signal, of, answer)) ?? findingOf(signal, endpoint, of, answer, endedMs - beganMs);
+      yield (await changeThatHelps(signal, of, answer, ask)) ??
+        findingOf(signal, endpoint, of, answer, endedMs - beganMs);
     }
     // A date has whole seconds, so add half a second on average
     if (answer.dateMs !== undefined && !isPlausibleDate(answer.dateMs, endedMs)) {
@@ -68,14 +73,13 @@ async function changeThatHelps(
   signal: "traces" | "metrics",
   settings: OtlpSignalSettings,
   { outcome, httpStatus = 0 }: ProbeResult,
+  ask: Parameters<typeof probe>[2],
 ): Promise<Finding | undefined> {
   if (outcome.status !== "refused" || isEndpointMissing(httpStatus) || isRedirect(httpStatus)) return undefined;
   if (httpStatus === 401 || httpStatus === 403 || httpStatus < 400) return undefined;
   const { broken } = inArea(signal);
-  const isAccepted = async (change: Partial<OtlpSignalSettings>): Promise<boolean> => {
-    const options = { version: VERSION, timeoutMs: Math.min(settings.timeoutMs, PROBE_TIMEOUT_MS) };
-    return (await probe(signal, { ...settings, ...change }, options)).outcome.status === "ok";
-  };
+  const isAccepted = async (change: Partial<OtlpSignalSettings>): Promise<boolean> =>
+    (await probe(signal, { ...settings, ...change }, ask)).outcome.status === "ok";
   if (settings.compression === "gzip" && (await isAccepted({ compression: "none" }))) {
     return broken(
       outcome.reason,
@@ -147,16 +151,14 @@ function rejectedFinding(
 }
 
 /** Many backends accept traces only. */
-const remedyFor = (
-  signal: "traces" | "metrics",
-  { protocol }: OtlpSignalSettings,
-  httpStatus = 0,
-): string | undefined =>
+const remedyFor = (signal: "traces" | "metrics", settings: OtlpSignalSettings, httpStatus = 0): string | undefined =>
   isRedirect(httpStatus)
     ? `set the final address, which is used unchanged: ${suggest(`config set otlp.${signal}.endpoint <url>`)}`
     : isEndpointMissing(httpStatus)
-      ? `the address is not an OTLP endpoint${protocol === "grpc" ? "" : " (/v1/traces and /v1/metrics are appended to otlp.endpoint)"}, or it does not accept ${signal}: ${suggest(`config set otlp.${signal}.enabled false`)}`
-      : REMEDIES[httpStatus];
+      ? `the address is not an OTLP endpoint${settings.protocol === "grpc" ? "" : " (/v1/traces and /v1/metrics are appended to otlp.endpoint)"}, or it does not accept ${signal}: ${suggest(`config set otlp.${signal}.enabled false`)}`
+      : (httpStatus === 401 || httpStatus === 403) && hasProvidedHeaders(settings)
+        ? `the backend refuses the headers that ${credentialsSetting(settings)} provides`
+        : REMEDIES[httpStatus];
 
 const REMEDIES: Readonly<Record<number, string>> = {
   400: "the backend expects another protocol (see otlp.protocol), or refuses only empty exports: then the next session is accepted",
