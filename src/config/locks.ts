@@ -21,7 +21,7 @@ export function withoutLocked<L extends Layer>(layer: L, machine: MachineLayer):
     ...layer,
     values: new Map([...layer.values].filter(([key]) => !isLocked(locked, key))),
     broken: new Set([...layer.broken].filter((key) => !isLocked(locked, key))),
-    refused: new Set([...layer.refused].filter((key) => !isLocked(locked, key))),
+    refused: new Map([...layer.refused].filter(([key]) => !isLocked(locked, key))),
     warnings: [
       ...layer.warnings,
       ...own.map(([key, { source }]) => `${describeSource(source)}: ${key} is locked by ${path}; it is ignored`),

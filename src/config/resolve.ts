@@ -18,6 +18,8 @@ export interface LoadedConfig {
   readonly sources: ReadonlyMap<string, Source>;
   /** What the user should know. One line each. */
   readonly warnings: readonly string[];
+  /** An address that is set but cannot be used: place, how to write it, consequence. Absent if there is none. */
+  readonly ignoredEndpoint?: string;
   /** What was given and refused. One line each: place, key, allowed values, value found. */
   readonly errors: readonly string[];
   /** Settings and groups that the machine file locks, see `isLocked`. */
@@ -57,8 +59,10 @@ export function resolve(all: Layers): LoadedConfig {
     effective.set(`otlp.${signal}.enabled`, { value: false, source: { kind: "withheld" } });
   }
   const order = highestFirst(layers);
+  const ignoredEndpoint = order.flatMap(({ refused }) => refused.get("otlp.endpoint") ?? [])[0];
   return {
     config: toConfig(effective),
+    ...(ignoredEndpoint !== undefined && { ignoredEndpoint }),
     sources: sourcesOf(effective),
     warnings: [
       ...order.flatMap((layer) => layer.warnings),

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
+import { whyUnsent } from "../../src/config/config-state.ts";
 import { otlpSettings } from "../../src/config/otlp.ts";
 import { SETTINGS } from "../../src/config/settings.ts";
 import { makePlace } from "./help.ts";
@@ -85,6 +86,10 @@ describe("an address that cannot be used", () => {
     const foreign = await load({}, { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint });
     expect(foreign.warnings.join()).toMatch(text);
     expect(foreign.warnings.join()).toContain("environment variable OTEL_EXPORTER_OTLP_ENDPOINT");
-    for (const { traces, metrics } of [inFile, own, foreign]) expect([traces, metrics]).toEqual([undefined, undefined]);
+    for (const loaded of [inFile, own, foreign]) {
+      expect([loaded.traces, loaded.metrics]).toEqual([undefined, undefined]);
+      expect(loaded.ignoredEndpoint).toMatch(text);
+    }
+    expect(whyUnsent("traces", foreign)).toBe(`not sent: ${foreign.ignoredEndpoint}`);
   });
 });

@@ -18,18 +18,18 @@ import { type Finding, inArea } from "./finding.ts";
 
 /** Checks with an empty export whether the backend accepts what we send, and compares clocks. */
 export async function* endpointFindings(status: Status, context: Context): AsyncGenerator<Finding> {
-  const { config, sources } = await loadConfig(context);
+  const { config, sources, ignoredEndpoint } = await loadConfig(context);
   const { platform: os, arch } = context;
   const settings = otlpSettings(config, { version: VERSION, instanceId: "", os, arch });
   const readHeaders = headerReader(context.places, os, context.now);
   yield* certificateFindings(settings, context.now());
   const skews: number[] = [];
   for (const signal of ["traces", "metrics"] as const) {
-    const { ok } = inArea(signal);
+    const { ok, remark } = inArea(signal);
     const of = settings[signal];
     const { endpoint, why_not_sent: why, last_ok, last_problem, last_rejected } = status.delivery[signal];
     if (of === undefined || endpoint === null) {
-      yield ok(why ?? "not sent");
+      yield ignoredEndpoint === undefined ? ok(why ?? "not sent") : remark(why ?? "not sent");
       continue;
     }
     const beganMs = context.now();
