@@ -103,6 +103,13 @@ function openedOnUse(open: () => Sender): Sender {
   };
 }
 
+/** A backend that refused or failed before may do so because of the size. */
+const sizesOf = ({ halvings, sizeLimit, failures }: Circuit) => ({
+  halvings,
+  sizeLimit,
+  mayBeSize: failures > 0 || sizeLimit !== undefined,
+});
+
 /** Delivers to one destination, unless it is not due yet: see `circuitOf`. */
 async function deliverSignal(
   drain: Drain,
@@ -124,7 +131,15 @@ async function deliverSignal(
   // Nothing was sent, so the state of the backend is unknown
   if (sent + rejected + oversized + kept === 0) return;
   recordDelivery(drain.db, signal, destination, summary, circuit, drain.now());
-  if (reason !== undefined) reportProblem(drain, `${signal}: ${reason}${adviceOn(signal, summary, destination)}`);
+  if (reason !== undefined) {
+    const advice = adviceOn(signal, summary, destination, sizesOf(circuit).mayBeSize);
+    reportProblem(drain, `${signal}: ${reason}${advice}`);
+  }
+  if (summary.sizeLimit !== undefined) {
+    drain.log(
+      `${signal}: the backend refused large requests; they have at most ${summary.sizeLimit} bytes from now on`,
+    );
+  }
   if (remark !== undefined) drain.log(`${signal}: accepted, with this message: ${remark}`);
   if (stopped === "time") drain.log(`${signal}: stopped after outbox.maxDeliveryMs; the next drain continues`);
 }
@@ -133,7 +148,7 @@ function sendSpans(
   drain: Drain,
   settings: OtlpSettings,
   sender: Sender,
-  { halvings }: Circuit,
+  circuit: Circuit,
   isEager: boolean,
 ): Promise<DeliverySummary> {
   const { db, report } = drain;
@@ -142,7 +157,7 @@ function sendSpans(
   return deliverSpans(
     rowsToSend(drain, failed, isEager),
     inStep,
-    { ...settings, halvings },
+    { ...settings, ...sizesOf(circuit) },
     ({ seqs, result, outcome, encodingError }) => {
       if (result === "settled") {
         const rejected = rejectedOf(outcome, seqs.length);
@@ -210,7 +225,7 @@ async function sendMetrics(
   drain: Drain,
   settings: OtlpSettings,
   sender: Sender,
-  { halvings }: Circuit,
+  circuit: Circuit,
 ): Promise<DeliverySummary> {
   clampTimes(drain.db, backendNowMs(drain));
   const rows = await metricRows(drain, settings);
@@ -220,7 +235,7 @@ async function sendMetrics(
     deliverMetrics(
       some,
       { sendMetrics: (points) => step("metrics.send", () => sender.sendMetrics(points)) },
-      { ...settings, halvings },
+      { ...settings, ...sizesOf(circuit) },
       ({ seqs, result, outcome }) => {
         if (result !== "settled") return;
         const rejected = rejectedOf(outcome, seqs.length);

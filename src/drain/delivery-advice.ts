@@ -3,15 +3,21 @@ import type { DeliverySummary } from "../otlp/deliver.ts";
 import { isEndpointMissing, isRedirect } from "../otlp/http-status.ts";
 import { credentialsSetting } from "../otlp/provided-headers.ts";
 
-/** What the user can do about a failed delivery, to be appended to its reason. Empty if there is nothing to add. */
+/**
+ * What the user can do about a failed delivery, to be appended to its reason. Empty if there is nothing to add.
+ *
+ * @param isSizeTried whether a small request was refused too, if the status can be due to the size
+ */
 export function adviceOn(
   signal: OtlpSignal,
-  { httpStatus, kept, oversized, remedy }: DeliverySummary,
+  { httpStatus, kept, oversized, remedy, mayBeSize }: DeliverySummary,
   settings: AdvisedSettings,
+  isSizeTried = true,
 ): string {
   if (kept > 0) {
     const advice = remedy ?? adviceOnStatus(signal, httpStatus, settings);
-    return advice === undefined ? "" : `; ${advice}`;
+    const next = mayBeSize === true && !isSizeTried ? NEXT_IS_SMALL : undefined;
+    return [advice, next].map((one) => (one === undefined ? "" : `; ${one}`)).join("");
   }
   return oversized > 0 ? `; ${oversized} stay queued although each is too large by itself: ${TOO_LARGE}` : "";
 }
@@ -40,6 +46,7 @@ function adviceOnStatus(signal: OtlpSignal, httpStatus = 0, settings: AdvisedSet
 /** Statuses of backends that cannot read a compressed body. */
 const MAY_BE_GZIP: ReadonlySet<number> = new Set([400, 415, 422]);
 
+const NEXT_IS_SMALL = "a gateway may refuse large requests in this way: if this repeats, a small one is tried";
 const TOO_LARGE = "raise the backend's limit, or otlp.maxBytesPerRequest";
 const ADVICE: Readonly<Record<number, string>> = {
   200: "check otlp.endpoint: it is the address of an OTLP receiver, often on port 4318",

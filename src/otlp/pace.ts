@@ -3,7 +3,10 @@ import type { OtlpSettings } from "../model/settings.ts";
 export type PaceBounds = Pick<
   OtlpSettings,
   "maxSpansPerRequest" | "maxBytesPerRequest" | "concurrency" | "maxSpansPerSecond" | "maxDeliveryMs"
->;
+> & {
+  /** Size of requests that the backend accepted in earlier deliveries, while it refused larger ones. In estimated bytes. */
+  readonly sizeLimit?: number | undefined;
+};
 
 /**
  * Decides how large the next request may be, how many run concurrently and when one may start. After a recent failure the first
@@ -24,7 +27,7 @@ export class Pace {
   constructor(bounds: PaceBounds, halvings: number) {
     this.#bounds = bounds;
     this.#maxRecords = Math.max(1, Math.floor(bounds.maxSpansPerRequest / 2 ** halvings));
-    this.#maxBytes = bounds.maxBytesPerRequest;
+    this.#maxBytes = Math.min(bounds.maxBytesPerRequest, bounds.sizeLimit ?? Number.POSITIVE_INFINITY);
     this.#isTrusted = halvings === 0;
   }
 

@@ -4,19 +4,20 @@ import { otlpSettings } from "../../config/otlp.ts";
 import type { Context } from "../../context.ts";
 import { headerReader } from "../../headers/read-headers.ts";
 import { isPlausibleDate } from "../../model/plausible-time.ts";
-import type { OtlpSignalSettings } from "../../model/settings.ts";
+import type { OtlpSettings, OtlpSignalSettings } from "../../model/settings.ts";
 import { suggest } from "../../model/suggest.ts";
 import { nameOf, proxyFor } from "../../network/proxy.ts";
 import { isEndpointMissing, isRedirect } from "../../otlp/http-status.ts";
-import { type ProbeResult, probe } from "../../otlp/probe.lazy.ts";
+import { type ProbeOptions, type ProbeResult, probe } from "../../otlp/probe.lazy.ts";
 import { credentialsSetting, hasProvidedHeaders } from "../../otlp/provided-headers.ts";
+import { mayBeTooLarge } from "../../otlp/tally.ts";
 import { duration, plural } from "../../text/figures.ts";
 import { VERSION } from "../../version.ts";
 import type { Delivery, Status } from "../status/shape.ts";
 import { certificateFindings } from "./certificates.ts";
 import { type Finding, inArea } from "./finding.ts";
 
-/** Checks with an empty export whether the backend accepts what we send, and compares clocks. */
+/** Checks with an empty export, and one of real size, whether the backend accepts what we send, and compares clocks. */
 export async function* endpointFindings(status: Status, context: Context): AsyncGenerator<Finding> {
   const { config, sources, ignoredEndpoint } = await loadConfig(context);
   const { platform: os, arch } = context;
@@ -29,7 +30,7 @@ export async function* endpointFindings(status: Status, context: Context): Async
     const of = settings[signal];
     const { endpoint, why_not_sent: why, last_ok, last_problem, last_rejected } = status.delivery[signal];
     if (of === undefined || endpoint === null) {
-      yield ignoredEndpoint === undefined ? ok(why ?? "not sent") : remark(why ?? "not sent");
+      yield ignoredEndpoint !== undefined && why?.endsWith(ignoredEndpoint) ? remark(why) : ok(why ?? "not sent");
       continue;
     }
     const beganMs = context.now();
@@ -44,6 +45,8 @@ export async function* endpointFindings(status: Status, context: Context): Async
     } else if (answer.outcome.status === "ok" && last_rejected > 0) {
       yield rejectedFinding(signal, endpoint, status.delivery[signal], config.otlp.metrics.temporality);
     } else {
+      const tooLarge = answer.outcome.status === "ok" ? await sizeFinding(signal, of, settings, ask) : undefined;
+      if (tooLarge !== undefined) yield tooLarge;
       yield (await changeThatHelps(signal, of, answer, ask)) ??
         findingOf(signal, endpoint, of, answer, endedMs - beganMs);
     }
@@ -66,14 +69,32 @@ export async function* endpointFindings(status: Status, context: Context): Async
 // --- internal ---
 
 const PROBE_TIMEOUT_MS = 2000;
+/** About as much as 512 spans. */
+const REAL_BYTES = 500_000;
 const KEPT = "spans stay queued, and a later drain sends them";
+
+/** If the backend accepts an empty export, and refuses one without records that has a real size. */
+async function sizeFinding(
+  signal: "traces" | "metrics",
+  settings: OtlpSignalSettings,
+  { maxBytesPerRequest }: OtlpSettings,
+  ask: ProbeOptions,
+): Promise<Finding | undefined> {
+  const bytes = Math.min(REAL_BYTES, maxBytesPerRequest);
+  const { outcome } = await probe(signal, settings, { ...ask, bytes });
+  if (outcome.status === "ok" || (outcome.status !== "too-large" && !mayBeTooLarge(outcome))) return undefined;
+  return inArea(signal).remark(
+    `an empty export is accepted, but not one of ${Math.round(bytes / 1000)} kB: ${outcome.reason}`,
+    `raise the limit of the backend or of the gateway before it; until then drains find the size that is accepted, or you set it: ${suggest("config set otlp.maxBytesPerRequest <bytes>")}`,
+  );
+}
 
 /** If the backend refuses the request, and accepts it with another compression or protocol: the setting to change. */
 async function changeThatHelps(
   signal: "traces" | "metrics",
   settings: OtlpSignalSettings,
   { outcome, httpStatus = 0 }: ProbeResult,
-  ask: Parameters<typeof probe>[2],
+  ask: ProbeOptions,
 ): Promise<Finding | undefined> {
   if (outcome.status !== "refused" || isEndpointMissing(httpStatus) || isRedirect(httpStatus)) return undefined;
   if (httpStatus === 401 || httpStatus === 403 || httpStatus < 400) return undefined;
