@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { certificateFindings } from "../../src/health/doctor/certificates.ts";
 import type { OtlpSignalSettings } from "../../src/model/settings.ts";
 import { certificatesIn, validity } from "../../src/network/certificate.ts";
 import { networkFailure } from "../../src/network/network-reason.ts";
@@ -19,7 +20,10 @@ const ended = { certPath: "", keyPath: "" };
 beforeAll(() => Object.assign(ended, endedClient()));
 
 let stop = (): void => {};
-afterEach(() => stop());
+afterEach(() => {
+  stop();
+  stop = () => {};
+});
 
 describe("a server that refuses the client's certificate", () => {
   test.each([
@@ -107,6 +111,35 @@ test("dates and names are read from every certificate of a file, in order", () =
   expect(second).toMatchObject({ subject: '"ca"', state: "valid" });
   expect(certificatesIn(certificates.ca.cert, 0)).toMatchObject([{ state: "not valid yet" }]);
   expect(certificatesIn("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----")).toEqual([]);
+});
+
+test("doctor reports certificates that are not valid, or end soon for their length", async () => {
+  const { client, ca, stranger, dir } = certificates;
+  const bundle = join(dir, "bundle.pem");
+  writeFileSync(bundle, readFileSync(ended.certPath, "utf8") + ca.cert);
+  const findings = async (more: Partial<OtlpSignalSettings>, inHours = 0, url = "https://x.example") => {
+    const found = [];
+    const nowMs = Date.now() + inHours * 3_600_000;
+    for await (const one of certificateFindings(otlpSettings({ url }, more), nowMs)) found.push(one);
+    return found.map(({ level, text, todo }) => `${level}: ${text}; ${todo}`);
+  };
+  const all = { clientCertificatePath: client.certPath, certificatePath: ca.certPath };
+  expect(await findings(all)).toEqual([]);
+  expect(await findings(all, 20)).toEqual([
+    expect.stringMatching(
+      /^remark: "client" in otlp\.clientCertificate \(".*client\.pem"\) ends in 3 hours: it is valid from .*; renew it/,
+    ),
+    expect.stringMatching(/^remark: "ca" in otlp\.certificate \(".*ca\.pem"\) ends in 3 hours: .*; replace the file/),
+  ]);
+  expect(await findings({ clientCertificatePath: ended.certPath })).toEqual([
+    expect.stringMatching(/^broken: "ended" in otlp\.clientCertificate .* has expired: it is valid from 2020-01-01 /),
+  ]);
+  expect(await findings(all, -48)).toHaveLength(2);
+  // A former authority beside the present one is usual
+  expect(await findings({ certificatePath: bundle })).toEqual([]);
+  expect(await findings({ certificatePath: bundle }, 48)).toHaveLength(2);
+  expect(await findings({ certificatePath: join(dir, "none.pem") }, 48)).toEqual([]);
+  expect(await findings({ certificatePath: stranger.certPath }, 48, "http://x.example")).toEqual([]);
 });
 
 /** A TLS server that demands a certificate of the test authority, which Node's cannot: it sends no alert. */

@@ -4,7 +4,7 @@ import { otlpSettings } from "../../config/otlp.ts";
 import type { Context } from "../../context.ts";
 import { headerReader } from "../../headers/read-headers.ts";
 import { isPlausibleDate } from "../../model/plausible-time.ts";
-import type { OtlpSettings, OtlpSignalSettings } from "../../model/settings.ts";
+import type { OtlpSignalSettings } from "../../model/settings.ts";
 import { suggest } from "../../model/suggest.ts";
 import { nameOf, proxyFor } from "../../network/proxy.ts";
 import { isEndpointMissing, isRedirect } from "../../otlp/http-status.ts";
@@ -24,6 +24,7 @@ export async function* endpointFindings(status: Status, context: Context): Async
   const settings = otlpSettings(config, { version: VERSION, instanceId: "", os, arch });
   const readHeaders = headerReader(context.places, os, context.now);
   yield* certificateFindings(settings, context.now());
+  const bytes = Math.min(REAL_BYTES, settings.maxBytesPerRequest);
   const skews: number[] = [];
   for (const signal of ["traces", "metrics"] as const) {
     const { ok, remark } = inArea(signal);
@@ -45,7 +46,10 @@ export async function* endpointFindings(status: Status, context: Context): Async
     } else if (answer.outcome.status === "ok" && last_rejected > 0) {
       yield rejectedFinding(signal, endpoint, status.delivery[signal], config.otlp.metrics.temporality);
     } else {
-      const tooLarge = answer.outcome.status === "ok" ? await sizeFinding(signal, of, settings, ask) : undefined;
+      const tooLarge =
+        answer.outcome.status === "ok"
+          ? await sizeFinding(signal, of, status.delivery[signal], { ...ask, bytes })
+          : undefined;
       if (tooLarge !== undefined) yield tooLarge;
       yield (await changeThatHelps(signal, of, answer, ask)) ??
         findingOf(signal, endpoint, of, answer, endedMs - beganMs);
@@ -77,15 +81,14 @@ const KEPT = "spans stay queued, and a later drain sends them";
 async function sizeFinding(
   signal: "traces" | "metrics",
   settings: OtlpSignalSettings,
-  { maxBytesPerRequest }: OtlpSettings,
-  ask: ProbeOptions,
+  { size_limit: found }: Delivery,
+  ask: ProbeOptions & { readonly bytes: number },
 ): Promise<Finding | undefined> {
-  const bytes = Math.min(REAL_BYTES, maxBytesPerRequest);
-  const { outcome } = await probe(signal, settings, { ...ask, bytes });
+  const { outcome } = await probe(signal, settings, ask);
   if (outcome.status === "ok" || (outcome.status !== "too-large" && !mayBeTooLarge(outcome))) return undefined;
   return inArea(signal).remark(
-    `an empty export is accepted, but not one of ${Math.round(bytes / 1000)} kB: ${outcome.reason}`,
-    `raise the limit of the backend or of the gateway before it; until then drains find the size that is accepted, or you set it: ${suggest("config set otlp.maxBytesPerRequest <bytes>")}`,
+    `an empty export is accepted, but not one of ${Math.round(ask.bytes / 1000)} kB: ${outcome.reason}`,
+    `raise the limit of the backend or of the gateway before it; ${found === null ? "until then drains find the size that is accepted" : `drains found that ${found} bytes are accepted`}, or set it: ${suggest("config set otlp.maxBytesPerRequest <bytes>")}`,
   );
 }
 
