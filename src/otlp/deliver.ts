@@ -161,8 +161,9 @@ class Deliverer<Item> {
     }
     this.#tally.countResponse(outcome);
     if (outcome.status === "ok") {
-      this.#pace.recordAccepted();
-      this.#acceptedBytes = Math.max(this.#acceptedBytes, bytesOfAll(part));
+      const bytes = bytesOfAll(part);
+      this.#pace.recordAccepted(bytes);
+      this.#acceptedBytes = Math.max(this.#acceptedBytes, bytes);
     }
     if (this.#mayBeSize && mayBeTooLarge(outcome)) return this.#sendPerhapsTooLarge(part, outcome);
     const smaller = this.#smallerParts(part, outcome);

@@ -69,9 +69,10 @@ export class Pace {
     return true;
   }
 
-  /** A request was accepted. */
-  recordAccepted(): void {
+  /** A request of this estimated size was accepted, so that a smaller limit was wrong: the reason was not the size. */
+  recordAccepted(bytes: number): void {
     this.#isTrusted = true;
+    this.#maxBytes = Math.max(this.#maxBytes, Math.min(bytes, this.#bounds.maxBytesPerRequest));
     if (++this.#acceptedAtThisSize < ACCEPTED_BEFORE_DOUBLING) return;
     this.#acceptedAtThisSize = 0;
     this.#maxRecords = Math.min(this.#maxRecords * 2, this.#bounds.maxSpansPerRequest);

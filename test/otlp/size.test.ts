@@ -128,6 +128,21 @@ describe("a backend that refuses for another reason", () => {
     }
   });
 
+  test("because of one record: the others arrive in requests of the usual size", async () => {
+    const poison = spanRecord(77).spanId;
+    const sent: number[] = [];
+    const sendSpans = async (records: readonly SpanRecord[]): Promise<ExportOutcome> => {
+      if (records.some(({ spanId }) => spanId === poison)) return { status: "refused", httpStatus: 500, reason: "500" };
+      sent.push(records.length);
+      return OK;
+    };
+    const summary = await deliverSpans(rowsOf(Array(256).fill(100)), { sendSpans }, BOUNDS, () => {});
+    expect(summary.sent).toBeGreaterThan(60);
+    // The limit is not smaller than what was accepted, although requests of two spans were refused
+    expect(summary.sizeLimit).toBeGreaterThan(30 * bytesOf([spanRecord(0)]));
+    expect(Math.max(...sent)).toBeGreaterThan(30);
+  });
+
   test("pauses, addresses, credentials and content are never taken for the size", () => {
     const refused = (httpStatus: number) => mayBeTooLarge({ status: "refused", httpStatus, reason: "" });
     expect([200, 302, 400, 401, 404, 405, 407, 415, 422].filter(refused)).toEqual([]);
