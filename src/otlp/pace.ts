@@ -69,10 +69,13 @@ export class Pace {
     return true;
   }
 
-  /** A request of this estimated size was accepted, so that a smaller limit was wrong: the reason was not the size. */
+  /**
+   * A request of this estimated size was accepted. A limit below half of it was wrong: something else was refused, not the size. Half,
+   * because estimates and real sizes differ.
+   */
   recordAccepted(bytes: number): void {
     this.#isTrusted = true;
-    this.#maxBytes = Math.max(this.#maxBytes, Math.min(bytes, this.#bounds.maxBytesPerRequest));
+    this.#maxBytes = Math.max(this.#maxBytes, Math.min(Math.ceil(bytes / 2), this.#bounds.maxBytesPerRequest));
     if (++this.#acceptedAtThisSize < ACCEPTED_BEFORE_DOUBLING) return;
     this.#acceptedAtThisSize = 0;
     this.#maxRecords = Math.min(this.#maxRecords * 2, this.#bounds.maxSpansPerRequest);
