@@ -11,7 +11,7 @@ export interface CommandRun {
   readonly timeoutMs: number;
   readonly platform: NodeJS.Platform;
   /** Called with what the command prints, for a limited number of bytes. @default output is discarded */
-  readonly onOutput?: (text: string) => void;
+  readonly onOutput?: (text: string, isError: boolean) => void;
   /** Called with the id of the process, which is also that of its group. */
   readonly onStart?: (pid: number) => void;
 }
@@ -108,15 +108,15 @@ async function closeOutput(child: ChildProcess): Promise<void> {
   child.stderr?.destroy();
 }
 
-function forward(child: ChildProcess, onOutput: (text: string) => void): void {
+function forward(child: ChildProcess, onOutput: (text: string, isError: boolean) => void): void {
   let left = MAX_OUTPUT_BYTES;
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on("data", (bytes: Buffer) => {
       // Read on, so that the command is not stopped by a full pipe
       if (left <= 0) return;
-      onOutput(bytes.subarray(0, left).toString("utf8"));
+      onOutput(bytes.subarray(0, left).toString("utf8"), stream === child.stderr);
       left -= bytes.length;
-      if (left <= 0) onOutput("\n… (the rest of the output is not shown)\n");
+      if (left <= 0) onOutput("\n… (the rest of the output is not shown)\n", stream === child.stderr);
     });
   }
 }

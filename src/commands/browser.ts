@@ -1,17 +1,35 @@
 import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { Context } from "../context.ts";
 import { systemProgram } from "../model/system-program.ts";
 
-/** Opens a page in the user's browser. Does not wait and never fails, because the address was printed. */
-export function openInBrowser(url: string, { platform, env }: Pick<Context, "platform" | "env">): void {
+/**
+ * Opens a page in the user's browser. Does not wait and never fails, because the address was printed.
+ *
+ * Other users can see the arguments of processes, so the browser is started with a private file that leads to the page.
+ *
+ * @param link contains a token
+ * @returns removes the file; it is no longer needed when the link was used
+ */
+export function openInBrowser(link: string, context: Pick<Context, "platform" | "env" | "places">): () => void {
+  const { platform, env, places } = context;
   const [program, ...args] = openerOn(platform, env);
-  if (program === undefined) return;
+  if (program === undefined) return () => {};
   try {
-    const child = spawn(program, [...args, url], { stdio: "ignore", detached: true, env: { ...env } });
+    const file = writePrivately(link, platform === "linux" && existsSync(SNAPS) ? places.home : places.stateDir);
+    const child = spawn(program, [...args, pathToFileURL(file).href], {
+      stdio: "ignore",
+      detached: true,
+      env: { ...env },
+    });
     child.on("error", () => {});
     child.unref();
+    return () => rmSync(dirname(file), { recursive: true, force: true });
   } catch {
-    // No such program, or the process limit is reached: continue without a browser
+    // No such program, the folder is not writable, or the process limit is reached: continue without a browser
+    return () => {};
   }
 }
 
@@ -19,10 +37,35 @@ export function openInBrowser(url: string, { platform, env }: Pick<Context, "pla
 export function tunnelText(link: string, { env }: Pick<Context, "env">): string {
   if (!isRemote(env)) return "";
   const { port } = new URL(link);
-  return `On your machine run ssh -N -L ${port}:127.0.0.1:${port} <this machine>, then open the address there.\n`;
+  return `On your machine run ssh -N -L ${port}:127.0.0.1:${port} <this machine>, then open the address there. Any other local port works too, with it in the address.\n`;
 }
 
 // --- internal ---
+
+/** Browsers that are installed as snaps cannot read below hidden folders, such as the state directory. */
+const SNAPS = "/var/lib/snapd/desktop";
+const FOLDER = "openhook-otel-view-";
+/** A browser that is not there by now does not come: the file is of a `view` that was killed. */
+const LEFT_MS = 3_600_000;
+
+/** @returns the path of a new file that only this user can read */
+function writePrivately(link: string, parent: string): string {
+  mkdirSync(parent, { recursive: true, mode: 0o700 });
+  for (const name of readdirSync(parent)) {
+    const old = join(parent, name);
+    if (name.startsWith(FOLDER) && statSync(old).mtimeMs < Date.now() - LEFT_MS) rmSync(old, { recursive: true });
+  }
+  const file = join(mkdtempSync(join(parent, FOLDER)), "open.html");
+  const page = `<!doctype html>
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0;url=${link}">
+<title>openhook-otel</title>
+<a href="${link}">Open the page</a>
+`;
+  writeFileSync(file, page, { mode: 0o600, flag: "wx" });
+  return file;
+}
 
 function openerOn(platform: NodeJS.Platform, env: Context["env"]): readonly string[] {
   // The browser would open on a screen that the user does not see

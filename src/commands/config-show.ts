@@ -83,7 +83,7 @@ const asJson = (
     key,
     value: value ?? null,
     source: sources.get(key),
-    variable: setting.variable,
+    variable: setting.filesOnly ? null : setting.variable,
     locked: isLocked,
     ...(setting.unit !== undefined && { unit: setting.unit }),
   })),

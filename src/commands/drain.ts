@@ -104,6 +104,7 @@ function drainText(report: DrainReport | undefined, loaded: LoadedConfig): strin
       (report.rejected > 0 ? `, ${report.rejected} rejected by the backend` : "") +
       (report.dropped > 0 ? `, ${report.dropped} dropped` : ""),
     ...report.problems.map((problem) => `! ${problem}`),
+    ...(report.hasDestination ? [] : loaded.errors.map((error) => `! configuration: ${error}`)),
   ];
   return `${lines.join("\n")}\n`;
 }

@@ -39,6 +39,7 @@ export async function view(options: ViewOptions, context: Context): Promise<numb
     agents,
     settings: spanSettings({ loaded }),
     ...traceLinkOf(loaded.config),
+    hosts: loaded.config.view.hosts,
     idleTimeoutMs: loaded.config.session.idleTimeoutMs,
     ...(showsTitles(options, loaded) && { promptLines: promptReader({ agents, loaded }, context, pageClock) }),
     files: pageFiles(options.packageRoot),
@@ -52,15 +53,21 @@ export async function view(options: ViewOptions, context: Context): Promise<numb
     now: context.now,
     log: (line) => context.stderr.write(`${line}\n`),
   });
+  let removeFile = (): void => {};
   try {
     if (options.printUrl) context.stdout.write(`${server.link}\n`);
     else
       context.stdout.write(
         `Serving ${server.link}\nOnly this user on this machine can open it. Press Ctrl-C to stop.\n${tunnelText(server.link, context)}`,
       );
-    if (options.open && !options.printUrl) openInBrowser(server.onceLink(), context);
+    if (options.open && !options.printUrl)
+      removeFile = openInBrowser(
+        server.onceLink(() => removeFile()),
+        context,
+      );
     if (!options.stop.aborted) await once(options.stop, "abort");
   } finally {
+    removeFile();
     await server.close();
   }
   return 0;

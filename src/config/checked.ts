@@ -29,6 +29,7 @@ function settingOf(field: z.core.$ZodType, path: readonly string[]): Checked {
     default: field instanceof z.ZodDefault ? field.def.defaultValue : undefined,
     ...(facts?.unit !== undefined && { unit: facts.unit }),
     secret: facts?.secret ?? false,
+    filesOnly: facts?.filesOnly ?? false,
     variable: PREFIX + path.map(upperSnake).join("_"),
   };
   if (schema instanceof z.ZodRecord) {

@@ -6,8 +6,10 @@ export const isUnknown = ({ sources }: Pick<LoadedConfig, "sources">, key: strin
   sources.get(key)?.kind === "unknown";
 
 /** Why a signal is not sent; `undefined` if it simply has no endpoint. */
-export function whyUnsent(signal: OtlpSignal, { config, sources }: LoadedConfig): string | undefined {
+export function whyUnsent(signal: OtlpSignal, { config, sources, ignoredEndpoint }: LoadedConfig): string | undefined {
   if (sources.get(`otlp.${signal}.enabled`)?.kind === "withheld") return "not sent until the configuration is fixed";
   if (config.disabled) return "not sent: export is switched off (disabled)";
-  return config.otlp[signal].enabled ? undefined : `not sent: export is switched off (otlp.${signal}.enabled)`;
+  if (!config.otlp[signal].enabled) return `not sent: export is switched off (otlp.${signal}.enabled)`;
+  const isSet = (config.otlp[signal].endpoint ?? config.otlp.endpoint) !== undefined;
+  return ignoredEndpoint === undefined || isSet ? undefined : `not sent: ${ignoredEndpoint}`;
 }

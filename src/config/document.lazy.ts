@@ -117,11 +117,12 @@ function readProperty(layer: Layer, path: readonly string[], node: Node, documen
   } else if (node.type === "object") {
     readSection(layer, node, path, document);
   } else {
+    const message = `${place}: ${key} must be an object, not ${aKind(node)}; ${consequence(path)}`;
     for (const below of settingsBelow(path)) {
-      layer.refused.add(below.key);
+      layer.refused.set(below.key, message);
       if (decidesDestination(below)) layer.broken.add(below.key);
     }
-    layer.errors.push(`${place}: ${key} must be an object, not ${aKind(node)}; ${consequence(path)}`);
+    layer.errors.push(message);
   }
 }
 

@@ -1,5 +1,6 @@
 import { hint } from "../model/nearest.ts";
 import { OTLP_SIGNALS, type OtlpSignal } from "../model/settings.ts";
+import { suggest } from "../model/suggest.ts";
 import { type Layer, newLayer, type Origin, put, putText } from "./layer.ts";
 import { parsePairs } from "./pairs.ts";
 import { PREFIX } from "./setting.ts";
@@ -13,6 +14,12 @@ export function readOwnVariables(env: Env): Layer {
   for (const setting of SETTINGS) {
     const text = env[setting.variable];
     if (text === undefined || text === "") continue;
+    if (setting.filesOnly) {
+      layer.warnings.push(
+        `environment variable ${setting.variable} is ignored: a repository can set variables. ${suggest(`config set ${setting.key} VALUE`)} sets ${setting.key}`,
+      );
+      continue;
+    }
     putText(layer, { setting }, text, originOf(setting.variable));
   }
   for (const name of Object.keys(env)) {

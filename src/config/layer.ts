@@ -46,8 +46,8 @@ export interface Layer {
   readonly values: Map<string, Given>;
   /** Keys of settings with a refused value that stops sending. */
   readonly broken: Set<string>;
-  /** Keys of all settings with a refused value; the next place with a value is used instead. */
-  readonly refused: Set<string>;
+  /** Why a value was refused, by the key of its setting; the next place with a value is used instead. */
+  readonly refused: Map<string, string>;
   readonly warnings: string[];
   readonly errors: string[];
 }
@@ -55,7 +55,7 @@ export interface Layer {
 export const newLayer = (): Layer => ({
   values: new Map(),
   broken: new Set(),
-  refused: new Set(),
+  refused: new Map(),
   warnings: [],
   errors: [],
 });
@@ -117,6 +117,8 @@ const DESTINATION: ReadonlySet<string> = new Set([
   "endpoint",
   "protocol",
   "headers",
+  "headersCommand",
+  "headersFile",
   "certificate",
   "clientCertificate",
   "clientKey",
@@ -153,7 +155,7 @@ function refuse(layer: Layer, target: Target, why: string, { place, foreign, con
   const harmless = !decidesDestination(setting) || (foreign === true && HARMLESS_IF_FOREIGN.has(setting.key));
   const then = consequence ?? (harmless ? "it is ignored" : "export is off until this is fixed");
   const message = `${place}: ${keyOf(target)} ${why}; ${then}`;
-  layer.refused.add(setting.key);
+  layer.refused.set(setting.key, message);
   if (!harmless) layer.broken.add(setting.key);
   if (harmless && foreign === true) layer.warnings.push(message);
   else layer.errors.push(message);

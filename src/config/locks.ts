@@ -4,12 +4,12 @@ import { describeSource, type Given, type Layer } from "./layer.ts";
 
 /**
  * Whether the administrator's file locks a setting or an entry of a map. A lock on a group (`otlp`) holds for all of it, and one on a
- * general setting (`otlp.endpoint`) for that of each signal.
+ * general setting (`otlp.endpoint`) for that of each signal. A lock on headers holds for commands and files that provide them.
  */
 export const isLocked = (locked: readonly string[], key: string): boolean =>
-  [key, key.replace(/^otlp\.(?:traces|metrics)\./, "otlp.")].some((name) =>
-    locked.some((lock) => name === lock || name.startsWith(`${lock}.`)),
-  );
+  [key, key.replace(/^otlp\.(?:traces|metrics)\./, "otlp.")]
+    .flatMap((name) => [name, name.replace(/\.headers(?:Command|File)$/, ".headers")])
+    .some((name) => locked.some((lock) => name === lock || name.startsWith(`${lock}.`)));
 
 /** The layer without locked settings, and a warning for each that it had. Agents' own variables are left out silently. */
 export function withoutLocked<L extends Layer>(layer: L, machine: MachineLayer): L {
@@ -21,7 +21,7 @@ export function withoutLocked<L extends Layer>(layer: L, machine: MachineLayer):
     ...layer,
     values: new Map([...layer.values].filter(([key]) => !isLocked(locked, key))),
     broken: new Set([...layer.broken].filter((key) => !isLocked(locked, key))),
-    refused: new Set([...layer.refused].filter((key) => !isLocked(locked, key))),
+    refused: new Map([...layer.refused].filter(([key]) => !isLocked(locked, key))),
     warnings: [
       ...layer.warnings,
       ...own.map(([key, { source }]) => `${describeSource(source)}: ${key} is locked by ${path}; it is ignored`),

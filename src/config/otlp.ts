@@ -62,6 +62,8 @@ function signalSettings({ otlp, disabled }: Config, signal: OtlpSignal): OtlpSig
   const path = protocol === "grpc" ? "" : `/v1/${signal}`;
   const url = own.endpoint ?? (otlp.endpoint === undefined ? undefined : appendPath(otlp.endpoint, path));
   if (disabled || !own.enabled || url === undefined) return undefined;
+  const headersCommand = own.headersCommand ?? otlp.headersCommand;
+  const headersFile = own.headersFile ?? otlp.headersFile;
   const certificatePath = own.certificate ?? otlp.certificate;
   const clientCertificatePath = own.clientCertificate ?? otlp.clientCertificate;
   const clientKeyPath = own.clientKey ?? otlp.clientKey;
@@ -69,6 +71,8 @@ function signalSettings({ otlp, disabled }: Config, signal: OtlpSignal): OtlpSig
     url,
     protocol,
     headers: { ...otlp.headers, ...own.headers },
+    ...(headersCommand !== undefined && { headersCommand }),
+    ...(headersFile !== undefined && { headersFile }),
     compression: own.compression ?? otlp.compression,
     timeoutMs: own.timeoutMs ?? otlp.timeoutMs,
     ...(otlp.proxy !== undefined && { proxy: otlp.proxy }),

@@ -18,6 +18,8 @@ export interface LoadedConfig {
   readonly sources: ReadonlyMap<string, Source>;
   /** What the user should know. One line each. */
   readonly warnings: readonly string[];
+  /** An address that is set but cannot be used: place, how to write it, consequence. Absent if there is none. */
+  readonly ignoredEndpoint?: string;
   /** What was given and refused. One line each: place, key, allowed values, value found. */
   readonly errors: readonly string[];
   /** Settings and groups that the machine file locks, see `isLocked`. */
@@ -57,8 +59,10 @@ export function resolve(all: Layers): LoadedConfig {
     effective.set(`otlp.${signal}.enabled`, { value: false, source: { kind: "withheld" } });
   }
   const order = highestFirst(layers);
+  const ignoredEndpoint = order.flatMap(({ refused }) => refused.get("otlp.endpoint") ?? [])[0];
   return {
     config: toConfig(effective),
+    ...(ignoredEndpoint !== undefined && { ignoredEndpoint }),
     sources: sourcesOf(effective),
     warnings: [
       ...order.flatMap((layer) => layer.warnings),
@@ -172,6 +176,7 @@ function overlay(layers: Layers): Effective {
       if (!setting.secret) for (const [key, value] of entriesOf(order, setting)) effective.set(key, value);
       continue;
     }
+    if (PROVIDERS.some((name) => setting.path[0] === "otlp" && setting.path.at(-1) === name)) continue;
     const top = order.find((layer) => layer.values.has(setting.key) || layer.broken.has(setting.key));
     const value = top?.values.get(setting.key);
     if (value !== undefined) effective.set(setting.key, value);
@@ -251,6 +256,9 @@ function isBroken(order: readonly Layer[], { key, kind }: Setting): boolean {
 
 // 4. Headers
 
+/** Settings that provide headers. They are secret as the headers are, and go only where these may go. */
+const PROVIDERS = ["headersCommand", "headersFile"] as const;
+
 /** Adds the headers that may go to each signal's destination. @returns a warning for each place whose headers may not */
 function bindHeaders(effective: Effective, layers: Layers, otelAsGiven: OtelLayer): readonly string[] {
   const warnings = new Set<string>();
@@ -261,7 +269,10 @@ function bindHeaders(effective: Effective, layers: Layers, otelAsGiven: OtelLaye
     const allowed = order.filter((layer) => {
       const named = originNamed(layer === layers.otel ? otelAsGiven : layer, signal);
       if (destination === undefined || named === undefined || named === originOf(destination)) return true;
-      const [refused] = keysFor(signal, "headers").flatMap((key) => [...entriesOf([layer], { key }).values()]);
+      const [refused] = [
+        ...keysFor(signal, "headers").flatMap((key) => [...entriesOf([layer], { key }).values()]),
+        ...PROVIDERS.flatMap((name) => keysFor(signal, name).flatMap((key) => layer.values.get(key) ?? [])),
+      ];
       if (refused !== undefined) warnings.add(refusal(refused.source, named, originOf(destination)));
       return false;
     });
@@ -273,6 +284,18 @@ function bindHeaders(effective: Effective, layers: Layers, otelAsGiven: OtelLaye
       effective.set(forAll ? key : key.replace(/^otlp\./, `otlp.${signal}.`), value);
     }
     for (const [key, value] of entriesOf(allowed, { key: `otlp.${signal}.headers` })) effective.set(key, value);
+  }
+  for (const name of PROVIDERS) {
+    const first = ({ allowed }: (typeof general)[number], key: string): Given | undefined =>
+      allowed.flatMap(({ values }) => values.get(key) ?? [])[0];
+    for (const at of general) {
+      const [own, all] = [`otlp.${at.signal}.${name}`, `otlp.${name}`];
+      const value = first(at, all);
+      const isForAll = general.every((other) => first(other, all)?.value === value?.value);
+      if (value !== undefined) effective.set(isForAll ? all : own, value);
+      const ownValue = first(at, own);
+      if (ownValue !== undefined) effective.set(own, ownValue);
+    }
   }
   return [...warnings];
 }

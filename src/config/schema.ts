@@ -3,89 +3,15 @@ import * as z from "zod";
 import { CAPTURE_LEVELS } from "../model/capture.ts";
 import { ENVELOPE_TEXTS } from "../model/envelope-types.ts";
 import { ruleProblem } from "../model/redaction.ts";
-import type { OtlpSignal } from "../model/settings.ts";
+import { about, endpoint, general, own, path } from "./schema-otlp.ts";
 
-/** What a setting's type cannot express: its unit, and whether it is secret. */
-export const about = z.registry<{ readonly unit?: string; readonly secret?: boolean }>();
+export { about };
 
-const endpoint = z
-  .string()
-  .regex(/^https?:\/\//, "must begin with http:// or https://")
-  .superRefine((text, issue) => {
-    if (!URL.canParse(text)) return issue.addIssue("is not a complete address");
-    const url = new URL(text);
-    if (url.username !== "" || url.password !== "") {
-      issue.addIssue('holds a user or password; put it into "otlp.headers.authorization" instead');
-    }
-  });
-const protocol = z.enum(["http/protobuf", "http/json", "grpc"]);
-const compression = z.enum(["gzip", "none"]);
-// Ten minutes: a drain that waits longer for one response is stuck
-const timeoutMs = z.int().min(1).max(600_000);
-const path = z.string().min(1);
 const folders = z.string().superRefine((text, issue) => {
   const named = text.split(delimiter).filter((folder) => folder !== "");
   // Neither a JSON list nor ~ has a meaning here
   if (!named.every(isAbsolute)) issue.addIssue(`must contain absolute paths, separated by "${delimiter}"`);
 });
-// What node:http accepts; anything else would only throw at the first request
-const headers = z.record(
-  z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/),
-  z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, "contains a line break or a control character"),
-);
-
-const general = {
-  endpoint: endpoint
-    .optional()
-    .describe(
-      "Base address; for HTTP, /v1/traces and /v1/metrics are appended. Without an endpoint no data leaves this machine.",
-    ),
-  protocol: protocol
-    .default("http/protobuf")
-    .describe("Encoding of requests over HTTP, or grpc, usually on port 4317."),
-  headers: headers
-    .default({})
-    .describe("Headers of every request (metadata of gRPC), e.g. authorization. Names are case-insensitive.")
-    .register(about, { secret: true }),
-  compression: compression.default("gzip").describe("Compression of the request body."),
-  timeoutMs: timeoutMs
-    .default(10_000)
-    .describe("Time limit of one request, including the connection, in milliseconds.")
-    .register(about, { unit: "ms" }),
-  proxy: z
-    .string()
-    .refine((text) => text === "direct" || (/^https?:\/\//.test(text) && URL.canParse(text)), {
-      message: 'must be "direct" or begin with http:// or https://',
-    })
-    .optional()
-    .describe(
-      "Address of an HTTP proxy for exports, or direct. Otherwise HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY apply.",
-    ),
-  certificate: path.optional().describe("PEM file with the certificate authority to trust for https."),
-  clientCertificate: path.optional().describe("PEM file with the client certificate for mutual TLS."),
-  clientKey: path.optional().describe("PEM file with the private key of the client certificate."),
-};
-
-const own = (signal: OtlpSignal) => ({
-  enabled: z.boolean().default(true).describe(`Whether ${signal} are exported.`),
-  endpoint: endpoint
-    .optional()
-    .describe(`Full address for ${signal}, used unchanged; otherwise otlp.endpoint + /v1/${signal}.`),
-  protocol: protocol.optional().describe(`Protocol of ${signal}; otherwise otlp.protocol.`),
-  headers: headers
-    .default({})
-    .describe(`HTTP headers for ${signal} only, in addition to otlp.headers.`)
-    .register(about, { secret: true }),
-  compression: compression.optional().describe(`Compression of ${signal}; otherwise otlp.compression.`),
-  timeoutMs: timeoutMs
-    .optional()
-    .describe(`Time limit of one request with ${signal}, in milliseconds; otherwise otlp.timeoutMs.`)
-    .register(about, { unit: "ms" }),
-  certificate: path.optional().describe(`Certificate authority for ${signal}; otherwise otlp.certificate.`),
-  clientCertificate: path.optional().describe(`Client certificate for ${signal}; otherwise otlp.clientCertificate.`),
-  clientKey: path.optional().describe(`Key of the client certificate for ${signal}; otherwise otlp.clientKey.`),
-});
-
 const regularExpression = z
   .string()
   .min(1)
@@ -269,6 +195,16 @@ export const Config = z.strictObject({
     .describe("Backends that reconcile queries; no data is exported to them."),
   view: z
     .strictObject({
+      hosts: z
+        .string()
+        .regex(/^\s*(?:\*\.)?[\w-]+(?:\.[\w-]+)*(?:\s*,\s*(?:\*\.)?[\w-]+(?:\.[\w-]+)*)*\s*$/, {
+          message: 'must contain host names without ports, separated by ","; "*." stands for all names below one',
+        })
+        .optional()
+        .describe(
+          "Host names of forwarded ports under which the page may be opened, besides localhost, separated by commas.",
+        )
+        .register(about, { filesOnly: true }),
       traceLink: endpoint
         .refine((text) => text.includes("{trace_id}"), { message: "must contain {trace_id}" })
         .optional()

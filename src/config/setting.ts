@@ -17,7 +17,9 @@ export interface Setting {
   readonly unit?: string;
   /** Values are never shown. */
   readonly secret: boolean;
-  /** Our own variable for it, e.g. `OPENHOOK_OTEL_OTLP_TIMEOUT_MS`. */
+  /** Only files of the user and the administrator set it: a variable can come from a repository. */
+  readonly filesOnly: boolean;
+  /** Our own variable for it, e.g. `OPENHOOK_OTEL_OTLP_TIMEOUT_MS`; ignored if `filesOnly`. */
   readonly variable: string;
   /** In words, for error messages. */
   readonly allowed: string;

@@ -11,6 +11,10 @@ export interface Circuit {
   readonly failures: number;
   /** How often the first request is halved, so that it has the size that the destination accepted last. */
   readonly halvings: number;
+  /** Size of requests that it accepted while it refused larger ones, in estimated bytes; doubled once a day. Absent: unknown. */
+  readonly sizeLimit?: number;
+  /** Whether `sizeLimit` is twice the size that is known to be accepted. */
+  readonly hasGrown?: boolean;
   /** End of the wait that the backend requested; in the future, or absent. */
   readonly retryAfterUntilMs?: number;
 }
@@ -37,8 +41,11 @@ export function circuitOf(
   };
   const retryAfterUntilMs = untilMs("asked_until_ms");
   const notBeforeMs = isEager ? retryAfterUntilMs : Math.max(retryAfterUntilMs, untilMs("not_before_ms"));
+  const sizeLimit = Number(readMeta(db, `${signal}.size_limit`) ?? "0");
+  const hasGrown = sizeLimit > 0 && Math.abs(nowMs - Number(readMeta(db, `${signal}.size_tried_ms`) ?? "0")) >= GROW_MS;
   return {
     isDue: nowMs >= notBeforeMs,
+    ...(sizeLimit > 0 && { sizeLimit: hasGrown ? sizeLimit * 2 : sizeLimit, hasGrown }),
     failures: Number(readMeta(db, `${signal}.failures`) ?? "0"),
     halvings: Number(readMeta(db, `${signal}.halvings`) ?? "0"),
     ...(retryAfterUntilMs > nowMs && { retryAfterUntilMs }),
@@ -69,6 +76,11 @@ export function recordDelivery(
     store("destination", fingerprint(settings));
     store("failures", failures);
     store("halvings", summary.halvings ?? (isAccepted ? 0 : before.halvings));
+    if (summary.sizeLimit !== undefined || before.sizeLimit === undefined || (before.hasGrown && isAccepted)) {
+      const known = summary.sizeLimit ?? before.sizeLimit ?? 0;
+      store("size_limit", known >= LARGEST_REQUEST ? 0 : known);
+      store("size_tried_ms", nowMs);
+    }
     store("asked_until_ms", retryAfterUntilMs);
     store("not_before_ms", Math.max(retryAfterUntilMs, ownMs));
     store("last_reason", summary.reason ?? "");
@@ -80,6 +92,10 @@ export function recordDelivery(
 
 // --- internal ---
 
+/** A gateway's limit changes rarely, and each attempt costs some refused requests. */
+const GROW_MS = 86_400_000;
+/** The largest value of otlp.maxBytesPerRequest: no limit is needed from here on. */
+const LARGEST_REQUEST = 50_000_000;
 const FIRST_DELAY_MS = 15_000;
 const MAX_DELAY_MS = 30 * 60_000;
 /** The longest `Retry-After` that the transport accepts. */

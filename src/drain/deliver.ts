@@ -1,5 +1,6 @@
 import { reportProblem, reportProblemOnce } from "../capture/report-problem.ts";
 import { isUnknown } from "../config/config-state.ts";
+import { headerReader } from "../headers/read-headers.ts";
 import { messageOf } from "../model/error-message.ts";
 import { step } from "../model/fault-points.ts";
 import type { OtlpSettings, OtlpSignal } from "../model/settings.ts";
@@ -14,6 +15,7 @@ import {
   type Row,
   rejectedOf,
 } from "../otlp/deliver.ts";
+import type { HeaderReader } from "../otlp/header-reader.ts";
 import { probe } from "../otlp/probe.lazy.ts";
 import { createSender, type Sender } from "../otlp/send.lazy.ts";
 import { checkpoint, StoreError } from "../store/database.ts";
@@ -56,7 +58,9 @@ export async function deliver(drain: Drain, { isEager = false }: DeliverOptions 
   const settings = await deliverySettings(drain);
   report.hasDestination = settings.traces !== undefined || settings.metrics !== undefined;
   const responses = new BackendResponses(drain.now);
-  const sender = openedOnUse(() => createSender(settings, { version: drain.version, onResponse: responses.add }));
+  const { version, places, platform, now } = drain;
+  const readHeaders = headerReader(places, platform, now);
+  const sender = openedOnUse(() => createSender(settings, { version, readHeaders, onResponse: responses.add }));
   try {
     dropBeyondLimits(drain, settings.traces !== undefined);
     await deliverSignal(drain, "traces", settings, isEager, (circuit) =>
@@ -65,7 +69,7 @@ export async function deliver(drain: Drain, { isEager = false }: DeliverOptions 
     responses.store(drain);
     if (isEager || areMetricsDue(drain)) {
       await deliverSignal(drain, "metrics", settings, isEager, async (circuit) => {
-        await probeClock(drain, settings, responses);
+        await probeClock(drain, settings, responses, readHeaders);
         return sendMetrics(drain, settings, sender, circuit);
       });
     }
@@ -99,6 +103,13 @@ function openedOnUse(open: () => Sender): Sender {
   };
 }
 
+/** A backend that refused or failed before may do so because of the size. */
+const sizesOf = ({ halvings, sizeLimit, failures }: Circuit) => ({
+  halvings,
+  sizeLimit,
+  mayBeSize: failures > 0 || sizeLimit !== undefined,
+});
+
 /** Delivers to one destination, unless it is not due yet: see `circuitOf`. */
 async function deliverSignal(
   drain: Drain,
@@ -120,7 +131,15 @@ async function deliverSignal(
   // Nothing was sent, so the state of the backend is unknown
   if (sent + rejected + oversized + kept === 0) return;
   recordDelivery(drain.db, signal, destination, summary, circuit, drain.now());
-  if (reason !== undefined) reportProblem(drain, `${signal}: ${reason}${adviceOn(signal, summary, destination)}`);
+  if (reason !== undefined) {
+    const advice = adviceOn(signal, summary, destination, sizesOf(circuit).mayBeSize);
+    reportProblem(drain, `${signal}: ${reason}${advice}`);
+  }
+  if (summary.sizeLimit !== undefined) {
+    drain.log(
+      `${signal}: the backend refused large requests; they have at most ${summary.sizeLimit} bytes from now on`,
+    );
+  }
   if (remark !== undefined) drain.log(`${signal}: accepted, with this message: ${remark}`);
   if (stopped === "time") drain.log(`${signal}: stopped after outbox.maxDeliveryMs; the next drain continues`);
 }
@@ -129,7 +148,7 @@ function sendSpans(
   drain: Drain,
   settings: OtlpSettings,
   sender: Sender,
-  { halvings }: Circuit,
+  circuit: Circuit,
   isEager: boolean,
 ): Promise<DeliverySummary> {
   const { db, report } = drain;
@@ -138,7 +157,7 @@ function sendSpans(
   return deliverSpans(
     rowsToSend(drain, failed, isEager),
     inStep,
-    { ...settings, halvings },
+    { ...settings, ...sizesOf(circuit) },
     ({ seqs, result, outcome, encodingError }) => {
       if (result === "settled") {
         const rejected = rejectedOf(outcome, seqs.length);
@@ -190,10 +209,15 @@ function isRefusedDue({ db, now }: Drain, isEager: boolean): boolean {
 }
 
 /** Gets the backend's time again if the clock was far off: it may have been corrected. */
-async function probeClock(drain: Drain, { metrics }: OtlpSettings, responses: BackendResponses): Promise<void> {
+async function probeClock(
+  drain: Drain,
+  { metrics }: OtlpSettings,
+  responses: BackendResponses,
+  readHeaders: HeaderReader,
+): Promise<void> {
   if (metrics === undefined || responses.hasDate || !isClockOff(drain)) return;
   const { version } = drain;
-  responses.addDate((await probe("metrics", metrics, { version, timeoutMs: metrics.timeoutMs })).dateMs);
+  responses.addDate((await probe("metrics", metrics, { version, readHeaders, timeoutMs: metrics.timeoutMs })).dateMs);
   responses.store(drain);
 }
 
@@ -201,7 +225,7 @@ async function sendMetrics(
   drain: Drain,
   settings: OtlpSettings,
   sender: Sender,
-  { halvings }: Circuit,
+  circuit: Circuit,
 ): Promise<DeliverySummary> {
   clampTimes(drain.db, backendNowMs(drain));
   const rows = await metricRows(drain, settings);
@@ -211,7 +235,7 @@ async function sendMetrics(
     deliverMetrics(
       some,
       { sendMetrics: (points) => step("metrics.send", () => sender.sendMetrics(points)) },
-      { ...settings, halvings },
+      { ...settings, ...sizesOf(circuit) },
       ({ seqs, result, outcome }) => {
         if (result !== "settled") return;
         const rejected = rejectedOf(outcome, seqs.length);

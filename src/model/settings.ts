@@ -8,6 +8,10 @@ export interface OtlpSignalSettings {
   readonly url: string;
   readonly protocol: "http/protobuf" | "http/json" | "grpc";
   readonly headers: Readonly<Record<string, string>>;
+  /** A command of the user or administrator, in the system's shell, that prints more headers. */
+  readonly headersCommand?: string;
+  /** A file with more headers. */
+  readonly headersFile?: string;
   readonly compression: "gzip" | "none";
   readonly timeoutMs: number;
   /** URL of a proxy, or `direct` for a direct connection. Absent: the environment variables for proxies apply. */
@@ -40,7 +44,14 @@ export type ExportOutcome =
   /** Accepted; the backend permanently rejected `rejected` of the records (partial success). */
   | { readonly status: "ok"; readonly rejected: number; readonly message?: string }
   /** Not accepted; retry, not before `afterMs` if the backend gave a delay. */
-  | { readonly status: "retry"; readonly afterMs?: number; readonly reason: string; readonly remedy?: string }
+  | {
+      readonly status: "retry";
+      readonly afterMs?: number;
+      readonly reason: string;
+      readonly remedy?: string;
+      /** Absent without a response. */
+      readonly httpStatus?: number;
+    }
   /** Too large for the backend; retry in smaller parts. */
   | { readonly status: "too-large"; readonly reason: string }
   /** Refused; retrying the same bytes may or may not help: wrong address, credentials or content. */

@@ -46,12 +46,12 @@ async function check(
     if (!("write" in tunnel)) return tunnel;
     const socket = url.protocol === "https:" ? await openTls(url, tunnel, tls, opened) : tunnel;
     if ("alpnProtocol" in socket && socket.alpnProtocol !== "h2") return notHttp2(url.href);
-    return await firstBytes(url, socket);
+    return await firstBytes(url, socket, tls);
   } catch (error) {
     const failure = error instanceof Error ? error : new Error("unknown error");
     // The alert says that the server knows none of the protocols we offer: it has no HTTP/2
     if ("code" in failure && /NO_APPLICATION_PROTOCOL$/.test(String(failure.code))) return notHttp2(url.href);
-    return networkFailure(failure, url.href, "grpc");
+    return networkFailure(failure, url.href, { over: "grpc", tls });
   }
 }
 
@@ -109,12 +109,12 @@ function openTls(url: URL, socket: Socket, tls: TlsFiles, opened: Socket[]): Pro
 }
 
 /** Begins HTTP/2 and reads what the server responds first. */
-function firstBytes(url: URL, socket: Socket): Promise<NetworkFailure | undefined> {
+function firstBytes(url: URL, socket: Socket, tls: TlsFiles): Promise<NetworkFailure | undefined> {
   return new Promise((resolve) => {
     socket.once("data", (bytes: Buffer) =>
       resolve(bytes.subarray(0, 5).toString("latin1") === "HTTP/" ? notHttp2(url.href) : undefined),
     );
-    socket.on("error", (error) => resolve(networkFailure(error, url.href, "grpc")));
+    socket.on("error", (error) => resolve(networkFailure(error, url.href, { over: "grpc", tls })));
     socket.on("close", () =>
       resolve(
         failureWithoutError(`the connection to ${shownUrl(url.href)} was closed without an answer`, url.href, "grpc"),

@@ -1,4 +1,6 @@
+import { type CertificateFact, certificatesIn, validity } from "./certificate.ts";
 import { shownUrl } from "./shown-url.ts";
+import type { TlsFiles } from "./tls-files.ts";
 
 /** Why there was no response, and what the user can do about it if the cause is clear. */
 export interface NetworkFailure {
@@ -10,23 +12,47 @@ export interface NetworkFailure {
   readonly isUntrusted?: true;
 }
 
+/** What was sent, and with which PEM files. */
+export interface Attempt {
+  /** @default "http" */
+  readonly over?: "http" | "grpc";
+  /** Empty without TLS. @default none */
+  readonly tls?: TlsFiles;
+}
+
 /**
- * Explains an error of a request without a response. Derived from the error's code, and from the first bytes of a response that
- * is not HTTP; the error's text is not passed on.
+ * Explains an error of a request without a response. Derived from the error's code, the number of a TLS alert, and the first bytes of
+ * a response that is not HTTP; the error's text is not passed on.
  *
  * @param url the full address; shown without credentials
- * @param over what was sent
  */
-export function networkFailure(error: Error, url: string, over: "http" | "grpc" = "http"): NetworkFailure {
+export function networkFailure(error: Error, url: string, { over = "http", tls = {} }: Attempt = {}): NetworkFailure {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   const shown = shownUrl(url);
   if (isHttp2(error) || code === NO_COMMON_PROTOCOL) {
     return { reason: `${shown} responds in HTTP/2 only, as gRPC receivers do`, remedy: USE_HTTP_PORT };
   }
+  const alert = alertOf(error, code);
+  if (alert !== undefined) return failureByAlert(alert, shown, tls);
+  const client = certificateIn(tls.cert);
+  if (BROKEN.has(code) && client !== undefined && client.state !== "valid") {
+    // In TLS 1.3 a client can send before the server refuses its certificate
+    return {
+      reason: `${reasonOf(code, shown)}; the client certificate ${STATES[client.state]}`,
+      remedy: renewal(client),
+    };
+  }
+  const authority = code === "CERT_HAS_EXPIRED" ? certificateIn(tls.ca) : undefined;
+  if (authority !== undefined && authority.state !== "valid") {
+    return {
+      reason: `the certificate of the authority in otlp.certificate ${STATES[authority.state]}: it is ${validity(authority)}`,
+      remedy: "replace the file by the authority's new certificate",
+    };
+  }
   const isUntrusted = REASONS[code] === untrusted;
   return {
     reason: reasonOf(code || error.name, shown),
-    ...remedyFor(code, url, over),
+    ...(spokeTls(error, code) ? { remedy: ASK_OPERATOR } : remedyFor(code, url, over)),
     ...(isUntrusted && { isUntrusted }),
   };
 }
@@ -46,6 +72,70 @@ export const notHttp2 = (url: string): NetworkFailure => ({
 // --- internal ---
 
 type ReasonText = (url: string) => string;
+
+const BROKEN: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "ECONNABORTED"]);
+
+/** The number of the TLS alert with which a server ended the handshake. Node has it in the text, and the name in some codes. */
+function alertOf({ message }: Error, code: string): number | undefined {
+  const number = /SSL alert number (\d+)/.exec(message)?.[1];
+  if (number !== undefined) return Number(number);
+  const name = /_ALERT_([A-Z_]+)$/.exec(code)?.[1];
+  return [...REFUSALS, ...MISSING].find((one) => one[1] === name)?.[0];
+}
+
+type Alert = readonly [number: number, name: string, why: string];
+
+/** What servers say about the certificate of a client: RFC 8446, 6.2. */
+const REFUSALS: readonly Alert[] = [
+  [42, "BAD_CERTIFICATE", "it was not accepted"],
+  [43, "UNSUPPORTED_CERTIFICATE", "it is of a kind that the server does not support"],
+  [44, "CERTIFICATE_REVOKED", "it was revoked"],
+  [45, "CERTIFICATE_EXPIRED", "it has expired by the server's clock"],
+  [46, "CERTIFICATE_UNKNOWN", "it was not accepted"],
+  [48, "UNKNOWN_CA", "the server does not know its authority"],
+  [49, "ACCESS_DENIED", "it gives no access"],
+  [51, "DECRYPT_ERROR", "its key does not fit"],
+];
+/** What they answer if there is none, besides 42 and 49. Before TLS 1.3 it can be a failure of any other kind too. */
+const MISSING: readonly Alert[] = [
+  [40, "HANDSHAKE_FAILURE", "refused the TLS handshake: does it require a client certificate?"],
+  [41, "NO_CERTIFICATE", "requires a client certificate"],
+  [42, "BAD_CERTIFICATE", "requires a client certificate"],
+  [49, "ACCESS_DENIED", "requires a client certificate"],
+  [116, "CERTIFICATE_REQUIRED", "requires a client certificate"],
+];
+const STATES = { valid: "was not accepted", expired: "has expired", "not valid yet": "is not valid yet" } as const;
+
+const ASK_OPERATOR = "the server uses TLS but ends the handshake: correct otlp.endpoint, or ask the backend's operator";
+
+function failureByAlert(alert: number, shown: string, tls: TlsFiles): NetworkFailure {
+  const client = certificateIn(tls.cert);
+  const why = (client === undefined ? MISSING : REFUSALS).find(([number]) => number === alert)?.[2];
+  if (client === undefined && why !== undefined) return { reason: `${shown} ${why}`, remedy: IDENTIFY };
+  // Not all servers send the alert that fits
+  const isDated = client !== undefined && client.state !== "valid";
+  if (client !== undefined && (why !== undefined || isDated)) {
+    const text = isDated ? `it ${STATES[client.state]}` : why;
+    return { reason: `${shown} refused the client certificate: ${text} (TLS alert ${alert})`, remedy: renewal(client) };
+  }
+  return { reason: `${shown} refused the TLS handshake (TLS alert ${alert})`, remedy: ASK_OPERATOR };
+}
+
+const certificateIn = (pem: TlsFiles["ca"]): CertificateFact | undefined =>
+  typeof pem === "string" ? certificatesIn(pem)[0] : undefined;
+
+const renewal = (client: CertificateFact): string =>
+  client.state === "valid"
+    ? `set otlp.clientCertificate to one that the backend accepts: it is ${validity(client)} and signed by ${client.issuer}`
+    : `renew otlp.clientCertificate, or check this machine's clock: it is ${validity(client)}`;
+
+/** Whether OpenSSL understood the peer's records, so that the peer has TLS. Only texts of OpenSSL show that under EPROTO. */
+const spokeTls = ({ message }: Error, code: string): boolean =>
+  code === "EPROTO" &&
+  /:SSL routines:/.test(message) &&
+  !/wrong version number|packet length too long|record too small|unexpected (?:eof|message)|http request/i.test(
+    message,
+  );
 
 function reasonOf(code: string, shown: string): string {
   const known = REASONS[code];
@@ -108,10 +198,6 @@ const REASONS: Readonly<Record<string, ReasonText>> = {
   EPROTO: notTls,
   ERR_SSL_WRONG_VERSION_NUMBER: notTls,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: notTls,
-  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: (url) => `${url} requires a client certificate`,
-  // Older TLS versions have no separate error for a missing client certificate
-  ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: (url) =>
-    `${url} refused the TLS handshake: does it require a client certificate?`,
 };
 
 const TRUST =
@@ -131,8 +217,6 @@ const REMEDIES: ReadonlyMap<string, string> = new Map([
   ["EPROTO", USE_HTTP],
   ["ERR_SSL_WRONG_VERSION_NUMBER", USE_HTTP],
   ["ERR_SSL_PACKET_LENGTH_TOO_LONG", USE_HTTP],
-  ["ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED", IDENTIFY],
-  ["ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE", IDENTIFY],
 ]);
 
 const FAMILIES: readonly (readonly [RegExp, ReasonText])[] = [

@@ -1,5 +1,6 @@
 import type { Agent } from "node:http";
 import { getProxyForUrl } from "proxy-from-env";
+import { isLoopback } from "../model/loopback.ts";
 import type { NetworkFailure } from "./network-reason.ts";
 import { createProxyAgent } from "./proxy-agent.lazy.ts";
 import { shownUrl } from "./shown-url.ts";
@@ -27,6 +28,7 @@ export interface HttpProxy {
  * @returns `undefined` for a direct connection
  */
 export function proxyFor(url: URL, setting?: string): HttpProxy | undefined {
+  // As in Go's HTTP client, and unlike curl: variables for a company's proxy must not divert what stays on this machine
   if (setting === DIRECT || isLoopback(url.hostname)) return undefined;
   if (setting !== undefined) return { url: setting, from: "otlp.proxy" };
   const proxy = getProxyForUrl(url.href);
@@ -69,10 +71,6 @@ export const PROXY_AUTHENTICATION_REQUIRED = 407;
 export const nameOf = ({ url, from }: HttpProxy): string => `proxy ${shownUrl(url).replace(/\/$/, "")} (${from})`;
 
 // --- internal ---
-
-/** As in Go's HTTP client, and unlike curl: variables for a company's proxy must not divert what stays on this machine. */
-const isLoopback = (hostname: string): boolean =>
-  /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/i.test(hostname);
 
 /** The variable that `getProxyForUrl` used. @param protocol as in `URL.protocol` */
 function variableFor(protocol: string): string {

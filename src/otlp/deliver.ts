@@ -6,9 +6,17 @@ import { estimatedBytes, halves, intoRequests } from "./batch.ts";
 import { EncodeError } from "./encode-error.ts";
 import { Pace, type PaceBounds } from "./pace.ts";
 import type { Sender } from "./send.lazy.ts";
-import { type Delivery, type DeliverySummary, isBadContent, rejectedOf, Tally } from "./tally.ts";
+import { type Delivery, type DeliverySummary, isBadContent, mayBeTooLarge, rejectedOf, Tally } from "./tally.ts";
 
-export { type Delivery, type DeliverySummary, isBadContent, joined, NOTHING_SENT, rejectedOf } from "./tally.ts";
+export {
+  type Delivery,
+  type DeliverySummary,
+  isBadContent,
+  joined,
+  mayBeTooLarge,
+  NOTHING_SENT,
+  rejectedOf,
+} from "./tally.ts";
 
 /** A record in the outbox, with the row number that settles it. */
 export interface Row<Item> {
@@ -19,8 +27,16 @@ export interface Row<Item> {
 /** Called for every delivery, one at a time; an exception ends the delivery. */
 export type OnDelivery = (delivery: Delivery) => void | Promise<void>;
 
-/** `halvings`: how often the size of the first request is halved, from the previous delivery. @default 0 */
-export type DeliveryBounds = PaceBounds & { readonly halvings?: number };
+export type DeliveryBounds = PaceBounds & {
+  /** How often the size of the first request is halved, from the previous delivery. @default 0 */
+  readonly halvings?: number;
+  /**
+   * Whether a refusal can be due to the size, because earlier deliveries were refused too: then one small request finds out.
+   *
+   * @default false
+   */
+  readonly mayBeSize?: boolean;
+};
 
 /**
  * For points that can be sent twice without harm (cumulative sums): if the backend rejects some points of a request, each part is
@@ -35,6 +51,8 @@ export type SplitRejected = Split<MetricPoint>;
  * request. The exception is bad content (400, 422): the request is halved until the bad record is the only one, so that one
  * bad row does not block the others; sixteen such responses without a success in between stop the delivery. A request that is
  * too large is halved, down to single rows, and so is one with a record that cannot be encoded; that record is kept as refused.
+ * With `mayBeSize`, a request that is refused as gateways refuse large ones (403, 500, 502) is treated in the same way if one with its
+ * smallest row is accepted; otherwise the delivery stops after these two.
  *
  * @param rows read as earlier requests complete
  * @param onDelivery settles the rows in the store
@@ -46,7 +64,8 @@ export function deliverSpans(
   bounds: DeliveryBounds,
   onDelivery: OnDelivery,
 ): Promise<DeliverySummary> {
-  return new Deliverer<SpanRecord>((records) => sender.sendSpans(records), bounds, onDelivery).deliver(rows);
+  const send = (records: readonly SpanRecord[]) => sender.sendSpans(records);
+  return new Deliverer<SpanRecord>(send, bounds, onDelivery, { small: smallestOf }).deliver(rows);
 }
 
 /**
@@ -61,7 +80,10 @@ export function deliverMetrics(
   splitRejected?: SplitRejected,
 ): Promise<DeliverySummary> {
   const send = (points: readonly MetricPoint[]) => sender.sendMetrics(points);
-  return new Deliverer(send, { ...bounds, concurrency: 1 }, onDelivery, splitRejected).deliver(rows);
+  // The first one, because the points of a stream must stay in order
+  const small = <Item>(part: readonly [Row<Item>, ...Row<Item>[]]): Row<Item> => part[0];
+  const ways = { small, ...(splitRejected !== undefined && { splitRejected }) };
+  return new Deliverer<MetricPoint>(send, { ...bounds, concurrency: 1 }, onDelivery, ways).deliver(rows);
 }
 
 // --- internal ---
@@ -70,26 +92,33 @@ type Rows<Item> = AsyncIterable<Row<Item>> | Iterable<Row<Item>>;
 type Send<Item> = (records: readonly Item[]) => Promise<ExportOutcome>;
 type Split<Item> = (part: readonly Row<Item>[]) => readonly (readonly Row<Item>[])[];
 
+interface Ways<Item> {
+  /** The row to try first if a request may be too large. */
+  readonly small: (part: readonly [Row<Item>, ...Row<Item>[]]) => Row<Item>;
+  /** Parts of a request that are sent again if the backend rejects some of its records. @default none */
+  readonly splitRejected?: Split<Item>;
+}
+
 class Deliverer<Item> {
   readonly #send: Send<Item>;
   readonly #onDelivery: OnDelivery;
-  readonly #splitRejected: Split<Item>;
+  readonly #ways: Ways<Item>;
   readonly #queue: PQueue;
   readonly #pace: Pace;
   readonly #tally = new Tally();
+  readonly #mayBeSize: boolean;
+  /** Estimated bytes of the largest request that was accepted. */
+  #acceptedBytes = 0;
+  #smallRequest: Promise<void> | undefined;
+  #isSizeFound = false;
   #failure: { readonly error: unknown } | undefined;
   #reporting: Promise<void> = Promise.resolve();
 
-  /** @param splitRejected parts of a request that are sent again if the backend rejects some of its records. @default none */
-  constructor(
-    send: Send<Item>,
-    bounds: DeliveryBounds,
-    onDelivery: OnDelivery,
-    splitRejected: Split<Item> = (part) => [part],
-  ) {
+  constructor(send: Send<Item>, bounds: DeliveryBounds, onDelivery: OnDelivery, ways: Ways<Item>) {
     this.#send = send;
     this.#onDelivery = onDelivery;
-    this.#splitRejected = splitRejected;
+    this.#ways = ways;
+    this.#mayBeSize = bounds.mayBeSize ?? false;
     this.#queue = new PQueue({ concurrency: bounds.concurrency });
     this.#pace = new Pace(bounds, bounds.halvings ?? 0);
   }
@@ -101,7 +130,10 @@ class Deliverer<Item> {
       await this.#queue.onIdle();
     }
     if (this.#failure) throw this.#failure.error;
-    const summary = this.#tally.summary();
+    const summary: DeliverySummary = {
+      ...this.#tally.summary(),
+      ...(this.#isSizeFound && { sizeLimit: this.#pace.maxBytes }),
+    };
     return summary.stopped === "backend" ? { ...summary, halvings: this.#pace.halvings } : summary;
   }
 
@@ -128,10 +160,40 @@ class Deliverer<Item> {
       return this.#report(part, { outcome: outcome.refused, result: "kept", encodingError: outcome.reason });
     }
     this.#tally.countResponse(outcome);
-    if (outcome.status === "ok") this.#pace.recordAccepted();
+    if (outcome.status === "ok") {
+      const bytes = bytesOfAll(part);
+      this.#pace.recordAccepted(bytes);
+      this.#acceptedBytes = Math.max(this.#acceptedBytes, bytes);
+    }
+    if (this.#mayBeSize && mayBeTooLarge(outcome)) return this.#sendPerhapsTooLarge(part, outcome);
     const smaller = this.#smallerParts(part, outcome);
     if (smaller.length > 1) return this.#sendEach(smaller);
     return this.#report(part, { outcome, result: RESULTS[outcome.status] });
+  }
+
+  /** After a refusal that may be due to the size. If a smaller request was accepted, it is. */
+  async #sendPerhapsTooLarge(part: readonly Row<Item>[], outcome: ExportOutcome): Promise<void> {
+    const isFirst = this.#acceptedBytes === 0 && this.#smallRequest === undefined;
+    const [first, second, ...others] = part;
+    let rest = part;
+    if (isFirst && first !== undefined && second !== undefined) {
+      const small = this.#ways.small([first, second, ...others]);
+      rest = part.filter((row) => row !== small);
+      this.#smallRequest = this.#sendRows([small]);
+    }
+    // A single row can be the small request itself
+    if (part.length > 1) await this.#smallRequest;
+    const bytes = bytesOfAll(part);
+    if (this.#acceptedBytes === 0 || bytes <= this.#acceptedBytes) {
+      return this.#report(rest, { outcome, result: RESULTS[outcome.status] });
+    }
+    this.#isSizeFound = true;
+    if (part.length === 1) {
+      const reason = "reason" in outcome ? outcome.reason : "";
+      return this.#report(part, { outcome: { status: "too-large", reason }, result: "oversized" });
+    }
+    this.#pace.recordTooLarge(bytes);
+    return this.#sendEach(halves(rest).filter((half) => half.length > 0));
   }
 
   async #sendEach(parts: readonly (readonly Row<Item>[])[]): Promise<void> {
@@ -141,12 +203,12 @@ class Deliverer<Item> {
   /** The parts to send instead of a request that the backend did not accept as a whole; one or none: it is not sent again. */
   #smallerParts(part: readonly Row<Item>[], outcome: ExportOutcome): readonly (readonly Row<Item>[])[] {
     if (part.length > 1 && outcome.status === "too-large") {
-      this.#pace.recordTooLarge(part.reduce((sum, row) => sum + bytesOf(row), 0));
+      this.#pace.recordTooLarge(bytesOfAll(part));
       return halves(part);
     }
     if (part.length > 1 && isBadContent(outcome) && !this.#tally.isStopped) return halves(part);
     const rejected = rejectedOf(outcome, part.length);
-    return rejected > 0 && rejected < part.length ? this.#splitRejected(part) : [];
+    return rejected > 0 && rejected < part.length ? (this.#ways.splitRejected?.(part) ?? []) : [];
   }
 
   #report(part: readonly Row<Item>[], end: Omit<Delivery, "seqs">): Promise<void> {
@@ -187,6 +249,10 @@ const RESULTS = {
 } as const satisfies Record<ExportOutcome["status"], Delivery["result"]>;
 
 const bytesOf = (row: Row<unknown>): number => estimatedBytes(row.record);
+const bytesOfAll = (part: readonly Row<unknown>[]): number => part.reduce((sum, row) => sum + bytesOf(row), 0);
+
+const smallestOf = <Item>(part: readonly [Row<Item>, ...Row<Item>[]]): Row<Item> =>
+  part.reduce((least, row) => (bytesOf(row) < bytesOf(least) ? row : least));
 
 function nextCompletion(queue: PQueue): Promise<void> {
   return new Promise((resolve) => queue.once("next", () => resolve()));

@@ -86,8 +86,8 @@ class Exchange {
     const { proxy } = connection;
     const isReused = this.#request?.reusedSocket === true;
     if (proxy === undefined || this.#isThroughProxy || isReused) {
-      this.#cutShort(networkFailure(error, settings.url), error, isReused && isBroken(error));
-    } else this.#cutShort(failureOfProxy(proxy, networkFailure(error, proxy.url)), error);
+      this.#cutShort(networkFailure(error, settings.url, connection), error, isReused && isBroken(error));
+    } else this.#cutShort(failureOfProxy(proxy, networkFailure(error, proxy.url, connection)), error);
   };
 
   readonly #onClose = (): void =>
@@ -109,7 +109,7 @@ class Exchange {
       else this.#cutShort({ reason: `the answer of ${shownUrl(settings.url)} is too long` });
     });
     response.on("end", () => this.#finish(toResponse(response, Buffer.concat(chunks), response.complete, settings)));
-    response.on("error", (error) => this.#cutShort(networkFailure(error, settings.url), error));
+    response.on("error", (error) => this.#cutShort(networkFailure(error, settings.url, connection), error));
   };
 
   /** Ends the exchange with what is known of the response, or with the failure. */

@@ -1,14 +1,29 @@
 import type { OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
 import { systemAuthorities } from "../network/tls-files.ts";
 import { createGrpcTransport } from "./grpc-transport.ts";
+import { type HeaderReader, HeadersError } from "./header-reader.ts";
 import { createHttpTransport } from "./http-transport.ts";
+import { credentialsSetting, hasProvidedHeaders, withProvidedHeaders } from "./provided-headers.ts";
 import type { Transport, TransportOptions } from "./transport-response.ts";
 
 /**
  * The transport for a signal's protocol. It connects with the first request. If Node does not know the authority of the backend's or
- * proxy's certificate, and the settings name none, the request is sent again with the operating system's authorities.
+ * proxy's certificate, and the settings name none, the request is sent again with the operating system's authorities. Headers that a
+ * command or file provides are read before the first request.
  */
 export function openTransport(signal: OtlpSignal, settings: OtlpSignalSettings, options: TransportOptions): Transport {
+  if (!hasProvidedHeaders(settings)) return openTrusting(signal, settings, options);
+  const read: HeaderReader = options.readHeaders ?? unread;
+  return withProvidedHeaders(settings, read, (used) => openTrusting(signal, used, options));
+}
+
+// --- internal ---
+
+const unread: HeaderReader = async (settings) => {
+  throw new HeadersError(`nothing reads ${credentialsSetting(settings)} here`, "report this");
+};
+
+function openTrusting(signal: OtlpSignal, settings: OtlpSignalSettings, options: TransportOptions): Transport {
   let transport = create(signal, settings, options);
   const opened = [transport];
   let isExtended = settings.certificatePath !== undefined;
@@ -36,8 +51,6 @@ export function openTransport(signal: OtlpSignal, settings: OtlpSignalSettings, 
     },
   };
 }
-
-// --- internal ---
 
 const create = (signal: OtlpSignal, settings: OtlpSignalSettings, options: TransportOptions): Transport =>
   settings.protocol === "grpc"

@@ -3,7 +3,10 @@ import type { OtlpSettings } from "../model/settings.ts";
 export type PaceBounds = Pick<
   OtlpSettings,
   "maxSpansPerRequest" | "maxBytesPerRequest" | "concurrency" | "maxSpansPerSecond" | "maxDeliveryMs"
->;
+> & {
+  /** Size of requests that the backend accepted in earlier deliveries, while it refused larger ones. In estimated bytes. */
+  readonly sizeLimit?: number | undefined;
+};
 
 /**
  * Decides how large the next request may be, how many run concurrently and when one may start. After a recent failure the first
@@ -24,7 +27,7 @@ export class Pace {
   constructor(bounds: PaceBounds, halvings: number) {
     this.#bounds = bounds;
     this.#maxRecords = Math.max(1, Math.floor(bounds.maxSpansPerRequest / 2 ** halvings));
-    this.#maxBytes = bounds.maxBytesPerRequest;
+    this.#maxBytes = Math.min(bounds.maxBytesPerRequest, bounds.sizeLimit ?? Number.POSITIVE_INFINITY);
     this.#isTrusted = halvings === 0;
   }
 
@@ -66,9 +69,13 @@ export class Pace {
     return true;
   }
 
-  /** A request was accepted. */
-  recordAccepted(): void {
+  /**
+   * A request of this estimated size was accepted. A limit below half of it was wrong: something else was refused, not the size. Half,
+   * because estimates and real sizes differ.
+   */
+  recordAccepted(bytes: number): void {
     this.#isTrusted = true;
+    this.#maxBytes = Math.max(this.#maxBytes, Math.min(Math.ceil(bytes / 2), this.#bounds.maxBytesPerRequest));
     if (++this.#acceptedAtThisSize < ACCEPTED_BEFORE_DOUBLING) return;
     this.#acceptedAtThisSize = 0;
     this.#maxRecords = Math.min(this.#maxRecords * 2, this.#bounds.maxSpansPerRequest);

@@ -1,7 +1,9 @@
 import type { ExportOutcome, OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
 import { encodeMetrics, encodeSpans } from "./encode.ts";
 import { openTransport } from "./open-transport.ts";
+import { paddedBody } from "./padded-body.ts";
 import { toOutcome } from "./response.ts";
+import type { TransportOptions } from "./transport-response.ts";
 
 /** A backend's response to an empty export. */
 export interface ProbeResult {
@@ -15,21 +17,28 @@ export interface ProbeResult {
   readonly dateMs?: number;
 }
 
+export type ProbeOptions = Pick<TransportOptions, "version" | "readHeaders"> & {
+  /** For request and response together. */
+  readonly timeoutMs: number;
+  /** The size of a request that still has no records. @default the smallest */
+  readonly bytes?: number;
+};
+
 /**
  * Sends an empty export request with the same transport, headers, certificates and compression as a delivery. Never
  * rejects.
- *
- * @param timeoutMs for request and response together
  */
 export async function probe(
   signal: OtlpSignal,
   settings: OtlpSignalSettings,
-  { version, timeoutMs }: { readonly version: string; readonly timeoutMs: number },
+  { timeoutMs, bytes, ...options }: ProbeOptions,
 ): Promise<ProbeResult> {
   const encode = signal === "traces" ? encodeSpans : encodeMetrics;
-  const transport = openTransport(signal, settings, { version });
+  const transport = openTransport(signal, settings, options);
   try {
-    const response = await transport.send(encode([], settings.protocol), timeoutMs);
+    const { protocol } = settings;
+    const body = bytes === undefined ? encode([], protocol) : paddedBody(signal, protocol, bytes);
+    const response = await transport.send(body, timeoutMs);
     const { httpStatus, dateMs } = response;
     return {
       outcome: toOutcome(response, signal, settings),

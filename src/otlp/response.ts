@@ -1,5 +1,6 @@
 import { ProtobufMetricsSerializer, ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 import type { ExportOutcome, OtlpSignal, OtlpSignalSettings } from "../model/settings.ts";
+import { protobufField } from "./protobuf-field.ts";
 import { withoutSecrets } from "./secrets.ts";
 import type { SendError, TransportResponse } from "./transport-response.ts";
 
@@ -13,8 +14,9 @@ import type { SendError, TransportResponse } from "./transport-response.ts";
 export function toOutcome(
   response: TransportResponse,
   signal: OtlpSignal,
-  settings: OtlpSignalSettings,
+  configured: OtlpSignalSettings,
 ): ExportOutcome {
+  const settings = response.settings ?? configured;
   switch (response.status) {
     case "success":
       return { status: "ok", ...readSuccess(response, signal, settings) };
@@ -26,6 +28,7 @@ export function toOutcome(
         reason: reasonOf(response.error, settings),
         ...(afterMs !== undefined && { afterMs }),
         ...(remedy !== undefined && { remedy }),
+        ...(response.httpStatus !== undefined && { httpStatus: response.httpStatus }),
       };
     }
     case "failure": {
@@ -135,21 +138,10 @@ function backendMessage(body: Uint8Array): string {
  */
 function statusMessage(status: Uint8Array): string | undefined {
   try {
-    const wrapped = Buffer.concat([Uint8Array.of(0x0a), varint(status.length), status]);
-    return ProtobufTraceSerializer.deserializeResponse(wrapped).partialSuccess?.errorMessage;
+    return ProtobufTraceSerializer.deserializeResponse(protobufField(1, status)).partialSuccess?.errorMessage;
   } catch {
     return undefined;
   }
-}
-
-function varint(value: number): Uint8Array {
-  const bytes: number[] = [];
-  let rest = value;
-  while (rest > 0x7f) {
-    bytes.push((rest & 0x7f) | 0x80);
-    rest >>>= 7;
-  }
-  return Uint8Array.of(...bytes, rest);
 }
 
 /** The text without secrets, as one line of printable characters with limited length. */

@@ -4,6 +4,7 @@ import type { ExportOutcome, OtlpSettings, OtlpSignal, OtlpSignalSettings } from
 import type { MetricPoint, SpanRecord } from "../model/telemetry.ts";
 import { encodeMetrics, encodeSpans } from "./encode.ts";
 import { EncodeError } from "./encode-error.ts";
+import type { HeaderReader } from "./header-reader.ts";
 import { openTransport } from "./open-transport.ts";
 import { scopeOf, toReadableSpans, toResourceMetrics } from "./readable.ts";
 import { resourcesOver, withoutSeriesLabels } from "./resource.ts";
@@ -36,6 +37,7 @@ export type OnResponse = (response: {
  * @param options.version of this program: instrumentation scope of spans, and user agent
  * @param options.signal ends running requests; they return `retry`
  * @param options.onResponse called with the outcome of every request that was sent
+ * @param options.readHeaders reads the headers that a command or file provides
  * @param options.transport receives the bodies instead of the network
  */
 export function createSender(
@@ -44,6 +46,7 @@ export function createSender(
     readonly version: string;
     readonly signal?: AbortSignal;
     readonly onResponse?: OnResponse;
+    readonly readHeaders?: HeaderReader;
     readonly transport?: (signal: OtlpSignal) => Pick<Transport, "send" | "shutdown">;
   },
 ): Sender {
@@ -54,8 +57,7 @@ export function createSender(
     of && {
       signal,
       settings: of,
-      transport:
-        options.transport?.(signal) ?? openTransport(signal, of, { version: options.version, abort: options.signal }),
+      transport: options.transport?.(signal) ?? openTransport(signal, of, { ...options, abort: options.signal }),
       onResponse: options.onResponse ?? (() => {}),
     };
   const traces = open("traces", settings.traces);

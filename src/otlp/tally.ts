@@ -1,4 +1,5 @@
 import type { ExportOutcome } from "../model/settings.ts";
+import { isEndpointMissing } from "./http-status.ts";
 
 /** The outcome for the rows of one request. */
 export interface Delivery {
@@ -30,8 +31,12 @@ export interface DeliverySummary {
   readonly stopped?: "backend" | "time";
   /** Set if the backend stopped the delivery: how often the size of the next delivery's first request is halved. */
   readonly halvings?: number;
+  /** The backend refused larger requests than this, in estimated bytes, with a status that can also mean something else. */
+  readonly sizeLimit?: number;
   /** The HTTP status for `reason`, if rows were kept. */
   readonly httpStatus?: number;
+  /** `reason` can be due to the size of the request. */
+  readonly mayBeSize?: true;
   /** What the user can do about `reason`, if the cause is clear. */
   readonly remedy?: string;
 }
@@ -53,6 +58,18 @@ export const joined = (first: DeliverySummary, second: DeliverySummary): Deliver
 export const isBadContent = (outcome: ExportOutcome): boolean =>
   outcome.status === "refused" && (outcome.httpStatus === 400 || outcome.httpStatus === 422);
 
+/**
+ * Whether the response can mean that the request was too large. Gateways and firewalls say that with 403, 500, 502 and others instead
+ * of 413; credentials, content, address and encoding have statuses of their own, and 429, 503 and 504 ask for a pause.
+ */
+export function mayBeTooLarge(outcome: ExportOutcome): boolean {
+  if (outcome.status === "retry") return outcome.httpStatus === 502 && outcome.afterMs === undefined;
+  const { httpStatus = 0 } = outcome.status === "refused" ? outcome : {};
+  return httpStatus >= 402 && !isEndpointMissing(httpStatus) && !HAVE_OTHER_REASONS.has(httpStatus);
+}
+
+const HAVE_OTHER_REASONS: ReadonlySet<number> = new Set([407, 415, 422]);
+
 /** Adds up outcomes and decides when to stop. */
 export class Tally {
   #sent = 0;
@@ -66,6 +83,7 @@ export class Tally {
   #oversizedReason: string | undefined;
   #remark: string | undefined;
   #httpStatus: number | undefined;
+  #mayBeSize = false;
   #remedy: string | undefined;
   #afterMs: number | undefined;
   #stopped: "backend" | "time" | undefined;
@@ -105,7 +123,10 @@ export class Tally {
       case "retry":
         if (outcome.afterMs !== undefined) this.#afterMs = Math.max(this.#afterMs ?? 0, outcome.afterMs);
         this.#stopped = "backend";
-        if (this.#keptReason === undefined) this.#remedy = outcome.remedy;
+        if (this.#keptReason === undefined) {
+          this.#remedy = outcome.remedy;
+          this.#httpStatus = outcome.httpStatus;
+        }
         break;
       case "refused":
         if (!isBadContent(outcome)) this.#stopped = "backend";
@@ -113,6 +134,7 @@ export class Tally {
         break;
     }
     this.#kept += seqs.length;
+    if (this.#keptReason === undefined) this.#mayBeSize = mayBeTooLarge(outcome);
     this.#keptReason ??= outcome.reason;
   }
 
@@ -128,6 +150,7 @@ export class Tally {
       ...(this.#afterMs !== undefined && { afterMs: this.#afterMs }),
       ...(this.#stopped !== undefined && { stopped: this.#stopped }),
       ...(this.#httpStatus !== undefined && { httpStatus: this.#httpStatus }),
+      ...(this.#mayBeSize && { mayBeSize: true }),
       ...(this.#remedy !== undefined && { remedy: this.#remedy }),
     };
   }

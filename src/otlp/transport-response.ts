@@ -4,6 +4,8 @@ import type {
   ExportResponseSuccess,
   IExporterTransport,
 } from "@opentelemetry/otlp-exporter-base";
+import type { OtlpSignalSettings } from "../model/settings.ts";
+import type { HeaderReader } from "./header-reader.ts";
 
 /** Status and text of a response. `message` names the address without credentials and quotes no header. */
 export class SendError extends Error {
@@ -54,6 +56,8 @@ interface ResponseFacts {
   readonly dateMs?: number;
   /** A reused connection ended without a response: perhaps the server closed it before it got the request. */
   readonly isStale?: true;
+  /** With the provided headers that were sent; absent if there are none. */
+  readonly settings?: OtlpSignalSettings;
 }
 
 export interface TransportOptions {
@@ -63,6 +67,8 @@ export interface TransportOptions {
   readonly abort?: AbortSignal | undefined;
   /** Certificates to trust if the settings name none. @default those that Node trusts */
   readonly authorities?: string[];
+  /** For destinations with `headersCommand` or `headersFile`. */
+  readonly readHeaders?: HeaderReader | undefined;
 }
 
 export interface Transport extends IExporterTransport {

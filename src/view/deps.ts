@@ -13,6 +13,8 @@ export interface ViewDeps {
   readonly idleTimeoutMs: number;
   /** Address of a trace in the user's backend, with `{trace_id}` and perhaps `{span_id}`. */
   readonly traceLink?: string;
+  /** Names, besides loopback ones, under which the page may be requested, separated by commas. @default none */
+  readonly hosts?: string | undefined;
   /** Agents that are known to run on a subscription. @default none */
   readonly subscriptions?: () => Subscriptions;
   /** First prompt lines by session number; no entry: not read yet. Absent: the page shows none. */

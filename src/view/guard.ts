@@ -1,5 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
+import { isLoopback } from "../model/loopback.ts";
 import { suggest } from "../model/suggest.ts";
 
 /** The parts of a request that decide on access. */
@@ -21,38 +22,39 @@ export interface Guard {
   readonly base: string;
   /** For the terminal: valid while the server runs. */
   readonly link: string;
-  /** For the browser that `view` opens: valid once, because other users can see process arguments. */
-  readonly onceLink: () => string;
+  /** For the browser that `view` opens: the first request with it gets the page. @param onUsed called by that request */
+  readonly onceLink: (onUsed?: () => void) => string;
   decide(request: AccessRequest): AccessDecision;
 }
 
 /**
  * Decides on access. Refused: pages of other origins, other names that resolve to 127.0.0.1, other users of the machine.
+ * Loopback names are allowed with any port, because a forwarded port can have another number: no foreign site can have such a name.
  *
  * The cookie is for one unguessable path: cookies are shared between ports, so every other server on 127.0.0.1 would receive one for
  * `/`.
+ *
+ * @param otherHosts names in addition to loopback ones, as in `view.hosts`
  */
-export function makeGuard(port: number): Guard {
-  const { origin, host } = new URL(`http://127.0.0.1:${port}`);
-  // Clients omit the default port
-  const hosts: ReadonlySet<string | undefined> = new Set([host, `127.0.0.1:${port}`]);
+export function makeGuard(port: number, otherHosts = ""): Guard {
+  const { origin } = new URL(`http://127.0.0.1:${port}`);
+  const isAllowed = hostTest(otherHosts);
   const base = `/${randomBytes(8).toString("hex")}/`;
   const [token, secret] = [newToken(), newToken()];
-  const once = new Set<string>();
-  const isValidToken = (candidate: string): boolean => same(candidate, token) || consume(once, candidate);
+  const onceTokens: OnceToken[] = [];
 
   return {
     base,
     link: `${origin}/?token=${token}`,
-    onceLink: () => {
-      const candidate = newToken();
-      once.add(candidate);
-      return `${origin}/?token=${candidate}`;
+    onceLink: (onUsed = () => {}) => {
+      const once = { token: newToken(), isUsed: false, onUsed };
+      onceTokens.push(once);
+      return `${origin}/?token=${once.token}`;
     },
     decide({ method, url, headers }) {
-      if (!hosts.has(headers.host)) return refuse(403, "Wrong host.");
+      if (!isAllowed(headers.host)) return refuse(403, wrongHost(headers.host));
       if (!url.startsWith("/")) return refuse(400, "Request a path.");
-      if (headers.origin !== undefined && headers.origin !== origin) return refuse(403, OTHER_SITE);
+      if (headers.origin !== undefined && !isOriginOf(headers.origin, headers.host)) return refuse(403, OTHER_SITE);
       const candidate = tokenIn(url);
       const isOwnSite = OUR_SITES.has(String(headers["sec-fetch-site"] ?? "none"));
       // A link in a web terminal or an e-mail comes from another site; it must still contain the token
@@ -61,7 +63,13 @@ export function makeGuard(port: number): Guard {
       const hasCookie = cookiesIn(headers.cookie).some((value) => same(value, secret));
       if (candidate !== undefined) {
         if (method !== "GET") return refuse(405, "Only GET is allowed.");
-        if (!isValidToken(candidate)) return refuse(401, NO_TOKEN);
+        const once = onceTokens.find((one) => same(one.token, candidate));
+        if (once?.isUsed) return refuse(401, USED_TOKEN);
+        if (once === undefined && !same(candidate, token)) return refuse(401, NO_TOKEN);
+        if (once !== undefined) {
+          once.isUsed = true;
+          once.onUsed();
+        }
         const cookie = `${COOKIE}=${secret}; Path=${base}; HttpOnly; SameSite=Strict`;
         return { kind: "enter", cookie, location: base, isFromOtherSite: !isOwnSite };
       }
@@ -98,7 +106,8 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 // --- internal ---
 
 const COOKIE = "openhook-view";
-const NO_TOKEN = `The link is invalid, was already used, or its server has stopped. Run ${suggest("view")} again.`;
+const NO_TOKEN = `The link is invalid, or its server has stopped. Run ${suggest("view")} again.`;
+const USED_TOKEN = `This link was already used: it opens the page once, in the browser that is first. Open the address that the terminal shows. If you did not open the page, somebody else did: stop it and run ${suggest("view")} again.`;
 const OTHER_SITE = "Requests from other sites are refused. Paste the link into the address bar.";
 /** `none`: typed, a bookmark, or no browser. */
 const OUR_SITES: ReadonlySet<string> = new Set(["same-origin", "none"]);
@@ -112,9 +121,42 @@ const refuse = (status: 400 | 401 | 403 | 405, text: string): AccessDecision => 
 const same = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-function consume(tokens: Set<string>, candidate: string): boolean {
-  const found = [...tokens].find((one) => same(one, candidate));
-  return found !== undefined && tokens.delete(found);
+interface OnceToken {
+  readonly token: string;
+  readonly onUsed: () => void;
+  isUsed: boolean;
+}
+
+/** Whether the page may be requested by this name. @param others separated by commas; `*.` stands for every name below */
+function hostTest(others: string): (host: string | undefined) => boolean {
+  const names = others.split(",").map((name) => name.trim().toLowerCase());
+  const isListed = (hostname: string): boolean =>
+    names.some((name) => (name.startsWith("*.") ? hostname.endsWith(name.slice(1)) : name !== "" && name === hostname));
+  return (host) => {
+    const hostname = hostnameOf(host);
+    return hostname !== undefined && (isLoopback(hostname) || isListed(hostname));
+  };
+}
+
+/** The name in a `Host` header, in lower case; `undefined` if it is not just a name with an optional port. */
+function hostnameOf(host: string | undefined): string | undefined {
+  if (host === undefined || !/^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i.test(host)) return undefined;
+  return host.replace(/:\d+$/, "").toLowerCase();
+}
+
+/** Whether the page of this origin was requested by this name. A forwarded address can have https. */
+const isOriginOf = (origin: string, host: string | undefined): boolean =>
+  ["http", "https"].some(
+    (scheme) => URL.canParse(`${scheme}://${host}`) && new URL(`${scheme}://${host}`).origin === origin,
+  );
+
+function wrongHost(host: string | undefined): string {
+  const name = hostnameOf(host);
+  const allow =
+    name === undefined || name.startsWith("[")
+      ? ""
+      : ` If ${name} is the address of a port that you forward, allow it: ${suggest(`config set view.hosts ${name}`)}, and start view again.`;
+  return `The page is only served under the names localhost and 127.0.0.1, with any port, so that no other site can reach it under a name of its own.${allow} Or forward a port: ssh -N -L 4000:127.0.0.1:<port> <this machine>, then open http://localhost:4000 with the same path. ${suggest("export")} writes a session to a file instead.`;
 }
 
 function tokenIn(url: string): string | undefined {

@@ -12,8 +12,8 @@ export interface ViewServer {
   readonly port: number;
   /** Valid while it runs. */
   readonly link: string;
-  /** Valid once. */
-  readonly onceLink: () => string;
+  /** Valid once. @param onUsed called when it is used */
+  readonly onceLink: (onUsed?: () => void) => string;
   /** Stops it and closes the connections of open pages. */
   close(): Promise<void>;
 }
@@ -27,7 +27,7 @@ export interface ViewServer {
 export async function serveView(port: number, deps: ViewDeps): Promise<ViewServer> {
   const server = createServer();
   const listening = await listen(server, port);
-  const guard = makeGuard(listening);
+  const guard = makeGuard(listening, deps.hosts);
   const changes = watchStore(deps.storePath);
   const drains = liveDrains(deps.drain);
   const app = makeApp(deps, { changes, drains }, guard.base);

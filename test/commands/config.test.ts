@@ -164,7 +164,11 @@ describe("config set", () => {
     ["transcripts.folders", "~/copied", 'transcripts.folders must contain absolute paths, separated by ":"'],
     ["transcripts.folders", '["/data/a","/data/b"]', "transcripts.folders must contain absolute paths"],
     ["transcripts.folders", "/data/a:copied", "transcripts.folders must contain absolute paths"],
-    ["otlp.endpoint", "localhost:4318", 'otlp.endpoint must begin with http:// or https://, not "localhost:4318"'],
+    [
+      "otlp.endpoint",
+      "localhost:4318",
+      'otlp.endpoint must begin with http:// or https://: write http://localhost:4318, not "localhost:4318"',
+    ],
     ["otlp.endpoint", "http://ada:s3cret@a.example", 'put it into "otlp.headers.authorization" instead'],
     ["disabled", "maybe", 'disabled must be true or false, not "maybe"'],
     ["otlp.headers", '{"a":', "otlp.headers is not valid JSON"],

@@ -437,7 +437,8 @@ describe("doctor probes the endpoint with an empty export", () => {
       ]);
     }
     expect(about("clock")).toEqual(["ok: agrees with the backend's clock to within seconds"]);
-    expect(receiver.requests).toHaveLength(2);
+    // Empty ones, and ones of real size without records
+    expect(receiver.requests.map(({ body }) => body.length > 400_000)).toEqual([false, true, false, true]);
     expect([receiver.spans, receiver.metricPoints]).toEqual([[], []]);
   });
 
@@ -474,6 +475,36 @@ describe("doctor probes the endpoint with an empty export", () => {
       todo: expect.stringMatching(todo),
     });
     expect(JSON.stringify(report)).not.toContain("hunter2");
+  });
+
+  test.each([403, 413, 500, 502])(
+    "a gateway that refuses large requests with %i: an empty export is fine, and one of real size is not",
+    async (status) => {
+      receiver.setBehaviour(({ headers }) => (Number(headers["content-length"]) > 20_000 ? { status } : undefined));
+      const { code, report } = await examine(at(receiver.url));
+      expect(code).toBe(0);
+      expect(report.findings.filter(({ area }) => area === "traces")).toMatchObject([
+        {
+          level: "remark",
+          text: expect.stringMatching(new RegExp(`^an empty export is accepted, but not one of 500 kB: .* ${status}`)),
+          todo: expect.stringMatching(
+            /drains find the size .*openhook-otel config set otlp\.maxBytesPerRequest <bytes>$/,
+          ),
+        },
+        { level: "ok" },
+      ]);
+    },
+  );
+
+  test("an address that is ignored is a remark, with where it came from", async () => {
+    const { about } = await examine({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: "localhost:4318" } });
+    for (const signal of ["traces", "metrics"]) {
+      expect(about(signal)).toEqual([
+        expect.stringMatching(
+          /^remark: not sent: environment variable OTEL_EXPORTER_OTLP_ENDPOINT: .*write http:\/\/localhost:4318/,
+        ),
+      ]);
+    }
   });
 
   test.each([404, 405])("status %i for metrics only: suggests switching metrics off", async (status) => {

@@ -80,6 +80,40 @@ describe("a backend that fails", () => {
   });
 });
 
+describe("the size of requests that a backend accepts", () => {
+  const FOUND: DeliverySummary = { ...ACCEPTED, sizeLimit: 5000 };
+
+  test("is remembered, doubled once a day while it is accepted, and forgotten at the largest setting", () => {
+    const db = stores.open();
+    note(db, FOUND, BEGAN_MS);
+    note(db, ACCEPTED, BEGAN_MS + HOUR_MS);
+    expect(stateAt(db, BEGAN_MS + 23 * HOUR_MS)).toMatchObject({ sizeLimit: 5000, hasGrown: false });
+    expect(stateAt(db, BEGAN_MS + 24 * HOUR_MS)).toMatchObject({ sizeLimit: 10_000, hasGrown: true });
+    note(db, ACCEPTED, BEGAN_MS + 24 * HOUR_MS);
+    expect(stateAt(db, BEGAN_MS + 25 * HOUR_MS)).toMatchObject({ sizeLimit: 10_000, hasGrown: false });
+    for (let day = 2; day < 20; day++) note(db, ACCEPTED, BEGAN_MS + day * 24 * HOUR_MS);
+    expect(stateAt(db, BEGAN_MS + 30 * 24 * HOUR_MS)).not.toHaveProperty("sizeLimit");
+  });
+
+  test("stays if the backend is away, or refuses more again", () => {
+    const db = stores.open();
+    note(db, FOUND, BEGAN_MS);
+    note(db, FAILED, BEGAN_MS + 24 * HOUR_MS);
+    expect(stateAt(db, BEGAN_MS + 24 * HOUR_MS)).toMatchObject({ sizeLimit: 10_000, hasGrown: true });
+    note(db, { ...ACCEPTED, sizeLimit: 6000 }, BEGAN_MS + 24 * HOUR_MS);
+    expect(stateAt(db, BEGAN_MS + 25 * HOUR_MS)).toMatchObject({ sizeLimit: 6000, hasGrown: false });
+  });
+
+  test("is of one destination", () => {
+    const db = stores.open();
+    note(db, FOUND, BEGAN_MS);
+    const other = { ...SETTINGS, url: "http://other.example:4318/v1/traces" };
+    expect(stateAt(db, BEGAN_MS, false, other)).not.toHaveProperty("sizeLimit");
+    recordDelivery(db, "traces", other, ACCEPTED, stateAt(db, BEGAN_MS, false, other), BEGAN_MS);
+    expect(stateAt(db, BEGAN_MS, false, other)).not.toHaveProperty("sizeLimit");
+  });
+});
+
 test("Retry-After holds for a user's drain as well, and is reported", () => {
   const db = stores.open();
   note(db, { ...FAILED, afterMs: 60_000 }, BEGAN_MS);

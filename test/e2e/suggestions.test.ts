@@ -15,6 +15,8 @@ const SRC = join(ROOT, "src");
 const EXAMPLES: Readonly<Record<string, string>> = {
   "<url>": "http://127.0.0.1:9",
   "<value>": "secret",
+  "<bytes>": "100000",
+  "setting.key": "otlp.headersCommand",
   URL: "http://127.0.0.1:9",
   FILE: "session.html",
   KEY: "capture",

@@ -180,8 +180,8 @@ describe("a response that asks for a retry", () => {
     async (status) => {
       answering({ status });
       const reason = `${receiver.url}/v1/traces answered ${status}: answered ${status} as requested`;
-      expect(await sendSpan()).toEqual({ status: "retry", reason });
-      expect(await sendSpan({ protocol: "http/json" })).toEqual({ status: "retry", reason });
+      expect(await sendSpan()).toEqual({ status: "retry", reason, httpStatus: status });
+      expect(await sendSpan({ protocol: "http/json" })).toEqual({ status: "retry", reason, httpStatus: status });
     },
   );
 

@@ -1,7 +1,18 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { view } from "../../src/commands/view.ts";
 import { placesOf } from "../../src/config/places.ts";
@@ -54,23 +65,52 @@ test("--print-url prints only the address", async () => {
   await running;
 });
 
-test("opens the browser with a one-time link, and does not wait for it", async () => {
+test("opens the browser with a private file that leads to the page once, and does not wait for it", async () => {
   const bin = join(home, "bin");
   mkdirSync(bin);
   writeFileSync(join(bin, "xdg-open"), `#!/bin/sh\necho "$@" > '${home}/opened'\nsleep 2\n`);
   chmodSync(join(bin, "xdg-open"), 0o755);
   const { context, out } = world({ DISPLAY: ":0", PATH: `${bin}:${process.env["PATH"]}` });
+  const { stateDir } = context.places;
+  // Of a `view` that was killed
+  const old = join(stateDir, "openhook-otel-view-killed");
+  mkdirSync(old, { recursive: true });
+  utimesSync(old, 1, 1);
   const running = view(options({ open: true }), context);
   await until(
     "it was opened",
     () => existsSync(join(home, "opened")) && readFileSync(join(home, "opened"), "utf8") !== "",
   );
   const opened = readFileSync(join(home, "opened"), "utf8").trim();
-  expect(opened).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{43}$/);
-  expect(out()).not.toContain(opened);
-  expect((await fetch(opened, { redirect: "manual" })).status).toBe(303);
+  expect(opened).toMatch(/^file:\/\/\/\S+\/open\.html$/);
+  const file = fileURLToPath(opened);
+  expect(readdirSync(stateDir)).toEqual([basename(dirname(file))]);
+  expect([statSync(file), statSync(dirname(file))].map(({ mode }) => mode & 0o777)).toEqual([0o600, 0o700]);
+  const [, link = ""] =
+    /content="0;url=(http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{43})"/.exec(readFileSync(file, "utf8")) ?? [];
+  expect(out()).not.toContain(link);
+  expect((await fetch(link, { redirect: "manual" })).status).toBe(303);
+  expect(existsSync(dirname(file))).toBe(false);
+  expect((await fetch(link, { redirect: "manual" })).status).toBe(401);
   stop.abort();
   expect(await running).toBe(0);
+});
+
+test("the file that leads to the page goes when view ends without a browser, and is not needed for the rest", async () => {
+  const { context } = world({ DISPLAY: ":0", PATH: join(home, "nothing") });
+  const running = view(options({ open: true }), context);
+  await until("it was written", () => existsSync(context.places.stateDir));
+  stop.abort();
+  expect(await running).toBe(0);
+  expect(readdirSync(context.places.stateDir)).toEqual([]);
+  const own = new AbortController();
+  const { context: blocked, out } = world({ DISPLAY: ":0" });
+  removeFolder(blocked.places.stateDir);
+  writeFileSync(blocked.places.stateDir, "");
+  const other = view(options({ open: true, stop: own.signal }), blocked);
+  await until("it has printed the link", () => out().includes("Ctrl-C"));
+  own.abort();
+  expect(await other).toBe(0);
 });
 
 test("without a browser it prints the address", async () => {

@@ -97,27 +97,82 @@ describe("access", () => {
     expect([page.status, page.headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
   });
 
-  test("the browser's link works once, because other users can read process arguments", async () => {
+  test("the browser's link works once: the first request gets the page, and later ones are told", async () => {
     const once = served.onceEntry();
     expect(once).not.toBe(served.entry);
-    expect((await served.ask(once, { isStranger: true })).status).toBe(303);
-    expect((await served.ask(once, { isStranger: true })).status).toBe(401);
+    const answers = await Promise.all([1, 2, 3].map(() => served.ask(once, { isStranger: true })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([303, 401, 401]);
+    for (const { status, text } of answers) if (status === 401) expect(text).toMatch(/^This link was already used: /);
+    expect((await served.ask("/?token=x", { isStranger: true })).text).toMatch(/^The link is invalid/);
     expect((await served.ask(served.entry, { isStranger: true })).status).toBe(303);
   });
 
-  test("refuses other host names that resolve to 127.0.0.1", async () => {
+  test("a forwarded port can have another number, and be called localhost", async () => {
+    for (const host of [
+      `localhost:${served.port}`,
+      `LOCALHOST:${served.port + 1}`,
+      "localhost",
+      "127.0.0.1",
+      "127.0.0.1:1",
+      "127.8.9.1:8080",
+      `[::1]:${served.port}`,
+      "page.localhost:9999",
+    ]) {
+      const entry = await served.ask(served.entry, { isStranger: true, headers: { host } });
+      expect([host, entry.status]).toEqual([host, 303]);
+      const cookie = String(entry.headers["set-cookie"]).split(";")[0] ?? "";
+      for (const origin of [`http://${host.toLowerCase()}`, `https://${host.toLowerCase()}`]) {
+        const { status } = await served.ask("api/sessions", { isStranger: true, headers: { host, cookie, origin } });
+        expect([host, origin, status]).toEqual([host, origin, 200]);
+      }
+      // Another server behind the same name is another site
+      const other = { host, origin: "http://localhost:3" };
+      expect((await served.ask("api/sessions", { headers: other })).status).toBe(403);
+    }
+  });
+
+  test("refuses other host names that resolve to 127.0.0.1, and says what to do", async () => {
     for (const host of [
       "evil.example",
       `evil.example:${served.port}`,
-      `localhost:${served.port}`,
-      "127.0.0.1",
-      "127.0.0.1:1",
-      `[::1]:${served.port}`,
+      "localhost.evil.example",
+      "127.0.0.1.evil.example",
+      "127.0.0.1@evil.example",
+      "2130706433",
+      "0x7f.1",
+      "0.0.0.0",
+      "[::ffff:127.0.0.1]",
+      "[::2]",
+      "localhost:x",
     ]) {
       for (const path of ["", "api/sessions", served.entry]) {
-        const { status, headers } = await served.ask(path, { headers: { host } });
+        const { status, headers, text } = await served.ask(path, { headers: { host } });
         expect([host, path, status, headers["set-cookie"]]).toEqual([host, path, 403, undefined]);
+        expect(text).toMatch(/localhost and 127\.0\.0\.1, with any port.*ssh -N -L .*openhook-otel export/);
+        if (host.startsWith("evil.example")) expect(text).toContain("config set view.hosts evil.example");
+        if (host.startsWith("[")) expect(text).not.toContain("config set");
       }
+    }
+  });
+
+  test("names of forwarded ports can be allowed, and nothing else with them", () => {
+    const guard = makeGuard(4000, "Box.example.com, *.app.github.dev");
+    const access = (host: string, more: Readonly<Record<string, string>> = {}) =>
+      guard.decide({ method: "GET", url: new URL(guard.link).search.replace("?", "/?"), headers: { host, ...more } })
+        .kind;
+    for (const host of ["box.example.com", "BOX.example.com:443", "a-4000.app.github.dev", "localhost:1"]) {
+      expect([host, access(host)]).toEqual([host, "enter"]);
+      expect(access(host, { origin: `https://${host.toLowerCase().replace(":443", "")}` })).toBe("enter");
+      expect(access(host, { origin: "https://evil.example" })).toBe("refuse");
+    }
+    for (const host of [
+      "example.com",
+      "x.box.example.com",
+      "app.github.dev",
+      "evilapp.github.dev",
+      "box.example.com.evil",
+    ]) {
+      expect([host, access(host)]).toEqual([host, "refuse"]);
     }
   });
 
@@ -130,7 +185,6 @@ describe("access", () => {
       expect(access({ host, origin: "http://127.0.0.1" }).kind).toBe("enter");
       expect(access({ host, origin: "http://127.0.0.1:81" })).toMatchObject({ status: 403 });
     }
-    expect(access({ host: "127.0.0.1:81" })).toMatchObject({ status: 403 });
   });
 
   test("refuses pages of another origin even with the cookie", async () => {

@@ -2,33 +2,41 @@ import { describeSource } from "../../config/layer.ts";
 import { loadConfig } from "../../config/load.ts";
 import { otlpSettings } from "../../config/otlp.ts";
 import type { Context } from "../../context.ts";
+import { headerReader } from "../../headers/read-headers.ts";
 import { isPlausibleDate } from "../../model/plausible-time.ts";
 import type { OtlpSignalSettings } from "../../model/settings.ts";
 import { suggest } from "../../model/suggest.ts";
 import { nameOf, proxyFor } from "../../network/proxy.ts";
 import { isEndpointMissing, isRedirect } from "../../otlp/http-status.ts";
-import { type ProbeResult, probe } from "../../otlp/probe.lazy.ts";
+import { type ProbeOptions, type ProbeResult, probe } from "../../otlp/probe.lazy.ts";
+import { credentialsSetting, hasProvidedHeaders } from "../../otlp/provided-headers.ts";
+import { mayBeTooLarge } from "../../otlp/tally.ts";
 import { duration, plural } from "../../text/figures.ts";
 import { VERSION } from "../../version.ts";
 import type { Delivery, Status } from "../status/shape.ts";
+import { certificateFindings } from "./certificates.ts";
 import { type Finding, inArea } from "./finding.ts";
 
-/** Checks with an empty export whether the backend accepts what we send, and compares clocks. */
+/** Checks with an empty export, and one of real size, whether the backend accepts what we send, and compares clocks. */
 export async function* endpointFindings(status: Status, context: Context): AsyncGenerator<Finding> {
-  const { config, sources } = await loadConfig(context);
+  const { config, sources, ignoredEndpoint } = await loadConfig(context);
   const { platform: os, arch } = context;
   const settings = otlpSettings(config, { version: VERSION, instanceId: "", os, arch });
+  const readHeaders = headerReader(context.places, os, context.now);
+  yield* certificateFindings(settings, context.now());
+  const bytes = Math.min(REAL_BYTES, settings.maxBytesPerRequest);
   const skews: number[] = [];
   for (const signal of ["traces", "metrics"] as const) {
-    const { ok } = inArea(signal);
+    const { ok, remark } = inArea(signal);
     const of = settings[signal];
     const { endpoint, why_not_sent: why, last_ok, last_problem, last_rejected } = status.delivery[signal];
     if (of === undefined || endpoint === null) {
-      yield ok(why ?? "not sent");
+      yield ignoredEndpoint !== undefined && why?.endsWith(ignoredEndpoint) ? remark(why) : ok(why ?? "not sent");
       continue;
     }
     const beganMs = context.now();
-    const answer = await probe(signal, of, { version: VERSION, timeoutMs: Math.min(of.timeoutMs, PROBE_TIMEOUT_MS) });
+    const ask = { version: VERSION, readHeaders, timeoutMs: Math.min(of.timeoutMs, PROBE_TIMEOUT_MS) };
+    const answer = await probe(signal, of, ask);
     const endedMs = context.now();
     // Some backends refuse only empty exports
     if (answer.httpStatus === 400 && last_ok !== null && last_problem === null) {
@@ -38,7 +46,13 @@ export async function* endpointFindings(status: Status, context: Context): Async
     } else if (answer.outcome.status === "ok" && last_rejected > 0) {
       yield rejectedFinding(signal, endpoint, status.delivery[signal], config.otlp.metrics.temporality);
     } else {
-      yield (await changeThatHelps(signal, of, answer)) ?? findingOf(signal, endpoint, of, answer, endedMs - beganMs);
+      const tooLarge =
+        answer.outcome.status === "ok"
+          ? await sizeFinding(signal, of, status.delivery[signal], { ...ask, bytes })
+          : undefined;
+      if (tooLarge !== undefined) yield tooLarge;
+      yield (await changeThatHelps(signal, of, answer, ask)) ??
+        findingOf(signal, endpoint, of, answer, endedMs - beganMs);
     }
     // A date has whole seconds, so add half a second on average
     if (answer.dateMs !== undefined && !isPlausibleDate(answer.dateMs, endedMs)) {
@@ -59,21 +73,37 @@ export async function* endpointFindings(status: Status, context: Context): Async
 // --- internal ---
 
 const PROBE_TIMEOUT_MS = 2000;
+/** About as much as 512 spans. */
+const REAL_BYTES = 500_000;
 const KEPT = "spans stay queued, and a later drain sends them";
+
+/** If the backend accepts an empty export, and refuses one without records that has a real size. */
+async function sizeFinding(
+  signal: "traces" | "metrics",
+  settings: OtlpSignalSettings,
+  { size_limit: found }: Delivery,
+  ask: ProbeOptions & { readonly bytes: number },
+): Promise<Finding | undefined> {
+  const { outcome } = await probe(signal, settings, ask);
+  if (outcome.status === "ok" || (outcome.status !== "too-large" && !mayBeTooLarge(outcome))) return undefined;
+  return inArea(signal).remark(
+    `an empty export is accepted, but not one of ${Math.round(ask.bytes / 1000)} kB: ${outcome.reason}`,
+    `raise the limit of the backend or of the gateway before it; ${found === null ? "until then drains find the size that is accepted" : `drains found that ${found} bytes are accepted`}, or set it: ${suggest("config set otlp.maxBytesPerRequest <bytes>")}`,
+  );
+}
 
 /** If the backend refuses the request, and accepts it with another compression or protocol: the setting to change. */
 async function changeThatHelps(
   signal: "traces" | "metrics",
   settings: OtlpSignalSettings,
   { outcome, httpStatus = 0 }: ProbeResult,
+  ask: ProbeOptions,
 ): Promise<Finding | undefined> {
   if (outcome.status !== "refused" || isEndpointMissing(httpStatus) || isRedirect(httpStatus)) return undefined;
   if (httpStatus === 401 || httpStatus === 403 || httpStatus < 400) return undefined;
   const { broken } = inArea(signal);
-  const isAccepted = async (change: Partial<OtlpSignalSettings>): Promise<boolean> => {
-    const options = { version: VERSION, timeoutMs: Math.min(settings.timeoutMs, PROBE_TIMEOUT_MS) };
-    return (await probe(signal, { ...settings, ...change }, options)).outcome.status === "ok";
-  };
+  const isAccepted = async (change: Partial<OtlpSignalSettings>): Promise<boolean> =>
+    (await probe(signal, { ...settings, ...change }, ask)).outcome.status === "ok";
   if (settings.compression === "gzip" && (await isAccepted({ compression: "none" }))) {
     return broken(
       outcome.reason,
@@ -145,16 +175,14 @@ function rejectedFinding(
 }
 
 /** Many backends accept traces only. */
-const remedyFor = (
-  signal: "traces" | "metrics",
-  { protocol }: OtlpSignalSettings,
-  httpStatus = 0,
-): string | undefined =>
+const remedyFor = (signal: "traces" | "metrics", settings: OtlpSignalSettings, httpStatus = 0): string | undefined =>
   isRedirect(httpStatus)
     ? `set the final address, which is used unchanged: ${suggest(`config set otlp.${signal}.endpoint <url>`)}`
     : isEndpointMissing(httpStatus)
-      ? `the address is not an OTLP endpoint${protocol === "grpc" ? "" : " (/v1/traces and /v1/metrics are appended to otlp.endpoint)"}, or it does not accept ${signal}: ${suggest(`config set otlp.${signal}.enabled false`)}`
-      : REMEDIES[httpStatus];
+      ? `the address is not an OTLP endpoint${settings.protocol === "grpc" ? "" : " (/v1/traces and /v1/metrics are appended to otlp.endpoint)"}, or it does not accept ${signal}: ${suggest(`config set otlp.${signal}.enabled false`)}`
+      : (httpStatus === 401 || httpStatus === 403) && hasProvidedHeaders(settings)
+        ? `the backend refuses the headers that ${credentialsSetting(settings)} provides`
+        : REMEDIES[httpStatus];
 
 const REMEDIES: Readonly<Record<number, string>> = {
   400: "the backend expects another protocol (see otlp.protocol), or refuses only empty exports: then the next session is accepted",

@@ -26,6 +26,7 @@ export function deliveryOf(
     last_problem: problem === undefined || problem === "" ? null : problem,
     last_rejected: number("last_rejected"),
     last_records: number("last_records"),
+    size_limit: number("size_limit") > 0 ? number("size_limit") : null,
     not_before: number("not_before_ms") > now() ? isoTime(number("not_before_ms")) : null,
   };
 }

@@ -137,6 +137,8 @@ export interface Delivery {
   readonly last_rejected: number;
   /** All spans or points of the last delivery. */
   readonly last_records: number;
+  /** Larger requests are refused, in bytes by estimate; drains found it out. `null`: unknown. */
+  readonly size_limit: number | null;
   /** Until then drains of hooks send nothing, because recent requests failed or the backend asked to wait. `null`: no delay. */
   readonly not_before: string | null;
 }

@@ -90,7 +90,9 @@ const NO_STORE: StoreFacts = {
 const META_KEYS = [
   RETRIED_QUARANTINE,
   ...["traces", "metrics"].flatMap((signal) =>
-    ["last_ok_ms", "last_reason", "last_rejected", "last_records", "not_before_ms"].map((name) => `${signal}.${name}`),
+    ["last_ok_ms", "last_reason", "last_rejected", "last_records", "size_limit", "not_before_ms"].map(
+      (name) => `${signal}.${name}`,
+    ),
   ),
 ];
 

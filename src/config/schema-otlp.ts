@@ -1,0 +1,110 @@
+import * as z from "zod";
+import type { OtlpSignal } from "../model/settings.ts";
+
+/** What a setting's type cannot express: its unit, whether it is secret, and whether only files of the user or administrator set it. */
+export const about = z.registry<{ readonly unit?: string; readonly secret?: boolean; readonly filesOnly?: boolean }>();
+
+/** An address without credentials. */
+export const endpoint = z
+  .string()
+  .refine((text) => /^https?:\/\//.test(text), { error: ({ input }) => howToWrite(String(input)), abort: true })
+  .superRefine((text, issue) => {
+    if (!URL.canParse(text)) return issue.addIssue("is not a complete address");
+    const url = new URL(text);
+    if (url.username !== "" || url.password !== "") {
+      issue.addIssue('holds a user or password; put it into "otlp.headers.authorization" instead');
+    }
+  });
+const protocol = z.enum(["http/protobuf", "http/json", "grpc"]);
+const compression = z.enum(["gzip", "none"]);
+// Ten minutes: a drain that waits longer for one response is stuck
+const timeoutMs = z.int().min(1).max(600_000);
+/** A path of a file. */
+export const path = z.string().min(1);
+// What node:http accepts; anything else would only throw at the first request
+const headers = z.record(
+  z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/),
+  z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, "contains a line break or a control character"),
+);
+
+/** A command or file that provides headers. It is no variable's business: what an agent inherits can come from a repository. */
+const headersCommand = (what: string) =>
+  z.string().min(1).optional().describe(what).register(about, { filesOnly: true });
+const headersFile = (what: string) => path.optional().describe(what).register(about, { filesOnly: true });
+
+/** Settings of both signals. */
+export const general = {
+  endpoint: endpoint
+    .optional()
+    .describe(
+      "Base address; for HTTP, /v1/traces and /v1/metrics are appended. Without an endpoint no data leaves this machine.",
+    ),
+  protocol: protocol
+    .default("http/protobuf")
+    .describe("Encoding of requests over HTTP, or grpc, usually on port 4317."),
+  headers: headers
+    .default({})
+    .describe("Headers of every request (metadata of gRPC), e.g. authorization. Names are case-insensitive.")
+    .register(about, { secret: true }),
+  headersCommand: headersCommand(
+    "Command that prints headers as a JSON object, for tokens that expire; see below. They win over otlp.headers.",
+  ),
+  headersFile: headersFile("File with headers, as a JSON object or one `name: value` per line; see below."),
+  compression: compression.default("gzip").describe("Compression of the request body."),
+  timeoutMs: timeoutMs
+    .default(10_000)
+    .describe("Time limit of one request, including the connection, in milliseconds.")
+    .register(about, { unit: "ms" }),
+  proxy: z
+    .string()
+    .refine((text) => text === "direct" || (/^https?:\/\//.test(text) && URL.canParse(text)), {
+      message: 'must be "direct" or begin with http:// or https://',
+    })
+    .optional()
+    .describe(
+      "Address of an HTTP proxy for exports, or direct. Otherwise HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY apply.",
+    ),
+  certificate: path.optional().describe("PEM file with the certificate authority to trust for https."),
+  clientCertificate: path.optional().describe("PEM file with the client certificate for mutual TLS."),
+  clientKey: path.optional().describe("PEM file with the private key of the client certificate."),
+};
+
+/** Settings of one signal. */
+export const own = (signal: OtlpSignal) => ({
+  enabled: z.boolean().default(true).describe(`Whether ${signal} are exported.`),
+  endpoint: endpoint
+    .optional()
+    .describe(`Full address for ${signal}, used unchanged; otherwise otlp.endpoint + /v1/${signal}.`),
+  protocol: protocol.optional().describe(`Protocol of ${signal}; otherwise otlp.protocol.`),
+  headers: headers
+    .default({})
+    .describe(`HTTP headers for ${signal} only, in addition to otlp.headers.`)
+    .register(about, { secret: true }),
+  headersCommand: headersCommand(`Command that prints headers for ${signal}; otherwise otlp.headersCommand.`),
+  headersFile: headersFile(`File with headers for ${signal}; otherwise otlp.headersFile.`),
+  compression: compression.optional().describe(`Compression of ${signal}; otherwise otlp.compression.`),
+  timeoutMs: timeoutMs
+    .optional()
+    .describe(`Time limit of one request with ${signal}, in milliseconds; otherwise otlp.timeoutMs.`)
+    .register(about, { unit: "ms" }),
+  certificate: path.optional().describe(`Certificate authority for ${signal}; otherwise otlp.certificate.`),
+  clientCertificate: path.optional().describe(`Client certificate for ${signal}; otherwise otlp.clientCertificate.`),
+  clientKey: path.optional().describe(`Key of the client certificate for ${signal}; otherwise otlp.clientKey.`),
+});
+
+// --- internal ---
+
+/** What is wrong with an address without http:// or https://, with the text that was probably meant. */
+function howToWrite(text: string): string {
+  const must = "must begin with http:// or https://";
+  const bare = text.trim().replace(/^(["'`])(.*)\1$/s, "$2");
+  if (/^(?:\w+\+)?unix:|^\/|\.sock\b/i.test(bare)) {
+    return `${must}: Unix sockets are not supported; let the receiver listen on 127.0.0.1 too`;
+  }
+  if (bare !== text && /^https?:\/\//.test(bare)) return `${must}: write it without the quotes or spaces around it`;
+  if (/^[\w.-]+(?::\d+)?(?:\/\S*)?$|^\[[\da-f:]+\](?::\d+)?(?:\/\S*)?$/i.test(bare)) {
+    const isNear = /^(?:localhost|127\.|\[::1\])/i.test(bare);
+    return `${must}: write ${isNear ? "http" : "https"}://${bare}`;
+  }
+  return must;
+}
