@@ -97,7 +97,7 @@ async function put(file, text) {
   }
 }
 
-async function agentOf({ source, title, emits, tokens, capabilities, installer, transcript }) {
+async function agentOf({ source, title, emits, tokens, capabilities, installer, transcript, isAnyProgram }) {
   const { basis, versions, subagents, sessionIds, callIds } = capabilities;
   const page = `src/agents/${source}/README.md`;
   const hasPage = existsSync(join(root, page));
@@ -110,7 +110,7 @@ async function agentOf({ source, title, emits, tokens, capabilities, installer, 
     TOKENS[tokens],
     tokens === "none" ? "–" : "yes",
     subagents ? "yes" : "–",
-    transcript === undefined ? "–" : "yes",
+    transcript === undefined || isAnyProgram === true ? "–" : "yes",
     scopes.join(", ") || "–",
     liveCell(source),
     recorded ? (versions ?? "recorded") : "documentation",

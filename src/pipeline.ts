@@ -7,6 +7,7 @@ import { applyProjectSettingsBeforeSending } from "./capture/project.ts";
 import { removeRemnants } from "./capture/remnants.ts";
 import { forgetStoredNames } from "./capture/stored-names.ts";
 import { hasNewEvents, mayExitSoon, sessionsWithoutProcess } from "./drain/agent-processes.ts";
+import { noteAllowedFolders, sessionsToReadAgain } from "./drain/allowed-folders.ts";
 import { limitAttempts } from "./drain/build-attempts.ts";
 import { contained } from "./drain/contain.ts";
 import { type Drain, type DrainDeps, type DrainReport, emptyReport } from "./drain/context.ts";
@@ -173,9 +174,11 @@ async function pass(work: Drain, options: DrainOptions): Promise<void> {
       ...(options.sessions ?? []),
       ...unsettledSessions(work.db),
       ...unfinishedSessions(work.db),
+      ...sessionsToReadAgain(work),
       ...late,
     ]),
   );
+  noteAllowedFolders(work);
   await readHeads(work, touched);
   let incomplete = await derive(work, sessions);
   const untilMs = work.now() + LATE_LINES_MS;

@@ -2,16 +2,18 @@ import { type Context, UserError } from "../context.ts";
 import { type QuestionOptions, questionOf } from "../report/question.ts";
 import { noUsageText } from "../report/text/no-usage.ts";
 import { refuseUnknownAgent } from "../report/text/unknown-name.ts";
+import { unreadJson, unreadText } from "../report/text/unread.ts";
 import { usageReportLines } from "../report/text/usage-report.ts";
 import { csvLines } from "../report/usage-csv.ts";
 import { reportJson } from "../report/usage-json.ts";
 import { EMPTY_REPORT, usageReport } from "../report/usage-report.ts";
 import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
 import { printLines } from "../text/ascii.ts";
-import { terminalOf, writeLines } from "../text/terminal.ts";
+import { terminalOf, wrapped, writeLines } from "../text/terminal.ts";
 import { timeZoneName } from "../text/time-zone.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
 import { subscribed } from "./subscribed.ts";
+import { unreadIn } from "./unread.ts";
 
 export type ReportOptions = QuestionOptions & RefreshOption & { readonly blocks?: boolean };
 
@@ -26,7 +28,7 @@ export async function report(by: readonly string[], options: ReportOptions, cont
   if (options.blocks === true) return (await import("./report-blocks.ts")).reportBlocks(by, options, context);
   if (options.json && options.csv) throw new UserError("E_USAGE", "choose one of --json and --csv");
   const question = questionOf(by, options, context.now());
-  const { behind, agents } = await refreshed(options, context);
+  const { behind, agents, loaded } = await refreshed(options, context);
   const isData = options.json || options.csv;
   const subscriptions = await subscribed(context, agents);
   const found = withOpenStore(context, (db) => {
@@ -37,11 +39,18 @@ export async function report(by: readonly string[], options: ReportOptions, cont
   });
   if (found === undefined) refuseUnknownAgent(options.agent, agents, undefined);
   const result = found?.result ?? EMPTY_REPORT;
+  const unread = found === undefined ? undefined : await unreadIn(question.query, { loaded }, context);
   if (options.json) {
-    context.stdout.write(`${JSON.stringify(reportJson(question, result, timeZoneName()))}\n`);
+    context.stdout.write(
+      `${JSON.stringify({ ...reportJson(question, result, timeZoneName()), ...unreadJson(unread) })}\n`,
+    );
   } else if (options.csv) writeLines(context.stdout, csvLines(question.query, result.rows));
   else if (found === undefined) context.stdout.write(`${await noStoreMessage(context, behind)}\n`);
   else if (result.total === undefined) context.stdout.write(`${found.advice}\n`);
-  else printLines(context, usageReportLines(question, result, terminalOf(context)));
+  else {
+    const terminal = terminalOf(context);
+    printLines(context, usageReportLines(question, result, terminal));
+    if (unread !== undefined) printLines(context, wrapped({ text: "" }, unreadText(unread), terminal));
+  }
   return 0;
 }

@@ -4,10 +4,12 @@ import { jsonParts } from "../report/session-json.ts";
 import { titleOf, titleText } from "../report/session-title.ts";
 import { viewOf } from "../report/session-view.ts";
 import { sessionLines } from "../report/text/session.ts";
+import { transcriptJson, transcriptText } from "../report/text/unread.ts";
 import { chosenSession } from "../sessions/find-session.ts";
 import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
 import { knownFactsOf } from "../sessions/read-session.ts";
 import { spanSettings } from "../sessions/span-settings.ts";
+import type { Database } from "../store/database.ts";
 import { sessionById } from "../store/sessions.ts";
 import { printLines } from "../text/ascii.ts";
 import { terminalOf, writeLines } from "../text/terminal.ts";
@@ -16,6 +18,7 @@ import { type RefreshOption, refreshed } from "./refreshed.ts";
 import { changeInsteadOfSession, showChange } from "./show-change.ts";
 import { subscribed } from "./subscribed.ts";
 import { showsTitles, type TitlesOption, withPrompts } from "./titles.ts";
+import { readTranscriptOf } from "./unread.ts";
 
 export interface ShowOptions extends RefreshOption, TitlesOption {
   /** One JSON document. */
@@ -47,22 +50,27 @@ export async function show(session: string | undefined, options: ShowOptions, co
     const stored = chosenSession(db, session);
     if (stored === undefined) return undefined;
     if (options.envelopes) writeLines(context.stdout, envelopeLines(db, stored, loaded.config.openhook.text));
-    else if (options.json)
-      for (const part of jsonParts(db, viewOf(db, stored, { agents, subscriptions }, settings)))
-        context.stdout.write(part);
     const facts = knownFactsOf(db, { agents }, stored);
     const title = !isData && showsTitles(options, loaded) ? titleOf(db, { stored, facts }) : undefined;
     return { stored, title, moved: movedRootsOf(db, [stored.source]) };
   });
   if (found === undefined) throw new UserError("E_EMPTY", await noStoreMessage(context, behind), 1);
-  if (isData) return 0;
+  if (options.envelopes) return 0;
+  const transcript = await readTranscriptOf(found.stored, { agents, loaded }, context);
+  const viewIn = (db: Database) => viewOf(db, sessionById(db, found.stored.id), { agents, subscriptions }, settings);
+  if (options.json) {
+    withOpenStore(context, (db) => {
+      for (const part of jsonParts(db, viewIn(db), transcriptJson(transcript))) context.stdout.write(part);
+    });
+    return 0;
+  }
   // The prompt is read from the agent's file, which takes a moment; the store stays closed meanwhile
   const [titled = found] = await withPrompts([found], { agents, loaded, movedRoots: () => found.moved }, context);
   const heading = titled.title === undefined ? "" : titleText(titled.title);
   const idle = { nowMs: context.now(), idleTimeoutMs: loaded.config.session.idleTimeoutMs };
   withOpenStore(context, (db) => {
-    const view = viewOf(db, sessionById(db, found.stored.id), { agents, subscriptions }, settings);
-    printLines(context, sessionLines(db, view, { agents, idle, heading }, terminalOf(context)));
+    const texts = { agents, idle, heading, transcript: transcriptText(transcript) };
+    printLines(context, sessionLines(db, viewIn(db), texts, terminalOf(context)));
   });
   return 0;
 }

@@ -7,20 +7,20 @@ import { protectRepository } from "../capture/protect.ts";
 import { reportProblemOnce } from "../capture/report-problem.ts";
 import type { TranscriptBatch, TranscriptFile, TranscriptReader } from "../model/agent.ts";
 import { keepsContent, keepsNames } from "../model/capture.ts";
-import { cardOf } from "../model/card-of.ts";
+import { transcriptOf } from "../model/card-of.ts";
 import { messageOf } from "../model/error-message.ts";
 import { step } from "../model/fault-points.ts";
 import { INITIAL_OFFSET } from "../model/initial-offset.ts";
 import { retryOnce } from "../model/retry-once.ts";
 import { readRepository } from "../repository/read.ts";
 import { countOpenEntries } from "../store/facts.ts";
-import { clearFailures } from "../store/failures.ts";
+import { addUnread, clearFailures, clearUnread } from "../store/failures.ts";
 import { positionOf, setPartSize, UNFINISHED } from "../store/positions.ts";
 import { rootOf, type StoredSession, sessionById, updateSession } from "../store/sessions.ts";
 import { partSizeOf } from "../transcripts/part-size.ts";
 import { filesOfSession, positionKeyOf } from "../transcripts/session-files.ts";
 import { rootsOf } from "../transcripts/transcript-roots.ts";
-import { affectsAllSessions, noteFailure } from "./contain.ts";
+import { affectsAllSessions, noteFailure, reasonOf } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { withOrigin } from "./local-sessions.ts";
 import { storeBatch } from "./store-batch.ts";
@@ -55,11 +55,16 @@ async function readSession(drain: Drain, stored: StoredSession): Promise<void> {
     if (repository !== undefined)
       updateSession(db, session.id, { timeMs: session.lastMs, repository: protectRepository(drain, repository) });
   }
-  const loadReader = cardOf(drain, session.source)?.transcript;
+  const loadReader = transcriptOf(drain, session.source);
   if (loadReader === undefined) return;
   const { default: reader } = await loadReader();
   const roots = rootsOf(drain, reader, session.source);
-  const path = await readablePath(drain, session.transcriptPath, roots);
+  const unread = new Map<string, unknown>();
+  const noteUnread = (file: string, error: unknown): void => {
+    unread.set(file, error);
+    reportUnreadable(drain, file, error);
+  };
+  const path = await readablePath(session.transcriptPath, roots, noteUnread);
   const query = { home: places.home, roots, ...(path !== undefined && { path }) };
   let hasFailed = false;
   const onProblem = (folder: string, error: Error): void => {
@@ -75,14 +80,14 @@ async function readSession(drain: Drain, stored: StoredSession): Promise<void> {
   ).catch((error: unknown) => reportUnreadable(drain, path ?? `of session ${session.sessionId}`, error));
   // A session with a local id may have been removed from its database
   if (files.length === 0 && path !== undefined && session.local === undefined && !(await isGone(path))) {
-    reportUnreadable(drain, path, new Error("it contains no session of its agent"));
+    noteUnread(path, new Error("it contains no session of its agent"));
   }
   drain.partlyReadUntilMs.delete(session.id);
   drain.unreadSessions.delete(session.id);
   const failed = new Set<string>();
   for (const file of files) {
     try {
-      if ((await readablePath(drain, file.path, roots)) === undefined) continue;
+      if ((await readablePath(file.path, roots, noteUnread)) === undefined) continue;
       if (!(await retryOnce(() => readNewEntries(drain, session.id, { ...file, roots }, reader)))) return;
     } catch (error) {
       if (affectsAllSessions(error)) throw error;
@@ -91,23 +96,26 @@ async function readSession(drain: Drain, stored: StoredSession): Promise<void> {
         drain.unreadSessions.add(session.id);
         noteFailure(drain, session.id, "read", error, file.path);
       }
-      reportUnreadable(drain, file.path, error);
+      noteUnread(file.path, error);
     }
   }
   clearFailures(db, session.id, "read", failed);
+  for (const [file, error] of unread)
+    if (!(await isGone(file))) addUnread(db, session.id, file, reasonOf(drain, unreadReason(file, error)), drain.now());
+  clearUnread(db, session.id, new Set(unread.keys()));
   // The transcript may be the first to report the session's folder
   if (session.cwd === undefined) await loadAndApplyProjectSettings(drain, sessionById(db, session.id));
 }
 
-/** The path if it may be read; otherwise `undefined`, and the reason is reported as a problem. */
+/** The path if it may be read; otherwise `undefined`, and `noteUnread` gets the reason. */
 async function readablePath(
-  drain: Drain,
   path: string | undefined,
   roots: readonly string[],
+  noteUnread: (path: string, error: unknown) => void,
 ): Promise<string | undefined> {
   const refusal = path === undefined ? undefined : await refusalOf(path, roots);
   if (path === undefined || refusal === undefined) return path;
-  reportUnreadable(drain, path, new RefusedError(refusal));
+  noteUnread(path, new RefusedError(refusal));
   return undefined;
 }
 
@@ -176,13 +184,15 @@ async function* withLast(
 
 /** Reports a transcript that cannot be read; the session continues with its hooks' events. @returns no files */
 function reportUnreadable(drain: Drain, path: string, error: unknown): readonly TranscriptFile[] {
-  const line =
-    error instanceof RefusedError
-      ? `transcript ${error.message}`
-      : `could not read the transcript ${JSON.stringify(path)}: ${messageOf(error)}`;
-  reportProblemOnce(drain, line);
+  reportProblemOnce(
+    drain,
+    `${error instanceof RefusedError ? "" : "could not read the "}transcript ${unreadReason(path, error)}`,
+  );
   return [];
 }
+
+const unreadReason = (path: string, error: unknown): string =>
+  error instanceof RefusedError ? error.message : `${JSON.stringify(path)}: ${messageOf(error)}`;
 
 /** An error of the file system, or a file that must not be read: the session continues without it. */
 const isFileSystemError = (error: unknown): boolean =>

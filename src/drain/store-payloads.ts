@@ -1,3 +1,4 @@
+import { asObject, asString } from "../agents/shared/payload/json.ts";
 import { levelOf } from "../capture/level.ts";
 import { applyProjectSettings } from "../capture/project.ts";
 import { protectEvent } from "../capture/protect.ts";
@@ -121,8 +122,7 @@ function storeEvent(
   // At capture level none the store knows no folder
   if (isBridged) drain.bridge.queue(session.cwd ?? payloadEvent.cwd, event, levelOf(drain, session));
   const extras = extrasOf(event);
-  const transcriptPath =
-    extras.transcript_path ?? (event.type === "session.end" ? event.data?.transcript_path : undefined);
+  const transcriptPath = extras.transcript_path ?? namedTranscript(event);
   // A subagent's own folder and file are not the session's
   if (assigned.subagent !== undefined) {
     updateSession(db, session.id, { timeMs: timeMsOf(event) });
@@ -138,6 +138,15 @@ function storeEvent(
   });
   if (extras.continues === "fork") setFork(db, session.id, "waiting");
   return assigned;
+}
+
+/** The transcript that a sender of OpenHook names; the specification has a field for it only at a session's end. */
+function namedTranscript(event: Event): string | undefined {
+  if (event.type === "session.end" && event.data?.transcript_path !== undefined) return event.data.transcript_path;
+  const sent = asObject(
+    asObject((event.extensions as Readonly<Record<string, unknown>> | undefined)?.["sender"])?.["data"],
+  );
+  return asString(sent?.["transcript_path"]);
 }
 
 /** Finds the session of an event: for a subagent with its own session id, the session that it works for. */

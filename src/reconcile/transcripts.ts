@@ -3,7 +3,7 @@ import type { CaptureContext } from "../capture/context.ts";
 import { limitEntries } from "../capture/limit-fields.ts";
 import { protectEntries } from "../capture/protect.ts";
 import type { TranscriptFile, TranscriptReader } from "../model/agent.ts";
-import { cardOf } from "../model/card-of.ts";
+import { knownCardOf, transcriptOf } from "../model/card-of.ts";
 import { withoutDuplicateAnswers } from "../model/duplicate-answers.ts";
 import { messageOf } from "../model/error-message.ts";
 import { INITIAL_OFFSET } from "../model/initial-offset.ts";
@@ -45,12 +45,12 @@ export async function rereadTranscripts(
   queryStore: StoreQuery,
 ): Promise<TranscriptFacts> {
   const { session, children, parts } = facts;
-  const card = cardOf(drain, session.source);
-  if (card === undefined) return unknown(`this version does not know ${session.source}`);
-  if (card.tokens === "none") return unknown(`${card.title} does not report tokens`);
-  if (card.tokens === "payload") return unknown(`${card.title} reports tokens only in hook payloads`);
-  if (card.transcript === undefined) return unknown(`${card.title} writes no readable transcript`);
-  const { default: reader } = await card.transcript();
+  const card = knownCardOf(drain, session.source);
+  if (card?.tokens === "none") return unknown(`${card.title} does not report tokens`);
+  if (card?.tokens === "payload") return unknown(`${card.title} reports tokens only in hook payloads`);
+  const load = transcriptOf(drain, session.source);
+  if (load === undefined) return unknown(`${card?.title ?? session.source} writes no readable transcript`);
+  const { default: reader } = await load();
   const roots = queryStore((db) => rootsOf({ ...drain, db }, reader, session.source)) ?? [];
   const found = await filesOf(drain, reader, [session, ...children], roots);
   if (typeof found === "string") return unknown(found);

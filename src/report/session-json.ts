@@ -10,10 +10,10 @@ import type { SessionView } from "./session-view.ts";
 
 /**
  * One session as a JSON document, in parts, so that not all spans are in memory at the same time. Unknown is `null`, never
- * 0; times are ISO 8601; `spans` are those that were or will be exported, `open_spans` those that have not ended.
+ * 0; times are ISO 8601; `transcript` is what was read of it; `spans` are those that were or will be exported, `open_spans` those that have not ended.
  */
-export function* jsonParts(db: Database, view: SessionView): Generator<string> {
-  yield `${JSON.stringify(documentOf(view)).slice(0, -1)},"spans":[`;
+export function* jsonParts(db: Database, view: SessionView, transcript: object): Generator<string> {
+  yield `${JSON.stringify({ ...documentOf(view), transcript }).slice(0, -1)},"spans":[`;
   let separator = "";
   for (const { record } of view.isPacked ? view.openSpans : []) {
     yield `${separator}${JSON.stringify(record)}`;

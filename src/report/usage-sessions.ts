@@ -1,6 +1,7 @@
 import { cardOf } from "../model/card-of.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
 import type { Database } from "../store/database.ts";
+import { NAMES_UNREAD } from "../store/failures.ts";
 import { type Columns, fromTimeUnits, jsonRows, timeUnits } from "../store/json-rows.ts";
 import { STARTED_ONLY, WAS_USED } from "../store/queries.ts";
 import type { UsageQuery } from "./query.ts";
@@ -54,7 +55,7 @@ export function countedSessions(
     if (repository !== undefined && (of === undefined || !names.isMeant(of, repository))) continue;
     if (session !== undefined && root !== session) continue;
     const card = cardOf(deps, source);
-    const isReported = card?.tokens === "transcript" && (owner.isRead || !owner.wasUsed);
+    const isReported = card?.tokens === "transcript" && (owner.isRead || !(owner.wasUsed || owner.namesUnread));
     counted.set(number, {
       root,
       agent: source,
@@ -81,6 +82,7 @@ type StoredRow = [
   read: number,
   hasUsage: number,
   used: number,
+  unread: number,
   startedOnly: number,
 ];
 
@@ -97,12 +99,13 @@ const COLUMNS: Columns<StoredRow> = [
   `EXISTS (SELECT 1 FROM model_calls c WHERE c.session = s.id AND coalesce(c.input, c.output) IS NOT NULL)
      OR EXISTS (SELECT 1 FROM packed_usage u WHERE u.session = s.id AND coalesce(u.input, u.output) IS NOT NULL)`,
   WAS_USED,
+  NAMES_UNREAD,
   STARTED_ONLY,
 ];
 
 const storedSessions = (db: Database) =>
   jsonRows<StoredRow>(db, COLUMNS, "sessions s").map(
-    ([id, source, sessionId, parent, units, repository, cwd, hidden, read, hasUsage, used, startedOnly]) => ({
+    ([id, source, sessionId, parent, units, repository, cwd, hidden, read, hasUsage, used, unread, startedOnly]) => ({
       id,
       source,
       sessionId,
@@ -114,6 +117,7 @@ const storedSessions = (db: Database) =>
       isRead: read === 1,
       hasUsage: hasUsage === 1,
       wasUsed: used === 1,
+      namesUnread: unread === 1,
       startedOnly: startedOnly === 1,
     }),
   );

@@ -1,8 +1,9 @@
 import type { Agent } from "../model/agent.ts";
-import { cardOf } from "../model/card-of.ts";
+import { cardOf, knownCardOf } from "../model/card-of.ts";
 import type { SessionFacts } from "../model/session.ts";
 import type { Database } from "../store/database.ts";
-import { hasReadTranscript } from "../store/positions.ts";
+import { hasUnread } from "../store/failures.ts";
+import { hasReadTranscript, readShapes } from "../store/positions.ts";
 import { traceOfSpan, wasUsed } from "../store/queries.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import type { SettledParents } from "../telemetry/span-parents.ts";
@@ -42,19 +43,25 @@ export function sessionFactsOf(deps: Pick<SessionSource, "agents">, stored: Stor
 }
 
 /**
- * The session's facts, with whether its usage is known. Tokens are unknown, not zero, if the agent does not report them, or if its
- * transcript was never read and the session was used.
+ * The session's facts, with whether its usage is known. Tokens are unknown, not zero, if the agent does not report them, or if no
+ * transcript was read although the session names one or was used.
  */
 export function knownFactsOf(db: Database, deps: Pick<SessionSource, "agents">, stored: StoredSession): SessionFacts {
   const facts = sessionFactsOf(deps, stored);
-  const isUnread = cardOf(deps, stored.source)?.tokens === "transcript" && !hasReadTranscript(db, stored.id);
-  return isUnread && wasUsed(db, stored.id) ? { ...facts, usageUnknown: true } : facts;
+  const card = knownCardOf(deps, stored.source);
+  if (card === undefined) {
+    const { usageUnknown: _, ...known } = facts;
+    return readShapes(db, stored.id).length > 0 ? known : facts;
+  }
+  const isUnread = card.tokens === "transcript" && !hasReadTranscript(db, stored.id);
+  return isUnread && (wasUsed(db, stored.id) || hasUnread(db, stored.id)) ? { ...facts, usageUnknown: true } : facts;
 }
 
 /** Whether the session's token usage comes from a transcript that we can read. */
-export const expectsTranscript = (deps: Pick<SessionSource, "agents">, stored: StoredSession): boolean => {
-  const card = cardOf(deps, stored.source);
-  return card?.tokens === "transcript" && card.transcript !== undefined;
+export const expectsTranscript = ({ db, ...deps }: SessionSource, stored: StoredSession): boolean => {
+  const card = knownCardOf(deps, stored.source);
+  if (card === undefined) return readShapes(db, stored.id).length > 0;
+  return card.tokens === "transcript" && card.transcript !== undefined;
 };
 
 /** Looks up the trace of a settled tool call's span, for `subagentParents`. */

@@ -1,11 +1,26 @@
 import type { Database } from "./database.ts";
 import { IS_REFUSED } from "./outbox.ts";
+import { type StoredSession, sessionById } from "./sessions.ts";
 
 /**
  * The work on a session that failed. `read`: its transcripts, `build`: its spans and counts; both are retried by every drain.
  * `redact`, `encode`: a queued span; retried like spans that the backend refuses. `price`: a model call, whose cost is unknown.
  */
 export type FailedStep = "read" | "build" | "redact" | "encode" | "price";
+
+/** A further step: a transcript must not or could not be read, and the session goes on without it. */
+const UNREAD = "unread";
+
+/** SQL condition on a row `s` of `sessions`: nothing of its transcripts was read. */
+const IS_UNREAD = "NOT EXISTS (SELECT 1 FROM positions p WHERE p.session = s.id)";
+
+/**
+ * SQL condition on a row `s` of `sessions`: it names a transcript that was not read, and it may have been used. Agents name one that
+ * never exists for a session that is only opened and closed, but then hooks report its start.
+ */
+export const NAMES_UNREAD = `(s.transcript_path IS NOT NULL AND ${IS_UNREAD} AND (
+  EXISTS (SELECT 1 FROM failures f WHERE f.session = s.id AND f.step = '${UNREAD}')
+  OR NOT EXISTS (SELECT 1 FROM events e WHERE e.session = s.id AND e.type = 'session.start')))`;
 
 /** Work on one session that failed. */
 export interface SessionFailure {
@@ -26,7 +41,7 @@ export interface SessionFailure {
 export function addFailure(
   db: Database,
   session: number,
-  failure: Pick<SessionFailure, "step" | "reason"> & { readonly path?: string | undefined },
+  failure: Pick<SessionFailure, "reason"> & { readonly step: string; readonly path?: string | undefined },
   nowMs: number,
 ): boolean {
   const { step, reason, path = "" } = failure;
@@ -47,7 +62,7 @@ export function addFailure(
 export function clearFailures(
   db: Database,
   session: number,
-  step: FailedStep,
+  step: FailedStep | typeof UNREAD,
   failed: ReadonlySet<string> = new Set(),
 ): void {
   const rows = db.prepare("SELECT path FROM failures WHERE session = ? AND step = ?").all(session, step);
@@ -55,6 +70,44 @@ export function clearFailures(
     db.prepare("DELETE FROM failures WHERE session = ? AND step = ? AND path = ?").run(session, step, path);
   }
 }
+
+/** A transcript that a session names and that was not read. */
+export interface UnreadTranscript {
+  readonly session: StoredSession;
+  readonly path: string;
+  /** Without secrets and content. */
+  readonly reason: string;
+}
+
+/** Stores that a transcript was not read: the figures of its session are unknown then, not 0. */
+export const addUnread = (db: Database, session: number, path: string, reason: string, nowMs: number): boolean =>
+  addFailure(db, session, { step: UNREAD, reason, path }, nowMs);
+
+/** Removes what `addUnread` stored, except of the given paths. */
+export const clearUnread = (db: Database, session: number, except: ReadonlySet<string>): void =>
+  clearFailures(db, session, UNREAD, except);
+
+/** Sessions of which no transcript was read although they name one, by latest activity. @param session only this one */
+export const unreadTranscripts = (
+  db: Database,
+  { limit, sinceMs = 0, session }: { readonly limit: number; readonly sinceMs?: number; readonly session?: number },
+): readonly UnreadTranscript[] =>
+  db
+    .prepare(
+      `SELECT s.id, f.path, f.reason FROM failures f JOIN sessions s ON s.id = f.session
+       WHERE f.step = '${UNREAD}' AND ${IS_UNREAD} AND s.last_ms >= ?1 AND (?2 IS NULL OR s.id = ?2)
+         AND s.pruned_ms IS NULL AND s.excluded = 0 ORDER BY s.last_ms DESC, s.id DESC LIMIT ?3`,
+    )
+    .all(sinceMs, session ?? null, limit)
+    .map((row) => ({
+      session: sessionById(db, Number(row["id"])),
+      path: String(row["path"]),
+      reason: String(row["reason"]),
+    }));
+
+/** Whether a session names a transcript that was not read. */
+export const hasUnread = (db: Database, session: number): boolean =>
+  db.prepare(`SELECT 1 FROM sessions s WHERE s.id = ? AND ${NAMES_UNREAD}`).get(session) !== undefined;
 
 /** Removes the failures of spans that are not in the queue any more, or are not refused any more. */
 export function clearSpanFailures(db: Database): void {
@@ -72,7 +125,7 @@ export const sessionFailures = (db: Database): readonly SessionFailure[] =>
     .prepare(
       `SELECT s.source, s.session_id, f.step, f.reason, coalesce(nullif(f.path, ''), s.transcript_path) AS path, f.attempts,
          f.since_ms
-       FROM failures f JOIN sessions s ON s.id = f.session ORDER BY f.since_ms, f.session, f.step, f.path`,
+       FROM failures f JOIN sessions s ON s.id = f.session WHERE f.step <> '${UNREAD}' ORDER BY f.since_ms, f.session, f.step, f.path`,
     )
     .all()
     .map((row) => ({

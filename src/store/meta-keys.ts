@@ -14,3 +14,5 @@ export const PRUNED_SESSIONS = "prune.sessions_total";
 export const LAST_OUTCOMES = "outcomes.last_ms";
 /** How far this version is with retrying quarantined payloads, as JSON. */
 export const RETRIED_QUARANTINE = "quarantine.retried";
+/** `transcripts.folders` when transcripts were read last. */
+export const ALLOWED_FOLDERS = "transcripts.folders";

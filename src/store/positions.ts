@@ -48,6 +48,16 @@ export const sessionFilesOf = (db: Database, source: string): readonly string[] 
 export const hasReadTranscript = (db: Database, sessionNumber: number): boolean =>
   db.prepare("SELECT 1 FROM positions WHERE session = ? LIMIT 1").get(sessionNumber) !== undefined;
 
+/** The shapes of usage that a reader without knowledge of the agent recognised in a session's transcripts; it stores them in its memo. */
+export const readShapes = (db: Database, sessionNumber: number): readonly string[] => [
+  ...new Set(
+    db
+      .prepare("SELECT json_extract(memo, '$.state.shapes') AS shapes FROM positions WHERE session = ?")
+      .all(sessionNumber)
+      .flatMap((row) => JSON.parse(String(row["shapes"] ?? "[]")) as readonly string[]),
+  ),
+];
+
 /** Numbers of the sessions with a file that was not read to its end. */
 export const unfinishedSessions = (db: Database): readonly number[] =>
   db

@@ -55,9 +55,12 @@ export function rootsWithMoved(
   reader: Pick<TranscriptReader, "roots">,
   moved: readonly string[],
 ): readonly string[] {
-  const configured = (loaded.config.transcripts.folders ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
-  return [...reader.roots(places.home, {}), ...moved, ...configured];
+  return [...reader.roots(places.home, {}), ...moved, ...configuredFolders(loaded)];
 }
+
+/** The folders in the user's settings. */
+export const configuredFolders = ({ config }: LoadedConfig): readonly string[] =>
+  (config.transcripts.folders ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
 
 /** The folders of agents that `recordMovedRoots` stored, by source. */
 export type MovedRoots = ReadonlyMap<string, readonly string[]>;
@@ -98,7 +101,7 @@ const hasMovedFolders = ({ places }: Pick<RootsDeps, "places">, { env }: IntakeF
   Object.entries(env).some(([name, value]) => (name === "HOME" ? value !== places.home : true));
 
 /** False for the root directory, the home folder and folders above it: they would allow reading any file. */
-function isAcceptableRoot(root: string, home: string): boolean {
+export function isAcceptableRoot(root: string, home: string): boolean {
   if (!isAbsolute(root) || root.length > MAX_ROOT_CHARACTERS || /[\0\n]/.test(root)) return false;
   const folder = resolve(root);
   for (let above = resolve(home); ; above = dirname(above)) {

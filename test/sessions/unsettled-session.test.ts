@@ -20,7 +20,7 @@ test.each(["claude-code", "codex", "cursor"])(
       const compared = readStore(of.places.storePath, (db) =>
         recentSessions(db, 9).map((stored) => {
           const facts = sessionFactsOf({ agents }, stored);
-          const isExpected = expectsTranscript({ agents }, stored);
+          const isExpected = expectsTranscript({ db, agents }, stored);
           const input = { facts, events: [], entries: [], context: NOTHING_SETTLED, expectsTranscript: isExpected };
           return [unsettledSession({ db, agents }, stored), buildSession(input)] as const;
         }),

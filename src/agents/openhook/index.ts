@@ -24,5 +24,8 @@ export default {
   toEvents,
   toEntries,
   remarks,
+  // Of sources that have no card; it searches nothing
+  transcript: () => import("./transcript.ts"),
+  hasSessions: () => false,
   installer: () => import("./installer.ts"),
 } satisfies Agent;

@@ -2,7 +2,7 @@ import type { Agent } from "../../model/agent.ts";
 import { cardOf } from "../../model/card-of.ts";
 import type { Database } from "../../store/database.ts";
 import { settledSpans } from "../../store/queries.ts";
-import { flow, type Terminal } from "../../text/terminal.ts";
+import { flow, type Terminal, wrapped } from "../../text/terminal.ts";
 import type { Idle } from "../session-end.ts";
 import type { SessionView } from "../session-view.ts";
 import { waterfall } from "../waterfall/waterfall.ts";
@@ -14,13 +14,15 @@ export interface SessionTexts {
   readonly idle: Idle;
   /** Its title, `printable`; empty: none. */
   readonly heading: string;
+  /** What was read of its transcript, if there is something to say; otherwise empty. */
+  readonly transcript: string;
 }
 
 /** A session for people: head, then one waterfall per segment, each with its own time axis. */
 export function* sessionLines(
   db: Database,
   view: SessionView,
-  { agents, idle, heading }: SessionTexts,
+  { agents, idle, heading, transcript }: SessionTexts,
   terminal: Terminal,
 ): Generator<string> {
   const { stored } = view;
@@ -31,6 +33,7 @@ export function* sessionLines(
   yield* flow(totals(view), terminal);
   yield* flow(hidden(view), terminal);
   yield* flow(agentReported(view), terminal);
+  if (transcript !== "") yield* wrapped({ text: "" }, transcript, terminal);
   let turnsBefore = 0;
   for (const segment of view.segments) {
     yield "";

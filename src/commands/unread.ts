@@ -1,0 +1,55 @@
+import { dirname } from "node:path";
+import { refusalOf } from "../agents/shared/transcript/open.ts";
+import type { Context } from "../context.ts";
+import { knownCardOf } from "../model/card-of.ts";
+import { MAX_CHECKED, type ReadTranscript, type Unread } from "../report/text/unread.ts";
+import { type UnreadTranscript, unreadTranscripts } from "../store/failures.ts";
+import { hasReadTranscript, readShapes } from "../store/positions.ts";
+import { readStore } from "../store/read-only.ts";
+import type { StoredSession } from "../store/sessions.ts";
+import { allowCommand } from "../transcripts/allow-folders.ts";
+import type { ReadContext } from "./refreshed.ts";
+
+/** The transcripts of sessions that were not read. */
+export async function unreadIn(
+  { sinceMs, agent }: { readonly sinceMs?: number | undefined; readonly agent?: string | undefined },
+  deps: Pick<ReadContext, "loaded">,
+  { places }: Pick<Context, "places">,
+): Promise<Unread | undefined> {
+  const found = readStore(places.storePath, (db) =>
+    unreadTranscripts(db, { limit: MAX_CHECKED, ...(sinceMs !== undefined && { sinceMs }) }),
+  )?.filter(({ session }) => agent === undefined || session.source === agent);
+  return found === undefined || found.length === 0 ? undefined : withCommand(found, { ...deps, places });
+}
+
+/** What was read of one session's transcript, for `show`. */
+export async function readTranscriptOf(
+  { id: session, source }: StoredSession,
+  deps: Pick<ReadContext, "agents" | "loaded">,
+  { places }: Pick<Context, "places">,
+): Promise<ReadTranscript> {
+  const { found, ...read } = readStore(places.storePath, (db) => ({
+    found: unreadTranscripts(db, { limit: 1, session }),
+    shapes: readShapes(db, session),
+    isRead: hasReadTranscript(db, session),
+  })) ?? { found: [], shapes: [], isRead: false };
+  const isByShape = knownCardOf(deps, source) === undefined;
+  return { ...read, isByShape, ...(found.length > 0 && { unread: await withCommand(found, { ...deps, places }) }) };
+}
+
+// --- internal ---
+
+/** These with the command. */
+async function withCommand(
+  transcripts: readonly UnreadTranscript[],
+  deps: Pick<ReadContext, "loaded"> & Pick<Context, "places">,
+): Promise<Unread> {
+  const allowable: string[] = [];
+  for (const { path } of transcripts) {
+    const own = allowCommand(deps, [path]) === undefined ? undefined : [dirname(path)];
+    if (own !== undefined && (await refusalOf(path, [])) !== undefined && (await refusalOf(path, own)) === undefined)
+      allowable.push(path);
+  }
+  const allow = allowCommand(deps, allowable);
+  return { transcripts, ...(allow !== undefined && { allow }) };
+}

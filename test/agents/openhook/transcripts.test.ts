@@ -1,0 +1,183 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { Sender } from "./sender.ts";
+
+const CASES = join(dirname(fileURLToPath(import.meta.url)), "transcripts");
+
+/** Sums counted by hand from the transcript. Absent figures are unknown, `null` too. */
+interface Expected {
+  readonly calls: number | null;
+  readonly input: number | null;
+  readonly output: number | null;
+  readonly cache_read?: number;
+  readonly cache_write?: number;
+  readonly reasoning?: number;
+  readonly tools: readonly (readonly [string, string])[];
+  readonly models: readonly string[];
+  readonly shapes: readonly string[];
+  /** Something in the file is unknown. */
+  readonly lower_bound: boolean;
+}
+
+let sender: Sender;
+beforeEach(() => {
+  sender = new Sender();
+});
+afterEach(() => sender.remove());
+
+const cases = readdirSync(CASES).sort();
+
+test.each(cases)("%s: every figure of a sender that this program does not know", async (name) => {
+  const file = ["transcript.jsonl", "transcript.json"].find((one) => existsSync(join(CASES, name, one))) ?? "";
+  const expected = JSON.parse(readFileSync(join(CASES, name, "expected.json"), "utf8")) as Expected;
+  sender.end("s1", sender.write(file, readFileSync(join(CASES, name, file), "utf8")), `${name}-agent`);
+  await sender.drain();
+  const { totals, tools, models, shapes, row, isUnknown } = sender.session("s1");
+  expect(totals).toMatchObject({
+    model_calls: expected.calls,
+    input: expected.input,
+    output: expected.output,
+    cache_read: expected.cache_read ?? null,
+    cache_write: expected.cache_write ?? null,
+    reasoning: expected.reasoning ?? null,
+  });
+  expect(tools).toEqual(expected.tools);
+  expect(models).toEqual(expected.models);
+  expect([...shapes].sort()).toEqual([...expected.shapes].sort());
+  expect(isUnknown || totals.calls_without_usage > 0).toBe(expected.lower_bound);
+  expect(row?.calls?.input ?? null).toBe(expected.input);
+});
+
+const lines = (...records: readonly object[]): string => records.map((one) => `${JSON.stringify(one)}\n`).join("");
+const chat = (n: number, of: object = {}) => ({
+  id: `chatcmpl-AbCdEfGhIjKlMnOp${n}`,
+  object: "chat.completion",
+  created: 1_795_860_000 + n,
+  model: "gpt-5",
+  usage: { prompt_tokens: 100 * n, completion_tokens: n },
+  ...of,
+});
+const bare = (n: number) => ({
+  role: "assistant",
+  model: "gpt-5",
+  usage: { prompt_tokens: 100 * n, completion_tokens: n },
+});
+
+test("a file of JSON lines is read on from where it ended, also in the middle of a line", async () => {
+  const text = lines(bare(1), bare(2), chat(3), bare(4));
+  sender.envelope("prompt.submit", "s1", {}, "acme-agent", "2026-11-28T10:00:00Z");
+  for (const cut of [20, text.indexOf("\n") + 1, text.length - 30, text.length - 1, text.length]) {
+    const path = sender.write("a.jsonl", text.slice(0, cut));
+    if (cut === text.length) sender.end("s1", path);
+    else sender.envelope("tool.start", "s1", { tool_name: "x", transcript_path: path });
+    await sender.drain();
+  }
+  expect(sender.session("s1").totals).toMatchObject({ model_calls: 4, input: 1000, output: 10 });
+});
+
+test.each([
+  ["in one line", (all: readonly object[]) => JSON.stringify({ messages: all })],
+  ["over several lines", (all: readonly object[]) => JSON.stringify({ messages: all }, undefined, 2)],
+  ["as an array", (all: readonly object[]) => JSON.stringify(all)],
+])(
+  "a document %s that is written again counts nothing twice, and nothing is lost if its beginning is gone",
+  async (_, text) => {
+    const timed = (n: number) => ({ ...bare(n), createdAt: 1_795_860_000 + n });
+    const steps = [[timed(1)], [timed(1), timed(2)], [timed(1), timed(2), chat(3)], [chat(3), timed(4)]];
+    for (const [at, step] of steps.entries()) {
+      sender.writtenMs += 1_000;
+      const path = sender.write("a.json", text(step));
+      if (at === 0) sender.end("s1", path);
+      await sender.drain();
+    }
+    expect(sender.session("s1").totals).toMatchObject({ model_calls: 4, input: 1000, output: 10 });
+  },
+);
+
+test("an answer counts once over all sessions, and in one session however often it is written", async () => {
+  const first = lines(chat(1), chat(1, { usage: { prompt_tokens: 100, completion_tokens: 7 } }), chat(2));
+  sender.end("s1", sender.write("1.jsonl", first));
+  sender.end("s2", sender.write("2.jsonl", first + lines(chat(3))));
+  await sender.drain();
+  expect(sender.session("s1").totals).toMatchObject({ model_calls: 2, input: 300, output: 9 });
+  expect(sender.session("s2").totals).toMatchObject({ model_calls: 1, input: 300, output: 3 });
+});
+
+test("equal short ids are other answers if their input differs, and in other sessions if their time does", async () => {
+  const short = (n: number, at: number) => chat(n, { id: "chatcmpl-7", created: 1_795_860_000 + at });
+  sender.end("s1", sender.write("1.jsonl", lines(short(1, 0), short(1, 0), short(2, 1))));
+  sender.end("s2", sender.write("2.jsonl", lines(short(1, 5))));
+  await sender.drain();
+  expect(sender.session("s1").totals).toMatchObject({ model_calls: 2, input: 300 });
+  expect(sender.session("s2").totals).toMatchObject({ model_calls: 1, input: 100 });
+});
+
+test("a session's own sums are not added to those of its transcript", async () => {
+  const path = sender.write("a.jsonl", lines(chat(1), chat(2)));
+  sender.envelope("session.end", "s1", { transcript_path: path, input_tokens: 5_000, output_tokens: 500 });
+  const total = lines({ total_usage: { prompt_tokens: 40, completion_tokens: 4 }, time: "2026-11-28T10:00:05Z" });
+  sender.envelope("session.end", "s2", {
+    transcript_path: sender.write("b.jsonl", total),
+    input_tokens: 40,
+    output_tokens: 4,
+  });
+  await sender.drain();
+  expect(sender.session("s1").totals).toMatchObject({ model_calls: 2, input: 300, output: 3 });
+  expect(sender.session("s2").totals).toMatchObject({ model_calls: null, input: 40, output: 4 });
+});
+
+test("calls of tools that hooks and the transcript report are one", async () => {
+  const call = { id: "call_AbCdEfGhIjKlMnOp", type: "function", function: { name: "search", arguments: "{}" } };
+  const path = sender.write(
+    "a.jsonl",
+    lines(chat(1, { choices: [{ message: { role: "assistant", tool_calls: [call] } }] }), {
+      role: "tool",
+      tool_call_id: call.id,
+      content: "x",
+      created: 1_795_860_003,
+    }),
+  );
+  sender.envelope(
+    "tool.start",
+    "s1",
+    { tool_name: "search", tool_call_id: call.id },
+    "acme-agent",
+    "2026-11-28T10:00:02Z",
+  );
+  sender.envelope("tool.end", "s1", { tool_name: "search", tool_call_id: call.id, status: "error" });
+  sender.end("s1", path);
+  await sender.drain();
+  expect(sender.session("s1").tools).toEqual([["search", "error"]]);
+});
+
+test("usage that nothing explains makes known sums a lower bound", async () => {
+  const extra = { type: "usage", time: "2026-11-28T10:00:08Z", input_tokens: 77, output_tokens: 7 };
+  sender.end("s1", sender.write("1.jsonl", lines(chat(1), extra)));
+  const sum = { type: "usage", time: "2026-11-28T10:00:08Z", input_tokens: 300, output_tokens: 3 };
+  sender.end("s2", sender.write("2.jsonl", lines(chat(1, { id: "x1" }), chat(2, { id: "x2" }), sum)));
+  await sender.drain();
+  expect(sender.session("s1").totals).toMatchObject({ model_calls: 1, input: 100, calls_without_usage: 1 });
+  expect(sender.session("s2").totals).toMatchObject({ model_calls: 2, input: 300, calls_without_usage: 0 });
+});
+
+test("the source of a known agent is read by that agent's reader", async () => {
+  const answer = {
+    type: "assistant",
+    uuid: "0b6d1f9e-6a52-4c7a-9d0f-3b1f7c2f9a01",
+    sessionId: "s1",
+    timestamp: "2026-11-28T10:00:02.000Z",
+    message: {
+      id: "msg_1",
+      role: "assistant",
+      model: "claude-sonnet-4-5",
+      content: [],
+      usage: { input_tokens: 7, output_tokens: 2 },
+    },
+  };
+  sender.folders = join(sender.home, ".claude", "projects", "-home");
+  sender.end("s1", sender.write("../.claude/projects/-home/s1.jsonl", lines(answer, chat(1))), "claude-code");
+  await sender.drain();
+  expect(sender.session("s1")).toMatchObject({ shapes: [], totals: { model_calls: 1, input: 7 } });
+});
