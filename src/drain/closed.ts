@@ -3,6 +3,7 @@ import { keepsContent } from "../model/capture.ts";
 import type { SessionFacts, Subagent, Turn } from "../model/session.ts";
 import type { Counted } from "../model/telemetry.ts";
 import type { buildSession } from "../session/build.ts";
+import { baseKey } from "../session/drafts.ts";
 import { sourcesOf } from "../session/sources.ts";
 import { settledTraces } from "../sessions/read-session.ts";
 import { spanSettings } from "../sessions/span-settings.ts";
@@ -154,15 +155,14 @@ function parentsIn(
   { facts, context, session }: Unsettled,
   scope: "session" | "turn",
 ): (subagent: Subagent) => SpanParent {
-  const turnOf = (key: string | undefined) => {
-    if (key === undefined) return undefined;
+  const built = session.turns.filter(({ exportedKey, isLate }) => exportedKey === undefined && !isLate);
+  const turnsOf = (key: string) => {
     const settled = context.turns.get(key);
-    // A settled turn has a span. If an earlier version renamed the turn, its next part has a span, stored or built now
-    const spanKey = settled?.span?.key ?? (settled?.renamed === true ? `${key}~1` : key);
-    const segment = session.turns.find((t) => t.key === spanKey)?.segment ?? settled?.span?.segment ?? settled?.segment;
-    return segment === undefined ? undefined : { key: spanKey, segment };
+    // If an earlier version renamed a settled turn, only its parts have spans
+    const span = settled?.renamed === true ? { key: `${key}~1`, segment: settled.segment } : undefined;
+    return [...built.filter((turn) => baseKey(turn.key) === key), settled?.span ?? span ?? []].flat();
   };
-  return subagentParents(session, facts, scope, { turnOf, traceOfCall: settledTraces(db, facts) });
+  return subagentParents(session, facts, scope, { turnsOf, traceOfCall: settledTraces(db, facts) });
 }
 
 function* countsOf(

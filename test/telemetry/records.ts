@@ -27,7 +27,7 @@ export function endedSession(recorded: RecordedSession): Session {
 export function spansOf(session: Session, settings: SpanSettings, facts: SessionFacts = session.facts): KeyedSpan[] {
   const { turns, subagents, segments } = session;
   const placeOf = subagentParents(session, facts, settings.traceScope, {
-    turnOf: (key) => turns.find((turn) => turn.key === key),
+    turnsOf: (key) => turns.filter((turn) => turn.key === key),
     traceOfCall: () => undefined,
   });
   return [
