@@ -1,7 +1,7 @@
 import { levelOf } from "../capture/level.ts";
 import { keepsContent } from "../model/capture.ts";
 import type { SessionFacts, Subagent, Turn } from "../model/session.ts";
-import type { Counted } from "../model/telemetry.ts";
+import type { Counted, SpanParents } from "../model/telemetry.ts";
 import type { buildSession } from "../session/build.ts";
 import { baseKey } from "../session/drafts.ts";
 import { sourcesOf } from "../session/sources.ts";
@@ -11,11 +11,12 @@ import type { unsettledContext } from "../sessions/unsettled-context.ts";
 import { storedChanges, storedCommits } from "../store/changes.ts";
 import { contentOf } from "../store/content.ts";
 import type { openFacts } from "../store/facts.ts";
+import type { StoredSpan } from "../store/put-spans.ts";
 import { type StoredSegment, segmentsOf } from "../store/segments.ts";
 import type { StoredSession } from "../store/sessions.ts";
-import type { StoredSpan } from "../store/settle.ts";
 import { NO_CONTENT, type SessionContent, withContent } from "../telemetry/content.ts";
 import { costsOf } from "../telemetry/cost.ts";
+import { knownParents } from "../telemetry/known-parents.ts";
 import { type LedTo, ledToIn } from "../telemetry/led-to.ts";
 import { compactionCounts, eachCallCount, eachRunCount, segmentCounts } from "../telemetry/metrics.ts";
 import { type SpanParent, subagentParents } from "../telemetry/span-parents.ts";
@@ -45,6 +46,8 @@ export interface Closed {
   readonly content: SessionContent;
   /** Made as they are read, once: all spans of a large turn together take more memory than the turn itself. */
   readonly spans: Iterable<StoredSpan>;
+  /** Of these spans. */
+  readonly parents: SpanParents;
   /** To be read once, after the spans. */
   readonly counts: Iterable<Counted>;
 }
@@ -59,6 +62,8 @@ export function closedOf(drain: Drain, unsettled: Unsettled): Closed {
   const ledTo = ledToOf(drain, unsettled);
   const segments = segmentsNow(drain, unsettled);
   const ended = segments.filter(({ ends }) => ends);
+  const { traceScope } = spanSettings(drain);
+  const parentOf = parentsIn(drain, unsettled, traceScope);
   return {
     turns,
     subagents,
@@ -69,7 +74,8 @@ export function closedOf(drain: Drain, unsettled: Unsettled): Closed {
       totals: JSON.stringify(totals),
       delivered,
     })),
-    spans: spansOf(drain, unsettled, { turns, subagents, ended, content, ledTo }),
+    spans: spansOf(drain, unsettled, { turns, subagents, ended, content, ledTo, parentOf }),
+    parents: knownParents(session, unsettled.context, unsettled.facts, traceScope, parentOf),
     counts: countsOf(unsettled, { turns, subagents, ended }),
   };
 }
@@ -121,12 +127,12 @@ function spansOf(
   closed: Pick<Closed, "turns" | "subagents" | "content"> & {
     readonly ended: readonly SegmentNow[];
     readonly ledTo: FindLedTo;
+    readonly parentOf: (subagent: Subagent) => SpanParent;
   },
 ): Iterable<StoredSpan> {
   const { facts, session } = unsettled;
-  const { content, ledTo } = closed;
+  const { content, ledTo, parentOf } = closed;
   const settings = spanSettings(drain);
-  const parentOf = parentsIn(drain, unsettled, settings.traceScope);
   // A parent can depend on what is settled now, before the spans are stored
   const parents = new Map(closed.subagents.map((subagent) => [subagent, parentOf(subagent)]));
   function* spans(): Generator<StoredSpan> {

@@ -1,7 +1,14 @@
 import { defined } from "../model/defined.ts";
 import { type Event, extrasOf } from "../model/event.ts";
 import type { ModelCall } from "../model/model-call.ts";
-import { type ExportedSpan, isContinuation, type ModelError, openSegmentOf, type Segment, type SessionContext } from "../model/session.ts";
+import {
+  type ExportedSpan,
+  isContinuation,
+  type ModelError,
+  openSegmentOf,
+  type Segment,
+  type SessionContext,
+} from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { type Bin, firstMs } from "./bins.ts";
 import type { PairedTool } from "./pair.ts";

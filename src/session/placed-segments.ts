@@ -81,7 +81,8 @@ function activitiesOf({ endIdle, context, facts }: SessionInput, { turns, subage
   const unplaced = subagents.filter((s) => s.segment === undefined && !here.has((s.resumedBy ?? s).turnKey ?? ""));
   // If a session was pruned while a subagent ran, only that subagent remains
   const hasOnlySubagents = endIdle !== undefined && turns.length === 0 && last === undefined;
-  const opening = last?.endMs === undefined ? [] : unplaced.filter((s) => endIdle !== undefined || isOver(s, last, facts));
+  const opening =
+    last?.endMs === undefined ? [] : unplaced.filter((s) => endIdle !== undefined || isOver(s, last, facts));
   return [
     ...newTurns.map(({ key, orderMs, continues }) => ({ key, ms: orderMs, continues })),
     ...(hasOnlySubagents ? subagents : opening).map(({ key, startMs }) => ({ key, ms: startMs, continues: true })),

@@ -228,7 +228,10 @@ class SegmentBuilder {
     const isLast = last !== undefined && (last.endMs === undefined || ms <= last.endMs);
     const isLate =
       last !== undefined &&
-      (isLast || (last.isExported || last.isLate ? continues && !startFollows && this.#isAfterwards(last, ms) : this.#isLate(last, ms, startFollows)));
+      (isLast ||
+        (last.isExported || last.isLate
+          ? continues && !startFollows && this.#isAfterwards(last, ms)
+          : this.#isLate(last, ms, startFollows)));
     const segment = !isLate ? this.#open(ms) : last.isExported ? this.#continue(last, ms) : last;
     segment.lastMs = Math.max(segment.lastMs, ms);
     if (segment.endMs !== undefined) segment.endMs = Math.max(segment.endMs, ms);

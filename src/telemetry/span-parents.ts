@@ -67,7 +67,8 @@ export function subagentParents(
       callId === undefined || callTrace === undefined
         ? undefined
         : { traceId: callTrace, spanId: spanIdOf(facts, "tool_call", callId) };
-    if (call !== undefined && isHere(call.traceId)) return { traceId: call.traceId, parentSpanId: call.spanId, links: [] };
+    if (call !== undefined && isHere(call.traceId))
+      return { traceId: call.traceId, parentSpanId: call.spanId, links: [] };
     const turn = (turnKey === undefined || turnKey === NO_PROMPT ? [] : settled.turnsOf(turnKey))
       .map(({ key, segment: ofTurn }) => ({
         traceId: scope === "session" ? traceOfSegment(facts, ofTurn) : traceIdOf(facts, `turn:${key}`),

@@ -179,7 +179,7 @@ export function segmentSpan(segment: Segment, totals: Totals, facts: SessionFact
       [semconv.OPENHOOK_TOTAL.cacheRead]: totals.cacheRead,
       [semconv.OPENHOOK_TOTAL.cacheWrite]: totals.cacheWrite,
       [semconv.OPENHOOK_USAGE_INCOMPLETE]: totals.incompleteCalls > 0 ? true : undefined,
-      ...costAttributes(totals.pricedCalls > 0 ? totals.costNanoUsd : undefined),
+      ...costAttributes(totals.pricedCalls > 0 || totals.costNanoUsd !== 0 ? totals.costNanoUsd : undefined),
       [semconv.OPENHOOK_UNPRICED_CALLS]: totals.unpricedCalls > 0 ? totals.unpricedCalls : undefined,
       ...reportedAttributes(totals),
       ...repositoryAttributes(facts),

@@ -14,11 +14,12 @@ import { ensureSession, type StoredSession } from "../../src/store/sessions.ts";
 import { type Settlement, settle } from "../../src/store/settle.ts";
 import { settledContext } from "../../src/store/settled-context.ts";
 import { costNanoUsd } from "../../src/telemetry/cost.ts";
+import { knownParents } from "../../src/telemetry/known-parents.ts";
 import { runCounts, segmentCounts } from "../../src/telemetry/metrics.ts";
 import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
 import { batch, prompted, toolEnded, used } from "../session/events.ts";
 import { inputOf, merged, recordedSession } from "../session/recorded.ts";
-import { endedSession, spansOf } from "../telemetry/records.ts";
+import { endedSession, placesIn, spansOf } from "../telemetry/records.ts";
 import { rowsOf, temporaryStores } from "./temporary.ts";
 
 const stores = temporaryStores();
@@ -47,6 +48,7 @@ function settlementOf(session: Session, sessionNumber: number) {
     parts: [],
     segments: segments.map((segment) => ({ segment, totals: "{}", delivered: true })),
     spans: spansOf(session, { semconv: "both", traceScope: "session" }).map((span) => ({ ...span, segment: 0 })),
+    parents: knownParents(session, NOTHING_SETTLED, facts, "session", placesIn(session, facts)),
     counts: [
       ...runs.flatMap((run) => runCounts(run, facts)),
       ...segments.map((segment) => segmentCounts(segment, facts)),

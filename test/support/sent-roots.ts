@@ -16,7 +16,9 @@ export function sentRoots(storePath: string) {
     const points = counterValues(db).filter(({ metric }) => !metric.startsWith("openhook.collector."));
     const counted = (metric: string, type?: string): number =>
       points
-        .filter((p) => p.metric === metric && (type === undefined || p.attributes[semconv.OPENHOOK_TOKEN_TYPE] === type))
+        .filter(
+          (p) => p.metric === metric && (type === undefined || p.attributes[semconv.OPENHOOK_TOKEN_TYPE] === type),
+        )
         .reduce((n, { value }) => n + value, 0);
     const { input, output, cacheRead, cacheWrite } = semconv.OPENHOOK_TOTAL;
     return {
@@ -53,6 +55,8 @@ export function straysIn(spans: readonly SpanRecord[]): readonly string[] {
   return spans.flatMap(({ traceId, parentSpanId, name }) =>
     parentSpanId === undefined || here.has(`${traceId} ${parentSpanId}`)
       ? []
-      : [`${name}: its parent is in ${ids.has(parentSpanId) ? `the trace of another ${ids.get(parentSpanId)}` : "no trace"}`],
+      : [
+          `${name}: its parent is in ${ids.has(parentSpanId) ? `the trace of another ${ids.get(parentSpanId)}` : "no trace"}`,
+        ],
   );
 }
