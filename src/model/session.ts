@@ -299,7 +299,7 @@ export const openSegmentOf = (
   last === undefined || (last.endMs === undefined && last.ordinal === settled?.segment) ? settled?.segment : undefined;
 
 /** Whether we ended the segment: the agent may still be running. */
-export const isEndedByUs = ({ nativeReason }: { readonly nativeReason?: string | undefined }): boolean =>
+export const isEndedByUs = ({ nativeReason }: Segment): boolean =>
   [ENDED_IDLE, ENDED_BY_USER, ENDED_WITH_PROCESS].some((end) => end.nativeReason === nativeReason);
 
 /** When the calls of open runs are settled before the runs end. */

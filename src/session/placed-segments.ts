@@ -85,7 +85,12 @@ function activitiesOf({ endIdle, context, facts }: SessionInput, { turns, subage
     last?.endMs === undefined ? [] : unplaced.filter((s) => endIdle !== undefined || isOver(s, last, facts));
   return [
     ...newTurns.map(({ key, orderMs, continues }) => ({ key, ms: orderMs, continues })),
-    ...(hasOnlySubagents ? subagents : opening).map(({ key, startMs }) => ({ key, ms: startMs, continues: true })),
+    ...(hasOnlySubagents ? subagents : opening).map(({ key, startMs }) => ({
+      key,
+      ms: startMs,
+      continues: true,
+      outlives: true,
+    })),
   ];
 }
 

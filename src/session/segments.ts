@@ -4,7 +4,6 @@ import { maxOf, minOf } from "../model/min-max.ts";
 import {
   continuationOf,
   isContinuation,
-  isEndedByUs,
   type Segment,
   type SessionInput,
   type SessionProcess,
@@ -25,6 +24,8 @@ export interface Activity {
   readonly ms: number;
   /** It is a further part of something settled. */
   readonly continues?: boolean;
+  /** It is of a subagent, which can outlive the segment for any time. */
+  readonly outlives?: boolean;
 }
 
 /**
@@ -223,14 +224,14 @@ class SegmentBuilder {
     if (last.endMs !== undefined) this.#ends++;
   }
 
-  activity({ key, ms, continues = false }: Activity, startFollows: boolean): void {
+  activity({ key, ms, continues = false, outlives = false }: Activity, startFollows: boolean): void {
     const last = this.#list.at(-1);
     const isLast = last !== undefined && (last.endMs === undefined || ms <= last.endMs);
     const isLate =
       last !== undefined &&
       (isLast ||
         (last.isExported || last.isLate
-          ? continues && !startFollows && this.#isAfterwards(last, ms)
+          ? continues && !startFollows && this.#isAfterwards(last, ms, outlives)
           : this.#isLate(last, ms, startFollows)));
     const segment = !isLate ? this.#open(ms) : last.isExported ? this.#continue(last, ms) : last;
     segment.lastMs = Math.max(segment.lastMs, ms);
@@ -312,9 +313,9 @@ class SegmentBuilder {
     return this.#isSingleRun || (this.#starts > 0 && this.#pending === undefined && !startFollows);
   }
 
-  /** Activity right after an exported end that the agent reported. If we ended the segment, the agent may go on. */
-  #isAfterwards({ endMs = 0, nativeReason }: SegmentDraft, ms: number): boolean {
-    return ms - endMs <= LATE_ACTIVITY_WITHIN_MS && this.#pending === undefined && !isEndedByUs({ nativeReason });
+  /** Activity right after an exported end, of no other process. */
+  #isAfterwards({ endMs = 0 }: SegmentDraft, ms: number, outlives: boolean): boolean {
+    return (outlives || ms - endMs <= LATE_ACTIVITY_WITHIN_MS) && this.#pending === undefined;
   }
 
   #continue(exported: SegmentDraft, ms: number): SegmentDraft {

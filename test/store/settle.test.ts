@@ -8,6 +8,7 @@ import { counterValues } from "../../src/store/counters.ts";
 import type { Database } from "../../src/store/database.ts";
 import { addEntries, addEvents, openFacts } from "../../src/store/facts.ts";
 import { acknowledge, queuedCount, queuedSpans } from "../../src/store/outbox.ts";
+import { repairedSpans } from "../../src/store/put-spans.ts";
 import { reviseCall } from "../../src/store/revise-call.ts";
 import { lastSegment } from "../../src/store/segments.ts";
 import { ensureSession, type StoredSession } from "../../src/store/sessions.ts";
@@ -67,6 +68,28 @@ describe("settle", () => {
     const before = TABLES.map((table) => [table, rowsOf(db, table)]);
     expect(db.transaction(() => settle(db, settlement, METRIC_SHAPES, NOW_MS + 1))).toBe(0);
     expect(TABLES.map((table) => [table, rowsOf(db, table)])).toEqual(before);
+  });
+
+  test("a span whose parent is in no trace or in another one is queued below its root, and counted", () => {
+    const db = stores.open();
+    const { id } = stored(db);
+    const settlement = settlementOf(endedSession(recorded), id);
+    const lost: Readonly<Record<string, string>> = { parentSpanId: "00000000000000aa" };
+    const elsewhere = settlement.spans.find(({ subject }) => subject === "tool_call")?.record.spanId ?? "";
+    const [root] = settlement.spans.filter(({ subject }) => subject === "session");
+    const calls = settlement.spans.filter(({ subject }) => subject === "model_call").map(({ key }) => key);
+    const spans = settlement.spans.map((span) => {
+      if (span.key === calls[0]) return { ...span, record: { ...span.record, ...lost } };
+      // A model call is below no tool call
+      return span.key === calls[1] ? { ...span, record: { ...span.record, parentSpanId: elsewhere } } : span;
+    });
+    const added = settle(db, { ...settlement, spans }, METRIC_SHAPES, NOW_MS);
+    expect(added).toBe(settlement.spans.length);
+    const queued = queuedSpans(db, 0, 1_000).map(({ record }) => record);
+    const ids = new Set(queued.map(({ traceId, spanId }) => `${traceId} ${spanId}`));
+    expect(queued.filter((span) => span.parentSpanId && !ids.has(`${span.traceId} ${span.parentSpanId}`))).toEqual([]);
+    expect(queued.filter(({ parentSpanId }) => parentSpanId === root?.record.spanId).length).toBeGreaterThan(0);
+    expect(repairedSpans(db)).toBeGreaterThan(0);
   });
 
   test("spans that the backend accepted are not sent again", () => {

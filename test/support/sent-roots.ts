@@ -1,6 +1,7 @@
 import type { SpanRecord } from "../../src/model/telemetry.ts";
 import { counterValues } from "../../src/store/counters.ts";
 import { openDatabase } from "../../src/store/database.ts";
+import { repairedSpans } from "../../src/store/put-spans.ts";
 import * as semconv from "../../src/telemetry/semconv.ts";
 
 /** What was queued for a backend: sums of all root spans of sessions, the same sums from the counters, and what is wrong. */
@@ -38,9 +39,10 @@ export function sentRoots(storePath: string) {
         output: counted("openhook.token.usage", "output"),
         cacheRead: counted("openhook.token.usage", "cache_read"),
         cacheWrite: counted("openhook.token.usage", "cache_write"),
-        costNanoUsd: Math.round(counted("openhook.cost.usage") * 1),
+        costNanoUsd: counted("openhook.cost.usage"),
       },
       strays: straysIn(spans),
+      repaired: repairedSpans(db),
       open: db.prepare("SELECT 1 FROM segments WHERE delivered = 0").all().length,
     };
   } finally {
