@@ -65,7 +65,7 @@ export function inLaterSegment(draft: Draft, turns: ReadonlyMap<string, Turn>, s
   if (resumedBy === undefined || before === undefined) return draft;
   const turn = resumedBy.turnKey === undefined ? undefined : turns.get(resumedBy.turnKey);
   const segment = turn?.segment ?? segments.findLast((s) => s.startMs <= draft.startMs)?.ordinal;
-  if (open === undefined) return { ...rest, ...resumedBy };
+  if (open === undefined) return { ...rest, settledSegment: before, ...resumedBy };
   return segment === undefined || segment <= before ? draft : { ...rest, ...resumedBy, segment };
 }
 
