@@ -1,8 +1,9 @@
 import { levelOf } from "../capture/level.ts";
 import { keepsContent } from "../model/capture.ts";
 import type { SessionFacts, Subagent, Turn } from "../model/session.ts";
-import type { Counted } from "../model/telemetry.ts";
+import type { Counted, SpanParents } from "../model/telemetry.ts";
 import type { buildSession } from "../session/build.ts";
+import { baseKey } from "../session/drafts.ts";
 import { sourcesOf } from "../session/sources.ts";
 import { settledTraces } from "../sessions/read-session.ts";
 import { spanSettings } from "../sessions/span-settings.ts";
@@ -10,11 +11,12 @@ import type { unsettledContext } from "../sessions/unsettled-context.ts";
 import { storedChanges, storedCommits } from "../store/changes.ts";
 import { contentOf } from "../store/content.ts";
 import type { openFacts } from "../store/facts.ts";
+import type { StoredSpan } from "../store/put-spans.ts";
 import { type StoredSegment, segmentsOf } from "../store/segments.ts";
 import type { StoredSession } from "../store/sessions.ts";
-import type { StoredSpan } from "../store/settle.ts";
 import { NO_CONTENT, type SessionContent, withContent } from "../telemetry/content.ts";
 import { costsOf } from "../telemetry/cost.ts";
+import { knownParents } from "../telemetry/known-parents.ts";
 import { type LedTo, ledToIn } from "../telemetry/led-to.ts";
 import { compactionCounts, eachCallCount, eachRunCount, segmentCounts } from "../telemetry/metrics.ts";
 import { type SpanParent, subagentParents } from "../telemetry/span-parents.ts";
@@ -44,6 +46,8 @@ export interface Closed {
   readonly content: SessionContent;
   /** Made as they are read, once: all spans of a large turn together take more memory than the turn itself. */
   readonly spans: Iterable<StoredSpan>;
+  /** Of these spans. */
+  readonly parents: SpanParents;
   /** To be read once, after the spans. */
   readonly counts: Iterable<Counted>;
 }
@@ -58,6 +62,8 @@ export function closedOf(drain: Drain, unsettled: Unsettled): Closed {
   const ledTo = ledToOf(drain, unsettled);
   const segments = segmentsNow(drain, unsettled);
   const ended = segments.filter(({ ends }) => ends);
+  const { traceScope } = spanSettings(drain);
+  const parentOf = parentsIn(drain, unsettled, traceScope);
   return {
     turns,
     subagents,
@@ -68,7 +74,8 @@ export function closedOf(drain: Drain, unsettled: Unsettled): Closed {
       totals: JSON.stringify(totals),
       delivered,
     })),
-    spans: spansOf(drain, unsettled, { turns, subagents, ended, content, ledTo }),
+    spans: spansOf(drain, unsettled, { turns, subagents, ended, content, ledTo, parentOf }),
+    parents: knownParents(session, unsettled.context, unsettled.facts, traceScope, parentOf),
     counts: countsOf(unsettled, { turns, subagents, ended }),
   };
 }
@@ -120,12 +127,12 @@ function spansOf(
   closed: Pick<Closed, "turns" | "subagents" | "content"> & {
     readonly ended: readonly SegmentNow[];
     readonly ledTo: FindLedTo;
+    readonly parentOf: (subagent: Subagent) => SpanParent;
   },
 ): Iterable<StoredSpan> {
   const { facts, session } = unsettled;
-  const { content, ledTo } = closed;
+  const { content, ledTo, parentOf } = closed;
   const settings = spanSettings(drain);
-  const parentOf = parentsIn(drain, unsettled, settings.traceScope);
   // A parent can depend on what is settled now, before the spans are stored
   const parents = new Map(closed.subagents.map((subagent) => [subagent, parentOf(subagent)]));
   function* spans(): Generator<StoredSpan> {
@@ -154,15 +161,14 @@ function parentsIn(
   { facts, context, session }: Unsettled,
   scope: "session" | "turn",
 ): (subagent: Subagent) => SpanParent {
-  const turnOf = (key: string | undefined) => {
-    if (key === undefined) return undefined;
+  const built = session.turns.filter(({ exportedKey, isLate }) => exportedKey === undefined && !isLate);
+  const turnsOf = (key: string) => {
     const settled = context.turns.get(key);
-    // A settled turn has a span. If an earlier version renamed the turn, its next part has a span, stored or built now
-    const spanKey = settled?.span?.key ?? (settled?.renamed === true ? `${key}~1` : key);
-    const segment = session.turns.find((t) => t.key === spanKey)?.segment ?? settled?.span?.segment ?? settled?.segment;
-    return segment === undefined ? undefined : { key: spanKey, segment };
+    // If an earlier version renamed a settled turn, only its parts have spans
+    const span = settled?.renamed === true ? { key: `${key}~1`, segment: settled.segment } : undefined;
+    return [...built.filter((turn) => baseKey(turn.key) === key), settled?.span ?? span ?? []].flat();
   };
-  return subagentParents(session, facts, scope, { turnOf, traceOfCall: settledTraces(db, facts) });
+  return subagentParents(session, facts, scope, { turnsOf, traceOfCall: settledTraces(db, facts) });
 }
 
 function* countsOf(

@@ -12,8 +12,9 @@ import { unsettledContext } from "../sessions/unsettled-context.ts";
 import { dropSettledContent } from "../store/content.ts";
 import { openFacts } from "../store/facts.ts";
 import { clearFailures } from "../store/failures.ts";
+import type { StoredSpan } from "../store/put-spans.ts";
 import { sessionById } from "../store/sessions.ts";
-import { type StoredSpan, settle } from "../store/settle.ts";
+import { settle } from "../store/settle.ts";
 import { costNanoUsd, takePriceError } from "../telemetry/cost.ts";
 import { recordAtLevel } from "../telemetry/level.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
@@ -102,6 +103,7 @@ function settleClosed(drain: Drain, unsettled: Unsettled, closed: Closed): void 
     segments,
     ...(context.renamed !== undefined && { renamed: context.renamed }),
     spans: mapped(closed.spans, sent),
+    parents: closed.parents,
     counts: flatMapped(closed.counts, (counted) => protectCounts(drain, countsAtLevel(drain, [counted], level))),
     costNanoUsd: costNanoUsdByKey,
   };

@@ -7,6 +7,7 @@ import { readMeta } from "../store/meta.ts";
 import { CLOCK_SKEW, LAST_DRAIN } from "../store/meta-keys.ts";
 import { outboxState } from "../store/outbox.ts";
 import { hasChangedStreams, type PendingStream } from "../store/pending-streams.ts";
+import { repairedSpans } from "../store/put-spans.ts";
 import { sessionCounts } from "../store/queries.ts";
 import { type RejectedPoints, rejectedPoints } from "../store/rejected-points.ts";
 import { type LostEvents, lostEvents, raiseCounters, readDrift } from "../store/self.ts";
@@ -28,7 +29,9 @@ export async function selfGauges(drain: Drain, hasBackend: boolean, pointMs: num
   const { db, places } = drain;
   const nowMs = drain.now();
   const outbox = outboxState(db);
-  raiseCounters(db, droppedTotals(outbox, lostEvents(db), rejectedPoints(db)), METRIC_SHAPES, nowMs);
+  const repaired = { step: selfIncrement(SELF.repaired, 0), total: repairedSpans(db) };
+  const dropped = droppedTotals(outbox, lostEvents(db), rejectedPoints(db));
+  raiseCounters(db, [...dropped, repaired], METRIC_SHAPES, nowMs);
   const inbox = await counts(places);
   const labels = labelsOf(db);
   const { spans, bytes, oldestMs } = hasBackend ? outbox : { spans: 0, bytes: 0, oldestMs: undefined };

@@ -62,9 +62,10 @@ function applyRevision(drain: Drain, session: StoredSession, { before, after }: 
   const revised = reviseCall(drain.db, session.id, before, after, (call) => costNanoUsd(call, facts.provider));
   if (revised === undefined) return;
   const { segment, before: was, after: is } = revised;
-  changeTotals(drain.db, session.id, segment, (totals) =>
-    JSON.stringify(reviseTotals(JSON.parse(totals) as Totals, was, is)),
-  );
+  changeTotals(drain.db, session.id, segment, (totals) => {
+    const revised = reviseTotals(totals === "{}" ? undefined : (JSON.parse(totals) as Totals), was, is);
+    return revised === undefined ? undefined : JSON.stringify(revised);
+  });
   changeOpenWork(drain.db, session.id, is.call, (work) => reviseSettledWork(work, was, is));
   const counts = [modelCallRevision(was, is, facts)];
   const kept = protectCounts(drain, countsAtLevel(drain, counts, levelOf(drain, session)));

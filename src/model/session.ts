@@ -53,6 +53,8 @@ export interface Run {
   readonly closed: boolean;
   /** Ids of the events and keys of the entries it was built from. */
   readonly uses: readonly string[];
+  /** It is what became known of an exported run after the segment's end: it has no span of a turn and counts as none. */
+  readonly isLate?: true;
   /** Calls that were settled while it was open, in addition to `modelCalls` and `toolCalls`; absent if there are none. */
   readonly settled?: SettledWork;
 }
@@ -272,6 +274,29 @@ export const ENDED_WITH_PROCESS = { reason: "timeout", nativeReason: "process_go
 
 /** Our reason for a segment without an end whose process was followed by another one. */
 export const SUPERSEDED = "superseded";
+
+/** `startOrigin` of a segment without a start: it has what became known of the segment before it after that was exported. */
+const CONTINUATION = "continuation";
+
+/** A segment for what became known of an exported one, with the same end. */
+export const continuationOf = (s: Segment, ms: number): Segment => ({
+  ...s,
+  ordinal: s.ordinal + 1,
+  startMs: ms,
+  endMs: Math.max(s.endMs ?? ms, ms),
+  lastActivityMs: ms,
+  startOrigin: CONTINUATION,
+  uses: [],
+});
+
+export const isContinuation = ({ startOrigin }: Pick<Segment, "startOrigin">): boolean => startOrigin === CONTINUATION;
+
+/** The segment of something settled; `undefined` if its root span was exported, because nothing can be added to it then. */
+export const openSegmentOf = (
+  settled: { readonly segment: number } | undefined,
+  { segment: last }: Pick<SessionContext, "segment">,
+): number | undefined =>
+  last === undefined || (last.endMs === undefined && last.ordinal === settled?.segment) ? settled?.segment : undefined;
 
 /** Whether we ended the segment: the agent may still be running. */
 export const isEndedByUs = ({ nativeReason }: Segment): boolean =>

@@ -94,3 +94,14 @@ export interface MetricPoint {
         readonly bucketCounts: readonly number[];
       };
 }
+
+/** What is known of the parents of spans that are queued now. */
+export interface SpanParents {
+  /**
+   * A span that can be a parent in this segment: its key, and its trace if it is queued later; `undefined`: it is no span of the
+   * session.
+   */
+  readonly find: (spanId: string, segment: number) => { readonly key: string; readonly comesIn?: string } | undefined;
+  /** The span without its parent, below the root of its segment. */
+  readonly adopt: (record: SpanRecord, segment: number) => SpanRecord;
+}

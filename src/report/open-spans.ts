@@ -27,14 +27,9 @@ export function openSpansOf(
   facts: SessionFacts,
   settings: SpanSettings,
 ): readonly OpenSpan[] {
-  const turnSegments = new Map(settledTurns(db, stored.id).map((turn) => [turn.key, turn.segment]));
-  for (const turn of session.turns) turnSegments.set(turn.key, turn.segment);
-  const turnOf = (key: string | undefined) => {
-    const segment = turnSegments.get(key ?? "");
-    return key === undefined || segment === undefined ? undefined : { key, segment };
-  };
+  const turns = [...session.turns.filter(({ isLate }) => !isLate), ...settledTurns(db, stored.id)];
   const placeOf = subagentParents(session, facts, settings.traceScope, {
-    turnOf,
+    turnsOf: (key) => turns.filter((turn) => turn.key === key),
     traceOfCall: settledTraces(db, facts),
   });
   const roots = wholeSegments(db, stored, session, facts)

@@ -12,7 +12,7 @@ import {
   type Turn,
 } from "../model/session.ts";
 import { assign, type Drafts } from "./assign.ts";
-import type { Draft } from "./drafts.ts";
+import { baseKey, type Draft } from "./drafts.ts";
 import { expectsLines } from "./expects-lines.ts";
 import { finishedPartsOf, type OpenRun, PART_LIMITS, withSettledWork } from "./finished-part.ts";
 import { idleEndReason } from "./idle-end-reason.ts";
@@ -115,7 +115,8 @@ function subagentsOf(
   turns: readonly Turn[],
   { endIdle, facts, context }: SessionInput,
 ): readonly Subagent[] {
-  const byKey = new Map(turns.map((turn) => [turn.key, turn]));
+  // A further part of a turn has the turn's subagents
+  const byKey = new Map(turns.map((turn) => [baseKey(turn.key), turn]));
   return drafts.subagents.map((settled) => {
     const draft = inLaterSegment(settled, byKey, segments.all);
     const turn = draft.turnKey === undefined ? undefined : byKey.get(draft.turnKey);
@@ -138,8 +139,9 @@ function openRunsOf(
   });
   const openSubagents = drafts.subagents.flatMap((draft, index): OpenRun[] => {
     const run = subagents[index];
-    // In which trace it belongs is certain only if the call that started it is known
-    const isPlaced = run?.parentCallId !== undefined && segments.all.length > 0;
+    // In which trace it belongs is certain only if the call that started it is known, and the segment is open
+    const own = run === undefined ? undefined : segments.get(run.segment);
+    const isPlaced = run?.parentCallId !== undefined && own !== undefined && own.endMs === undefined;
     return run === undefined || run.closed || !isPlaced ? [] : [{ draft, run }];
   });
   return [...openTurns, ...openSubagents];
@@ -148,7 +150,7 @@ function openRunsOf(
 /** A turn that only hooks reported gets another key when the transcript is read. */
 function hasFinalKey({ events }: SessionInput): (run: OpenRun) => boolean {
   const eventIds = new Set(events.map((e) => e.id));
-  return ({ draft }) => !eventIds.has(draft.key.replace(/~\d+$/, ""));
+  return ({ draft }) => !eventIds.has(baseKey(draft.key));
 }
 
 /** The reason for a segment whose end the agent never reported; a reason that was already exported stays. */

@@ -3,18 +3,16 @@ import { type Event, extrasOf } from "../model/event.ts";
 import type { ModelCall } from "../model/model-call.ts";
 import {
   type ExportedSpan,
-  isEndedByUs,
+  isContinuation,
   type ModelError,
+  openSegmentOf,
   type Segment,
   type SessionContext,
-  type SettledTurn,
-  SUPERSEDED,
 } from "../model/session.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { type Bin, firstMs } from "./bins.ts";
 import type { PairedTool } from "./pair.ts";
 import { NO_PROMPT } from "./prompts.ts";
-import { LATE_ACTIVITY_WITHIN_MS } from "./segments.ts";
 import { toModelCall } from "./to-model-call.ts";
 
 /** A turn or subagent under construction. */
@@ -31,13 +29,17 @@ export interface Draft {
   /** The span of what it continues. */
   readonly exported?: ExportedSpan;
   readonly hasHookPrompt: boolean;
-  /** Set when it continues something settled within the same segment. */
+  /** Set when it continues something settled of a segment that is not exported. */
   readonly segment?: number;
+  /** The segment of what it continues. */
+  readonly settledSegment?: number;
   readonly promptLength?: number;
   readonly agentId?: string;
   readonly agentType?: string;
   readonly parentCallId?: string;
   readonly turnKey?: string;
+  /** Calls of it were settled while it was open. */
+  readonly hasParts?: boolean;
   /** What resumed a settled subagent, perhaps in a later segment. */
   readonly resumedBy?: { readonly turnKey?: string; readonly parentCallId?: string };
   readonly events: readonly Event[];
@@ -63,7 +65,8 @@ export function turnDraft(key: string, bin: Bin, context: SessionContext): Draft
     continues: settled !== undefined && key !== NO_PROMPT,
     exported: key === NO_PROMPT ? undefined : settled?.span,
     hasHookPrompt: bin.prompt?.hasHook === true,
-    segment: key === NO_PROMPT || continuesLater(bin, settled, context) ? undefined : settled?.segment,
+    segment: key === NO_PROMPT ? undefined : openSegmentOf(settled?.span ?? settled, context),
+    settledSegment: settled?.segment,
     promptLength: bin.prompt?.length,
     agentId: undefined,
     agentType: undefined,
@@ -96,8 +99,10 @@ export function subagentDraft(
     continues: settled !== undefined,
     exported: isResumed ? undefined : settled?.span,
     hasHookPrompt: false,
-    segment: settled?.segment,
+    segment: openSegmentOf(settled?.span ?? settled, context),
+    settledSegment: settled?.segment,
     promptLength: undefined,
+    hasParts: bin.settledStartMs !== undefined,
     agentId,
     agentType: bin.meta?.agentType ?? types.find((t) => t !== undefined && t !== "") ?? settled?.agentType,
     parentCallId,
@@ -105,6 +110,9 @@ export function subagentDraft(
     uses: [...(bin.meta === undefined ? [] : [bin.meta.key]), ...usesOf(bin)],
   });
 }
+
+/** The key of a run without the number of a further part; keys of agents contain no tilde. */
+export const baseKey = (key: string): string => key.replace(/~\d+$/, "");
 
 /** The key of a run, or of a further part of a settled one. */
 export const partKey = (key: string, settled: { readonly parts: number } | undefined): string =>
@@ -120,19 +128,11 @@ export const byOrder = (a: Draft, b: Draft): number => a.orderMs - b.orderMs || 
 export const exportedKeyOf = ({ exported }: Draft, segment: Segment | undefined): string | undefined =>
   exported !== undefined && exported.segment === segment?.ordinal ? exported.key : undefined;
 
-// --- internal ---
+/** Whether it continues something of the exported segment before a continuation. */
+export const isLatePart = ({ settledSegment }: Draft, segment: Segment | undefined): true | undefined =>
+  settledSegment !== undefined && segment !== undefined && isContinuation(segment) ? true : undefined;
 
-/**
- * Whether a settled turn continued after its segment's end: after we ended the segment as idle, or during a later segment.
- * The continuation then belongs to the later segment.
- */
-function continuesLater(bin: Bin, settled: SettledTurn | undefined, { segment: last }: SessionContext): boolean {
-  const ms = firstMs(bin);
-  if (settled === undefined || last === undefined || ms === undefined) return false;
-  if (settled.segment < last.ordinal) return ms >= last.startMs;
-  const isIdle = isEndedByUs(last) || (last.reason === "timeout" && last.nativeReason !== SUPERSEDED);
-  return isIdle && last.endMs !== undefined && ms > last.endMs + LATE_ACTIVITY_WITHIN_MS;
-}
+// --- internal ---
 
 function commonParts(bin: Bin) {
   return {

@@ -1,7 +1,7 @@
 import { isLostCall, lostCallKey } from "../model/lost-calls.ts";
 import type { ModelCall } from "../model/model-call.ts";
 import type { SessionInput, SettledTurn } from "../model/session.ts";
-import type { Draft } from "./drafts.ts";
+import { baseKey, type Draft } from "./drafts.ts";
 import { NO_PROMPT } from "./prompts.ts";
 
 /**
@@ -27,7 +27,7 @@ export const isFromTranscript = ([key, { hookOnly }]: readonly [string, SettledT
 function lostCallOf(draft: Draft, { facts, entries, context }: SessionInput): readonly ModelCall[] {
   const tool = draft.toolCalls.find(({ isUnwritten }) => isUnwritten === true);
   if (facts.writesAfterTools !== true || tool === undefined) return [];
-  const turnKey = draft.key.replace(/~\d+$/, "");
+  const turnKey = baseKey(draft.key);
   const settled = context.turns.get(turnKey);
   const isWritten =
     (settled !== undefined && isFromTranscript([turnKey, settled])) ||

@@ -1,8 +1,9 @@
 import { timeMsOf } from "../model/event.ts";
-import { type Segment, type SessionInput, SUPERSEDED, type Turn } from "../model/session.ts";
+import { openSegmentOf, type Segment, type SessionInput, SUPERSEDED, type Turn } from "../model/session.ts";
 import type { Drafts } from "./assign.ts";
-import type { Draft } from "./drafts.ts";
+import { baseKey, type Draft } from "./drafts.ts";
 import { type Segmentation, splitIntoSegments } from "./segments.ts";
+import { isOver } from "./subagent.ts";
 
 /** The segments of a session, and the one that each turn and subagent belongs to. */
 export class PlacedSegments {
@@ -12,10 +13,12 @@ export class PlacedSegments {
   readonly pending: string | undefined;
   readonly #ordinalOf: Segmentation["segmentOf"];
   readonly #byOrdinal: ReadonlyMap<number, Segment>;
+  readonly #context: SessionInput["context"];
 
   constructor(input: SessionInput, drafts: Drafts) {
     const { segments, segmentOf, pending } = splitIntoSegments(input, activitiesOf(input, drafts));
     this.#ordinalOf = segmentOf;
+    this.#context = input.context;
     this.pending = pending;
     this.all = segments.map((segment) => withEnd(segment, segments, this.#lastActivityMs(segment, drafts), input));
     this.#byOrdinal = new Map(this.all.map((segment) => [segment.ordinal, segment]));
@@ -28,13 +31,21 @@ export class PlacedSegments {
 
   ofTurn(draft: Draft): Segment | undefined {
     const ordinal = this.#ordinalOfTurn(draft);
-    return ordinal === undefined ? undefined : (this.get(ordinal) ?? earlierSegment(ordinal));
+    return ordinal === undefined ? undefined : this.get(ordinal);
   }
 
-  /** @param turn the one that started it */
+  /**
+   * @param turn the one that started it, if it is not settled
+   * @returns `undefined` if there is none yet: it works on after the end of its own
+   */
   ofSubagent(draft: Draft, turn: Turn | undefined): Segment | undefined {
-    const ordinal = draft.segment ?? turn?.segment ?? this.#ordinalAt(draft.startMs);
-    return ordinal === undefined ? this.all.at(-1) : (this.get(ordinal) ?? earlierSegment(ordinal));
+    const ordinal =
+      draft.segment ??
+      turn?.segment ??
+      openSegmentOf(this.#context.turns.get(draft.turnKey ?? ""), this.#context) ??
+      this.#ordinalOf.get(draft.key) ??
+      this.#ordinalAt(draft.startMs);
+    return ordinal === undefined ? undefined : this.get(ordinal);
   }
 
   #ordinalOfTurn({ segment, key }: Draft): number | undefined {
@@ -42,7 +53,9 @@ export class PlacedSegments {
   }
 
   #ordinalAt(ms: number): number | undefined {
-    return this.all.findLast(({ startMs }) => startMs <= ms)?.ordinal ?? this.all[0]?.ordinal;
+    const exported = this.#context.segment?.endMs === undefined ? undefined : this.#context.segment.ordinal;
+    const open = this.all.filter(({ ordinal }) => ordinal !== exported);
+    return (open.findLast(({ startMs }) => startMs <= ms) ?? open[0])?.ordinal;
   }
 
   #lastActivityMs(segment: Segment, { turns, subagents }: Drafts): number {
@@ -61,13 +74,23 @@ export class PlacedSegments {
 // --- internal ---
 
 /** What can open a segment. */
-function activitiesOf({ endIdle, context }: SessionInput, { turns, subagents }: Drafts) {
-  const newTurns = turns.filter((turn) => !turn.continues || turn.segment === undefined);
+function activitiesOf({ endIdle, context, facts }: SessionInput, { turns, subagents }: Drafts) {
+  const { segment: last } = context;
+  const newTurns = turns.filter(({ segment }) => segment === undefined);
+  const here = new Set(turns.map(({ key }) => baseKey(key)));
+  const unplaced = subagents.filter((s) => s.segment === undefined && !here.has((s.resumedBy ?? s).turnKey ?? ""));
   // If a session was pruned while a subagent ran, only that subagent remains
-  const hasOnlySubagents = endIdle !== undefined && turns.length === 0 && context.segment === undefined;
+  const hasOnlySubagents = endIdle !== undefined && turns.length === 0 && last === undefined;
+  const opening =
+    last?.endMs === undefined ? [] : unplaced.filter((s) => endIdle !== undefined || isOver(s, last, facts));
   return [
-    ...newTurns.map(({ key, orderMs }) => ({ key, ms: orderMs })),
-    ...(hasOnlySubagents ? subagents.map(({ key, startMs }) => ({ key, ms: startMs })) : []),
+    ...newTurns.map(({ key, orderMs, continues }) => ({ key, ms: orderMs, continues })),
+    ...(hasOnlySubagents ? subagents : opening).map(({ key, startMs }) => ({
+      key,
+      ms: startMs,
+      continues: true,
+      outlives: true,
+    })),
   ];
 }
 
@@ -84,12 +107,3 @@ function withEnd(
   const next = all.find(({ ordinal }) => ordinal > segment.ordinal);
   return { ...seen, endMs: Math.max(segment.endMs, Math.min(lastActivityMs, next?.startMs ?? lastActivityMs)) };
 }
-
-/** A segment before the last known one is over; only its number is known here. */
-const earlierSegment = (ordinal: number): Segment => ({
-  ordinal,
-  startMs: Number.NEGATIVE_INFINITY,
-  endMs: Number.NEGATIVE_INFINITY,
-  lastActivityMs: Number.NEGATIVE_INFINITY,
-  uses: [],
-});

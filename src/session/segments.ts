@@ -1,7 +1,14 @@
 import type { SessionEndReason } from "../model/envelope.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
 import { maxOf, minOf } from "../model/min-max.ts";
-import { type Segment, type SessionInput, type SessionProcess, SUPERSEDED } from "../model/session.ts";
+import {
+  continuationOf,
+  isContinuation,
+  type Segment,
+  type SessionInput,
+  type SessionProcess,
+  SUPERSEDED,
+} from "../model/session.ts";
 import { isLeftOpen } from "./pair.ts";
 
 export interface Segmentation {
@@ -15,6 +22,10 @@ export interface Segmentation {
 export interface Activity {
   readonly key: string;
   readonly ms: number;
+  /** It is a further part of something settled. */
+  readonly continues?: boolean;
+  /** It is of a subagent, which can outlive the segment for any time. */
+  readonly outlives?: boolean;
 }
 
 /**
@@ -24,7 +35,10 @@ export interface Activity {
  * first activity belongs to that segment. A start without activity opens no segment, even when the session goes idle. A second
  * start without an end in between means that the first process was killed.
  *
- * @param activities starts of unsettled turns and subagents, any order
+ * The last known segment gets nothing more once it has an end: its root span with all sums was exported. What becomes known of it
+ * later belongs to a segment that continues it.
+ *
+ * @param activities starts of unsettled turns and subagents without a segment, any order
  */
 export function splitIntoSegments(input: SessionInput, activities: readonly Activity[]): Segmentation {
   const marks = marksOf(input, activities);
@@ -32,7 +46,7 @@ export function splitIntoSegments(input: SessionInput, activities: readonly Acti
   const { segment, processes = [] } = input.context;
   const builder = new SegmentBuilder(segment, isSingleRun(marks, segment), processes);
   for (const mark of marks) {
-    if (mark.kind === "activity") builder.activity(mark.key, mark.ms, startFollows(starts, mark.ms));
+    if (mark.kind === "activity") builder.activity(mark, startFollows(starts, mark.ms));
     else if (mark.kind === "start") builder.start(mark);
     else builder.end(mark);
   }
@@ -53,6 +67,7 @@ const REPEATED_WITHIN_MS = 1_000;
 /** The segment's own start, delivered after its end. */
 const isOwnStart = (last: SegmentDraft, mark: StartMark): boolean =>
   !last.isExported &&
+  !last.isLate &&
   !mark.resumes &&
   last.startOrigin === undefined &&
   mark.ms - (last.endMs ?? mark.ms) <= (mark.origin === undefined ? REPEATED_WITHIN_MS : LATE_START_WITHIN_MS);
@@ -182,6 +197,8 @@ interface SegmentDraft {
   superseded: boolean;
   /** Its end was exported before this run. */
   isExported: boolean;
+  /** It continues an exported one, see `continuationOf`. */
+  isLate: boolean;
   uses: string[];
 }
 
@@ -200,32 +217,25 @@ class SegmentBuilder {
     this.#isSingleRun = isSingleRun;
     this.#processes = inOrder(processes);
     if (last === undefined) return;
-    this.#list.push({
-      ordinal: last.ordinal,
-      startMs: last.startMs,
-      startOrigin: last.startOrigin,
-      ...(last.endMs !== undefined && { endMs: last.endMs }),
-      ...(last.reason !== undefined && { reason: last.reason }),
-      nativeReason: last.nativeReason,
-      process: last.process,
-      lastMs: last.lastActivityMs,
-      superseded: last.nativeReason === SUPERSEDED,
-      isExported: last.endMs !== undefined,
-      uses: [...last.uses],
-    });
+    const isLate = isContinuation(last);
+    this.#list.push(toDraft(last, isLate));
+    if (isLate) return;
     if (last.startOrigin !== undefined) this.#starts++;
     if (last.endMs !== undefined) this.#ends++;
   }
 
-  activity(key: string, ms: number, startFollows: boolean): void {
+  activity({ key, ms, continues = false, outlives = false }: Activity, startFollows: boolean): void {
     const last = this.#list.at(-1);
-    if (last !== undefined && (last.endMs === undefined || ms <= last.endMs || this.#isLate(last, ms, startFollows))) {
-      last.lastMs = Math.max(last.lastMs, ms);
-      if (last.endMs !== undefined && !last.isExported) last.endMs = Math.max(last.endMs, ms);
-      this.#segmentOf.set(key, last.ordinal);
-      return;
-    }
-    const segment = this.#open(ms);
+    const isLast = last !== undefined && (last.endMs === undefined || ms <= last.endMs);
+    const isLate =
+      last !== undefined &&
+      (isLast ||
+        (last.isExported || last.isLate
+          ? continues && !startFollows && this.#isAfterwards(last, ms, outlives)
+          : this.#isLate(last, ms, startFollows)));
+    const segment = !isLate ? this.#open(ms) : last.isExported ? this.#continue(last, ms) : last;
+    segment.lastMs = Math.max(segment.lastMs, ms);
+    if (segment.endMs !== undefined) segment.endMs = Math.max(segment.endMs, ms);
     this.#segmentOf.set(key, segment.ordinal);
   }
 
@@ -299,8 +309,19 @@ class SegmentBuilder {
    */
   #isLate(last: SegmentDraft, ms: number, startFollows: boolean): boolean {
     const isNear = last.endMs !== undefined && ms - last.endMs <= LATE_ACTIVITY_WITHIN_MS;
-    if (last.isExported || !isNear) return false;
+    if (!isNear) return false;
     return this.#isSingleRun || (this.#starts > 0 && this.#pending === undefined && !startFollows);
+  }
+
+  /** Activity right after an exported end, of no other process. */
+  #isAfterwards({ endMs = 0 }: SegmentDraft, ms: number, outlives: boolean): boolean {
+    return (outlives || ms - endMs <= LATE_ACTIVITY_WITHIN_MS) && this.#pending === undefined;
+  }
+
+  #continue(exported: SegmentDraft, ms: number): SegmentDraft {
+    const segment = { ...toDraft(continuationOf(toSegment(exported), ms), true), isExported: false };
+    this.#list.push(segment);
+    return segment;
   }
 
   /** An end that was reported before its segment opened belongs to the current segment, unless a later start needs it. */
@@ -327,6 +348,7 @@ class SegmentBuilder {
       lastMs: ms,
       superseded: false,
       isExported: false,
+      isLate: false,
       uses: pending === undefined ? [] : [pending.id],
     };
     this.#list.push(segment);
@@ -341,6 +363,21 @@ function close(segment: SegmentDraft, mark: EndMark): void {
   segment.nativeReason = mark.nativeReason;
   segment.uses.push(mark.id);
 }
+
+const toDraft = (s: Segment, isLate: boolean): SegmentDraft => ({
+  ordinal: s.ordinal,
+  startMs: s.startMs,
+  startOrigin: s.startOrigin,
+  ...(s.endMs !== undefined && { endMs: s.endMs }),
+  ...(s.reason !== undefined && { reason: s.reason }),
+  nativeReason: s.nativeReason,
+  process: s.process,
+  lastMs: s.lastActivityMs,
+  superseded: s.nativeReason === SUPERSEDED && !isLate,
+  isExported: s.endMs !== undefined,
+  isLate,
+  uses: [...s.uses],
+});
 
 function toSegment(s: SegmentDraft): Segment {
   return {

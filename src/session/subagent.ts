@@ -2,7 +2,7 @@ import { defined } from "../model/defined.ts";
 import { timeMsOf } from "../model/event.ts";
 import { maxOf, minOf } from "../model/min-max.ts";
 import type { Segment, SessionFacts, Subagent, Turn } from "../model/session.ts";
-import { type Draft, exportedKeyOf } from "./drafts.ts";
+import { type Draft, exportedKeyOf, isLatePart } from "./drafts.ts";
 import { finishTool } from "./finish-tool.ts";
 
 /**
@@ -18,15 +18,14 @@ export function toSubagent(
   facts: SessionFacts,
 ): Subagent {
   const lastCall = draft.modelCalls.at(-1);
-  const sinceMs = lastStartMs(draft);
-  const hasReportedEnd = draft.events.some((e) => SUBAGENT_ENDS.has(e.type) && timeMsOf(e) >= sinceMs);
+  const hasReportedEnd = reportsEnd(draft);
   const finished =
     draft.toolCalls.every((tool) => tool.status !== "open") &&
     lastCall?.complete === true &&
     lastCall.asksForTools !== true;
   const closed =
     endsSession ||
-    (endingSegment?.endMs !== undefined && !outlives(draft, endingSegment, hasReportedEnd, facts)) ||
+    (endingSegment?.endMs !== undefined && isOver(draft, endingSegment, facts)) ||
     // Without a segment the span would have no parent; settled parts open no new segment
     (hasReportedEnd && segment !== undefined && (finished || turn?.closed === true));
   const toolCalls = draft.toolCalls.map((tool) => finishTool(tool, closed, endingSegment?.endMs));
@@ -53,6 +52,7 @@ export function toSubagent(
     closed,
     uses: draft.uses,
     exportedKey: exportedKeyOf(draft, segment),
+    isLate: isLatePart(draft, segment),
   });
 }
 
@@ -61,11 +61,23 @@ export function toSubagent(
  * the trace and sums of the earlier segment are already exported.
  */
 export function inLaterSegment(draft: Draft, turns: ReadonlyMap<string, Turn>, segments: readonly Segment[]): Draft {
-  const { resumedBy, segment: before, turnKey: _, parentCallId: __, ...rest } = draft;
+  const { resumedBy, segment: open, settledSegment: before, turnKey: _, parentCallId: __, ...rest } = draft;
   if (resumedBy === undefined || before === undefined) return draft;
   const turn = resumedBy.turnKey === undefined ? undefined : turns.get(resumedBy.turnKey);
   const segment = turn?.segment ?? segments.findLast((s) => s.startMs <= draft.startMs)?.ordinal;
+  if (open === undefined) return { ...rest, settledSegment: before, ...resumedBy };
   return segment === undefined || segment <= before ? draft : { ...rest, ...resumedBy, segment };
+}
+
+/** Whether it ends with the segment: it does not work on after that, as far as is known. */
+export function isOver(draft: Draft, { endMs = 0, reason }: Segment, facts: SessionFacts): boolean {
+  // Its span belongs to the segment's trace, because spans of its calls are there
+  if (draft.hasParts === true) return true;
+  // It started a call later
+  if (draft.toolCalls.some(({ status, startMs }) => status === "open" && startMs > endMs)) return false;
+  // Sessions of its agent may end first
+  if (facts.endsBeforeSubagents !== true || reason !== "completed" || reportsEnd(draft)) return true;
+  return !draft.events.some((event) => event.type === "subagent.start");
 }
 
 /**
@@ -87,16 +99,7 @@ export function endingSegmentOf(
 const lastStartMs = ({ startMs, toolCalls }: Draft): number =>
   maxOf([startMs, ...toolCalls.filter(({ status }) => status === "open").map((tool) => tool.startMs)]);
 
-/** Whether the subagent still works after the session's end: it started a call later, or sessions of its agent may end first. */
-function outlives(
-  { toolCalls, events }: Draft,
-  { endMs = 0, reason }: Segment,
-  hasReportedEnd: boolean,
-  facts: SessionFacts,
-): boolean {
-  if (toolCalls.some(({ status, startMs }) => status === "open" && startMs > endMs)) return true;
-  if (facts.endsBeforeSubagents !== true || reason !== "completed" || hasReportedEnd) return false;
-  return events.some((event) => event.type === "subagent.start");
-}
+const reportsEnd = (draft: Draft): boolean =>
+  draft.events.some((e) => SUBAGENT_ENDS.has(e.type) && timeMsOf(e) >= lastStartMs(draft));
 
 const SUBAGENT_ENDS: ReadonlySet<string> = new Set(["subagent.end", "turn.end", "turn.error", "session.end"]);

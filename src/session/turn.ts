@@ -2,7 +2,7 @@ import { defined } from "../model/defined.ts";
 import { extrasOf, timeMsOf } from "../model/event.ts";
 import { maxOf, minOf } from "../model/min-max.ts";
 import type { Segment, SessionInput, Turn } from "../model/session.ts";
-import { type Draft, exportedKeyOf } from "./drafts.ts";
+import { type Draft, exportedKeyOf, isLatePart } from "./drafts.ts";
 import { finishTool } from "./finish-tool.ts";
 import { withLostCall } from "./lost-call.ts";
 import { isLeftOpen } from "./pair.ts";
@@ -41,6 +41,7 @@ export function toTurn(draft: Draft, segment: Segment | undefined, isSuperseded:
     closed,
     uses: draft.uses,
     exportedKey: exportedKeyOf(draft, segment),
+    isLate: isLatePart(draft, segment),
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Segment } from "../model/session.ts";
+import { continuationOf, type Segment } from "../model/session.ts";
 import type { Database, Row } from "./database.ts";
 
 /** A segment as it is stored. */
@@ -50,20 +50,26 @@ export function putSegment(
   );
 }
 
-/** Changes the sums of a segment; does nothing if there is no such segment. @param change JSON in, JSON out */
+/**
+ * Changes the sums of a segment. Sums that were exported with its root span stay: the change then belongs to the last segment, or to a
+ * new one that continues it, which the next build exports. Does nothing if there is no such segment.
+ *
+ * @param change JSON in, JSON out; `{}` stands for no sums. `undefined`: no exported figure changes, and no segment is added
+ */
 export function changeTotals(
   db: Database,
   sessionNumber: number,
   ordinal: number,
-  change: (totals: string) => string,
+  change: (totals: string) => string | undefined,
 ): void {
-  const row = db.prepare("SELECT totals FROM segments WHERE session = ? AND ordinal = ?").get(sessionNumber, ordinal);
-  if (row === undefined) return;
-  db.prepare("UPDATE segments SET totals = ? WHERE session = ? AND ordinal = ?").run(
-    change(String(row["totals"])),
-    sessionNumber,
-    ordinal,
-  );
+  const own = segmentsOf(db, sessionNumber).find(({ segment }) => segment.ordinal === ordinal);
+  const last = lastSegment(db, sessionNumber);
+  if (own === undefined || last === undefined) return;
+  const { segment } = last;
+  const continuation = { segment: continuationOf(segment, segment.endMs ?? 0), totals: "{}", delivered: false };
+  const target = !own.delivered ? own : last.delivered ? continuation : last;
+  const totals = change(target.totals);
+  if (totals !== undefined) putSegment(db, sessionNumber, { ...target, totals });
 }
 
 // --- internal ---

@@ -171,7 +171,8 @@ export function setFork(db: Database, id: number, fork: "waiting" | "begun"): vo
 export const unsettledSessions = (db: Database): readonly number[] =>
   db
     .prepare(
-      "SELECT DISTINCT session FROM events WHERE settled = 0 UNION SELECT DISTINCT session FROM entries WHERE settled = 0",
+      `SELECT DISTINCT session FROM events WHERE settled = 0 UNION SELECT DISTINCT session FROM entries WHERE settled = 0
+       UNION SELECT session FROM segments WHERE delivered = 0 AND end_ms IS NOT NULL`,
     )
     .all()
     .map((row) => Number(row["session"]));

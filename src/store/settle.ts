@@ -1,20 +1,12 @@
 import { runKeyOf, type Session, type SettledWork, type Subagent, type Turn } from "../model/session.ts";
-import type { Counted, MetricShape, SpanRecord } from "../model/telemetry.ts";
+import type { Counted, MetricShape, SpanParents } from "../model/telemetry.ts";
 import { countFacts } from "./counters.ts";
 import type { Database } from "./database.ts";
 import { settleFacts } from "./facts.ts";
 import { putOpenWork, removeOpenWork } from "./open-work.ts";
-import { enqueue } from "./outbox.ts";
-import { hasPrunedFacts, isPrunedFact } from "./pruned-facts.ts";
+import { putSpans, type StoredSpan } from "./put-spans.ts";
 import { putSegment, type StoredSegment } from "./segments.ts";
 import { putSubagent, putTurn, renameTurn } from "./settled-runs.ts";
-
-/** A span with its permanent key. */
-export interface StoredSpan {
-  readonly key: string;
-  readonly segment: number;
-  readonly record: SpanRecord;
-}
 
 /** Everything that becomes durable together when parts of a session close. */
 export interface Settlement {
@@ -30,6 +22,7 @@ export interface Settlement {
   readonly renamed?: ReadonlyMap<string, string>;
   /** Read once, one at a time: all spans of a large turn together take more memory than the turn itself. */
   readonly spans: Iterable<StoredSpan>;
+  readonly parents: SpanParents;
   /** Read once, after the spans. */
   readonly counts: Iterable<Counted>;
   /** Costs of model calls in billionths of a US dollar, by the call's key; absent means unknown. */
@@ -63,7 +56,7 @@ export function settle(
     putWork(db, sessionNumber, run, settlement.costNanoUsd);
     if (run.settled !== undefined) removeOpenWork(db, sessionNumber, runKeyOf(run));
   }
-  const added = putSpans(db, sessionNumber, spans, nowMs);
+  const added = putSpans(db, sessionNumber, spans, settlement.parents, nowMs);
   for (const some of batches(counts)) countFacts(db, some, shapes, nowMs);
   settleFacts(db, sessionNumber, session.unused);
   const settled = [...turns, ...subagents, ...parts.map(({ part }) => part), ...segments.map(({ segment }) => segment)];
@@ -131,19 +124,4 @@ function putWork(db: Database, sessionNumber: number, run: Turn | Subagent, cost
       JSON.stringify(tool),
     );
   }
-}
-
-function putSpans(db: Database, sessionNumber: number, spans: Iterable<StoredSpan>, nowMs: number): number {
-  let added = 0;
-  const mayBeForgotten = hasPrunedFacts(db);
-  for (const { key, segment, record } of spans) {
-    if (mayBeForgotten && isPrunedFact(db, "span", key)) continue;
-    const { changes } = db
-      .prepare("INSERT INTO spans (key, session, segment, record) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING")
-      .run(key, sessionNumber, segment, JSON.stringify(record));
-    if (changes === 0) continue;
-    enqueue(db, key, nowMs);
-    added++;
-  }
-  return added;
 }

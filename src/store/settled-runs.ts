@@ -10,7 +10,8 @@ export function putTurn(db: Database, sessionNumber: number, turn: Turn): void {
        (session, key, segment, origin, state, start_ms, end_ms, prompt_length, hook_seen, parts, span_key, span_segment)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (session, key) DO UPDATE SET parts = parts + 1, end_ms = max(end_ms, excluded.end_ms),
-       hook_seen = max(hook_seen, excluded.hook_seen), span_key = excluded.span_key, span_segment = excluded.span_segment`,
+       hook_seen = max(hook_seen, excluded.hook_seen), span_key = coalesce(excluded.span_key, span_key),
+       span_segment = coalesce(excluded.span_segment, span_segment)`,
   ).run(
     sessionNumber,
     baseKey(turn.key),
@@ -22,8 +23,7 @@ export function putTurn(db: Database, sessionNumber: number, turn: Turn): void {
     turn.promptLength ?? null,
     turn.hasHookPrompt ? 1 : 0,
     partsUpTo(turn.key),
-    turn.exportedKey ?? turn.key,
-    turn.segment,
+    ...(turn.isLate ? [null, null] : [turn.exportedKey ?? turn.key, turn.segment]),
   );
 }
 

@@ -1,6 +1,14 @@
 import { defined } from "../model/defined.ts";
 import type { ModelCall, PricedCall } from "../model/model-call.ts";
-import type { Compaction, Segment, SessionFacts, Subagent, ToolCall, Turn } from "../model/session.ts";
+import {
+  type Compaction,
+  isContinuation,
+  type Segment,
+  type SessionFacts,
+  type Subagent,
+  type ToolCall,
+  type Turn,
+} from "../model/session.ts";
 import type { Attributes, AttributeValue, Counted, Increment, MetricShape } from "../model/telemetry.ts";
 import type { TokenUsage } from "../model/transcript.ts";
 import { costNanoUsd, costSource } from "./cost.ts";
@@ -25,7 +33,7 @@ export function* eachRunCount(run: Turn | Subagent, facts: SessionFacts): Genera
     }),
   );
   // A late part is neither a turn nor a run of a subagent: that was counted when its span was exported
-  const isRun = run.exportedKey === undefined && !(isTurn && run.origin === "none");
+  const isRun = run.exportedKey === undefined && !run.isLate && !(isTurn && run.origin === "none");
   const own = isRun ? runSteps(run, agent, facts) : [];
   yield { key: runCountKey(facts, isTurn ? "turn" : "subagent", run.key), increments: [...errors, ...own] };
   yield* eachCallCount(run, facts);
@@ -65,8 +73,9 @@ export function modelCallRevision(before: PricedCall, after: PricedCall, facts: 
   };
 }
 
-/** What an ended segment adds: one session. */
+/** What an ended segment adds: one session, unless it has only what became known of another one. */
 export function segmentCounts(segment: Segment, facts: SessionFacts): Counted {
+  if (isContinuation(segment)) return { key: keyOf(facts, "session", String(segment.ordinal)), increments: [] };
   const durationMs = (segment.endMs ?? segment.lastActivityMs) - segment.startMs;
   const reason = { [semconv.OPENHOOK_END_REASON]: segment.reason };
   return {

@@ -51,6 +51,11 @@ export const SELF = {
   lines: counter("transcript.line.count", "{line}", "Transcript lines read, by outcome"),
   drift: counter("drift.count", "{occurrence}", "Unknown names in payloads and transcripts"),
   dropped: counter("dropped.count", "{record}", "Records dropped before a backend accepted them; must stay 0"),
+  repaired: counter(
+    "span.repaired.count",
+    "{span}",
+    "Spans queued below their session because their parent was not found; must stay 0",
+  ),
   drains: counter("drain.count", "{drain}", "Drains, by outcome"),
   drainDuration: {
     name: `${SELF_PREFIX}drain.duration`,

@@ -6,14 +6,15 @@ import * as semconv from "./semconv.ts";
 /** A span's trace and its parent, which is always in the same trace. */
 export interface SpanParent {
   readonly traceId: string;
-  /** Absent: the span is a root. */
-  readonly parentSpanId: string | undefined;
+  readonly parentSpanId: string;
+  /** To the call that started it, if that is in another trace. */
+  readonly links: SpanRecord["links"];
 }
 
 /** Looks up turns and tool calls that are already settled. */
 export interface SettledParents {
-  /** The turn with this key: the key of its span and its segment. `undefined` if there is no such turn. */
-  readonly turnOf: (key: string | undefined) => { readonly key: string; readonly segment: number } | undefined;
+  /** The spans of the turn with this key, the latest first: their keys and segments. Empty if there is no such turn. */
+  readonly turnsOf: (key: string) => readonly { readonly key: string; readonly segment: number }[];
   /** Trace of a settled tool call's span; `undefined` if it is no longer known. */
   readonly traceOfCall: (callId: string) => string | undefined;
 }
@@ -23,7 +24,8 @@ export function turnSpanIds(turn: Turn, facts: SessionFacts, scope: "session" | 
   const rootId = spanIdOf(facts, "session", String(turn.segment));
   const sessionTrace = traceOfSegment(facts, turn.segment);
   const noLinks: SpanRecord["links"] = [];
-  if (turn.origin === "none") return { traceId: sessionTrace, parentSpanId: rootId, ownSpanId: rootId, links: noLinks };
+  if (turn.origin === "none" || turn.isLate)
+    return { traceId: sessionTrace, parentSpanId: rootId, ownSpanId: rootId, links: noLinks };
   // The calls of a late part belong to the turn's span
   const ownSpanId = spanIdOf(facts, "turn", turn.exportedKey ?? turn.key);
   if (scope === "session") return { traceId: sessionTrace, parentSpanId: rootId, ownSpanId, links: noLinks };
@@ -37,8 +39,8 @@ export function turnSpanIds(turn: Turn, facts: SessionFacts, scope: "session" | 
 }
 
 /**
- * The parent of each subagent's span: the call that started it, in that call's trace, even if the subagent
- * belongs to another turn. If no record names such a call: its turn, otherwise its session.
+ * The parent of each subagent's span: the call that started it. If no record names that call, or it is in the trace of another
+ * segment: the turn, otherwise the session. With a trace per turn, the subagent is in that call's trace, whatever its turn is.
  *
  * @param session the unsettled part
  */
@@ -51,28 +53,33 @@ export function subagentParents(
   const runOf = new Map<string, Turn | Subagent>(
     [...turns, ...subagents].flatMap((run) => run.toolCalls.map(({ callId }) => [callId, run] as const)),
   );
-  const turnOf = ({ turnKey }: Subagent) => (turnKey === NO_PROMPT ? undefined : settled.turnOf(turnKey));
-  const traceOf = (subagent: Subagent, depth = 0): string => {
-    const { parentCallId: callId, segment } = subagent;
-    if (scope === "session") return traceOfSegment(facts, segment);
-    const run = callId === undefined || depth > MAX_DEPTH ? undefined : runOf.get(callId);
-    if (run !== undefined) return "agentId" in run ? traceOf(run, depth + 1) : turnSpanIds(run, facts, scope).traceId;
-    const known = callId === undefined ? undefined : settled.traceOfCall(callId);
-    if (known !== undefined) return known;
-    const turn = turnOf(subagent);
-    return turn === undefined ? traceOfSegment(facts, segment) : traceIdOf(facts, `turn:${turn.key}`);
+  const traceOfCall = (callId: string, depth: number): string | undefined => {
+    const run = depth > MAX_DEPTH ? undefined : runOf.get(callId);
+    if (run === undefined) return settled.traceOfCall(callId);
+    if ("origin" in run) return turnSpanIds(run, facts, scope).traceId;
+    return scope === "session" ? traceOfSegment(facts, run.segment) : parentOf(run, depth + 1).traceId;
   };
-  return (subagent) => {
-    const { parentCallId: callId, segment } = subagent;
-    const turn = turnOf(subagent);
-    const parentSpanId =
-      callId !== undefined
-        ? spanIdOf(facts, "tool_call", callId)
-        : turn !== undefined
-          ? spanIdOf(facts, "turn", turn.key)
-          : spanIdOf(facts, "session", String(segment));
-    return { traceId: traceOf(subagent), parentSpanId };
+  const parentOf = ({ parentCallId: callId, turnKey, segment }: Subagent, depth = 0): SpanParent => {
+    const own = traceOfSegment(facts, segment);
+    const isHere = (traceId: string): boolean => scope === "turn" || traceId === own;
+    const callTrace = callId === undefined ? undefined : traceOfCall(callId, depth);
+    const call =
+      callId === undefined || callTrace === undefined
+        ? undefined
+        : { traceId: callTrace, spanId: spanIdOf(facts, "tool_call", callId) };
+    if (call !== undefined && isHere(call.traceId))
+      return { traceId: call.traceId, parentSpanId: call.spanId, links: [] };
+    const turn = (turnKey === undefined || turnKey === NO_PROMPT ? [] : settled.turnsOf(turnKey))
+      .map(({ key, segment: ofTurn }) => ({
+        traceId: scope === "session" ? traceOfSegment(facts, ofTurn) : traceIdOf(facts, `turn:${key}`),
+        spanId: spanIdOf(facts, "turn", key),
+      }))
+      .find(({ traceId }) => isHere(traceId));
+    const { traceId, spanId } = turn ?? { traceId: own, spanId: spanIdOf(facts, "session", String(segment)) };
+    const links = call === undefined ? [] : [{ ...call, attributes: { [semconv.OPENHOOK_LINK_KIND]: "started_by" } }];
+    return { traceId, parentSpanId: spanId, links };
   };
+  return (subagent) => parentOf(subagent);
 }
 
 // --- internal ---

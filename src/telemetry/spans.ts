@@ -52,7 +52,8 @@ export function* turnSpans(
   ledTo: LedTo = {},
 ): Generator<KeyedSpan> {
   const ids = turnSpanIds(turn, facts, settings.traceScope);
-  if (turn.exportedKey !== undefined) yield latePartSpan(turn, facts, settings, ids.traceId, ids.ownSpanId);
+  if (turn.exportedKey !== undefined || (turn.isLate && turn.origin !== "none"))
+    yield latePartSpan(turn, facts, settings, ids.traceId, ids.ownSpanId);
   else if (turn.origin !== "none")
     yield span(facts, "turn", turn.key, ids.traceId, {
       parentSpanId: ids.parentSpanId,
@@ -80,7 +81,7 @@ export function* turnSpans(
 /** A subagent's span with its calls, as a generator. @param place its trace and parent, see `subagentParents` */
 export function* subagentSpans(
   subagent: Subagent,
-  { traceId, parentSpanId }: SpanParent,
+  { traceId, parentSpanId, links }: SpanParent,
   facts: SessionFacts,
   settings: SpanSettings,
 ): Generator<KeyedSpan> {
@@ -92,6 +93,14 @@ export function* subagentSpans(
     yield* workSpans(subagent, facts, settings, traceId, ownId, name);
     return;
   }
+  const ownId = spanIdOf(facts, "subagent", subagent.key);
+  if (subagent.isLate) {
+    // The spans of its calls are below it
+    const { isOptional: _, ...late } = latePartSpan(subagent, facts, settings, traceId, parentSpanId);
+    yield late;
+    yield* workSpans(subagent, facts, settings, traceId, ownId, name);
+    return;
+  }
   const lastError = subagent.errors.findLast((e) => e.final);
   yield span(facts, "subagent", subagent.key, traceId, {
     parentSpanId,
@@ -100,13 +109,13 @@ export function* subagentSpans(
     startMs: subagent.startMs,
     endMs: subagent.endMs,
     error: lastError?.errorType,
+    links,
     attributes: {
       ...runAttributes(subagent, facts, settings, "subagent"),
       [semconv.GEN_AI_AGENT_NAME]: name,
       [semconv.OPENHOOK_SUBAGENT_ID]: subagent.agentId,
     },
   });
-  const ownId = spanIdOf(facts, "subagent", subagent.key);
   yield* workSpans(subagent, facts, settings, traceId, ownId, name);
 }
 
@@ -170,7 +179,7 @@ export function segmentSpan(segment: Segment, totals: Totals, facts: SessionFact
       [semconv.OPENHOOK_TOTAL.cacheRead]: totals.cacheRead,
       [semconv.OPENHOOK_TOTAL.cacheWrite]: totals.cacheWrite,
       [semconv.OPENHOOK_USAGE_INCOMPLETE]: totals.incompleteCalls > 0 ? true : undefined,
-      ...costAttributes(totals.pricedCalls > 0 ? totals.costNanoUsd : undefined),
+      ...costAttributes(totals.pricedCalls > 0 || totals.costNanoUsd !== 0 ? totals.costNanoUsd : undefined),
       [semconv.OPENHOOK_UNPRICED_CALLS]: totals.unpricedCalls > 0 ? totals.unpricedCalls : undefined,
       ...reportedAttributes(totals),
       ...repositoryAttributes(facts),

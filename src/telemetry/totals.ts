@@ -96,9 +96,17 @@ export function addTotals(first: Totals, second: Totals): Totals {
   };
 }
 
-/** Replaces a call in sums by its revised version. `firstMs` and `lastMs` do not change. */
-export function reviseTotals(totals: Totals, before: PricedCall, after: PricedCall): Totals {
-  return addTotals(totals, addTotals(totalOfCalls([after]), negative(totalOfCalls([before]))));
+/**
+ * Replaces a call in sums by its revised version. `firstMs` and `lastMs` do not change.
+ *
+ * @param totals absent: the result is only the difference, `undefined` if neither tokens nor cost differ
+ */
+export function reviseTotals(totals: Totals | undefined, before: PricedCall, after: PricedCall): Totals | undefined {
+  const difference = addTotals(totalOfCalls([after]), negative(totalOfCalls([before])));
+  if (totals !== undefined) return addTotals(totals, difference);
+  return difference.costNanoUsd !== 0 || SUMMED_TOKENS.some((kind) => (difference[kind] ?? 0) !== 0)
+    ? difference
+    : undefined;
 }
 
 /** What a session's closed runs, and the finished parts of open ones, add to one of its segments. */

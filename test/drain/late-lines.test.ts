@@ -95,10 +95,10 @@ function outcomeIn(storePath: string) {
     const ofKind = (kind: string) => spans.filter(({ attributes }) => attributes[semconv.OPENHOOK_SPAN_KIND] === kind);
     const { incomplete: _, unpriced: __, ...sums } = counters;
     return {
-      ...Object.fromEntries(["session", "turn", "subagent", "model_call"].map((kind) => [kind, ofKind(kind).length])),
+      ...Object.fromEntries(["turn", "subagent", "model_call"].map((kind) => [kind, ofKind(kind).length])),
       tools: ofKind("tool_call").length,
       counted: counterValues(db)
-        .filter(({ metric }) => metric === "openhook.turn.count" || metric === "openhook.subagent.count")
+        .filter(({ metric }) => /^openhook\.(session|turn|subagent)\.count$/.test(metric))
         .reduce((sum, { value }) => sum + value, 0),
       sums: { ...sums, tools: Object.values(sums.tools).reduce((a, b) => a + b, 0) },
       strays: spans.flatMap(({ parentSpanId, name }) =>

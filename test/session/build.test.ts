@@ -314,10 +314,10 @@ describe("buildSession", () => {
     const context = { ...NOTHING_SETTLED, segment, subagents };
     const inAgent = { agent_id: "a1", prompt_id: "p1" };
 
-    test("late facts belong to its segment, under the call that started it", () => {
+    test("late facts belong to the open segment, as a further part: the earlier one was exported", () => {
       const call: TranscriptEntry = { ...answered(-2_000, "p0"), agentId: "a1" };
       expect(buildSession({ ...input([], [call]), context }).subagents).toMatchObject([
-        { key: "a1~1", agentId: "a1", agentType: "explore", parentCallId: "t0", turnKey: "p0", segment: 0 },
+        { key: "a1~1", agentId: "a1", agentType: "explore", parentCallId: "t0", turnKey: "p0", segment: 1 },
       ]);
     });
 
@@ -480,7 +480,7 @@ describe("buildSession", () => {
     expect(buildSession(input(events)).turns).toMatchObject([{ closed: false, toolCalls: [{ status: "open" }] }]);
   });
 
-  test("a late part of a turn in an earlier segment closes immediately, in that segment", () => {
+  test("a late part of a turn of an exported segment belongs to the open segment", () => {
     const context: SessionContext = {
       ...NOTHING_SETTLED,
       turns: new Map([
@@ -489,7 +489,7 @@ describe("buildSession", () => {
       segment: { ordinal: 1, startMs: NOON_MS + 60_000, lastActivityMs: NOON_MS + 60_000, uses: [] },
     };
     const session = buildSession({ ...input([], [answered(9, "p1")]), context });
-    expect(session.turns).toMatchObject([{ key: "p1~1", origin: "continuation", segment: 0, closed: true }]);
+    expect(session.turns).toMatchObject([{ key: "p1~1", origin: "continuation", segment: 1, closed: false }]);
   });
 
   describe("a turn that a hook reported as failed", () => {

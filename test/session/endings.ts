@@ -204,12 +204,13 @@ export const ENDINGS: readonly Ending[] = [
   },
   {
     situation: "A subagent outlives its parent's end",
-    result: "its later calls are a further part of the same subagent in the ended segment; none is lost",
+    result:
+      "its later calls are a further part of the same subagent, in a segment that continues the exported one; none is lost",
     steps: [
       ...[start(0), prompt(1), { at: 2, is: "subagent", by: "sub" } as const, call(3, "c1", "sub"), end(4), drain(5)],
       ...[tool(6, "s1", "sub"), call(7, "c2", "sub"), { at: 8, is: "subagent-end", by: "sub" } as const, drain(9)],
     ],
-    segments: ["completed other 0-4"],
+    segments: ["completed other 0-4", "completed other 6-6"],
     tools: ["s1 success"],
     calls: 2,
     prompts: 1,
@@ -279,9 +280,9 @@ export const ENDINGS: readonly Ending[] = [
   },
   {
     situation: "Earlier events arrive after the session was ended as idle",
-    result: "they join the ended segment as a further part of their turn; each counts once",
+    result: "they are a further part of their turn, in a segment that continues the exported one; each counts once",
     steps: [start(0), ...one, drain(40), tool(2.5, "t2"), call(2.8, "c2"), drain(42)],
-    segments: ["timeout idle 0-3"],
+    segments: ["timeout idle 0-3", "timeout idle 2.5-3"],
     tools: ["t1 success", "t2 success"],
     calls: 2,
     prompts: 1,

@@ -216,8 +216,8 @@ describe("splitIntoSegments", () => {
       expect(following(over, [END(2.001)])).toEqual(["3 resume 0-2 other:"]);
     });
 
-    test("activity before its end belongs to it", () => {
-      expect(following(over, [TURN(1.5, "b")])).toEqual(["3 resume 0-2 other: b"]);
+    test("activity before its end belongs to a segment that continues it: its sums were exported", () => {
+      expect(following(over, [TURN(1.5, "b")])).toEqual(["3 resume 0-2 other:", "4 continuation 1.5-2 other: b"]);
     });
   });
 });

@@ -8,17 +8,19 @@ import { counterValues } from "../../src/store/counters.ts";
 import type { Database } from "../../src/store/database.ts";
 import { addEntries, addEvents, openFacts } from "../../src/store/facts.ts";
 import { acknowledge, queuedCount, queuedSpans } from "../../src/store/outbox.ts";
+import { repairedSpans } from "../../src/store/put-spans.ts";
 import { reviseCall } from "../../src/store/revise-call.ts";
 import { lastSegment } from "../../src/store/segments.ts";
 import { ensureSession, type StoredSession } from "../../src/store/sessions.ts";
 import { type Settlement, settle } from "../../src/store/settle.ts";
 import { settledContext } from "../../src/store/settled-context.ts";
 import { costNanoUsd } from "../../src/telemetry/cost.ts";
+import { knownParents } from "../../src/telemetry/known-parents.ts";
 import { runCounts, segmentCounts } from "../../src/telemetry/metrics.ts";
 import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
 import { batch, prompted, toolEnded, used } from "../session/events.ts";
 import { inputOf, merged, recordedSession } from "../session/recorded.ts";
-import { endedSession, spansOf } from "../telemetry/records.ts";
+import { endedSession, placesIn, spansOf } from "../telemetry/records.ts";
 import { rowsOf, temporaryStores } from "./temporary.ts";
 
 const stores = temporaryStores();
@@ -47,6 +49,7 @@ function settlementOf(session: Session, sessionNumber: number) {
     parts: [],
     segments: segments.map((segment) => ({ segment, totals: "{}", delivered: true })),
     spans: spansOf(session, { semconv: "both", traceScope: "session" }).map((span) => ({ ...span, segment: 0 })),
+    parents: knownParents(session, NOTHING_SETTLED, facts, "session", placesIn(session, facts)),
     counts: [
       ...runs.flatMap((run) => runCounts(run, facts)),
       ...segments.map((segment) => segmentCounts(segment, facts)),
@@ -65,6 +68,26 @@ describe("settle", () => {
     const before = TABLES.map((table) => [table, rowsOf(db, table)]);
     expect(db.transaction(() => settle(db, settlement, METRIC_SHAPES, NOW_MS + 1))).toBe(0);
     expect(TABLES.map((table) => [table, rowsOf(db, table)])).toEqual(before);
+  });
+
+  test("a span whose parent is in no trace or in another one is queued below its root, and counted", () => {
+    const db = stores.open();
+    const { id } = stored(db);
+    const settlement = settlementOf(endedSession(recorded), id);
+    const lost: Readonly<Record<string, string>> = { parentSpanId: "00000000000000aa" };
+    const [root] = settlement.spans.filter(({ subject }) => subject === "session");
+    const calls = settlement.spans.filter(({ subject }) => subject === "model_call").map(({ key }) => key);
+    const spans = settlement.spans.map((span) => {
+      if (span.key === calls[0]) return { ...span, record: { ...span.record, ...lost } };
+      return span.key === calls[1] ? { ...span, record: { ...span.record, traceId: "a".repeat(32) } } : span;
+    });
+    const added = settle(db, { ...settlement, spans }, METRIC_SHAPES, NOW_MS);
+    expect(added).toBe(settlement.spans.length);
+    const queued = queuedSpans(db, 0, 1_000).map(({ record }) => record);
+    const ids = new Set(queued.map(({ traceId, spanId }) => `${traceId} ${spanId}`));
+    expect(queued.filter((span) => span.parentSpanId && !ids.has(`${span.traceId} ${span.parentSpanId}`))).toEqual([]);
+    expect(queued.filter(({ parentSpanId }) => parentSpanId === root?.record.spanId).length).toBeGreaterThan(0);
+    expect(repairedSpans(db)).toBe(2);
   });
 
   test("spans that the backend accepted are not sent again", () => {

@@ -23,13 +23,17 @@ export function endedSession(recorded: RecordedSession): Session {
   });
 }
 
+/** The parents of a session's subagents, if nothing was settled before. */
+export const placesIn = (session: Session, facts: SessionFacts, scope: SpanSettings["traceScope"] = "session") =>
+  subagentParents(session, facts, scope, {
+    turnsOf: (key) => session.turns.filter((turn) => turn.key === key),
+    traceOfCall: () => undefined,
+  });
+
 /** All spans of a session, as the drain builds them. */
 export function spansOf(session: Session, settings: SpanSettings, facts: SessionFacts = session.facts): KeyedSpan[] {
   const { turns, subagents, segments } = session;
-  const placeOf = subagentParents(session, facts, settings.traceScope, {
-    turnOf: (key) => turns.find((turn) => turn.key === key),
-    traceOfCall: () => undefined,
-  });
+  const placeOf = placesIn(session, facts, settings.traceScope);
   return [
     ...turns.flatMap((turn) => [...turnSpans(turn, facts, settings)]),
     ...subagents.flatMap((subagent) => [...subagentSpans(subagent, placeOf(subagent), facts, settings)]),

@@ -3,7 +3,7 @@ import type { Context } from "../../context.ts";
 import { suggest } from "../../model/suggest.ts";
 import { duration, megabytes, plural } from "../../text/figures.ts";
 import { lostRemark } from "../status/inbox.ts";
-import { driftLines, droppedCount, pointsRemark } from "../status/self-telemetry.ts";
+import { driftLines, droppedCount, pointsRemark, repairedRemark } from "../status/self-telemetry.ts";
 import type { Status } from "../status/shape.ts";
 import { type Finding, inArea } from "./finding.ts";
 
@@ -30,6 +30,7 @@ export async function* selfFindings(
   for (const line of pointsRemark(self)) {
     yield remark(line, `${suggest("config set otlp.metrics.temporality cumulative")}: the next export repairs them`);
   }
+  for (const line of repairedRemark(self)) yield remark(line, "report it: this is an error in openhook-otel");
   const lost = lostRemark(inbox, state_dir, context.now());
   if (lost !== undefined)
     yield remark(lost, `free disk space there; ${suggest("prune --older-than 30d")} makes the store smaller`);

@@ -3,6 +3,7 @@ import type { Database } from "../../store/database.ts";
 import { readMeta } from "../../store/meta.ts";
 import { CLOCK_SKEW, LAST_DRAIN_MS, LAST_PRUNE, PRUNED_SESSIONS } from "../../store/meta-keys.ts";
 import { outboxState } from "../../store/outbox.ts";
+import { repairedSpans } from "../../store/put-spans.ts";
 import { rejectedPoints } from "../../store/rejected-points.ts";
 import { type Drift, readDrift } from "../../store/self.ts";
 import { SELF } from "../../telemetry/self.ts";
@@ -19,6 +20,8 @@ export interface SelfStatus {
   readonly dropped_points: number;
   /** Of these, how many its counters still lack: cumulative sums that it accepts repair them. */
   readonly missing_points: number;
+  /** Spans whose parent was not found: they were queued below their session. */
+  readonly repaired_spans: number;
   /** By outcome: `ok`, `failed`, `killed`. */
   readonly drains: Readonly<Record<string, number>>;
   readonly last_drain_ms: number | null;
@@ -50,6 +53,7 @@ export const NO_SELF: SelfStatus = {
   dropped: {},
   dropped_points: 0,
   missing_points: 0,
+  repaired_spans: 0,
   drains: {},
   last_drain_ms: null,
   transcript_lines: {},
@@ -85,6 +89,7 @@ export function selfOf(db: Database): SelfStatus {
     dropped: { ...spans, retention: droppedTotal },
     dropped_points: points.total,
     missing_points: points.missing,
+    repaired_spans: repairedSpans(db),
     drains: by(SELF.drains.name, semconv.OPENHOOK_OUTCOME),
     last_drain_ms: meta(LAST_DRAIN_MS),
     transcript_lines: by(SELF.lines.name, semconv.OPENHOOK_OUTCOME),
@@ -119,9 +124,18 @@ export function selfRemarks(self: SelfStatus): readonly string[] {
           `${plural(dropped, "span")} dropped before a backend accepted them (${reasons.map(([reason, n]) => `${n} ${reason}`).join(", ")}); they stay in the store`,
         ]),
     ...pointsRemark(self),
+    ...repairedRemark(self),
     ...driftLines(self).map((line) => `${line}: update openhook-otel`),
   ];
 }
+
+/** Nothing unless this program has an error. */
+export const repairedRemark = ({ repaired_spans: spans }: SelfStatus): readonly string[] =>
+  spans === 0
+    ? []
+    : [
+        `${plural(spans, "span")} without a known parent; each was sent below its session, and its figures are complete`,
+      ];
 
 /** What is known of rejected deltas; nothing if the backend's counters include them by now. */
 export const pointsRemark = ({ missing_points: points }: SelfStatus): readonly string[] =>
