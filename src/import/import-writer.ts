@@ -13,12 +13,12 @@ import { digestOf } from "../model/digest.ts";
 import { messageOf } from "../model/error-message.ts";
 import { decodePackedFacts } from "../model/fact-columns.ts";
 import { mergeEntries } from "../model/merge.ts";
-import type { Packed } from "../model/packed.ts";
+import type { Packed, PackedUsage } from "../model/packed.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { changeTimes, hasLaterCommits } from "../store/changes.ts";
 import { setLocalIds } from "../store/local-sessions.ts";
 import { ownedKeyOf, ownerOf, owners } from "../store/owners.ts";
-import { isPacked, markWhole, ownedDigests, packedOwners, takePacked, tornSessions } from "../store/packed.ts";
+import { isPacked, markWhole, ownedDigests, packedOwners, packedUsage, takePacked, tornSessions } from "../store/packed.ts";
 import { setPositions } from "../store/positions.ts";
 import { hasPrunedFacts, isPrunedFact } from "../store/pruned-facts.ts";
 import { findDamage } from "../store/salvage.lazy.ts";
@@ -166,18 +166,27 @@ export class ImportWriter {
     }
     // An earlier session of this commit may own the same records
     commit.flush();
+    const before = packedUsage(db, stored.id);
     const newRecords = new Set(owned.subarray(0, newDigests));
     this.#put(
       stored.id,
       this.#replaced(stored, session, { read, newRecords, isReimport, withoutNames }),
       task.source,
       commit,
+      before,
     );
     return stored.id;
   }
 
-  #put(session: number, unpriced: Unpriced, source: string, commit: ImportCommit): void {
-    commit.packs.push({ id: session, packed: this.#priced(session, unpriced, source), readBy: this.#drain.version });
+  #put(
+    session: number,
+    unpriced: Unpriced,
+    source: string,
+    commit: ImportCommit,
+    before: readonly PackedUsage[] = [],
+  ): void {
+    const packed = this.#priced(session, unpriced, source, before);
+    commit.packs.push({ id: session, packed, readBy: this.#drain.version });
   }
 
   /** Updates what is stored of the session itself. */
@@ -272,8 +281,8 @@ export class ImportWriter {
     recordUnknownNames(this.#drain, task.source, unknownRecordKinds(unknownKinds), session.agentVersion);
   }
 
-  #priced(session: number, unpriced: Unpriced, source: string): Packed {
-    const priced = pricedInStore(this.#drain, session, unpriced, cardOf(this.#drain, source)?.provider);
+  #priced(session: number, unpriced: Unpriced, source: string, before: readonly PackedUsage[]): Packed {
+    const priced = pricedInStore(this.#drain, session, unpriced, cardOf(this.#drain, source)?.provider, before);
     return priced.changes === undefined ? priced : { ...priced, changes: this.#tickets.addTo(priced.changes) };
   }
 

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { NO_BRIDGE } from "../bridge/bridge.ts";
 import { applyCaptureSettings, withLastKnownLevel } from "../capture/apply-settings.ts";
 import { type Drain, type DrainDeps, type DrainReport, emptyReport } from "../drain/context.ts";
+import { fillPrices } from "../drain/fill-prices.ts";
 import { ensureInstance } from "../drain/instance.ts";
 import { withStore } from "../drain/open.ts";
 import { ensurePrivateState } from "../drain/private-state.ts";
@@ -89,6 +90,7 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
       ensureInstance(drain);
       applyCaptureSettings(drain);
       deferSync(db);
+      await fillPrices(drain);
       done = await pass(drain, options);
       mergeRuns(db);
       checkpoint(db);
