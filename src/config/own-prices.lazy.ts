@@ -92,7 +92,11 @@ function ruleSchema() {
         .regex(HOURS, "is not a range such as 01:00-04:00")
         .optional()
         .describe("Part of the day, e.g. 01:00-04:00, or 22:00-06:00 over midnight."),
-      days: z.array(z.enum(WEEKDAYS)).min(1).optional().describe("Weekdays; with hours over midnight, when they begin."),
+      days: z
+        .array(z.enum(WEEKDAYS))
+        .min(1)
+        .optional()
+        .describe("Weekdays; with hours over midnight, when they begin."),
       timeZone: z
         .string()
         .refine(isTimeZone, "is not a time zone such as Asia/Shanghai")

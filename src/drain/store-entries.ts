@@ -68,7 +68,11 @@ function applyRevision(drain: Drain, session: StoredSession, { before, after }: 
   if (revised !== undefined) applyRevisedCalls(drain, session, [revised]);
 }
 
-function applyRevisedCall(drain: Drain, session: StoredSession, { segment, before: was, after: is }: RevisedCall): void {
+function applyRevisedCall(
+  drain: Drain,
+  session: StoredSession,
+  { segment, before: was, after: is }: RevisedCall,
+): void {
   const facts = sessionFactsOf(drain, session);
   changeTotals(drain.db, session.id, segment, (totals) =>
     JSON.stringify(reviseTotals(JSON.parse(totals) as Totals, was, is)),

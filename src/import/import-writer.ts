@@ -18,7 +18,15 @@ import type { TranscriptEntry } from "../model/transcript.ts";
 import { changeTimes, hasLaterCommits } from "../store/changes.ts";
 import { setLocalIds } from "../store/local-sessions.ts";
 import { ownedKeyOf, ownerOf, owners } from "../store/owners.ts";
-import { isPacked, markWhole, ownedDigests, packedOwners, packedUsage, takePacked, tornSessions } from "../store/packed.ts";
+import {
+  isPacked,
+  markWhole,
+  ownedDigests,
+  packedOwners,
+  packedUsage,
+  takePacked,
+  tornSessions,
+} from "../store/packed.ts";
 import { setPositions } from "../store/positions.ts";
 import { hasPrunedFacts, isPrunedFact } from "../store/pruned-facts.ts";
 import { findDamage } from "../store/salvage.lazy.ts";

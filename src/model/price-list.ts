@@ -183,7 +183,7 @@ function clockIn(timeZone: string, timeMs: number): { readonly day: number; read
     clocks.set(timeZone, clock);
   }
   const parts = Object.fromEntries(clock.formatToParts(timeMs).map(({ type, value }) => [type, value]));
-  const day = WEEKDAYS.findIndex((name) => name === parts["weekday"]?.toLowerCase());
+  const day = (WEEKDAYS as readonly string[]).indexOf(parts["weekday"]?.toLowerCase() ?? "");
   return { day, minute: Number(parts["hour"]) * 60 + Number(parts["minute"]) };
 }
 

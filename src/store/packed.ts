@@ -69,8 +69,9 @@ export const packedUsage = (db: Database, session: number): readonly PackedUsage
     .map((row) => Object.values(row).slice(1) as unknown as PackedUsage);
 
 /** Packed sessions with calls that report their tokens and have no price. */
-export const packedWithoutPrice = (db: Database): readonly number[] =>
-  [...numbersOf(db.prepare("SELECT DISTINCT session FROM packed_usage WHERE unpriced > without_usage").all())];
+export const packedWithoutPrice = (db: Database): readonly number[] => [
+  ...numbersOf(db.prepare("SELECT DISTINCT session FROM packed_usage WHERE unpriced > without_usage").all()),
+];
 
 /**
  * Removes a packed session's facts and everything derived from them. The session's number and its read positions stay.

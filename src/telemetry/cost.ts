@@ -10,6 +10,12 @@ import { tableList } from "./rates.ts";
 /** The price table in use. Sent with every cost, so that costs can be recomputed. */
 export const PRICE_TABLE = `genai-prices/${pkg.devDependencies["@pydantic/genai-prices"]}`;
 
+/** The day on which that version of the table was published. */
+export const PRICE_TABLE_DATE = "2026-09-23";
+
+/** Whether newer models and prices may be missing in the table. */
+export const isTableOld = (nowMs: number): boolean => nowMs - Date.parse(PRICE_TABLE_DATE) > TWO_MONTHS_MS;
+
 /** Which prices a cost is based on. `mixed`: a sum with the user's prices for some models and the table's for the others. */
 export interface CostSource {
   readonly kind: "price_table" | "own_prices" | "mixed";
@@ -99,6 +105,7 @@ const priced = new WeakMap<
   }
 >();
 const MAX_NAMES = 5;
+const TWO_MONTHS_MS = 61 * 86_400_000;
 
 /** The table's provider ids where they differ from OpenTelemetry's names. */
 const TABLE_IDS: ReadonlyMap<string, string> = new Map([
@@ -118,7 +125,7 @@ function priceListProvider(model: string, provider: string | undefined): string 
 }
 
 /** Amazon Bedrock's names for Claude models; gateways also use them. */
-const BEDROCK_NAME = /^(?:[a-z]+\.)?anthropic\.claude-/;
+const BEDROCK_NAME = /^(?:arn:aws[\w-]*:bedrock:[^/]*\/)?(?:[a-z-]+\.)?anthropic\.claude-/;
 
 /** A table that cannot be read must not stop anything: the price is then unknown. */
 function triedList(provider: string | undefined, model: string): PriceList | "error" | undefined {

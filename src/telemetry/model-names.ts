@@ -10,6 +10,9 @@ export function isNameOf({ id, match }: Pick<ModelInfo, "id" | "match">, name: s
   return core === coreOf(id) || isAlias(match, name, core);
 }
 
+/** A name without the path that Amazon Bedrock, Vertex AI and Google's API put before it. */
+export const withoutPath = (name: string): string => PATHS.reduce((rest, path) => rest.replace(path, ""), name.trim());
+
 // --- internal ---
 
 function isAlias(match: MatchLogic, name: string, core: string): boolean {
@@ -25,7 +28,7 @@ const WHOLE = /^\^(?!.*(?:\.[*+{]|\(\?!|\[\^|\\[wSDW])).*\$$/;
 
 /** A name without the parts that do not make it another model. */
 function coreOf(name: string): string {
-  let core = name.toLowerCase().trim();
+  let core = withoutPath(name.toLowerCase());
   for (const added of BEFORE) core = core.replace(added, "");
   const isOfVendor = VENDOR.test(core);
   core = core.replace(VENDOR, "").replace(TUNED, "ft:$1");
@@ -37,12 +40,16 @@ function coreOf(name: string): string {
   return ALIASES.get(core) ?? core;
 }
 
-/** Paths of Amazon Bedrock, Vertex AI and gateways to them, and Bedrock's regions. */
-const BEFORE: readonly RegExp[] = [
+const PATHS: readonly RegExp[] = [
   /^arn:aws[\w-]*:bedrock:[^/]*\//,
-  /^(?:bedrock|vertex_ai|azure)\//,
   /^(?:projects\/.*)?publishers\/[\w-]+\/models\//,
-  /^(?:models|anthropic|openai|google)\//,
+  /^models\//,
+];
+
+/** Vendors, clouds as gateways name them, and Bedrock's regions. */
+const BEFORE: readonly RegExp[] = [
+  /^(?:bedrock|vertex_ai|azure)\//,
+  /^(?:anthropic|openai|google)\//,
   /^(?:global|regional|us|us-gov|eu|apac|au|ca|in|jp|sa)\.(?=[a-z]+\.)/,
 ];
 

@@ -1,6 +1,6 @@
 import type { ConditionalPrice, ModelPrice } from "@pydantic/genai-prices";
 import type { PriceList, PriceRule, Rates } from "../model/price-list.ts";
-import { isNameOf } from "./model-names.ts";
+import { isNameOf, withoutPath } from "./model-names.ts";
 import { priceFromTable } from "./price-table.lazy.ts";
 
 /**
@@ -27,7 +27,7 @@ const lists = new Map<string, PriceList | "unknown">();
 const MAX_KNOWN = 2_000;
 
 function readList(providerId: string | undefined, name: string): PriceList | undefined {
-  const model = priceFromTable({}, name, providerId === undefined ? {} : { providerId })?.model;
+  const model = priceFromTable({}, withoutPath(name), providerId === undefined ? {} : { providerId })?.model;
   if (model === undefined || !isNameOf(model, name)) return undefined;
   const { prices, context_window: contextWindow } = model;
   return { contextWindow, rules: Array.isArray(prices) ? conditionalRules(prices) : rulesOf(prices) };
