@@ -1,7 +1,8 @@
 import { sessionFactsOf } from "../sessions/read-session.ts";
 import { readMeta, writeMeta } from "../store/meta.ts";
 import { PRICES_TRIED } from "../store/meta-keys.ts";
-import { packedWithoutPrice } from "../store/packed.ts";
+import { hasPriceErrors } from "../store/failures.ts";
+import { packedWithoutPrice } from "../store/packed-prices.ts";
 import { learnPrices, sessionsWithoutPrice } from "../store/revise-call.ts";
 import { sessionById } from "../store/sessions.ts";
 import { callPrice, pricesInUse, takePriceError } from "../telemetry/cost.ts";
@@ -10,14 +11,15 @@ import type { Drain } from "./context.ts";
 import { applyRevisedCalls } from "./store-entries.ts";
 
 /**
- * Prices the calls that had no price when they were recorded, once after the price table or the file of own prices has changed. Reports,
+ * Prices the calls that had no price when they were recorded, once after the price table or the file of own prices has changed, or if
+ * calculating one failed. Reports,
  * sums and counters follow; spans that were sent cannot change. One session per commit: what is priced is counted once, and after a
  * kill the next drain continues with the others.
  */
 export async function fillPrices(drain: Drain): Promise<void> {
   const { db } = drain;
   const inUse = pricesInUse();
-  if (inUse === undefined || readMeta(db, PRICES_TRIED) === inUse) return;
+  if (inUse === undefined || (readMeta(db, PRICES_TRIED) === inUse && !hasPriceErrors(db))) return;
   const settled = sessionsWithoutPrice(db);
   const packed = packedWithoutPrice(db);
   let isDone = true;

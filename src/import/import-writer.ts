@@ -13,20 +13,13 @@ import { digestOf } from "../model/digest.ts";
 import { messageOf } from "../model/error-message.ts";
 import { decodePackedFacts } from "../model/fact-columns.ts";
 import { mergeEntries } from "../model/merge.ts";
-import type { Packed, PackedUsage } from "../model/packed.ts";
+import type { Packed } from "../model/packed.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { changeTimes, hasLaterCommits } from "../store/changes.ts";
 import { setLocalIds } from "../store/local-sessions.ts";
 import { ownedKeyOf, ownerOf, owners } from "../store/owners.ts";
-import {
-  isPacked,
-  markWhole,
-  ownedDigests,
-  packedOwners,
-  packedUsage,
-  takePacked,
-  tornSessions,
-} from "../store/packed.ts";
+import { isPacked, markWhole, ownedDigests, packedOwners, takePacked, tornSessions } from "../store/packed.ts";
+import { packedUsage } from "../store/packed-prices.ts";
 import { setPositions } from "../store/positions.ts";
 import { hasPrunedFacts, isPrunedFact } from "../store/pruned-facts.ts";
 import { findDamage } from "../store/salvage.lazy.ts";
@@ -36,7 +29,7 @@ import { completeFromCopies } from "./complete-from-copies.ts";
 import { DigestSet } from "./digest-set.ts";
 import { ImportCommit } from "./import-commit.ts";
 import { pack } from "./pack.lazy.ts";
-import { pricedInStore } from "./price.ts";
+import { type KnownSums, pricedInStore } from "./price.ts";
 import { packOptions, type ReadResult, type ReadTask, type SessionRead, timesOf } from "./read.ts";
 import { rebuildSums } from "./rebuild-sums.ts";
 import { keysFor, recordDigests } from "./record-digests.ts";
@@ -186,13 +179,8 @@ export class ImportWriter {
     return stored.id;
   }
 
-  #put(
-    session: number,
-    unpriced: Unpriced,
-    source: string,
-    commit: ImportCommit,
-    before: readonly PackedUsage[] = [],
-  ): void {
+  /** @param before what was stored of it */
+  #put(session: number, unpriced: Unpriced, source: string, commit: ImportCommit, before: KnownSums = []): void {
     const packed = this.#priced(session, unpriced, source, before);
     commit.packs.push({ id: session, packed, readBy: this.#drain.version });
   }
@@ -289,7 +277,7 @@ export class ImportWriter {
     recordUnknownNames(this.#drain, task.source, unknownRecordKinds(unknownKinds), session.agentVersion);
   }
 
-  #priced(session: number, unpriced: Unpriced, source: string, before: readonly PackedUsage[]): Packed {
+  #priced(session: number, unpriced: Unpriced, source: string, before: KnownSums): Packed {
     const priced = pricedInStore(this.#drain, session, unpriced, cardOf(this.#drain, source)?.provider, before);
     return priced.changes === undefined ? priced : { ...priced, changes: this.#tickets.addTo(priced.changes) };
   }

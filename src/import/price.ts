@@ -7,12 +7,15 @@ import { pricesOfModel, takePriceError } from "../telemetry/cost.ts";
 import type { Totals } from "../telemetry/totals.ts";
 import type { Unpriced } from "./unpriced.ts";
 
+/** Sums of a packed session as they are stored. */
+export type KnownSums = readonly PackedUsage[];
+
 /**
  * Adds the prices of its calls to a packed session's sums.
  *
  * @param before its sums as they were stored: a cost that was known stays as long as the calls are the same
  */
-export function priced(unpriced: Unpriced, provider: string | undefined, before: readonly PackedUsage[] = []): Packed {
+export function priced(unpriced: Unpriced, provider: string | undefined, before: KnownSums = []): Packed {
   const { calls, sellers, segments, usage, ...rest } = unpriced;
   const rows = usage.map((row): Writable<PackedUsage> => [...row]);
   const totals = segments.map((one): Writable<Totals> => ({ ...one.totals }));
@@ -39,7 +42,7 @@ export function pricedInStore(
   session: number,
   unpriced: Unpriced,
   provider: string | undefined,
-  before: readonly PackedUsage[] = [],
+  before: KnownSums = [],
 ): Packed {
   takePriceError();
   const packed = priced(unpriced, provider, before);

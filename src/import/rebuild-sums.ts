@@ -1,7 +1,8 @@
 import type { Drain } from "../drain/context.ts";
 import { cardOf } from "../model/card-of.ts";
 import { changeTimes } from "../store/changes.ts";
-import { packedBody, packedUsage, putPacked, readerOf, takePacked } from "../store/packed.ts";
+import { packedBody, putPacked, readerOf, takePacked } from "../store/packed.ts";
+import { packedUsage } from "../store/packed-prices.ts";
 import { sessionById } from "../store/sessions.ts";
 import { pack } from "./pack.lazy.ts";
 import { pricedInStore } from "./price.ts";

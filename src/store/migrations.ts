@@ -1,4 +1,5 @@
 import { INITIAL_SCHEMA } from "./initial-schema.ts";
+import { PRICE_REASONS } from "./migration-price-reasons.ts";
 
 /**
  * The schema, one migration per version: `user_version` n means that the first n were run. Never change a released migration; add
@@ -374,10 +375,8 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (repository, commit_id)
   ) WITHOUT ROWID;
   `,
-  `
-  -- The CI job that ran the agent last: resource attributes as JSON
-  ALTER TABLE sessions ADD COLUMN pipeline TEXT;
-  `,
+  // The CI job that ran the agent last: resource attributes as JSON
+  "ALTER TABLE sessions ADD COLUMN pipeline TEXT;",
   `
   -- counted: 1, counted as inferred; 2, as observed. A commit can become observed after it was counted
   DROP INDEX commits_uncounted;
@@ -397,25 +396,5 @@ export const MIGRATIONS: readonly string[] = [
   `,
   // The pull request that the commit names which brought it to the default branch: #12, !12
   "ALTER TABLE commit_outcomes ADD COLUMN landing_pull TEXT;",
-  `
-  -- Why the cost of a call is unknown, or a lower bound: NoPrice in model/price-list.ts. NULL in a row without a price: not known.
-  -- unpriced_calls: of a sum with some priced calls, end and partial cost of the others, as JSON
-  ALTER TABLE model_calls ADD COLUMN no_price TEXT;
-  ALTER TABLE packed_usage ADD COLUMN no_price TEXT;
-  ALTER TABLE packed_usage ADD COLUMN unpriced_calls TEXT;
-  DROP VIEW usage;
-  CREATE VIEW usage AS
-    SELECT session, end_ms AS time_ms, model, subagent,
-      json_extract(body, '$.covers') IS NULL AS calls, json_extract(body, '$.covers') IS NOT NULL AS sums_told,
-      input IS NULL OR output IS NULL AS without_usage, cost_nano_usd IS NULL OR no_price IS NOT NULL AS unpriced,
-      complete = 0 AS incomplete, input, output, cache_read, cache_write,
-      json_extract(body, '$.usage.cacheWrite5m') AS cache_write_5m,
-      json_extract(body, '$.usage.cacheWrite1h') AS cache_write_1h,
-      json_extract(body, '$.usage.reasoning') AS reasoning, cost_nano_usd,
-      max(0, end_ms - json_extract(body, '$.startMs')) AS duration_ms, no_price
-    FROM model_calls
-    UNION ALL SELECT session, time_ms, model, subagent, calls, sums_told, without_usage, unpriced, incomplete,
-      input, output, cache_read, cache_write, cache_write_5m, cache_write_1h, reasoning, cost_nano_usd, duration_ms, no_price
-    FROM packed_usage;
-  `,
+  PRICE_REASONS,
 ];

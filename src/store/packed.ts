@@ -1,7 +1,7 @@
 import { commonKey } from "../model/answer-keys.ts";
 import { digestOf } from "../model/digest.ts";
 import { decodePackedFacts } from "../model/fact-columns.ts";
-import type { Packed, PackedUsage } from "../model/packed.ts";
+import type { Packed } from "../model/packed.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { putPackedChanges } from "./changes.ts";
 import type { Database, Row, Value } from "./database.ts";
@@ -60,18 +60,6 @@ export function putPacked(db: Database, sessions: readonly PackedSession[]): voi
   putPackedChanges(db, sessions);
   putOwned(db, sessions);
 }
-
-/** The sums of a packed session's calls as they are stored. */
-export const packedUsage = (db: Database, session: number): readonly PackedUsage[] =>
-  db
-    .prepare("SELECT * FROM packed_usage WHERE session = ?")
-    .all(session)
-    .map((row) => Object.values(row).slice(1) as unknown as PackedUsage);
-
-/** Packed sessions with calls that report their tokens and have no price. */
-export const packedWithoutPrice = (db: Database): readonly number[] => [
-  ...numbersOf(db.prepare("SELECT DISTINCT session FROM packed_usage WHERE unpriced > without_usage").all()),
-];
 
 /**
  * Removes a packed session's facts and everything derived from them. The session's number and its read positions stay.
