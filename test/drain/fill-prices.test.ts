@@ -41,7 +41,9 @@ const sums = () =>
       )
       .get();
     const totals = db
-      .prepare("SELECT sum(totals ->> 'costNanoUsd') AS cost, sum(totals ->> 'unpricedCalls') AS unpriced FROM segments")
+      .prepare(
+        "SELECT sum(totals ->> 'costNanoUsd') AS cost, sum(totals ->> 'unpricedCalls') AS unpriced FROM segments",
+      )
       .get();
     return { calls: row?.["calls"], unpriced: row?.["unpriced"], cost: row?.["cost"], tokens: row?.["tokens"], totals };
   });
