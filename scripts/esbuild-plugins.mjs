@@ -231,7 +231,7 @@ async function withoutModels(text, folder) {
 }
 
 /** A provider or model without the members that say nothing about prices: two fifths of the table. */
-function forPrices({ context_window, description, extractors, name, price_comments, pricing_urls, ...rest }) {
+function forPrices({ description, extractors, name, price_comments, pricing_urls, ...rest }) {
   return rest;
 }
 

@@ -14,18 +14,26 @@ const ENTRY = `
   import { textSchemaOf } from "./src/convert/text-schemas.ts";
   import { discoveryJsonSchema } from "./src/registration/discovery-file.lazy.ts";
   export { discoveryJsonSchema };
+  export { pricesJsonSchema } from "./src/config/own-prices.lazy.ts";
   export const envelopeJsonSchema = () => z.toJSONSchema(Envelope, { io: "input" });
   export const textJsonSchema = (text) => z.toJSONSchema(textSchemaOf(text), { io: "input" });
 `;
 
-const { configJsonSchema, discoveryJsonSchema, envelopeJsonSchema, machineJsonSchema, textJsonSchema } =
-  await importBundled({
-    stdin: typescript(ENTRY),
-    format: "esm",
-  });
+const {
+  configJsonSchema,
+  discoveryJsonSchema,
+  envelopeJsonSchema,
+  machineJsonSchema,
+  pricesJsonSchema,
+  textJsonSchema,
+} = await importBundled({
+  stdin: typescript(ENTRY),
+  format: "esm",
+});
 const files = {
   "schema/config.schema.json": configJsonSchema(),
   "schema/machine-config.schema.json": machineJsonSchema(),
+  "schema/prices.schema.json": pricesJsonSchema(),
   "schema/openhook.schema.json": { title: "OpenHook v0.1 event, as read: either text", ...envelopeJsonSchema() },
   "schema/openhook-cwd.schema.json": { title: "OpenHook v0.1 envelope, text cwd", ...textJsonSchema("cwd") },
   "schema/openhook-context.schema.json": {

@@ -13,6 +13,7 @@ import { contained } from "./drain/contain.ts";
 import { type Drain, type DrainDeps, type DrainReport, emptyReport } from "./drain/context.ts";
 import { deliver } from "./drain/deliver.ts";
 import { type DeriveOptions, deriveSession } from "./drain/derive.ts";
+import { fillPrices } from "./drain/fill-prices.ts";
 import { ensureInstance } from "./drain/instance.ts";
 import { checkStoreDaily } from "./drain/integrity-check.ts";
 import { withStore } from "./drain/open.ts";
@@ -163,6 +164,7 @@ async function pass(work: Drain, options: DrainOptions): Promise<void> {
   ensureInstance(work);
   applyCaptureSettings(work);
   clearOldDrift(work.db, work.version);
+  await fillPrices(work);
   if (options.outcomes !== undefined) await storeOutcomes(work, options.outcomes);
   await retryQuarantined(work);
   const touched = await readInbox(work);

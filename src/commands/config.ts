@@ -8,6 +8,7 @@ import { knownTarget, refuseLocked, SettingError, setInFile, settingValue, unset
 import { type Context, UserError } from "../context.ts";
 import { refuseSudo } from "../registration/sudo.ts";
 import { printable } from "../text/terminal.ts";
+import { checkPrices } from "./check-prices.ts";
 import { getSetting, showConfig } from "./config-show.ts";
 import type { ConfigAction } from "./definitions/config.ts";
 
@@ -43,6 +44,8 @@ function run(action: ConfigAction, context: Context): number | Promise<number> {
     case "path":
       context.stdout.write(`${context.places.configPath}\n`);
       return 0;
+    case "check-prices":
+      return checkPrices(action.file, context);
   }
 }
 

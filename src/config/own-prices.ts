@@ -27,11 +27,8 @@ export async function usePrices(path: string | undefined): Promise<string | unde
   return `prices.file ${JSON.stringify(path)}: ${read.problem}; no call has a cost until this is fixed`;
 }
 
-// --- internal ---
-
-const MAX_BYTES = 1_000_000;
-
-async function readPrices(path: string): Promise<ReturnType<typeof parseOwnPrices>> {
+/** Reads a file of own prices. @returns the prices, or the first problem */
+export async function readPrices(path: string): Promise<ReturnType<typeof parseOwnPrices>> {
   try {
     const found = await stat(path);
     // A pipe may never get any input
@@ -43,3 +40,7 @@ async function readPrices(path: string): Promise<ReturnType<typeof parseOwnPrice
     return { problem: code === "ENOENT" ? "there is no such file" : `it cannot be read (${code})` };
   }
 }
+
+// --- internal ---
+
+const MAX_BYTES = 1_000_000;

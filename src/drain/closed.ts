@@ -15,7 +15,7 @@ import type { StoredSpan } from "../store/put-spans.ts";
 import { type StoredSegment, segmentsOf } from "../store/segments.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import { NO_CONTENT, type SessionContent, withContent } from "../telemetry/content.ts";
-import { costsOf } from "../telemetry/cost.ts";
+import { callPrices } from "../telemetry/cost.ts";
 import { knownParents } from "../telemetry/known-parents.ts";
 import { type LedTo, ledToIn } from "../telemetry/led-to.ts";
 import { compactionCounts, eachCallCount, eachRunCount, segmentCounts } from "../telemetry/metrics.ts";
@@ -110,7 +110,7 @@ function segmentsNow({ db }: Drain, { sessionNumber, stored, facts, session }: U
     const known = before.get(segment.ordinal);
     const totals = addTotals(
       known === undefined ? NO_TOTALS : (JSON.parse(known.totals) as Totals),
-      segmentTotals(session, segment, costsOf(facts.provider), reportedTotals(stored)),
+      segmentTotals(session, segment, callPrices(facts.provider), reportedTotals(stored)),
     );
     const wasDelivered = known?.delivered === true;
     const ends = segment.endMs !== undefined && !wasDelivered;

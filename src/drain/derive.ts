@@ -4,6 +4,7 @@ import { protectCounts, protectSpan } from "../capture/protect.ts";
 import { keepsNames } from "../model/capture.ts";
 import { responseContentKey } from "../model/content-keys.ts";
 import type { ModelCall } from "../model/model-call.ts";
+import type { Price } from "../model/price-list.ts";
 import type { SessionInput, SettledWork, Subagent, Turn } from "../model/session.ts";
 import { addSettledWork, settledWorkOf } from "../model/settled-work.ts";
 import { buildSession } from "../session/build.ts";
@@ -15,7 +16,7 @@ import { clearFailures } from "../store/failures.ts";
 import type { StoredSpan } from "../store/put-spans.ts";
 import { sessionById } from "../store/sessions.ts";
 import { settle } from "../store/settle.ts";
-import { costNanoUsd, takePriceError } from "../telemetry/cost.ts";
+import { callPrice, takePriceError } from "../telemetry/cost.ts";
 import { recordAtLevel } from "../telemetry/level.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
 import { type Closed, closedOf, type Unsettled } from "./closed.ts";
@@ -84,7 +85,7 @@ function settleClosed(drain: Drain, unsettled: Unsettled, closed: Closed): void 
   const { sessionNumber, stored, facts, context, session } = unsettled;
   const { turns, subagents, segments } = closed;
   const level = levelOf(drain, stored);
-  const costNanoUsdByKey = costsByKey(closed.runs, facts.provider);
+  const prices = pricesByKey(closed.runs, facts.provider);
   const added = projectAttributes(drain, sessionNumber);
   const pipeline = pipelineResource(drain, sessionNumber);
   const sent = (span: StoredSpan): StoredSpan => {
@@ -98,31 +99,24 @@ function settleClosed(drain: Drain, unsettled: Unsettled, closed: Closed): void 
     subagents,
     parts: session.finishedParts.map((part) => ({
       part,
-      work: workWith(part, (call) => costNanoUsdByKey.get(call.key)),
+      work: workWith(part, (call) => prices.get(call.key) ?? {}),
     })),
     segments,
     ...(context.renamed !== undefined && { renamed: context.renamed }),
     spans: mapped(closed.spans, sent),
     parents: closed.parents,
     counts: flatMapped(closed.counts, (counted) => protectCounts(drain, countsAtLevel(drain, [counted], level))),
-    costNanoUsd: costNanoUsdByKey,
+    prices,
   };
   drain.report.spans += settle(drain.db, settlement, METRIC_SHAPES, drain.now());
 }
 
-/** Costs of the model calls that have one, in 10⁻⁹ USD, by the key of the call. */
-const costsByKey = (
+/** Prices of model calls, by the key of the call. */
+const pricesByKey = (
   runs: readonly Pick<Turn, "modelCalls">[],
   provider: string | undefined,
-): ReadonlyMap<string, number> =>
-  new Map(
-    runs
-      .flatMap((run) => run.modelCalls)
-      .flatMap((call) => {
-        const cost = costNanoUsd(call, provider);
-        return cost === undefined ? [] : [[call.key, cost] as const];
-      }),
-  );
+): ReadonlyMap<string, Price> =>
+  new Map(runs.flatMap((run) => run.modelCalls.map((call) => [call.key, callPrice(call, provider)] as const)));
 
 /** Keys of the content of the responses that these runs contain. */
 const responseKeys = (runs: readonly Pick<Turn, "modelCalls">[]): readonly string[] =>
@@ -131,7 +125,7 @@ const responseKeys = (runs: readonly Pick<Turn, "modelCalls">[]): readonly strin
     .flatMap(({ responseId }) => (responseId === undefined ? [] : [responseContentKey(responseId)]));
 
 /** Everything that is settled of an open run, this part included. */
-function workWith(part: Turn | Subagent, cost: (call: ModelCall) => number | undefined): SettledWork {
-  const work = settledWorkOf(part, cost);
+function workWith(part: Turn | Subagent, price: (call: ModelCall) => Price): SettledWork {
+  const work = settledWorkOf(part, price);
   return part.settled === undefined ? work : addSettledWork(part.settled, work);
 }

@@ -11,10 +11,10 @@ import { sessionFactsOf } from "../sessions/read-session.ts";
 import { countFacts } from "../store/counters.ts";
 import { addEntries, type Revision } from "../store/facts.ts";
 import { changeOpenWork } from "../store/open-work.ts";
-import { reviseCall } from "../store/revise-call.ts";
+import { type RevisedCall, reviseCall } from "../store/revise-call.ts";
 import { changeTotals } from "../store/segments.ts";
 import { type StoredSession, sessionById } from "../store/sessions.ts";
-import { costNanoUsd } from "../telemetry/cost.ts";
+import { callPrice } from "../telemetry/cost.ts";
 import { modelCallRevision } from "../telemetry/metrics.ts";
 import { METRIC_SHAPES } from "../telemetry/shapes.ts";
 import { reviseTotals, type Totals } from "../telemetry/totals.ts";
@@ -43,6 +43,11 @@ export function applyRevisions(drain: Drain, revisions: readonly Revision[]): vo
   for (const revision of revisions) applyRevision(drain, sessionById(drain.db, revision.session), revision);
 }
 
+/** Adds the differences that changes of a session's settled calls make to counters and sums. */
+export function applyRevisedCalls(drain: Drain, session: StoredSession, calls: readonly RevisedCall[]): void {
+  for (const call of calls) applyRevisedCall(drain, session, call);
+}
+
 /** Entries without secrets, and without names if the session's capture level keeps none. */
 export function entriesAtLevel(
   drain: Drain,
@@ -59,9 +64,16 @@ export function entriesAtLevel(
 
 function applyRevision(drain: Drain, session: StoredSession, { before, after }: Revision): void {
   const facts = sessionFactsOf(drain, session);
-  const revised = reviseCall(drain.db, session.id, before, after, (call) => costNanoUsd(call, facts.provider));
-  if (revised === undefined) return;
-  const { segment, before: was, after: is } = revised;
+  const revised = reviseCall(drain.db, session.id, before, after, (call) => callPrice(call, facts.provider));
+  if (revised !== undefined) applyRevisedCalls(drain, session, [revised]);
+}
+
+function applyRevisedCall(
+  drain: Drain,
+  session: StoredSession,
+  { segment, before: was, after: is }: RevisedCall,
+): void {
+  const facts = sessionFactsOf(drain, session);
   changeTotals(drain.db, session.id, segment, (totals) => {
     const revised = reviseTotals(totals === "{}" ? undefined : (JSON.parse(totals) as Totals), was, is);
     return revised === undefined ? undefined : JSON.stringify(revised);

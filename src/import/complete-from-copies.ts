@@ -7,6 +7,7 @@ import { changeTimes } from "../store/changes.ts";
 import { completeFromCopy } from "../store/facts.ts";
 import { ownerOf } from "../store/owners.ts";
 import { packedFacts, packedOwners, putPacked, readerOf, takePacked } from "../store/packed.ts";
+import { packedUsage } from "../store/packed-prices.ts";
 import { sessionById } from "../store/sessions.ts";
 import { pack } from "./pack.lazy.ts";
 import { pricedInStore } from "./price.ts";
@@ -52,11 +53,12 @@ function repack(drain: Drain, number: number, facts: readonly TranscriptEntry[])
     ...(reported !== undefined && { reported: JSON.parse(reported) as SessionRead["reported"] & object }),
   };
   const readBy = readerOf(db, number);
+  const before = packedUsage(db, number);
   takePacked(db, number);
   // The owners of its records are already stored
   const packed = {
     ...pack(facts, packOptions(card, sessionId, known, changeTimes(db, number))),
     owned: new Float64Array(0),
   };
-  putPacked(db, [{ id: number, packed: pricedInStore(drain, number, packed, card.provider), readBy }]);
+  putPacked(db, [{ id: number, packed: pricedInStore(drain, number, packed, card.provider, before), readBy }]);
 }

@@ -19,6 +19,7 @@ import { changeTimes, hasLaterCommits } from "../store/changes.ts";
 import { setLocalIds } from "../store/local-sessions.ts";
 import { ownedKeyOf, ownerOf, owners } from "../store/owners.ts";
 import { isPacked, markWhole, ownedDigests, packedOwners, takePacked, tornSessions } from "../store/packed.ts";
+import { packedUsage } from "../store/packed-prices.ts";
 import { setPositions } from "../store/positions.ts";
 import { hasPrunedFacts, isPrunedFact } from "../store/pruned-facts.ts";
 import { findDamage } from "../store/salvage.lazy.ts";
@@ -28,7 +29,7 @@ import { completeFromCopies } from "./complete-from-copies.ts";
 import { DigestSet } from "./digest-set.ts";
 import { ImportCommit } from "./import-commit.ts";
 import { pack } from "./pack.lazy.ts";
-import { pricedInStore } from "./price.ts";
+import { type KnownSums, pricedInStore } from "./price.ts";
 import { packOptions, type ReadResult, type ReadTask, type SessionRead, timesOf } from "./read.ts";
 import { rebuildSums } from "./rebuild-sums.ts";
 import { keysFor, recordDigests } from "./record-digests.ts";
@@ -166,18 +167,22 @@ export class ImportWriter {
     }
     // An earlier session of this commit may own the same records
     commit.flush();
+    const before = packedUsage(db, stored.id);
     const newRecords = new Set(owned.subarray(0, newDigests));
     this.#put(
       stored.id,
       this.#replaced(stored, session, { read, newRecords, isReimport, withoutNames }),
       task.source,
       commit,
+      before,
     );
     return stored.id;
   }
 
-  #put(session: number, unpriced: Unpriced, source: string, commit: ImportCommit): void {
-    commit.packs.push({ id: session, packed: this.#priced(session, unpriced, source), readBy: this.#drain.version });
+  /** @param before what was stored of it */
+  #put(session: number, unpriced: Unpriced, source: string, commit: ImportCommit, before: KnownSums = []): void {
+    const packed = this.#priced(session, unpriced, source, before);
+    commit.packs.push({ id: session, packed, readBy: this.#drain.version });
   }
 
   /** Updates what is stored of the session itself. */
@@ -272,8 +277,8 @@ export class ImportWriter {
     recordUnknownNames(this.#drain, task.source, unknownRecordKinds(unknownKinds), session.agentVersion);
   }
 
-  #priced(session: number, unpriced: Unpriced, source: string): Packed {
-    const priced = pricedInStore(this.#drain, session, unpriced, cardOf(this.#drain, source)?.provider);
+  #priced(session: number, unpriced: Unpriced, source: string, before: KnownSums): Packed {
+    const priced = pricedInStore(this.#drain, session, unpriced, cardOf(this.#drain, source)?.provider, before);
     return priced.changes === undefined ? priced : { ...priced, changes: this.#tickets.addTo(priced.changes) };
   }
 

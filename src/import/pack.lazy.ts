@@ -37,7 +37,7 @@ export function pack(entries: readonly TranscriptEntry[], options: PackOptions):
     owned: recordDigests(facts.source, entries),
     segments: session.segments.map((segment) => ({
       segment,
-      totals: segmentTotals(session, segment, () => undefined, reported),
+      totals: segmentTotals(session, segment, () => ({}), reported),
     })),
     ...sumsOf(session, options.boundaries),
   };

@@ -53,7 +53,7 @@ export class PackedSums {
     const subagent = isSubagents ? 1 : 0;
     const place = this.#usage.place(`${timeMs} ${subagent} ${model ?? "\0"}`, () => [
       ...([timeMs, model ?? null, subagent, 0, 0, 0, 0, 0] as const),
-      ...([null, null, null, null, null, null, null, null, 0] as const),
+      ...([null, null, null, null, null, null, null, null, 0, null, null] as const),
     ]);
     const row = this.#usage.at(place);
     row[call.isSum ? 4 : 3]++;

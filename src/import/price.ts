@@ -1,20 +1,33 @@
 import { notePriceError } from "../drain/contain.ts";
 import type { Drain } from "../drain/context.ts";
-import { CALL_NUMBERS, type Packed, type PackedUsage } from "../model/packed.ts";
+import { CALL_NUMBERS, HAS_FEES, IS_SUM, type Packed, type PackedUsage } from "../model/packed.ts";
+import type { NoPrice, Price } from "../model/price-list.ts";
 import type { Writable } from "../model/writable.ts";
-import { costsOfTokens, takePriceError } from "../telemetry/cost.ts";
+import { pricesOfModel, takePriceError } from "../telemetry/cost.ts";
 import type { Totals } from "../telemetry/totals.ts";
 import type { Unpriced } from "./unpriced.ts";
 
-/** Adds the prices of its calls to a packed session's sums. */
-export function priced(unpriced: Unpriced, provider: string | undefined): Packed {
-  const { calls, providers, segments, usage, ...rest } = unpriced;
+/** Sums of a packed session as they are stored. */
+export type KnownSums = readonly PackedUsage[];
+
+/**
+ * Adds the prices of its calls to a packed session's sums.
+ *
+ * @param before its sums as they were stored: a cost that was known stays as long as the calls are the same
+ */
+export function priced(unpriced: Unpriced, provider: string | undefined, before: KnownSums = []): Packed {
+  const { calls, sellers, segments, usage, ...rest } = unpriced;
   const rows = usage.map((row): Writable<PackedUsage> => [...row]);
   const totals = segments.map((one): Writable<Totals> => ({ ...one.totals }));
-  const costs = costsOfCalls(unpriced, provider);
-  for (const [i, cost] of costs.entries()) {
-    if (!Number.isNaN(cost))
-      addCost(cost, rows[calls[i * CALL_NUMBERS] ?? 0], totals[calls[i * CALL_NUMBERS + 1] ?? -1]);
+  const prices = pricesOfCalls(unpriced, provider);
+  const known = new Map(before.map((row) => [keyOf(row), row]));
+  for (const [place, ofRow] of callsByRow(unpriced)) {
+    const row = rows[place];
+    if (row === undefined) continue;
+    const ofCalls = ofRow.map((call) => ({ ...prices[call], endMs: numberAt(calls, call, 8) }));
+    const kept = keptPrices(row, known.get(keyOf(row)), ofCalls);
+    addPrices(row, kept);
+    for (const [i, call] of ofRow.entries()) addToTotals(totals[numberAt(calls, call, 1)], kept[i] as Price);
   }
   return {
     ...rest,
@@ -24,49 +37,113 @@ export function priced(unpriced: Unpriced, provider: string | undefined): Packed
 }
 
 /** `priced` for a stored session. If prices cannot be calculated, the reason is stored for `status` and `doctor`. */
-export function pricedInStore(drain: Drain, session: number, unpriced: Unpriced, provider: string | undefined): Packed {
+export function pricedInStore(
+  drain: Drain,
+  session: number,
+  unpriced: Unpriced,
+  provider: string | undefined,
+  before: KnownSums = [],
+): Packed {
   takePriceError();
-  const packed = priced(unpriced, provider);
+  const packed = priced(unpriced, provider, before);
   notePriceError(drain, session, takePriceError());
   return packed;
 }
 
 // --- internal ---
 
-/** NaN for a call without a known price. */
-function costsOfCalls({ calls, providers, usage }: Unpriced, provider: string | undefined): Float64Array {
-  const costs = new Float64Array(calls.length / CALL_NUMBERS);
-  const prices = new Map<number, ReturnType<typeof costsOfTokens>>();
-  for (let i = 0, at = 0; i < costs.length; i++, at += CALL_NUMBERS) {
-    const [place = 0, by = 0] = [calls[at], calls[at + 2]];
-    const key = place * providers.length + by;
-    let costOf = prices.get(key);
-    if (costOf === undefined) {
-      costOf = costsOfTokens(usage[place]?.[1] ?? undefined, providers[by] ?? provider);
-      prices.set(key, costOf);
-    }
-    const tokens = {
-      input: calls[at + 3] ?? 0,
-      output: calls[at + 4] ?? 0,
-      cacheRead: known(calls[at + 5]),
-      cacheWrite: known(calls[at + 6]),
-      cacheWrite1h: known(calls[at + 7]),
-    };
-    costs[i] = costOf(tokens, calls[at + 8] ?? 0) ?? Number.NaN;
-  }
-  return costs;
+interface TimedPrice extends Price {
+  readonly endMs: number;
 }
 
-function addCost(cost: number, row: Writable<PackedUsage> | undefined, sums: Writable<Totals> | undefined): void {
-  if (row !== undefined) {
-    row[6]--;
-    row[15] = (row[15] ?? 0) + cost;
+const numberAt = (calls: Float64Array, call: number, at: number): number => calls[call * CALL_NUMBERS + at] ?? 0;
+
+const keyOf = (row: PackedUsage): string => JSON.stringify([...row.slice(0, 6), ...row.slice(8, 12)]);
+
+function callsByRow({ calls }: Unpriced): ReadonlyMap<number, readonly number[]> {
+  const byRow = new Map<number, number[]>();
+  for (let call = 0; call * CALL_NUMBERS < calls.length; call++) {
+    const place = numberAt(calls, call, 0);
+    const ofRow = byRow.get(place);
+    if (ofRow === undefined) byRow.set(place, [call]);
+    else ofRow.push(call);
   }
+  return byRow;
+}
+
+function pricesOfCalls({ calls, sellers, usage }: Unpriced, provider: string | undefined): readonly Price[] {
+  const lists = new Map<number, ReturnType<typeof pricesOfModel>>();
+  return Array.from({ length: calls.length / CALL_NUMBERS }, (_, call) => {
+    const at = (number: number): number => numberAt(calls, call, number);
+    const [place, by] = [at(0), at(2)];
+    const [ofCall = null, tier = null] = sellers[by] ?? [];
+    const key = place * sellers.length + by;
+    let list = lists.get(key);
+    if (list === undefined) {
+      list = pricesOfModel(usage[place]?.[1] ?? undefined, ofCall ?? provider);
+      lists.set(key, list);
+    }
+    return list(
+      {
+        input: at(3),
+        output: at(4),
+        cacheRead: known(at(5)),
+        cacheWrite: known(at(6)),
+        cacheWrite1h: known(at(7)),
+        webSearches: at(9),
+        hasOtherFees: (at(10) & HAS_FEES) === 0 ? undefined : true,
+        isSum: (at(10) & IS_SUM) === 0 ? undefined : true,
+        tier: tier ?? undefined,
+      },
+      at(8),
+    );
+  });
+}
+
+/** The prices that were known in an earlier sum of the same calls, and the new ones of all other calls. */
+function keptPrices(
+  row: PackedUsage,
+  before: PackedUsage | undefined,
+  calls: readonly TimedPrice[],
+): readonly TimedPrice[] {
+  const [unpriced = 0, cost = null, pairs = null] = [before?.[6], before?.[15], before?.[18]];
+  if (before === undefined || cost === null) return calls;
+  const withoutPrice = pairs === null ? undefined : (JSON.parse(pairs) as readonly number[]);
+  // A store of an earlier version does not say which calls have no price
+  if (unpriced > row[5] && withoutPrice === undefined) return calls;
+  const partial = new Map<number, number>();
+  for (let i = 0; i < (withoutPrice?.length ?? 0); i += 2)
+    partial.set(withoutPrice?.[i] ?? 0, (partial.get(withoutPrice?.[i] ?? 0) ?? 0) + (withoutPrice?.[i + 1] ?? 0));
+  const isKnown = ({ endMs }: TimedPrice): boolean => !partial.has(endMs);
+  const first = calls.findIndex(isKnown);
+  const costOfKnown = cost - [...partial.values()].reduce((sum, one) => sum + one, 0);
+  // Only their sum is stored, and only it is needed
+  return calls.map((call, i) =>
+    isKnown(call) ? { endMs: call.endMs, costNanoUsd: i === first ? costOfKnown : 0 } : call,
+  );
+}
+
+function addPrices(row: Writable<PackedUsage>, calls: readonly TimedPrice[]): void {
+  const reasons = new Map<NoPrice, number>();
+  const withoutPrice: number[] = [];
+  for (const { costNanoUsd, noPrice, endMs } of calls) {
+    if (costNanoUsd !== undefined) row[15] = (row[15] ?? 0) + costNanoUsd;
+    if (noPrice === undefined) row[6]--;
+    else {
+      reasons.set(noPrice, (reasons.get(noPrice) ?? 0) + 1);
+      withoutPrice.push(endMs, costNanoUsd ?? 0);
+    }
+  }
+  row[17] = [...reasons].toSorted(([, a], [, b]) => b - a)[0]?.[0] ?? null;
+  if (withoutPrice.length > 0 && row[15] !== null) row[18] = JSON.stringify(withoutPrice);
+}
+
+function addToTotals(sums: Writable<Totals> | undefined, { costNanoUsd, noPrice }: Price): void {
   if (sums === undefined) return;
-  sums.costNanoUsd += cost;
+  sums.costNanoUsd += costNanoUsd ?? 0;
+  if (noPrice !== undefined) return;
   sums.pricedCalls++;
   sums.unpricedCalls--;
 }
 
-const known = (tokens: number | undefined): number | undefined =>
-  tokens === undefined || tokens < 0 ? undefined : tokens;
+const known = (tokens: number): number | undefined => (tokens < 0 ? undefined : tokens);

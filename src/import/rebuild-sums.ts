@@ -2,6 +2,7 @@ import type { Drain } from "../drain/context.ts";
 import { cardOf } from "../model/card-of.ts";
 import { changeTimes } from "../store/changes.ts";
 import { packedBody, putPacked, readerOf, takePacked } from "../store/packed.ts";
+import { packedUsage } from "../store/packed-prices.ts";
 import { sessionById } from "../store/sessions.ts";
 import { pack } from "./pack.lazy.ts";
 import { pricedInStore } from "./price.ts";
@@ -26,10 +27,15 @@ export function rebuildSums(drain: Drain, sessions: readonly number[], keepsOwne
     };
     const facts = packedBody(db, number) ?? "";
     const readBy = readerOf(db, number);
+    const before = packedUsage(db, number);
     const packed = pack(takePacked(db, number), packOptions(card, stored.sessionId, known, changeTimes(db, number)));
     const owned = keepsOwned ? new Float64Array() : packed.owned;
     putPacked(db, [
-      { id: number, packed: { ...pricedInStore(drain, number, { ...packed, owned }, card.provider), facts }, readBy },
+      {
+        id: number,
+        packed: { ...pricedInStore(drain, number, { ...packed, owned }, card.provider, before), facts },
+        readBy,
+      },
     ]);
   }
 }

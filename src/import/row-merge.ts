@@ -31,7 +31,8 @@ export function mergeRow(table: FactTable, into: number, from: number, texts: re
 
 /** Columns that are not joined by the general rule, see `JOINED`. */
 const SPECIAL_COLUMNS: ReadonlySet<string> = new Set([
-  ...["key", "globalKey", "timeMs", "promptKey", "startMs", "endMs", "complete", "model", "noListPrice"],
+  ...["key", "globalKey", "timeMs", "promptKey", "startMs", "endMs", "complete", "model", "noListPrice", "tier"],
+  "webSearches",
   ...TOKEN_KINDS,
 ]);
 
@@ -70,6 +71,9 @@ function mergeCall(data: Float64Array, into: number, from: number, texts: readon
   const end = data[from + CALL.endMs] ?? 0;
   if (end > (data[into + CALL.endMs] ?? 0)) data[into + CALL.endMs] = end;
   if (data[from + CALL.complete] === 1) data[into + CALL.complete] = 1;
+  const searches = data[from + CALL.webSearches] ?? Number.NaN;
+  if (!(searches <= (data[into + CALL.webSearches] ?? Number.NaN)) && !Number.isNaN(searches))
+    data[into + CALL.webSearches] = searches;
   mergeFuller(data, into, from, texts);
 }
 
@@ -82,9 +86,12 @@ function mergeFuller(data: Float64Array, into: number, from: number, texts: read
   const isOther =
     order > 0 || (order === 0 && !Number.isNaN(other) && (Number.isNaN(mine) || isLess(other, mine, "text", texts)));
   if (Number.isNaN(mine) || (isOther && !Number.isNaN(other))) data[into + CALL.model] = other;
-  const [flag, otherFlag] = [data[into + CALL.noListPrice] ?? Number.NaN, data[from + CALL.noListPrice] ?? Number.NaN];
-  if (order === 0 && isSame) data[into + CALL.noListPrice] = Number.isNaN(flag) ? otherFlag : flag;
-  else if (isOther) data[into + CALL.noListPrice] = otherFlag;
+  for (const place of [CALL.noListPrice, CALL.tier]) {
+    const [own, others] = [data[into + place] ?? Number.NaN, data[from + place] ?? Number.NaN];
+    if (order !== 0 || !isSame) data[into + place] = isOther ? others : own;
+    else if (Number.isNaN(own) || (place === CALL.tier && !Number.isNaN(others) && isLess(others, own, "text", texts)))
+      data[into + place] = others;
+  }
 }
 
 /** Does what `joinUsage` does, for rows. */

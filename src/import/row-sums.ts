@@ -1,5 +1,8 @@
+import { defined } from "../model/defined.ts";
 import type { SessionEndReason } from "../model/envelope.ts";
 import { CALL, type FactTables } from "../model/fact-tables.ts";
+import { tierOf } from "../model/model-call.ts";
+import { HAS_FEES } from "../model/packed.ts";
 import { ENDED_IDLE, type Segment, type Turn } from "../model/session.ts";
 import type { ToolStatus } from "../model/transcript.ts";
 import { END_REASONS } from "../session/idle-end-reason.ts";
@@ -26,7 +29,7 @@ export function sumsOfRows(facts: FactTables, options: PackOptions): Omit<Unpric
   addTools(facts, tools, endMs, sums);
   const reason = options.facts.endsSilently === true ? silentReason(turns) : ENDED_IDLE.reason;
   if (reason === undefined) return undefined;
-  const { calls, providers } = addCalls(facts, sums);
+  const { calls, sellers } = addCalls(facts, sums);
   for (const run of turns) {
     sums.addTurn({ origin: run.isMachine ? "machine" : "human", state: stateOf(run), startMs: run.startMs });
   }
@@ -42,7 +45,7 @@ export function sumsOfRows(facts: FactTables, options: PackOptions): Omit<Unpric
     ...(options.reported !== undefined && { reported: options.reported }),
   };
   const segment: Segment = { ordinal: 0, startMs, lastActivityMs: endMs, uses: [], endMs, ...ENDED_IDLE, reason };
-  return { segments: [{ segment, totals }], usage: sums.usage, tools: sums.tools, turns: sums.turns, calls, providers };
+  return { segments: [{ segment, totals }], usage: sums.usage, tools: sums.tools, turns: sums.turns, calls, sellers };
 }
 
 /** Times of the first and last fact. */
@@ -92,8 +95,13 @@ function addCalls({ texts, tables }: FactTables, sums: PackedSums): PricedCalls 
     };
     const place = sums.addCall(call, data, at + CALL.input);
     const isWhole = !Number.isNaN(data[at + CALL.input]) && !Number.isNaN(data[at + CALL.output]);
-    if (model === undefined || data[at + CALL.noListPrice] === 1 || !isWhole) continue;
-    priced.add(place, 0, textAt(at + CALL.provider) ?? null, data, at + CALL.input, endMs);
+    if (!isWhole) continue;
+    const noListPrice = data[at + CALL.noListPrice] === 1 ? true : undefined;
+    const tier = tierOf(defined({ tier: textAt(at + CALL.tier), noListPrice })) ?? null;
+    const webSearches = orZero(data[at + CALL.webSearches]);
+    const flags = data[at + CALL.hasOtherFees] === 1 ? HAS_FEES : 0;
+    const provider = textAt(at + CALL.provider) ?? null;
+    priced.add({ place, segment: 0, provider, tier, endMs, webSearches, flags }, data, at + CALL.input);
   }
   return priced;
 }
@@ -114,6 +122,8 @@ function addTools({ texts }: FactTables, tools: readonly RowTool[], sessionEndMs
     });
   }
 }
+
+const orZero = (n = Number.NaN): number => (Number.isNaN(n) ? 0 : n);
 
 const textOf = (texts: readonly string[], number: number): string | undefined =>
   Number.isNaN(number) ? undefined : texts[number];

@@ -3,6 +3,7 @@ import { NO_BRIDGE } from "../bridge/bridge.ts";
 import { applyCaptureSettings, withLastKnownLevel } from "../capture/apply-settings.ts";
 import { registeredFolders } from "../config/backup.ts";
 import { type Drain, type DrainDeps, type DrainReport, emptyReport } from "../drain/context.ts";
+import { fillPrices } from "../drain/fill-prices.ts";
 import { ensureInstance } from "../drain/instance.ts";
 import { withStore } from "../drain/open.ts";
 import { ensurePrivateState } from "../drain/private-state.ts";
@@ -92,6 +93,7 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
       ensureInstance(drain);
       applyCaptureSettings(drain);
       deferSync(db);
+      await fillPrices(drain);
       done = await pass(drain, options);
       mergeRuns(db);
       checkpoint(db);

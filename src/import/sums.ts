@@ -1,5 +1,5 @@
-import type { ModelCall } from "../model/model-call.ts";
-import { CALL_NUMBERS } from "../model/packed.ts";
+import { type ModelCall, tierOf } from "../model/model-call.ts";
+import { CALL_NUMBERS, HAS_FEES, IS_SUM } from "../model/packed.ts";
 import type { Session } from "../model/session.ts";
 import { TOKEN_KINDS } from "../model/token-kinds.ts";
 import { isWholeUsage } from "../model/whole-usage.ts";
@@ -10,7 +10,7 @@ import type { Unpriced } from "./unpriced.ts";
 export function sumsOf(
   { turns, subagents, segments }: Pick<Session, "turns" | "subagents" | "segments">,
   boundaries: readonly number[],
-): Pick<Unpriced, "usage" | "tools" | "turns" | "calls" | "providers"> {
+): Pick<Unpriced, "usage" | "tools" | "turns" | "calls" | "sellers"> {
   const sums = new PackedSums(boundaries);
   const priced = new PricedCalls();
   const ordinals = segments.map(({ ordinal }) => ordinal);
@@ -19,23 +19,25 @@ export function sumsOf(
     const segment = ordinals.indexOf(run.segment);
     for (const call of run.modelCalls) {
       putTokens(tokens, call);
-      const { model, provider = null, agentId, covers, complete, startMs, endMs } = call;
+      const { model, provider = null, agentId, covers, complete, startMs, endMs, webSearches = 0, hasOtherFees } = call;
       const summed = { model, isSubagents: agentId !== undefined, isSum: covers !== undefined, complete };
       const place = sums.addCall({ ...summed, startMs, endMs }, tokens, 0);
-      const hasPrice = isWholeUsage(call.usage) && model !== undefined && call.noListPrice !== true;
-      if (hasPrice) priced.add(place, segment, provider, tokens, 0, endMs);
+      if (!isWholeUsage(call.usage)) continue;
+      const flags = (covers === undefined ? 0 : IS_SUM) + (hasOtherFees === true ? HAS_FEES : 0);
+      const seller = { provider, tier: tierOf(call) ?? null };
+      priced.add({ place, segment, ...seller, endMs, webSearches, flags }, tokens, 0);
     }
     for (const tool of run.toolCalls) sums.addTool(tool);
   }
   // A continuation of a closed turn (key with `~`) is not counted as another turn
   for (const turn of turns) if (!turn.key.includes("~")) sums.addTurn(turn);
-  const { calls, providers } = priced;
-  return { usage: sums.usage, tools: sums.tools, turns: sums.turns, calls, providers };
+  const { calls, sellers } = priced;
+  return { usage: sums.usage, tools: sums.tools, turns: sums.turns, calls, sellers };
 }
 
 /** Calls that may have a price, `CALL_NUMBERS` numbers each; -1: unknown. */
 export class PricedCalls {
-  readonly providers: (string | null)[] = [];
+  readonly sellers: (readonly [string | null, string | null])[] = [];
   #numbers = new Float64Array(CALL_NUMBERS * 64);
   #length = 0;
 
@@ -44,31 +46,31 @@ export class PricedCalls {
   }
 
   /**
-   * @param place of its row in the sums of usage
-   * @param segment place of its segment
+   * @param call `place` of its row in the sums of usage and of its `segment`; `flags`: `IS_SUM` and `HAS_FEES`
    * @param tokens in the order of `TOKEN_KINDS` from `at` on, NaN if unknown
    */
   add(
-    place: number,
-    segment: number,
-    provider: string | null,
+    call: Readonly<Record<"place" | "segment" | "endMs" | "webSearches" | "flags", number>> &
+      Readonly<Record<"provider" | "tier", string | null>>,
     tokens: ArrayLike<number>,
     at: number,
-    endMs: number,
   ): void {
+    const { place, segment, provider, tier, endMs } = call;
     if (this.#length === this.#numbers.length) {
       const before = this.#numbers;
       this.#numbers = new Float64Array(before.length * 2);
       this.#numbers.set(before);
     }
-    let by = this.providers.indexOf(provider);
-    if (by === -1) by = this.providers.push(provider) - 1;
+    let by = this.sellers.findIndex((one) => one[0] === provider && one[1] === tier);
+    if (by === -1) by = this.sellers.push([provider, tier]) - 1;
     const to = this.#length;
     this.#numbers[to] = place;
     this.#numbers[to + 1] = segment;
     this.#numbers[to + 2] = by;
     for (const [i, kind] of PRICED.entries()) this.#numbers[to + 3 + i] = orUnknown(tokens[at + kind]);
     this.#numbers[to + 8] = endMs;
+    this.#numbers[to + 9] = call.webSearches;
+    this.#numbers[to + 10] = call.flags;
     this.#length += CALL_NUMBERS;
   }
 }

@@ -18,6 +18,6 @@ export interface Unpriced extends Omit<Packed, "segments"> {
   readonly segments: readonly { readonly segment: Packed["segments"][number]["segment"]; readonly totals: Totals }[];
   /** Calls that may have a price, `CALL_NUMBERS` numbers each; -1: unknown. */
   readonly calls: Float64Array;
-  /** Providers that calls refer to; `null`: the agent's own. */
-  readonly providers: readonly (string | null)[];
+  /** Providers and service tiers that calls refer to; `null`: the agent's own, the standard one. */
+  readonly sellers: readonly (readonly [provider: string | null, tier: string | null])[];
 }

@@ -20,8 +20,9 @@ export interface CallSums {
   readonly callsWithoutUsage: number;
   /** Calls whose output count is a lower bound. */
   readonly incompleteCalls: number;
-  /** Cost of the calls with a known price, in 10⁻⁹ USD; absent when none has one. */
+  /** Known cost of the calls, in 10⁻⁹ USD; absent when none has any. */
   readonly costNanoUsd?: number | undefined;
+  /** Calls whose cost is unknown or a lower bound. */
   readonly unpricedCalls: number;
 }
 
@@ -46,12 +47,12 @@ export const CALL_SUM_NAMES = [...COUNTS, ...KNOWN] as const satisfies readonly 
 /** Sums over calls; the view `usage` of the store gives the same over the same calls. */
 export function sumOfCalls(calls: Iterable<PricedCall>): CallSums {
   const sums: Writable<CallSums> = { ...NO_CALLS };
-  for (const { call, costNanoUsd } of calls) {
+  for (const { call, costNanoUsd, noPrice } of calls) {
     if (call.covers === undefined) sums.modelCalls++;
     else sums.aggregateRecords++;
     if (!isWholeUsage(call.usage)) sums.callsWithoutUsage++;
     if (!call.complete) sums.incompleteCalls++;
-    if (costNanoUsd === undefined) sums.unpricedCalls++;
+    if (costNanoUsd === undefined || noPrice !== undefined) sums.unpricedCalls++;
     if (call.usage !== undefined) addKnown(sums, call.usage, TOKEN_KINDS);
     if (costNanoUsd !== undefined) sums.costNanoUsd = (sums.costNanoUsd ?? 0) + costNanoUsd;
   }

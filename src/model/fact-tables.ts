@@ -42,6 +42,9 @@ export const COLUMNS = {
     asksForTools: "flag",
     covers: "text",
     noListPrice: "flag",
+    tier: "text",
+    webSearches: "number",
+    hasOtherFees: "flag",
     purpose: "text",
   },
   tool_use: {

@@ -16,8 +16,9 @@ export function mergeEntries(a: TranscriptEntry, b: TranscriptEntry): Transcript
   const joined = joinFields(a, b) as TranscriptEntry;
   if (a.kind !== "model_call" || b.kind !== "model_call") return joined;
   const own = answer(a, b);
-  const { noListPrice: _, ...call } = joined as ModelCall;
-  return { ...(own.noListPrice ? joined : call), ...own } as ModelCall;
+  const call = { ...joined } as Partial<Writable<ModelCall>>;
+  for (const name of OF_PRICE_LIST) if (own[name] === undefined) delete call[name];
+  return { ...call, ...own } as ModelCall;
 }
 
 /**
@@ -25,13 +26,14 @@ export function mergeEntries(a: TranscriptEntry, b: TranscriptEntry): Transcript
  * written. Keys, turn and time of the answer stay.
  */
 export function withFuller(answer: ModelCall, copy: ModelCall): ModelCall {
-  const { usage, model, complete, finishReason, noListPrice } = copy;
+  const { usage, model, complete, finishReason, noListPrice, tier, webSearches, hasOtherFees } = copy;
   const isFuller = compareUsage(usage, answer.usage) > 0;
   const isSum = answer.covers !== undefined;
   const knowsMore = !isSum && canonical(joinUsage(answer.usage, usage)) !== canonical(answer.usage);
   if (!isFuller && !knowsMore && (answer.complete || !complete)) return answer;
-  const { usage: _, model: __, finishReason: ___, noListPrice: ____, ...place } = answer;
-  const figures = defined<Partial<ModelCall>>({ usage, model, finishReason, noListPrice } as Partial<ModelCall>);
+  const { usage: _, model: __, finishReason: ___, noListPrice: ____, tier: _____, ...place } = answer;
+  const fees = { noListPrice, tier, webSearches, hasOtherFees };
+  const figures = defined<Partial<ModelCall>>({ usage, model, finishReason, ...fees } as Partial<ModelCall>);
   return mergeEntries(answer, { ...place, complete, ...figures }) as ModelCall;
 }
 
@@ -110,7 +112,9 @@ function joinFields(a: TranscriptEntry, b: TranscriptEntry): Record<string, unkn
 }
 
 /** Members of a model call that are joined by `answer`. */
-const OF_FULLER: ReadonlySet<string> = new Set(["usage", "model"]);
+const OF_FULLER: ReadonlySet<string> = new Set(["usage", "model", "webSearches"]);
+/** Members of the fuller record, also if it lacks them. */
+const OF_PRICE_LIST = ["noListPrice", "tier"] as const;
 
 /**
  * Agents write one record per content block; the output count only grows, and one of the records has the finish reason. The model
@@ -124,8 +128,10 @@ function answer(a: ModelCall, b: ModelCall): Partial<ModelCall> {
   // Sums grow, so the parts of an earlier sum do not fit a later one
   const isSum = (a.covers ?? b.covers) !== undefined;
   const usage = isSum ? (fuller.usage ?? other.usage) : joinUsage(fuller.usage, other.usage);
-  const noListPrice =
-    order === 0 && fuller.model === other.model ? (a.noListPrice ?? b.noListPrice) : fuller.noListPrice;
+  const areEqual = order === 0 && fuller.model === other.model;
+  const noListPrice = areEqual ? (a.noListPrice ?? b.noListPrice) : fuller.noListPrice;
+  const tier = areEqual && isLess(other.tier ?? LAST, fuller.tier ?? LAST) ? other.tier : fuller.tier;
+  const searches = [a.webSearches, b.webSearches].filter((n) => n !== undefined);
   return {
     endMs: Math.max(a.endMs, b.endMs),
     complete: a.complete || b.complete,
@@ -133,6 +139,8 @@ function answer(a: ModelCall, b: ModelCall): Partial<ModelCall> {
     ...(usage && { usage }),
     ...(model !== undefined && { model }),
     ...(noListPrice && { noListPrice }),
+    ...(tier !== undefined && { tier }),
+    ...(searches.length > 0 && { webSearches: Math.max(...searches) }),
   };
 }
 

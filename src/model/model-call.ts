@@ -1,3 +1,4 @@
+import type { Price } from "./price-list.ts";
 import type { TokenUsage } from "./transcript.ts";
 
 /** One answer of a model. */
@@ -22,13 +23,27 @@ export interface ModelCall {
   readonly covers?: "turn" | "session" | "removed";
   /** Set for a request that is no part of the conversation. */
   readonly purpose?: "compaction" | "memory" | "other";
-  /** Charged by a different price list than the public one. */
+  /** Service tier, if it is not the standard one, e.g. `priority`. */
+  readonly tier?: string;
+  /** Charged by a different price list than the public one; which one is not known. */
   readonly noListPrice?: true;
+  /** Searches of the provider, which it charges besides tokens. Absent: none was reported. */
+  readonly webSearches?: number;
+  /** The provider charged something else besides tokens. */
+  readonly hasOtherFees?: true;
   readonly agentId?: string;
 }
 
-/** A model call with its price in 10⁻⁹ USD; absent: unknown. */
-export interface PricedCall {
+/** A model call with its price. */
+export interface PricedCall extends Price {
   readonly call: ModelCall;
-  readonly costNanoUsd?: number;
 }
+
+/** The tier that decides the price of a call. Absent: the standard tier. */
+export const tierOf = ({ tier, noListPrice }: Pick<ModelCall, "tier" | "noListPrice">): string | undefined =>
+  tier ?? (noListPrice === true ? UNKNOWN_TIER : undefined);
+
+// --- internal ---
+
+/** No price list has it. */
+const UNKNOWN_TIER = "?";

@@ -1,20 +1,13 @@
-/** The user's own price of a model in USD per million tokens. Absent: not set, so a call with such tokens has no known cost. */
-export interface OwnRates {
-  /** Input outside any cache. */
-  readonly input: number;
-  readonly output: number;
-  readonly cacheRead?: number | undefined;
-  /** Cache writes, except those for an hour. */
-  readonly cacheWrite?: number | undefined;
-  readonly cacheWrite1h?: number | undefined;
-}
+import type { PriceList } from "./price-list.ts";
 
 /** The user's own prices, which replace the public list for the models that they name. */
 export interface OwnPrices {
   /** The user's description of them, e.g. "contract of October". */
   readonly source: string;
   /** By model: its name, or the beginning of names with `*` at the end. */
-  readonly models: ReadonlyMap<string, OwnRates>;
+  readonly models: ReadonlyMap<string, PriceList>;
+  /** Identifies the content of the file. */
+  readonly digest: string;
 }
 
 /**
@@ -30,11 +23,11 @@ export function setOwnPrices(prices: OwnPrices | "unreadable" | undefined): void
 export const ownPrices = (): OwnPrices | "unreadable" | undefined => current;
 
 /**
- * The rates for a model: those for its name, otherwise those for the longest matching beginning. `undefined`: the public list
+ * The prices of a model: those for its name, otherwise those for the longest matching beginning. `undefined`: the public list
  * applies.
  */
-export function ownRatesOf({ models }: OwnPrices, model: string): OwnRates | undefined {
-  const exact = models.get(model) ?? ratesOfRedacted(models, model);
+export function ownListOf({ models }: OwnPrices, model: string): PriceList | undefined {
+  const exact = models.get(model) ?? listOfRedacted(models, model);
   if (exact !== undefined) return exact;
   let best: string | undefined;
   for (const name of models.keys()) {
@@ -47,7 +40,7 @@ export function ownRatesOf({ models }: OwnPrices, model: string): OwnRates | und
 // --- internal ---
 
 /** The rates of the only name that a model's name can be, if an account number in it was redacted. */
-function ratesOfRedacted(models: OwnPrices["models"], model: string): OwnRates | undefined {
+function listOfRedacted(models: OwnPrices["models"], model: string): PriceList | undefined {
   const [start = "", ...rest] = model.split(/\[redacted:[a-z-]+\]/);
   if (rest.length === 0) return undefined;
   const found = [...models].filter(([name]) => {

@@ -23,6 +23,10 @@ export type PackedUsage = readonly [
   reasoning: number | null,
   costNanoUsd: number | null,
   durationMs: number,
+  /** Why calls have no price, or only a part of it: the most frequent `NoPrice`. */
+  noPrice: string | null,
+  /** If some calls have a price and others not: end and partial cost of those without, one after the other, as JSON. */
+  unpricedCalls: string | null,
 ];
 
 /** Sums over the calls of one tool in one quarter of an hour. */
@@ -41,8 +45,13 @@ export type PackedTools = readonly [
 /** Turns of one quarter of an hour, by origin. */
 export type PackedTurns = readonly [timeMs: number, origin: string, turns: number, failed: number, interrupted: number];
 
-/** Numbers of a call that may have a price: index in `usage`, `segments` and `providers`, five kinds of tokens, end. */
-export const CALL_NUMBERS = 9;
+/**
+ * Numbers of a call that may have a price: index in `usage`, `segments` and `sellers`, five kinds of tokens, end, searches, and
+ * `IS_SUM` and `HAS_FEES` added up.
+ */
+export const CALL_NUMBERS = 11;
+export const IS_SUM = 1;
+export const HAS_FEES = 2;
 
 /** A finished session, stored as one value. */
 export interface Packed {

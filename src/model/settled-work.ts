@@ -1,15 +1,11 @@
 import { addSums, negativeSums, sumOfCalls } from "./call-sums.ts";
 import type { ModelCall, PricedCall } from "./model-call.ts";
+import type { Price } from "./price-list.ts";
 import type { SettledWork, Subagent, Turn } from "./session.ts";
 
-/** The sums of a part of a run. @param cost in billionths of a US dollar, `undefined` if unknown */
-export function settledWorkOf(part: Turn | Subagent, cost: (call: ModelCall) => number | undefined): SettledWork {
-  const sums = sumOfCalls(
-    part.modelCalls.map((call) => {
-      const costNanoUsd = cost(call);
-      return costNanoUsd === undefined ? { call } : { call, costNanoUsd };
-    }),
-  );
+/** The sums of a part of a run. */
+export function settledWorkOf(part: Turn | Subagent, price: (call: ModelCall) => Price): SettledWork {
+  const sums = sumOfCalls(part.modelCalls.map((call) => ({ call, ...price(call) })));
   const models = [...new Set(part.modelCalls.flatMap(({ model }) => model ?? []))];
   return { startMs: part.startMs, endMs: part.endMs, sums, toolCalls: part.toolCalls.length, models };
 }

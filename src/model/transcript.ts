@@ -95,8 +95,14 @@ export const ModelCallEntry = z.object({
    * that the agent removed from its transcript, and only those count that were not read before.
    */
   covers: z.enum(["turn", "session", "removed"]).optional(),
-  /** Charged by a different price list than the public one, e.g. a faster service tier. */
+  /** Service tier, if it is not the standard one: `fast`, `priority`, `flex`, `batch`; several with `+`. */
+  tier: z.string().optional(),
+  /** Charged by a different price list than the public one; which one is not known. */
   noListPrice: z.literal(true).optional(),
+  /** Searches of the provider during this answer, which it charges besides tokens. */
+  webSearches: count.optional(),
+  /** The provider charged something else besides tokens. */
+  hasOtherFees: z.literal(true).optional(),
 });
 
 export const ToolUseEntry = z.object({

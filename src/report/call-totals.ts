@@ -1,7 +1,7 @@
 import type { CallSums } from "../model/call-sums.ts";
 import type { Session, SessionFacts } from "../model/session.ts";
 import type { StoredModelCall } from "../store/queries.ts";
-import { costNanoUsd } from "../telemetry/cost.ts";
+import { callPrice } from "../telemetry/cost.ts";
 
 /** Whether tokens are known. If not, they are unknown for agents that never report them, and zero for all others. */
 export const hasUsage = ({ modelCalls, aggregateRecords }: CallSums): boolean => modelCalls + aggregateRecords > 0;
@@ -28,10 +28,7 @@ export function knownAmounts(sums: CallSums, isUsageUnknown: boolean) {
 /** The calls of the open part of a session, with their costs. */
 export function openCalls(session: Session, facts: SessionFacts): readonly StoredModelCall[] {
   return [...session.turns, ...session.subagents].flatMap((run) =>
-    run.modelCalls.map((call) => {
-      const cost = costNanoUsd(call, facts.provider);
-      return { segment: run.segment, call, ...(cost !== undefined && { costNanoUsd: cost }) };
-    }),
+    run.modelCalls.map((call) => ({ segment: run.segment, call, ...callPrice(call, facts.provider) })),
   );
 }
 

@@ -5,6 +5,7 @@ import type { Database } from "../store/database.ts";
 import { outcomeFinder, type StoredOutcome } from "../store/outcomes.ts";
 import { Attribution, identityOf } from "./attribution.ts";
 import type { NamedChange } from "./find-change.ts";
+import { storedReasons } from "./no-price.ts";
 import { inReadingOrder } from "./text/usage-order.ts";
 import { usageByGroupings } from "./usage.ts";
 import { type UsageReport, unpricedOf } from "./usage-report.ts";
@@ -45,6 +46,7 @@ export function changeReport(db: Database, agents: readonly Agent[], change: Nam
     agents: byAgent,
     models,
     unpriced: unpricedOf(models),
+    ...(unpricedOf(models).length > 0 && { reasons: storedReasons(db) }),
     commits: commitsOf(db, change),
   };
 }

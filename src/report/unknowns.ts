@@ -1,6 +1,6 @@
 import { plural, pricelessOf } from "../text/figures.ts";
-import { printable } from "../text/terminal.ts";
 import type { Explanation } from "./explain.ts";
+import { noPriceNotes, reasonsOf } from "./no-price.ts";
 
 /** What cannot be determined for this session, and why. */
 export function unknownsOf({ view, time, money, habits }: Explanation): readonly string[] {
@@ -11,8 +11,8 @@ export function unknownsOf({ view, time, money, habits }: Explanation): readonly
   if (!hasTokens && view.facts.usageUnknown === true) {
     unknowns.push("tokens and cost are unknown: the agent does not report them, or its transcript was not read");
   } else if (pricelessOf(total) > 0) {
-    const names = money.models.filter(({ sums }) => pricelessOf(sums) > 0).map(({ of }) => printable(of ?? "no name"));
-    unknowns.push(`no price is known for ${plural(pricelessOf(total), "call")} (${names.slice(0, 3).join(", ")})`);
+    const models = money.models.map(({ of, sums }) => ({ name: of ?? null, sums }));
+    unknowns.push(...noPriceNotes(models, reasonsOf(view.calls)));
   }
   if (hasTokens && total.callsWithoutUsage > 0) {
     unknowns.push(

@@ -8,7 +8,7 @@ import { sessionFactsOf } from "../sessions/read-session.ts";
 import { unsettledSession } from "../sessions/unsettled-session.ts";
 import type { Database, Row } from "../store/database.ts";
 import { sessionById, unsettledSessions } from "../store/sessions.ts";
-import { costNanoUsd } from "../telemetry/cost.ts";
+import { callPrice } from "../telemetry/cost.ts";
 import { offsetsBetween } from "./buckets.ts";
 
 export type CallFigures = CallSums & {
@@ -106,8 +106,7 @@ export function* openFactsOf(
     const { turns, subagents } = unsettledSession({ db, ...deps }, stored);
     for (const { modelCalls, toolCalls } of [...turns, ...subagents]) {
       for (const call of modelCalls) {
-        const cost = costNanoUsd(call, provider);
-        const figures = callFiguresOf({ call, ...(cost !== undefined && { costNanoUsd: cost }) });
+        const figures = callFiguresOf({ call, ...callPrice(call, provider) });
         yield { kind: "calls", session, timeMs: call.endMs, model: call.model ?? null, figures };
       }
       for (const { name, status, startMs, endMs } of toolCalls) {

@@ -24,7 +24,11 @@ export const reportJson = ({ query }: Question, report: UsageReport, timeZone: s
   ...(report.models !== undefined && { models: report.models.map(rowJson) }),
   total: report.total === undefined ? null : rowJson(report.total),
   subscription_agents: report.subscribed ?? [],
-  unpriced: report.unpriced.map(({ key, calls }) => ({ model: key.model ?? null, calls: calls?.unpricedCalls ?? 0 })),
+  unpriced: report.unpriced.map(({ key, calls }) => ({
+    model: key.model ?? null,
+    calls: calls?.unpricedCalls ?? 0,
+    reasons: report.reasons?.get(key.model ?? null) ?? [],
+  })),
 });
 
 /** One row; `--csv` has the same figures. */

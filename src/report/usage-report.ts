@@ -5,6 +5,7 @@ import { sessionCounts } from "../store/queries.ts";
 import { bucketsBetween, compareBuckets, startOfBucket } from "./buckets.ts";
 import { type Dimension, TIME_UNITS } from "./dimensions.ts";
 import { subscribedAgents } from "./list-price.ts";
+import { type Reasons, storedReasons } from "./no-price.ts";
 import type { Question } from "./question.ts";
 import { inReadingOrder } from "./text/usage-order.ts";
 import { usageByGroupings } from "./usage.ts";
@@ -21,6 +22,8 @@ export interface UsageReport {
   readonly total: UsageRow | undefined;
   /** Models with calls of unknown price, most calls first. */
   readonly unpriced: readonly UsageRow[];
+  /** Why, as far as it is stored. */
+  readonly reasons?: Reasons;
   /** Agents in the report that have costs and are known to run on a subscription. */
   readonly subscribed?: readonly string[];
 }
@@ -64,6 +67,7 @@ export function usageReport(
     ...(isOverview && { agents: byAgent, models }),
     total: ofTools ? withoutCalls(total) : total,
     unpriced: unpricedOf(models),
+    ...(unpricedOf(models).length > 0 && { reasons: storedReasons(db, query.sinceMs, query.untilMs) }),
     ...(subscribed.length > 0 && { subscribed }),
   };
 }

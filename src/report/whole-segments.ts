@@ -3,7 +3,7 @@ import type { Database } from "../store/database.ts";
 import { isPacked } from "../store/packed.ts";
 import { segmentsOf } from "../store/segments.ts";
 import type { StoredSession } from "../store/sessions.ts";
-import { costsOf } from "../telemetry/cost.ts";
+import { callPrices } from "../telemetry/cost.ts";
 import { addTotals, NO_TOTALS, type Totals, totalOf } from "../telemetry/totals.ts";
 
 /** A segment with its settled and its open part. */
@@ -59,7 +59,7 @@ function openTotals(session: Session, segment: Segment, facts: SessionFacts): To
   const turns = session.turns.filter((turn) => turn.segment === segment.ordinal);
   const subagents = session.subagents.filter((subagent) => subagent.segment === segment.ordinal);
   return {
-    ...totalOf([...turns, ...subagents], costsOf(facts.provider)),
+    ...totalOf([...turns, ...subagents], callPrices(facts.provider)),
     turns: turns.filter((turn) => turn.origin === "human" || turn.origin === "machine").length,
     subagents: subagents.filter((subagent) => subagent.key === subagent.agentId).length,
   };

@@ -19,7 +19,10 @@ export function toModelCall(entry: EntryOf<"model_call">): ModelCall {
     asksForTools: entry.asksForTools,
     covers: entry.covers,
     purpose: entry.purpose,
+    tier: entry.tier,
     noListPrice: entry.noListPrice,
+    webSearches: entry.webSearches,
+    hasOtherFees: entry.hasOtherFees,
     agentId: entry.agentId,
   });
 }

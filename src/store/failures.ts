@@ -137,3 +137,7 @@ export const sessionFailures = (db: Database): readonly SessionFailure[] =>
       attempts: Number(row["attempts"]),
       sinceMs: Number(row["since_ms"]),
     }));
+
+/** Whether the price of a call could not be calculated. */
+export const hasPriceErrors = (db: Database): boolean =>
+  db.prepare("SELECT 1 FROM failures WHERE step = 'price' LIMIT 1").get() !== undefined;

@@ -6,6 +6,8 @@ export const LAST_DRAIN_MS = "drain.took_ms";
 export const LAST_DRAIN = "last_drain";
 /** The coverage of this machine's agents and when it was determined, as JSON. */
 export const COVERAGE = "coverage";
+/** The prices with which calls that had none were looked up last. */
+export const PRICES_TRIED = "prices.tried";
 /** Time of the last daily pruning, in milliseconds since the epoch. */
 export const LAST_PRUNE = "prune.last_ms";
 /** Number of sessions pruned so far. */

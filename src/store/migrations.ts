@@ -1,4 +1,5 @@
 import { INITIAL_SCHEMA } from "./initial-schema.ts";
+import { PRICE_REASONS } from "./migration-price-reasons.ts";
 
 /**
  * The schema, one migration per version: `user_version` n means that the first n were run. Never change a released migration; add
@@ -374,10 +375,8 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (repository, commit_id)
   ) WITHOUT ROWID;
   `,
-  `
-  -- The CI job that ran the agent last: resource attributes as JSON
-  ALTER TABLE sessions ADD COLUMN pipeline TEXT;
-  `,
+  // The CI job that ran the agent last: resource attributes as JSON
+  "ALTER TABLE sessions ADD COLUMN pipeline TEXT;",
   `
   -- counted: 1, counted as inferred; 2, as observed. A commit can become observed after it was counted
   DROP INDEX commits_uncounted;
@@ -397,4 +396,5 @@ export const MIGRATIONS: readonly string[] = [
   `,
   // The pull request that the commit names which brought it to the default branch: #12, !12
   "ALTER TABLE commit_outcomes ADD COLUMN landing_pull TEXT;",
+  PRICE_REASONS,
 ];

@@ -227,7 +227,7 @@ interface Owned {
 /** How many columns a table of sums has, including the session's number. */
 const COLUMNS: {
   readonly [K in "usage" | "tools" | "turns"]: [session: number, ...Packed[K][number]]["length"];
-} = { usage: 18, tools: 10, turns: 6 };
+} = { usage: 20, tools: 10, turns: 6 };
 
 function putRows(db: Database, kind: keyof typeof COLUMNS, sessions: readonly PackedSession[]): void {
   const values: Value[] = [];

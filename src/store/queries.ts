@@ -1,5 +1,6 @@
 import type { CallSums } from "../model/call-sums.ts";
 import type { ModelCall, PricedCall } from "../model/model-call.ts";
+import type { NoPrice } from "../model/price-list.ts";
 import type { Subagent, ToolCall, Turn } from "../model/session.ts";
 import type { SpanRecord } from "../model/telemetry.ts";
 import type { Database, Row } from "./database.ts";
@@ -84,11 +85,17 @@ export interface StoredModelCall extends PricedCall {
 
 /** Settled model calls by end time. */
 export function settledCalls(db: Database, session: number): readonly StoredModelCall[] {
-  type Values = readonly [key: string, segment: number, costNanoUsd: number | null, call: ModelCall];
-  const columns = "json_quote(key) || ',' || segment || ',' || coalesce(cost_nano_usd, 'null') || ',' || body";
+  type Values = readonly [key: string, segment: number, cost: number | null, noPrice: NoPrice | null, call: ModelCall];
+  const columns =
+    "json_quote(key) || ',' || segment || ',' || coalesce(cost_nano_usd, 'null') || ',' || json_quote(no_price) || ',' || body";
   return [...inPieces<Values>(db, "model_calls", "key", columns, session)]
-    .sort(([a, , , one], [b, , , other]) => one.endMs - other.endMs || (a < b ? -1 : 1))
-    .map(([, segment, costNanoUsd, call]) => ({ segment, call, ...(costNanoUsd !== null && { costNanoUsd }) }));
+    .sort(([a, , , , one], [b, , , , other]) => one.endMs - other.endMs || (a < b ? -1 : 1))
+    .map(([, segment, costNanoUsd, noPrice, call]) => ({
+      segment,
+      call,
+      ...(costNanoUsd !== null && { costNanoUsd }),
+      ...(noPrice !== null && { noPrice }),
+    }));
 }
 
 /** Settled tool calls by start time. */

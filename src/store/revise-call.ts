@@ -1,12 +1,19 @@
 import { defined } from "../model/defined.ts";
 import type { ModelCall, PricedCall } from "../model/model-call.ts";
+import type { NoPrice, Price } from "../model/price-list.ts";
 import type { EntryOf } from "../model/transcript.ts";
-import type { Database } from "./database.ts";
+import type { Database, Row } from "./database.ts";
+
+/** A settled call before and after a change, each with its price. */
+export interface RevisedCall {
+  readonly segment: number;
+  readonly before: PricedCall;
+  readonly after: PricedCall;
+}
 
 /**
  * Replaces a settled model call with the values of a more complete record.
  *
- * @param price the cost of a call in billionths of a US dollar, `undefined` if unknown
  * @returns its segment, and the call before and after with its costs; `undefined` if the call was never settled
  */
 export function reviseCall(
@@ -14,28 +21,33 @@ export function reviseCall(
   sessionNumber: number,
   entryBefore: EntryOf<"model_call">,
   entryAfter: EntryOf<"model_call">,
-  price: (call: ModelCall) => number | undefined,
-): { readonly segment: number; readonly before: PricedCall; readonly after: PricedCall } | undefined {
+  price: (call: ModelCall) => Price,
+): RevisedCall | undefined {
   const row = db
-    .prepare("SELECT segment, cost_nano_usd, body FROM model_calls WHERE session = ? AND key = ?")
+    .prepare("SELECT segment, cost_nano_usd, no_price, body FROM model_calls WHERE session = ? AND key = ?")
     .get(sessionNumber, entryBefore.key);
   if (row === undefined) return undefined;
   const before = JSON.parse(String(row["body"])) as ModelCall;
-  const { usage, complete, finishReason, model = before.model, noListPrice } = entryAfter;
-  const { noListPrice: _, ...rest } = before;
+  const { usage, complete, finishReason, model = before.model } = entryAfter;
+  const { noListPrice, tier, webSearches, hasOtherFees } = entryAfter;
+  const { noListPrice: _, tier: __, ...rest } = before;
   const after: ModelCall = {
     ...rest,
     complete,
     ...(model !== undefined && { model }),
     ...(noListPrice && { noListPrice }),
+    ...(tier !== undefined && { tier }),
+    ...(webSearches !== undefined && { webSearches }),
+    ...(hasOtherFees && { hasOtherFees }),
     ...(usage !== undefined && { usage }),
     ...(finishReason !== undefined && { finishReason }),
   };
-  const costBefore = row["cost_nano_usd"] === null ? undefined : Number(row["cost_nano_usd"]);
-  const priced = (call: Partial<ModelCall>): string => JSON.stringify([call.usage, call.model, call.noListPrice]);
-  const cost = priced(after) === priced(before) ? costBefore : price(after);
+  const priceBefore = storedPrice(row);
+  const priced = ({ usage, model, noListPrice, tier, webSearches, hasOtherFees }: ModelCall): string =>
+    JSON.stringify([usage, model, noListPrice, tier, webSearches, hasOtherFees]);
+  const { costNanoUsd, noPrice }: Price = priced(after) === priced(before) ? priceBefore : price(after);
   db.prepare(
-    `UPDATE model_calls SET model = ?, input = ?, output = ?, cache_read = ?, cache_write = ?, cost_nano_usd = ?, complete = ?, body = ?
+    `UPDATE model_calls SET model = ?, input = ?, output = ?, cache_read = ?, cache_write = ?, cost_nano_usd = ?, no_price = ?, complete = ?, body = ?
      WHERE session = ? AND key = ?`,
   ).run(
     model ?? null,
@@ -43,7 +55,8 @@ export function reviseCall(
     usage?.output ?? null,
     usage?.cacheRead ?? null,
     usage?.cacheWrite ?? null,
-    cost ?? null,
+    costNanoUsd ?? null,
+    noPrice ?? null,
     complete ? 1 : 0,
     JSON.stringify(after),
     sessionNumber,
@@ -51,7 +64,45 @@ export function reviseCall(
   );
   return {
     segment: Number(row["segment"]),
-    before: defined<PricedCall>({ call: before, costNanoUsd: costBefore }),
-    after: defined<PricedCall>({ call: after, costNanoUsd: cost }),
+    before: { call: before, ...priceBefore },
+    after: defined<PricedCall>({ call: after, costNanoUsd, noPrice }),
   };
 }
+
+/** Sessions with settled calls that report their tokens and have no price, or only a part of it. */
+export const sessionsWithoutPrice = (db: Database): readonly number[] =>
+  db
+    .prepare(`SELECT DISTINCT session FROM model_calls WHERE ${IS_UNPRICED}`)
+    .all()
+    .map((row) => Number(row["session"]));
+
+/**
+ * Stores prices of a session's settled calls that had none, or only a part. A price that is known stays.
+ *
+ * @returns the calls whose cost has changed
+ */
+export function learnPrices(db: Database, session: number, price: (call: ModelCall) => Price): readonly RevisedCall[] {
+  const rows = db
+    .prepare(`SELECT key, segment, cost_nano_usd, no_price, body FROM model_calls WHERE session = ? AND ${IS_UNPRICED}`)
+    .all(session);
+  const update = db.prepare("UPDATE model_calls SET cost_nano_usd = ?, no_price = ? WHERE session = ? AND key = ?");
+  return rows.flatMap((row) => {
+    const call = JSON.parse(String(row["body"])) as ModelCall;
+    const [before, after] = [storedPrice(row), price(call)];
+    // What was known of the cost stays known
+    if (after.noPrice !== undefined && before.costNanoUsd !== undefined) return [];
+    update.run(after.costNanoUsd ?? null, after.noPrice ?? null, session, String(row["key"]));
+    if (after.costNanoUsd === undefined) return [];
+    return [{ segment: Number(row["segment"]), before: { call, ...before }, after: { call, ...after } }];
+  });
+}
+
+// --- internal ---
+
+const IS_UNPRICED = "(cost_nano_usd IS NULL OR no_price IS NOT NULL) AND input IS NOT NULL AND output IS NOT NULL";
+
+const storedPrice = (row: Row): Price =>
+  defined<Price>({
+    costNanoUsd: row["cost_nano_usd"] === null ? undefined : Number(row["cost_nano_usd"]),
+    noPrice: row["no_price"] === null ? undefined : (String(row["no_price"]) as NoPrice),
+  });

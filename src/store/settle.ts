@@ -1,3 +1,4 @@
+import type { Price } from "../model/price-list.ts";
 import { runKeyOf, type Session, type SettledWork, type Subagent, type Turn } from "../model/session.ts";
 import type { Counted, MetricShape, SpanParents } from "../model/telemetry.ts";
 import { countFacts } from "./counters.ts";
@@ -25,8 +26,8 @@ export interface Settlement {
   readonly parents: SpanParents;
   /** Read once, after the spans. */
   readonly counts: Iterable<Counted>;
-  /** Costs of model calls in billionths of a US dollar, by the call's key; absent means unknown. */
-  readonly costNanoUsd: ReadonlyMap<string, number>;
+  /** Prices of model calls, by the call's key. */
+  readonly prices: ReadonlyMap<string, Price>;
 }
 
 /**
@@ -49,11 +50,11 @@ export function settle(
   for (const turn of turns) putTurn(db, sessionNumber, turn);
   for (const subagent of subagents) putSubagent(db, sessionNumber, subagent);
   for (const { part, work } of parts) {
-    putWork(db, sessionNumber, part, settlement.costNanoUsd);
+    putWork(db, sessionNumber, part, settlement.prices);
     putOpenWork(db, sessionNumber, runKeyOf(part), work);
   }
   for (const run of [...turns, ...subagents]) {
-    putWork(db, sessionNumber, run, settlement.costNanoUsd);
+    putWork(db, sessionNumber, run, settlement.prices);
     if (run.settled !== undefined) removeOpenWork(db, sessionNumber, runKeyOf(run));
   }
   const added = putSpans(db, sessionNumber, spans, settlement.parents, nowMs);
@@ -80,13 +81,14 @@ function* batches(counts: Iterable<Counted>): Generator<readonly Counted[]> {
   yield some;
 }
 
-function putWork(db: Database, sessionNumber: number, run: Turn | Subagent, costs: ReadonlyMap<string, number>): void {
+function putWork(db: Database, sessionNumber: number, run: Turn | Subagent, prices: ReadonlyMap<string, Price>): void {
   for (const call of run.modelCalls) {
+    const { costNanoUsd, noPrice } = prices.get(call.key) ?? {};
     db.prepare(
       `INSERT INTO model_calls (session, key, segment, model, subagent, end_ms, input, output, cache_read, cache_write,
-         cost_nano_usd, complete, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+         cost_nano_usd, no_price, complete, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (session, key) DO UPDATE SET model = excluded.model, input = excluded.input,
-         output = excluded.output, cache_read = excluded.cache_read, cache_write = excluded.cache_write, cost_nano_usd = excluded.cost_nano_usd,
+         output = excluded.output, cache_read = excluded.cache_read, cache_write = excluded.cache_write, cost_nano_usd = excluded.cost_nano_usd, no_price = excluded.no_price,
          complete = excluded.complete, body = excluded.body`,
     ).run(
       sessionNumber,
@@ -99,7 +101,8 @@ function putWork(db: Database, sessionNumber: number, run: Turn | Subagent, cost
       call.usage?.output ?? null,
       call.usage?.cacheRead ?? null,
       call.usage?.cacheWrite ?? null,
-      costs.get(call.key) ?? null,
+      costNanoUsd ?? null,
+      noPrice ?? null,
       call.complete ? 1 : 0,
       JSON.stringify(call),
     );

@@ -1,13 +1,20 @@
 import pkg from "../../package.json" with { type: "json" };
 import { withLifetimesInWrites } from "../model/cache-lifetimes.ts";
 import { messageOf } from "../model/error-message.ts";
-import type { ModelCall } from "../model/model-call.ts";
-import { type OwnRates, ownPrices, ownRatesOf } from "../model/own-prices.ts";
+import { type ModelCall, tierOf } from "../model/model-call.ts";
+import { ownListOf, ownPrices } from "../model/own-prices.ts";
+import { type Price, type PricedUsage, type PriceList, priceOf } from "../model/price-list.ts";
 import { isWholeUsage } from "../model/whole-usage.ts";
-import { isCachePartlyKnown, pricesOf, type Tokens } from "./rates.ts";
+import { tableList } from "./rates.ts";
 
 /** The price table in use. Sent with every cost, so that costs can be recomputed. */
 export const PRICE_TABLE = `genai-prices/${pkg.devDependencies["@pydantic/genai-prices"]}`;
+
+/** The day on which that version of the table was published. */
+export const PRICE_TABLE_DATE = "2026-09-23";
+
+/** Whether newer models and prices may be missing in the table. */
+export const isTableOld = (nowMs: number): boolean => nowMs - Date.parse(PRICE_TABLE_DATE) > TWO_MONTHS_MS;
 
 /** Which prices a cost is based on. `mixed`: a sum with the user's prices for some models and the table's for the others. */
 export interface CostSource {
@@ -22,7 +29,7 @@ export function costSource(model?: string): CostSource {
   if (own === undefined || own === "unreadable") return { kind: "price_table", prices: PRICE_TABLE };
   const ofOwn = `own: ${own.source}`;
   if (model === undefined) return { kind: "mixed", prices: `${PRICE_TABLE}; ${ofOwn}` };
-  return ownRatesOf(own, model) === undefined
+  return ownListOf(own, model) === undefined
     ? { kind: "price_table", prices: PRICE_TABLE }
     : { kind: "own_prices", prices: ofOwn };
 }
@@ -36,25 +43,24 @@ export function describePrices(): string {
 }
 
 /**
- * Price of one model call in 10⁻⁹ USD: the user's own price of its model, otherwise the list price.
+ * Price of one model call: the user's own price of its model, otherwise the list price.
  *
  * @param provider used for calls without a provider
- * @returns `undefined` when the model, its usage or its price is unknown; never 0 in that case
  */
-export function costNanoUsd(call: ModelCall, provider: string | undefined): number | undefined {
+export function callPrice(call: ModelCall, provider: string | undefined): Price {
   const own = ownPrices();
   const known = priced.get(call);
-  if (known !== undefined && known.provider === provider && known.own === own) return known.cost;
-  const cost = price(call, provider);
-  priced.set(call, { provider, own, cost });
-  return cost;
+  if (known !== undefined && known.provider === provider && known.own === own) return known.price;
+  const price = calculated(call, provider);
+  priced.set(call, { provider, own, price });
+  return price;
 }
 
-/** `costNanoUsd` for the calls of one session. */
-export const costsOf =
+/** `callPrice` for the calls of one session. */
+export const callPrices =
   (provider: string | undefined) =>
-  (call: ModelCall): number | undefined =>
-    costNanoUsd(call, provider);
+  (call: ModelCall): Price =>
+    callPrice(call, provider);
 
 /**
  * Why the price of a call could not be calculated: the first error since this function was called last. `undefined`: none, although
@@ -66,23 +72,25 @@ export function takePriceError(): string | undefined {
   return error;
 }
 
-/** Cost from token counts only, for calls of one model. @param provider OpenTelemetry's name of the provider */
-export function costsOfTokens(
+/** The prices of calls of one model. @param provider OpenTelemetry's name of the provider */
+export function pricesOfModel(
   model: string | undefined,
   provider: string | undefined,
-): (tokens: Tokens, timeMs: number) => number | undefined {
+): (usage: PricedUsage, timeMs: number) => Price {
   const own = ownPrices();
-  if (model === undefined || own === "unreadable") return () => undefined;
-  const ownRates = own === undefined ? undefined : ownRatesOf(own, model);
-  if (ownRates !== undefined) return (tokens) => ownCost(ownRates, withLifetimesInWrites(tokens));
-  let usdOf: ReturnType<typeof pricesOf> | undefined;
-  return (tokens, timeMs) => {
-    const usd = orUnknown(() => {
-      usdOf ??= pricesOf(priceListProvider(model, provider), model);
-      return usdOf(withLifetimesInWrites(tokens), timeMs);
-    });
-    return usd === undefined ? undefined : Math.round(usd * 1e9);
-  };
+  if (own === "unreadable") return () => ({ noPrice: "file" });
+  if (model === undefined) return () => ({ noPrice: "model" });
+  const list = (own && ownListOf(own, model)) ?? triedList(priceListProvider(model, provider), model);
+  if (list === "error") return () => ({ noPrice: "error" });
+  return list === undefined
+    ? () => ({ noPrice: "model" })
+    : (usage, timeMs) => priceOf(list, withLifetimesInWrites(usage), timeMs);
+}
+
+/** What identifies the prices in use: calls without a price may have one as soon as it changes. `undefined`: they cannot be read. */
+export function pricesInUse(): string | undefined {
+  const own = ownPrices();
+  return own === "unreadable" ? undefined : `${PRICE_TABLE}; ${pkg.version}; ${own?.digest ?? ""}`;
 }
 
 // --- internal ---
@@ -93,33 +101,11 @@ const priced = new WeakMap<
   {
     readonly provider: string | undefined;
     readonly own: ReturnType<typeof ownPrices>;
-    readonly cost: number | undefined;
+    readonly price: Price;
   }
 >();
 const MAX_NAMES = 5;
-
-/** @returns `undefined` if the call has tokens of a kind without a price */
-function ownCost(rates: OwnRates, tokens: Tokens): number | undefined {
-  const { input, output, cacheRead = 0, cacheWrite = 0, cacheWrite1h = 0 } = tokens;
-  const uncached = input - cacheRead - cacheWrite;
-  // Usage is corrected when it is stored, but earlier versions stored it uncorrected
-  if (uncached < 0) return undefined;
-  if (isCachePartlyKnown(tokens, rates.cacheRead !== undefined, rates.cacheWrite !== undefined)) return undefined;
-  let nano = 0;
-  for (const [amount, rate] of [
-    [uncached, rates.input],
-    [output, rates.output],
-    [cacheRead, rates.cacheRead],
-    [cacheWrite - cacheWrite1h, rates.cacheWrite],
-    [cacheWrite1h, rates.cacheWrite1h],
-  ] as const) {
-    if (amount === 0) continue;
-    if (rate === undefined) return undefined;
-    // The rate is in USD per million tokens, the result in 10⁻⁹ USD
-    nano += amount * rate * 1_000;
-  }
-  return Math.round(nano);
-}
+const TWO_MONTHS_MS = 61 * 86_400_000;
 
 /** The table's provider ids where they differ from OpenTelemetry's names. */
 const TABLE_IDS: ReadonlyMap<string, string> = new Map([
@@ -139,21 +125,26 @@ function priceListProvider(model: string, provider: string | undefined): string 
 }
 
 /** Amazon Bedrock's names for Claude models; gateways also use them. */
-const BEDROCK_NAME = /^(?:[a-z]+\.)?anthropic\.claude-/;
+const BEDROCK_NAME = /^(?:arn:aws[\w-]*:bedrock:[^/]*\/)?(?:[a-z-]+\.)?anthropic\.claude-/;
 
-/** The price library throws for token counts that it considers impossible. The price of that call is then unknown. */
-function orUnknown(calculate: () => number | undefined): number | undefined {
+/** A table that cannot be read must not stop anything: the price is then unknown. */
+function triedList(provider: string | undefined, model: string): PriceList | "error" | undefined {
   try {
-    return calculate();
+    return tableList(provider, model);
   } catch (error) {
     priceError ??= messageOf(error);
-    return undefined;
+    return "error";
   }
 }
 
 let priceError: string | undefined;
 
-const price = (call: ModelCall, provider: string | undefined): number | undefined =>
-  !isWholeUsage(call.usage) || call.noListPrice
-    ? undefined
-    : costsOfTokens(call.model, call.provider ?? provider)(call.usage, call.endMs);
+function calculated(call: ModelCall, provider: string | undefined): Price {
+  const { usage, model, webSearches, hasOtherFees, covers } = call;
+  if (!isWholeUsage(usage)) return { noPrice: "usage" };
+  const { input, output, cacheRead, cacheWrite, cacheWrite1h } = usage;
+  const tokens = { input, output, cacheRead, cacheWrite, cacheWrite1h };
+  const isSum = covers === undefined ? undefined : true;
+  const priced = { ...tokens, webSearches, hasOtherFees, tier: tierOf(call), isSum } as const;
+  return pricesOfModel(model, call.provider ?? provider)(priced, call.endMs);
+}

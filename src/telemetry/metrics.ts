@@ -1,4 +1,3 @@
-import { defined } from "../model/defined.ts";
 import type { ModelCall, PricedCall } from "../model/model-call.ts";
 import {
   type Compaction,
@@ -11,7 +10,7 @@ import {
 } from "../model/session.ts";
 import type { Attributes, AttributeValue, Counted, Increment, MetricShape } from "../model/telemetry.ts";
 import type { TokenUsage } from "../model/transcript.ts";
-import { costNanoUsd, costSource } from "./cost.ts";
+import { callPrice, costSource } from "./cost.ts";
 import { providerOf } from "./provider.ts";
 import * as semconv from "./semconv.ts";
 import { METRIC_SHAPES, SHAPES } from "./shapes.ts";
@@ -43,7 +42,7 @@ export function* eachRunCount(run: Turn | Subagent, facts: SessionFacts): Genera
 export function* eachCallCount(run: Turn | Subagent, facts: SessionFacts): Generator<Counted> {
   const agent = agentOf(run, facts);
   for (const call of run.modelCalls) {
-    yield modelCallCounts(defined<PricedCall>({ call, costNanoUsd: costNanoUsd(call, facts.provider) }), facts);
+    yield modelCallCounts({ call, ...callPrice(call, facts.provider) }, facts);
   }
   for (const tool of run.toolCalls) yield toolCallCounts(tool, agent, facts);
 }
@@ -66,7 +65,13 @@ export function modelCallRevision(before: PricedCall, after: PricedCall, facts: 
   modelCallCounts(after, facts).increments.forEach(addIncrements(1));
   modelCallCounts(before, facts).increments.forEach(addIncrements(-1));
   const { key, usage, complete, model } = after.call;
-  const changed = [usage ?? null, complete, ...(model === before.call.model ? [] : [model])];
+  const changed = [
+    usage ?? null,
+    complete,
+    ...(model === before.call.model ? [] : [model]),
+    // The same call, whose price was learnt
+    ...(after.call === before.call ? ["price", after.costNanoUsd ?? null, after.noPrice ?? null] : []),
+  ];
   return {
     key: keyOf(facts, "model_call", `${key}#${JSON.stringify(changed)}`),
     increments: [...steps.values()].filter(({ amount }) => amount !== 0),
@@ -136,7 +141,7 @@ function runSteps(run: Turn | Subagent, agent: string, facts: SessionFacts): rea
   ];
 }
 
-function modelCallCounts({ call, costNanoUsd: cost }: PricedCall, facts: SessionFacts): Counted {
+function modelCallCounts({ call, costNanoUsd: cost, noPrice }: PricedCall, facts: SessionFacts): Counted {
   const { usage } = call;
   const conventional = {
     [semconv.GEN_AI_OPERATION_NAME]: "chat",
@@ -163,12 +168,15 @@ function modelCallCounts({ call, costNanoUsd: cost }: PricedCall, facts: Session
     increments: [
       ...tokens,
       ...(call.covers === undefined ? perCall(call, facts, ours, conventional) : []),
-      cost === undefined
-        ? step(SHAPES.unpricedCalls, 1, facts, ours)
-        : step(SHAPES.cost, cost, facts, {
-            ...ours,
-            [semconv.OPENHOOK_COST_SOURCE]: costSource(call.model ?? "").kind,
-          }),
+      ...(cost === undefined || noPrice !== undefined ? [step(SHAPES.unpricedCalls, 1, facts, ours)] : []),
+      ...(cost === undefined
+        ? []
+        : [
+            step(SHAPES.cost, cost, facts, {
+              ...ours,
+              [semconv.OPENHOOK_COST_SOURCE]: costSource(call.model ?? "").kind,
+            }),
+          ]),
       ...(call.complete ? [] : [step(SHAPES.incompleteCalls, 1, facts, ours)]),
     ],
   };

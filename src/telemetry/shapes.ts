@@ -130,7 +130,11 @@ export const SHAPES = {
     "Tokens by kind: input and output are totals, the others are parts of them",
   ),
   cost: counter("openhook.cost.usage", "USD", "List price of model calls with a known price", "nano"),
-  unpricedCalls: counter("openhook.cost.unpriced.count", "{call}", "Model calls without a known price"),
+  unpricedCalls: counter(
+    "openhook.cost.unpriced.count",
+    "{call}",
+    "Model calls whose cost is unknown or a lower bound",
+  ),
   incompleteCalls: counter(
     "openhook.usage.incomplete.count",
     "{call}",

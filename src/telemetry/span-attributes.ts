@@ -1,10 +1,10 @@
 import { sumKnown } from "../model/known.ts";
 import type { SessionFacts, Subagent, Turn } from "../model/session.ts";
 import type { Attributes, AttributeValue, SpanRecord } from "../model/telemetry.ts";
-import { costSource, costsOf } from "./cost.ts";
+import { callPrices, costSource } from "./cost.ts";
 import type { SpanSubject } from "./ids.ts";
 import * as semconv from "./semconv.ts";
-import { type Totals, totalOfRun } from "./totals.ts";
+import { knownCost, type Totals, totalOfRun } from "./totals.ts";
 
 /** Which spelling of the GenAI attributes is sent. */
 export interface Spelling {
@@ -16,7 +16,7 @@ export type Loose = Readonly<Record<string, AttributeValue | undefined>>;
 
 /** Sums of a turn or subagent. */
 export function runAttributes(run: Turn | Subagent, facts: SessionFacts, settings: Spelling, kind: SpanSubject): Loose {
-  const totals = totalOfRun(run, costsOf(facts.provider));
+  const totals = totalOfRun(run, callPrices(facts.provider));
   const models = [...new Set([...(run.settled?.models ?? []), ...run.modelCalls.flatMap((c) => c.model ?? [])])];
   const finish = run.modelCalls.at(-1)?.finishReason;
   return {
@@ -35,10 +35,7 @@ export function runAttributes(run: Turn | Subagent, facts: SessionFacts, setting
       ...cacheWriteAttributes(totals.cacheWrite, settings),
     }),
     [semconv.OPENHOOK_USAGE_INCOMPLETE]: totals.incompleteCalls > 0 ? true : undefined,
-    ...costAttributes(
-      totals.pricedCalls > 0 ? totals.costNanoUsd : undefined,
-      models.length === 1 ? models[0] : undefined,
-    ),
+    ...costAttributes(knownCost(totals), models.length === 1 ? models[0] : undefined),
     [semconv.OPENHOOK_UNPRICED_CALLS]: totals.unpricedCalls > 0 ? totals.unpricedCalls : undefined,
   };
 }

@@ -1,7 +1,7 @@
 import type { ModelCall } from "../model/model-call.ts";
 import type { Segment, SessionFacts, Subagent, ToolCall, Turn } from "../model/session.ts";
 import type { SpanRecord } from "../model/telemetry.ts";
-import { costNanoUsd } from "./cost.ts";
+import { callPrice } from "./cost.ts";
 import { type SpanSubject, spanIdOf, traceIdOf, worldIdOf } from "./ids.ts";
 import type { LedTo } from "./led-to.ts";
 import { providerOf } from "./provider.ts";
@@ -18,7 +18,7 @@ import {
   type Spelling,
 } from "./span-attributes.ts";
 import { type SpanParent, turnSpanIds } from "./span-parents.ts";
-import type { Totals } from "./totals.ts";
+import { knownCost, type Totals } from "./totals.ts";
 
 /** How spans are named and grouped into traces. */
 export interface SpanSettings extends Spelling {
@@ -179,7 +179,7 @@ export function segmentSpan(segment: Segment, totals: Totals, facts: SessionFact
       [semconv.OPENHOOK_TOTAL.cacheRead]: totals.cacheRead,
       [semconv.OPENHOOK_TOTAL.cacheWrite]: totals.cacheWrite,
       [semconv.OPENHOOK_USAGE_INCOMPLETE]: totals.incompleteCalls > 0 ? true : undefined,
-      ...costAttributes(totals.pricedCalls > 0 || totals.costNanoUsd !== 0 ? totals.costNanoUsd : undefined),
+      ...costAttributes(knownCost(totals)),
       [semconv.OPENHOOK_UNPRICED_CALLS]: totals.unpricedCalls > 0 ? totals.unpricedCalls : undefined,
       ...reportedAttributes(totals),
       ...repositoryAttributes(facts),
@@ -303,7 +303,7 @@ function modelCallSpan(
 ): KeyedSpan {
   const model = call.requestedModel ?? call.model;
   const { usage } = call;
-  const cost = costNanoUsd(call, facts.provider);
+  const { costNanoUsd, noPrice } = callPrice(call, facts.provider);
   return span(facts, "model_call", call.key, traceId, {
     parentSpanId,
     name: model === undefined ? "chat" : `chat ${model}`,
@@ -329,7 +329,8 @@ function modelCallSpan(
       [semconv.GEN_AI_USAGE_REASONING]: usage?.reasoning,
       [semconv.OPENHOOK_USAGE_INCOMPLETE]: call.complete ? undefined : true,
       [semconv.OPENHOOK_CALL_PURPOSE]: call.purpose,
-      ...costAttributes(cost, call.model ?? ""),
+      ...costAttributes(costNanoUsd, call.model ?? ""),
+      [semconv.OPENHOOK_UNPRICED_CALLS]: costNanoUsd !== undefined && noPrice !== undefined ? 1 : undefined,
     },
   });
 }

@@ -3,6 +3,7 @@ import { defined } from "../model/defined.ts";
 import { sumKnown } from "../model/known.ts";
 import { maxOf, minOf } from "../model/min-max.ts";
 import type { ModelCall, PricedCall } from "../model/model-call.ts";
+import type { Price } from "../model/price-list.ts";
 import type { ReportedUsage, Run, Segment, Session } from "../model/session.ts";
 
 /** Sums over runs, with the cost of their calls. Tokens are those of calls with known usage. */
@@ -21,6 +22,7 @@ export interface Totals {
   readonly incompleteCalls: number;
   readonly costNanoUsd: number;
   readonly pricedCalls: number;
+  /** Calls whose cost is unknown or a lower bound. */
   readonly unpricedCalls: number;
   readonly compactions: number;
   /** Absent if there is no run. */
@@ -42,14 +44,13 @@ export const NO_TOTALS: Totals = {
   compactions: 0,
 };
 
-/** Price of a model call in 10⁻⁹ USD; `undefined`: unknown. */
-export type Cost = (call: ModelCall) => number | undefined;
+export type Prices = (call: ModelCall) => Price;
 
 /** Sums of the given runs, without what was settled before; the caller counts turns and subagents. */
-export function totalOf(runs: readonly Run[], cost: Cost): Totals {
+export function totalOf(runs: readonly Run[], prices: Prices): Totals {
   const calls = runs.flatMap((run) => run.modelCalls);
   return {
-    ...totalOfCalls(calls.map((call) => defined<PricedCall>({ call, costNanoUsd: cost(call) }))),
+    ...totalOfCalls(calls.map((call) => ({ call, ...prices(call) }))),
     toolCalls: sum(runs.map((run) => run.toolCalls.length)),
     ...(runs.length > 0 && {
       firstMs: minOf(runs.map((r) => r.startMs)),
@@ -59,8 +60,8 @@ export function totalOf(runs: readonly Run[], cost: Cost): Totals {
 }
 
 /** Sums of one run, including what was settled while it was open. */
-export function totalOfRun(run: Run, cost: Cost): Totals {
-  const rest = totalOf([run], cost);
+export function totalOfRun(run: Run, prices: Prices): Totals {
+  const rest = totalOf([run], prices);
   const { settled } = run;
   return settled === undefined ? rest : addTotals(rest, { ...totalsOf(settled.sums), toolCalls: settled.toolCalls });
 }
@@ -118,7 +119,7 @@ export function segmentTotals(
     compactions,
   }: Pick<Session, "turns" | "subagents" | "finishedParts" | "compactions">,
   segment: Segment,
-  cost: Cost,
+  prices: Prices,
   reported: ReportedUsage | undefined,
 ): Totals {
   const here = <T extends { readonly segment: number; readonly closed: boolean }>(runs: readonly T[]): readonly T[] =>
@@ -126,7 +127,7 @@ export function segmentTotals(
   const [closedTurns, closedSubagents] = [here(turns), here(subagents)];
   const parts = finishedParts.filter((part) => part.segment === segment.ordinal);
   return {
-    ...totalOf([...closedTurns, ...closedSubagents, ...parts], cost),
+    ...totalOf([...closedTurns, ...closedSubagents, ...parts], prices),
     turns: closedTurns.filter((t) => t.origin === "human" || t.origin === "machine").length,
     subagents: closedSubagents.filter((s) => s.key === s.agentId).length,
     compactions: compactions.filter(
@@ -135,6 +136,11 @@ export function segmentTotals(
     ...(reported !== undefined && { reported }),
   };
 }
+
+/** The known cost; `undefined`: nothing of it is known. */
+export const knownCost = ({ costNanoUsd, pricedCalls }: Totals): number | undefined =>
+  // A difference to calls that were counted before has a cost and no call
+  pricedCalls > 0 || costNanoUsd !== 0 ? costNanoUsd : undefined;
 
 // --- internal ---
 

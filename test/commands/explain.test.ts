@@ -147,7 +147,7 @@ describe("recorded sessions", () => {
     const text = await explained(of.places, opencode);
     expect(text).toMatch(/^by +cost unknown +cost +tokens +share/m);
     expect(text).toMatch(/^turn +3 +\? +8,700→35 +41% /m);
-    expect(text).toMatch(/^no price is known for 5 calls \(acme-coder-1\)$/m);
+    expect(text).toMatch(/^price unknown: 5 calls, acme-coder-1 \(5\): the model is not in genai-prices/m);
     // Only one of two models has a price, so shares of the cost are unknown
     expect(await explained(of.places, "1989bcb3")).toMatch(/^ +claude-haiku-5-5 +\? +\S+→\S+ +\? +\d+ call/m);
     const unreported = JSON.parse(await explained(of.places, await unreportedId(), true)) as Record<string, unknown>;

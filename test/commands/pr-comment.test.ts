@@ -66,7 +66,8 @@ test("the comment has the figures of the report, agents, commits, certainty and 
 });
 
 test("nothing that names people, work or contracts is in it", async () => {
-  setOwnPrices({ source: "Contract with Umbrella", models: new Map([["claude-*", { input: 1, output: 2 }]]) });
+  const models = new Map([["claude-*", { rules: [{ rates: { input: 1, output: 2 } }] }]]);
+  setOwnPrices({ source: "Contract with Umbrella", models, digest: "" });
   const text = await printed();
   expect(text).not.toMatch(/secret|Dev\b|dev@|subject|acme\/(one|two)|Umbrella|\/tmp|shop/i);
 });

@@ -161,12 +161,12 @@ async function isSummed(
 }
 
 /** A packed session with unordered parts sorted, and references replaced by what they refer to. */
-function meaningOf({ owned, segments, usage, tools, turns, calls, providers }: Unpriced) {
+function meaningOf({ owned, segments, usage, tools, turns, calls, sellers }: Unpriced) {
   const called: unknown[] = [];
   for (let row = 0; row < calls.length; row += CALL_NUMBERS) {
-    const [place = -1, segment = -1, provider = -1, ...rest] = calls.subarray(row, row + CALL_NUMBERS);
+    const [place = -1, segment = -1, seller = -1, ...rest] = calls.subarray(row, row + CALL_NUMBERS);
     const [timeMs, model, subagent] = usage[place] ?? [];
-    called.push([timeMs, model, subagent, segments[segment]?.segment.ordinal, providers[provider], ...rest]);
+    called.push([timeMs, model, subagent, segments[segment]?.segment.ordinal, sellers[seller], ...rest]);
   }
   return {
     owned: [...owned].sort(),
@@ -175,7 +175,7 @@ function meaningOf({ owned, segments, usage, tools, turns, calls, providers }: U
     tools: sorted(tools),
     turns: sorted(turns),
     calls: sorted(called),
-    providers: new Set(providers),
+    sellers: new Set(sellers.map((seller) => JSON.stringify(seller))),
   };
 }
 

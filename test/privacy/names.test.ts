@@ -1,6 +1,7 @@
 // Names are sent at `metadata`, the default: of models, tools, servers, subagents, repositories. They carry no user and no account.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { ownRatesOf } from "../../src/model/own-prices.ts";
+import { parseOwnPrices } from "../../src/config/own-prices.lazy.ts";
+import { type OwnPrices, ownListOf } from "../../src/model/own-prices.ts";
 import { nameRedactor } from "../../src/privacy/names.ts";
 import { protectionOf } from "../../src/privacy/protection.ts";
 import { redact } from "../../src/privacy/redact.ts";
@@ -94,12 +95,18 @@ describe("a name loses whose it is", () => {
 describe("own prices of a model whose account number was redacted", () => {
   const rates = { input: 1, output: 2 };
   const name = (account: string): string => `arn:aws:bedrock:x:${account}:application-inference-profile/a1b2c3d4e5f6`;
+  const pricesOf = (models: object): OwnPrices => {
+    const parsed = parseOwnPrices(JSON.stringify({ models }));
+    if ("problem" in parsed) throw new Error(parsed.problem);
+    return parsed.prices;
+  };
   test("apply, unless several accounts have such a name", () => {
-    const models = new Map([[name(ACCOUNT), rates]]);
-    expect(ownRatesOf({ source: "ours", models }, clean(name(ACCOUNT)))).toBe(rates);
-    models.set(name("210987654321"), { input: 3, output: 4 });
-    expect(ownRatesOf({ source: "ours", models }, clean(name(ACCOUNT)))).toBeUndefined();
-    expect(ownRatesOf({ source: "ours", models }, "arn:aws:[redacted:account]")).toBeUndefined();
+    const one = pricesOf({ [name(ACCOUNT)]: rates });
+    expect(ownListOf(one, clean(name(ACCOUNT)))).toBe(one.models.get(name(ACCOUNT)));
+    expect(one.models.get(name(ACCOUNT))).toBeDefined();
+    const two = pricesOf({ [name(ACCOUNT)]: rates, [name("210987654321")]: { input: 3, output: 4 } });
+    expect(ownListOf(two, clean(name(ACCOUNT)))).toBeUndefined();
+    expect(ownListOf(two, "arn:aws:[redacted:account]")).toBeUndefined();
   });
 });
 

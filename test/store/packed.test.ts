@@ -217,7 +217,7 @@ const packed = (
   facts: encodeFacts(entries),
   owned,
   segments: [{ segment: { ordinal: 0, startMs: 1_000, endMs: 1_000, lastActivityMs: 1_000, uses: [] }, totals: "{}" }],
-  usage: [[0, "m", 0, entries.length, 0, 0, 0, 0, 1, 1, null, null, null, null, null, null, 0]],
+  usage: [[0, "m", 0, entries.length, 0, 0, 0, 0, 1, 1, null, null, null, null, null, null, 0, null, null]],
   tools: [[0, "Bash", null, 0, 1, 0, 0, 0, 5]],
   turns: [[0, "human", 1, 0, 0]],
 });

@@ -14,7 +14,7 @@ import { lastSegment } from "../../src/store/segments.ts";
 import { ensureSession, type StoredSession } from "../../src/store/sessions.ts";
 import { type Settlement, settle } from "../../src/store/settle.ts";
 import { settledContext } from "../../src/store/settled-context.ts";
-import { costNanoUsd } from "../../src/telemetry/cost.ts";
+import { callPrice } from "../../src/telemetry/cost.ts";
 import { knownParents } from "../../src/telemetry/known-parents.ts";
 import { runCounts, segmentCounts } from "../../src/telemetry/metrics.ts";
 import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
@@ -40,7 +40,7 @@ function stored(db: Database): StoredSession {
 function settlementOf(session: Session, sessionNumber: number) {
   const { turns, subagents, segments, facts } = session;
   const runs = [...turns, ...subagents];
-  const costs = runs.flatMap((run) => run.modelCalls).map((c) => [c.key, costNanoUsd(c, facts.provider) ?? 0] as const);
+  const prices = runs.flatMap((run) => run.modelCalls).map((c) => [c.key, callPrice(c, facts.provider)] as const);
   return {
     session,
     sessionNumber,
@@ -54,7 +54,7 @@ function settlementOf(session: Session, sessionNumber: number) {
       ...runs.flatMap((run) => runCounts(run, facts)),
       ...segments.map((segment) => segmentCounts(segment, facts)),
     ],
-    costNanoUsd: new Map(costs),
+    prices: new Map(prices),
   } satisfies Settlement;
 }
 
@@ -233,7 +233,7 @@ describe("settledContext", () => {
 });
 
 describe("revise", () => {
-  const price = (call: ModelCall) => costNanoUsd(call, "anthropic");
+  const price = (call: ModelCall) => callPrice(call, "anthropic");
 
   test("replaces tokens, price and completeness of a settled call", () => {
     const db = stores.open();
@@ -244,10 +244,13 @@ describe("revise", () => {
     const usage = { ...entry.usage, output: entry.usage.output + 1000 };
     const revised = reviseCall(db, id, entry, { ...entry, usage, complete: true, finishReason: "end_turn" }, price);
     expect(revised?.before.call.usage).toEqual(entry.usage);
-    expect(revised?.before.costNanoUsd).toBe(price(revised?.before.call as ModelCall));
+    expect(revised?.before).toMatchObject(price(revised?.before.call as ModelCall));
     expect(revised?.after.call).toMatchObject({ usage, complete: true, finishReason: "end_turn" });
     const row = db.prepare("SELECT output, cost_nano_usd FROM model_calls WHERE key = ?").get(entry.key);
-    expect(row).toMatchObject({ output: usage.output, cost_nano_usd: price(revised?.after.call as ModelCall) });
+    expect(row).toMatchObject({
+      output: usage.output,
+      cost_nano_usd: price(revised?.after.call as ModelCall).costNanoUsd,
+    });
     expect(revised?.after.costNanoUsd).toBe(row?.["cost_nano_usd"]);
   });
 

@@ -11,7 +11,7 @@ const PACKAGE = readFileSync(require.resolve("@pydantic/genai-prices"), "utf8");
 const IDS = new Set([...PACKAGE.matchAll(/\bid:\s*["'`]([^"'`]+)/g)].map(([, id]) => id));
 const PROVIDERS = [...IDS].flatMap((providerId) => (providerId && findProvider({ providerId })) || []);
 /** Members that say nothing about prices. */
-const NOT_BUILT = new Set(["context_window", "description", "extractors", "name", "price_comments", "pricing_urls"]);
+const NOT_BUILT = new Set(["description", "extractors", "name", "price_comments", "pricing_urls"]);
 const USAGE = { input_tokens: 1_000, output_tokens: 100 };
 const OPTIONS = { timestamp: new Date(Date.UTC(2026, 9, 5, 12)) };
 

@@ -5,7 +5,7 @@ import { defined } from "../../src/model/defined.ts";
 import { correctedUsage } from "../../src/model/limits.ts";
 import type { ModelCall } from "../../src/model/model-call.ts";
 import type { TokenUsage } from "../../src/model/transcript.ts";
-import { costNanoUsd, PRICE_TABLE } from "../../src/telemetry/cost.ts";
+import { callPrice, PRICE_TABLE } from "../../src/telemetry/cost.ts";
 import { runs } from "../support/whole.ts";
 
 const SONNET = "claude-sonnet-4-5-20250929";
@@ -19,7 +19,9 @@ const call = (model: string | undefined, usage: TokenUsage | undefined): ModelCa
   ...(usage !== undefined && { usage }),
 });
 
-describe("costNanoUsd", () => {
+const costNanoUsd = (...of: Parameters<typeof callPrice>): number | undefined => callPrice(...of).costNanoUsd;
+
+describe("the price of a call", () => {
   // List prices per million tokens: input 3, output 15, cache read 0.30, cache write 3.75 for 5 minutes, 6 for an hour
   test("input and output have separate prices", () => {
     expect(costNanoUsd(call(SONNET, { input: 1_000, output: 100 }), "anthropic")).toBe(3_000_000 + 1_500_000);
@@ -80,11 +82,19 @@ describe("costNanoUsd", () => {
     );
   });
 
-  test.each([{ cacheRead: 1_000 }, { cacheWrite: 1_000 }, { cacheRead: 1_000, cacheWrite1h: 500 }])(
-    "is unknown for a call with one of two cache figures, if the other has a price: %j",
+  test("is a lower bound without the writes to a cache that has a price for them", () => {
+    const usage = { input: 6_000, output: 100, cacheRead: 1_000 };
+    expect(callPrice(call(SONNET, usage), "anthropic")).toEqual({
+      costNanoUsd: 5_000 * 3_000 + 100 * 15_000 + 1_000 * 300,
+      noPrice: "part",
+    });
+  });
+
+  test.each([{ cacheWrite: 1_000 }, { cacheRead: 1_000, cacheWrite1h: 500 }])(
+    "is unknown for a call with other cache figures that do not fit: %j",
     (cache) => {
       const usage = { input: 6_000, output: 100, ...cache };
-      expect(costNanoUsd(call(SONNET, usage), "anthropic")).toBeUndefined();
+      expect(callPrice(call(SONNET, usage), "anthropic")).toEqual({ noPrice: "part" });
       expect(costNanoUsd(call(SONNET, { cacheRead: 0, cacheWrite: 0, ...usage }), "anthropic")).toBeGreaterThan(0);
     },
   );

@@ -5,7 +5,7 @@ import type { ModelCall, PricedCall } from "../../src/model/model-call.ts";
 import type { SessionFacts } from "../../src/model/session.ts";
 import type { Counted, Increment } from "../../src/model/telemetry.ts";
 import type { TokenUsage } from "../../src/model/transcript.ts";
-import { costNanoUsd } from "../../src/telemetry/cost.ts";
+import { callPrice } from "../../src/telemetry/cost.ts";
 import { modelCallRevision, runCounts, segmentCounts } from "../../src/telemetry/metrics.ts";
 import { METRIC_SHAPES } from "../../src/telemetry/shapes.ts";
 import { recordedSessions } from "../session/recorded.ts";
@@ -37,7 +37,7 @@ describe.each(sessions.map((s) => [s.name, s] as const))("%s", (_, recorded) => 
       expect(sum(steps, "openhook.token.usage", { "openhook.token.type": type }), type).toBe(total(pick));
     }
     expect(sum(steps, "openhook.model.call.count")).toBe(calls.length);
-    const costs = calls.map((call) => costNanoUsd(call, "anthropic"));
+    const costs = calls.map((call) => callPrice(call, "anthropic").costNanoUsd);
     expect(sum(steps, "openhook.cost.usage")).toBe(costs.reduce<number>((a, b) => a + (b ?? 0), 0));
     expect(sum(steps, "openhook.cost.unpriced.count")).toBe(costs.filter((cost) => cost === undefined).length);
     expect(sum(steps, "openhook.usage.incomplete.count")).toBe(calls.filter((call) => !call.complete).length);
@@ -117,8 +117,7 @@ describe("modelCallRevision", () => {
       },
       complete,
     }) satisfies ModelCall;
-  const priced = (modelCall: ModelCall): PricedCall =>
-    defined<PricedCall>({ call: modelCall, costNanoUsd: costNanoUsd(modelCall, facts.provider) });
+  const priced = (modelCall: ModelCall): PricedCall => ({ call: modelCall, ...callPrice(modelCall, facts.provider) });
   const revision = (was: ModelCall, is: ModelCall): Counted => modelCallRevision(priced(was), priced(is), facts);
   const countsOf = (modelCall: ModelCall): Counted => {
     const run = {

@@ -8,7 +8,7 @@ import { loadConfigAndPrices, usePrices } from "../../src/config/own-prices.ts";
 import type { ModelCall } from "../../src/model/model-call.ts";
 import { setOwnPrices } from "../../src/model/own-prices.ts";
 import type { TokenUsage } from "../../src/model/transcript.ts";
-import { costNanoUsd, costSource, costsOfTokens, describePrices, PRICE_TABLE } from "../../src/telemetry/cost.ts";
+import { callPrice, costSource, describePrices, PRICE_TABLE, pricesOfModel } from "../../src/telemetry/cost.ts";
 import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { Replay } from "../support/replay.ts";
 
@@ -43,7 +43,7 @@ const call = (model: string, usage: TokenUsage, more: Partial<ModelCall> = {}): 
   ...more,
 });
 const cost = (model: string, usage: TokenUsage, more?: Partial<ModelCall>) =>
-  costNanoUsd(call(model, usage, more), "anthropic");
+  callPrice(call(model, usage, more), "anthropic").costNanoUsd;
 
 const load = (text: string) => {
   writeFileSync(path, text);
@@ -66,7 +66,7 @@ describe("own prices", () => {
       cacheWrite1h: 1_000,
     };
     expect(cost(OPUS, usage)).toBe(5_000 * 4_000 + 100 * 20_000 + 2_000 * 400 + 2_000 * 5_000 + 1_000 * 8_000);
-    expect(costsOfTokens(OPUS, "aws.bedrock")(usage, 0)).toBe(cost(OPUS, usage));
+    expect(pricesOfModel(OPUS, "aws.bedrock")(usage, 0)).toEqual({ costNanoUsd: cost(OPUS, usage) });
     expect(costSource(OPUS)).toEqual({ kind: "own_prices", prices: "own: contract of October" });
   });
 
@@ -90,11 +90,11 @@ describe("own prices", () => {
 
   test("of one call change when the prices change", async () => {
     const one = call(OPUS, { input: 1_000, output: 0 });
-    const list = costNanoUsd(one, "anthropic");
+    const list = callPrice(one, "anthropic").costNanoUsd;
     await load(JSON.stringify(FILE));
-    expect(costNanoUsd(one, "anthropic")).toBe(4_000_000);
+    expect(callPrice(one, "anthropic").costNanoUsd).toBe(4_000_000);
     await loadConfigAndPrices({ env: {}, places: { configPath: join(dir, "none.json") } });
-    expect(costNanoUsd(one, "anthropic")).toBe(list);
+    expect(callPrice(one, "anthropic").costNanoUsd).toBe(list);
   });
 
   test.each([

@@ -1,6 +1,6 @@
 import type { Session, SessionFacts } from "../../src/model/session.ts";
 import { buildSession } from "../../src/session/build.ts";
-import { costsOf } from "../../src/telemetry/cost.ts";
+import { callPrices } from "../../src/telemetry/cost.ts";
 import { subagentParents } from "../../src/telemetry/span-parents.ts";
 import { type KeyedSpan, type SpanSettings, segmentSpan, subagentSpans, turnSpans } from "../../src/telemetry/spans.ts";
 import { totalOf } from "../../src/telemetry/totals.ts";
@@ -39,7 +39,7 @@ export function spansOf(session: Session, settings: SpanSettings, facts: Session
     ...subagents.flatMap((subagent) => [...subagentSpans(subagent, placeOf(subagent), facts, settings)]),
     ...segments.map((segment) => {
       const runs = [...turns, ...subagents].filter((run) => run.segment === segment.ordinal);
-      return segmentSpan(segment, totalOf(runs, costsOf(facts.provider)), facts);
+      return segmentSpan(segment, totalOf(runs, callPrices(facts.provider)), facts);
     }),
   ];
 }

@@ -15,7 +15,8 @@ const turn = (startMs: number, endMs: number, ...usages: readonly (TokenUsage | 
     }),
   ),
 });
-const total = (...turns: readonly Turn[]) => totalOf(turns, ({ usage }) => usage?.output);
+const total = (...turns: readonly Turn[]) =>
+  totalOf(turns, ({ usage }) => (usage?.output === undefined ? {} : { costNanoUsd: usage.output }));
 
 describe("sums of parts", () => {
   const first = turn(100, 200, { input: 10, output: 1, cacheRead: 4 }, undefined);

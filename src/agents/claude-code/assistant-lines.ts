@@ -17,7 +17,7 @@ import {
 import { sessionFacts } from "./session-facts.ts";
 import { modelError } from "./system-lines.ts";
 import { CALL_IDS_SINCE, globalCallId, rememberCounted } from "./tool-ids.ts";
-import { hasOtherPrice, separatePasses, usageOf } from "./usage.ts";
+import { feesOf, separatePasses, tierOf, usageOf } from "./usage.ts";
 import { writtenBefore, writtenSince } from "./version.ts";
 
 /** A line with one block of an answer, and the usage of the whole answer. */
@@ -44,7 +44,7 @@ export function assistantLine(context: LineContext): void {
   const startMs = ownOf(state.requests ?? NO_REQUESTS, asString(o["requestRef"])) ?? inputMs;
   const complete = finishReason !== undefined && !isIncomplete(o, message);
   const asksForTools = finishReason === "tool_use" ? true : undefined;
-  const noListPrice = hasOtherPrice(reported) ? true : undefined;
+  const tier = tierOf(reported);
   sink.modelCall(factBase(context, globalKey, globalKey), {
     responseId: id,
     requestId,
@@ -56,7 +56,8 @@ export function assistantLine(context: LineContext): void {
     complete,
     finishReason,
     asksForTools,
-    noListPrice,
+    tier,
+    ...(isRepeat ? {} : feesOf(reported)),
   });
   if (!isRepeat) {
     for (const pass of separatePasses(reported)) {
@@ -70,7 +71,7 @@ export function assistantLine(context: LineContext): void {
         complete,
         asksForTools,
         usage: pass.usage,
-        noListPrice,
+        tier,
       });
     }
   }

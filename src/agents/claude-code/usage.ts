@@ -1,6 +1,7 @@
+import type { FactOf } from "../../model/fact-sink.ts";
 import { sumKnown, withParts } from "../../model/known.ts";
 import type { TokenUsage } from "../../model/transcript.ts";
-import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
+import { asArray, asCode, asCount, asObject, asString } from "../shared/payload/json.ts";
 import type { Line } from "./line-context.ts";
 import { USAGE_FIELDS } from "./usage-fields.ts";
 
@@ -30,13 +31,25 @@ export function usageOf(usage: Line | undefined): TokenUsage | undefined {
 }
 
 /**
- * Whether the public price list does not apply to an answer: fast mode, another service tier (priority or batch), inference in
- * one region. The price table has none of these prices.
+ * The service tier of an answer, if it is not the standard one: fast mode, priority or batch, inference in one region (`us`). The price
+ * table has none of these prices.
  */
-export const hasOtherPrice = (usage: Line | undefined): boolean =>
-  usage?.["speed"] === "fast" ||
-  !LISTED_TIERS.has(usage?.["service_tier"] ?? null) ||
-  usage?.["inference_geo"] === "us";
+export function tierOf(usage: Line | undefined): string | undefined {
+  const tier = usage?.["service_tier"];
+  const parts = [
+    ...(LISTED_TIERS.has(tier ?? null) ? [] : [asCode(asString(tier)) ?? "unknown"]),
+    ...(usage?.["speed"] === "fast" ? ["fast"] : []),
+    ...(usage?.["inference_geo"] === "us" ? ["us"] : []),
+  ];
+  return parts.length === 0 ? undefined : parts.join("+");
+}
+
+/** What an answer cost besides tokens. Fetching pages and searching tools are free. */
+export function feesOf(usage: Line | undefined): Pick<FactOf<"model_call">, "webSearches" | "hasOtherFees"> {
+  const { web_search_requests: searches, ...others } = asObject(usage?.["server_tool_use"]) ?? {};
+  const hasOthers = Object.entries(others).some(([name, uses]) => !FREE.has(name) && (asCount(uses) ?? 0) > 0);
+  return { webSearches: asCount(searches) || undefined, hasOtherFees: hasOthers ? true : undefined };
+}
 
 /** A model pass of an answer that the answer's own figures exclude. */
 export interface Pass {
@@ -66,6 +79,8 @@ export function separatePasses(usage: Line | undefined): readonly Pass[] {
 }
 
 // --- internal ---
+
+const FREE: ReadonlySet<string> = new Set(["web_fetch_requests", "tool_search_requests"]);
 
 /** Also the names that proxies for other providers send. */
 const LISTED_TIERS: ReadonlySet<unknown> = new Set([null, "", "standard", "default", "auto"]);

@@ -34,8 +34,12 @@ export interface LineState {
   model: string | undefined;
   /** The provider, if it is not Codex's default. */
   provider: string | undefined;
-  /** The thread is in a service tier that the public price list does not cover. */
+  /** The thread's service tier, if it is not the standard one. */
+  tier: string | undefined;
+  /** It is in such a tier, whose name earlier versions did not store. */
   hasOtherPrice: true | undefined;
+  /** Web searches of the current answer so far. */
+  searches: number | undefined;
   /** Time of the model's last input. */
   inputMs: number | undefined;
   /** The current answer: when its request was sent, its last part so far, whether it requested tools. */
@@ -98,7 +102,9 @@ export const lineState = (
   isReviewer: undefined,
   model: undefined,
   provider: undefined,
+  tier: undefined,
   hasOtherPrice: undefined,
+  searches: undefined,
   inputMs: undefined,
   answer: undefined,
   isWaiting: undefined,

@@ -189,6 +189,9 @@ function responseItem(context: LineContext): void {
       return;
     // The provider ran it during the answer
     case "web_search_call":
+      if (isSearch(p)) state.searches = (state.searches ?? 0) + 1;
+      toolCall(context, "provider");
+      return;
     case "image_generation_call":
       toolCall(context, "provider");
       return;
@@ -210,6 +213,12 @@ function responseItem(context: LineContext): void {
       return;
     default:
   }
+}
+
+/** Opening a page and finding text in it are free. */
+function isSearch({ status, action }: Line): boolean {
+  const type = asObject(action)?.["type"];
+  return status !== "failed" && (type === undefined || type === "search");
 }
 
 function eventMessage(context: LineContext): void {

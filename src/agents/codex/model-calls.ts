@@ -121,7 +121,7 @@ function callOf(
   usage: TokenUsage | undefined,
   { key, globalKey, responseId }: CallIds,
 ): CountedCall {
-  const { answer, inputMs, model, provider, hasOtherPrice } = state;
+  const { answer, inputMs, model, provider, tier, hasOtherPrice, searches } = state;
   const endMs = answer?.endMs ?? timeMs;
   const fact: FactOf<"model_call"> = {
     responseId,
@@ -132,7 +132,10 @@ function callOf(
     usage,
     complete: true,
     asksForTools: answer?.asksForTools,
+    tier,
     noListPrice: hasOtherPrice,
+    webSearches: searches,
   };
+  state.searches = undefined;
   return { place: factBase({ timeMs: endMs, state }, key, globalKey), fact };
 }

@@ -1,3 +1,4 @@
+import { asCode, asString } from "../shared/payload/json.ts";
 import type { Line, LineState } from "./line-context.ts";
 
 /**
@@ -7,7 +8,9 @@ import type { Line, LineState } from "./line-context.ts";
  */
 export function enterTier(state: LineState, settings: Line | undefined): void {
   if (settings === undefined || !("service_tier" in settings)) return;
-  state.hasOtherPrice = LISTED.has(settings["service_tier"]) ? undefined : true;
+  const tier = settings["service_tier"];
+  state.tier = LISTED.has(tier) ? undefined : (asCode(asString(tier)) ?? "unknown");
+  state.hasOtherPrice = undefined;
 }
 
 // --- internal ---

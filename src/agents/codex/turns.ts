@@ -35,6 +35,7 @@ export function turnEnd(context: LineContext): void {
   const place = factBase(context, `turn_end:${endedTurn(context)}`);
   sink.other({ kind: "turn_end", ...place, durationMs: asCount(p["duration_ms"]) });
   state.answer = undefined;
+  state.searches = undefined;
   state.isWaiting = undefined;
 }
 

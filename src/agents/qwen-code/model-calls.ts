@@ -24,7 +24,8 @@ export function modelCall(context: LineContext, event: Fields): void {
     usage,
     complete: true,
     purpose: purposeOf(event),
-    noListPrice: authType === ANTHROPIC ? true : undefined,
+    // Without reads nothing shows that writes are missing
+    noListPrice: authType === ANTHROPIC && usage?.cacheRead === undefined ? true : undefined,
   });
   if (responseId === undefined) return;
   const answer: Answer = { responseId, place, endMs };

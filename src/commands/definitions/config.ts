@@ -7,7 +7,8 @@ export type ConfigAction =
   | { readonly kind: "get"; readonly key: string }
   | { readonly kind: "set"; readonly key: string; readonly value: string }
   | { readonly kind: "unset"; readonly key: string }
-  | { readonly kind: "path" };
+  | { readonly kind: "path" }
+  | { readonly kind: "check-prices"; readonly file?: string };
 
 /** Adds `config` and its subcommands. */
 export function addConfigCommands(program: Command, run: (action: ConfigAction) => Promise<void>): void {
@@ -38,4 +39,8 @@ export function addConfigCommands(program: Command, run: (action: ConfigAction) 
     .command("path")
     .description("print the path of the configuration file")
     .action(() => run({ kind: "path" }));
+  config
+    .command("check-prices [file]")
+    .description("check a file of own prices and show what it says (default: the file in prices.file)")
+    .action((file?: string) => run({ kind: "check-prices", ...(file !== undefined && { file }) }));
 }

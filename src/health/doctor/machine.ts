@@ -7,6 +7,7 @@ import type { Context } from "../../context.ts";
 import { messageOf } from "../../model/error-message.ts";
 import { suggest } from "../../model/suggest.ts";
 import { DISCOVERY_NAME, readDiscovery } from "../../registration/discovery.ts";
+import { isTableOld, PRICE_TABLE, PRICE_TABLE_DATE } from "../../telemetry/cost.ts";
 import { plural } from "../../text/figures.ts";
 import { doubtfulHome } from "../status/doubtful-home.ts";
 import type { Status } from "../status/shape.ts";
@@ -83,6 +84,13 @@ async function* configFindings({ config }: Status, context: Context): AsyncGener
   const { locked, machinePath } = await loadConfig(context);
   if (locked.length > 0) yield ok(`${machinePath} locks ${locked.join(", ")}`);
   if (config.errors.length + config.warnings.length === 0) yield ok(`${config.path} and the environment are valid`);
+  const prices = `list prices are ${PRICE_TABLE} of ${PRICE_TABLE_DATE}`;
+  yield isTableOld(context.now())
+    ? remark(
+        `${prices}: models and prices of the last two months may be missing`,
+        `update openhook-otel, or add prices: ${suggest("config set prices.file <file>")}`,
+      )
+    : ok(prices);
 }
 
 async function* discoveryFindings({ cwd }: Context): AsyncGenerator<Finding> {

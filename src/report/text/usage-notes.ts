@@ -1,15 +1,14 @@
 import { sumKnown } from "../../model/known.ts";
 import { describePrices } from "../../telemetry/cost.ts";
-import { plural, pricelessOf } from "../../text/figures.ts";
+import { plural } from "../../text/figures.ts";
 import { printable } from "../../text/terminal.ts";
 import { listPriceNote } from "../list-price.ts";
+import { noPriceNotes } from "../no-price.ts";
 import type { UsageReport } from "../usage-report.ts";
-import type { UsageRow } from "../usage-row.ts";
-import { unnamed } from "./usage-keys.ts";
 
 /** What limits the figures, one sentence each: rows left out, prices, unknown tokens. @param prices where they come from */
 export function notesOf(
-  { total, unpriced, leftOut, rows, subscribed = [] }: UsageReport,
+  { total, unpriced, reasons = new Map(), leftOut, rows, subscribed = [] }: UsageReport,
   prices: string = describePrices(),
 ): readonly string[] {
   const calls = total?.calls;
@@ -19,9 +18,12 @@ export function notesOf(
     if (subscribed.length > 0) notes.push(listPriceNote(subscribed.map(printable)));
     notes.push(`cost: ${prices}; a call keeps the price with which it was recorded`);
   }
-  if (calls !== undefined && pricelessOf(calls) > 0) {
-    notes.push(`price unknown: ${plural(pricelessOf(calls), "call")}, ${namesOf(unpriced)}`);
-  }
+  notes.push(
+    ...noPriceNotes(
+      unpriced.map(({ key, calls: sums }) => ({ name: key.model ?? null, sums })),
+      reasons,
+    ),
+  );
   if (calls?.cacheReportedInput !== undefined) {
     notes.push(
       calls.cacheReportedInput === calls.input
@@ -41,18 +43,4 @@ export function notesOf(
     notes.push(`tokens unknown: ${plural(total.sessionsWithoutUsage, "session")} of ${agents} reported none`);
   }
   return notes;
-}
-
-// --- internal ---
-
-const MAX_NAMES = 5;
-
-function namesOf(unpriced: readonly UsageRow[]): string {
-  const priceless = unpriced
-    .map(({ key, calls }) => ({ name: key.model ?? unnamed("model"), n: calls === undefined ? 0 : pricelessOf(calls) }))
-    .filter(({ n }) => n > 0)
-    .sort((a, b) => b.n - a.n);
-  const names = priceless.slice(0, MAX_NAMES).map(({ name, n }) => `${printable(name)} (${n})`);
-  const more = priceless.length > MAX_NAMES ? ` and ${priceless.length - MAX_NAMES} more models` : "";
-  return `${names.join(", ")}${more}`;
 }

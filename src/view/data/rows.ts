@@ -10,6 +10,7 @@ import type { SessionSource } from "../../sessions/read-session.ts";
 import { unsettledSession } from "../../sessions/unsettled-session.ts";
 import type { Database } from "../../store/database.ts";
 import type { StoredSession } from "../../store/sessions.ts";
+import { pricelessOf } from "../../text/figures.ts";
 import type { Sums } from "../wire/figures.ts";
 import type { SessionRow } from "../wire/sessions.ts";
 
@@ -78,7 +79,7 @@ export function toSums(sums: SessionSummary["sums"], isUsageUnknown: boolean): S
     inputIsLowerBound: lacksUsage,
     outputIsLowerBound: lacksUsage || sums.incompleteCalls > 0,
     costIsLowerBound: isUsageUnknown || sums.unpricedCalls + sums.incompleteCalls > 0,
-    unpriced: sums.unpricedCalls,
+    unpriced: pricelessOf(sums),
   };
 }
 

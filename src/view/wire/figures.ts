@@ -10,7 +10,7 @@ export interface Sums {
   readonly inputIsLowerBound: boolean;
   readonly outputIsLowerBound: boolean;
   readonly costIsLowerBound: boolean;
-  /** Calls without a known price. */
+  /** Calls whose tokens were reported and whose cost is unknown or a lower bound, as in reports. */
   readonly unpriced: number;
 }
 

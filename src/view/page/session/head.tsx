@@ -110,7 +110,7 @@ function Figure({
 /** Calls without a price, and whether the cost is what the user pays. */
 function costNote({ sums, onSubscription }: SessionDocument["row"]): string | null {
   const notes = [
-    ...(sums.unpriced > 0 ? [`${plural(sums.unpriced, "call")} without a price`] : []),
+    ...(sums.unpriced > 0 ? [`${plural(sums.unpriced, "call")} without an exact price`] : []),
     ...(onSubscription && sums.costNanoUsd !== null ? ["list price, not your bill"] : []),
   ];
   return notes.length === 0 ? null : notes.join("; ");

@@ -7,7 +7,7 @@ export function Totals({ total }: { total: UsageFigures }) {
   const { sums, sessionsWithoutUsage, turns, toolCalls, failedTools } = total;
   return (
     <dl class="tiles">
-      <Tile name="Cost" note={sums.unpriced > 0 ? `${plural(sums.unpriced, "call")} without a price` : null}>
+      <Tile name="Cost" note={sums.unpriced > 0 ? `${plural(sums.unpriced, "call")} without an exact price` : null}>
         <Cost of={sums} />
       </Tile>
       <Tile name="Input tokens" note={cacheNote(total)}>

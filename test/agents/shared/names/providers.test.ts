@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { knownProvider, providerName } from "../../../../src/agents/shared/names/providers.ts";
-import { costsOfTokens } from "../../../../src/telemetry/cost.ts";
+import { pricesOfModel } from "../../../../src/telemetry/cost.ts";
 
 test.each([
   ["azure-cognitive-services", "azure.ai.openai", "gpt-5"],
@@ -10,7 +10,7 @@ test.each([
   ["xai", "x_ai", "grok-4"],
 ])("%s maps to its name in the convention, and to its list price", (id, name, model) => {
   expect(providerName(id)).toBe(name);
-  expect(costsOfTokens(model, name)({ input: 1_000, output: 10 }, Date.UTC(2026, 9, 1))).toBeGreaterThan(0);
+  expect(pricesOfModel(model, name)({ input: 1_000, output: 10 }, Date.UTC(2026, 9, 1)).costNanoUsd).toBeGreaterThan(0);
 });
 
 test("keeps ids that the convention does not name, and drops invalid ids", () => {

@@ -1,0 +1,22 @@
+/** The migration that stores why calls have no price. */
+export const PRICE_REASONS = `
+-- Why the cost of a call is unknown, or a lower bound: NoPrice in model/price-list.ts. NULL in a row without a price: not known.
+-- unpriced_calls: of a sum with some priced calls, end and partial cost of the others, as JSON
+ALTER TABLE model_calls ADD COLUMN no_price TEXT;
+ALTER TABLE packed_usage ADD COLUMN no_price TEXT;
+ALTER TABLE packed_usage ADD COLUMN unpriced_calls TEXT;
+DROP VIEW usage;
+CREATE VIEW usage AS
+  SELECT session, end_ms AS time_ms, model, subagent,
+    json_extract(body, '$.covers') IS NULL AS calls, json_extract(body, '$.covers') IS NOT NULL AS sums_told,
+    input IS NULL OR output IS NULL AS without_usage, cost_nano_usd IS NULL OR no_price IS NOT NULL AS unpriced,
+    complete = 0 AS incomplete, input, output, cache_read, cache_write,
+    json_extract(body, '$.usage.cacheWrite5m') AS cache_write_5m,
+    json_extract(body, '$.usage.cacheWrite1h') AS cache_write_1h,
+    json_extract(body, '$.usage.reasoning') AS reasoning, cost_nano_usd,
+    max(0, end_ms - json_extract(body, '$.startMs')) AS duration_ms, no_price
+  FROM model_calls
+  UNION ALL SELECT session, time_ms, model, subagent, calls, sums_told, without_usage, unpriced, incomplete,
+    input, output, cache_read, cache_write, cache_write_5m, cache_write_1h, reasoning, cost_nano_usd, duration_ms, no_price
+  FROM packed_usage;
+`;
