@@ -1,5 +1,6 @@
 import type { SessionEndReason } from "../model/envelope.ts";
 import { CALL, type FactTables } from "../model/fact-tables.ts";
+import { coveredMs } from "../model/intervals.ts";
 import { ENDED_IDLE, type Segment, type Turn } from "../model/session.ts";
 import type { ToolStatus } from "../model/transcript.ts";
 import { END_REASONS } from "../session/idle-end-reason.ts";
@@ -40,6 +41,7 @@ export function sumsOfRows(facts: FactTables, options: PackOptions): Omit<Unpric
     firstMs: runs.reduce((ms, run) => Math.min(ms, run.startMs), Number.POSITIVE_INFINITY),
     lastMs: runs.reduce((ms, run) => Math.max(ms, run.endMs), Number.NEGATIVE_INFINITY),
     ...(options.reported !== undefined && { reported: options.reported }),
+    workMs: coveredMs(runs),
   };
   const segment: Segment = { ordinal: 0, startMs, lastActivityMs: endMs, uses: [], endMs, ...ENDED_IDLE, reason };
   return { segments: [{ segment, totals }], usage: sums.usage, tools: sums.tools, turns: sums.turns, calls, providers };
