@@ -116,9 +116,9 @@ test("any session: subagents in subagents, without a call, after a resumption; u
       expectSums(session.storePath, traceScope);
       made.pop()?.remove();
     }),
-    { numRuns: runs(80) },
+    { numRuns: runs(40) },
   );
-}, 120_000);
+}, 300_000);
 
 // --- internal ---
 
