@@ -111,7 +111,7 @@ export function rowFigures(nodes: readonly Node<SumPlace>[], calls: Iterable<Row
       hasUsage: hasUsage(all) || lacks,
     };
     if (parent < 0) continue;
-    sums[parent] = addSums(sums[parent] ?? NO_CALLS, all);
+    if (all !== NO_CALLS) sums[parent] = addSums(sums[parent] ?? NO_CALLS, all);
     if (lacks) lacksUsage[parent] = true;
   }
   return figures;
