@@ -75,9 +75,10 @@ export async function sessions(options: SessionsOptions, context: Context): Prom
     const isFiltered = behind === undefined && read !== undefined && Object.keys(wanted).length > 1;
     context.stdout.write(`${isFiltered ? (read.unknown ?? noneMatches()) : await noStoreMessage(context, behind)}\n`);
   } else {
+    const isForProgram = context.stdout.isTTY !== true && !context.env["COLUMNS"];
     const idle = { nowMs, idleTimeoutMs: loaded.config.session.idleTimeoutMs };
     const titled = await withPrompts(listed, { agents, loaded, movedRoots: () => read.movedRoots }, context);
-    printLines(context, sessionTable(titled, idle, terminalOf(context)));
+    printLines(context, sessionTable(titled, idle, terminalOf(context), isForProgram));
     const known = listed.filter((one) => one.onSubscription === true && one.sums.costNanoUsd !== undefined);
     const names = [...new Set(known.map(({ stored }) => stored.source))];
     if (names.length > 0) context.stdout.write(`${listPriceNote(names)}\n`);

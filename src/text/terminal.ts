@@ -8,8 +8,6 @@ export interface Terminal {
   /** Columns of one line, at least 1. */
   readonly columns: number;
   readonly colour: boolean;
-  /** No terminal, and no width was given: a program may read the text. */
-  readonly isPipe?: true;
 }
 
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "blue" | "magenta" | "cyan";
@@ -31,7 +29,7 @@ export function terminalOf({ stdout, env }: Pick<Context, "stdout" | "env">): Te
   const given = isTerminal ? stdout.columns : Number(env["COLUMNS"]);
   const columns = given !== undefined && Number.isInteger(given) && given > 0 ? given : isTerminal ? 80 : 120;
   const colour = isTerminal && !env["NO_COLOR"] && env["TERM"] !== "dumb" && typeof styleText === "function";
-  return { columns, colour, ...(!isTerminal && given !== columns && { isPipe: true as const }) };
+  return { columns, colour };
 }
 
 /**

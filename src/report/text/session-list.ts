@@ -14,9 +14,13 @@ export interface ListedSummary extends SessionSummary {
   readonly title: SessionTitle | undefined;
 }
 
-/** Sessions as a table. */
-export const sessionTable = (all: readonly ListedSummary[], idle: Idle, terminal: Terminal): Generator<string> =>
-  table(columnsFor(all, idle, terminal), all, terminal);
+/** Sessions as a table. @param isForProgram neither a terminal nor a width was given, so a program may read it */
+export const sessionTable = (
+  all: readonly ListedSummary[],
+  idle: Idle,
+  terminal: Terminal,
+  isForProgram: boolean,
+): Generator<string> => table(columnsFor(all, idle, isForProgram), all, terminal);
 
 // --- internal ---
 
@@ -27,10 +31,14 @@ const ID_LENGTH = 8;
 const MAX_TITLE = 100;
 
 /** On a terminal, which has little room, columns and years that say nothing are left out; scripts get the same columns every time. */
-function columnsFor(all: readonly ListedSummary[], idle: Idle, { isPipe }: Terminal): readonly Column<ListedSummary>[] {
+function columnsFor(
+  all: readonly ListedSummary[],
+  idle: Idle,
+  isForProgram: boolean,
+): readonly Column<ListedSummary>[] {
   const usual = sumOfFailures(all.map(failuresOf));
   const shortId = shortIds(all.map(({ stored }) => stored.sessionId));
-  const isNarrow = isPipe !== true;
+  const isNarrow = !isForProgram;
   const year = isNarrow ? new Date(idle.nowMs).getFullYear() : undefined;
   // A column in which all rows have the same value says nothing
   const varying = (cell: (one: ListedSummary) => string) => (one: ListedSummary) =>
