@@ -1,4 +1,4 @@
-// node scripts/readme-pictures.mjs: makes the pictures in docs/images, from the demo's recordings and made-up sessions.
+// node scripts/readme-pictures.mjs: makes the pictures in docs/images, from made-up sessions of two weeks.
 // Needs Chromium ($CHROMIUM or /usr/bin/chromium) and `script` of util-linux, which gives a program a terminal.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -14,26 +14,17 @@ const PROGRAM = join(ROOT, "dist", "openhook-otel.cjs");
 const IMAGES = join(ROOT, "docs", "images");
 const COLUMNS = 104;
 const WINDOW = { viewport: { width: 1280, height: 760 }, colorScheme: "light" };
+const TALL = { width: 1280, height: 1000 };
 const PHONE = { viewport: { width: 390, height: 760 }, colorScheme: "dark" };
 
-const home = mkdtempSync(join(tmpdir(), "readme-pictures-"));
+const home = mkdtempSync(join(tmpdir(), "dev-"));
 const env = { PATH: process.env.PATH, HOME: home, TERM: "xterm-256color", COLUMNS: String(COLUMNS) };
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
   args: ["--no-sandbox"],
 });
 try {
-  const { stdout } = spawnSync(process.execPath, [PROGRAM, "demo", "--keep"], { env, encoding: "utf8" });
-  const state = /OPENHOOK_OTEL_HOME=(\S+)/.exec(stdout)?.[1];
-  if (state === undefined) throw new Error(`the demo printed no OPENHOOK_OTEL_HOME:\n${stdout}`);
-  const kept = { ...env, OPENHOOK_OTEL_HOME: state };
-  try {
-    await pictureOfCommand(kept, "explain.png", `explain ${sessionIn(kept).slice(0, 8)}`);
-    await pictureOfPage(kept);
-    await picturesOfTwoWeeks();
-  } finally {
-    rmSync(dirname(state), { recursive: true, force: true });
-  }
+  await picturesOfTwoWeeks();
 } finally {
   await browser.close();
   rmSync(home, { recursive: true, force: true });
@@ -41,12 +32,14 @@ try {
 
 // --- internal ---
 
-/** The demo's session with a subagent. */
-function sessionIn(kept) {
-  const sessions = JSON.parse(
-    spawnSync(process.execPath, [PROGRAM, "sessions", "--json"], { env: kept, encoding: "utf8" }).stdout,
-  );
-  return sessions.find(({ subagents }) => subagents > 0).session_id;
+/** The session of the two weeks that has most turns and has ended. */
+function sessionIn(machine) {
+  const { stdout } = spawnSync(process.execPath, [PROGRAM, "sessions", "--json", "--limit", "100"], {
+    env: machine,
+    encoding: "utf8",
+  });
+  const ended = JSON.parse(stdout).filter(({ open }) => !open);
+  return ended.reduce((a, b) => (b.turns > a.turns ? b : a)).session_id;
 }
 
 async function pictureOfCommand(kept, name, args) {
@@ -61,23 +54,31 @@ async function pictureOfCommand(kept, name, args) {
 
 /** A machine with two weeks of made-up sessions, of which two are open. */
 async function picturesOfTwoWeeks() {
-  const own = join(home, "two-weeks");
+  const own = join(home, "work");
   mkdirSync(own);
   collectTwoWeeks(own, join(ROOT, "dist"));
   startSessions(own, join(ROOT, "dist"));
   const machine = { ...env, HOME: own };
+  const session = sessionIn(machine);
+  await pictureOfCommand(machine, "explain.png", `explain ${session.slice(0, 8)}`);
   await pictureOfCommand(machine, "outcomes.png", "outcomes");
-  await pictureOf(machine, "view-home.png", "#/home?range=7", ".running li + li .prompt");
+  await pictureOf(machine, "view-home.png", twoWeeks(), ".running li + li .prompt");
+  const address = `#/session?source=claude-code&id=${session}`;
+  await pictureOf(machine, "view-session.png", address, ".findings li", { ...WINDOW, viewport: TALL }, (page) =>
+    page.locator(".row.turn .twist").first().click(),
+  );
   await pictureOf(machine, "view-changes.png", "#/changes", ".changes");
   await pictureOf(machine, "view-phone.png", "#/home?range=7", ".running li + li .prompt", PHONE);
 }
 
-function pictureOfPage(kept) {
-  return pictureOf(kept, "view-session.png", `#/session?source=claude-code&id=${sessionIn(kept)}`, ".findings li");
+/** The start page with the days of the made-up sessions. */
+function twoWeeks() {
+  const dayOf = (ms) => new Date(ms - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
+  return `#/home?range=between&from=${dayOf(Date.now() - 13 * 86_400_000)}&to=${dayOf(Date.now())}`;
 }
 
 /** @param selector what is there when the view is complete */
-async function pictureOf(kept, name, hash, selector, look = WINDOW) {
+async function pictureOf(kept, name, hash, selector, look = WINDOW, before = async () => {}) {
   const server = spawn(process.execPath, [PROGRAM, "view", "--print-url"], {
     env: kept,
     stdio: ["ignore", "pipe", "inherit"],
@@ -88,6 +89,7 @@ async function pictureOf(kept, name, hash, selector, look = WINDOW) {
     await page.goto(address);
     await page.goto(`${page.url().split("#")[0]}${hash}`);
     await page.waitForSelector(selector);
+    await before(page);
     await page.waitForTimeout(500);
     await write(name, await page.screenshot());
     await page.close();

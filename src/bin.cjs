@@ -19,7 +19,7 @@ function programOf(command) {
   if (isHook) return "hook";
   if (process.argv.slice(2).join(" ") === "drain --quiet") return "background-drain";
   if (command === "drain" || command === "import") return "collect";
-  return ["report", "sessions", "show", "explain"].includes(command) ? "read" : "cli";
+  return [undefined, "report", "sessions", "show", "explain"].includes(command) ? "read" : "cli";
 }
 
 /**

@@ -6,6 +6,7 @@ import type { CommandSetup } from "./commands/definitions/setup.ts";
 import { refuseSurplusArguments } from "./commands/definitions/surplus.ts";
 import type { Context } from "./context.ts";
 import type { HeldOutput } from "./held-output.ts";
+import { suggest } from "./model/suggest.ts";
 import { runProcess } from "./run-process.ts";
 import { VERSION } from "./version.ts";
 
@@ -48,16 +49,40 @@ async function main(
   for (const addCommands of groups) addCommands(program, { ...setup, done });
   addPagerOption(program);
   try {
-    await program.parseAsync([...argv]);
+    await program.parseAsync(withHelp(argv, program));
   } catch (error) {
     // Commander has printed the error already; it exits 0 for --help and --version, otherwise the input was wrong
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    throw error;
+    if (!(error instanceof CommanderError)) throw error;
+    const meant = error.code === "commander.unknownCommand" ? OTHER_NAMES.get(argv[2] ?? "") : undefined;
+    if (meant !== undefined) setup.context.stderr.write(`(${suggest(meant)} does that)\n`);
+    return error.exitCode === 0 ? 0 : 2;
   } finally {
     await release(stdout, setup.context);
   }
   return exitCode;
 }
+
+/** `help` is `--help`, and `help report` is `report --help`. A word that is no command is refused as such. */
+function withHelp([node = "", file = "", first, ...rest]: readonly string[], { commands }: Command): string[] {
+  if (first !== "help") return [node, file, ...(first === undefined ? [] : [first, ...rest])];
+  const isKnown = rest[0] === undefined || commands.some((command) => command.name() === rest[0]);
+  return [node, file, ...rest, ...(isKnown ? ["--help"] : [])];
+}
+
+/** What other programs call commands that this one has. */
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ["usage", "report"],
+  ["cost", "report"],
+  ["daily", "report"],
+  ["today", "report today"],
+  ["ls", "sessions"],
+  ["list", "sessions"],
+  ["web", "view"],
+  ["ui", "view"],
+  ["open", "view"],
+  ["setup", "start"],
+  ["init", "start"],
+]);
 
 /** Whether a command's output may go to a pager: texts for people of commands that have `--no-pager`. */
 const isForPager = ({ pager, json, csv, envelopes }: Readonly<Record<string, unknown>>): boolean =>

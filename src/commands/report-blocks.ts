@@ -6,7 +6,7 @@ import { blockQuestionOf, queryOf } from "../report/blocks/question.ts";
 import { blockLines } from "../report/blocks/text.ts";
 import type { QuestionOptions } from "../report/question.ts";
 import { noUsageText } from "../report/text/no-usage.ts";
-import { refuseUnknownAgent } from "../report/text/unknown-name.ts";
+import { namedAgent } from "../report/text/unknown-name.ts";
 import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
 import { sessionFilesOf } from "../store/positions.ts";
 import { sessionCounts } from "../store/queries.ts";
@@ -29,13 +29,16 @@ export async function reportBlocks(
   context: Context,
 ): Promise<number> {
   const nowMs = context.now();
-  const question = blockQuestionOf(words, options, nowMs);
+  const asked = blockQuestionOf(words, options, nowMs);
   const { behind, agents } = await refreshed(options, context);
-  const files = withOpenStore(context, (db) => {
-    refuseUnknownAgent(options.agent, agents, db);
-    return new Map(agents.map(({ source, rateLimitsOf }) => [source, rateLimitsOf ? sessionFilesOf(db, source) : []]));
+  const known = withOpenStore(context, (db) => {
+    const of = agents.map(
+      ({ source, rateLimitsOf }) => [source, rateLimitsOf ? sessionFilesOf(db, source) : []] as const,
+    );
+    return { agent: namedAgent(options.agent, agents, db), files: new Map(of) };
   });
-  if (files === undefined) refuseUnknownAgent(options.agent, agents, undefined);
+  const question = { ...asked, ...(known?.agent ?? namedAgent(options.agent, agents, undefined)) };
+  const files = known?.files;
   const limits = await allReportedLimits(agents, (source) => files?.get(source) ?? [], context.places.stateDir);
   const subscriptions = await subscribed(context, agents);
   const found = withOpenStore(context, (db) => {

@@ -1,7 +1,7 @@
 import { type Context, UserError } from "../context.ts";
 import { type QuestionOptions, questionOf } from "../report/question.ts";
 import { noUsageText } from "../report/text/no-usage.ts";
-import { refuseUnknownAgent } from "../report/text/unknown-name.ts";
+import { namedAgent } from "../report/text/unknown-name.ts";
 import { unreadJson, unreadText } from "../report/text/unread.ts";
 import { usageReportLines } from "../report/text/usage-report.ts";
 import { csvLines } from "../report/usage-csv.ts";
@@ -27,17 +27,18 @@ export type ReportOptions = QuestionOptions & RefreshOption & { readonly blocks?
 export async function report(by: readonly string[], options: ReportOptions, context: Context): Promise<number> {
   if (options.blocks === true) return (await import("./report-blocks.ts")).reportBlocks(by, options, context);
   if (options.json && options.csv) throw new UserError("E_USAGE", "choose one of --json and --csv");
-  const question = questionOf(by, options, context.now());
+  const asked = questionOf(by, options, context.now());
   const { behind, agents, loaded } = await refreshed(options, context);
   const isData = options.json || options.csv;
   const subscriptions = await subscribed(context, agents);
   const found = withOpenStore(context, (db) => {
-    refuseUnknownAgent(options.agent, agents, db);
+    const question = { ...asked, query: { ...asked.query, ...namedAgent(options.agent, agents, db) } };
     const result = usageReport(db, agents, question, context.now(), isData, subscriptions);
     if (result === undefined) return undefined;
-    return { result, advice: result.total === undefined && !isData ? noUsageText(db, agents, question) : "" };
+    return { question, result, advice: result.total === undefined && !isData ? noUsageText(db, agents, question) : "" };
   });
-  if (found === undefined) refuseUnknownAgent(options.agent, agents, undefined);
+  if (found === undefined) namedAgent(options.agent, agents, undefined);
+  const question = found?.question ?? asked;
   const result = found?.result ?? EMPTY_REPORT;
   const unread = found === undefined ? undefined : await unreadIn(question.query, { loaded }, context);
   if (options.json) {

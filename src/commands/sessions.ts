@@ -6,7 +6,7 @@ import { summaryJson } from "../report/session-list-json.ts";
 import { summarise } from "../report/session-summary.ts";
 import { titleOf } from "../report/session-title.ts";
 import { sessionTable } from "../report/text/session-list.ts";
-import { refuseUnknownAgent, unknownNameText } from "../report/text/unknown-name.ts";
+import { namedAgent, unknownNameText } from "../report/text/unknown-name.ts";
 import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
 import { sessionCounts } from "../store/queries.ts";
 import { sessionById } from "../store/sessions.ts";
@@ -52,8 +52,8 @@ export async function sessions(options: SessionsOptions, context: Context): Prom
   };
   const { behind, agents, loaded } = await refreshed(options, context);
   const read = withOpenStore(context, (db) => {
-    refuseUnknownAgent(agent, agents, db);
-    const { ids, total } = sessionsAsked(db, wanted, limit);
+    const named = { ...wanted, ...namedAgent(agent, agents, db) };
+    const { ids, total } = sessionsAsked(db, named, limit);
     const listed = ids.map((id) => {
       const summary = summarise(db, sessionById(db, id), { agents });
       return { ...summary, title: !json && showsTitles(options, loaded) ? titleOf(db, summary) : undefined };
@@ -62,12 +62,12 @@ export async function sessions(options: SessionsOptions, context: Context): Prom
     return {
       listed,
       more: total - listed.length,
-      unknown: listed.length > 0 ? undefined : unknownNameText(db, agents, wanted),
+      unknown: listed.length > 0 ? undefined : unknownNameText(db, agents, named),
       movedRoots: movedRootsOf(db, sources),
       planFiles: planFilesOf(db, agents),
     };
   });
-  if (read === undefined) refuseUnknownAgent(agent, agents, undefined);
+  if (read === undefined) namedAgent(agent, agents, undefined);
   const subscriptions = read && (await subscribed(context, agents, read.planFiles));
   const listed = (read?.listed ?? []).map((one) => ({ ...one, ...subscriptionMark(one.stored, subscriptions) }));
   if (json) context.stdout.write(`${JSON.stringify(listed.map(summaryJson))}\n`);
@@ -75,9 +75,10 @@ export async function sessions(options: SessionsOptions, context: Context): Prom
     const isFiltered = behind === undefined && read !== undefined && Object.keys(wanted).length > 1;
     context.stdout.write(`${isFiltered ? (read.unknown ?? noneMatches()) : await noStoreMessage(context, behind)}\n`);
   } else {
+    const isForProgram = context.stdout.isTTY !== true && !context.env["COLUMNS"];
     const idle = { nowMs, idleTimeoutMs: loaded.config.session.idleTimeoutMs };
     const titled = await withPrompts(listed, { agents, loaded, movedRoots: () => read.movedRoots }, context);
-    printLines(context, sessionTable(titled, idle, terminalOf(context)));
+    printLines(context, sessionTable(titled, idle, terminalOf(context), isForProgram));
     const known = listed.filter((one) => one.onSubscription === true && one.sums.costNanoUsd !== undefined);
     const names = [...new Set(known.map(({ stored }) => stored.source))];
     if (names.length > 0) context.stdout.write(`${listPriceNote(names)}\n`);
@@ -89,6 +90,14 @@ export async function sessions(options: SessionsOptions, context: Context): Prom
 /** Number of sessions in the store; 0 without a store. @throws UserError when it cannot be read */
 export const storedSessions = (context: Context): number =>
   withOpenStore(context, (db) => sessionCounts(db).sessions) ?? 0;
+
+/** The agents of all stored sessions; none without a store. @throws UserError when it cannot be read */
+export const storedSources = (context: Context): ReadonlySet<string> =>
+  new Set(
+    withOpenStore(context, (db) => db.prepare("SELECT DISTINCT source FROM sessions").all())?.map((row) =>
+      String(row["source"]),
+    ),
+  );
 
 // --- internal ---
 

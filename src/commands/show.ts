@@ -5,7 +5,7 @@ import { titleOf, titleText } from "../report/session-title.ts";
 import { viewOf } from "../report/session-view.ts";
 import { sessionLines } from "../report/text/session.ts";
 import { transcriptJson, transcriptText } from "../report/text/unread.ts";
-import { chosenSession } from "../sessions/find-session.ts";
+import { chosenSession, isNewest } from "../sessions/find-session.ts";
 import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
 import { knownFactsOf } from "../sessions/read-session.ts";
 import { spanSettings } from "../sessions/span-settings.ts";
@@ -38,7 +38,8 @@ export interface ShowOptions extends RefreshOption, TitlesOption {
 export async function show(session: string | undefined, options: ShowOptions, context: Context): Promise<number> {
   if (options.json && options.envelopes) throw new UserError("E_USAGE", "choose one of --json and --envelopes");
   const { behind, agents, loaded } = await refreshed(options, context);
-  const change = session === undefined ? undefined : await changeInsteadOfSession(session, context);
+  const change =
+    session === undefined || isNewest(session) ? undefined : await changeInsteadOfSession(session, context);
   if (change !== undefined) {
     if (options.envelopes) throw new UserError("E_USAGE", "--envelopes prints one session: name a session");
     return showChange(change, options, context);

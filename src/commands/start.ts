@@ -1,6 +1,11 @@
 import { type Context, UserError } from "../context.ts";
 import { suggest } from "../model/suggest.ts";
-import { NO_AGENT_FOUND, NOTHING_TO_COLLECT, type PresentAgent } from "../registration/present-agents.ts";
+import {
+  NO_AGENT_FOUND,
+  NOTHING_TO_COLLECT,
+  type PresentAgent,
+  sessionsOnlyText,
+} from "../registration/present-agents.ts";
 import type { AgentLookup } from "../registration/settings-edit.ts";
 import { plural } from "../text/figures.ts";
 import { chooseAgents } from "./choose-agents.ts";
@@ -40,6 +45,8 @@ export async function start(
   const how = options.yes ? "yes" : "ask";
   const { answer, code } = await offerImport(how, options.stop, context, { next: false });
   if (answer === "cancelled" || options.stop.aborted) return Math.max(1, code);
+  const { storedSources } = await import("./sessions.ts");
+  context.stdout.write(await sessionsOnlyText(storedSources(context), context, agents));
   const shown = await showSessions(answer !== "no", options, context);
   return Math.max(enabled, code, shown);
 }

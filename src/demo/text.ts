@@ -1,5 +1,6 @@
 import { suggest } from "../model/suggest.ts";
 import type { SpanRecord } from "../model/telemetry.ts";
+import { callsOfSpans } from "../report/waterfall/row-sums.ts";
 import { waterfall } from "../report/waterfall/waterfall.ts";
 import { GEN_AI_CONVERSATION_ID } from "../telemetry/semconv.ts";
 import { plural } from "../text/figures.ts";
@@ -30,9 +31,11 @@ export function* sessionLines(
 ): Generator<string> {
   for (const [index, { sessionId }] of recording.sessions.entries()) {
     const own = spans.filter((span) => span.attributes[GEN_AI_CONVERSATION_ID] === sessionId);
-    const traces = new Set(own.map((span) => span.traceId)).size;
+    const traces = [...new Set(own.map((span) => span.traceId))];
+    // Each trace is a segment
+    const shown = own.map((record) => ({ record, segment: traces.indexOf(record.traceId) }));
     const number = recording.sessions.length > 1 ? ` ${index + 1} of ${recording.sessions.length}` : "";
-    const about = `session ${sessionId}, ${plural(traces, "trace")}, ${plural(own.length, "span")}`;
+    const about = `session ${sessionId}, ${plural(traces.length, "trace")}, ${plural(own.length, "span")}`;
     yield "";
     yield lineOf(
       [
@@ -41,10 +44,7 @@ export function* sessionLines(
       ],
       terminal.colour,
     );
-    yield* waterfall(
-      own.map((span) => ({ record: span })),
-      terminal,
-    );
+    yield* waterfall(shown, callsOfSpans(shown), terminal);
   }
 }
 

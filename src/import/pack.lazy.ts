@@ -2,6 +2,7 @@ import { withoutDuplicateAnswers } from "../model/duplicate-answers.ts";
 import { decodeTables, encodeTables } from "../model/fact-columns.ts";
 import { putEntry } from "../model/fact-sink.ts";
 import { CALL, type FactTables } from "../model/fact-tables.ts";
+import { coveredMs } from "../model/intervals.ts";
 import type { TranscriptEntry } from "../model/transcript.ts";
 import { buildPacked } from "../session/build-packed.ts";
 import { segmentTotals } from "../telemetry/totals.ts";
@@ -37,7 +38,10 @@ export function pack(entries: readonly TranscriptEntry[], options: PackOptions):
     owned: recordDigests(facts.source, entries),
     segments: session.segments.map((segment) => ({
       segment,
-      totals: segmentTotals(session, segment, () => ({}), reported),
+      totals: {
+        ...segmentTotals(session, segment, () => ({}), reported),
+        workMs: coveredMs([...session.turns, ...session.subagents].filter((run) => run.segment === segment.ordinal)),
+      },
     })),
     ...sumsOf(session, options.boundaries),
   };

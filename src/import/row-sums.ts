@@ -1,6 +1,7 @@
 import { defined } from "../model/defined.ts";
 import type { SessionEndReason } from "../model/envelope.ts";
 import { CALL, type FactTables } from "../model/fact-tables.ts";
+import { coveredMs } from "../model/intervals.ts";
 import { tierOf } from "../model/model-call.ts";
 import { HAS_FEES } from "../model/packed.ts";
 import { ENDED_IDLE, type Segment, type Turn } from "../model/session.ts";
@@ -43,6 +44,7 @@ export function sumsOfRows(facts: FactTables, options: PackOptions): Omit<Unpric
     firstMs: runs.reduce((ms, run) => Math.min(ms, run.startMs), Number.POSITIVE_INFINITY),
     lastMs: runs.reduce((ms, run) => Math.max(ms, run.endMs), Number.NEGATIVE_INFINITY),
     ...(options.reported !== undefined && { reported: options.reported }),
+    workMs: coveredMs(runs),
   };
   const segment: Segment = { ordinal: 0, startMs, lastActivityMs: endMs, uses: [], endMs, ...ENDED_IDLE, reason };
   return { segments: [{ segment, totals }], usage: sums.usage, tools: sums.tools, turns: sums.turns, calls, sellers };

@@ -1,5 +1,5 @@
 import { plusKnown } from "./known.ts";
-import type { PricedCall } from "./model-call.ts";
+import type { ModelCall, PricedCall } from "./model-call.ts";
 import { TOKEN_KINDS } from "./token-kinds.ts";
 import { isWholeUsage } from "./whole-usage.ts";
 import type { Writable } from "./writable.ts";
@@ -44,8 +44,13 @@ const KNOWN = [...TOKEN_KINDS, "costNanoUsd"] as const;
 /** The names of all members. */
 export const CALL_SUM_NAMES = [...COUNTS, ...KNOWN] as const satisfies readonly (keyof CallSums)[];
 
+/** What sums need of a call. */
+export interface SummedCall extends Pick<PricedCall, "costNanoUsd" | "noPrice"> {
+  readonly call: Pick<ModelCall, "covers" | "usage" | "complete">;
+}
+
 /** Sums over calls; the view `usage` of the store gives the same over the same calls. */
-export function sumOfCalls(calls: Iterable<PricedCall>): CallSums {
+export function sumOfCalls(calls: Iterable<SummedCall>): CallSums {
   const sums: Writable<CallSums> = { ...NO_CALLS };
   for (const { call, costNanoUsd, noPrice } of calls) {
     if (call.covers === undefined) sums.modelCalls++;

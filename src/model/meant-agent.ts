@@ -18,6 +18,15 @@ export function meantAgent(name: string, agents: readonly Named[]): string {
   return meant === undefined ? "" : ` (did you mean ${meant}?)`;
 }
 
+/** The only agent whose source or title begins so; `undefined`: none, or several. */
+export function agentWithPrefix(name: string, agents: readonly Named[]): string | undefined {
+  const typed = kebab(name);
+  const [only, another] = agents.filter(
+    ({ source, title }) => typed !== "" && [source, kebab(title)].some((one) => one.startsWith(typed)),
+  );
+  return another === undefined ? only?.source : undefined;
+}
+
 // --- internal ---
 
 type Named = Pick<Agent, "source" | "title" | "otherNames">;

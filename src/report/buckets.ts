@@ -1,6 +1,8 @@
 import { QUARTER_MS } from "../model/packed.ts";
 import type { TimeUnit } from "./dimensions.ts";
 
+export { startOfDay } from "../text/times.ts";
+
 /**
  * Returns the name of the hour, day, week or month of a time, in a time zone.
  *
@@ -87,16 +89,6 @@ export function startOfBucket(name: string): number {
   if (name.includes("T")) return Date.parse(name);
   const [year = 0, month = 1, day = 1] = (name.includes("W") ? mondayOf(name) : name).split("-").map(Number);
   return new Date(year, month - 1, day).getTime();
-}
-
-/**
- * The first moment of the calendar day of a time, or of a day before or after it.
- *
- * @param days 0: that day; -29: the first of 30 days that end with it
- */
-export function startOfDay(ms: number, days = 0): number {
-  const at = new Date(ms);
-  return new Date(at.getFullYear(), at.getMonth(), at.getDate() + days).getTime();
 }
 
 // --- internal ---

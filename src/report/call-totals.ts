@@ -25,11 +25,19 @@ export function knownAmounts(sums: CallSums, isUsageUnknown: boolean) {
   };
 }
 
+/** Which sums lack something. @param isUsageUnknown usage of some of the calls was not reported at all */
+export function lowerBounds(sums: CallSums, isUsageUnknown: boolean) {
+  const lacksUsage = isUsageUnknown || sums.callsWithoutUsage > 0;
+  return {
+    inputIsLowerBound: lacksUsage,
+    outputIsLowerBound: lacksUsage || sums.incompleteCalls > 0,
+    costIsLowerBound: isUsageUnknown || sums.unpricedCalls + sums.incompleteCalls > 0,
+  };
+}
+
 /** The calls of the open part of a session, with their costs. */
 export function openCalls(session: Session, facts: SessionFacts): readonly StoredModelCall[] {
   return [...session.turns, ...session.subagents].flatMap((run) =>
     run.modelCalls.map((call) => ({ segment: run.segment, call, ...callPrice(call, facts.provider) })),
   );
 }
-
-// --- internal ---

@@ -44,7 +44,7 @@ export interface PlacedCall extends Call {
 }
 
 /** Usage by group. Each grouping adds up to the total, except MCP servers, which are a part of it. */
-export function moneySpent(view: SessionView, calls: readonly PlacedCall[] = placedCalls(view)): MoneySpent {
+export function moneySpent(view: SessionView, calls: readonly PlacedCall[]): MoneySpent {
   const types = new Map(view.subagentList.map(({ agentId, agentType }) => [agentId, agentType]));
   const servers = calls.filter(({ cause }) => cause.kind === "tool" && cause.mcpServer !== undefined);
   return {
@@ -63,11 +63,8 @@ export function moneySpent(view: SessionView, calls: readonly PlacedCall[] = pla
   };
 }
 
-/** Model calls by time, each with its turn and what preceded it. */
-export function placedCalls(view: SessionView): readonly PlacedCall[] {
-  const numbers = turnNumbers(view);
-  const turnOf = turnFinder(view, numbers);
-  const subagentTurns = new Map(view.subagentList.map(({ agentId, turnKey }) => [agentId, numbers.get(turnKey ?? "")]));
+/** Model calls by time, each with its turn and what preceded it. @param turns of each of the view's calls */
+export function placedCalls(view: SessionView, turns: readonly number[]): readonly PlacedCall[] {
   const threads = new Map<string | undefined, PendingTools>();
   const toolsOf = new Map<string | undefined, ToolCall[]>();
   for (const { tool } of view.toolCalls) {
@@ -75,15 +72,14 @@ export function placedCalls(view: SessionView): readonly PlacedCall[] {
     if (known === undefined) toolsOf.set(tool.agentId, [tool]);
     else known.push(tool);
   }
-  return [...view.calls]
+  return view.calls
+    .map((placed, index) => ({ ...placed, turn: turns[index] ?? 0 }))
     .sort((a, b) => a.call.endMs - b.call.endMs || a.call.startMs - b.call.startMs)
     .map((placed) => {
-      const { call, segment } = placed;
+      const { call, turn } = placed;
       const thread = threads.get(call.agentId) ?? new PendingTools(toolsOf.get(call.agentId) ?? []);
       threads.set(call.agentId, thread);
-      const turn =
-        (call.agentId === undefined ? undefined : subagentTurns.get(call.agentId)) ?? turnOf(segment, call.endMs);
-      return { ...placed, turn, cause: thread.causeOf(call, turn) };
+      return { ...placed, cause: thread.causeOf(call, turn) };
     });
 }
 

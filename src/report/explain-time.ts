@@ -1,3 +1,4 @@
+import { type Interval, merged } from "../model/intervals.ts";
 import type { ModelCall } from "../model/model-call.ts";
 import type { ToolCall } from "../model/session.ts";
 import { criticalPath, type Work } from "./critical-path.ts";
@@ -112,19 +113,6 @@ function heldOf({ startMs, endMs, executionMs }: ToolCall, fromMs: number, toMs:
   if (executionMs === undefined) return 0;
   const runsFromMs = Math.max(startMs, endMs - executionMs);
   return Math.max(0, Math.min(toMs, runsFromMs) - fromMs);
-}
-
-type Interval = readonly [number, number];
-
-/** Merges overlapping intervals, in order of time. */
-function merged(intervals: readonly Interval[]): readonly Interval[] {
-  const all: [number, number][] = [];
-  for (const [from, to] of [...intervals].sort((a, b) => a[0] - b[0])) {
-    const last = all.at(-1);
-    if (last !== undefined && from <= last[1]) last[1] = Math.max(last[1], to);
-    else all.push([from, to]);
-  }
-  return all;
 }
 
 /** The part of a range that is covered by sorted intervals without overlaps. */

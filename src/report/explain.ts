@@ -7,6 +7,7 @@ import { type Habits, habitsOf } from "./explain-habits.ts";
 import { type MoneySpent, moneySpent, placedCalls } from "./explain-money.ts";
 import { type TimeSpent, timeSpent } from "./explain-time.ts";
 import { type SessionResults, sessionResults } from "./session-results.ts";
+import { turnsOfCalls } from "./session-spans.ts";
 import type { SessionView } from "./session-view.ts";
 
 /** Where the time and money of one session went. */
@@ -21,7 +22,7 @@ export interface Explanation {
 
 /** Explains one session. Only reads the store. */
 export function explain(db: Database, view: SessionView, { agents }: Pick<SessionSource, "agents">): Explanation {
-  const calls = placedCalls(view);
+  const calls = placedCalls(view, turnsOfCalls(db, view));
   // A packed session has only an unsettled part
   const segments = view.isPacked ? [] : segmentsOf(db, view.stored.id);
   const settled = segments.reduce((sum, { totals }) => sum + (JSON.parse(totals) as Totals).compactions, 0);

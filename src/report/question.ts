@@ -29,11 +29,12 @@ export interface Question {
 /**
  * The query of a command line.
  *
- * @param words dimensions, also in the plural; none: days
+ * @param words dimensions, also in the plural, and `today` or `yesterday`; no dimension: days
  * @throws UserError for an unknown dimension, for two that cannot be combined, and for a wrong time
  */
 export function questionOf(words: readonly string[], options: QuestionOptions, nowMs: number): Question {
-  const by: readonly Dimension[] = words.length === 0 ? ["day"] : [...new Set(words.map(dimensionOf))];
+  const dimensions = words.filter((word) => !PERIODS.has(word));
+  const by: readonly Dimension[] = dimensions.length === 0 ? ["day"] : [...new Set(dimensions.map(dimensionOf))];
   const { agent, model, repository } = options;
   if (by.includes("tool") && (by.includes("model") || model !== undefined)) {
     throw new UserError(
@@ -41,7 +42,7 @@ export function questionOf(words: readonly string[], options: QuestionOptions, n
       "model and tool cannot be combined, because agents do not report which model made a tool call",
     );
   }
-  const { sinceMs, untilMs } = rangeOf(options, by, nowMs);
+  const { sinceMs, untilMs } = rangeOf({ ...options, ...periodOf(words, options) }, by, nowMs);
   const isScreen = !options.json && !options.csv;
   const limit = options.limit ?? (isScreen && by.some((one) => MANY.has(one)) ? DEFAULT_LIMIT : undefined);
   return {
@@ -53,7 +54,7 @@ export function questionOf(words: readonly string[], options: QuestionOptions, n
       ...(model !== undefined && { model }),
       ...(repository !== undefined && { repository }),
     },
-    isOverview: words.length === 0,
+    isOverview: dimensions.length === 0,
     ...(limit !== undefined && { limit }),
   };
 }
@@ -94,7 +95,32 @@ function dimensionOf(word: string): Dimension {
   );
 }
 
+/** Words for periods, with what they mean as options. */
+const PERIODS: ReadonlyMap<string, Pick<QuestionOptions, "since" | "until">> = new Map([
+  ["today", { since: "today" }],
+  ["yesterday", { since: "yesterday", until: "today" }],
+]);
+
+function periodOf(
+  words: readonly string[],
+  { since, until }: QuestionOptions,
+): Pick<QuestionOptions, "since" | "until"> {
+  const [period, another] = words.flatMap((word) => PERIODS.get(word) ?? []);
+  if (period === undefined) return {};
+  if (another === undefined && since === undefined && until === undefined) return period;
+  throw new UserError(
+    "E_USAGE",
+    "a report is about one period: choose one of today, yesterday, and --since with --until",
+  );
+}
+
 const SHORT: ReadonlyMap<string, string> = new Map([
+  ["hourly", "hour"],
+  ["daily", "day"],
+  ["weekly", "week"],
+  ["monthly", "month"],
+  ["project", "repository"],
+  ["projects", "repository"],
   ["repo", "repository"],
   ["repos", "repository"],
   ["branches", "branch"],

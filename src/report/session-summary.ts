@@ -1,4 +1,6 @@
 import { addSums, type CallSums, sumOfCalls } from "../model/call-sums.ts";
+import { coveredMs } from "../model/intervals.ts";
+import { sumOfAll } from "../model/known.ts";
 import type { Subscriptions } from "../model/rate-limit.ts";
 import type { Segment, SessionFacts } from "../model/session.ts";
 import type { SessionSource } from "../sessions/read-session.ts";
@@ -6,7 +8,7 @@ import { knownFactsOf } from "../sessions/read-session.ts";
 import { unsettledSession } from "../sessions/unsettled-session.ts";
 import type { Database } from "../store/database.ts";
 import { isPacked } from "../store/packed.ts";
-import { settledSubagents, settledSums, settledTools, settledTurnCounts } from "../store/queries.ts";
+import { settledSubagents, settledSums, settledTimes, settledTools, settledTurnCounts } from "../store/queries.ts";
 import { segmentsOf } from "../store/segments.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import type { Totals } from "../telemetry/totals.ts";
@@ -27,6 +29,8 @@ export interface SessionSummary {
   readonly sums: CallSums;
   /** By status; `open` for those without an end. */
   readonly tools: ReadonlyMap<string, number>;
+  /** Time in which a turn or subagent ran; `undefined`: unknown, because an earlier version imported the session. */
+  readonly workMs: number | undefined;
   /** Present if its agent is known to have run on a subscription, so that its cost is not what the user pays. */
   readonly onSubscription?: true;
 }
@@ -59,11 +63,12 @@ export function summarise(db: Database, stored: StoredSession, { agents, subscri
     subagents: subagents.size,
     sums: addSums(settledSums(db, stored.id), sumOfCalls(openCalls(session, facts))),
     tools,
+    workMs: coveredMs([...settledTimes(db, stored.id), ...runs]),
     ...mark,
   };
 }
 
-/** Time from start to end of its segments, without the pauses between them; an open segment ends with its last activity. */
+/** How long it was open: the time from start to end of its segments, without the pauses between them; an open segment ends with its last activity. */
 export const activeMs = (segments: readonly Segment[]): number =>
   segments.reduce((sum, s) => sum + Math.max(0, (s.endMs ?? s.lastActivityMs) - s.startMs), 0);
 
@@ -95,5 +100,6 @@ function summarisePacked(db: Database, stored: StoredSession, { agents }: Agents
     subagents: whole.reduce((sum, { totals }) => sum + totals.subagents, 0),
     sums: settledSums(db, stored.id),
     tools: settledTools(db, stored.id),
+    workMs: sumOfAll(...whole.map(({ totals }) => totals.workMs)) ?? (whole.length === 0 ? 0 : undefined),
   };
 }

@@ -1,13 +1,16 @@
 import { sumOfCalls } from "../model/call-sums.ts";
+import { coveredMs } from "../model/intervals.ts";
 import type { ReportedUsage, Session, Subagent, ToolCall, Turn } from "../model/session.ts";
 import { knownFactsOf } from "../sessions/read-session.ts";
 import { unsettledSession } from "../sessions/unsettled-session.ts";
 import type { Database } from "../store/database.ts";
 import { isPacked } from "../store/packed.ts";
 import {
+  type CallFigures,
   type StoredModelCall,
   type SubagentSummary,
   settledCalls,
+  settledFigures,
   settledSubagents,
   settledToolCalls,
   settledTurns,
@@ -25,6 +28,8 @@ import { wholeSegments } from "./whole-segments.ts";
 export interface SessionOutline extends SessionSummary {
   /** Spans that are not stored yet, as if everything ended now. Of a packed session: all spans. */
   readonly openSpans: readonly OpenSpan[];
+  /** All calls, of settled ones only their figures. */
+  readonly calls: readonly CallFigures[];
   /** Sums that the agent reports; not part of `sums`. */
   readonly reported?: ReportedUsage;
 }
@@ -47,6 +52,7 @@ export function outlineOf(db: Database, stored: StoredSession, agents: Agents, s
   return {
     ...summarise(db, stored, agents),
     openSpans: openSpansOf(db, stored, session, facts, settings),
+    calls: [...settledFigures(db, stored.id), ...openCalls(session, facts)],
     ...(reported !== undefined && { reported }),
   };
 }
@@ -85,6 +91,7 @@ export function viewOf(
     subagents: subagentList.length,
     sums: sumOfCalls(calls),
     tools,
+    workMs: coveredMs([...turnList, ...subagentList]),
     turnList,
     calls,
     toolCalls,

@@ -58,12 +58,12 @@ export function usageReport(
   const byAgent = summaries[ofTools ? 0 : 1] ?? [];
   const withCosts = byAgent.flatMap(({ key, calls }) => (calls?.costNanoUsd === undefined ? [] : (key.agent ?? [])));
   const subscribed = ofTools ? [] : subscribedAgents(withCosts, subscriptions, query.untilMs);
-  const all = isData ? found : withEmptyBuckets(found, query, nowMs);
   const isTimeFirst = TIME_UNITS.some((unit) => unit === query.by[0]);
-  const rows = limit === undefined ? all : isTimeFirst ? all.slice(-limit) : all.slice(0, limit);
+  // A limit is about rows with something in them: empty days are no answer
+  const shown = limit === undefined ? found : isTimeFirst ? found.slice(-limit) : found.slice(0, limit);
   return {
-    rows,
-    leftOut: all.length - rows.length,
+    rows: isData || limit !== undefined ? shown : withEmptyBuckets(shown, query, nowMs),
+    leftOut: found.length - shown.length,
     ...(isOverview && { agents: byAgent, models }),
     total: ofTools ? withoutCalls(total) : total,
     unpriced: unpricedOf(models),

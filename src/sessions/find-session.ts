@@ -8,14 +8,17 @@ import { printable } from "../text/terminal.ts";
 /**
  * The session that the user named, or the latest one.
  *
- * @param name an id, the beginning of one, or `<source>/<id>`; absent: the session with the latest activity is returned
+ * @param name an id, the beginning of one, or `<source>/<id>`; absent or `latest`: the session with the latest activity
  * @returns `undefined` if the store contains no session
  * @throws UserError if there is no such session, or more than one
  */
 export function chosenSession(db: Database, name: string | undefined): StoredSession | undefined {
   const [newest] = recentSessions(db, 1);
-  return name === undefined || newest === undefined ? newest : namedSession(db, name);
+  return name === undefined || newest === undefined || isNewest(name) ? newest : namedSession(db, name);
 }
+
+/** Whether a name means the session with the latest activity. */
+export const isNewest = (name: string): boolean => ["last", "latest", "newest"].includes(name);
 
 /**
  * `chosenSession` with a name.

@@ -83,6 +83,44 @@ export interface StoredModelCall extends PricedCall {
   readonly segment: number;
 }
 
+/** What a row of the waterfall shows of a model call. */
+export interface CallFigures {
+  readonly segment: number;
+  readonly call: Pick<ModelCall, "key" | "usage" | "complete" | "covers" | "agentId" | "endMs">;
+  readonly costNanoUsd?: number;
+  readonly noPrice?: NoPrice;
+}
+
+/** Figures of settled model calls, in any order. Faster than the calls. */
+export function* settledFigures(db: Database, session: number): Generator<CallFigures> {
+  type Values = readonly [
+    key: string,
+    segment: number,
+    input: number | null,
+    output: number | null,
+    costNanoUsd: number | null,
+    complete: number,
+    endMs: number,
+    covers: ModelCall["covers"] | null,
+    agentId: string | null,
+    noPrice: NoPrice | null,
+  ];
+  const columns = `json_array(key, segment, input, output, cost_nano_usd, complete, end_ms, body ->> '$.covers', body ->> '$.agentId', no_price)`;
+  for (const [values] of inPieces<readonly [Values]>(db, "model_calls", "key", columns, session)) {
+    const [key, segment, input, output, costNanoUsd, complete, endMs, covers, agentId, noPrice] = values;
+    const usage = { ...(input !== null && { input }), ...(output !== null && { output }) };
+    const call = {
+      key,
+      usage,
+      complete: complete === 1,
+      endMs,
+      ...(covers && { covers }),
+      ...(agentId && { agentId }),
+    };
+    yield { segment, call, ...(costNanoUsd !== null && { costNanoUsd }), ...(noPrice !== null && { noPrice }) };
+  }
+}
+
 /** Settled model calls by end time. */
 export function settledCalls(db: Database, session: number): readonly StoredModelCall[] {
   type Values = readonly [key: string, segment: number, cost: number | null, noPrice: NoPrice | null, call: ModelCall];
@@ -136,6 +174,16 @@ export const settledTurns = (db: Database, session: number): readonly TurnSummar
       endMs: Number(row["end_ms"]),
       ...(row["prompt_length"] !== null && { promptLength: Number(row["prompt_length"]) }),
     }));
+
+/** When settled turns and subagents ran, in any order. */
+export const settledTimes = (db: Database, session: number): readonly Pick<Turn, "startMs" | "endMs">[] =>
+  db
+    .prepare(
+      `SELECT start_ms, end_ms FROM turns WHERE session = ?1
+       UNION ALL SELECT start_ms, end_ms FROM subagents WHERE session = ?1`,
+    )
+    .all(session)
+    .map((row) => ({ startMs: Number(row["start_ms"]), endMs: Number(row["end_ms"]) }));
 
 export type SubagentSummary = Pick<
   Subagent,

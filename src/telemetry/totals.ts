@@ -29,6 +29,8 @@ export interface Totals {
   readonly firstMs?: number;
   readonly lastMs?: number;
   readonly reported?: ReportedUsage;
+  /** Time in which a turn or subagent ran. Only of imported sessions; absent if an earlier version imported them. */
+  readonly workMs?: number;
 }
 
 export const NO_TOTALS: Totals = {
@@ -158,7 +160,7 @@ const negative = (totals: Totals): Totals => ({
 const minus = (value: number | undefined): number | undefined => (value === undefined ? undefined : -value);
 
 /** The members that every sum has and that simply add up. */
-type Summed = Exclude<keyof Totals, keyof Tokens | "firstMs" | "lastMs" | "reported">;
+type Summed = Exclude<keyof Totals, keyof Tokens | "firstMs" | "lastMs" | "reported" | "workMs">;
 const NUMBERS = Object.keys(NO_TOTALS) as readonly Summed[];
 
 const SUMMED_TOKENS = ["input", "output", "cacheRead", "cacheWrite"] as const;

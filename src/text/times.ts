@@ -1,7 +1,7 @@
 import { UserError } from "../context.ts";
 
 /**
- * An age (`7d`, `36h`, `12w`) or a time (`2026-11-14`, `2026-11-14T09:00`, local without a zone).
+ * An age (`7d`, `36h`, `12w`), a time (`2026-11-14`, `2026-11-14T09:00`, local without a zone), or the start of `today` or `yesterday`.
  *
  * @returns milliseconds since the epoch
  * @throws UserError when it is neither
@@ -10,6 +10,8 @@ export function timeOf(option: string, text: string, nowMs: number): number {
   const [, amount, unit] = /^(\d{1,6})([hdw])$/.exec(text) ?? [];
   const unitMs = UNITS[unit ?? ""];
   if (amount !== undefined && unitMs !== undefined) return notTooEarly(option, text, nowMs - Number(amount) * unitMs);
+  const daysAgo = ["today", "yesterday"].indexOf(text);
+  if (daysAgo >= 0) return startOfDay(nowMs, -daysAgo);
   const [, date = "", time] = /^(\d{4}-\d\d-\d\d)(T.*)?$/.exec(text) ?? [];
   // JavaScript reads a date without a time as UTC; here it is local like a date with time
   const ms = Date.parse(time === undefined ? `${date}T00:00` : text);
@@ -42,6 +44,12 @@ export function sinceOf(text: string, nowMs: number): number {
   const ms = timeOf("--since", text, nowMs);
   if (ms <= nowMs) return ms;
   throw new UserError("E_USAGE", `--since ${JSON.stringify(text)} is in the future`);
+}
+
+/** Start of a day of the local calendar. @param days counted from the day that contains the time; negative: before it */
+export function startOfDay(ms: number, days = 0): number {
+  const day = new Date(ms);
+  return new Date(day.getFullYear(), day.getMonth(), day.getDate() + days).getTime();
 }
 
 // --- internal ---

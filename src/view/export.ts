@@ -4,12 +4,13 @@ import { type CaptureLevel, keepsNames } from "../model/capture.ts";
 import type { SpanRecord } from "../model/telemetry.ts";
 import type { Protection } from "../privacy/protection.ts";
 import { redactNames, redactSpan } from "../privacy/records.ts";
+import { spansOf } from "../report/session-spans.ts";
 import { viewOf } from "../report/session-view.ts";
 import type { Database } from "../store/database.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import { recordAtLevel } from "../telemetry/level.ts";
 import type { SpanSettings } from "../telemetry/spans.ts";
-import { spanDocument, spansOf, toDocument } from "./data/document.ts";
+import { spanDocument, toDocument } from "./data/document.ts";
 import { toExplanation } from "./data/explanation.ts";
 import type { RowDeps } from "./data/rows.ts";
 import type { ViewDeps } from "./deps.ts";
@@ -72,10 +73,7 @@ function exportedData(db: Database, stored: StoredSession, deps: ExportDeps): Ex
   const safe = (record: SpanRecord): SpanRecord =>
     redactSpan(recordAtLevel(record, level, ownNamesOf), protection.redactName, content);
   const view = viewOf(db, stored, { agents }, settings);
-  const spans = Array.from(spansOf(db, stored, view), ({ record, open }) => ({
-    record: safe(record),
-    open,
-  }));
+  const spans = Array.from(spansOf(db, view), (span) => ({ ...span, record: safe(span.record) }));
   const documents = spans.map(({ record, open }) => {
     // The same for all spans of a session, so it is in the file once
     const { resource: _, ...rest } = { ...record };

@@ -240,7 +240,7 @@ describe("options and backends", () => {
         () => "",
         (error: { exitCode: number; message: string }) => `${error.exitCode} ${error.message}`,
       );
-    expect(await wrong({ since: "yesterday" })).toMatch(/^2 --since takes an age like 7d or 36h/);
+    expect(await wrong({ since: "last-week" })).toMatch(/^2 --since takes an age like 7d or 36h/);
     expect(await wrong({ since: "1d", until: "2d" })).toBe("2 --since is later than --until");
     expect(await wrong({ since: "1d" }, "abc")).toMatch(/^2 give a session or a time/);
     expect(await wrong({}, "nosuch")).toMatch(/^2 no session begins with "nosuch"; .*the newest is "/);

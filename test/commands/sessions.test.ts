@@ -112,11 +112,12 @@ describe("recorded sessions", () => {
     }
     const titles = async (columns: number, options = {}) =>
       (await listed(of.places, options, { columns, env: { NO_COLOR: "1" } })).split("\n")[0]?.trim().split(/ +/);
-    expect(await titles(80)).toEqual(["started", "session", "repository", "tokens", "cost", "end"]);
-    expect(await titles(80, { titles: true })).toEqual(["started", "session", "repository", "cost", "title"]);
-    expect(await titles(64)).toEqual(["started", "session", "repository", "tokens", "cost"]);
+    // Agent and repository are the same in all rows
+    expect(await titles(80)).toEqual(["started", "session", "turns", "tools", "tokens", "cost", "duration", "end"]);
+    expect(await titles(80, { titles: true })).toEqual(["started", "session", "tokens", "cost", "title"]);
+    expect(await titles(64)).toEqual(["started", "session", "turns", "tokens", "cost", "end"]);
     expect(await titles(60, { titles: true })).toEqual(["started", "session", "cost", "title"]);
-    expect(await titles(40)).toEqual(["started", "session", "cost"]);
+    expect(await titles(40)).toEqual(["started", "session", "tokens", "cost"]);
   });
 
   test("colours only on a terminal", async () => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import claude from "../../src/agents/claude-code/index.ts";
+import installer from "../../src/agents/claude-code/installer.ts";
 import { storedSessions } from "../../src/commands/sessions.ts";
 import { enableAndOffer, start } from "../../src/commands/start.ts";
 import { placesOf } from "../../src/config/places.ts";
@@ -124,6 +125,20 @@ test("--yes without a terminal: enables, imports, and names the commands that sh
   expect(await start([], options({ yes: true }), context, agents)).toBe(0);
   expect(out()).toMatch(
     /^Claude Code: enabled in [\s\S]*\n2 sessions in [\s\S]*\n2 sessions to see: \S+ view or \S+ report\n$/,
+  );
+});
+
+test("agents that have sessions and no program here are named, so that no one misses them", async () => {
+  work();
+  const absent = {
+    ...claude,
+    installer: async () => ({ default: { ...installer, detect: async () => ({ present: false }) } }),
+  };
+  const { context, out } = piped();
+  const found: AgentLookup = { list: async () => [absent], find: async () => absent };
+  expect(await start([], options({ yes: true }), context, found)).toBe(0);
+  expect(out()).toContain(
+    "Sessions only, program not found: Claude Code. To collect from one anyway, name it: openhook-otel enable claude-code\n",
   );
 });
 

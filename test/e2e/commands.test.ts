@@ -47,10 +47,20 @@ describe("help", () => {
     expect(listed(help)).toEqual(expect.arrayContaining(groups.map(([, , command]) => command)));
   });
 
-  test("without a command: prints help, as an error", async () => {
+  test("without a command: says what to do first, and creates nothing", async () => {
     const { code, stdout, stderr } = await machine.run([]);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toContain("Usage: openhook-otel");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^no sessions yet: run .* start /);
+    expect(readdirSync(machine.home)).toEqual([]);
+  });
+
+  test("help is a word too, and other programs' words lead to commands", async () => {
+    expect(await machine.ok(["help"])).toBe(await machine.ok(["--help"]));
+    expect(await machine.ok(["help", "report"])).toBe(await machine.ok(["report", "--help"]));
+    const unknown = await machine.run(["help", "fnord"]);
+    expect([unknown.code, unknown.stderr]).toEqual([2, expect.stringContaining("unknown command 'fnord'")]);
+    const { code, stderr } = await machine.run(["ls"]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/unknown command 'ls'[\s\S]* sessions does that\)$/m)]);
   });
 
   test("the version is the package's", async () => {

@@ -96,7 +96,7 @@ describe("own prices of a model whose account number was redacted", () => {
   const rates = { input: 1, output: 2 };
   const name = (account: string): string => `arn:aws:bedrock:x:${account}:application-inference-profile/a1b2c3d4e5f6`;
   const pricesOf = (models: object): OwnPrices => {
-    const parsed = parseOwnPrices(JSON.stringify({ models }));
+    const parsed = parseOwnPrices(JSON.stringify({ source: "ours", models }));
     if ("problem" in parsed) throw new Error(parsed.problem);
     return parsed.prices;
   };

@@ -5,7 +5,7 @@ import { NO_CALLS, sumOfCalls } from "../../src/model/call-sums.ts";
 import type { ModelCall } from "../../src/model/model-call.ts";
 import type { ToolCall } from "../../src/model/session.ts";
 import { type Explanation, explain } from "../../src/report/explain.ts";
-import { moneySpent, placedCalls } from "../../src/report/explain-money.ts";
+import { moneySpent, placedCalls, turnFinder, turnNumbers } from "../../src/report/explain-money.ts";
 import { timeSpent } from "../../src/report/explain-time.ts";
 import { findingsOf } from "../../src/report/findings.ts";
 import { type SessionView, viewOf } from "../../src/report/session-view.ts";
@@ -92,6 +92,15 @@ test("failed turns are said first, and a model that did not answer is not said n
   const texts = (await imported("claude-code", "api-error")).map((one) => findingsOf(one).map(({ text }) => text));
   expect(texts).toContainEqual(["The only turn failed.", "No model answered, and no tool was used."]);
 });
+
+/** The calls of a view without spans: each in the turn that was running when it ended. */
+function placed(view: SessionView) {
+  const turnOf = turnFinder(view, turnNumbers(view));
+  return placedCalls(
+    view,
+    view.calls.map(({ segment, call: { endMs } }) => turnOf(segment, endMs)),
+  );
+}
 
 describe("exact results for recordings", () => {
   test("eight seconds of waiting for a permission are not the tool's time", async () => {
@@ -257,6 +266,7 @@ describe("synthetic sessions", () => {
       subagents: subagents.length,
       sums: sumOfCalls(settled),
       tools: new Map(),
+      workMs: 0,
       turnList: turns,
       calls: settled,
       toolCalls: tools.map((one) => ({ segment: 0, tool: one, open: false })),
@@ -289,7 +299,7 @@ describe("synthetic sessions", () => {
       ],
     });
     expect(
-      placedCalls(view).map(({ turn: number, cause }) => [number, cause.kind, "name" in cause ? cause.name : ""]),
+      placed(view).map(({ turn: number, cause }) => [number, cause.kind, "name" in cause ? cause.name : ""]),
     ).toEqual([
       [1, "prompt", ""],
       [1, "tool", "Read"],
@@ -298,7 +308,9 @@ describe("synthetic sessions", () => {
       [2, "prompt", ""],
       [2, "other", ""],
     ]);
-    expect(moneySpent(view).mcpServers).toMatchObject([{ of: "files", sums: { modelCalls: 1, input: 100 } }]);
+    expect(moneySpent(view, placed(view)).mcpServers).toMatchObject([
+      { of: "files", sums: { modelCalls: 1, input: 100 } },
+    ]);
   });
 
   test("with any overlaps, the parts add up to the whole", () => {
@@ -325,7 +337,7 @@ describe("synthetic sessions", () => {
         const time = timeSpent(view);
         expect(partsOf({ time })).toBeCloseTo((time?.endMs ?? 0) - (time?.startMs ?? 0), 6);
         for (const part of TIME_PARTS) expect(time?.parts[part]).toBeGreaterThanOrEqual(0);
-        const money = moneySpent(view);
+        const money = moneySpent(view, placed(view));
         for (const groups of [money.turns, money.models, money.threads, money.causes])
           expect(groups.reduce((sum, { sums }) => sum + sums.modelCalls, 0)).toBe(calls.length);
       }),
@@ -335,6 +347,6 @@ describe("synthetic sessions", () => {
 
   test("a session without activity has no times and no calls", () => {
     expect(timeSpent(viewWith({ turns: [], segments: [] }))).toBeUndefined();
-    expect(moneySpent(viewWith({ turns: [] })).total).toEqual(NO_CALLS);
+    expect(moneySpent(viewWith({ turns: [] }), []).total).toEqual(NO_CALLS);
   });
 });

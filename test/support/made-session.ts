@@ -18,6 +18,7 @@ export interface MadeAnswer {
   /** @default a new id: the line is a separate answer */
   readonly id?: string;
   readonly usage?: MadeUsage;
+  readonly model?: string;
   /** `null`: more lines of this answer follow. @default `tool_use` if it has calls, else `end_turn` */
   readonly stopReason?: string | null;
   /** Ids and tools of its tool calls. */
@@ -25,6 +26,8 @@ export interface MadeAnswer {
   /** Absent: the main thread. */
   readonly agentId?: string;
 }
+
+const MODEL = "claude-sonnet-4-5-20250929";
 
 /** A Claude Code session written line by line, with drains in between. Each line and hook comes a second after the last. */
 export class MadeSession {
@@ -54,11 +57,18 @@ export class MadeSession {
     await this.#write({ type: "user", promptId, message: { role: "user", content: "go on" } }, agentId);
   }
 
-  async answer({ id = `msg_${this.#lines}`, usage, stopReason, calls = [], agentId }: MadeAnswer = {}): Promise<void> {
+  async answer({
+    id = `msg_${this.#lines}`,
+    model = MODEL,
+    usage,
+    stopReason,
+    calls = [],
+    agentId,
+  }: MadeAnswer = {}): Promise<void> {
     const { fresh, output, cacheRead } = usage ?? { fresh: 100, output: 10 };
     const content = calls.map(([callId, name]) => ({ type: "tool_use", id: callId, name, input: {} }));
     const message = {
-      ...{ id, role: "assistant", model: "claude-sonnet-4-5-20250929" },
+      ...{ id, role: "assistant", model },
       content: content.length > 0 ? content : [{ type: "text", text: "ok" }],
       stop_reason: stopReason === undefined ? (content.length > 0 ? "tool_use" : "end_turn") : stopReason,
       // Claude Code writes both cache counts, or neither

@@ -38,6 +38,8 @@ export const SLOW_FILES: Readonly<Record<string, string>> = {
     "hooks with the environment of macOS' services, in seven shells; intake/hook.test.ts has the hook",
   "test/intake/hook-soon.test.ts": "one drain for many events, which takes seconds; intake/hook.test.ts starts drains",
   "test/view/export.test.ts": "an exported page in Chromium; telemetry/content-levels.test.ts has the capture levels",
+  "test/report/row-sums.test.ts":
+    "rows of every recording and of random sessions add up; view/waterfall.test.ts has the rules",
   "test/report/blocks.test.ts":
     "sums by windows of settled and imported sessions; report/windows.test.ts has the rules, commands/report.test.ts the tables",
   "test/commands/pr-comment.test.ts": "the comment of a pull request; changes/report.test.ts has the figures",

@@ -101,6 +101,31 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     }
   });
 
+  test("going back to the list shows it where it was: with the browser, and with the arrow of a session", async () => {
+    await using look = await opened("#/sessions?sort=cost", { viewport: { width: 900, height: 300 } });
+    const { page } = look;
+    const rows = page.locator(".sessions tbody tr");
+    await count(rows, 5);
+    const scrolled = () => page.evaluate<number>("Math.round(scrollY)");
+    await page.evaluate("scrollTo(0, 150)");
+    await soon(scrolled).toBe(150);
+    for (const back of ["browser", "arrow"]) {
+      await page.evaluate("document.querySelector('.sessions tbody tr:nth-child(3) a').click()");
+      await page.locator(".key-figures").waitFor();
+      await page.evaluate("scrollTo(0, 0)");
+      if (back === "browser") await page.goBack();
+      else await page.getByRole("link", { name: "All sessions" }).click();
+      await count(rows, 5);
+      await soon(scrolled).toBe(150);
+      expect(page.url()).toContain("#/sessions?sort=cost");
+    }
+    // A link from elsewhere leads to its top
+    await page.getByRole("link", { name: "Home" }).click();
+    await page.getByRole("link", { name: "Sessions", exact: true }).click();
+    await count(rows, 5);
+    expect(await scrolled()).toBe(0);
+  });
+
   test("filters and sorts, and keeps both in the address", async () => {
     await using look = await opened("#/sessions");
     const { page } = look;
@@ -110,8 +135,10 @@ describe("the page in Chromium", { timeout: 90_000 }, () => {
     expect(page.url()).toContain("agent=codex");
     await page.getByRole("button", { name: "Clear filters" }).click();
     await count(rows, 5);
+    // The one that ended with an error; in the others no more tool calls failed than usual
     await page.getByLabel("Errors only").check();
-    await count(rows, 2);
+    await count(rows, 1);
+    await soon(() => rows.first().innerText()).toContain("hostile");
     await page.getByLabel("Errors only").uncheck();
     await page.getByLabel("Search").fill(NESTED.slice(0, 6));
     await count(rows, 1);

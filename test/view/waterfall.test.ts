@@ -1,10 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { SpanRecord } from "../../src/model/telemetry.ts";
+import { callsOfSpans } from "../../src/report/waterfall/row-sums.ts";
 import * as semconv from "../../src/telemetry/semconv.ts";
 import { toColumns } from "../../src/view/data/columns.ts";
+import { insideOf } from "../../src/view/page/session/inside.ts";
 import { isWorking, readSpans } from "../../src/view/page/session/spans.ts";
-import { subtreeSums } from "../../src/view/page/session/subtree-sums.ts";
 import {
   FULL_VIEW,
   makeAxis,
@@ -43,10 +44,26 @@ function span(
     ...more,
   };
 }
-const spansOf = (...records: readonly SpanRecord[]) =>
-  readSpans(toColumns(records.map((record) => ({ record, open: false }))));
-const root = (endMs: number) =>
-  span(1, undefined, 0, endMs, { attributes: { [semconv.OPENHOOK_SPAN_KIND]: "session" } });
+const shown = (record: SpanRecord, open = false) => ({ record, segment: 0, open });
+const columnsOf = (spans: readonly ReturnType<typeof shown>[]) => toColumns(spans, callsOfSpans(spans));
+const spansOf = (...records: readonly SpanRecord[]) => readSpans(columnsOf(records.map((record) => shown(record))));
+const root = (endMs: number) => span(1, undefined, 0, endMs, kind("session"));
+const turn = (n: number) => span(n, 1, n, n + 1, kind("turn"));
+const subagent = (n: number, parent: number) => span(n, parent, n, n + 1, kind("subagent"));
+const kind = (name: string) => ({
+  attributes: { [semconv.OPENHOOK_SPAN_KIND]: name, [semconv.OPENHOOK_MODEL_CALLS]: 0 },
+});
+const call = (n: number, parent: number, input?: number, cost?: number): SpanRecord =>
+  span(n, parent, n, n + 1, {
+    attributes: {
+      [semconv.OPENHOOK_SPAN_KIND]: "model_call",
+      ...(input !== undefined && {
+        [semconv.GEN_AI_USAGE_INPUT_TOKENS]: input,
+        [semconv.GEN_AI_USAGE_OUTPUT_TOKENS]: 1,
+      }),
+      ...(cost !== undefined && { [semconv.OPENHOOK_COST_USD]: cost }),
+    },
+  });
 
 /** Any forest, and spans that are each other's parents. */
 const anySpans = fc
@@ -165,42 +182,55 @@ describe("rows", () => {
     expect(found("nothing")).toEqual([]);
   });
 
-  test("sums below a span: unknown stays unknown, partly known is a lower bound", () => {
-    const call = (n: number, input?: number, cost?: number): SpanRecord =>
-      span(n, 1, n, n + 1, {
-        attributes: {
-          [semconv.OPENHOOK_SPAN_KIND]: "model_call",
-          ...(input !== undefined && {
-            [semconv.GEN_AI_USAGE_INPUT_TOKENS]: input,
-            [semconv.GEN_AI_USAGE_OUTPUT_TOKENS]: 1,
-          }),
-          ...(cost !== undefined && { [semconv.OPENHOOK_COST_USD]: cost }),
-        },
-      });
-    expect(subtreeSums(spansOf(root(9), call(2, 10, 0.5), call(3, 5, 0.25)), 0)).toEqual({
-      calls: 2,
+  test("a row's figures include everything inside it; unknown stays unknown, partly known is a lower bound", () => {
+    const figures = (...calls: readonly SpanRecord[]) => {
+      const spans = spansOf(root(9), ...calls);
+      const least = (["inputIsLowerBound", "outputIsLowerBound", "costIsLowerBound"] as const).map((flag) =>
+        spans.has(0, flag),
+      );
+      return [spans.callsOf(0), spans.inputOf(0), spans.outputOf(0), spans.costOf(0), ...least];
+    };
+    expect(figures(call(2, 1, 10, 0.5), call(3, 1, 5, 0.25))).toEqual([2, 15, 2, 750_000_000, false, false, false]);
+    expect(figures(call(2, 1, 10, 0.5), call(3, 1, 5))).toEqual([2, 15, 2, 5e8, false, false, true]);
+    expect(figures(call(2, 1, 10, 0.5), call(3, 1))).toEqual([2, 10, 1, 5e8, true, true, true]);
+    expect(figures(call(2, 1))).toEqual([1, null, null, null, true, true, true]);
+    const unknown = spansOf(root(9), call(2, 1));
+    expect([unknown.has(0, "unknownTokens"), unknown.has(0, "unknownCost")]).toEqual([true, true]);
+  });
+
+  test("by cost: the shown figures are in descending order, with the cost of subagents", () => {
+    const spans = spansOf(
+      ...[root(90), turn(2), call(3, 2, 1, 0.1), call(4, 2, 1, 0.3), subagent(5, 2), call(6, 5, 1, 0.2)],
+      ...[turn(7), call(8, 7, 1, 0.5), turn(9), call(10, 9, 1)],
+    );
+    const order = [...orderOf(spans, "cost")].map((index) => [spans.idOf(index), spans.costOf(index)]);
+    expect(order).toEqual(
+      [
+        ...[[1, 1.1e9] as const, [2, 6e8] as const, [4, 3e8] as const, [5, 2e8] as const, [6, 2e8] as const],
+        ...[[3, 1e8] as const, [7, 5e8] as const, [8, 5e8] as const, [9, null] as const, [10, null] as const],
+      ].map(([n, cost]) => [id(n), cost]),
+    );
+  });
+
+  test("details say how much of a row's cost is its subagents', each once", () => {
+    const spans = spansOf(
+      ...[root(90), turn(2), call(3, 2, 1, 0.1), subagent(4, 2), call(5, 4, 1, 0.2)],
+      ...[subagent(6, 4), call(7, 6, 1, 0.4), subagent(8, 2), call(9, 8, 1)],
+    );
+    expect(insideOf(spans, spans.indexOf(id(2)))).toEqual({
+      calls: 4,
       tools: 0,
-      input: 15,
-      output: 2,
-      costNanoUsd: 750_000_000,
-      tokensAreLowerBound: false,
-      costIsLowerBound: false,
+      subagents: 3,
+      subagentCostNanoUsd: 6e8,
+      subagentCostIsLowerBound: true,
     });
-    expect(subtreeSums(spansOf(root(9), call(2, 10, 0.5), call(3, 5)), 0)).toMatchObject({
-      costNanoUsd: 5e8,
-      costIsLowerBound: true,
-    });
-    expect(subtreeSums(spansOf(root(9), call(2)), 0)).toMatchObject({ input: null, output: null, costNanoUsd: null });
+    expect(insideOf(spans, spans.indexOf(id(6)))).toMatchObject({ calls: 1, subagents: 0, subagentCostNanoUsd: null });
   });
 });
 
 test("running spans grow until now, ended ones do not; a session that waits for the user runs nothing", () => {
   const columns = (isToolOpen: boolean) =>
-    toColumns([
-      { record: root(50), open: true },
-      { record: span(2, 1, 10, 20), open: isToolOpen },
-      { record: span(3, 1, 20, 30), open: false },
-    ]);
+    columnsOf([shown(root(50), true), shown(span(2, 1, 10, 20), isToolOpen), shown(span(3, 1, 20, 30))]);
   const grown = readSpans(columns(true), 5000);
   expect([...grown.endMs]).toEqual([5000, 5000, 30]);
   expect([...readSpans(columns(true)).endMs]).toEqual([50, 50, 30]);

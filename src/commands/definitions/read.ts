@@ -5,6 +5,11 @@ import { GROUPS } from "./groups.ts";
 import { NO_REFRESH, NO_TITLES } from "./option-texts.ts";
 import type { CommandSetup } from "./setup.ts";
 
+/** Adds what the program does without a command. */
+export function addOverview(program: Command, { context, done }: CommandSetup): void {
+  program.action(async () => done((await import("../read-one.ts")).overview(context)));
+}
+
 /** Adds `sessions` and `show`. */
 export function addListCommands(program: Command, { context, done }: CommandSetup): void {
   program
@@ -28,7 +33,7 @@ export function addListCommands(program: Command, { context, done }: CommandSetu
     .description("show a session as a waterfall, or what a commit or pull request cost and the sessions behind it")
     .argument(
       "[name]",
-      "session id, commit, or the beginning of one; pull request (#12, its URL), ticket or branch (default: the newest session)",
+      "session id, commit, or the beginning of one; latest; pull request (#12, its URL), ticket or branch (default: the newest session)",
     )
     .option("--json", "print JSON", false)
     .option("--no-refresh", NO_REFRESH)
@@ -45,9 +50,9 @@ export function addSumCommands(program: Command, { context, done }: CommandSetup
     .command("report")
     .helpGroup(GROUPS.see)
     .description("sum up tokens, cost, turns and tools (default: by day, agent and model)")
-    .argument("[by...]", `one or more of ${DIMENSIONS.join(", ")}`)
+    .argument("[by...]", `today, yesterday; one or more of ${DIMENSIONS.join(", ")}`)
     .option("--blocks", "by the five-hour and weekly windows of rate limits", false)
-    .option("--since <time>", "age or time, e.g. 24h, 2026-11-14, 2026-11-14T09:00 (default: 30 days)")
+    .option("--since <time>", "age or time, e.g. 24h, today, 2026-11-14, 2026-11-14T09:00 (default: 30 days)")
     .option("--until <time>", "age or time (default: now)")
     .option("--agent <agent>", "only this agent, e.g. claude-code")
     .option("--model <model>", "only this model")

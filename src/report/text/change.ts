@@ -27,7 +27,7 @@ export function* changeLines(report: ChangeReport, terminal: Terminal): Generato
     yield* wrapped({ text: "" }, nothingText(report), terminal);
     return;
   }
-  yield* usageTable(["session"], rows, total, terminal);
+  yield* usageTable(["session"], rows, rows.length > 1 ? total : undefined, terminal);
   if (models.length > 1) {
     yield "";
     yield* usageTable(["model"], models, undefined, terminal);

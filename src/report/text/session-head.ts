@@ -36,11 +36,12 @@ export function identity({ stored, facts }: SessionView, title: string): readonl
   ];
 }
 
-/** When it started, how long it was active, how it ended. */
-export function life({ stored, segments }: SessionView, idle: Idle): readonly Part[] {
+/** When it started, how long turns ran in it, how long it was open, how it ended. */
+export function life({ stored, segments, workMs }: SessionView, idle: Idle): readonly Part[] {
   return [
     plain(`started ${localTime(segments[0]?.startMs ?? stored.firstMs)}`),
-    plain(duration(activeMs(segments))),
+    ...(workMs === undefined ? [] : [plain(`${duration(workMs)} at work`)]),
+    plain(`open ${duration(activeMs(segments))}`),
     ending(segments.at(-1), idle),
   ];
 }
@@ -114,7 +115,7 @@ export function segmentTitle(segment: Segment, of: number, idle: Idle): readonly
     [{ text: `segment ${ordinal + 1} of ${of}`, style: "bold" }],
     ...(startOrigin === undefined ? [] : [plain(printable(startOrigin))]),
     plain(localTime(startMs)),
-    plain(duration(activeMs([segment]))),
+    plain(`open ${duration(activeMs([segment]))}`),
     ending(segment, idle),
   ];
 }

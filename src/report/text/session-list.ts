@@ -5,7 +5,7 @@ import { clip, printable, type Terminal } from "../../text/terminal.ts";
 import { hasUsage } from "../call-totals.ts";
 import { repositoryOrFolder } from "../repositories.ts";
 import { endOfSession, type Idle } from "../session-end.ts";
-import { activeMs, failedCalls, type SessionSummary, toolCallCount } from "../session-summary.ts";
+import { failedCalls, type SessionSummary, toolCallCount } from "../session-summary.ts";
 import { type SessionTitle, shortTitle } from "../session-title.ts";
 
 /** A session of the list. */
@@ -14,28 +14,48 @@ export interface ListedSummary extends SessionSummary {
   readonly title: SessionTitle | undefined;
 }
 
-/** Sessions as a table. */
-export const sessionTable = (all: readonly ListedSummary[], idle: Idle, terminal: Terminal): Generator<string> =>
-  table(columnsFor(all, idle), all, terminal);
+/** Sessions as a table. @param isForProgram neither a terminal nor a width was given, so a program may read it */
+export const sessionTable = (
+  all: readonly ListedSummary[],
+  idle: Idle,
+  terminal: Terminal,
+  isForProgram: boolean,
+): Generator<string> => table(columnsFor(all, idle, isForProgram), all, terminal);
 
 // --- internal ---
 
 /** Characters of a session id that are shown at least. */
 const ID_LENGTH = 8;
 
-/** A longer title would push the figures apart on wide terminals. */
-const MAX_TITLE = 60;
+/** The title is the last column, so a long one moves nothing; a line of prose should not be much longer. */
+const MAX_TITLE = 100;
 
-function columnsFor(all: readonly ListedSummary[], idle: Idle): readonly Column<ListedSummary>[] {
+/** On a terminal, which has little room, columns and years that say nothing are left out; scripts get the same columns every time. */
+function columnsFor(
+  all: readonly ListedSummary[],
+  idle: Idle,
+  isForProgram: boolean,
+): readonly Column<ListedSummary>[] {
   const usual = sumOfFailures(all.map(failuresOf));
   const shortId = shortIds(all.map(({ stored }) => stored.sessionId));
-  const isOneAgent = new Set(all.map(({ stored }) => stored.source)).size <= 1;
+  const isNarrow = !isForProgram;
+  const year = isNarrow ? new Date(idle.nowMs).getFullYear() : undefined;
+  // A column in which all rows have the same value says nothing
+  const varying = (cell: (one: ListedSummary) => string) => (one: ListedSummary) =>
+    isNarrow && all.length > 1 && all.every((other) => cell(other) === cell(one)) ? "" : cell(one);
+  const agent = varying(({ stored }) => printable(stored.source));
+  const place = varying(repository);
+  const end = varying((summary) => endOfSession(summary, idle).short);
   // Identity, cost and title stay longest on narrow terminals: a title says most about what a session was
   return [
-    { title: "started", rank: 10, cell: ({ stored, segments }) => toTheMinute(segments[0]?.startMs ?? stored.firstMs) },
-    { title: "agent", rank: isOneAgent ? 4.5 : 7.5, cell: ({ stored }) => printable(stored.source) },
+    {
+      title: "started",
+      rank: 10,
+      cell: ({ stored, segments }) => toTheMinute(segments[0]?.startMs ?? stored.firstMs, year),
+    },
+    { title: "agent", rank: 7.5, cell: agent },
     { title: "session", rank: 11, cell: ({ stored }) => printable(shortId(stored.sessionId)) },
-    { title: "repository", rank: 7, shrinkTo: 12, cell: repository },
+    { title: "repository", rank: 7, shrinkTo: 12, cell: place },
     { title: "turns", rank: 4, align: "right", cell: ({ turns }) => exact(turns) },
     { title: "calls", rank: 1, align: "right", cell: ({ sums, facts }) => modelCalls(sums, facts) },
     {
@@ -48,17 +68,22 @@ function columnsFor(all: readonly ListedSummary[], idle: Idle): readonly Column<
     },
     { title: "tokens", rank: 6.5, align: "right", cell: tokens },
     { title: "cost", rank: 9, align: "right", cell: cost },
-    { title: "duration", rank: 3, align: "right", cell: ({ segments }) => duration(activeMs(segments)) },
+    {
+      title: "duration",
+      rank: 3,
+      align: "right",
+      cell: ({ workMs }) => (workMs === undefined ? "?" : duration(workMs)),
+    },
     {
       title: "end",
       rank: 5,
-      cell: (summary) => endOfSession(summary, idle).short,
+      cell: end,
       style: (summary) => END_STYLES[endOfSession(summary, idle).state],
     },
     {
       title: "title",
       rank: 8,
-      shrinkTo: 24,
+      shrinkTo: 36,
       atLeast: 14,
       cell: ({ title }) => (title === undefined ? "" : clip(shortTitle(title), MAX_TITLE)),
     },
@@ -72,7 +97,9 @@ const failuresOf = ({ tools }: SessionSummary): Failures => ({
   calls: toolCallCount(tools),
 });
 
-const toTheMinute = (ms: number): string => localTime(ms).slice(0, "2026-11-21 07:37".length);
+/** `2025-11-21 07:37`, in the given year `11-21 07:37`. */
+const toTheMinute = (ms: number, year: number | undefined): string =>
+  localTime(ms).slice(0, "2026-11-21 07:37".length).replace(`${year}-`, "");
 
 /** The beginning of each id that no other listed one has, so that one pair of similar ids does not widen every row. */
 function shortIds(ids: readonly string[]): (id: string) => string {

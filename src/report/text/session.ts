@@ -5,6 +5,7 @@ import { settledSpans } from "../../store/queries.ts";
 import { flow, type Terminal, wrapped } from "../../text/terminal.ts";
 import type { Idle } from "../session-end.ts";
 import type { SessionView } from "../session-view.ts";
+import { rowCalls } from "../waterfall/row-sums.ts";
 import { waterfall } from "../waterfall/waterfall.ts";
 import { agentReported, hidden, identity, life, segmentTitle, totals } from "./session-head.ts";
 
@@ -34,13 +35,18 @@ export function* sessionLines(
   yield* flow(hidden(view), terminal);
   yield* flow(agentReported(view), terminal);
   if (transcript !== "") yield* wrapped({ text: "" }, transcript, terminal);
+  const calls = rowCalls(view.calls, view.facts);
   let turnsBefore = 0;
   for (const segment of view.segments) {
     yield "";
     if (view.segments.length > 1) yield* flow(segmentTitle(segment, view.segments.length, idle), terminal);
-    const settled = Array.from(settledSpans(db, stored.id, segment.ordinal), (record) => ({ record }));
+    const settled = Array.from(settledSpans(db, stored.id, segment.ordinal), (record) => ({
+      record,
+      segment: segment.ordinal,
+    }));
     const open = view.openSpans.filter((span) => span.segment === segment.ordinal);
-    yield* waterfall([...settled, ...open], terminal, turnsBefore);
+    const own = calls.filter((call) => call.segment === segment.ordinal);
+    yield* waterfall([...settled, ...open], own, terminal, turnsBefore);
     turnsBefore += view.turnList.filter((turn) => turn.segment === segment.ordinal && isPrompted(turn.origin)).length;
   }
   if (view.segments.length === 0) {

@@ -1,6 +1,6 @@
 import { UserError } from "../../context.ts";
 import type { Agent } from "../../model/agent.ts";
-import { meantAgent } from "../../model/meant-agent.ts";
+import { agentWithPrefix, meantAgent } from "../../model/meant-agent.ts";
 import { nearest } from "../../model/nearest.ts";
 import type { Database } from "../../store/database.ts";
 import { printable } from "../../text/terminal.ts";
@@ -28,15 +28,23 @@ export function unknownNameText(
 }
 
 /**
- * Refuses a name that neither an agent nor a session in the store has.
+ * The agent with a name, or the only one whose name begins so.
  *
  * @param db `undefined`: no store yet
- * @throws UserError with the agent that was probably meant
+ * @returns nothing without a name, otherwise `agent`
+ * @throws UserError with the agent that was probably meant, if neither an agent nor a session in the store has the name
  */
-export function refuseUnknownAgent(name: string | undefined, agents: readonly Agent[], db: Database | undefined): void {
-  if (name === undefined || agents.some(({ source }) => source === name)) return;
+export function namedAgent(
+  name: string | undefined,
+  agents: readonly Agent[],
+  db: Database | undefined,
+): { readonly agent?: string } {
+  if (name === undefined) return {};
+  if (agents.some(({ source }) => source === name)) return { agent: name };
   // Envelopes name agents that we have no card for
-  if (db?.prepare("SELECT 1 FROM sessions WHERE source = ?").get(name) !== undefined) return;
+  if (db?.prepare("SELECT 1 FROM sessions WHERE source = ?").get(name) !== undefined) return { agent: name };
+  const begins = agentWithPrefix(name, agents);
+  if (begins !== undefined) return { agent: begins };
   const known = agents.map(({ source }) => source);
   throw new UserError(
     "E_AGENT",

@@ -14,7 +14,9 @@ export function* usageReportLines(question: Question, report: UsageReport, termi
     ...(report.models === undefined ? [] : [{ by: ["model"] as const, rows: report.models }]),
   ];
   yield* flow([[{ text: titleOf(question), style: "bold" }]], terminal);
-  yield* usageTable(by, report.rows, report.total, terminal);
+  // The total of one row is that row
+  const isWhole = report.rows.length === 1 && report.leftOut === 0;
+  yield* usageTable(by, report.rows, isWhole ? undefined : report.total, terminal);
   for (const summary of summaries) {
     // A summary of one row would repeat the total above
     if (summary.rows.length < 2) continue;

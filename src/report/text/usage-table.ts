@@ -24,10 +24,8 @@ export function* usageTable(
 ): Generator<string> {
   const keys = keyTexts(by, rows, terminal);
   const lines = withGaps(rows.map((row, i): UsageLine => ({ row, keys: keys[i] ?? [], isTotal: false })));
-  // The total of one row is that row
-  if (total !== undefined && rows.length > 1)
-    lines.push({ row: withFiguresOf(rows, total), keys: ["total"], isTotal: true });
-  const measure = measureOf(by, rows);
+  if (total !== undefined) lines.push({ row: withFiguresOf(by, total), keys: ["total"], isTotal: true });
+  const measure = measureOf(by, total === undefined ? rows : [total]);
   const columns = [...keyColumns(by, keys), ...figureColumns(by, measure, sumOfFailures(rows.map(failuresOf)))];
   const scale = maxOf(
     rows.map((row) => MEASURES[measure](row) ?? 0),
@@ -53,15 +51,10 @@ export function* usageTable(
 
 // --- internal ---
 
-/** The total has only figures that the rows have: models have no turns. */
-function withFiguresOf(rows: readonly UsageRow[], { calls, turns, tools, ...total }: UsageRow): UsageRow {
-  const has = (part: "calls" | "turns" | "tools"): boolean => rows.some((row) => row[part] !== undefined);
-  return {
-    ...total,
-    ...(calls !== undefined && has("calls") && { calls }),
-    ...(turns !== undefined && has("turns") && { turns }),
-    ...(tools !== undefined && has("tools") && { tools }),
-  };
+/** The total has only figures that its rows can have, also those that are left out: models have no turns and no tools. */
+function withFiguresOf(by: readonly Dimension[], total: UsageRow): UsageRow {
+  const { turns: _, tools: __, ...ofModels } = total;
+  return by.includes("model") ? ofModels : total;
 }
 
 /** This many empty lines or more become one. */

@@ -1,3 +1,4 @@
+import { merged } from "../../model/intervals.ts";
 import { endMsOf, type ShownSpan, spanKindOf } from "./shown-span.ts";
 
 /** Maps time to a place between 0 and 1: straight lines between knots. */
@@ -17,7 +18,7 @@ export function axisOf(spans: readonly ShownSpan[]): Axis {
   const startMs = records.reduce((ms, r) => Math.min(ms, r.startMs), Infinity);
   const endMs = records.reduce((ms, r) => Math.max(ms, endMsOf(r)), -Infinity);
   const working = records.filter((r) => spanKindOf(r) !== "session");
-  const busy = merge((working.length > 0 ? working : records).map((r) => [r.startMs, endMsOf(r)]));
+  const busy = merged((working.length > 0 ? working : records).map((r) => [r.startMs, endMsOf(r)]));
   const gaps: [number, number][] = [];
   let lastMs = startMs;
   for (const [from, to] of busy) {
@@ -74,14 +75,3 @@ export function idleCells(axis: Axis, width: number): readonly boolean[] {
 const MAX_IDLE_SHARE = 0.25;
 /** If all pauses together are shorter than this, none is shortened. */
 const MIN_IDLE_MS = 10_000;
-
-/** Merges overlapping intervals, in order of time. */
-function merge(stretches: readonly (readonly [number, number])[]): readonly (readonly [number, number])[] {
-  const merged: [number, number][] = [];
-  for (const [from, to] of [...stretches].sort((a, b) => a[0] - b[0])) {
-    const last = merged.at(-1);
-    if (last !== undefined && from <= last[1]) last[1] = Math.max(last[1], to);
-    else merged.push([from, to]);
-  }
-  return merged;
-}

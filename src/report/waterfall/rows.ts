@@ -3,8 +3,8 @@ import * as semconv from "../../telemetry/semconv.ts";
 import { count, dollars, duration, leastDollars } from "../../text/figures.ts";
 import { type Piece, printable, type Style } from "../../text/terminal.ts";
 import { spanName } from "../span-name.ts";
-import { endMsOf, numberAt, spanKindOf, textAt } from "./shown-span.ts";
-import type { TreeNode } from "./tree.ts";
+import type { RowFigures } from "./row-sums.ts";
+import { endMsOf, numberAt, type ShownSpan, spanKindOf, textAt } from "./shown-span.ts";
 
 export type FigureKey = "duration" | "tokens" | "cost";
 
@@ -22,8 +22,13 @@ export interface Row {
   readonly cost: string;
 }
 
-/** The texts of a span's line. Figures that are unknown are `?`, those that do not apply are empty. */
-export function toRow({ span: { record, open = false }, guide, turn }: TreeNode): Row {
+/**
+ * The texts of a span's line. Figures that are unknown are `?`, those that do not apply are empty.
+ *
+ * @param turn number of a prompted turn, from 1; 0 for everything else
+ * @param figures of the span and everything inside it
+ */
+export function toRow({ record, open = false }: ShownSpan, guide: string, turn: number, figures: RowFigures): Row {
   const kind = spanKindOf(record);
   const status = textAt(record, semconv.OPENHOOK_TOOL_STATUS);
   const failed = record.status.code === "error";
@@ -44,8 +49,8 @@ export function toRow({ span: { record, open = false }, guide, turn }: TreeNode)
     style,
     isContainer,
     duration: `${duration(endMsOf(record) - record.startMs)}${open ? "+" : ""}`,
-    tokens: tokensOf(record, kind, isContainer),
-    cost: costOf(record, kind, isContainer),
+    tokens: tokensOf(figures),
+    cost: costOf(figures),
   };
 }
 
@@ -69,24 +74,14 @@ function details(record: SpanRecord, open: boolean): readonly string[] {
   ];
 }
 
-function tokensOf(record: SpanRecord, kind: string | undefined, isContainer: boolean): string {
-  const isSession = kind === "session";
-  const input = numberAt(record, isSession ? semconv.OPENHOOK_TOTAL.input : semconv.GEN_AI_USAGE_INPUT_TOKENS);
-  const output = numberAt(record, isSession ? semconv.OPENHOOK_TOTAL.output : semconv.GEN_AI_USAGE_OUTPUT_TOKENS);
-  if (input === undefined && output === undefined) return isUnknown(record, kind, isContainer) ? "?" : "";
-  const least = record.attributes[semconv.OPENHOOK_USAGE_INCOMPLETE] === true ? "≥" : "";
-  return `${count(input)}→${least}${count(output)}`;
+function tokensOf({ input, output, inputIsLowerBound, outputIsLowerBound, hasUsage }: RowFigures): string {
+  if (input === null && output === null) return hasUsage ? "?" : "";
+  const least = (n: number | null, isLeast: boolean): string =>
+    `${isLeast && n !== null ? "≥" : ""}${count(n ?? undefined)}`;
+  return `${least(input, inputIsLowerBound)}→${least(output, outputIsLowerBound)}`;
 }
 
-function costOf(record: SpanRecord, kind: string | undefined, isContainer: boolean): string {
-  const cost = numberAt(record, semconv.OPENHOOK_COST_USD);
-  if (cost === undefined) return isUnknown(record, kind, isContainer) ? "?" : "";
-  const isLeast =
-    record.attributes[semconv.OPENHOOK_USAGE_INCOMPLETE] === true ||
-    (numberAt(record, semconv.OPENHOOK_UNPRICED_CALLS) ?? 0) > 0;
-  return isLeast ? leastDollars(cost * 1e9) : dollars(cost * 1e9);
+function costOf({ costNanoUsd, costIsLowerBound, hasUsage }: RowFigures): string {
+  if (costNanoUsd === null) return hasUsage ? "?" : "";
+  return costIsLowerBound ? leastDollars(costNanoUsd) : dollars(costNanoUsd);
 }
-
-/** A model was called, so there is a number, but it was not reported. */
-const isUnknown = (record: SpanRecord, kind: string | undefined, isContainer: boolean): boolean =>
-  kind === "model_call" || (isContainer && (numberAt(record, semconv.OPENHOOK_MODEL_CALLS) ?? 0) > 0);

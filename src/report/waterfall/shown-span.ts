@@ -4,6 +4,8 @@ import * as semconv from "../../telemetry/semconv.ts";
 /** A span to draw; `open`: it has not ended yet. */
 export interface ShownSpan {
   readonly record: SpanRecord;
+  /** Ordinal of its segment. */
+  readonly segment: number;
   readonly open?: boolean;
 }
 

@@ -1,69 +1,92 @@
+import type { SpanRecord } from "../../model/telemetry.ts";
 import * as semconv from "../../telemetry/semconv.ts";
-import { endMsOf, isPrompted, type ShownSpan, spanKindOf } from "./shown-span.ts";
+import { endMsOf, spanKindOf } from "./shown-span.ts";
 
-export interface TreeNode {
-  readonly span: ShownSpan;
-  /** Branch glyphs from the root to here, e.g. `│  ├─ `. */
-  readonly guide: string;
-  /** The number of a prompted turn, from 1; 0 for everything else. */
-  readonly turn: number;
+/** The place of a span in the tree of its session. */
+export interface SpanPlace {
+  readonly spanId: string;
+  readonly parentId: string | undefined;
+  /** Ordinal of its segment. */
+  readonly segment: number;
+  readonly isRoot: boolean;
+  readonly startMs: number;
+  readonly endMs: number;
 }
 
+/** A span in tree order. */
+export interface Node<T> {
+  readonly span: T;
+  /** 0 for roots. */
+  readonly depth: number;
+  /** Index of its parent, which is before it; -1 for roots. */
+  readonly parent: number;
+  /** No sibling follows. */
+  readonly isLast: boolean;
+}
+
+export const spanPlace = (record: SpanRecord, segment: number): SpanPlace => ({
+  spanId: record.spanId,
+  parentId: parentOf(record),
+  segment,
+  isRoot: spanKindOf(record) === "session",
+  startMs: record.startMs,
+  endMs: endMsOf(record),
+});
+
 /**
- * Spans in the order of a tree: children below their parent, siblings by start. Depth first without recursion, because
- * traces can be deeper than the stack.
- *
- * @param turnsBefore number of turns already drawn, so that numbers continue
+ * Spans in tree order: children after their parent, ordered by time. Each span once, even if spans are each other's parents. A span whose
+ * parent is missing or in another segment is below the root of its segment, because its calls are in the sums of that segment. Not
+ * recursive, because traces can be deeper than the stack.
  */
-export function inTreeOrder(spans: readonly ShownSpan[], turnsBefore: number): readonly TreeNode[] {
+export function inTreeOrder<T extends SpanPlace>(spans: readonly T[]): readonly Node<T>[] {
   const sorted = [...spans].sort(
-    (a, b) => a.record.startMs - b.record.startMs || endMsOf(b.record) - endMsOf(a.record),
+    (a, b) => a.startMs - b.startMs || b.endMs - a.endMs || (a.spanId < b.spanId ? -1 : 1),
   );
-  const owner = new Map(sorted.map((span) => [span.record.spanId, span]));
-  const children = new Map<ShownSpan, ShownSpan[]>();
-  const roots: ShownSpan[] = [];
+  const byId = new Map(sorted.map((span) => [span.spanId, span]));
+  const rootOf = new Map(sorted.filter(({ isRoot }) => isRoot).map((span) => [span.segment, span]));
+  const children = new Map<T, T[]>();
+  const roots: T[] = [];
   for (const span of sorted) {
-    const parent = owner.get(parentOf(span.record) ?? "");
+    const named = byId.get(span.parentId ?? "");
+    const parent = span.isRoot ? undefined : named?.segment === span.segment ? named : rootOf.get(span.segment);
     if (parent === undefined || parent === span) roots.push(span);
     else if (children.get(parent)?.push(span) === undefined) children.set(parent, [span]);
   }
-  const nodes: TreeNode[] = [];
-  const seen = new Set<ShownSpan>();
-  let turns = turnsBefore;
-  const visit = (root: ShownSpan): void => {
-    const stack = [{ span: root, guide: "", below: "" }];
+  const nodes: Node<T>[] = [];
+  const seen = new Set<T>();
+  // Spans below no root are reached by the second pass over all spans
+  for (const root of [...roots, ...sorted]) {
+    const stack: Node<T>[] = [{ span: root, depth: 0, parent: -1, isLast: true }];
     for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
-      const { span, guide, below } = next;
-      if (seen.has(span)) continue;
-      seen.add(span);
-      const isTurn = spanKindOf(span.record) === "turn" && isPrompted(span.record);
-      nodes.push({ span, guide, turn: isTurn ? ++turns : 0 });
-      const own = children.get(span) ?? [];
-      for (let i = own.length - 1; i >= 0; i--) {
-        const child = own[i];
-        const isLast = i === own.length - 1;
-        if (child !== undefined)
-          stack.push({
-            span: child,
-            guide: shortened(`${below}${isLast ? "└─ " : "├─ "}`),
-            below: shortened(`${below}${isLast ? "   " : "│  "}`),
-          });
-      }
+      if (seen.has(next.span)) continue;
+      seen.add(next.span);
+      const [parent, depth] = [nodes.push(next) - 1, next.depth + 1];
+      for (const [index, span] of (children.get(next.span) ?? []).reverse().entries())
+        stack.push({ span, depth, parent, isLast: index === 0 });
     }
-  };
-  for (const root of roots) visit(root);
-  // Spans that are each other's parents are below no root: show them too
-  for (const span of sorted) if (!seen.has(span)) visit(span);
+  }
   return nodes;
+}
+
+/**
+ * Branch glyphs from the root to each node, e.g. `│  ├─ `. Deeper ones are cut on the left, because the last levels are the useful
+ * ones.
+ */
+export function guidesOf(nodes: readonly Node<unknown>[]): readonly string[] {
+  const below: string[] = [];
+  return nodes.map(({ parent, isLast }) => {
+    const above = below[parent];
+    below.push(above === undefined ? "" : shortened(`${above}${isLast ? "   " : "│  "}`));
+    return above === undefined ? "" : shortened(`${above}${isLast ? "└─ " : "├─ "}`);
+  });
 }
 
 // --- internal ---
 
-/** Deeper guides are cut on the left, because the last levels are the useful ones. */
 const MAX_GUIDE = 48;
 
-/** With one trace per turn, a turn's span has no parent, but a link to its session's span. */
-const parentOf = ({ parentSpanId, links }: ShownSpan["record"]): string | undefined =>
-  parentSpanId ?? links.find((link) => link.attributes[semconv.OPENHOOK_LINK_KIND] === "session")?.spanId;
-
 const shortened = (guide: string): string => (guide.length <= MAX_GUIDE ? guide : `…${guide.slice(1 - MAX_GUIDE)}`);
+
+/** With one trace per turn, a turn's span has a link to its session's span instead of a parent. */
+const parentOf = ({ parentSpanId, links }: SpanRecord): string | undefined =>
+  parentSpanId ?? links.find((link) => link.attributes[semconv.OPENHOOK_LINK_KIND] === "session")?.spanId;

@@ -2,9 +2,10 @@ import type { SpanRecord } from "../../model/telemetry.ts";
 import { lineOf, type Piece, sized, type Terminal } from "../../text/terminal.ts";
 import { type Axis, axisOf, idleCells, placeOf } from "./axis.ts";
 import { GAP, headOf, labelOf, layoutOf } from "./layout.ts";
+import { type RowCall, rowFigures, sumPlace } from "./row-sums.ts";
 import { toRow } from "./rows.ts";
-import { endMsOf, type ShownSpan } from "./shown-span.ts";
-import { inTreeOrder } from "./tree.ts";
+import { endMsOf, isPrompted, type ShownSpan, spanKindOf } from "./shown-span.ts";
+import { guidesOf, inTreeOrder } from "./tree.ts";
 
 /**
  * Draws spans as a tree with bars on one time axis, one line each: name, bar, duration, tokens in→out, cost.
@@ -15,19 +16,29 @@ import { inTreeOrder } from "./tree.ts";
  * dotted. `✗` marks failed or denied, `?` never ended, `…` still running; a `?` for tokens or cost means unknown, `≥` a
  * lower bound.
  *
+ * Tokens and cost of a line are those of its span and everything inside it, see `rowFigures`.
+ *
  * A line is never wider than the terminal: below 60 columns there are no bars, below 44 no tokens, then no cost and no
  * duration; names are clipped. No spans: no lines.
  *
+ * @param calls all model calls of the spans
  * @param turnsBefore number of turns already drawn, so that numbers continue
  */
 export function* waterfall(
   spans: readonly ShownSpan[],
+  calls: Iterable<RowCall>,
   { columns, colour }: Terminal,
   turnsBefore = 0,
 ): Generator<string> {
-  const nodes = inTreeOrder(spans, turnsBefore);
+  const nodes = inTreeOrder(spans.map((shown) => ({ ...sumPlace(shown.record, shown.segment), shown })));
+  const [figures, guides] = [rowFigures(nodes, calls), guidesOf(nodes)];
   const axis = axisOf(spans);
-  const rows = nodes.map(toRow);
+  let turns = turnsBefore;
+  const rows = nodes.flatMap(({ span: { shown } }, index) => {
+    const turn = spanKindOf(shown.record) === "turn" && isPrompted(shown.record) ? ++turns : 0;
+    const own = figures[index];
+    return own === undefined ? [] : [toRow(shown, guides[index] ?? "", turn, own)];
+  });
   if (rows.length === 0) return;
   const layout = layoutOf(rows, columns);
   const line = (cells: readonly (readonly Piece[])[]): string =>
@@ -38,7 +49,7 @@ export function* waterfall(
   if (layout.figures.length > 0 || layout.bar > 0) yield line(headOf(layout, axis));
   const idle = layout.bar > 0 ? idleCells(axis, layout.bar) : [];
   for (const [index, row] of rows.entries()) {
-    const bar = barOf(nodes[index]?.span.record, axis, layout.bar, row.isContainer ? LINE : BLOCK, idle);
+    const bar = barOf(nodes[index]?.span.shown.record, axis, layout.bar, row.isContainer ? LINE : BLOCK, idle);
     yield line([
       labelOf(row, layout.label),
       ...(layout.bar > 0 ? [[{ text: bar, ...(row.style !== undefined && { style: row.style }) }]] : []),

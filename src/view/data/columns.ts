@@ -1,19 +1,17 @@
 import type { SpanRecord } from "../../model/telemetry.ts";
+import type { SessionSpan } from "../../report/session-spans.ts";
 import { toolTitle } from "../../report/tool-title.ts";
+import { type RowCall, type RowFigures, rowFigures, type SumPlace, sumPlace } from "../../report/waterfall/row-sums.ts";
+import { isPrompted, numberAt, textAt } from "../../report/waterfall/shown-span.ts";
+import { inTreeOrder } from "../../report/waterfall/tree.ts";
 import * as semconv from "../../telemetry/semconv.ts";
 import { FLAG, SPAN_KINDS, type SpanColumns, type SpanKind } from "../wire/spans.ts";
-import { inTreeOrder, parentOf, type TreeSpan } from "./tree.ts";
 
-/** A span, and whether it is still open. */
-export interface ShownSpan {
-  readonly record: SpanRecord;
-  readonly open: boolean;
-}
-
-/** Converts the spans of all segments of a session for the waterfall. */
-export function toColumns(spans: Iterable<ShownSpan>): SpanColumns {
+/** Converts the spans of all segments of a session for the waterfall. @param calls all calls of the session, for the figures */
+export function toColumns(spans: Iterable<SessionSpan>, calls: Iterable<RowCall>): SpanColumns {
   // Reduced one by one, so that the records of a long session are never in memory together
   const nodes = inTreeOrder(Array.from(spans, toCells));
+  const figures = rowFigures(nodes, calls);
   const baseMs = nodes.reduce((ms, { span }) => Math.min(ms, span.startMs), Infinity);
   const segments = nodes.filter(({ span }) => span.kind === "session").length;
   const strings = new StringTable();
@@ -25,14 +23,17 @@ export function toColumns(spans: Iterable<ShownSpan>): SpanColumns {
     startMs: [] as number[],
     durationMs: [] as number[],
     flags: [] as number[],
+    calls: [] as number[],
     input: [] as (number | null)[],
     output: [] as (number | null)[],
     costNanoUsd: [] as (number | null)[],
   };
   const ids: string[] = [];
   let turn = 0;
-  for (const { span, depth } of nodes) {
-    const { kind, startMs, endMs, tokens, costNanoUsd } = span;
+  for (const [index, { span, depth }] of nodes.entries()) {
+    const { kind, startMs, endMs } = span;
+    const shown = figures[index];
+    if (shown === undefined) continue;
     if (span.isPrompted) turn++;
     ids.push(span.spanId);
     columns.label.push(strings.indexOf(labelOf(span, turn, segments)));
@@ -41,10 +42,11 @@ export function toColumns(spans: Iterable<ShownSpan>): SpanColumns {
     columns.depth.push(depth);
     columns.startMs.push(toMicros(startMs - baseMs));
     columns.durationMs.push(toMicros(Math.max(0, endMs - startMs)));
-    columns.flags.push(span.flags);
-    columns.input.push(tokens.input ?? null);
-    columns.output.push(tokens.output ?? null);
-    columns.costNanoUsd.push(costNanoUsd);
+    columns.flags.push(span.flags | figureFlags(shown));
+    columns.calls.push(shown.calls);
+    columns.input.push(shown.input);
+    columns.output.push(shown.output);
+    columns.costNanoUsd.push(shown.costNanoUsd);
   }
   return {
     count: nodes.length,
@@ -58,41 +60,29 @@ export function toColumns(spans: Iterable<ShownSpan>): SpanColumns {
 // --- internal ---
 
 /** What the waterfall shows of one span, and its place in the tree. */
-interface Cells extends TreeSpan {
+interface Cells extends SumPlace {
   readonly kind: SpanKind;
   /** The span's name without the operation, which its kind already shows. */
   readonly name: string;
-  readonly segment: number;
+  readonly ordinal: number;
   readonly isPrompted: boolean;
   readonly detail: string;
   readonly flags: number;
-  readonly tokens: Tokens;
-  readonly costNanoUsd: number | null;
 }
 
-function toCells(span: ShownSpan): Cells {
+function toCells(span: SessionSpan): Cells {
   const { record } = span;
   const kind = kindOf(record);
-  const tokens = tokensOf(record, kind);
-  const cost = numberAt(record, semconv.OPENHOOK_COST_USD);
   return {
-    spanId: record.spanId,
-    parentId: parentOf(record),
-    startMs: record.startMs,
-    endMs: record.endMs,
+    ...sumPlace(record, span.segment),
     kind,
     name: nameOf(record, kind),
-    segment: kind === "session" ? (numberAt(record, semconv.OPENHOOK_SEGMENT) ?? 0) : 0,
-    isPrompted: kind === "turn" && PROMPT_ORIGINS.has(textAt(record, semconv.OPENHOOK_TURN_ORIGIN) ?? ""),
+    ordinal: kind === "session" ? (numberAt(record, semconv.OPENHOOK_SEGMENT) ?? 0) : 0,
+    isPrompted: kind === "turn" && isPrompted(record),
     detail: detailsOf(record, kind, span.open).join(", "),
-    flags: flagsOf(span, kind, tokens, cost),
-    tokens,
-    costNanoUsd: cost === undefined ? null : Math.round(cost * 1e9),
+    flags: flagsOf(span),
   };
 }
-
-/** Turns of other origins continue the one before and have no number. */
-const PROMPT_ORIGINS: ReadonlySet<string> = new Set(["human", "machine"]);
 
 /** Collects strings, each once. */
 class StringTable {
@@ -110,22 +100,13 @@ class StringTable {
 /** Rounds to microseconds, which shortens the JSON. */
 const toMicros = (ms: number): number => Math.round(ms * 1000) / 1000;
 
-const numberAt = ({ attributes }: SpanRecord, name: string): number | undefined => {
-  const value = attributes[name];
-  return typeof value === "number" ? value : undefined;
-};
-const textAt = ({ attributes }: SpanRecord, name: string): string | undefined => {
-  const value = attributes[name];
-  return typeof value === "string" ? value : undefined;
-};
 const kindOf = (record: SpanRecord): SpanKind => {
   const kind = textAt(record, semconv.OPENHOOK_SPAN_KIND);
   return SPAN_KINDS.find((one) => one === kind) ?? "other";
 };
-const isContainer = (kind: SpanKind): boolean => kind === "session" || kind === "turn" || kind === "subagent";
 
-function labelOf({ kind, name, segment, isPrompted }: Cells, turn: number, segments: number): string {
-  if (kind === "session") return segments === 1 ? "Session" : `Segment ${segment + 1}`;
+function labelOf({ kind, name, ordinal, isPrompted }: Cells, turn: number, segments: number): string {
+  if (kind === "session") return segments === 1 ? "Session" : `Segment ${ordinal + 1}`;
   if (kind === "turn") return isPrompted ? `Turn ${turn}` : "Turn, continued";
   return name;
 }
@@ -155,35 +136,21 @@ function detailsOf(record: SpanRecord, kind: SpanKind, open: boolean): readonly 
 /** Values of `error.type` that say only that something failed, of which the second is an MCP server's. */
 const NO_REASON: ReadonlySet<string> = new Set(["_OTHER", "tool_error"]);
 
-interface Tokens {
-  readonly input: number | undefined;
-  readonly output: number | undefined;
-}
+const flag = (name: keyof typeof FLAG, isSet: boolean): number => (isSet ? FLAG[name] : 0);
 
-const tokensOf = (record: SpanRecord, kind: SpanKind): Tokens => {
-  const isSession = kind === "session";
-  return {
-    input: numberAt(record, isSession ? semconv.OPENHOOK_TOTAL.input : semconv.GEN_AI_USAGE_INPUT_TOKENS),
-    output: numberAt(record, isSession ? semconv.OPENHOOK_TOTAL.output : semconv.GEN_AI_USAGE_OUTPUT_TOKENS),
-  };
-};
-
-function flagsOf({ record, open }: ShownSpan, kind: SpanKind, tokens: Tokens, cost: number | undefined): number {
+function flagsOf({ record, open }: SessionSpan): number {
   const status = textAt(record, semconv.OPENHOOK_TOOL_STATUS);
-  const hasModelCalls =
-    kind === "model_call" || (isContainer(kind) && (numberAt(record, semconv.OPENHOOK_MODEL_CALLS) ?? 0) > 0);
-  const isUsageUnknown = tokens.input === undefined && tokens.output === undefined;
-  const isIncomplete = record.attributes[semconv.OPENHOOK_USAGE_INCOMPLETE] === true;
-  const isUnpriced = (numberAt(record, semconv.OPENHOOK_UNPRICED_CALLS) ?? 0) > 0;
-  const flag = (name: keyof typeof FLAG, isSet: boolean): number => (isSet ? FLAG[name] : 0);
   return (
     flag("error", record.status.code === "error") |
     flag("denied", status === "denied") |
     flag("unfinished", status === "unfinished") |
-    flag("open", open) |
-    flag("unknownTokens", hasModelCalls && isUsageUnknown) |
-    flag("unknownCost", hasModelCalls && cost === undefined) |
-    flag("outputIsLowerBound", isIncomplete) |
-    flag("costIsLowerBound", isIncomplete || isUnpriced)
+    flag("open", open)
   );
 }
+
+const figureFlags = (shown: RowFigures): number =>
+  flag("unknownTokens", shown.hasUsage && shown.input === null && shown.output === null) |
+  flag("unknownCost", shown.hasUsage && shown.costNanoUsd === null) |
+  flag("inputIsLowerBound", shown.inputIsLowerBound) |
+  flag("outputIsLowerBound", shown.outputIsLowerBound) |
+  flag("costIsLowerBound", shown.costIsLowerBound);

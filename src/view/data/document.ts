@@ -1,13 +1,14 @@
 import { sumKnown } from "../../model/known.ts";
 import { SpanRecord } from "../../model/telemetry.ts";
+import { type SessionSpan, spansOf } from "../../report/session-spans.ts";
 import { outlineOf, type SessionOutline } from "../../report/session-view.ts";
+import { rowCalls } from "../../report/waterfall/row-sums.ts";
 import type { Database } from "../../store/database.ts";
-import { settledSpans } from "../../store/queries.ts";
 import { type StoredSession, sessionById } from "../../store/sessions.ts";
 import type { SpanSettings } from "../../telemetry/spans.ts";
 import type { SessionDocument } from "../wire/session.ts";
 import type { SpanDocument } from "../wire/spans.ts";
-import { type ShownSpan, toColumns } from "./columns.ts";
+import { toColumns } from "./columns.ts";
 import { type RowDeps, toRow } from "./rows.ts";
 
 /** The agent and the id it gave the session. */
@@ -60,9 +61,9 @@ export function toDocument(
   view: SessionOutline,
   deps: RowDeps,
   traceLink?: string,
-  spans: Iterable<ShownSpan> = spansOf(db, view.stored, view),
+  spans: Iterable<SessionSpan> = spansOf(db, view),
 ): SessionDocument {
-  const [first] = traceLink === undefined ? [] : spansOf(db, view.stored, view);
+  const [first] = traceLink === undefined ? [] : spansOf(db, view);
   return {
     kind: "session",
     row: toRow(db, deps, view),
@@ -73,21 +74,9 @@ export function toDocument(
       endReason: segment.reason ?? null,
     })),
     reported: reportedOf(view),
-    spans: toColumns(spans),
+    spans: toColumns(spans, rowCalls(view.calls, view.facts)),
     traceUrl: first === undefined ? null : traceUrl(traceLink, first.record),
   };
-}
-
-/** All spans of a session, those that are stored and those that are still open. */
-export function* spansOf(
-  db: Database,
-  stored: StoredSession,
-  { segments, openSpans }: Pick<SessionOutline, "segments" | "openSpans">,
-): Generator<ShownSpan> {
-  for (const { ordinal } of segments) {
-    for (const record of settledSpans(db, stored.id, ordinal)) yield { record, open: false };
-  }
-  yield* openSpans;
 }
 
 /** One span in full; `undefined` if the session has none with this id. */

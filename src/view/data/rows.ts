@@ -1,6 +1,6 @@
 import { cardOf } from "../../model/card-of.ts";
 import type { Subscriptions } from "../../model/rate-limit.ts";
-import { knownAmounts } from "../../report/call-totals.ts";
+import { knownAmounts, lowerBounds } from "../../report/call-totals.ts";
 import { subscriptionMark } from "../../report/list-price.ts";
 import type { RepositoryNames } from "../../report/repositories.ts";
 import { endOfSession, type Idle } from "../../report/session-end.ts";
@@ -46,7 +46,8 @@ export function toRow(
     folder: stored.cwd ?? null,
     startMs: segments[0]?.startMs ?? stored.firstMs,
     lastMs: stored.lastMs,
-    activeMs: activeMs(segments),
+    openMs: activeMs(segments),
+    workMs: summary.workMs ?? null,
     end: { state: end.state, text: end.text },
     title: titleText(title),
     prompt: null,
@@ -67,7 +68,6 @@ export function toSums(sums: SessionSummary["sums"], isUsageUnknown: boolean): S
     sums,
     isUsageUnknown,
   );
-  const lacksUsage = isUsageUnknown || sums.callsWithoutUsage > 0;
   return {
     modelCalls,
     input,
@@ -76,9 +76,7 @@ export function toSums(sums: SessionSummary["sums"], isUsageUnknown: boolean): S
     cacheWrite,
     reasoning,
     costNanoUsd,
-    inputIsLowerBound: lacksUsage,
-    outputIsLowerBound: lacksUsage || sums.incompleteCalls > 0,
-    costIsLowerBound: isUsageUnknown || sums.unpricedCalls + sums.incompleteCalls > 0,
+    ...lowerBounds(sums, isUsageUnknown),
     unpriced: pricelessOf(sums),
   };
 }

@@ -5,6 +5,7 @@ import type { SessionSource } from "../../sessions/read-session.ts";
 import { unsettledSession } from "../../sessions/unsettled-session.ts";
 import type { Database, Value } from "../../store/database.ts";
 import { sessionById, unsettledSessions } from "../../store/sessions.ts";
+import { type Failures, standsOut, sumOfFailures } from "../../text/failure-share.ts";
 import type { SessionList, Sort } from "../wire/sessions.ts";
 import type { FilterValues } from "./filter-values.ts";
 import { type RowDeps, toRow } from "./rows.ts";
@@ -20,7 +21,7 @@ export interface ListQuery {
   readonly fromMs?: number;
   /** Start before this time. */
   readonly toMs?: number;
-  /** Only sessions with a failed tool or turn. */
+  /** Only sessions that ended with an error, in which a turn failed, or in which more tool calls failed than usual. */
   readonly errors: boolean;
   readonly sort: Sort;
   readonly descending: boolean;
@@ -100,7 +101,7 @@ function* conditions(
   // SQL cannot filter unsettled data, so these few sessions are checked one by one
   const unsettled = query.model !== undefined || query.errors ? unsettledTraits(db, agents) : [];
   if (query.model !== undefined) yield usedModel(unsettled, query.model);
-  if (query.errors) yield hadErrors(unsettled);
+  if (query.errors) yield hadErrors(db, unsettled);
   if (query.text !== undefined && query.text !== "") yield containsText(db, agents, filterValues, query.text);
 }
 
@@ -124,13 +125,27 @@ const usedModel = (unsettled: readonly UnsettledTraits[], model: string): Condit
   values: [model, idsOf(unsettled.filter(({ models }) => models.has(model)))],
 });
 
-const hadErrors = (unsettled: readonly UnsettledTraits[]): Condition => ({
-  sql: `(EXISTS (SELECT 1 FROM tool_usage t WHERE t.session = s.id AND t.errors > 0)
-      OR EXISTS (SELECT 1 FROM turn_usage t WHERE t.session = s.id AND t.failed > 0)
+/** Almost every session has a failed tool call, because agents try things: only those count in which clearly more failed than usual. */
+function hadErrors(db: Database, unsettled: readonly UnsettledTraits[]): Condition {
+  const failures = new Map<number, Failures>(unsettled.map(({ session, tools }) => [session, tools]));
+  for (const row of db
+    .prepare("SELECT session, sum(errors) AS failed, sum(calls) AS calls FROM tool_usage GROUP BY session")
+    .all()) {
+    const [session, settled] = [Number(row["session"]), { failed: Number(row["failed"]), calls: Number(row["calls"]) }];
+    failures.set(session, sumOfFailures([settled, failures.get(session) ?? NO_FAILURES]));
+  }
+  const usual = sumOfFailures([...failures.values()]);
+  const withMany = [...failures].flatMap(([session, one]) => (standsOut(one, usual) ? [session] : []));
+  const withFailedTurn = unsettled.filter(({ hasFailedTurn }) => hasFailedTurn).map(({ session }) => session);
+  return {
+    sql: `(EXISTS (SELECT 1 FROM turn_usage t WHERE t.session = s.id AND t.failed > 0)
       OR EXISTS (SELECT 1 FROM segments g WHERE g.session = s.id AND g.reason = 'error')
       OR s.id IN (SELECT value FROM json_each(?)))`,
-  values: [idsOf(unsettled.filter(({ hasErrors }) => hasErrors))],
-});
+    values: [JSON.stringify([...withMany, ...withFailedTurn])],
+  };
+}
+
+const NO_FAILURES: Failures = { failed: 0, calls: 0 };
 
 const idsOf = (unsettled: readonly UnsettledTraits[]): string =>
   JSON.stringify(unsettled.map(({ session }) => session));
@@ -188,7 +203,8 @@ function sessionsWithText(
 interface UnsettledTraits {
   readonly session: number;
   readonly models: ReadonlySet<string>;
-  readonly hasErrors: boolean;
+  readonly hasFailedTurn: boolean;
+  readonly tools: Failures;
 }
 
 const unsettledTraits = (db: Database, agents: SessionSource["agents"]): readonly UnsettledTraits[] =>
@@ -198,8 +214,9 @@ const unsettledTraits = (db: Database, agents: SessionSource["agents"]): readonl
     return {
       session,
       models: new Set(runs.flatMap((run) => run.modelCalls.flatMap(({ model }) => model ?? []))),
-      hasErrors:
-        turns.some(({ state }) => state === "failed") ||
-        runs.some((run) => run.toolCalls.some(({ status }) => status === "error")),
+      hasFailedTurn: turns.some(({ state }) => state === "failed"),
+      tools: sumOfFailures(
+        runs.flatMap((run) => run.toolCalls.map(({ status }) => ({ failed: status === "error" ? 1 : 0, calls: 1 }))),
+      ),
     };
   });

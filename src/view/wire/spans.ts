@@ -15,6 +15,7 @@ export const FLAG = {
   unknownCost: 32,
   outputIsLowerBound: 64,
   costIsLowerBound: 128,
+  inputIsLowerBound: 256,
 } as const;
 
 /**
@@ -37,6 +38,8 @@ export interface SpanColumns {
   readonly startMs: readonly number[];
   readonly durationMs: readonly number[];
   readonly flags: readonly number[];
+  /** Figures of a span and everything inside it: the rows of one level add up to the row above. */
+  readonly calls: readonly number[];
   readonly input: readonly (number | null)[];
   readonly output: readonly (number | null)[];
   readonly costNanoUsd: readonly (number | null)[];

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Attributes, SpanRecord } from "../../../src/model/telemetry.ts";
+import { callsOfSpans } from "../../../src/report/waterfall/row-sums.ts";
 import type { ShownSpan } from "../../../src/report/waterfall/shown-span.ts";
 import { waterfall } from "../../../src/report/waterfall/waterfall.ts";
 import * as semconv from "../../../src/telemetry/semconv.ts";
@@ -18,6 +19,7 @@ function span(
   rest: { parent?: number; name?: string; error?: string; attributes?: Attributes } = {},
 ): ShownSpan & { readonly record: SpanRecord } {
   return {
+    segment: 0,
     record: {
       traceId: "1".repeat(32),
       spanId: idOf(id),
@@ -29,6 +31,7 @@ function span(
       status: rest.error === undefined ? { code: "unset" } : { code: "error" },
       attributes: {
         [semconv.OPENHOOK_SPAN_KIND]: kind,
+        ...(["session", "turn", "subagent"].includes(kind) && { [semconv.OPENHOOK_MODEL_CALLS]: 0 }),
         ...(kind === "turn" && { [semconv.OPENHOOK_TURN_ORIGIN]: "human" }),
         ...(rest.error !== undefined && { [semconv.ERROR_TYPE]: rest.error }),
         ...rest.attributes,
@@ -42,7 +45,7 @@ function span(
 
 const idOf = (id: number): string => id.toString(16).padStart(16, "0");
 const draw = (spans: readonly ShownSpan[], columns = 120, colour = false): readonly string[] => [
-  ...waterfall(spans, { columns, colour }),
+  ...waterfall(spans, callsOfSpans(spans), { columns, colour }),
 ];
 /** The line of a span, and where its bar starts and ends. */
 const lineWith = (lines: readonly string[], name: string): string => {
@@ -78,8 +81,8 @@ describe("waterfall", () => {
     );
     expect(lines).toEqual([
       "span                        0 s               10.0 s  duration     tokens   cost",
-      "Session                     ━━━━━━━━━━━━━━━━━━━━━━━━    10.0 s",
-      "└─ Turn 1                     ━━━━━━━━━━━━━━━━━━━╸       8.0 s",
+      "Session                     ━━━━━━━━━━━━━━━━━━━━━━━━    10.0 s  24.9k→273  $0.01",
+      "└─ Turn 1                     ━━━━━━━━━━━━━━━━━━━╸       8.0 s  24.9k→273  $0.01",
       "   ├─ opus                    █████                      2.0 s  24.9k→273  $0.01",
       "   └─ Agent                        ███████▌              3.0 s",
       "      └─ Subagent explorer          ━━━━━                2.0 s",
@@ -146,7 +149,7 @@ describe("waterfall", () => {
     expect(lineWith(lines, "tool_call 5")).toMatch(/─ … tool_call 5 · open .*100 ms\+/);
     expect(lineWith(lines, "model_call 6")).toMatch(/100 ms +\? +\?$/);
     expect(lineWith(lines, "model_call 7")).toMatch(/10→≥4 +≥\$1\.50$/);
-    expect(lineWith(lines, "Turn 1")).toMatch(/900 ms +\? +\?$/);
+    expect(lineWith(lines, "Turn 1")).toMatch(/900 ms +≥10→≥4 +≥\$1\.50$/);
     expect(lineWith(lines, "tool_call 2")).toMatch(/100 ms$/);
   });
 
@@ -164,7 +167,7 @@ describe("waterfall", () => {
         },
       ],
     };
-    expect(draw([{ record: linked }, session])[2]).toMatch(/^└─ Turn 1/);
+    expect(draw([{ record: linked, segment: 0 }, session])[2]).toMatch(/^└─ Turn 1/);
   });
 
   test("spans without their parent, and spans that are each other's parents, are shown", () => {

@@ -1,7 +1,16 @@
 import type { ComponentChildren } from "preact";
 import type { Sums } from "../../wire/figures.ts";
 import type { SessionRow } from "../../wire/sessions.ts";
-import { dateTime, dateTimeExact, dollars, exact, leastDollars, preciseDollars, shortCount } from "../text/format.ts";
+import {
+  dateTime,
+  dateTimeExact,
+  dollars,
+  duration,
+  exact,
+  leastDollars,
+  preciseDollars,
+  shortCount,
+} from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 
 /** Tokens; `null` is shown as “unknown”, a lower bound with “≥”. */
@@ -53,10 +62,22 @@ export const Time = ({ ms }: { ms: number }) => (
   </time>
 );
 
-/** Marks sessions that are open, failed, or have no record of their end. */
+/** How long turns and subagents ran; how long the session was open appears under the pointer. @param runningMs since its last activity */
+export function AtWork({ row: { workMs, openMs }, runningMs = 0 }: { row: SessionRow; runningMs?: number }) {
+  const open = `open ${duration(openMs + runningMs)}`;
+  if (workMs === null)
+    return (
+      <span title={`${open}; imported by an earlier version`}>
+        <Unknown />
+      </span>
+    );
+  return <span title={open}>{duration(workMs + runningMs)}</span>;
+}
+
+/** Marks sessions that are open or failed. Not those without a record of their end: most imported ones have none. */
 export function EndBadge({ end: { state, text } }: { end: SessionRow["end"] }) {
-  if (state === "ended") return null;
-  return <span class={`badge ${state}`}>{state === "unreported" ? "no end record" : safeText(text)}</span>;
+  if (state === "ended" || state === "unreported") return null;
+  return <span class={`badge ${state}`}>{safeText(text)}</span>;
 }
 
 /** A large figure with its name and a note below. */

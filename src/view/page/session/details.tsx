@@ -8,10 +8,10 @@ import { hrefOf } from "../route.ts";
 import { clock, dateTimeExact, duration, orUnknown, plural, preciseDollars } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 import { TraceLink } from "./head.tsx";
+import { type Inside, insideOf } from "./inside.ts";
 import { KIND_NAMES } from "./kind-names.ts";
 import { SpanRecord } from "./span-record.tsx";
 import type { Spans } from "./spans.ts";
-import { subtreeSums } from "./subtree-sums.ts";
 
 interface Props {
   readonly source: string;
@@ -80,38 +80,34 @@ export function Details({ source, sessionId, spans, index, version, onClose }: P
 // --- internal ---
 
 function UsageFacts({ spans, index }: { spans: Spans; index: number }) {
-  const kind = spans.kindOf(index);
-  const hasOwn = spans.inputOf(index) !== null || spans.outputOf(index) !== null;
-  const subtree = spans.hasChildren(index) ? subtreeSums(spans, index) : undefined;
+  const [input, output, cost] = [spans.inputOf(index), spans.outputOf(index), spans.costOf(index)];
+  const sign = (flag: Parameters<Spans["has"]>[1]): string => (spans.has(index, flag) ? "≥ " : "");
+  const inside = spans.hasChildren(index) ? insideOf(spans, index) : undefined;
   return (
     <>
-      {hasOwn || spans.has(index, "unknownTokens") ? (
+      {input !== null || output !== null || spans.has(index, "unknownTokens") ? (
         <Pair name="Tokens">
-          {hasOwn
-            ? `${orUnknown(spans.inputOf(index))} in, ${spans.has(index, "outputIsLowerBound") ? "≥ " : ""}${orUnknown(spans.outputOf(index))} out`
-            : "unknown"}
-        </Pair>
-      ) : null}
-      {spans.costOf(index) !== null || spans.has(index, "unknownCost") ? (
-        <Pair name="Cost">
-          {spans.costOf(index) === null
+          {input === null && output === null
             ? "unknown"
-            : `${spans.has(index, "costIsLowerBound") ? "≥ " : ""}${preciseDollars(spans.costOf(index) ?? 0)}`}
+            : `${sign("inputIsLowerBound")}${orUnknown(input)} in, ${sign("outputIsLowerBound")}${orUnknown(output)} out`}
         </Pair>
       ) : null}
-      {subtree === undefined || subtree.calls + subtree.tools === 0 || kind === "session" ? null : (
-        <Pair name="With children">
-          {plural(subtree.calls, "model call")}, {plural(subtree.tools, "tool call")}
-          {subtree.calls === 0 ? null : (
+      {cost !== null || spans.has(index, "unknownCost") ? (
+        <Pair name="Cost">{cost === null ? "unknown" : `${sign("costIsLowerBound")}${preciseDollars(cost)}`}</Pair>
+      ) : null}
+      {inside === undefined || inside.calls + inside.tools === 0 ? null : (
+        <Pair name="Inside">
+          {plural(inside.calls, "model call")}, {plural(inside.tools, "tool call")}
+        </Pair>
+      )}
+      {inside === undefined || inside.subagents === 0 ? null : (
+        <Pair name="Of this">
+          {costInside(inside)} in {plural(inside.subagents, "subagent")}
+          {cost === null || inside.subagentCostNanoUsd === null ? null : (
             <>
               <br />
-              {subtree.input === null && subtree.output === null
-                ? "tokens unknown"
-                : `${subtree.tokensAreLowerBound ? "≥ " : ""}${orUnknown(subtree.input)} in, ${orUnknown(subtree.output)} out`}
-              <br />
-              {subtree.costNanoUsd === null
-                ? "cost unknown"
-                : `${subtree.costIsLowerBound ? "≥ " : ""}${preciseDollars(subtree.costNanoUsd)}`}
+              {sign("costIsLowerBound")}
+              {preciseDollars(cost - inside.subagentCostNanoUsd)} outside of them
             </>
           )}
         </Pair>
@@ -119,3 +115,6 @@ function UsageFacts({ spans, index }: { spans: Spans; index: number }) {
     </>
   );
 }
+
+const costInside = ({ subagentCostNanoUsd: cost, subagentCostIsLowerBound: isLeast }: Inside): string =>
+  cost === null ? "unknown cost" : `${isLeast ? "≥ " : ""}${preciseDollars(cost)}`;

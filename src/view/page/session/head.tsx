@@ -1,10 +1,11 @@
 import type { SessionDocument } from "../../wire/session.ts";
 import { EXPORTED } from "../data/exported.ts";
-import { Cost, EndBadge, InOut, Unknown } from "../figures/figures.tsx";
+import { AtWork, Cost, EndBadge, InOut, Unknown } from "../figures/figures.tsx";
+import { backTo } from "../hooks/use-route.ts";
 import { Pair } from "../parts/pair.tsx";
 import { hrefOf } from "../route.ts";
 import { placeOf } from "../sessions/place.ts";
-import { dateTimeExact, dollars, duration, exact, orUnknown, percent, plural } from "../text/format.ts";
+import { dateTimeExact, dollars, exact, orUnknown, percent, plural } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 
 /**
@@ -19,7 +20,12 @@ export function TitleBar({ document: { row }, untilMs }: { document: SessionDocu
     <header class="title-bar">
       <div class="title">
         {EXPORTED === undefined ? (
-          <a class="back" href={hrefOf("sessions")} aria-label="All sessions">
+          <a
+            class="back"
+            href={hrefOf("sessions")}
+            aria-label="All sessions"
+            onClick={(event) => backTo("sessions", event)}
+          >
             ←
           </a>
         ) : null}
@@ -33,7 +39,9 @@ export function TitleBar({ document: { row }, untilMs }: { document: SessionDocu
         <Figure name="Cost" note={costNote(row)}>
           <Cost of={sums} />
         </Figure>
-        <Figure name="Active">{duration(row.activeMs + Math.max(0, (untilMs ?? 0) - row.lastMs))}</Figure>
+        <Figure name="At work">
+          <AtWork row={row} runningMs={Math.max(0, (untilMs ?? 0) - row.lastMs)} />
+        </Figure>
         <Figure
           name="Tokens in → out"
           note={hasCacheShare ? `${percent(sums.cacheRead ?? 0, sums.input ?? 0)} from cache` : null}

@@ -87,7 +87,7 @@ function useSelected(named: string | undefined): readonly [string | undefined, (
     const timer = setTimeout(() => {
       const { view, params } = readRoute(location.hash);
       if (view === "session" && params["span"] !== selected) {
-        history.replaceState(null, "", hrefOf(view, { ...params, span: selected }));
+        history.replaceState(history.state, "", hrefOf(view, { ...params, span: selected }));
       }
     }, ADDRESS_MS);
     return () => clearTimeout(timer);

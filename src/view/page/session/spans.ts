@@ -12,7 +12,7 @@ export interface Spans {
   readonly parent: Int32Array;
   /** Number of spans from this one to its last descendant, itself included. */
   readonly size: Uint32Array;
-  readonly flags: Uint8Array;
+  readonly flags: Uint16Array;
   /** Position among its siblings, from 1. */
   readonly siblingPosition: Uint32Array;
   /** Number of its siblings, itself included. */
@@ -32,6 +32,8 @@ export interface Spans {
   kindOf(i: number): SpanKind;
   labelOf(i: number): string;
   detailOf(i: number): string;
+  /** Figures of a span and everything inside it, `null` if unknown: the rows of one level add up to the row above. */
+  callsOf(i: number): number;
   inputOf(i: number): number | null;
   outputOf(i: number): number | null;
   costOf(i: number): number | null;
@@ -42,8 +44,6 @@ export interface Spans {
   readonly strings: readonly string[];
   /** Whether its label or detail is one of the marked `strings`. */
   hasText(i: number, marked: readonly boolean[]): boolean;
-  /** The cost of all model calls of each span and its descendants, in 10⁻⁹ USD; 0 if unknown. */
-  subtreeCost(): Float64Array;
 }
 
 /** @param untilMs running spans last until this time. @default the latest time of any span */
@@ -55,7 +55,7 @@ export function readSpans(columns: SpanColumns, untilMs = 0): Spans {
   const lastMs = endMs.reduce((max, ms) => Math.max(max, ms), Math.max(0, untilMs - columns.baseMs));
   for (let i = 0; i < count; i++) if (((columns.flags[i] ?? 0) & FLAG.open) !== 0) endMs[i] = lastMs;
   const depth = Uint16Array.from(columns.depth);
-  const flags = Uint8Array.from(columns.flags);
+  const flags = Uint16Array.from(columns.flags);
   const { parent, size, siblingPosition, siblingCount } = treeOf(depth);
   let indexes: Map<string, number> | undefined;
   const idOf = (i: number): string => ids.slice(i * SPAN_ID_LENGTH, (i + 1) * SPAN_ID_LENGTH);
@@ -89,6 +89,7 @@ export function readSpans(columns: SpanColumns, untilMs = 0): Spans {
     kindOf,
     labelOf: (i) => stringAt(columns.label, i),
     detailOf: (i) => stringAt(columns.detail, i),
+    callsOf: (i) => columns.calls[i] ?? 0,
     inputOf: (i) => columns.input[i] ?? null,
     outputOf: (i) => columns.output[i] ?? null,
     costOf: (i) => columns.costNanoUsd[i] ?? null,
@@ -96,15 +97,6 @@ export function readSpans(columns: SpanColumns, untilMs = 0): Spans {
     isFailed: (i) => ((flags[i] ?? 0) & FAILED) !== 0,
     strings,
     hasText: (i, marked) => marked[columns.label[i] ?? -1] === true || marked[columns.detail[i] ?? -1] === true,
-    subtreeCost() {
-      const sums = new Float64Array(count);
-      for (let i = count - 1; i >= 0; i--) {
-        if (kindOf(i) === "model_call") sums[i] = (sums[i] ?? 0) + (columns.costNanoUsd[i] ?? 0);
-        const above = parent[i] ?? -1;
-        if (above >= 0) sums[above] = (sums[above] ?? 0) + (sums[i] ?? 0);
-      }
-      return sums;
-    },
   };
 }
 

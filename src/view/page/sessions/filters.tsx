@@ -27,6 +27,7 @@ export function Filters({ params, choices }: { params: ViewParams; choices: Choi
       {params["period"] === "between" ? <DaysBetween params={params} /> : null}
       <Check
         name="Errors only"
+        title="Ended with an error, a turn failed, or more tool calls failed than usual"
         checked={params["errors"] === "1"}
         onChange={(checked) => changeParams({ errors: checked ? "1" : undefined })}
       />

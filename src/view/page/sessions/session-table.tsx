@@ -2,10 +2,10 @@
 import { type Failures, sumOfFailures } from "../../../text/failure-share.ts";
 import type { SessionRow, Sort } from "../../wire/sessions.ts";
 import { failureClass } from "../figures/failures.ts";
-import { Cost, EndBadge, InOut, Time } from "../figures/figures.tsx";
+import { AtWork, Cost, EndBadge, InOut, Time } from "../figures/figures.tsx";
 import { Head, type Sorting } from "../figures/table.tsx";
 import { hrefOf } from "../route.ts";
-import { duration, exact } from "../text/format.ts";
+import { exact } from "../text/format.ts";
 import { safeText } from "../text/safe-text.ts";
 import { placeOf } from "./place.ts";
 
@@ -62,7 +62,7 @@ const COLUMNS: readonly { readonly name: string; readonly isNumber?: boolean; re
   { name: "Session" },
   { name: "Last activity", sort: "recent" },
   { name: "Started", sort: "started" },
-  { name: "Active", isNumber: true },
+  { name: "At work", isNumber: true },
   { name: "Cost", isNumber: true, sort: "cost" },
   { name: "Tokens in → out", isNumber: true, sort: "tokens" },
   { name: "Turns", isNumber: true },
@@ -94,8 +94,8 @@ function Row({ row, idLength, usual }: { row: SessionRow; idLength: number; usua
       <td role="cell" data-name="Started">
         <Time ms={row.startMs} />
       </td>
-      <td role="cell" data-name="Active" class="number">
-        {duration(row.activeMs)}
+      <td role="cell" data-name="At work" class="number">
+        <AtWork row={row} />
       </td>
       <td role="cell" data-name="Cost" class="number">
         <Cost of={row.sums} />

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Sort } from "../../wire/sessions.ts";
 import { useApi } from "../data/api.ts";
+import { keptPlace, useKeptPlace } from "../hooks/use-kept-place.ts";
 import { useTitle } from "../hooks/use-title.ts";
 import { More } from "../parts/more.tsx";
 import { NoSessionsYet, Placeholder } from "../parts/placeholder.tsx";
@@ -18,6 +19,7 @@ export function Sessions({ params }: { params: ViewParams }) {
   const [limit, showMore] = useLimit(JSON.stringify(params));
   const { data: list, problem } = useApi("sessions", { ...query, limit: String(limit) });
   useTitle("Sessions");
+  useKeptPlace(list?.rows.length ?? 0);
   if (list === undefined) return <Placeholder problem={problem} />;
 
   const { rows } = list;
@@ -67,9 +69,9 @@ function NoMatches({ hasSessions }: { hasSessions: boolean }) {
   );
 }
 
-/** The number of rows to fetch: every fetch returns all of them, so that shown rows stay up to date. A new query starts with one page. */
+/** The number of rows to fetch: every fetch returns all of them, so that shown rows stay up to date. A new query starts with one page, a list to which the user goes back with the rows it had. */
 function useLimit(query: string): readonly [limit: number, showMore: () => void] {
-  const [state, setState] = useState({ limit: PAGE_ROWS, query });
+  const [state, setState] = useState(() => ({ limit: Math.max(PAGE_ROWS, keptPlace()?.rows ?? 0), query }));
   const limit = state.query === query ? state.limit : PAGE_ROWS;
   return [limit, () => setState({ limit: limit + PAGE_ROWS, query })];
 }

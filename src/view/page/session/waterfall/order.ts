@@ -7,7 +7,9 @@ export type Order = "time" | "cost" | "duration";
  */
 export function orderOf(spans: Spans, by: Order): Int32Array {
   if (by === "time") return Int32Array.from({ length: spans.count }, (_, i) => i);
-  const size = by === "cost" ? spans.subtreeCost() : durations(spans);
+  const size = Float64Array.from({ length: spans.count }, (_, i) =>
+    by === "cost" ? (spans.costOf(i) ?? -1) : spans.durationOf(i),
+  );
   const order = new Int32Array(spans.count);
   const stack: number[] = [];
   /** Puts siblings on the stack, so that the largest is taken first; among equals the earliest. */
@@ -25,8 +27,3 @@ export function orderOf(spans: Spans, by: Order): Int32Array {
   }
   return order;
 }
-
-// --- internal ---
-
-const durations = (spans: Spans): Float64Array =>
-  Float64Array.from({ length: spans.count }, (_, i) => spans.durationOf(i));

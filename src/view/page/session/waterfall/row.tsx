@@ -140,15 +140,15 @@ function Cost({ spans, span }: SpanProps) {
 function Tokens({ spans, span }: SpanProps) {
   const [input, output] = [spans.inputOf(span), spans.outputOf(span)];
   if (input === null && output === null) return spans.has(span, "unknownTokens") ? <UnknownSign /> : null;
-  const sign = spans.has(span, "outputIsLowerBound") ? "≥" : "";
+  const signOf = (flag: "inputIsLowerBound" | "outputIsLowerBound"): string => (spans.has(span, flag) ? "≥" : "");
   return (
     <>
-      {input === null ? "?" : shortCount(input)}
+      {input === null ? "?" : `${signOf("inputIsLowerBound")}${shortCount(input)}`}
       <span class="arrow" aria-hidden="true">
         →
       </span>
       <span class="sr"> in, </span>
-      {output === null ? "?" : `${sign}${shortCount(output)}`}
+      {output === null ? "?" : `${signOf("outputIsLowerBound")}${shortCount(output)}`}
       <span class="sr"> out</span>
     </>
   );

@@ -1,0 +1,51 @@
+import { useEffect, useState } from "preact/hooks";
+
+/** What an entry of the browser's history keeps of a list. */
+interface Place {
+  /** Pixels above the visible part. */
+  readonly scrolled: number;
+  /** Rows that were shown. */
+  readonly rows: number;
+}
+
+/** What the current entry keeps; `undefined` for a new one, as after a click on a link. */
+export function keptPlace(): Place | undefined {
+  const state: unknown = history.state;
+  return typeof state === "object" && state !== null && "scrolled" in state ? (state as Place) : undefined;
+}
+
+/**
+ * Keeps the place of a list in the browser's history: who goes back to it sees it where it was. The browser alone restores it too early,
+ * before the rows are there.
+ *
+ * @param rows number of rows in the list; 0: not loaded yet
+ */
+export function useKeptPlace(rows: number): void {
+  const [kept] = useState(keptPlace);
+  const isLoaded = rows > 0;
+  useEffect(() => {
+    if (isLoaded && kept !== undefined) scrollTo(0, kept.scrolled);
+  }, [isLoaded]);
+  useEffect(() => {
+    if (!isLoaded) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const keep = (): void => history.replaceState({ ...history.state, scrolled: scrollY, rows } satisfies Place, "");
+    const keepSoon = (): void => {
+      clearTimeout(timer);
+      timer = setTimeout(keep, SCROLL_PAUSE_MS);
+    };
+    // Before a click on a link makes another entry the current one
+    addEventListener("click", keep, true);
+    addEventListener("scroll", keepSoon, { passive: true });
+    return () => {
+      clearTimeout(timer);
+      removeEventListener("click", keep, true);
+      removeEventListener("scroll", keepSoon);
+    };
+  }, [isLoaded, rows]);
+}
+
+// --- internal ---
+
+/** Browsers limit how often an entry may be changed. */
+const SCROLL_PAUSE_MS = 100;

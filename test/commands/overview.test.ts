@@ -1,0 +1,110 @@
+import { mkdtempSync, readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { explain } from "../../src/commands/explain.ts";
+import { overview } from "../../src/commands/overview.ts";
+import { type ReportOptions, report } from "../../src/commands/report.ts";
+import { sessions } from "../../src/commands/sessions.ts";
+import { show } from "../../src/commands/show.ts";
+import { placesOf } from "../../src/config/places.ts";
+import { clockAt } from "../support/clock.ts";
+import { contextAt } from "../support/context.ts";
+import { removeFolder } from "../support/remove.ts";
+import { Replay } from "../support/replay.ts";
+
+const of = new Replay("claude-code", "multi-turn");
+const endMs = Math.max(...of.calls.map((call) => Date.parse(call.received_at)));
+const DAY_MS = 24 * 3_600_000;
+beforeAll(async () => {
+  for (const call of of.calls) of.put(call);
+  await of.drain({}, clockAt(endMs));
+});
+afterAll(() => of.remove());
+
+const at = (nowMs: number, columns?: number) =>
+  contextAt(of.places, { now: () => nowMs, env: { NO_COLOR: "1" }, ...(columns !== undefined && { columns }) });
+
+test("without a command: today, the last seven days, what is running, and five commands", async () => {
+  const { context, out } = at(endMs + 1000, 120);
+  expect(await overview(context)).toBe(0);
+  const text = out();
+  expect(text).toMatch(/^Today +\$0\.0\d · 26\.4k→161 tokens · 3 turns · 1 session$/m);
+  expect(text).toMatch(/^Last 7 days +\$0\.0\d · 26\.4k→161 tokens · 3 turns · 1 session$/m);
+  expect(text).toMatch(/^Running +nothing$/m);
+  expect(text.match(/^openhook-otel \S+ +\S/gm)).toHaveLength(5);
+});
+
+test("without a command, days later: nothing today is said as such", async () => {
+  const { context, out } = at(endMs + 3 * DAY_MS);
+  await overview(context);
+  expect(out()).toMatch(/^Today +no session$/m);
+  expect(out()).toMatch(/^Last 7 days +\$0\.0\d /m);
+});
+
+test("without a command and before the set-up: says what to do first, and creates nothing", async () => {
+  const home = mkdtempSync(join(tmpdir(), "openhook-overview-"));
+  const { context, out } = contextAt(placesOf({ env: {}, home, platform: "linux" }));
+  expect(await overview(context)).toBe(0);
+  expect(out()).toMatch(/^no sessions yet: run openhook-otel start /);
+  expect(out()).toMatch(/^openhook-otel start {3}enable your agents/m);
+  expect(readdirSync(home)).toEqual([]);
+  removeFolder(home);
+});
+
+async function reported(words: readonly string[], options: Partial<ReportOptions>, nowMs: number) {
+  const { context, out } = at(nowMs);
+  await report(words, { json: true, csv: false, ...options }, context);
+  return JSON.parse(out());
+}
+
+test("today and yesterday are periods, as words and as times", async () => {
+  const today = await reported(["today"], {}, endMs);
+  expect(today).toMatchObject({ by: ["day"], until: null, total: { model_calls: 5 } });
+  expect(await reported([], { since: "today" }, endMs)).toEqual(today);
+  expect(await reported(["today", "model"], {}, endMs)).toMatchObject({ by: ["model"], since: today.since });
+  const yesterday = await reported(["yesterday"], {}, endMs + DAY_MS);
+  expect(yesterday).toMatchObject({ since: today.since, total: today.total });
+  expect(Date.parse(yesterday.until) - Date.parse(yesterday.since)).toBe(DAY_MS);
+  expect((await reported(["yesterday"], {}, endMs)).total).toBeNull();
+  await expect(reported(["today"], { since: "7d" }, endMs)).rejects.toThrow(
+    "choose one of today, yesterday, and --since",
+  );
+  for (const [word, by] of [
+    ["daily", "day"],
+    ["weekly", "week"],
+    ["monthly", "month"],
+    ["project", "repository"],
+  ] as const)
+    expect((await reported([word], {}, endMs)).by).toEqual([by]);
+});
+
+test("a limit is about rows with something in them, and the total stays", async () => {
+  const { context, out } = at(endMs + 3 * DAY_MS, 140);
+  await report([], { limit: 1, json: false, csv: false }, context);
+  const [, titles, ...rows] = out().split("\n");
+  expect(titles).toMatch(/^day +cost .* sessions$/);
+  expect(rows[0]).toMatch(/^2026-11-\d\d \w+ +\$0\.0\d /);
+  expect(out()).not.toContain("without a session");
+  const two = new Replay("claude-code", "basic");
+  for (const call of two.calls) two.put(call);
+  await two.drain({ endIdle: true }, { ...clockAt(endMs), places: { ...two.places, storePath: of.places.storePath } });
+  two.remove();
+  const limited = at(endMs + 3 * DAY_MS, 140);
+  await report(["session"], { limit: 1, json: false, csv: false }, limited.context);
+  expect(limited.out()).toMatch(/^total +\$0\.0\d .* 4 /m);
+});
+
+test("an agent is known by the beginning of its name, and the newest session by a word", async () => {
+  expect((await reported([], { agent: "claude" }, endMs)).filters.agent).toBe("claude-code");
+  const { context, out } = at(endMs, 120);
+  await sessions({ limit: 5, json: true, agent: "claude" }, context);
+  expect(JSON.parse(out()).length).toBeGreaterThan(0);
+  await expect(sessions({ limit: 5, json: true, agent: "c" }, at(endMs).context)).rejects.toThrow('unknown agent "c"');
+  for (const word of ["last", "latest", "newest"]) {
+    const [shown, explained] = [at(endMs), at(endMs)];
+    await show(word, { json: true, envelopes: false }, shown.context);
+    await explain(word, { json: true }, explained.context);
+    expect(JSON.parse(shown.out()).session_id).toBe(JSON.parse(explained.out()).session_id);
+  }
+});
