@@ -1,4 +1,4 @@
-// docs/session-format.md of 0.73.1 and recordings, read 2026-11-26; token rule in README.md beside this file
+// docs/session-format.md of 0.73.1 and 1.6.0, and recordings, read 2026-11-28; token rule in README.md beside this file
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import type {
@@ -76,10 +76,10 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
 /** Paths of the sessions folder, relative to a root that contains it. */
 const LAYOUTS = ["sessions", join("agent", "sessions"), join(".pi", "agent", "sessions")];
 
-/** Kinds of lines in `session-format.md`, used or not. */
+/** Kinds of lines in `session-format.md` of 0.73.1 and 1.6.0, used or not. */
 const KINDS = [
   ...["session", "message", "model_change", "thinking_level_change", "compaction", "branch_summary", "custom"],
-  ...["custom_message", "label", "session_info"],
+  ...["custom_message", "label", "session_info", "usage", "context_edit"],
 ];
 
 const RULES: LineRules<LineState> = {

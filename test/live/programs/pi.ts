@@ -4,8 +4,9 @@ import { type Program, use } from "./program.ts";
 export const pi: Program = {
   source: "pi",
   command: "pi",
-  packages: ["@mariozechner/pi-coding-agent"],
-  version: "0.73.1",
+  packages: ["@earendil-works/pi-coding-agent"],
+  version: "1.6.0",
+  node: "22.19.0",
   api: openaiChat,
   model: "scripted/coder",
   exitCodeIs: "error",
