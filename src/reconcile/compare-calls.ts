@@ -104,6 +104,8 @@ function sortReported(
   const uncounted: Uncounted = { copy: 0, pruned: 0, pending: 0, unread: 0 };
   const own: Reported[] = [];
   for (const entry of [...transcript.calls.values()].sort((a, b) => a.timeMs - b.timeMs)) {
+    // It only stands for calls that nothing reported
+    if (isLostCall(entry.key) && !calls.has(entry.key)) continue;
     const why = calls.has(entry.key)
       ? undefined
       : (whyNotCounted(db, session, entry) ?? (isOpen ? "unread" : undefined));

@@ -10,8 +10,6 @@ export const pi: Program = {
   api: openaiChat,
   model: "scripted/coder",
   exitCodeIs: "error",
-  // It records no figure for reasoning
-  reportsLess: { reasoning: true },
   cannot: { subagent: "subagents are an extension; test/agents/pi/plugin.test.ts has helpers" },
   environment: () => ({ PI_OFFLINE: "1", PI_TELEMETRY: "0" }),
   settings: ({ url }) => ({
