@@ -45,8 +45,7 @@ export const nativeEvent = (known: KnownNames, payload: object, intake: IntakeFa
 export const unknownRecordKinds = (
   kinds: ReadonlyMap<string, number> = new Map(),
   unread: ReadonlyMap<string, number> = new Map(),
-): UnknownNames =>
-  new Map([...namedBy("record", kinds), ...namedBy("usage", unread)]);
+): UnknownNames => new Map([...namedBy("record", kinds), ...namedBy("usage", unread)]);
 
 // --- internal ---
 

@@ -19,33 +19,48 @@ type Call = Pick<EntryOf<"model_call">, "usage" | "agentId" | "promptKey">;
 
 /**
  * @param calls as the agent's reader returned them, in the order of their times
- * @param repeats places whose usage repeats that of calls in another form, as the agent's card declares
  * @returns by place; empty for files that are no text
  */
 export async function unexplainedUsage(
   files: readonly TranscriptFile[],
   calls: readonly Call[],
-  repeats: readonly string[] = [],
+  source: string,
 ): Promise<readonly UnexplainedUsage[]> {
-  const known = explainedBy(calls);
-  const found = new Map<string, UnexplainedUsage>();
-  const seen = new Set<string>();
+  const isKnown = explainedBy(calls);
+  const explained = new Set<string>();
+  const rest = new Map<string, ShapedUsage & { readonly place: string }>();
   for (const file of files) {
     for await (const record of recordsIn(file)) {
       for (const usage of usagesIn(record)) {
         const place = placeOf(record, usage);
-        const identity = `${place} ${idOf(record)} ${usage.input} ${usage.output}`;
-        if (known(usage) || seen.has(identity) || repeats.some((one) => place.endsWith(one))) continue;
-        seen.add(identity);
-        const { records = 0, input = 0, output = 0 } = found.get(place) ?? {};
-        found.set(place, { place, records: records + 1, input: input + usage.input, output: output + usage.output });
+        if (RUNNING.test(usage.path) || OF_COPIES[source]?.test(usage.path) === true) continue;
+        // An answer's first lines have less than its last one
+        const id = idOf(record);
+        const identity = `${place} ${id ?? `${usage.input} ${usage.output}`}`;
+        if (isKnown(usage)) explained.add(identity);
+        else rest.set(identity, { ...usage, place });
       }
     }
+  }
+  const found = new Map<string, UnexplainedUsage>();
+  for (const [identity, usage] of rest) {
+    if (explained.has(identity)) continue;
+    const { place } = usage;
+    const { records = 0, input = 0, output = 0 } = found.get(place) ?? {};
+    found.set(place, { place, records: records + 1, input: input + usage.input, output: output + usage.output });
   }
   return [...found.values()];
 }
 
 // --- internal ---
+
+/** Members with running totals, which can include other sessions and what is not paid for one by one. */
+const RUNNING = /(?:^|\.)(?:total\w*|thread_token_usage|modelUsage|modelMetrics)(?:\.|$)/i;
+/** Where forks have copies that cannot be told from their own calls: those are counted in the session they come from. */
+const OF_COPIES: Readonly<Record<string, RegExp>> = {
+  amp: /^(?:messages\.usage|usageLedger\.events\.tokens)$/,
+  grok: /^params\.update\.usage$/,
+};
 
 async function* recordsIn(file: TranscriptFile): AsyncGenerator<unknown> {
   if (/\.json$/.test(file.path)) {
@@ -80,9 +95,9 @@ function placeOf(record: unknown, { path }: ShapedUsage): string {
 }
 
 /** The id that a record, or the answer in it, has in all files. */
-function idOf(record: unknown): string {
+function idOf(record: unknown): string | undefined {
   const o = fieldsOf(record);
-  return [fieldsOf(o["message"])["id"], o["uuid"], o["id"]].find((id) => typeof id === "string") as string;
+  return [fieldsOf(o["message"])["id"], o["uuid"], o["id"]].find((id) => typeof id === "string") as string | undefined;
 }
 
 /** Whether usage is a call's, with or without its cache and reasoning, or a sum of calls. */
