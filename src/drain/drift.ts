@@ -41,13 +41,18 @@ export function notNeededEvent({ known }: Agent, payload: unknown, intake: Intak
 export const nativeEvent = (known: KnownNames, payload: object, intake: IntakeFacts): string | undefined =>
   known.eventOf?.(payload, intake) ?? namedEvent(payload) ?? intake.event;
 
-/** Kinds of transcript records that the reader does not know, with their number. */
-export const unknownRecordKinds = (kinds: ReadonlyMap<string, number> = new Map()): UnknownNames =>
-  new Map([...kinds].map(([name, count]) => [name, { kind: "record", name, count }]));
+/** Kinds of transcript records that the reader does not know, with their number. @param unread those with token usage */
+export const unknownRecordKinds = (
+  kinds: ReadonlyMap<string, number> = new Map(),
+  unread: ReadonlyMap<string, number> = new Map(),
+): UnknownNames => new Map([...namedBy("record", kinds), ...namedBy("usage", unread)]);
 
 // --- internal ---
 
 const NOTHING: UnknownNames = new Map();
+
+const namedBy = (kind: UnknownName["kind"], counts: ReadonlyMap<string, number>) =>
+  [...counts].map(([name, count]) => [`${kind} ${name}`, { kind, name, count }] as const);
 /** A hostile payload can have any number of members. */
 const NAMES_PER_PAYLOAD = 50;
 

@@ -60,7 +60,7 @@ export function storeBatch(
     recordUnknownNames(
       drain,
       session.source,
-      unknownRecordKinds(batch.unknownKinds),
+      unknownRecordKinds(batch.unknownKinds, batch.unreadUsage),
       sessionById(db, session.id).agentVersion,
     );
   }, "commit.transcript");

@@ -264,7 +264,7 @@ export class ImportWriter {
   /** Counts the lines of its files, and notes how far they were read. */
   #count(
     task: ReadTask,
-    { files, unknownKinds }: ReadResult,
+    { files, unknownKinds, unreadUsage }: ReadResult,
     session: SessionRead,
     number: number,
     commit: ImportCommit,
@@ -274,7 +274,7 @@ export class ImportWriter {
       commit.addLines(task.source, number, file);
       report.transcriptLinesUnreadable += file.unreadable;
     }
-    recordUnknownNames(this.#drain, task.source, unknownRecordKinds(unknownKinds), session.agentVersion);
+    recordUnknownNames(this.#drain, task.source, unknownRecordKinds(unknownKinds, unreadUsage), session.agentVersion);
   }
 
   #priced(session: number, unpriced: Unpriced, source: string, before: KnownSums): Packed {

@@ -61,6 +61,8 @@ export interface ReadResult {
     readonly hasEdits?: boolean;
   };
   readonly unknownKinds: ReadonlyMap<string, number>;
+  /** Those that have token usage which is not known. */
+  readonly unreadUsage: ReadonlyMap<string, number>;
   /** One line for each file that could not be read. */
   readonly problems: readonly string[];
 }
@@ -96,23 +98,24 @@ export async function readSession(
         next = batch.next;
         records += batch.records ?? 0;
         unreadable += batch.unreadable;
-        reading.addKinds(batch.unknownKinds);
+        reading.addKinds(batch);
       }
       reading.addFile(file, before, { next, records, unreadable });
     } catch (error) {
       problems.push(`could not read the transcript ${JSON.stringify(file.path)}: ${messageOf(error)}`);
     }
   }
-  const { facts, files, unknownKinds } = reading;
-  if (sink.isEmpty) return { files, unknownKinds, problems };
+  const { facts, files, unknownKinds, unreadUsage } = reading;
+  const kinds = { unknownKinds, unreadUsage };
+  if (sink.isEmpty) return { files, ...kinds, problems };
   try {
     const packed = packRows(sink, packOptions(agent, task.sessionId, facts, timesOf(sink.changes())));
     const session = { ...facts, ...spanOf(sink.tables()), packed, hasEdits: sink.hasEdits };
-    return { files, session, unknownKinds, problems };
+    return { files, session, ...kinds, problems };
   } catch (error) {
     // Return no files: they must not be stored as read, so that the next import retries
     const text = `could not build the session ${task.sessionId} of ${JSON.stringify(task.files[0]?.path ?? "")}`;
-    return { files: [], unknownKinds, problems: [...problems, `${text}: ${messageOf(error)}`] };
+    return { files: [], ...kinds, problems: [...problems, `${text}: ${messageOf(error)}`] };
   }
 }
 
@@ -142,6 +145,7 @@ class SessionReading {
   readonly facts: Writable<Omit<SessionRead, "firstMs" | "lastMs">> = {};
   readonly files: FileRead[] = [];
   readonly unknownKinds = new Map<string, number>();
+  readonly unreadUsage = new Map<string, number>();
 
   /**
    * Keeps a fact about the session as a drain does: the first folder, the last version and branch.
@@ -173,8 +177,10 @@ class SessionReading {
     this.files.push({ key: positionKeyOf(file), offset, ...before, records, unreadable, endsInLine });
   }
 
-  addKinds(kinds: ReadonlyMap<string, number> = new Map()): void {
-    for (const [kind, n] of kinds) this.unknownKinds.set(kind, (this.unknownKinds.get(kind) ?? 0) + n);
+  addKinds(batch: TranscriptBatch): void {
+    for (const name of ["unknownKinds", "unreadUsage"] as const) {
+      for (const [kind, n] of batch[name] ?? []) this[name].set(kind, (this[name].get(kind) ?? 0) + n);
+    }
   }
 }
 

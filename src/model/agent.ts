@@ -179,6 +179,8 @@ export interface TranscriptBatch {
   readonly records?: number;
   /** Record kinds that the reader does not know, with their number. */
   readonly unknownKinds?: ReadonlyMap<string, number>;
+  /** Those of them that have token usage, with the number of their records. The entries say that it is unknown. */
+  readonly unreadUsage?: ReadonlyMap<string, number>;
 }
 
 /** Where to install. */

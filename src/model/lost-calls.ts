@@ -2,7 +2,10 @@
 
 const PREFIX = "lost:";
 
-/** Key of the call that was lost in a turn. */
-export const lostCallKey = (turnKey: string): string => `${PREFIX}${turnKey}`;
+/** Key of the call that was lost in a turn, in a subagent, or in the helper that a tool call started. @param of its id */
+export const lostCallKey = (of: string): string => `${PREFIX}${of}`;
 
 export const isLostCall = (key: string): boolean => key.startsWith(PREFIX);
+
+/** What `lostCallKey` was called with. */
+export const lostCallIn = (key: string): string => key.slice(PREFIX.length);

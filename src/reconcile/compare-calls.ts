@@ -8,6 +8,7 @@ import { type CallFact, type Difference, KIND_NAME, KINDS, labelOf, type Sums, s
 import { AllFindings, type Findings } from "./findings.ts";
 import { type StoredSessionFacts, whyNotCounted } from "./stored-session.ts";
 import type { TranscriptFacts } from "./transcripts.ts";
+import type { UnexplainedUsage } from "./witness.ts";
 
 /** The result of comparing a session's transcripts with the store. */
 export interface CallsResult extends Findings {
@@ -42,6 +43,7 @@ export function compareCalls(
   const { isWhole, ...onlyStored } = compareOnlyStored(facts, transcript, canHooksReport);
   findings.add(onlyStored);
   findings.add(whyUncounted(label, uncounted));
+  findings.add({ differences: transcript.unexplained.map((usage) => uncountedUsage(label, usage)) });
   if (transcript.unreadable > 0) {
     findings.add({ remarks: [`${label}: ${plural(transcript.unreadable, "line")} of its transcript cannot be read`] });
   }
@@ -104,6 +106,8 @@ function sortReported(
   const uncounted: Uncounted = { copy: 0, pruned: 0, pending: 0, unread: 0 };
   const own: Reported[] = [];
   for (const entry of [...transcript.calls.values()].sort((a, b) => a.timeMs - b.timeMs)) {
+    // It only stands for calls that nothing reported
+    if (isLostCall(entry.key) && !calls.has(entry.key)) continue;
     const why = calls.has(entry.key)
       ? undefined
       : (whyNotCounted(db, session, entry) ?? (isOpen ? "unread" : undefined));
@@ -180,6 +184,16 @@ function whyUncounted(label: string, { copy, pruned, pending, unread }: Readonly
     ],
   };
 }
+
+/** Found without the agent's reader, which may not know a kind of record. */
+const uncountedUsage = (session: string, { place, records, output }: UnexplainedUsage): Difference => ({
+  between: BETWEEN,
+  session,
+  subject: `usage in records ${place}`,
+  what: `output tokens of ${plural(records, "record")} are in no call: update openhook-otel`,
+  left: output,
+  right: null,
+});
 
 const difference = (
   session: string,

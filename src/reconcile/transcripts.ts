@@ -16,6 +16,7 @@ import type { StoredSession } from "../store/sessions.ts";
 import { filesOfSession, positionKeyOf } from "../transcripts/session-files.ts";
 import { rootsOf } from "../transcripts/transcript-roots.ts";
 import type { StoredSessionFacts } from "./stored-session.ts";
+import { type UnexplainedUsage, unexplainedUsage } from "./witness.ts";
 
 /** The model calls in a session's transcripts, read from the first line; or why they are unknown. */
 export type TranscriptFacts =
@@ -28,6 +29,8 @@ export type TranscriptFacts =
       readonly missingParts: number;
       /** Lines that could not be read. */
       readonly unreadable: number;
+      /** Usage in the files that is in no call. */
+      readonly unexplained: readonly UnexplainedUsage[];
     }
   | { readonly state: "unknown"; readonly reason: string };
 
@@ -70,7 +73,10 @@ export async function rereadTranscripts(
     }
   }
   const { removed, unreadable } = collector;
-  return { state: "read", calls: collector.calls(), removed, missingParts, unreadable };
+  const checked = files.map((file) => ({ ...file, roots }));
+  // A file that changed or vanished since was read above
+  const unexplained = await unexplainedUsage(checked, collector.all(), session.source).catch(() => []);
+  return { state: "read", calls: collector.calls(), removed, missingParts, unreadable, unexplained };
 }
 
 // --- internal ---
@@ -110,6 +116,7 @@ async function filesOf(
 class CallCollector {
   readonly #facts: StoredSessionFacts;
   readonly #calls = new Map<string, EntryOf<"model_call">>();
+  readonly #everything = new Map<string, EntryOf<"model_call">>();
   #isOwnPart: boolean;
   unreadable = 0;
 
@@ -120,12 +127,20 @@ class CallCollector {
 
   take(entries: readonly TranscriptEntry[], unreadable: number): void {
     this.unreadable += unreadable;
-    for (const entry of this.#own(entries)) {
+    const own = new Set(this.#own(entries));
+    for (const entry of entries) {
       if (entry.kind !== "model_call") continue;
-      const known = this.#calls.get(entry.key);
-      const merged = known === undefined ? entry : mergeEntries(known, entry);
-      if (merged.kind === "model_call") this.#calls.set(entry.key, merged);
+      for (const calls of own.has(entry) ? [this.#calls, this.#everything] : [this.#everything]) {
+        const known = calls.get(entry.key);
+        const merged = known === undefined ? entry : mergeEntries(known, entry);
+        if (merged.kind === "model_call") calls.set(entry.key, merged);
+      }
     }
+  }
+
+  /** By time, with those that a fork copied and those that count elsewhere. */
+  all(): readonly EntryOf<"model_call">[] {
+    return [...this.#everything.values()].sort((a, b) => a.timeMs - b.timeMs);
   }
 
   get removed(): readonly EntryOf<"model_call">[] {

@@ -1,10 +1,10 @@
 import { defined } from "../model/defined.ts";
 import { type Event, extrasOf, timeMsOf } from "../model/event.ts";
-import { isLostCall } from "../model/lost-calls.ts";
+import { isLostCall, lostCallIn } from "../model/lost-calls.ts";
 import { withoutKnownCalls } from "../model/removed-calls.ts";
 import { type RunKind, runKey, type SessionContext } from "../model/session.ts";
 import { isSingleCall } from "../model/single-call.ts";
-import type { TranscriptEntry } from "../model/transcript.ts";
+import type { EntryOf, TranscriptEntry } from "../model/transcript.ts";
 import { type Bin, binOf, firstMs, isEmpty, namedTurnKey } from "./bins.ts";
 import { byOrder, type Draft, partKey, startsSubagent, subagentDraft, turnDraft } from "./drafts.ts";
 import type { PairedTool } from "./pair.ts";
@@ -41,9 +41,11 @@ export function assign(
     // A command such as /clear is a turn only if it led to model calls, which then name it
     if (prompt.origin !== "command") binOf(turns, prompt.key).prompt = prompt;
   }
-  addEntries(entries, context, bins);
+  const lost = addEntries(entries, context, bins);
   addEvents(events, bins);
   const parents = new SubagentParents(tools, subagents, context, countedIds);
+  for (const call of withoutReportedHelpers(lost, subagents, parents, context))
+    bins.at(call.agentId, call.promptKey, call.timeMs).calls.push(call);
   for (const tool of tools) {
     const agentId = parents.isAncestorCall(tool.callId, tool.agentId) ? undefined : tool.agentId;
     bins.at(agentId, tool.promptKey, tool.startMs).toolCalls.push(tool);
@@ -63,6 +65,7 @@ export function assign(
 
 /** The hook of a turn's first tool can arrive before the hook of its prompt. */
 const LATE_PROMPT_MS = 2_000;
+type Call = EntryOf<"model_call">;
 const TURN_ENDS: ReadonlySet<string> = new Set(["turn.end", "turn.error"]);
 
 /** Where the facts of a session go. A bin is made when its first fact comes. */
@@ -95,13 +98,18 @@ function timelineOf(prompts: readonly JoinedPrompt[], events: readonly Event[], 
   };
 }
 
-function addEntries(entries: readonly TranscriptEntry[], context: SessionContext, bins: Bins): void {
+/** @returns calls that were lost, unless something else reports them */
+function addEntries(entries: readonly TranscriptEntry[], context: SessionContext, bins: Bins): readonly Call[] {
+  const lost: Call[] = [];
   const knowsCalls = context.knowsCalls || entries.some(isSingleCall);
   for (const entry of withoutKnownCalls(entries, context.coveredCalls)) {
     switch (entry.kind) {
       case "model_call":
-        // Its turn was settled with it
-        if (isLostCall(entry.key) && context.turns.has(entry.promptKey ?? "")) break;
+        if (isLostCall(entry.key)) {
+          // Otherwise its turn was settled with it
+          if (!context.turns.has(entry.promptKey ?? "")) lost.push(entry);
+          break;
+        }
         // A session total replaces calls with unknown tokens; beside known calls, tokens would be counted twice
         if (entry.covers !== "session" || !knowsCalls)
           bins.at(entry.agentId, entry.promptKey, entry.timeMs).calls.push(entry);
@@ -117,6 +125,29 @@ function addEntries(entries: readonly TranscriptEntry[], context: SessionContext
       default:
     }
   }
+  return lost;
+}
+
+/**
+ * A lost call stands for a helper of which the transcript has no more than the tool call that started it. It is not lost if the helper
+ * itself reported its calls, perhaps without the tool call: of several that run at once, none may be known.
+ */
+function withoutReportedHelpers(
+  lost: readonly Call[],
+  subagents: ReadonlyMap<string, Bin>,
+  parents: SubagentParents,
+  context: SessionContext,
+): readonly Call[] {
+  if (lost.length === 0) return lost;
+  const reported = [...subagents].filter(([, bin]) => bin.calls.length > 0).map(([id]) => id);
+  const startedBy = [...new Set([...reported, ...context.subagents.keys()])].map((id) => parents.of(id));
+  const starting = new Set(startedBy);
+  const unknown = reported.filter((id) => parents.of(id) === undefined).length;
+  const rest = lost.filter(({ key }) => !starting.has(lostCallIn(key)));
+  const ofHelpers = rest
+    .filter(({ key, promptKey, agentId }) => agentId === undefined && lostCallIn(key) !== promptKey)
+    .slice(0, unknown);
+  return rest.filter((call) => !ofHelpers.includes(call));
 }
 
 function addEvents(events: readonly Event[], bins: Bins): void {

@@ -9,8 +9,8 @@ import { setUnwrittenCounted, unwrittenCounted } from "./unwritten.ts";
 
 /** A name that an agent sent and this version does not know. */
 export interface UnknownName {
-  /** `record`: a kind of line in a transcript. */
-  readonly kind: "event" | "field" | "record";
+  /** `record`: a kind of line in a transcript. `usage`: such a kind, and its lines have token usage. */
+  readonly kind: "event" | "field" | "record" | "usage";
   readonly name: string;
 }
 
@@ -178,5 +178,5 @@ const isPlain = (name: string): boolean =>
 const isVersion = (version: string | undefined): version is string =>
   version !== undefined && /^v?\d{1,6}(?:\.\d{1,6}){0,3}(?:-[0-9a-z.]{1,16})?$/.test(version);
 
-const KINDS = ["event", "field", "record"] as const;
+const KINDS = ["event", "field", "record", "usage"] as const;
 const kindOf = (value: unknown): UnknownName["kind"] => KINDS.find((kind) => kind === value) ?? "field";

@@ -1,6 +1,6 @@
 // Places of thread files: public readers named in README.md beside this file, read 2026-11-26; not recorded
 import { existsSync } from "node:fs";
-import { basename, dirname, isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import type {
   LocatedSession,
   LocateQuery,
@@ -13,7 +13,7 @@ import type {
 import { INITIAL_OFFSET } from "../../model/initial-offset.ts";
 import type { Offset } from "../../model/transcript.ts";
 import { asString } from "../shared/payload/json.ts";
-import { distinctParts, existingFiles } from "../shared/transcript/copies.ts";
+import { distinctParts, existingFiles, SessionCopies } from "../shared/transcript/copies.ts";
 import { sessionFiles } from "../shared/transcript/past.ts";
 import { readWhole } from "../shared/transcript/whole.ts";
 import { readThread, relatedTo } from "./thread.ts";
@@ -34,19 +34,24 @@ function roots(home: string, env: Readonly<Record<string, string | undefined>>):
 
 /** One file per thread; its name is the thread's id. */
 function locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
-  return sessionFiles(query, LAYOUTS, idIn);
+  return sessionFiles(query, LAYOUTS, (path, within) => COPIES.idOf(path, within));
 }
 
 async function files({ sessionId, home, mains, roots: within }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
   if (idIn(`${sessionId}.json`) === undefined) return [];
-  const paths = mains ?? (within ?? roots(home, {})).map((folder) => join(folder, `${sessionId}.json`));
+  const paths =
+    mains ??
+    (within ?? roots(home, {})).flatMap((folder) => [
+      join(folder, `${sessionId}.json`),
+      ...COPIES.of(sessionId, folder, within),
+    ]);
   return distinctParts(existingFiles([...paths], within).map((path): TranscriptFile => ({ path })));
 }
 
 /** Amp rewrites the file at each change, so it is read as a whole each time. */
 async function* read(file: TranscriptFile, _from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
   const { object: thread, isEmpty, writtenMs } = await readWhole(file);
-  if (thread === undefined || asString(thread["id"]) !== idIn(basename(file.path))) {
+  if (thread === undefined || asString(thread["id"]) !== COPIES.idOf(file.path, file.roots)) {
     yield { entries: [], next: INITIAL_OFFSET, unreadable: isEmpty ? 0 : 1 };
     return;
   }
@@ -63,3 +68,5 @@ async function* read(file: TranscriptFile, _from: Offset, options: ReadOptions =
 const LAYOUTS = ["threads", join("amp", "threads"), join(".local", "share", "amp", "threads")];
 
 const idIn = (name: string): string | undefined => /^(T-[\w-]+)\.json$/.exec(name)?.[1];
+
+const COPIES = new SessionCopies({ ending: ".json", idIn, ownId: /"id":\s*"(T-[\w-]+)"/ });

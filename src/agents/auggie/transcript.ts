@@ -13,7 +13,7 @@ import type {
 import { INITIAL_OFFSET } from "../../model/initial-offset.ts";
 import type { Offset } from "../../model/transcript.ts";
 import { asString } from "../shared/payload/json.ts";
-import { distinctParts, existingFiles } from "../shared/transcript/copies.ts";
+import { distinctParts, existingFiles, SessionCopies } from "../shared/transcript/copies.ts";
 import { sessionFiles } from "../shared/transcript/past.ts";
 import { readWhole } from "../shared/transcript/whole.ts";
 import { readSession } from "./session.ts";
@@ -26,7 +26,7 @@ function roots(home: string): readonly string[] {
 
 /** One file per session, and copies of it from before a conflict with the server. */
 function locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
-  return sessionFiles(query, LAYOUTS, idIn);
+  return sessionFiles(query, LAYOUTS, (path, within) => COPIES.idOf(path, within));
 }
 
 async function files({ sessionId, path, home, mains, roots: within }: TranscriptQuery) {
@@ -55,10 +55,12 @@ const LAYOUTS = ["sessions", SESSIONS];
 /** `<id>.json`, or `<id>-backup<n>.json`. */
 const idIn = (name: string): string | undefined => /^([A-Za-z0-9][\w-]*?)(?:-backup\d+)?\.json$/.exec(name)?.[1];
 
+const COPIES = new SessionCopies({ ending: ".json", idIn, ownId: /"sessionId":\s*"([\w-]+)"/ });
+
 async function filesOf(sessionId: string, folder: string): Promise<readonly string[]> {
   const names = await readdir(folder).catch(() => []);
   return names
-    .filter((name) => idIn(name) === sessionId)
     .sort()
-    .map((name) => join(folder, name));
+    .map((name) => join(folder, name))
+    .filter((path) => COPIES.idOf(path, undefined) === sessionId);
 }

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
-import { distinctParts, existingFiles } from "../shared/transcript/copies.ts";
+import { distinctParts, existingFiles, SessionCopies } from "../shared/transcript/copies.ts";
 import { FolderMemory } from "../shared/transcript/folder-memory.ts";
 import { openJsonl } from "../shared/transcript/jsonl.ts";
 import {
@@ -52,7 +52,10 @@ export async function files(query: TranscriptQuery): Promise<readonly Transcript
   if (path === undefined) return [];
   const folders = query.mains?.map((main) => dirname(main)) ?? projectFolders(path, query);
   const name = `${basename(sessionId)}${LINES}`;
-  const mains = existingFiles([path, ...folders.map((folder) => join(folder, name))], roots);
+  const named = existingFiles([path, ...folders.map((folder) => join(folder, name)), ...(query.mains ?? [])], roots);
+  const beside = new Set([path, ...named].map((file) => dirname(file)));
+  const copies = query.mains === undefined ? [...beside].flatMap((folder) => COPIES.of(sessionId, folder, roots)) : [];
+  const mains = copies.length === 0 ? named : existingFiles([...named, ...copies], roots);
   const found: TranscriptFile[] = mains.map((main) => ({ path: main }));
   if (query.isOwnOnly === true && mains.length > 0) return found;
   const near = new Set([
@@ -77,6 +80,13 @@ export async function files(query: TranscriptQuery): Promise<readonly Transcript
 const LAYOUTS = ["projects", join(".claude", "projects"), join(".config", "claude", "projects")];
 const SUBAGENTS = "subagents";
 const LINES = ".jsonl";
+const SESSION_ID = /"sessionId":"([A-Za-z0-9_-]+)"/;
+const COPIES = new SessionCopies({
+  ending: LINES,
+  idIn: (name) => (name.endsWith(LINES) ? name.slice(0, -LINES.length) : undefined),
+  otherStart: "agent-",
+  ownId: SESSION_ID,
+});
 
 interface Candidate extends Dated {
   readonly mains: readonly string[];
@@ -89,7 +99,8 @@ const merged = (known: Candidate | undefined, { parts, ...other }: Candidate): C
     ? { ...other, ...(parts !== undefined && { parts }) }
     : {
         sessionId: known.sessionId,
-        path: known.path,
+        // Not a copy's, if the session's own file is there
+        path: [known.path, other.path].find((path) => basename(path) === `${known.sessionId}${LINES}`) ?? known.path,
         startMs: Math.min(known.startMs, other.startMs),
         mains: [...known.mains, ...other.mains],
       };
@@ -118,7 +129,7 @@ async function sessionsInProject(
   const mains = entries.filter(isMain).flatMap(({ name, path }): readonly Candidate[] => {
     const file = statFile(path, query);
     if (file === undefined || file.sizeBytes === 0) return [];
-    const sessionId = name.slice(0, -LINES.length);
+    const sessionId = COPIES.idOf(path, query.roots) ?? name.slice(0, -LINES.length);
     const folder = shared.has(sessionId) ? below(below(project, sessionId), SUBAGENTS) : undefined;
     const subagents = folder === undefined ? [] : subagentsBelow(folder, query);
     const parts = hasNoSubagentFiles ? seenParts(path, file, subagents, query) : undefined;
@@ -226,7 +237,6 @@ async function parentOf(path: string, roots: TranscriptQuery["roots"]): Promise<
     await jsonl.close();
   }
 }
-const SESSION_ID = /"sessionId":"([A-Za-z0-9_-]+)"/;
 const MAX_PARENTS = 50_000;
 const parents = new Map<string, string>();
 

@@ -150,8 +150,8 @@ export function readHead(path: string, roots: readonly string[] | undefined): He
 // --- internal ---
 
 const ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
-/** Captures the thread id and the part id. */
-const NAME = new RegExp(`^rollout-.*?(${ID})(?:_(${ID}))?\\.jsonl$`);
+/** Captures the thread id and the part id. Sync programs add something to the names of copies. */
+const NAME = new RegExp(`^rollout-.*?(${ID})(?:_(${ID}))?.*?\\.jsonl$`);
 
 const DAY_MS = 86_400_000;
 /** Longest time between the creation of a thread's id and of its file. */

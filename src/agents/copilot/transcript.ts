@@ -13,6 +13,7 @@ import type {
 import { putEntry } from "../../model/fact-sink.ts";
 import type { Offset } from "../../model/transcript.ts";
 import { asString } from "../shared/payload/json.ts";
+import { SessionCopies } from "../shared/transcript/copies.ts";
 import {
   type Dated,
   type Entry,
@@ -45,7 +46,7 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
     // Folders first: a resumed session continues in its folder
     const places = [
       ...entries.filter((entry) => entry.isFolder).map(({ name, path }) => [name, join(path, EVENTS_FILE)] as const),
-      ...entries.filter(isSessionFile).map(({ name, path }) => [basename(name, EXTENSION), path] as const),
+      ...entries.filter(isSessionFile).map(({ name, path }) => [COPIES.idOf(path, query.roots) ?? name, path] as const),
     ];
     const dated = await mapInBatches(places, async ([sessionId, path]) => {
       const file = isFolderName(sessionId) ? statFile(path, query) : undefined;
@@ -60,13 +61,14 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
  * A file contains a session and all its subagents. An older file can stay beside the folder, each with lines that the other lacks.
  * A path to another session's file is the path of the parent's file.
  */
-async function files({ sessionId, path, home }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+async function files({ sessionId, path, home, roots }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
   if (!isFolderName(sessionId)) return [];
   const folders = path === undefined ? [] : [dirname(dirname(path)), dirname(path)];
   const reported = path !== undefined && isFileOf(path, sessionId) ? [path] : [];
   const places = [...folders, stateFolderIn(home)].flatMap((folder) => [
     join(folder, sessionId, EVENTS_FILE),
     join(folder, `${sessionId}${EXTENSION}`),
+    ...COPIES.of(sessionId, folder, roots),
   ]);
   const found: TranscriptFile[] = [];
   for (const place of new Set([...reported, ...places])) if (await isFile(place)) found.push({ path: place });
@@ -104,6 +106,13 @@ const KINDS: readonly string[] =
 
 const EVENTS_FILE = "events.jsonl";
 const EXTENSION = ".jsonl";
+
+/** Of the files of older versions. */
+const COPIES = new SessionCopies({
+  ending: EXTENSION,
+  idIn: (name) => (name.endsWith(EXTENSION) && name !== EVENTS_FILE ? basename(name, EXTENSION) : undefined),
+  ownId: /"sessionId":\s*"([\w-]+)"/,
+});
 
 const isSessionFile = ({ name, isFolder }: Entry): boolean => !isFolder && name.endsWith(EXTENSION);
 

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
 import { asString, parsedObject } from "../shared/payload/json.ts";
+import { SessionCopies } from "../shared/transcript/copies.ts";
 import { FolderMemory } from "../shared/transcript/folder-memory.ts";
 import { firstBytes } from "../shared/transcript/open.ts";
 import { type Dated, entriesIn, foldersBelow, located, oldestFirst, statFile } from "../shared/transcript/past.ts";
@@ -34,14 +35,15 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
     for (const project of await entriesIn(root, query)) {
       if (!project.isFolder) continue;
       for (const { name, path, isFolder } of await entriesIn(project.path, query)) {
-        const sessionId = basename(name, EXTENSION);
-        if (isFolder || !name.endsWith(EXTENSION) || !isSessionId(sessionId)) continue;
+        const sessionId = isFolder ? undefined : COPIES.idOf(path, query.roots);
+        if (sessionId === undefined || !isSessionId(sessionId)) continue;
         const found = statFile(path, query);
         const head = found === undefined || found.sizeBytes === 0 ? undefined : headOf(path, query.roots);
         if (found === undefined || head === undefined) continue;
         const dated = { path, startMs: found.startMs };
         if (head.callerId === undefined) {
-          if (!sessions.has(sessionId)) sessions.set(sessionId, { sessionId, ...dated });
+          const isOriginal = name === `${sessionId}${EXTENSION}`;
+          if (isOriginal || !sessions.has(sessionId)) sessions.set(sessionId, { sessionId, ...dated });
         } else if (!orphans.has(head.callerId)) orphans.set(head.callerId, { sessionId: head.callerId, ...dated });
       }
     }
@@ -61,7 +63,10 @@ export async function files({
   const near = path === undefined ? [] : [dirname(dirname(path))];
   const searched = [...new Set([...near, ...(given ?? roots(home)).filter((root) => basename(root) === SESSIONS)])];
   const isOwn = path !== undefined && basename(path) === `${sessionId}${EXTENSION}` && existsSync(path);
-  const mains = [...new Set([...(isOwn ? [path] : []), ...searched.flatMap((root) => filesOf(root, sessionId))])];
+  const named = [...new Set([...(isOwn ? [path] : []), ...searched.flatMap((root) => filesOf(root, sessionId))])];
+  const beside = new Set([...named, ...(path === undefined ? [] : [path])].map((file) => dirname(file)));
+  const copies = [...beside].flatMap((folder) => COPIES.of(sessionId, folder, given));
+  const mains = [...new Set([...named, ...copies])];
   const caller = mains.map((main) => headOf(main, given)?.callerId).find((id) => id !== undefined);
   const first = mains[0];
   if (caller !== undefined && first !== undefined) {
@@ -87,6 +92,10 @@ export function headOf(path: string, roots: readonly string[] | undefined): Head
   return { callerId: member("callingSessionId"), callId: member("callingToolUseId") };
 }
 
+/** The session that a file belongs to. */
+export const sessionOf = (path: string, roots: readonly string[] | undefined): string =>
+  COPIES.idOf(path, roots) ?? basename(path, EXTENSION);
+
 /** True for a plain file name: no separators, no dots. */
 export const isSessionId = (name: string): boolean => /^[A-Za-z0-9_][A-Za-z0-9_-]{0,127}$/.test(name);
 
@@ -103,6 +112,12 @@ interface Head {
 }
 
 const HEAD_BYTES = 16_384;
+
+const COPIES = new SessionCopies({
+  ending: EXTENSION,
+  idIn: (name) => (name.endsWith(EXTENSION) ? basename(name, EXTENSION) : undefined),
+  ownId: /"type":\s*"session_start"[^\n]*?"id":\s*"([\w-]+)"/,
+});
 
 const partOf = (path: string, agentId: string | undefined, key?: string): TranscriptFile => ({
   path,
@@ -134,7 +149,7 @@ const callers = new FolderMemory((folder, names) => {
 
 function calledBy(folder: string, sessionId: string, known: Set<string>): readonly TranscriptFile[] {
   return (callers.of(folder).get(sessionId) ?? []).flatMap((name): readonly TranscriptFile[] => {
-    const childId = basename(name, EXTENSION);
+    const childId = sessionOf(join(folder, name), undefined);
     if (known.has(childId) || !isSessionId(childId)) return [];
     known.add(childId);
     return [partOf(join(folder, name), childId), ...calledBy(folder, childId, known)];

@@ -1,13 +1,12 @@
 // Files of 0.225.2, recorded 2026-11-25; token rules in README.md beside this file
 import { statSync } from "node:fs";
-import { basename } from "node:path";
 import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "../../model/agent.ts";
 import { EntrySink } from "../../model/entry-sink.ts";
 import type { EntryOf, Offset } from "../../model/transcript.ts";
 import { type LineRules, readLines } from "../shared/transcript/read-lines.ts";
 import { lineContent } from "./content.ts";
 import { type FileContext, KINDS, type LineState, readLine } from "./lines.ts";
-import { files, headOf, locate, PARENT_OF, roots } from "./places.ts";
+import { files, headOf, locate, PARENT_OF, roots, sessionOf } from "./places.ts";
 import { modelName, sumOf } from "./usage.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
@@ -19,7 +18,7 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
   }
   const context: FileContext = {
     path: file.path,
-    sessionId: basename(file.path, ".jsonl"),
+    sessionId: sessionOf(file.path, file.roots),
     agentId: file.agentId,
     roots: file.roots,
   };
@@ -80,6 +79,6 @@ function putSum(
 function parentEntry({ path, roots }: TranscriptFile): readonly EntryOf<"session">[] {
   const parentSessionId = headOf(path, roots)?.callerId;
   if (parentSessionId === undefined) return [];
-  const key = `session:${basename(path, ".jsonl")}`;
+  const key = `session:${sessionOf(path, roots)}`;
   return [{ kind: "session", key, timeMs: statSync(path).mtimeMs, parentSessionId }];
 }

@@ -14,7 +14,7 @@ import { sumKnown } from "../../model/known.ts";
 import { minOf } from "../../model/min-max.ts";
 import type { EntryOf, Offset, TokenUsage, TranscriptEntry } from "../../model/transcript.ts";
 import { asArray, asCount, asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
-import { distinctParts, existingFiles } from "../shared/transcript/copies.ts";
+import { distinctParts, existingFiles, UUID } from "../shared/transcript/copies.ts";
 import { FolderMemory } from "../shared/transcript/folder-memory.ts";
 import { readSmall } from "../shared/transcript/open.ts";
 import {
@@ -42,11 +42,10 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
   const found: (Dated & { readonly parent: string | undefined })[] = [];
   for (const folder of await foldersBelow(query, LAYOUTS)) {
     const entries = (await entriesIn(folder, query)).filter(({ name, isFolder }) => !isFolder && isSession(name));
-    const heads = await mapInBatches(entries, async ({ name, path }) => {
+    const heads = await mapInBatches(entries, async ({ path }) => {
       const head = await headOf(path, query.roots);
       if (head === undefined) await reportUnreadable(path, query, "not a Kiro session, or too large");
-      const sessionId = basename(name, ".json");
-      return head === undefined ? [] : [{ sessionId, path, parent: head.parent, startMs: head.createdMs }];
+      return head === undefined ? [] : [{ sessionId: head.id, path, parent: head.parent, startMs: head.createdMs }];
     });
     found.push(...heads.flat());
   }
@@ -79,10 +78,8 @@ async function files(query: TranscriptQuery): Promise<readonly TranscriptFile[]>
   const folders = [
     ...new Set([...(path === undefined ? [] : [dirname(path)]), ...(query.mains?.map(dirname) ?? knownFolders(query))]),
   ];
-  const own = existingFiles(
-    folders.map((folder) => join(folder, `${sessionId}.json`)),
-    roots,
-  );
+  const copies = folders.flatMap((folder) => sessionFiles.of(folder)).filter((file) => isCopyOf(file, sessionId));
+  const own = existingFiles([...folders.map((folder) => join(folder, `${sessionId}.json`)), ...copies], roots);
   const tried = await Promise.allSettled(own.map((file) => headOf(file, roots)));
   const known = tried.flatMap((one) => (one.status === "fulfilled" && one.value !== undefined ? [one.value] : []));
   const refused = tried.find((one) => one.status === "rejected");
@@ -135,7 +132,14 @@ const knownFolders = ({ home, roots = [] }: TranscriptQuery): readonly string[] 
   ...roots.flatMap((root) => [root, ...LAYOUTS.map((tail) => join(root, tail))]),
 ];
 
-const isSession = (name: string): boolean => name.endsWith(".json") && SAFE_ID.test(basename(name, ".json"));
+const isSession = (name: string): boolean =>
+  name.endsWith(".json") && (SAFE_ID.test(basename(name, ".json")) || UUID.test(name));
+
+/** Sync programs and users make copies, whose names contain the session's id. */
+const isCopyOf = (path: string, sessionId: string): boolean => {
+  const name = basename(path, ".json");
+  return name !== sessionId && UUID.exec(name)?.[0] === sessionId;
+};
 
 const sessionFiles = new FolderMemory((folder, names) => names.filter(isSession).map((name) => join(folder, name)));
 

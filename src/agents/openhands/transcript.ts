@@ -38,7 +38,7 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
     next: { bytes: 0, memo: { ...state } },
     unreadable,
     records,
-    unknownKinds: kinds.take(),
+    ...kinds.take(),
   });
   const times = new LocalTimes(state.offsetMs);
   const names = eventNames(folder, state.next);

@@ -7,8 +7,9 @@ import type { Event, Extras } from "../../model/event.ts";
 import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
-import { asCode, asCount, asObject, asString } from "../shared/payload/json.ts";
+import { asCode, asCount, asObject, asString, asTimeMs } from "../shared/payload/json.ts";
 import { eventOf, type PayloadEvent } from "../shared/payload/payload-event.ts";
+import { helperEntries } from "./helpers.ts";
 import { KNOWN } from "./known.ts";
 import {
   answerEntries,
@@ -19,8 +20,12 @@ import {
   MAX_RETRIES,
   type Message,
   messagesIn,
+  modelNameIn,
+  paidEntries,
   timestampOf,
   toolOutcome,
+  toolUsage,
+  toolUsageKeyOf,
 } from "./messages.ts";
 
 export const SOURCE = "pi";
@@ -60,7 +65,17 @@ export function toEntries(payload: unknown, intake: IntakeFacts): readonly Trans
           } as EntryOf<"subagent">),
         ];
   }
+  const summary = summaryIn(event);
+  const key = summaryKeyOf(summary);
+  if (summary !== undefined && key !== undefined) {
+    const [timeMs = intake.timeMs, by] = [asTimeMs(summary["timestamp"]), modelNameIn(summary, "model")];
+    return paidEntries(summary["usage"], { key, timeMs, purpose: "compaction", by }, promptOf(extension));
+  }
   const message = event["type"] === "message_end" ? asObject(event["message"]) : undefined;
+  if (message?.["role"] === "toolResult") {
+    const base = promptOf(extension);
+    return toolUsage(message, base, helperEntries(message["details"], "", base));
+  }
   if (message?.["role"] !== "assistant") return [];
   // Whether a failed request is repeated shows later: in the session's file
   if (isRetryable(message) && extension?.["is_final"] === undefined) return [];
@@ -80,6 +95,16 @@ const partsOf = (payload: unknown) => {
 
 const promptOf = (extension: Fields | undefined): { readonly promptKey?: string } =>
   defined<{ promptKey: string }>({ promptKey: asString(extension?.["prompt_id"]) });
+
+/** The session's new line of a compaction or of a branch that was left. */
+const summaryIn = (event: Fields): Fields | undefined =>
+  asObject(event["compactionEntry"]) ?? asObject(event["summaryEntry"]);
+
+/** The key of its request, as the line in the session's file gives it. */
+function summaryKeyOf(entry: Fields | undefined): string | undefined {
+  const [id, timeMs] = [asString(entry?.["id"]), asTimeMs(entry?.["timestamp"])];
+  return id === undefined || timeMs === undefined ? undefined : `${id}@${timeMs}`;
+}
 
 /**
  * A session without a file is a helper's, which its parent reports. Events that our extension writes are reported in any case,
@@ -135,6 +160,8 @@ function sessionEvent(native: string, event: Fields): EventParts | undefined {
     case "message_end":
       if (message?.["role"] === "user") return prompt(message);
       return message === undefined ? undefined : answered(message);
+    case "session_tree":
+      return summarized(event);
     case "agent_end":
       return turnEnd(event);
     default:
@@ -152,6 +179,9 @@ function helperEvent(native: string, event: Fields, id: string): EventParts | un
       return { type: "subagent.end" };
     case "message_end":
       return message === undefined ? undefined : answered(message);
+    case "session_compact":
+    case "session_tree":
+      return summarized(event);
     default:
       return toolEvent(native, event);
   }
@@ -204,7 +234,13 @@ function prompt(message: Message): EventParts | undefined {
 }
 
 function answered(message: Message): EventParts | undefined {
-  const key = message["role"] === "assistant" ? answerKeyOf(message) : undefined;
+  const key = message["role"] === "assistant" ? answerKeyOf(message) : toolUsageKeyOf(message);
+  return key === undefined ? undefined : { type: "model.end", key: `answer:${key}` };
+}
+
+/** A summary was requested. */
+function summarized(event: Fields): EventParts | undefined {
+  const key = summaryKeyOf(summaryIn(event));
   return key === undefined ? undefined : { type: "model.end", key: `answer:${key}` };
 }
 

@@ -2,8 +2,17 @@ import { idInAgent } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
 import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
-import { answerEntries, answerKeyOf, type Base, callsIn, type Message, messagesIn, timestampOf } from "./messages.ts";
-import { resultEntry, useEntry } from "./tools.ts";
+import {
+  answerEntries,
+  answerKeyOf,
+  type Base,
+  callsIn,
+  type Message,
+  messagesIn,
+  timestampOf,
+  toolUsage,
+} from "./messages.ts";
+import { nestedEntries, resultEntry, useEntry } from "./tools.ts";
 
 /**
  * Helpers: extensions start them as further processes of pi, without a session file. What they did is in the details of the tool's
@@ -53,9 +62,12 @@ function oneHelper(result: Message, callId: string, parent: Base, depth: number)
       const given = asString(message["toolCallId"]);
       if (given === undefined) return [];
       const id = idInAgent(given, agentId);
+      const below = helperEntries(message["details"], id, base, depth + 1);
       return [
         resultEntry(message, id, timeMs, base, agentId),
-        ...helperEntries(message["details"], id, base, depth + 1),
+        ...nestedEntries(message, id, timeMs, base, agentId),
+        ...below,
+        ...toolUsage(message, base, below),
       ];
     }
     if (message["role"] !== "assistant") return [];

@@ -8,7 +8,7 @@ import { PI_NAMES } from "./own-names.ts";
 export default {
   source: SOURCE,
   title: "pi",
-  docs: "https://github.com/badlogic/pi-mono/blob/main/packages/coding-agent/docs/extensions.md",
+  docs: "https://github.com/earendil-works/pi/blob/main/packages/coding-agent/docs/extensions.md",
   emits: [
     "file.write",
     "session.start",
@@ -27,7 +27,7 @@ export default {
   hooksNameAgents: true,
   capabilities: {
     basis: "recorded",
-    versions: "0.73.1",
+    versions: "0.73.1 to 1.6.0",
     subagents: true,
     sessionIds: "native",
     callIds: "native",

@@ -4,8 +4,18 @@ import { lostCallKey } from "../../model/lost-calls.ts";
 import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
 import { asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
 import { helperEntries } from "./helpers.ts";
-import { answerEntries, callsIn, lengthOf, type Message, timestampOf } from "./messages.ts";
-import { resultEntry, useEntry } from "./tools.ts";
+import {
+  answerEntries,
+  callsIn,
+  lengthOf,
+  type Message,
+  type ModelName,
+  modelNameIn,
+  paidEntries,
+  timestampOf,
+  toolUsage,
+} from "./messages.ts";
+import { nestedEntries, resultEntry, useEntry } from "./tools.ts";
 
 /** State between two lines of a file. Plain JSON, stored between two drains. */
 export interface LineState {
@@ -18,6 +28,10 @@ export interface LineState {
   readonly usedIds?: readonly string[];
   /** Open calls with such ids: the given id, and the unique one. */
   readonly openIds?: readonly (readonly [given: string, callId: string])[];
+  /** The model that is selected, which also summarizes. */
+  readonly selected?: ModelName;
+  /** The last answer, if it failed. */
+  readonly failed?: EntryOf<"model_error"> & { readonly within: string };
   /** Open calls that start helpers, whose usage only the result has. */
   readonly openHelpers?: readonly string[];
 }
@@ -36,7 +50,19 @@ export function readLine(
   const place: Place = { id, timeMs, state: { ...state, timeMs } };
   const message = asObject(o["message"]);
   if (kind === "session") return { entries: [header(o, timeMs)], state: place.state, kind };
-  if (kind === "compaction") return { ...compaction(place), kind };
+  switch (kind) {
+    case "compaction":
+      return { entries: [compacted(place), ...summary(o, place)], state: place.state, kind };
+    case "branch_summary":
+      return { entries: summary(o, place), state: place.state, kind };
+    case "usage":
+      return { entries: extraRequest(o, place), state: place.state, kind };
+    case "model_change":
+      return { entries: [], state: { ...place.state, selected: modelNameIn(o, "modelId") }, kind };
+    case "context_edit":
+      return { ...repeated(o, place), kind };
+    default:
+  }
   if (kind !== "message" || message === undefined) return { entries: [], state: place.state, kind };
   switch (message["role"]) {
     case "user":
@@ -77,10 +103,32 @@ const header = (o: Message, timeMs: number): EntryOf<"session"> =>
     cwd: asString(o["cwd"]),
   } as EntryOf<"session">);
 
-const compaction = ({ id, timeMs, state }: Place): Walked => ({
-  entries: [{ kind: "compaction", key: `compaction:${id}`, globalKey: `compaction:${id}`, timeMs, ...baseOf(state) }],
-  state,
+const compacted = ({ id, timeMs, state }: Place): EntryOf<"compaction"> => ({
+  kind: "compaction",
+  key: `compaction:${id}`,
+  globalKey: `compaction:${id}`,
+  timeMs,
+  ...baseOf(state),
 });
+
+/** The request for the summary of a conversation or a branch. Extensions can ask any model for it. */
+const summary = (o: Message, { id, timeMs, state }: Place): readonly TranscriptEntry[] =>
+  paidEntries(
+    o["usage"],
+    { key: id, timeMs, purpose: "compaction", by: o["fromHook"] === true ? undefined : state.selected },
+    baseOf(state),
+  );
+
+/** A request that is no message, such as one that keeps the provider's cache warm. */
+const extraRequest = (o: Message, { id, timeMs, state }: Place): readonly TranscriptEntry[] =>
+  paidEntries(o["usage"], { key: id, timeMs, purpose: "other", by: modelNameIn(o, "model") }, baseOf(state));
+
+/** Before pi repeats a failed request, it takes the failure out of the conversation. */
+function repeated(o: Message, { state }: Place): Walked {
+  if (state.failed === undefined || o["replacement"] !== null) return { entries: [], state };
+  const { within, ...error } = state.failed;
+  return { entries: within.startsWith(`${o["targetId"]}@`) ? [{ ...error, final: false }] : [], state };
+}
 
 function prompt(message: Message, { id, timeMs, state }: Place): Walked {
   const sentMs = timestampOf(message) ?? timeMs;
@@ -95,27 +143,31 @@ function prompt(message: Message, { id, timeMs, state }: Place): Walked {
     origin: "human",
     length: lengthOf(message),
   } as EntryOf<"prompt">);
-  const lost = openHelpers === undefined || state.promptKey === undefined ? [] : [lostCall(state.promptKey, id, state)];
+  const lost = (openHelpers ?? []).map((callId) => lostCall(callId, id, state));
   return { entries: [...lost, entry], state: { ...rest, promptKey } };
 }
 
-/** The process was killed in a call that had started helpers: what they used is unknown. */
-const lostCall = (promptKey: string, id: string, { timeMs }: LineState): EntryOf<"model_call"> => ({
+/** The process was killed in a call that had started helpers: what they used is unknown, unless they have reported it. */
+const lostCall = (callId: string, id: string, state: LineState): EntryOf<"model_call"> => ({
   kind: "model_call",
-  key: lostCallKey(promptKey),
-  globalKey: `lost:${id}`,
-  timeMs,
-  promptKey,
-  startMs: timeMs,
-  endMs: timeMs,
+  key: lostCallKey(callId),
+  globalKey: `lost:${id}:${callId}`,
+  timeMs: state.timeMs,
+  ...baseOf(state),
+  startMs: state.timeMs,
+  endMs: state.timeMs,
   complete: false,
 });
 
 function answer(message: Message, { id, timeMs, state }: Place): Walked {
   const base = baseOf(state);
-  const { failures = 0, ...rest } = state;
+  const { failures = 0, failed: _, ...rest } = state;
   const entries = [...answerEntries(message, timeMs, base, failures)];
-  let after: LineState = message["stopReason"] === "error" ? { ...rest, failures: failures + 1 } : rest;
+  const failed = entries.find((entry) => entry.kind === "model_error");
+  let after: LineState =
+    failed === undefined ? rest : { ...rest, failures: failures + 1, failed: { ...failed, within: id } };
+  // Extensions and old files may have selected a model without a record of it
+  if (state.selected === undefined) after = { ...after, selected: modelNameIn(message, "model") };
   for (const call of callsIn(message)) {
     const started = startCall(after, String(call["id"]), id);
     after = started.state;
@@ -132,10 +184,13 @@ function toolResult(message: Message, { id, timeMs, state }: Place): Walked {
   const ended = endCall(state, given);
   const base = baseOf(state);
   const endMs = timestampOf(message) ?? timeMs;
+  const helpers = helperEntries(message["details"], ended.callId, base);
   return {
     entries: [
       resultEntry(message, ended.callId, endMs, base, id),
-      ...helperEntries(message["details"], ended.callId, base),
+      ...nestedEntries(message, ended.callId, endMs, base, id),
+      ...helpers,
+      ...toolUsage(message, base, helpers),
     ],
     state: withoutHelper(ended.state, ended.callId),
   };

@@ -59,7 +59,7 @@ export function answerEntries(
         timeMs: startMs,
         ...base,
         responseId: asString(message["responseId"]),
-        model: asString(message["model"]),
+        ...modelOf(message),
         provider: providerName(message["provider"]),
         startMs,
         endMs: Math.max(startMs, endMs),
@@ -85,12 +85,74 @@ export function answerEntries(
   return entries;
 }
 
+/** A request that is not an answer: its summary, its record or its tool's result has the usage. */
+export interface PaidRequest {
+  /** Identifies the request in all sessions. */
+  readonly key: string;
+  readonly timeMs: number;
+  readonly purpose: "compaction" | "other";
+  /** Of which model, if it is known. */
+  readonly by?: ModelName | undefined;
+}
+
+/** A model, as a message or a record names it. */
+export type ModelName = Pick<EntryOf<"model_call">, "model" | "provider">;
+
+/** The model that a record of usage or a change of the model names. */
+export const modelNameIn = (o: Message, name: string): ModelName =>
+  defined<ModelName>({ model: asString(o[name]), provider: providerName(o["provider"]) } as ModelName);
+
+/** @returns none if the record has no usage, as those of older versions */
+export function paidEntries(
+  usage: unknown,
+  { key, timeMs, purpose, by }: PaidRequest,
+  base: Base,
+): readonly EntryOf<"model_call">[] {
+  const figures = asObject(usage);
+  if (figures === undefined) return [];
+  const at = { key: `call:${key}`, globalKey: `call:${key}`, timeMs, endMs: timeMs };
+  return [
+    defined<EntryOf<"model_call">>({
+      kind: "model_call",
+      ...at,
+      ...base,
+      ...by,
+      purpose,
+      usage: usageOf(figures),
+      complete: true,
+    } as EntryOf<"model_call">),
+  ];
+}
+
+/** Identifies in all sessions what a tool used. */
+export function toolUsageKeyOf(message: Message): string | undefined {
+  const [timeMs, callId] = [timestampOf(message), asString(message["toolCallId"])];
+  return timeMs === undefined || callId === undefined || message["usage"] === undefined
+    ? undefined
+    : `${timeMs}:${callId}`;
+}
+
+/** The model calls of a tool, as its result sums them up. @param helpers of the tool, which report some of them one by one */
+export function toolUsage(
+  message: Message,
+  base: Base,
+  helpers: readonly TranscriptEntry[],
+): readonly TranscriptEntry[] {
+  const timeMs = timestampOf(message);
+  const key = toolUsageKeyOf(message);
+  if (timeMs === undefined || key === undefined) return [];
+  const usage = withoutHelpers(asObject(message["usage"]), helpers);
+  return paidEntries(usage, { key, timeMs, purpose: "other" }, base);
+}
+
 /** pi repeats a request this often; a setting can change it. */
 export const MAX_RETRIES = 3;
 
-/** Whether pi repeats the request, unless it did so too often. By pi's own rule, in `agent-session.js` of 0.73.1. */
-export const isRetryable = (message: Message): boolean =>
-  message["stopReason"] === "error" && RETRYABLE.test(asString(message["errorMessage"]) ?? "");
+/** Whether pi repeats the request, unless it did so too often. By pi's own rule, in `pi-ai/dist/utils/retry.js` of 1.6.0. */
+export function isRetryable(message: Message): boolean {
+  const text = message["stopReason"] === "error" ? (asString(message["errorMessage"]) ?? "") : "";
+  return RETRYABLE.test(text) && !FINAL.test(text);
+}
 
 /** The error's type: the HTTP status that its text begins with. */
 export function errorOf(message: Message): { readonly errorType: string; readonly httpStatus?: number } {
@@ -138,8 +200,12 @@ export function lengthOf(message: Message): number | undefined {
 // --- internal ---
 
 const BLOCKED = "Tool execution was blocked";
+// The same two rules are in plugin.js
+/** Limits of an account: waiting a moment does not help. */
+const FINAL =
+  /GoUsageLimitError|FreeUsageLimitError|Monthly usage limit reached|available balance|insufficient_quota|out of budget|quota exceeded|billing|subscription_sharing_(?:usage_limit|workplace_individual_usage_limit)_exceeded|"code"\s*:\s*"?1308(?!\d)/i;
 const RETRYABLE =
-  /overloaded|provider.?returned.?error|rate.?limit|too many requests|429|500|502|503|504|service.?unavailable|server.?error|internal.?error|network.?error|connection.?error|connection.?refused|connection.?lost|websocket.?closed|websocket.?error|other side closed|fetch failed|upstream.?connect|reset before headers|socket hang up|ended without|http2 request did not get a response|timed? out|timeout|terminated|retry delay/i;
+  /overloaded|server_busy|servers are currently busy|currently experiencing high demand|model is at capacity|rate.?limit|too many requests|(?<![a-z0-9])(?:429|500|502|503|504|520|524)(?![a-z0-9])|service.?(?:is.?)?(?:temporarily.?)?unavailable|server.?error|internal.?error|provider.?returned.?(?:an.?)?error|exceeded request buffer limit while retrying upstream|unable to forward upstream|upstream.?request.?failed|upstream_stream_read_error|stream was interrupted|http\/?2 stream failed|network.?error|connection.?error|connection.?refused|connection.?lost|connection.?closed|other side closed|fetch failed|request to \S+ failed, reason:|getaddrinfo|(?<![a-z0-9_])(?:ECONNRESET|ECONNABORTED|ECONNREFUSED|ETIMEDOUT|EPIPE)(?![a-z0-9_])|connection reset by peer|ENOTFOUND|EAI_AGAIN|upstream.?connect|reset before headers|socket hang up|socket connection was closed|timed? out|timeout|terminated|websocket.?closed|websocket.?error|websocket.?connection.?limit.?reached|ended without|stream ended before|http2 request did not get a response|stream disconnected before completion|cut short after the reply had begun|pending stream has been canceled|retry delay|you can retry your request|try your request again|please retry your request|ResourceExhausted|subscription_sharing_(?:usage|user)_unavailable/i;
 
 /** Input excludes cache reads and writes; output includes reasoning. Only zeros: the provider reported nothing. */
 function usageOf(usage: Message | undefined): TokenUsage | undefined {
@@ -151,6 +217,39 @@ function usageOf(usage: Message | undefined): TokenUsage | undefined {
     output,
     cacheRead,
     cacheWrite,
+    cacheWrite1h: count("cacheWrite1h"),
     reasoning: count("reasoning"),
   } as TokenUsage);
+}
+
+/** The model that answered, and the one that was asked for, which a router can replace. */
+function modelOf(message: Message): Pick<EntryOf<"model_call">, "model" | "requestedModel"> {
+  const [requested, answered] = [asString(message["model"]), asString(message["responseModel"])];
+  const isRouted = answered !== undefined && requested !== undefined && answered !== requested;
+  return defined<EntryOf<"model_call">>({
+    model: answered ?? requested,
+    requestedModel: isRouted ? requested : undefined,
+  } as EntryOf<"model_call">);
+}
+
+const PARTS = ["input", "output", "cacheRead", "cacheWrite"] as const;
+
+/**
+ * What a tool used besides its helpers, if its sum includes them.
+ *
+ * @returns `undefined` if that is nothing
+ */
+function withoutHelpers(usage: Message | undefined, helpers: readonly TranscriptEntry[]): Message | undefined {
+  const calls = helpers.flatMap((entry) => (entry.kind === "model_call" && entry.usage ? [entry.usage] : []));
+  if (usage === undefined || calls.length === 0) return usage;
+  const ofHelpers = {
+    input: calls.reduce((sum, one) => sum + (one.input ?? 0) - (one.cacheRead ?? 0) - (one.cacheWrite ?? 0), 0),
+    output: calls.reduce((sum, one) => sum + (one.output ?? 0), 0),
+    cacheRead: calls.reduce((sum, one) => sum + (one.cacheRead ?? 0), 0),
+    cacheWrite: calls.reduce((sum, one) => sum + (one.cacheWrite ?? 0), 0),
+  };
+  const rest = Object.fromEntries(PARTS.map((part) => [part, (asCount(usage[part]) ?? 0) - ofHelpers[part]]));
+  const left = Object.values(rest);
+  if (left.some((tokens) => tokens < 0)) return usage;
+  return left.every((tokens) => tokens === 0) ? undefined : rest;
 }

@@ -25,9 +25,12 @@ const CALL_VARIABLE = "OPENHOOK_OTEL_PI_CALL";
 const SMALL_TOOLS = new Set(["read", "write", "edit", "grep", "find", "ls"]);
 /** pi repeats a failed request this often; a setting can change it. */
 const MAX_RETRIES = 3;
-/** Messages of errors after which pi repeats a request; copied from pi. */
+// After which errors pi repeats a request; the same two rules are in messages.ts
+/** Limits of an account: waiting a moment does not help. */
+const FINAL =
+  /GoUsageLimitError|FreeUsageLimitError|Monthly usage limit reached|available balance|insufficient_quota|out of budget|quota exceeded|billing|subscription_sharing_(?:usage_limit|workplace_individual_usage_limit)_exceeded|"code"\s*:\s*"?1308(?!\d)/i;
 const RETRYABLE =
-  /overloaded|provider.?returned.?error|rate.?limit|too many requests|429|500|502|503|504|service.?unavailable|server.?error|internal.?error|network.?error|connection.?error|connection.?refused|connection.?lost|websocket.?closed|websocket.?error|other side closed|fetch failed|upstream.?connect|reset before headers|socket hang up|ended without|http2 request did not get a response|timed? out|timeout|terminated|retry delay/i;
+  /overloaded|server_busy|servers are currently busy|currently experiencing high demand|model is at capacity|rate.?limit|too many requests|(?<![a-z0-9])(?:429|500|502|503|504|520|524)(?![a-z0-9])|service.?(?:is.?)?(?:temporarily.?)?unavailable|server.?error|internal.?error|provider.?returned.?(?:an.?)?error|exceeded request buffer limit while retrying upstream|unable to forward upstream|upstream.?request.?failed|upstream_stream_read_error|stream was interrupted|http\/?2 stream failed|network.?error|connection.?error|connection.?refused|connection.?lost|connection.?closed|other side closed|fetch failed|request to \S+ failed, reason:|getaddrinfo|(?<![a-z0-9_])(?:ECONNRESET|ECONNABORTED|ECONNREFUSED|ETIMEDOUT|EPIPE)(?![a-z0-9_])|connection reset by peer|ENOTFOUND|EAI_AGAIN|upstream.?connect|reset before headers|socket hang up|socket connection was closed|timed? out|timeout|terminated|websocket.?closed|websocket.?error|websocket.?connection.?limit.?reached|ended without|stream ended before|http2 request did not get a response|stream disconnected before completion|cut short after the reply had begun|pending stream has been canceled|retry delay|you can retry your request|try your request again|please retry your request|ResourceExhausted|subscription_sharing_(?:usage|user)_unavailable/i;
 
 /** If the extension is loaded from two folders, or again, only the last instance reports. */
 const ACTIVE_INSTANCE = Symbol.for("openhook-otel.pi");
@@ -70,6 +73,7 @@ const HANDLERS = {
       write(state, session, { type: "message_end", message: { role: "user", timestamp, length: lengthOf(message) } });
       return;
     }
+    if (message?.role === "toolResult") writeToolUsage(state, session, message);
     if (message?.role !== "assistant") return;
     const answer = answerOf(message);
     if (session.isHelper) startHelper(state, session, answer);
@@ -80,7 +84,7 @@ const HANDLERS = {
   tool_execution_start(state, event, ctx) {
     const session = sessionOf(state, ctx);
     const call = callOf(event);
-    if (!SMALL_TOOLS.has(call.toolName)) state.open.set(call.toolCallId, call.toolName);
+    if (!SMALL_TOOLS.has(call.toolName)) state.open.set(call.toolCallId, textOf(event.parentToolCallId));
     setHelperVariables(state, session);
     write(state, session, { type: "tool_execution_start", ...call });
   },
@@ -129,8 +133,18 @@ const HANDLERS = {
   agent_start(state) {
     state.failed = undefined;
   },
-  session_compact(state, _, ctx) {
-    write(state, sessionOf(state, ctx), { type: "session_compact" });
+  // Newer than 0.73: pi will not go on by itself, whatever its settings say about repeating
+  agent_settled(state, _, ctx) {
+    if (state.failed === undefined) return;
+    finishFailure(state, sessionOf(state, ctx));
+    startDrain();
+  },
+  session_compact(state, { compactionEntry }, ctx) {
+    write(state, sessionOf(state, ctx), { type: "session_compact", compactionEntry: summaryOf(compactionEntry, ctx) });
+  },
+  session_tree(state, { summaryEntry }, ctx) {
+    if (summaryEntry?.usage === undefined) return;
+    write(state, sessionOf(state, ctx), { type: "session_tree", summaryEntry: summaryOf(summaryEntry, ctx) });
   },
   session_shutdown(state, event, ctx) {
     const session = sessionOf(state, ctx);
@@ -146,7 +160,8 @@ function finishFailure(state, session) {
   state.failed = undefined;
 }
 
-const isRepeated = (state, { errorMessage }) => state.failures <= MAX_RETRIES && RETRYABLE.test(errorMessage ?? "");
+const isRepeated = (state, { errorMessage = "" }) =>
+  state.failures <= MAX_RETRIES && RETRYABLE.test(errorMessage) && !FINAL.test(errorMessage);
 
 /**
  * The session. A process without a session file that another one of pi started is a helper: its events belong to that one's session.
@@ -180,7 +195,9 @@ function startHelper(state, session, answer) {
 function setHelperVariables({ open }, { id }) {
   if (id === undefined) return;
   process.env[PARENT_VARIABLE] = id;
-  const [call, ...others] = open.keys();
+  // A tool that waits for its own call starts nothing meanwhile
+  const waiting = new Set(open.values());
+  const [call, ...others] = [...open.keys()].filter((id) => !waiting.has(id));
   if (call !== undefined && others.length === 0) process.env[CALL_VARIABLE] = call;
   else delete process.env[CALL_VARIABLE];
 }
@@ -201,23 +218,48 @@ function write(state, { id, file, parentID, cwd }, event, more = {}) {
 
 const callOf = (event) => ({ toolCallId: textOf(event.toolCallId), toolName: textOf(event.toolName) });
 
+/**
+ * What a tool's own requests used. With a session file, the file has it; with helpers, they report their requests themselves, and the sum
+ * may include them.
+ */
+function writeToolUsage(state, session, { timestamp, toolCallId, usage, details }) {
+  if (session.file !== undefined || usage === undefined || Array.isArray(details?.results)) return;
+  const message = { role: "toolResult", timestamp: numberOf(timestamp), toolCallId: textOf(toolCallId) };
+  write(state, session, { type: "message_end", message: { ...message, usage: usageOf(usage) } });
+}
+
+/** The request for a summary, and the model that is selected. */
+function summaryOf(entry, { model }) {
+  if (entry?.usage === undefined) return undefined;
+  return {
+    id: textOf(entry.id),
+    timestamp: textOf(entry.timestamp),
+    usage: usageOf(entry.usage),
+    provider: entry.fromHook === true ? undefined : textOf(model?.provider),
+    model: entry.fromHook === true ? undefined : textOf(model?.id),
+  };
+}
+
+const usageOf = (usage) => ({
+  input: numberOf(usage?.input),
+  output: numberOf(usage?.output),
+  cacheRead: numberOf(usage?.cacheRead),
+  cacheWrite: numberOf(usage?.cacheWrite),
+  cacheWrite1h: numberOf(usage?.cacheWrite1h),
+  reasoning: numberOf(usage?.reasoning),
+});
+
 function answerOf(message) {
-  const { usage } = message;
   return {
     role: "assistant",
     timestamp: numberOf(message.timestamp),
     responseId: textOf(message.responseId),
     provider: textOf(message.provider),
     model: textOf(message.model),
+    responseModel: textOf(message.responseModel),
     stopReason: textOf(message.stopReason),
     errorMessage: textOf(message.errorMessage),
-    usage: {
-      input: numberOf(usage?.input),
-      output: numberOf(usage?.output),
-      cacheRead: numberOf(usage?.cacheRead),
-      cacheWrite: numberOf(usage?.cacheWrite),
-      reasoning: numberOf(usage?.reasoning),
-    },
+    usage: usageOf(message.usage),
   };
 }
 

@@ -1,8 +1,8 @@
 import { isSequenceNumber } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
-import type { EntryOf } from "../../model/transcript.ts";
+import type { EntryOf, TranscriptEntry } from "../../model/transcript.ts";
 import { executableOf } from "../shared/names/executables.ts";
-import { asObject, asString } from "../shared/payload/json.ts";
+import { asArray, asCount, asObject, asString } from "../shared/payload/json.ts";
 import { writesOfCall } from "../shared/payload/tool-writes.ts";
 import { EDITORS, editedLines } from "./file-writes.ts";
 import { type Base, type Message, toolOutcome } from "./messages.ts";
@@ -48,3 +48,31 @@ export const resultEntry = (
     ...toolOutcome(message["isError"], message["content"]),
     ...(message["toolName"] === "edit" && message["isError"] !== true && editedLines(message["details"])),
   } as EntryOf<"tool_result">);
+
+/**
+ * Calls that a tool made itself. Only how long each took is recorded, so all of them end with the tool.
+ *
+ * @param callId of that tool's call, see `useEntry` for the others
+ */
+export function nestedEntries(
+  message: Message,
+  callId: string,
+  endMs: number,
+  base: Base,
+  within: string,
+): readonly TranscriptEntry[] {
+  const caller = asString(message["toolCallId"]) ?? "";
+  return asArray(asObject(message["nestedCalls"])?.["calls"]).flatMap((one): readonly TranscriptEntry[] => {
+    const call = asObject(one);
+    const given = asString(call?.["id"]);
+    if (call === undefined || given === undefined) return [];
+    // Its id begins with the caller's, which may be replaced by a unique one
+    const id = given.startsWith(`${caller}/`) ? `${callId}${given.slice(caller.length)}` : given;
+    const durationMs = asCount(call["durationMs"]);
+    const use = useEntry(call, id, endMs - (durationMs ?? 0), base, within);
+    if (call["status"] === "unfinished") return [use];
+    const outcome = { isError: call["status"] === "error", content: call["error"] };
+    const result = resultEntry({ ...outcome, toolName: call["name"] }, id, endMs, base, within);
+    return [use, durationMs === undefined ? result : { ...result, durationMs }];
+  });
+}

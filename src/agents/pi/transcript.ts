@@ -1,4 +1,4 @@
-// docs/session-format.md of 0.73.1 and recordings, read 2026-11-26; token rule in README.md beside this file
+// docs/session-format.md of 0.73.1 and 1.6.0, and recordings, read 2026-11-28; token rule in README.md beside this file
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import type {
@@ -13,6 +13,7 @@ import type {
 import { putEntry } from "../../model/fact-sink.ts";
 import type { Offset } from "../../model/transcript.ts";
 import { asString, asTimeMs } from "../shared/payload/json.ts";
+import { existingFiles, SessionCopies } from "../shared/transcript/copies.ts";
 import { type Dated, entriesIn, foldersBelow, located, oldestFirst, statFile } from "../shared/transcript/past.ts";
 import { type LineRules, readLines, replaceState, UNREADABLE } from "../shared/transcript/read-lines.ts";
 import { lineContent } from "./content.ts";
@@ -37,21 +38,30 @@ async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession> {
       if (entry.isFolder && entry.name.startsWith("--")) below.push(...(await entriesIn(entry.path, query)));
     }
     for (const { name, path, isFolder } of [...entries, ...below]) {
-      const session = isFolder ? undefined : namedIn(name);
-      const file = session === undefined ? undefined : statFile(path, query);
-      if (session === undefined || file === undefined || file.sizeBytes === 0 || sessions.has(session.sessionId))
-        continue;
-      sessions.set(session.sessionId, { ...session, path, startMs: session.startMs ?? file.startMs });
+      const sessionId = isFolder ? undefined : COPIES.idOf(path, query.roots);
+      const file = sessionId === undefined ? undefined : statFile(path, query);
+      if (sessionId === undefined || file === undefined || file.sizeBytes === 0) continue;
+      const named = namedIn(name);
+      // The file itself, if it is there, and not a copy
+      if (sessions.has(sessionId) && named?.sessionId !== sessionId) continue;
+      sessions.set(sessionId, { sessionId, path, startMs: named?.startMs ?? file.startMs });
     }
   }
   for (const session of oldestFirst(sessions.values())) yield located(session, query);
 }
 
-/** One file per session. Its name ends with the session's id. */
-async function files({ sessionId, path, home, roots: within }: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+/** One file per session, whose name ends with the session's id, and its copies. */
+async function files(query: TranscriptQuery): Promise<readonly TranscriptFile[]> {
+  const mains = await mainsOf(query);
+  const beside = new Set([...mains, ...(query.path === undefined ? [] : [query.path])].map((main) => dirname(main)));
+  const copies = [...beside].flatMap((folder) => COPIES.of(query.sessionId, folder, query.roots));
+  return existingFiles([...mains, ...copies], query.roots).map((path) => ({ path }));
+}
+
+async function mainsOf({ sessionId, path, home, roots: within }: TranscriptQuery): Promise<readonly string[]> {
   if (!/^[\w-]+$/.test(sessionId)) return [];
   const isIts = (file: string): boolean => namedIn(basename(file))?.sessionId === sessionId;
-  if (path !== undefined && isIts(path) && (await isFile(path))) return [{ path }];
+  if (path !== undefined && isIts(path) && (await isFile(path))) return [path];
   const folders = [...(path === undefined ? [] : [dirname(path)]), ...(within ?? roots(home, {}))];
   for (const folder of new Set(folders)) {
     for (const name of await namesIn(folder)) {
@@ -60,7 +70,7 @@ async function files({ sessionId, path, home, roots: within }: TranscriptQuery):
         : name.startsWith("--")
           ? (await namesIn(join(folder, name))).filter(isIts).map((file) => join(folder, name, file))
           : [];
-      for (const file of found) if (await isFile(file)) return [{ path: file }];
+      for (const file of found) if (await isFile(file)) return [file];
     }
   }
   return [];
@@ -76,11 +86,17 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
 /** Paths of the sessions folder, relative to a root that contains it. */
 const LAYOUTS = ["sessions", join("agent", "sessions"), join(".pi", "agent", "sessions")];
 
-/** Kinds of lines in `session-format.md`, used or not. */
+/** Kinds of lines in `session-format.md` of 0.73.1 and 1.6.0, used or not. */
 const KINDS = [
   ...["session", "message", "model_change", "thinking_level_change", "compaction", "branch_summary", "custom"],
-  ...["custom_message", "label", "session_info"],
+  ...["custom_message", "label", "session_info", "usage", "context_edit"],
 ];
+
+const COPIES = new SessionCopies({
+  ending: ".jsonl",
+  idIn: (name) => namedIn(name)?.sessionId,
+  ownId: /^\{"type":"session",[^\n]*?"id":"([\w-]+)"/,
+});
 
 const RULES: LineRules<LineState> = {
   kinds: KINDS,

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import type { LocatedSession, LocateQuery, TranscriptFile, TranscriptQuery } from "../../model/agent.ts";
 import { asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
-import { distinctParts, existingFiles } from "../shared/transcript/copies.ts";
+import { distinctParts, existingFiles, SessionCopies } from "../shared/transcript/copies.ts";
 import { firstBytes, readSmallSync } from "../shared/transcript/open.ts";
 import {
   type Dated,
@@ -29,7 +29,7 @@ export async function* locate(query: LocateQuery): AsyncGenerator<LocatedSession
       for (const { name, path, isFolder } of await entriesIn(join(project.path, CHATS), query)) {
         const file = isFolder || !name.endsWith(".jsonl") ? undefined : statFile(path, query);
         if (file === undefined || file.sizeBytes === 0) continue;
-        const sessionId = basename(name, ".jsonl");
+        const sessionId = COPIES.idOf(path, query.roots) ?? basename(name, ".jsonl");
         const known = sessions.get(sessionId);
         const startMs = startIn(path, query.roots) ?? file.startMs;
         sessions.set(sessionId, {
@@ -49,7 +49,9 @@ export async function files(query: TranscriptQuery): Promise<readonly Transcript
   const name = `${query.sessionId}.jsonl`;
   const named = query.mains ?? (await projectsOf(query)).map((project) => join(project, CHATS, name));
   const paths = query.path === undefined || basename(query.path) !== name ? named : [query.path, ...named];
-  const mains = existingFiles(paths, query.roots);
+  const beside = query.mains === undefined ? new Set(paths.map((path) => dirname(path))) : [];
+  const copies = [...beside].flatMap((folder) => COPIES.of(query.sessionId, folder, query.roots));
+  const mains = existingFiles([...paths, ...copies], query.roots);
   const found: TranscriptFile[] = mains.map((path) => ({ path }));
   for (const project of new Set(paths.map((path) => dirname(dirname(path))))) {
     const folder = join(project, "subagents", query.sessionId);
@@ -67,6 +69,11 @@ export async function files(query: TranscriptQuery): Promise<readonly Transcript
 const PROJECTS = "projects";
 const LAYOUTS = [PROJECTS, join(".qwen", PROJECTS)];
 const CHATS = "chats";
+const COPIES = new SessionCopies({
+  ending: ".jsonl",
+  idIn: (name) => (name.endsWith(".jsonl") ? basename(name, ".jsonl") : undefined),
+  ownId: /"sessionId":"([\w-]+)"/,
+});
 const SUBAGENT_FILE = /^agent-(.+)\.jsonl$/;
 const HEAD_BYTES = 4096;
 /** Larger files are not compared; then the session id decides the order. */

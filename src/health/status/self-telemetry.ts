@@ -44,6 +44,8 @@ export interface DriftStatus {
   readonly events: readonly string[];
   readonly fields: readonly string[];
   readonly records: readonly string[];
+  /** Kinds of records whose token usage is unknown. */
+  readonly unread_usage: readonly string[];
   readonly count: number;
   readonly last_seen: string | null;
 }
@@ -103,14 +105,17 @@ export function selfOf(db: Database): SelfStatus {
 
 /** One line per agent version that sends unknown names. */
 export const driftLines = ({ drift }: SelfStatus): readonly string[] =>
-  drift.map(({ source, version, events, fields, records }) => {
+  drift.map(({ source, version, events, fields, records, unread_usage: unread }) => {
     const what = [
       ...named("event", events),
       ...named("field", fields),
       ...named("kind of transcript record", records, "kinds of transcript records"),
     ];
     const of = version === "unknown" ? source : `${source} ${version}`;
-    return `${of} sends names that this version does not know: ${what.join("; ")}`;
+    const names = `${of} sends names that this version does not know: ${what.join("; ")}`;
+    if (unread.length === 0) return names;
+    const usage = named("kind of record", unread, "kinds of records").join("");
+    return `${names}. Token usage in ${usage} is unknown: totals with it are lower bounds`;
   });
 
 /** What the user should know about it. */
@@ -180,6 +185,7 @@ function byVersion(all: readonly Drift[]): readonly DriftStatus[] {
         events: of("event"),
         fields: of("field"),
         records: of("record"),
+        unread_usage: of("usage"),
         count: group.reduce((sum, { count }) => sum + count, 0),
         last_seen: isoTime(Math.max(...group.map(({ lastMs }) => lastMs))),
       },

@@ -165,6 +165,67 @@ describe("lines", () => {
     ]);
   });
 
+  test("requests that are not answers count: summaries, cache warming, and what tools used", () => {
+    const usage = { input: 7, output: 2, cacheRead: 3, cacheWrite: 4, cacheWrite1h: 4 };
+    const at = (id: string, more: object) => ({ id, parentId: null, timestamp: "2026-11-28T10:00:00.000Z", ...more });
+    const lines = [
+      at("m", { type: "model_change", provider: "anthropic", modelId: "big" }),
+      at("c", { type: "compaction", usage }),
+      at("h", { type: "compaction", usage, fromHook: true }),
+      at("b", { type: "branch_summary", usage }),
+      at("u", { type: "usage", kind: "cache_warm", provider: "anthropic", model: "small", usage }),
+      at("t", { type: "message", message: { role: "toolResult", toolCallId: "call_a", timestamp: 5, usage } }),
+      at("o", { type: "compaction" }),
+    ];
+    let state: Parameters<typeof readLine>[1] = { timeMs: 0 };
+    const calls = lines.flatMap((one) => {
+      const result = readLine(Buffer.from(JSON.stringify(one)), state);
+      if (result === undefined) throw new Error("not read");
+      state = result.state;
+      return result.entries.flatMap((entry) => (entry.kind === "model_call" ? [entry] : []));
+    });
+    expect(calls.map(({ model, purpose }) => [model, purpose])).toEqual([
+      ["big", "compaction"],
+      [undefined, "compaction"],
+      ["big", "compaction"],
+      ["small", "other"],
+      [undefined, "other"],
+    ]);
+    const whole = { input: 14, output: 2, cacheRead: 3, cacheWrite: 4, cacheWrite1h: 4 };
+    for (const call of calls) expect(call).toMatchObject({ complete: true, usage: whole });
+    expect(new Set(calls.map(({ globalKey }) => globalKey)).size).toBe(calls.length);
+  });
+
+  test("a tool's sum that includes its helpers adds only the rest, and its own calls are tool calls", () => {
+    const helper = [{ role: "user", content: "b", timestamp: 30 }, answer(31)];
+    const ended = (usage: object) => ({
+      role: "toolResult",
+      toolCallId: "call_a",
+      timestamp: 50,
+      usage,
+      details: { results: [{ messages: helper }] },
+      nestedCalls: { calls: [{ id: "call_a/1", name: "read", status: "ok", durationMs: 4 }], complete: true },
+    });
+    const sums = (usage: object) =>
+      walk([ended(usage)]).flatMap((one) => (one.kind === "model_call" ? [one.usage?.output] : []));
+    expect(sums({ input: 10, output: 1, cacheRead: 5, cacheWrite: 0 })).toEqual([1]);
+    expect(sums({ input: 15, output: 4, cacheRead: 5, cacheWrite: 0 })).toEqual([1, 3]);
+    expect(walk([ended({})]).filter(({ kind }) => kind === "tool_use")).toMatchObject([{ callId: "call_a/1" }]);
+    expect(walk([ended({})]).at(1)).toMatchObject({ name: "read" });
+    expect(walk([ended({})]).at(2)).toMatchObject({ kind: "tool_result", callId: "call_a/1", durationMs: 4 });
+  });
+
+  test("a failure that pi takes out of the conversation is repeated, whatever its settings say", () => {
+    const failed = answer(1, { stopReason: "error", errorMessage: "400 malformed" });
+    const time = new Date(1_795_577_000_000).toISOString();
+    const first = readLine(Buffer.from(JSON.stringify(line("e0", time, failed))), { timeMs: 0 });
+    const edit = { type: "context_edit", id: "e1", timestamp: time, targetId: "e0", replacement: null };
+    const second = readLine(Buffer.from(JSON.stringify(edit)), first?.state ?? { timeMs: 0 });
+    const [error] = first?.entries.filter(({ kind }) => kind === "model_error") ?? [];
+    expect(error).toMatchObject({ final: true });
+    expect(second?.entries).toEqual([{ ...error, final: false }]);
+  });
+
   test("only zeros are unknown usage", () => {
     const [call] = walk([answer(1, { usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 } })]);
     expect(call).toMatchObject({ kind: "model_call", complete: true });
@@ -180,7 +241,9 @@ describe("lines", () => {
     const [first = {}, next = {}] = prompts;
     const killed = [first, asks("call_aaaaaaaaaaaaaaaa", "subagent")];
     expect(lost(killed)).toEqual([]);
-    expect(lost([...killed, next, { ...next, timestamp: 99 }])).toMatchObject([{ promptKey: "1", complete: false }]);
+    expect(lost([...killed, next, { ...next, timestamp: 99 }])).toMatchObject([
+      { key: "lost:call_aaaaaaaaaaaaaaaa", promptKey: "1", complete: false },
+    ]);
     expect(lost([first, asks("call_aaaaaaaaaaaaaaaa", "bash"), next])).toEqual([]);
     const ended = { role: "toolResult", toolCallId: "call_aaaaaaaaaaaaaaaa", content: [], timestamp: 3 };
     expect(lost([...killed, ended, next])).toEqual([]);

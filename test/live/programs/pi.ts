@@ -4,13 +4,12 @@ import { type Program, use } from "./program.ts";
 export const pi: Program = {
   source: "pi",
   command: "pi",
-  packages: ["@mariozechner/pi-coding-agent"],
-  version: "0.73.1",
+  packages: ["@earendil-works/pi-coding-agent"],
+  version: "1.6.0",
+  node: "22.19.0",
   api: openaiChat,
   model: "scripted/coder",
   exitCodeIs: "error",
-  // It records no figure for reasoning
-  reportsLess: { reasoning: true },
   cannot: { subagent: "subagents are an extension; test/agents/pi/plugin.test.ts has helpers" },
   environment: () => ({ PI_OFFLINE: "1", PI_TELEMETRY: "0" }),
   settings: ({ url }) => ({

@@ -301,14 +301,19 @@ export const textOf = (value) => (typeof value === "string" && value !== "" ? va
 
 let cachedVersion;
 
-/** The version in the package of a program; `undefined` if it is in none. Read once. */
+/** How far above a program its package can be: `bin/x.js`, `dist/bundle/x.js`. */
+const MAX_FOLDERS_UP = 4;
+
+/** The version in the package of a program: the nearest one that has a version. `undefined` if there is none. Read once. */
 export function versionBeside(program) {
   if (cachedVersion !== undefined || typeof program !== "string") return cachedVersion || undefined;
-  try {
-    const folder = dirname(dirname(realpathSync(program)));
-    cachedVersion = textOf(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).version) ?? "";
-  } catch {
-    cachedVersion = "";
+  cachedVersion = "";
+  // A program that is one file has no script on disk
+  let folder = ignoringErrors(() => dirname(realpathSync(existsSync(program) ? program : process.execPath)), "");
+  for (let up = 0; cachedVersion === "" && up < MAX_FOLDERS_UP; up++) {
+    const path = join(folder, "package.json");
+    cachedVersion = ignoringErrors(() => textOf(JSON.parse(readFileSync(path, "utf8")).version), undefined) ?? "";
+    folder = dirname(folder);
   }
   return cachedVersion || undefined;
 }

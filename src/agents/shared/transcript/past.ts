@@ -102,18 +102,18 @@ export function oldestFirst<T extends Dated>(sessions: Iterable<T>): readonly T[
  * Sessions that have one file each, which names the session.
  *
  * @param layouts see `foldersBelow`
- * @param idIn the session's id in a file's name; `undefined` for other files. Copies of a session's file have its id too
+ * @param idOf the session that a file belongs to; `undefined` for other files. Copies of a session's file have its id too
  * @returns oldest first
  */
 export async function* sessionFiles(
   query: LocateQuery,
   layouts: readonly string[],
-  idIn: (name: string) => string | undefined,
+  idOf: (path: string, roots: readonly string[]) => string | undefined,
 ): AsyncGenerator<LocatedSession> {
   const sessions = new Map<string, Dated & { readonly mains: readonly string[] }>();
   for (const folder of await foldersBelow(query, layouts)) {
-    for (const { name, path, isFolder } of await entriesIn(folder, query)) {
-      const sessionId = isFolder ? undefined : idIn(name);
+    for (const { path, isFolder } of await entriesIn(folder, query)) {
+      const sessionId = isFolder ? undefined : idOf(path, query.roots);
       const file = sessionId === undefined ? undefined : statFile(path, query);
       if (sessionId === undefined || file === undefined || file.sizeBytes === 0) continue;
       const known = sessions.get(sessionId);

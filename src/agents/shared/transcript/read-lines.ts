@@ -7,6 +7,7 @@ import type { JsonLine } from "./json-line.ts";
 import { openJsonl, wholeLine } from "./jsonl.ts";
 import { Kinds } from "./kinds.ts";
 import { splitLine } from "./spliced.ts";
+import { putUnreadUsage } from "./unread-usage.ts";
 
 /** Returned for a line that is no JSON object. */
 export const UNREADABLE = Symbol("unreadable");
@@ -81,7 +82,7 @@ export async function* readLines<State extends object>(
         const before = own.count;
         const kind = rules.read(line, state, sink);
         if (kind === UNREADABLE) return false;
-        kinds.add(kind);
+        if (kinds.add(kind) && putUnreadUsage(line, state, jsonl.modifiedMs, sink)) kinds.hasUsage(kind);
         if (given === undefined) {
           if (!wantsContent) return true;
           const entries = own.since(before);
@@ -101,7 +102,7 @@ export async function* readLines<State extends object>(
       const isForDisplay = untilPrompt !== undefined;
       const stored = isForDisplay ? {} : { state: { ...state }, fingerprint: await jsonl.fingerprint(batch.endBytes) };
       const next = { bytes: batch.endBytes, memo: stored };
-      const counts = { unreadable, records: batch.lines.length, unknownKinds: kinds.take() };
+      const counts = { unreadable, records: batch.lines.length, ...kinds.take() };
       yield { entries: own.take(), next, content, ...counts, state, isFirst, isFresh };
       isFirst = false;
     }
