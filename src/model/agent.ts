@@ -179,6 +179,8 @@ export interface TranscriptBatch {
   readonly records?: number;
   /** Record kinds that the reader does not know, with their number. */
   readonly unknownKinds?: ReadonlyMap<string, number>;
+  /** Records that are too large: they were read without their large values or, if that was not possible, not at all. */
+  readonly setAside?: { readonly records: number; readonly reason: string };
 }
 
 /** Where to install. */

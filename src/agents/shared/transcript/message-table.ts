@@ -68,11 +68,15 @@ export async function* readMessages<T extends TableRow, State>(
     const { entries, unreadable } = batch;
     const records = newRows.length - Math.min(newRows.length, unreadable);
     const content = table.content?.(rows, entries) ?? [];
-    yield { entries, content, next: { bytes: 0, memo: { ...memo } }, unreadable, records };
+    const aside = unreadable > 0 && { setAside: { records: unreadable, reason: UNREADABLE_ROW } };
+    yield { entries, content, next: { bytes: 0, memo: { ...memo } }, unreadable, records, ...aside };
     if (newRows.length < MESSAGES_PER_BATCH) return;
     openRows = [];
   }
 }
+
+/** Why a row of a database was not read; see `isReadableJson`. */
+export const UNREADABLE_ROW = "it is larger than 32 MiB, has too many parts, or is no JSON";
 
 // --- internal ---
 

@@ -148,6 +148,19 @@ export async function checkedPath(path: string, roots: readonly string[] | undef
   return checkPath(path, roots).real;
 }
 
+/** The beginning of an open file, not further than its size at the call: it can grow while it is read. */
+export async function readUpTo(file: FileHandle, maxBytes: number): Promise<Buffer> {
+  const { size } = await file.stat();
+  const bytes = Buffer.alloc(Math.min(size, maxBytes));
+  let read = 0;
+  while (read < bytes.length) {
+    const { bytesRead } = await file.read(bytes, read, bytes.length - read, read);
+    if (bytesRead === 0) break;
+    read += bytesRead;
+  }
+  return bytes.subarray(0, read);
+}
+
 // --- internal ---
 
 const ATTEMPTS = 5;
@@ -305,19 +318,6 @@ function readStart(fd: number, length: number): Buffer {
     const more = readSync(fd, bytes, read, length - read, read);
     if (more === 0) break;
     read += more;
-  }
-  return bytes.subarray(0, read);
-}
-
-/** Reads at most the size at opening: the file can grow while it is read. */
-async function readUpTo(file: FileHandle, maxBytes: number): Promise<Buffer> {
-  const { size } = await file.stat();
-  const bytes = Buffer.alloc(Math.min(size, maxBytes));
-  let read = 0;
-  while (read < bytes.length) {
-    const { bytesRead } = await file.read(bytes, read, bytes.length - read, read);
-    if (bytesRead === 0) break;
-    read += bytesRead;
   }
   return bytes.subarray(0, read);
 }
