@@ -1,6 +1,5 @@
 import { whyUnsent } from "../config/config-state.ts";
 import { StateError } from "../config/file-owner.ts";
-import type { LoadedConfig } from "../config/load.ts";
 import type { Context } from "../context.ts";
 import type { DrainDeps, DrainReport } from "../drain/context.ts";
 import { drainDeps } from "../drain/from-process.ts";
@@ -10,6 +9,7 @@ import { startDrain } from "../intake/hook.ts";
 import { messageOf } from "../model/error-message.ts";
 import { suggest } from "../model/suggest.ts";
 import { type DrainOptions, drain as runDrain } from "../pipeline.ts";
+import { holderText, lockOf, runningHolder } from "../store/lock-holder.ts";
 import { plural } from "../text/figures.ts";
 
 export interface DrainCommandOptions {
@@ -38,6 +38,7 @@ export async function drain(options: DrainCommandOptions, context: Context): Pro
     deps = await drainDeps(context, log.line);
     report = await drainNow(deps, {
       ...options,
+      onWait: (text) => void context.stderr.write(`openhook-otel: ${text}\n`),
       ...(options.quiet && { startOutcomes: () => startOutcomes(context) }),
     });
   } catch (error) {
@@ -54,7 +55,7 @@ export async function drain(options: DrainCommandOptions, context: Context): Pro
     return 0;
   }
   if (options.json) context.stdout.write(`${JSON.stringify(report ?? { busy: true })}\n`);
-  else context.stdout.write(drainText(report, deps.loaded));
+  else context.stdout.write(drainText(report, deps));
   return 0;
 }
 
@@ -68,14 +69,23 @@ export async function drainNow(
     endIdle,
     quiet,
     events = false,
+    onWait,
     ...more
-  }: Pick<DrainCommandOptions, "endIdle" | "quiet" | "events"> &
-    Pick<DrainOptions, "prune" | "sessions" | "outcomes" | "startOutcomes">,
+  }: Pick<DrainCommandOptions, "endIdle" | "quiet" | "events"> & {
+    /** Called once if another drain makes this one wait. */
+    readonly onWait?: (text: string) => void;
+  } & Pick<DrainOptions, "prune" | "sessions" | "outcomes" | "startOutcomes">,
 ): Promise<DrainReport | undefined> {
-  const untilMs = deps.now() + OTHER_DRAIN_MS;
+  const startMs = deps.now();
+  const untilMs = startMs + OTHER_DRAIN_MS;
+  let isTold = false;
   for (;;) {
     const report = await runDrain(deps, { endIdle, isEager: !quiet, lingers: quiet, onlyEvents: events, ...more });
     if (report !== undefined || quiet || deps.now() >= untilMs) return report;
+    if (!isTold && deps.now() - startMs > QUIET_WAIT_MS) {
+      isTold = true;
+      onWait?.(`another drain is running (${whoDrains(deps)}); waiting for up to ${OTHER_DRAIN_MS / 1000} s`);
+    }
     await deps.sleep(RETRY_MS);
   }
 }
@@ -90,9 +100,17 @@ function startOutcomes({ places: { stateDir }, nodePath, programPath, env }: Con
 /** A drain that waits for late lines and a slow backend takes much less. */
 const OTHER_DRAIN_MS = 60_000;
 const RETRY_MS = 100;
+/** Most drains have ended by then. */
+const QUIET_WAIT_MS = 1_000;
 
-function drainText(report: DrainReport | undefined, loaded: LoadedConfig): string {
-  if (report === undefined) return "another drain is running and will process the queue\n";
+function whoDrains({ places, now }: DrainDeps): string {
+  const holder = runningHolder(lockOf(places.stateDir));
+  return holder === undefined ? "it is not known which process" : holderText(holder, now());
+}
+
+function drainText(report: DrainReport | undefined, deps: DrainDeps): string {
+  if (report === undefined) return `another drain is running and will process the queue: ${whoDrains(deps)}\n`;
+  const { loaded } = deps;
   const lines = [
     `${plural(report.files, "file")} from the inbox: ${plural(report.events, "new event")}` +
       (report.quarantined > 0 ? `, ${report.quarantined} quarantined (see ${suggest("status")})` : "") +

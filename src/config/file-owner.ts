@@ -1,6 +1,7 @@
 import type { Stats } from "node:fs";
 import { chmod, lstat, readdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { foreignFile, whyForeign } from "../own-file.ts";
 
 /** The state directory does not belong to this user, who could read or replace its contents. */
 export class StateError extends Error {
@@ -42,6 +43,25 @@ export async function checkOwner(stateDir: string, { uid }: Owner): Promise<read
     throw new StateError(`cannot use it: ${text}; ${advice}`);
   }
   return parentRemarks(stateDir, uid);
+}
+
+/**
+ * What is in the state directory that is not ours: links, pipes, devices and files of others. Opening one could wait forever or write elsewhere.
+ * Names with a leading dot, such as `.nfs…`, and directories are not looked at.
+ *
+ * @returns one line for each, with what to do
+ */
+export async function foreignFiles(stateDir: string): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for (const name of await readdir(stateDir).catch(() => [])) {
+    const path = join(stateDir, name);
+    const is = name.startsWith(".") ? undefined : await quiet(lstat(path));
+    if (is === undefined || is.isDirectory()) continue;
+    const why = whyForeign(is);
+    if (why === undefined || (is.isSymbolicLink() && (await quiet(stat(path)))?.isDirectory() === true)) continue;
+    lines.push(foreignFile(path, why));
+  }
+  return lines;
 }
 
 /**

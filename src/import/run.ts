@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { NO_BRIDGE } from "../bridge/bridge.ts";
 import { applyCaptureSettings, withLastKnownLevel } from "../capture/apply-settings.ts";
 import { type Drain, type DrainDeps, type DrainReport, emptyReport } from "../drain/context.ts";
@@ -8,6 +7,7 @@ import { ensurePrivateState } from "../drain/private-state.ts";
 import { protectionOf } from "../privacy/protection.ts";
 import { checkpoint, deferSync } from "../store/database.ts";
 import { withDrainLock } from "../store/lock.ts";
+import { lockOf } from "../store/lock-holder.ts";
 import { mergeRuns, tornSessions } from "../store/packed.ts";
 import { readStore } from "../store/read-only.ts";
 import { type Found, findSessions, type Known, readKnown } from "./find.ts";
@@ -65,7 +65,7 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
   }
   await ensurePrivateState(safe);
   let done: ImportReport | undefined;
-  const hadLock = await withDrainLock(join(deps.places.stateDir, "drain.lock"), () =>
+  const hadLock = await withDrainLock(lockOf(deps.places.stateDir), (_, progress) =>
     withStore({ ...safe, report, isImport: true }, async (db) => {
       // A second call: a drain was requested during the import
       if (done !== undefined) {
@@ -82,7 +82,9 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
         startedSessions: new Set(),
         unreadSessions: new Set(),
         bridge: NO_BRIDGE,
+        progress,
       };
+      progress.note("import");
       // Checkpoint a few times instead of after each commit
       db.prepare(`PRAGMA wal_autocheckpoint = ${PAGES_PER_CHECKPOINT}`).get();
       db.prepare(`PRAGMA cache_size = -${CACHE_KILOBYTES}`).all();

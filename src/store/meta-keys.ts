@@ -14,3 +14,7 @@ export const PRUNED_SESSIONS = "prune.sessions_total";
 export const LAST_OUTCOMES = "outcomes.last_ms";
 /** How far this version is with retrying quarantined payloads, as JSON. */
 export const RETRIED_QUARANTINE = "quarantine.retried";
+/** Files that exceed a limit or during which drains died, as JSON: pairs of the position's key and why. */
+export const FILES_SET_ASIDE = "files.set_aside";
+/** What the last drain was reading when it died, as JSON. */
+export const DRAIN_DEATH = "drain.death";

@@ -1,6 +1,13 @@
 import { parsedJson } from "../shared/payload/json.ts";
 import { sessionTree, type TreeSession } from "../shared/transcript/session-tree.ts";
-import { columnsOf, isReadableJson, isReadableList, type Row, type Value, type View } from "../shared/transcript/sqlite.ts";
+import {
+  columnsOf,
+  isReadableJson,
+  isReadableList,
+  type Row,
+  type Value,
+  type View,
+} from "../shared/transcript/sqlite.ts";
 import { EDITORS } from "./names.ts";
 
 /** One session of the database. */

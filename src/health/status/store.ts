@@ -158,6 +158,14 @@ const FAILURES_SHOWN = 3;
 /** What failed, and what follows from it. */
 const FAILED: Readonly<Record<FailedStep, { readonly what: string; readonly sequel: string }>> = {
   read: { what: "read", sequel: "other sessions are not affected, and every drain retries: if it stays, report it" },
+  limit: {
+    what: "read all of",
+    sequel: "the file is set aside, and read again when it changes or after an update; other sessions are not affected",
+  },
+  records: {
+    what: "read all of",
+    sequel: "the large values of these records are set aside; everything else in the file was read",
+  },
   build: { what: "build", sequel: "other sessions are not affected, and every drain retries: if it stays, report it" },
   redact: {
     what: "redact a span of",
@@ -174,13 +182,20 @@ const FAILED: Readonly<Record<FailedStep, { readonly what: string; readonly sequ
 function failureRemarks(failed: readonly SessionFailure[]): readonly string[] {
   const shown = failed.slice(0, FAILURES_SHOWN).map(({ source, sessionId, step, reason, path, attempts }) => {
     const of = path === undefined ? "" : ` of ${path}`;
-    const tried = attempts === 1 ? "" : `, tried ${attempts} times`;
+    const tried = triedText(step, attempts);
     const { what, sequel } = FAILED[step];
     return `could not ${what} the session ${sessionId} (${source})${of}: ${reason}${tried}; ${sequel}`;
   });
   const more = failed.length - shown.length;
   return more > 0 ? [...shown, `${plural(more, "more failure")} of this kind; --json lists them all`] : shown;
 }
+
+const triedText = (step: FailedStep, attempts: number): string =>
+  step === "records"
+    ? ` (${plural(attempts, "record")})`
+    : attempts === 1 || step === "limit"
+      ? ""
+      : `, tried ${attempts} times`;
 
 /** Limit for the files checked on disk; more would make `status` slow without new information. */
 const TRANSCRIPTS_CHECKED = 50;

@@ -1,6 +1,7 @@
 import type { TranscriptBatch } from "../../../model/agent.ts";
 import type { ContentUpdate } from "../../../model/content.ts";
 import type { Offset, TranscriptEntry } from "../../../model/transcript.ts";
+import { UNREADABLE_ROW } from "./sqlite.ts";
 
 /** A row of a table of messages. Rows change until the message is complete. */
 export interface TableRow {
@@ -74,9 +75,6 @@ export async function* readMessages<T extends TableRow, State>(
     openRows = [];
   }
 }
-
-/** Why a row of a database was not read; see `isReadableJson`. */
-export const UNREADABLE_ROW = "it is larger than 32 MiB, has too many parts, or is no JSON";
 
 // --- internal ---
 

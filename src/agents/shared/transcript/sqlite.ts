@@ -98,6 +98,9 @@ export const isReadableJson = (column: string): string =>
 export const isReadableList = (column: string): string =>
   `CASE WHEN ${isReadableJson(column)} THEN json_type(${column}) = 'array' AND json_array_length(${column}) <= ${MAX_PARTS} ELSE 0 END`;
 
+/** Why a row's JSON is not read. */
+export const UNREADABLE_ROW = "it is larger than 32 MiB, has too many parts, or is no JSON";
+
 // --- internal ---
 
 const MAX_JSON_BYTES = 32 << 20;
@@ -144,7 +147,8 @@ function* limited(statement: Libsql.Statement, values: readonly Value[], safe: S
     rows++;
     for (const value of Object.values(row)) if (typeof value === "string") characters += value.length;
     if (rows > MAX_ROWS || characters > MAX_CHARACTERS) throw new ExcessError("a query of it has too many rows");
-    if (rows % ROWS_PER_LOOK === 1 && spentMs(before) > MAX_QUERY_MS) throw new ExcessError("a query of it takes too long");
+    if (rows % ROWS_PER_LOOK === 1 && spentMs(before) > MAX_QUERY_MS)
+      throw new ExcessError("a query of it takes too long");
     yield row;
   }
 }
@@ -184,7 +188,9 @@ function refuseForeign(path: string, schema: readonly Row[], columns: (table: st
     const isPlain = type === "table" && rootpage !== 0;
     if (isPlain && columns(String(name)).every(({ hidden }) => hidden === 0)) continue;
     const what = isPlain ? "has a computed column" : type === "table" ? "is virtual" : "is a view";
-    throw new RefusedError(`${JSON.stringify(path)} is not read: ${String(name)} in it ${what}, and is not a plain table`);
+    throw new RefusedError(
+      `${JSON.stringify(path)} is not read: ${String(name)} in it ${what}, and is not a plain table`,
+    );
   }
 }
 
