@@ -1,16 +1,14 @@
-import { whyUnsent } from "../config/config-state.ts";
 import { StateError } from "../config/file-owner.ts";
 import type { Context } from "../context.ts";
 import type { DrainDeps, DrainReport } from "../drain/context.ts";
 import { drainDeps } from "../drain/from-process.ts";
 import { DrainLog } from "../drain/log.ts";
+import { drainText } from "../drain/report-text.ts";
 import { restartWithoutRepositoryVariables } from "../drain/repository-environment.ts";
 import { startDrain } from "../intake/hook.ts";
 import { messageOf } from "../model/error-message.ts";
-import { suggest } from "../model/suggest.ts";
 import { type DrainOptions, drain as runDrain } from "../pipeline.ts";
-import { holderText, lockOf, runningHolder } from "../store/lock-holder.ts";
-import { plural } from "../text/figures.ts";
+import { lockHolderText } from "../store/lock-holder.ts";
 
 export interface DrainCommandOptions {
   /** End every open session now. */
@@ -84,7 +82,9 @@ export async function drainNow(
     if (report !== undefined || quiet || deps.now() >= untilMs) return report;
     if (!isTold && deps.now() - startMs > QUIET_WAIT_MS) {
       isTold = true;
-      onWait?.(`another drain is running (${whoDrains(deps)}); waiting for up to ${OTHER_DRAIN_MS / 1000} s`);
+      onWait?.(
+        `another drain is running (${lockHolderText(deps.places.stateDir, deps.now())}); waiting for up to ${OTHER_DRAIN_MS / 1000} s`,
+      );
     }
     await deps.sleep(RETRY_MS);
   }
@@ -102,28 +102,3 @@ const OTHER_DRAIN_MS = 60_000;
 const RETRY_MS = 100;
 /** Most drains have ended by then. */
 const QUIET_WAIT_MS = 1_000;
-
-function whoDrains({ places, now }: DrainDeps): string {
-  const holder = runningHolder(lockOf(places.stateDir));
-  return holder === undefined ? "it is not known which process" : holderText(holder, now());
-}
-
-function drainText(report: DrainReport | undefined, deps: DrainDeps): string {
-  if (report === undefined) return `another drain is running and will process the queue: ${whoDrains(deps)}\n`;
-  const { loaded } = deps;
-  const lines = [
-    `${plural(report.files, "file")} from the inbox: ${plural(report.events, "new event")}` +
-      (report.quarantined > 0 ? `, ${report.quarantined} quarantined (see ${suggest("status")})` : "") +
-      (report.left > 0 ? `, ${report.left} left for the next drain` : ""),
-    `${plural(report.spans, "new span")}; ` +
-      (report.hasDestination
-        ? `${report.sent} sent, ${report.waiting} waiting`
-        : `kept in the store, ${whyUnsent("traces", loaded) ?? whyUnsent("metrics", loaded) ?? NO_ENDPOINT}`) +
-      (report.rejected > 0 ? `, ${report.rejected} rejected by the backend` : "") +
-      (report.dropped > 0 ? `, ${report.dropped} dropped` : ""),
-    ...report.problems.map((problem) => `! ${problem}`),
-  ];
-  return `${lines.join("\n")}\n`;
-}
-
-const NO_ENDPOINT = `no endpoint is set (${suggest("config set otlp.endpoint <url>")})`;

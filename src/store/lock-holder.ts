@@ -88,6 +88,12 @@ export function holderText(holder: LockHolder & { readonly isStopped: boolean },
   return text;
 }
 
+/** Describes the process that holds the drain's lock of a state directory. */
+export function lockHolderText(stateDir: string, nowMs: number): string {
+  const holder = runningHolder(lockOf(stateDir));
+  return holder === undefined ? "it is not known which process" : holderText(holder, nowMs);
+}
+
 /** Runs the work of the process that has the lock, and describes it meanwhile. */
 export async function withProgress<T>(
   lock: string,

@@ -113,6 +113,10 @@ export function readSmallSync(
   }
 }
 
+/** The text of a settings file; `undefined` if it does not exist, is no regular file, or is larger than any that a person keeps. Never throws. */
+export const readSettingsText = async (path: string): Promise<string | undefined> =>
+  (await readSmall(path, MAX_SETTINGS_BYTES, undefined))?.bytes.toString("utf8");
+
 /** The first bytes of a file, fewer if it is shorter; empty if it does not exist or must not be read. Never throws. */
 export function firstBytes(path: string, bytes: number, roots: readonly string[] | undefined): Buffer {
   try {
@@ -164,6 +168,7 @@ export async function readUpTo(file: FileHandle, maxBytes: number): Promise<Buff
 // --- internal ---
 
 const ATTEMPTS = 5;
+const MAX_SETTINGS_BYTES = 16 << 20;
 // As far as the system supports it: do not follow a link, do not block
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0) | (constants.O_NOCTTY ?? 0);
 /** Files there look regular, but reading one can block, consume data of another process, or never end. */
