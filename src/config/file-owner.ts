@@ -1,4 +1,4 @@
-import type { Stats } from "node:fs";
+import { lstatSync, readdirSync, type Stats, statSync } from "node:fs";
 import { chmod, lstat, readdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { foreignFile, whyForeign } from "../own-file.ts";
@@ -51,15 +51,15 @@ export async function checkOwner(stateDir: string, { uid }: Owner): Promise<read
  *
  * @returns one line for each, with what to do
  */
-export async function foreignFiles(stateDir: string): Promise<readonly string[]> {
+export function foreignFiles(stateDir: string): readonly string[] {
   const lines: string[] = [];
-  for (const name of await readdir(stateDir).catch(() => [])) {
+  for (const name of namesIn(stateDir)) {
     const path = join(stateDir, name);
-    const is = name.startsWith(".") ? undefined : await quiet(lstat(path));
+    const is = name.startsWith(".") ? undefined : lstatSync(path, { throwIfNoEntry: false });
     if (is === undefined || is.isDirectory()) continue;
     const why = whyForeign(is);
-    if (why === undefined || (is.isSymbolicLink() && (await quiet(stat(path)))?.isDirectory() === true)) continue;
-    lines.push(foreignFile(path, why));
+    const isFolder = is.isSymbolicLink() && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+    if (why !== undefined && !isFolder) lines.push(foreignFile(path, why));
   }
   return lines;
 }
@@ -92,6 +92,14 @@ export async function openFiles(stateDir: string): Promise<readonly string[]> {
 }
 
 // --- internal ---
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
 
 const GROUP_OR_OTHERS_WRITE = 0o022;
 const STICKY = 0o1000;

@@ -21,7 +21,7 @@ export async function ensurePrivateState({
   await refuseSudoOf(sudoUid, owner.uid, places.stateDir);
   for (const remark of await checkOwner(places.stateDir, owner)) log(remark);
   await ensureStateDirs(places);
-  const [foreign] = await foreignFiles(places.stateDir);
+  const [foreign] = foreignFiles(places.stateDir);
   if (foreign !== undefined) throw new StateError(foreign);
   makeSpareFiles(places.stateDir, LOST_COUNT);
   for (const path of await closeFiles(places.stateDir, owner)) log(`closed ${JSON.stringify(path)} to other users`);

@@ -1,6 +1,6 @@
 import { closeSync, ftruncateSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { openOwn, readOwn } from "../own-file.ts";
 import { type ProcessIdentity, selfOf, startOf } from "./name-lock.ts";
 import { createFile } from "./spare-files.ts";
@@ -33,6 +33,9 @@ export interface LockHolder extends ProcessIdentity {
   readonly files: readonly string[];
 }
 
+/** Seconds that each step may take without a further note; 0: without limit. */
+export type StepLimits = Readonly<Record<LockStep, number>>;
+
 /** Where the holder notes what it does. */
 export interface Progress {
   /** A step, or a further part of it, begins. */
@@ -40,12 +43,12 @@ export interface Progress {
   /** Work on a file of the step `read` begins. @returns a function for its end */
   enter(file: string): () => void;
   /** Watches the time of steps from now on. Without this call, the watch begins after two seconds. */
-  watch(): void;
+  watch(): Promise<void>;
   /** The last holder, if it did not end by itself. Only during the first pass. */
   readonly left?: LockHolder | undefined;
 }
 
-export const NO_PROGRESS: Progress = { note() {}, enter: () => () => {}, watch() {} };
+export const NO_PROGRESS: Progress = { note() {}, enter: () => () => {}, async watch() {} };
 
 /** Path of the drain's lock in a state directory. */
 export const lockOf = (stateDir: string): string => join(stateDir, "drain.lock");
@@ -99,8 +102,9 @@ export async function withProgress<T>(
   lock: string,
   stateDir: string,
   work: (progress: HolderFile) => Promise<T>,
+  limits: StepLimits = LIMIT_S,
 ): Promise<T> {
-  const progress = new HolderFile(lock, stateDir);
+  const progress = new HolderFile(lock, stateDir, limits);
   try {
     return await work(progress);
   } finally {
@@ -128,7 +132,7 @@ const DOES: Readonly<Record<LockStep, string>> = {
  * How long a step may take without a further note, in seconds; 0: without limit, the user is waiting for it. Usual steps take
  * milliseconds. Steps with a backend have time limits of their own.
  */
-const LIMIT_S: Readonly<Record<LockStep, number>> = {
+const LIMIT_S: StepLimits = {
   ...{ start: 900, inbox: 120, read: 120, build: 1_800, count: 900, send: 1_800, tidy: 1_800, bridge: 1_800 },
   ...{ import: 0, export: 0 },
 };
@@ -144,6 +148,7 @@ class HolderFile implements Progress {
   left: LockHolder | undefined;
   readonly #path: string;
   readonly #log: string;
+  readonly #limits: StepLimits;
   readonly #sinceMs = Date.now();
   readonly #self = selfOf();
   readonly #files = new Set<string>();
@@ -155,8 +160,10 @@ class HolderFile implements Progress {
   #stepMs = this.#sinceMs;
   #file: string | undefined;
   #watchdog: Worker | undefined;
+  #isWatched = false;
 
-  constructor(lock: string, stateDir: string) {
+  constructor(lock: string, stateDir: string, limits: StepLimits) {
+    this.#limits = limits;
     this.#path = holderPathOf(lock);
     this.#log = lock.replace(/\.lock$/, ".log");
     this.left = holderAt(lock);
@@ -167,7 +174,7 @@ class HolderFile implements Progress {
       // The work is more important than its description
     }
     this.#beat = setInterval(() => {
-      this.watch();
+      if (this.#limits[this.#step] > 0) void this.watch();
       this.#write();
     }, BEAT_MS).unref();
     this.note("start");
@@ -188,9 +195,13 @@ class HolderFile implements Progress {
     };
   }
 
-  watch(): void {
-    if (this.#watchdog !== undefined) return;
+  async watch(): Promise<void> {
+    if (this.#isWatched) return;
+    this.#isWatched = true;
     try {
+      const { Worker } = await import("node:worker_threads");
+      // It was fast
+      if (this.#fd === undefined) return;
       const workerData = { shared: this.#shared, holder: this.#path, log: this.#log, pid: process.pid };
       this.#watchdog = new Worker(WATCHDOG, { eval: true, workerData, execArgv: [], env: {} });
       this.#watchdog.on("error", () => {});
@@ -215,7 +226,7 @@ class HolderFile implements Progress {
 
   #begin(): void {
     this.#stepMs = Date.now();
-    this.#shared[1] = LIMIT_S[this.#step];
+    this.#shared[1] = this.#limits[this.#step];
     Atomics.add(this.#shared, 0, 1);
     this.#write();
   }

@@ -59,7 +59,7 @@ async function* stateFindings(context: Context, exposed: ExposedFiles): AsyncGen
   const { ok, remark } = inArea("state");
   const unwritable = await unwritableRemark(context);
   yield* broken("state", unwritable);
-  yield* broken("state", await foreignFiles(context.places.stateDir));
+  yield* broken("state", foreignFiles(context.places.stateDir));
   const { stateDir } = context.places;
   const exists = await stat(stateDir).then(
     () => true,

@@ -36,7 +36,7 @@ export async function collectStatus(context: Context, cards?: readonly Agent[]):
   const bridge = bridgeFiles(context, store.bridgeCommands);
   const home = await doubtfulHome(context);
   const running = runningDrain(context);
-  const foreign = await foreignFiles(places.stateDir);
+  const foreign = foreignFiles(places.stateDir);
   const log = await logOf(join(places.stateDir, "drain.log"));
   const isEnabled = agents.some(({ registrations }) => registrations.some((one) => one.state === "enabled"));
   const hasRecords = agents.some(({ registrations }) => registrations.some((one) => one.recorded));
