@@ -49,7 +49,7 @@ describe("a JSON text is refused before it is parsed", () => {
         expect(excessOf(Buffer.from(json, "utf8"), LIMITS) === undefined).toBe(excess === undefined);
         if (excess === undefined) expect(countOf(JSON.parse(json))).toBeLessThanOrEqual(LIMITS.values + 1);
       }),
-      runs(300),
+      { numRuns: runs(300) },
     );
   });
 });
