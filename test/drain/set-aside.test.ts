@@ -203,7 +203,10 @@ describe("drains that died while they read", () => {
 test("a drain started by hand says for whom it waits", async () => {
   const said: string[] = [];
   let nowMs = Date.now();
-  const deps = await replay.deps({ now: () => nowMs, sleep: async () => void (nowMs += 5_000) });
+  const sleep = async (): Promise<void> => {
+    nowMs += 5_000;
+  };
+  const deps = await replay.deps({ now: () => nowMs, sleep });
   let passes = 0;
   await withDrainLock(lockOf(replay.places.stateDir), async (_, progress) => {
     // The drains that wait ask for a further pass
