@@ -261,15 +261,12 @@ async function derive(work: Drain, sessions: ReadonlySet<number>): Promise<Reado
 }
 
 /** `deriveSession`; its errors affect this session only. @returns true if it expects more transcript lines */
-const build = async (work: Drain, session: number, options: DeriveOptions): Promise<boolean> =>
-  !work.unreadSessions.has(session) &&
-  contained(
-    work,
-    session,
-    "build",
-    () => limitAttempts(work, session, () => deriveSession(work, session, options)),
-    false,
-  );
+async function build(work: Drain, session: number, options: DeriveOptions): Promise<boolean> {
+  if (work.unreadSessions.has(session)) return false;
+  work.progress.note("build");
+  const derive = () => limitAttempts(work, session, () => deriveSession(work, session, options));
+  return contained(work, session, "build", derive, false);
+}
 
 /** Ends sessions whose agent's process is gone. @returns whether there were any */
 async function endWithProcess(work: Drain): Promise<boolean> {

@@ -1,6 +1,6 @@
 import type { IntakeFacts } from "../model/agent.ts";
 import { excessOf } from "../model/json-limits.ts";
-import { shrinkJson, withoutLargeValues } from "../model/shrink.ts";
+import { withoutLargeValues } from "../model/shrink.ts";
 
 /** Payloads above this are shortened before they are parsed. */
 export const MAX_PARSED_BYTES = 4 * 1024 * 1024;
@@ -55,9 +55,9 @@ function withoutBom(bytes: Buffer): Buffer {
 }
 
 function shortened(json: Buffer): Decoded {
-  const shrunk = withoutLargeValues(json, MAX_PARSED_BYTES) ?? shrinkJson(json);
+  const shrunk = withoutLargeValues(json, MAX_PARSED_BYTES);
   if (!shrunk.ok) return shrunk;
-  const excess = shrunk.bytes > MAX_PARSED_BYTES ? `it has ${shrunk.bytes} bytes` : excessOf(shrunk.buffer());
+  const { excess } = shrunk;
   if (excess !== undefined) return { ok: false, reason: `${excess}, even without long strings and nested values` };
   const decoded = parse(shrunk.text());
   if (!decoded.ok) return decoded;

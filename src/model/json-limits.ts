@@ -56,8 +56,7 @@ function excessIn(json: string | Buffer, maxValues: number): string | undefined 
   for (let at = 0; at < json.length; at++) {
     const code = codeAt(at);
     if (code === QUOTE) {
-      at = stringEnd(json, at, codeAt);
-      if (at === -1) return undefined;
+      for (at++; at < json.length && codeAt(at) !== QUOTE; at++) if (codeAt(at) === BACKSLASH) at++;
     } else if (code === OPEN_BRACKET || code === OPEN_BRACE) {
       depth++;
       values++;
@@ -67,16 +66,6 @@ function excessIn(json: string | Buffer, maxValues: number): string | undefined 
     if (depth > MAX_DEPTH) return `it has more than ${MAX_DEPTH} arrays and objects inside each other`;
   }
   return undefined;
-}
-
-/** Place of the closing quote; -1 if there is none, then it is no JSON. */
-function stringEnd(json: string | Buffer, from: number, codeAt: (at: number) => number): number {
-  for (let quote = json.indexOf('"', from + 1); quote !== -1; quote = json.indexOf('"', quote + 1)) {
-    let before = quote;
-    while (codeAt(before - 1) === BACKSLASH) before--;
-    if ((quote - before) % 2 === 0) return quote;
-  }
-  return -1;
 }
 
 const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c];

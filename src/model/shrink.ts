@@ -38,19 +38,23 @@ export function shrinkJson(json: Buffer, options: ShrinkOptions = {}): Shrunk {
 }
 
 /**
- * A complete JSON text without as many of its large values as needed for it to be parsed: first without long strings, then without
- * the large arrays and objects directly below the top, then also without the smaller ones.
+ * A JSON text without as many of its large values as needed for it to be parsed: first without long strings, then without the large arrays and
+ * objects directly below the top, then also without the smaller ones.
  *
  * @param maxBytes longest result
- * @returns `undefined` if nothing helps, or it is no complete JSON text
+ * @returns `excess`: why it must not be parsed all the same
  */
-export function withoutLargeValues(json: Buffer, maxBytes: number): Extract<Shrunk, { ok: true }> | undefined {
+export function withoutLargeValues(json: Buffer, maxBytes: number): Shrunk & { readonly excess?: string } {
+  let excess = "";
+  let shrunk: Shrunk = { ok: false, reason: excess };
   for (const maxNestedBytes of [Number.POSITIVE_INFINITY, ...NESTED_BYTES]) {
-    const shrunk = shrinkJson(json, { maxNestedBytes });
-    if (!shrunk.ok) return undefined;
-    if (shrunk.bytes <= maxBytes && excessOf(shrunk.buffer()) === undefined) return shrunk;
+    shrunk = shrinkJson(json, { maxNestedBytes });
+    if (!shrunk.ok) return shrunk;
+    const found = shrunk.bytes > maxBytes ? `it has ${shrunk.bytes} bytes` : excessOf(shrunk.buffer());
+    if (found === undefined) return shrunk;
+    excess = found;
   }
-  return undefined;
+  return { ...shrunk, excess };
 }
 
 // --- internal ---

@@ -133,6 +133,7 @@ class Scanner {
     this.#pieces = [];
     this.#bytes = 0;
     if (element === undefined || excessOf(element) === undefined) return element;
-    return withoutLargeValues(element, this.#maxBytes)?.buffer();
+    const part = withoutLargeValues(element, this.#maxBytes);
+    return part.ok && part.excess === undefined ? part.buffer() : undefined;
   }
 }

@@ -133,7 +133,7 @@ const MAX_PART_BYTES = 4 << 20;
 /** Reads a line that is too large without its large values: its ids, times and figures are small. */
 function isReadInPart(line: JsonLine, isRead: (line: JsonLine) => boolean): boolean {
   const part = withoutLargeValues(line.bytes, MAX_PART_BYTES);
-  if (part === undefined || part.closed || part.leftOut === 0) return false;
+  if (!part.ok || part.excess !== undefined || part.closed || part.leftOut === 0) return false;
   try {
     return isRead(wholeLine(part.buffer()));
   } catch (error) {
