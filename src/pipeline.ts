@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import PQueue from "p-queue";
 import { NO_BRIDGE } from "./bridge/bridge.ts";
 import { openBridge } from "./bridge/open.ts";
@@ -11,6 +10,7 @@ import { noteAllowedFolders, sessionsToReadAgain } from "./drain/allowed-folders
 import { limitAttempts } from "./drain/build-attempts.ts";
 import { contained } from "./drain/contain.ts";
 import { type Drain, type DrainDeps, type DrainReport, emptyReport } from "./drain/context.ts";
+import { forgetDeath, isCautious, noteDeath } from "./drain/deaths.ts";
 import { deliver } from "./drain/deliver.ts";
 import { type DeriveOptions, deriveSession } from "./drain/derive.ts";
 import { fillPrices } from "./drain/fill-prices.ts";
@@ -33,6 +33,7 @@ import { ENDED_BY_USER, ENDED_IDLE, ENDED_WITH_PROCESS } from "./model/session.t
 import { protectionOf } from "./privacy/protection.ts";
 import { hasUncounted } from "./store/changes.ts";
 import { type DrainScope, withDrainLock } from "./store/lock.ts";
+import { lockOf, type Progress } from "./store/lock-holder.ts";
 import { writeMeta } from "./store/meta.ts";
 import { LAST_DRAIN } from "./store/meta-keys.ts";
 import { unfinishedSessions } from "./store/positions.ts";
@@ -76,8 +77,8 @@ export async function drain(deps: DrainDeps, options: DrainOptions = {}): Promis
   const safe = { ...protection, ...deps, log: (line: string) => deps.log(protection.redactSecrets(line)) };
   await ensurePrivateState(safe);
   let isFirst = true;
-  const lock = join(deps.places.stateDir, "drain.lock");
-  const onePass = (scope: DrainScope): Promise<void> =>
+  const lock = lockOf(deps.places.stateDir);
+  const onePass = (scope: DrainScope, progress: Progress): Promise<void> =>
     withStore({ ...safe, report }, async (db) => {
       const loaded = withLastKnownLevel(db, deps.loaded);
       const bridge = await openBridge({ ...safe, loaded, db, env: deps.env ?? {}, isEager: options.isEager === true });
@@ -91,7 +92,10 @@ export async function drain(deps: DrainDeps, options: DrainOptions = {}): Promis
         partlyReadUntilMs: new Map(),
         startedSessions: new Set(),
         unreadSessions: new Set(),
+        progress,
+        diedAt: progress.left?.step,
       };
+      noteDeath(work);
       // After a pass that another drain asked for, that one may be waiting for the lock
       const lingers = options.lingers === true && (isFirst || scope === "events");
       isFirst = false;
@@ -197,12 +201,15 @@ async function pass(work: Drain, options: DrainOptions): Promise<void> {
   for (const session of incomplete) await build(work, session, { patient: false });
   await endWithProcess(work);
   await endIdle(work, options);
+  forgetDeath(work);
+  work.progress.note("count");
   await applyProjectSettingsBeforeSending(work);
   await countWhatSessionsLedTo(work, options);
   await writeStatusLine(work);
   await sendQueued(work, options);
   if (options.lingers === true && (await endsSoon(work))) await sendQueued(work, options);
   await readRest(work, options);
+  work.progress.note("tidy");
   forgetStoredNames(work, options.isEager === true ? Number.POSITIVE_INFINITY : FORGET_NAMES_MS);
   removeRemnants(work);
   if (options.prune === undefined) await pruneDaily(work);
@@ -230,14 +237,18 @@ async function countWhatSessionsLedTo(work: Drain, { outcomes }: DrainOptions): 
   if (outcomes !== undefined) countOutcomes(work);
 }
 
-const sendQueued = (work: Drain, options: DrainOptions): Promise<void> =>
-  serveBridgeDuring(work, () => (options.deliver ?? deliver)(work, { isEager: options.isEager === true }));
+function sendQueued(work: Drain, options: DrainOptions): Promise<void> {
+  work.progress.note("send");
+  return serveBridgeDuring(work, () => (options.deliver ?? deliver)(work, { isEager: options.isEager === true }));
+}
 
 /** @returns the sessions that the read entries belong to */
 async function read(work: Drain, sessions: ReadonlySet<number>): Promise<ReadonlySet<number>> {
-  const readers = new PQueue({ concurrency: READERS });
+  const readers = new PQueue({ concurrency: isCautious(work) ? 1 : READERS });
   const readOne = (session: number) => contained(work, session, "read", () => readTranscripts(work, session), session);
-  return new Set(await readers.addAll([...sessions].map((session) => () => readOne(session))));
+  const read = new Set(await readers.addAll([...sessions].map((session) => () => readOne(session))));
+  work.progress.note("build");
+  return read;
 }
 
 /** @returns the sessions that still expect transcript lines: those with recent activity, because lines are late by a few seconds at most */
@@ -255,15 +266,12 @@ async function derive(work: Drain, sessions: ReadonlySet<number>): Promise<Reado
 }
 
 /** `deriveSession`; its errors affect this session only. @returns true if it expects more transcript lines */
-const build = async (work: Drain, session: number, options: DeriveOptions): Promise<boolean> =>
-  !work.unreadSessions.has(session) &&
-  contained(
-    work,
-    session,
-    "build",
-    () => limitAttempts(work, session, () => deriveSession(work, session, options)),
-    false,
-  );
+async function build(work: Drain, session: number, options: DeriveOptions): Promise<boolean> {
+  if (work.unreadSessions.has(session)) return false;
+  work.progress.note("build");
+  const derive = () => limitAttempts(work, session, () => deriveSession(work, session, options));
+  return contained(work, session, "build", derive, false);
+}
 
 /** Ends sessions whose agent's process is gone. @returns whether there were any */
 async function endWithProcess(work: Drain): Promise<boolean> {

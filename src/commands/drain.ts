@@ -1,16 +1,14 @@
-import { whyUnsent } from "../config/config-state.ts";
 import { StateError } from "../config/file-owner.ts";
-import type { LoadedConfig } from "../config/load.ts";
 import type { Context } from "../context.ts";
 import type { DrainDeps, DrainReport } from "../drain/context.ts";
 import { drainDeps } from "../drain/from-process.ts";
 import { DrainLog } from "../drain/log.ts";
+import { drainText } from "../drain/report-text.ts";
 import { restartWithoutRepositoryVariables } from "../drain/repository-environment.ts";
 import { startDrain } from "../intake/hook.ts";
 import { messageOf } from "../model/error-message.ts";
-import { suggest } from "../model/suggest.ts";
 import { type DrainOptions, drain as runDrain } from "../pipeline.ts";
-import { plural } from "../text/figures.ts";
+import { lockHolderText } from "../store/lock-holder.ts";
 
 export interface DrainCommandOptions {
   /** End every open session now. */
@@ -38,6 +36,7 @@ export async function drain(options: DrainCommandOptions, context: Context): Pro
     deps = await drainDeps(context, log.line);
     report = await drainNow(deps, {
       ...options,
+      onWait: (text) => void context.stderr.write(`openhook-otel: ${text}\n`),
       ...(options.quiet && { startOutcomes: () => startOutcomes(context) }),
     });
   } catch (error) {
@@ -54,7 +53,7 @@ export async function drain(options: DrainCommandOptions, context: Context): Pro
     return 0;
   }
   if (options.json) context.stdout.write(`${JSON.stringify(report ?? { busy: true })}\n`);
-  else context.stdout.write(drainText(report, deps.loaded));
+  else context.stdout.write(drainText(report, deps));
   return 0;
 }
 
@@ -68,14 +67,25 @@ export async function drainNow(
     endIdle,
     quiet,
     events = false,
+    onWait,
     ...more
-  }: Pick<DrainCommandOptions, "endIdle" | "quiet" | "events"> &
-    Pick<DrainOptions, "prune" | "sessions" | "outcomes" | "startOutcomes">,
+  }: Pick<DrainCommandOptions, "endIdle" | "quiet" | "events"> & {
+    /** Called once if another drain makes this one wait. */
+    readonly onWait?: (text: string) => void;
+  } & Pick<DrainOptions, "prune" | "sessions" | "outcomes" | "startOutcomes">,
 ): Promise<DrainReport | undefined> {
-  const untilMs = deps.now() + OTHER_DRAIN_MS;
+  const startMs = deps.now();
+  const untilMs = startMs + OTHER_DRAIN_MS;
+  let isTold = false;
   for (;;) {
     const report = await runDrain(deps, { endIdle, isEager: !quiet, lingers: quiet, onlyEvents: events, ...more });
     if (report !== undefined || quiet || deps.now() >= untilMs) return report;
+    if (!isTold && deps.now() - startMs > QUIET_WAIT_MS) {
+      isTold = true;
+      onWait?.(
+        `another drain is running (${lockHolderText(deps.places.stateDir, deps.now())}); waiting for up to ${OTHER_DRAIN_MS / 1000} s`,
+      );
+    }
     await deps.sleep(RETRY_MS);
   }
 }
@@ -90,23 +100,5 @@ function startOutcomes({ places: { stateDir }, nodePath, programPath, env }: Con
 /** A drain that waits for late lines and a slow backend takes much less. */
 const OTHER_DRAIN_MS = 60_000;
 const RETRY_MS = 100;
-
-function drainText(report: DrainReport | undefined, loaded: LoadedConfig): string {
-  if (report === undefined) return "another drain is running and will process the queue\n";
-  const lines = [
-    `${plural(report.files, "file")} from the inbox: ${plural(report.events, "new event")}` +
-      (report.quarantined > 0 ? `, ${report.quarantined} quarantined (see ${suggest("status")})` : "") +
-      (report.left > 0 ? `, ${report.left} left for the next drain` : ""),
-    `${plural(report.spans, "new span")}; ` +
-      (report.hasDestination
-        ? `${report.sent} sent, ${report.waiting} waiting`
-        : `kept in the store, ${whyUnsent("traces", loaded) ?? whyUnsent("metrics", loaded) ?? NO_ENDPOINT}`) +
-      (report.rejected > 0 ? `, ${report.rejected} rejected by the backend` : "") +
-      (report.dropped > 0 ? `, ${report.dropped} dropped` : ""),
-    ...report.problems.map((problem) => `! ${problem}`),
-    ...(report.hasDestination ? [] : loaded.errors.map((error) => `! configuration: ${error}`)),
-  ];
-  return `${lines.join("\n")}\n`;
-}
-
-const NO_ENDPOINT = `no endpoint is set (${suggest("config set otlp.endpoint <url>")})`;
+/** Most drains have ended by then. */
+const QUIET_WAIT_MS = 1_000;

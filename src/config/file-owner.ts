@@ -1,6 +1,7 @@
-import type { Stats } from "node:fs";
+import { lstatSync, readdirSync, type Stats, statSync } from "node:fs";
 import { chmod, lstat, readdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { foreignFile, whyForeign } from "../own-file.ts";
 
 /** The state directory does not belong to this user, who could read or replace its contents. */
 export class StateError extends Error {
@@ -45,6 +46,25 @@ export async function checkOwner(stateDir: string, { uid }: Owner): Promise<read
 }
 
 /**
+ * What is in the state directory that is not ours: links, pipes, devices and files of others. Opening one could wait forever or write elsewhere.
+ * Names with a leading dot, such as `.nfs…`, and directories are not looked at.
+ *
+ * @returns one line for each, with what to do
+ */
+export function foreignFiles(stateDir: string): readonly string[] {
+  const lines: string[] = [];
+  for (const name of namesIn(stateDir)) {
+    const path = join(stateDir, name);
+    const is = name.startsWith(".") ? undefined : lstatSync(path, { throwIfNoEntry: false });
+    if (is === undefined || is.isDirectory()) continue;
+    const why = whyForeign(is);
+    const isFolder = is.isSymbolicLink() && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+    if (why !== undefined && !isFolder) lines.push(foreignFile(path, why));
+  }
+  return lines;
+}
+
+/**
  * Removes other users' access to files in the state directory that should not have it.
  *
  * @returns the paths that were accessible, whether or not they could be closed
@@ -72,6 +92,14 @@ export async function openFiles(stateDir: string): Promise<readonly string[]> {
 }
 
 // --- internal ---
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
 
 const GROUP_OR_OTHERS_WRITE = 0o022;
 const STICKY = 0o1000;

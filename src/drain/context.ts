@@ -1,6 +1,7 @@
 import type { Bridge } from "../bridge/bridge.ts";
 import type { CaptureContext } from "../capture/context.ts";
 import type { PartLimits } from "../model/session.ts";
+import type { LockStep, Progress } from "../store/lock-holder.ts";
 import type { Pruned } from "./pruned.ts";
 
 /** What the caller of a drain provides. */
@@ -29,6 +30,10 @@ export interface Drain extends CaptureContext, DrainDeps {
   readonly unreadSessions: Set<number>;
   /** Numbers of the sessions from which this drain has read something. */
   readonly startedSessions: Set<number>;
+  /** Where it notes what it does, for others and for the next drain. */
+  readonly progress: Progress;
+  /** The step at which the last drain died, if it did not end by itself. */
+  readonly diedAt?: LockStep | undefined;
 }
 
 /** What one drain did; counts of this run only. `openhook-otel drain --json` prints it. */

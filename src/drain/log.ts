@@ -1,7 +1,8 @@
-import { appendFile, mkdir, rename, stat } from "node:fs/promises";
+import { mkdir, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Context } from "../context.ts";
 import { step } from "../model/fault-points.ts";
+import { appendOwn } from "../own-file.ts";
 import { safeText } from "../safe-output.ts";
 
 /** Appends to `drain.log` in the state directory, for drains without a terminal. Keeps one rotated file. */
@@ -32,7 +33,7 @@ export class DrainLog {
       await mkdir(this.#context.places.stateDir, { recursive: true, mode: 0o700 });
       const { size } = await stat(this.#path).catch(() => ({ size: 0 }));
       if (size > LOG_BYTES) await step("log.rotate", () => rename(this.#path, `${this.#path}.1`));
-      await step("log.write", () => appendFile(this.#path, this.#lines.join(""), { mode: 0o600 }));
+      step("log.write", () => appendOwn(this.#path, this.#lines.join("")));
     } catch {
       // `status` also shows the last problems, which are in the store
     }

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { checkOwner, closeFiles, ownUid, StateError } from "../config/file-owner.ts";
+import { checkOwner, closeFiles, foreignFiles, ownUid, StateError } from "../config/file-owner.ts";
 import { ensureStateDirs } from "../intake/inbox-dirs.ts";
 import { LOST_COUNT } from "../intake/inbox-file.ts";
 import { makeSpareFiles } from "../store/spare-files.ts";
@@ -9,7 +9,7 @@ import type { DrainDeps } from "./context.ts";
 /**
  * Creates the state directories if needed, and makes them accessible to this user only.
  *
- * @throws StateError if the state directory belongs to another user, or if `sudo` made this root
+ * @throws StateError if the state directory or a file in it is not ours, or if `sudo` made this root
  */
 export async function ensurePrivateState({
   places,
@@ -21,6 +21,8 @@ export async function ensurePrivateState({
   await refuseSudoOf(sudoUid, owner.uid, places.stateDir);
   for (const remark of await checkOwner(places.stateDir, owner)) log(remark);
   await ensureStateDirs(places);
+  const [foreign] = foreignFiles(places.stateDir);
+  if (foreign !== undefined) throw new StateError(foreign);
   makeSpareFiles(places.stateDir, LOST_COUNT);
   for (const path of await closeFiles(places.stateDir, owner)) log(`closed ${JSON.stringify(path)} to other users`);
 }

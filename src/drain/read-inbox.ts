@@ -24,6 +24,7 @@ import { reportLeftFiles } from "./left-files.ts";
 import { originsIn } from "./local-sessions.ts";
 import { recordedPipeline } from "./pipeline-resource.ts";
 import { payloadIncrement, recordSelf } from "./self-counters.ts";
+import { reasonSetAside, takeBack } from "./set-aside.ts";
 import { type CountedRefusal, type PayloadBatch, type StorablePayload, storePayloads } from "./store-payloads.ts";
 
 /**
@@ -116,6 +117,12 @@ class Reading {
 
   async addPayload(file: InboxFile): Promise<void> {
     this.#drain.report.files++;
+    this.#drain.progress.note("inbox", nameOf(file));
+    const deadly = reasonSetAside(this.#drain, nameOf(file));
+    if (deadly !== undefined) {
+      await this.#quarantine(file, refused(deadly));
+      return takeBack(this.#drain, nameOf(file));
+    }
     const decoded = decodeEvent(file.payload, file.facts);
     const adapted = decoded.ok
       ? adapt(this.#drain.agents, decoded.value, intakeFactsOf(file, decoded), this.#wanted)

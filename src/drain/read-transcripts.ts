@@ -5,24 +5,27 @@ import { limitContent, limitEntries } from "../capture/limit-fields.ts";
 import { loadAndApplyProjectSettings } from "../capture/project.ts";
 import { protectRepository } from "../capture/protect.ts";
 import { reportProblemOnce } from "../capture/report-problem.ts";
-import type { TranscriptBatch, TranscriptFile, TranscriptReader } from "../model/agent.ts";
+import type { PartSize, TranscriptBatch, TranscriptFile, TranscriptReader } from "../model/agent.ts";
 import { keepsContent, keepsNames } from "../model/capture.ts";
 import { transcriptOf } from "../model/card-of.ts";
 import { messageOf } from "../model/error-message.ts";
 import { step } from "../model/fault-points.ts";
 import { INITIAL_OFFSET } from "../model/initial-offset.ts";
+import { ExcessError } from "../model/json-limits.ts";
 import { retryOnce } from "../model/retry-once.ts";
 import { readRepository } from "../repository/read.ts";
 import { countOpenEntries } from "../store/facts.ts";
-import { addUnread, clearFailures, clearUnread } from "../store/failures.ts";
+import { addFailure, addUnread, clearFailures, clearUnread } from "../store/failures.ts";
 import { positionOf, setPartSize, UNFINISHED } from "../store/positions.ts";
 import { rootOf, type StoredSession, sessionById, updateSession } from "../store/sessions.ts";
+import { plural } from "../text/figures.ts";
 import { partSizeOf } from "../transcripts/part-size.ts";
 import { filesOfSession, positionKeyOf } from "../transcripts/session-files.ts";
 import { rootsOf } from "../transcripts/transcript-roots.ts";
 import { affectsAllSessions, noteFailure, reasonOf } from "./contain.ts";
 import type { Drain } from "./context.ts";
 import { withOrigin } from "./local-sessions.ts";
+import { reasonSetAside, setAside, takeBack } from "./set-aside.ts";
 import { storeBatch } from "./store-batch.ts";
 
 /**
@@ -72,34 +75,56 @@ async function readSession(drain: Drain, stored: StoredSession): Promise<void> {
     if (!hasFailed) throw error;
     reportUnreadable(drain, folder, error);
   };
-  const files = await retryOnce(() =>
-    filesOfSession(reader, session, { ...query, onProblem }).catch((error: unknown) => {
-      hasFailed = true;
-      throw error;
-    }),
-  ).catch((error: unknown) => reportUnreadable(drain, path ?? `of session ${session.sessionId}`, error));
-  // A session with a local id may have been removed from its database
-  if (files.length === 0 && path !== undefined && session.local === undefined && !(await isGone(path))) {
-    noteUnread(path, new Error("it contains no session of its agent"));
-  }
+  const failed = new Set<string>();
+  const fail = (file: TranscriptFile, error: unknown): void => {
+    if (error instanceof ExcessError) noteSetAside(drain, file, error);
+    if (!isFileSystemError(error)) {
+      failed.add(file.path);
+      drain.unreadSessions.add(session.id);
+      noteFailure(drain, session.id, error instanceof ExcessError ? "limit" : "read", error, file.path);
+    }
+    noteUnread(file.path, error);
+  };
   drain.partlyReadUntilMs.delete(session.id);
   drain.unreadSessions.delete(session.id);
-  const failed = new Set<string>();
+  const leaveListed = drain.progress.enter(path ?? session.sessionId);
+  const files = await retryOnce(() => {
+    if (path !== undefined) assertNotSetAside(drain, wholeOf(path));
+    return filesOfSession(reader, session, { ...query, onProblem }).catch((error: unknown) => {
+      hasFailed = true;
+      throw error;
+    });
+  })
+    .catch((error: unknown) => {
+      if (path !== undefined && error instanceof ExcessError) fail(wholeOf(path), error);
+      else reportUnreadable(drain, path ?? `of session ${session.sessionId}`, error);
+      return [];
+    })
+    .finally(leaveListed);
+  // A session with a local id may have been removed from its database
+  if (
+    files.length === 0 &&
+    path !== undefined &&
+    failed.size === 0 &&
+    session.local === undefined &&
+    !(await isGone(path))
+  ) {
+    noteUnread(path, new Error("it contains no session of its agent"));
+  }
   for (const file of files) {
+    const leave = drain.progress.enter(positionKeyOf(file));
     try {
       if ((await readablePath(file.path, roots, noteUnread)) === undefined) continue;
       if (!(await retryOnce(() => readNewEntries(drain, session.id, { ...file, roots }, reader)))) return;
     } catch (error) {
       if (affectsAllSessions(error)) throw error;
-      if (!isFileSystemError(error)) {
-        failed.add(file.path);
-        drain.unreadSessions.add(session.id);
-        noteFailure(drain, session.id, "read", error, file.path);
-      }
-      noteUnread(file.path, error);
+      fail(file, error);
+    } finally {
+      leave();
     }
   }
   clearFailures(db, session.id, "read", failed);
+  clearFailures(db, session.id, "limit", failed);
   for (const [file, error] of unread)
     if (!(await isGone(file))) addUnread(db, session.id, file, reasonOf(drain, unreadReason(file, error)), drain.now());
   clearUnread(db, session.id, new Set(unread.keys()));
@@ -128,8 +153,11 @@ async function readNewEntries(
 ): Promise<boolean> {
   const before = positionOf(drain.db, positionKeyOf(file));
   const size = step("transcript.look", () => partSizeOf(file));
+  assertNotSetAside(drain, file, size);
   if (before?.sizeBytes === size.sizeBytes && before.modifiedMs === size.modifiedMs) return true;
   const startMs = performance.now();
+  // Its rows are read by calls that nothing else can interrupt
+  if (file.watch !== undefined) await drain.progress.watch();
   // Entries that a killed drain has read count too, because they settle together with those read now. Only the first time: a turn
   // can stay open for long
   let slice = drain.startedSessions.has(sessionNumber) ? 0 : countOpenEntries(drain.db, sessionNumber);
@@ -144,6 +172,8 @@ async function readNewEntries(
     if (session.parent !== undefined) return false;
     // If the drain is killed after this batch, the file must not look as if it was read to its end
     storeBatch(drain, session, positionKeyOf(file), batch, isLast ? size : { ...size, sizeBytes: UNFINISHED });
+    if (batch.setAside !== undefined) reportSetAside(drain, session, file.path, batch.setAside);
+    drain.progress.note("read");
     slice += batch.entries.length;
     const isLong = slice >= SLICE_ENTRIES || performance.now() - startMs >= SLICE_MS;
     if (isLast || !isLong || !isResumable(batch)) continue;
@@ -155,6 +185,7 @@ async function readNewEntries(
     break;
   }
   if (!hasBatches && before !== undefined) setPartSize(drain.db, positionKeyOf(file), size);
+  takeBack(drain, positionKeyOf(file));
   return true;
 }
 
@@ -180,6 +211,36 @@ async function* withLast(
     throw error;
   }
   if (held !== undefined) yield { batch: held, isLast: true };
+}
+
+/** A database as a whole: its list of sessions is read before one of them. */
+const wholeOf = (path: string): TranscriptFile => ({ path, watch: [path, `${path}-wal`] });
+
+/** @throws ExcessError if the file is set aside and must not be tried again yet */
+function assertNotSetAside(drain: Drain, file: TranscriptFile, size?: PartSize): void {
+  const reason = reasonSetAside(drain, positionKeyOf(file), () => size ?? partSizeOf(file));
+  if (reason !== undefined) throw new ExcessError(reason);
+}
+
+/** Sets a file aside that exceeds a limit, unless it is set aside already. */
+function noteSetAside(drain: Drain, file: TranscriptFile, { message }: ExcessError): void {
+  const key = positionKeyOf(file);
+  const size = partSizeOf(file);
+  if (reasonSetAside(drain, key, () => size) === undefined) setAside(drain, key, message, size);
+}
+
+/** Stores which of a session's files has records that are too large. Everything else in it was read. */
+function reportSetAside(
+  drain: Drain,
+  session: StoredSession,
+  path: string,
+  { records, reason }: NonNullable<TranscriptBatch["setAside"]>,
+): void {
+  addFailure(drain.db, session.id, { step: "records", reason, path }, drain.now(), records);
+  reportProblemOnce(
+    drain,
+    `set aside ${plural(records, "record")} of the transcript ${JSON.stringify(path)}: ${reason}`,
+  );
 }
 
 /** Reports a transcript that cannot be read; the session continues with its hooks' events. @returns no files */

@@ -1,5 +1,6 @@
 import type { Increment } from "../model/telemetry.ts";
 import { addSteps } from "../store/counters.ts";
+import type { LockStep } from "../store/lock-holder.ts";
 import { readMeta, removeMeta, writeMeta } from "../store/meta.ts";
 import { LAST_DRAIN_MS } from "../store/meta-keys.ts";
 import { addDrift, lastVersionOf } from "../store/self.ts";
@@ -81,7 +82,8 @@ export async function measureDrain(drain: Drain, work: () => Promise<void>): Pro
   const { db, now } = drain;
   const startMs = performance.now();
   db.transaction(() => {
-    if (readMeta(db, DRAIN_START) !== undefined) addSteps(db, [drainIncrement("killed")], METRIC_SHAPES, now());
+    if (readMeta(db, DRAIN_START) !== undefined)
+      addSteps(db, [drainIncrement("killed", drain.diedAt)], METRIC_SHAPES, now());
     writeMeta(db, DRAIN_START, String(now()));
   });
   const end = (outcome: "ok" | "failed"): void =>
@@ -113,5 +115,6 @@ export async function measureDrain(drain: Drain, work: () => Promise<void>): Pro
 
 const DRAIN_START = "drain.began_ms";
 
-const drainIncrement = (outcome: "ok" | "failed" | "killed"): Increment =>
-  selfIncrement(SELF.drains, 1, { [semconv.OPENHOOK_OUTCOME]: outcome });
+/** @param diedAt the step at which a drain was killed */
+const drainIncrement = (outcome: "ok" | "failed" | "killed", diedAt?: LockStep): Increment =>
+  selfIncrement(SELF.drains, 1, { [semconv.OPENHOOK_OUTCOME]: outcome, [semconv.OPENHOOK_REASON]: diedAt });

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { NO_BRIDGE } from "../bridge/bridge.ts";
 import { levelOf } from "../capture/level.ts";
 import { type Drain, type DrainDeps, emptyReport } from "../drain/context.ts";
@@ -12,6 +11,7 @@ import { protectionOf } from "../privacy/protection.ts";
 import type { Database } from "../store/database.ts";
 import { unpack } from "../store/facts.ts";
 import { withDrainLock } from "../store/lock.ts";
+import { lockOf } from "../store/lock-holder.ts";
 import { queuedCount } from "../store/outbox.ts";
 import { removePositions } from "../store/positions.ts";
 import { sessionById } from "../store/sessions.ts";
@@ -50,7 +50,7 @@ export async function exportPacked(deps: DrainDeps, options: ExportOptions): Pro
   let [sessions, beyondRetention] = [0, 0];
   let queued = 0;
   let isDone = false;
-  const hadLock = await withDrainLock(join(deps.places.stateDir, "drain.lock"), () =>
+  const hadLock = await withDrainLock(lockOf(deps.places.stateDir), (_, progress) =>
     withStore({ ...safe, report }, async (db) => {
       if (isDone) return;
       const drain: Drain = {
@@ -61,7 +61,9 @@ export async function exportPacked(deps: DrainDeps, options: ExportOptions): Pro
         startedSessions: new Set(),
         unreadSessions: new Set(),
         bridge: NO_BRIDGE,
+        progress,
       };
+      progress.note("export");
       const numbers = sessionsToExport(db, options);
       for (const [i, number] of numbers.entries()) {
         if (options.signal.aborted) break;

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { NO_BRIDGE } from "../bridge/bridge.ts";
 import { applyCaptureSettings, withLastKnownLevel } from "../capture/apply-settings.ts";
 import { registeredFolders } from "../config/backup.ts";
@@ -10,6 +9,7 @@ import { ensurePrivateState } from "../drain/private-state.ts";
 import { protectionOf } from "../privacy/protection.ts";
 import { checkpoint, deferSync } from "../store/database.ts";
 import { withDrainLock } from "../store/lock.ts";
+import { lockOf } from "../store/lock-holder.ts";
 import { mergeRuns, tornSessions } from "../store/packed.ts";
 import { readStore } from "../store/read-only.ts";
 import { addMovedRoots } from "../transcripts/transcript-roots.ts";
@@ -69,7 +69,7 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
   }
   await ensurePrivateState(safe);
   let done: ImportReport | undefined;
-  const hadLock = await withDrainLock(join(deps.places.stateDir, "drain.lock"), () =>
+  const hadLock = await withDrainLock(lockOf(deps.places.stateDir), (_, progress) =>
     withStore({ ...safe, report, isImport: true }, async (db) => {
       // A second call: a drain was requested during the import
       if (done !== undefined) {
@@ -86,7 +86,9 @@ export async function importSessions(deps: DrainDeps, options: ImportOptions): P
         startedSessions: new Set(),
         unreadSessions: new Set(),
         bridge: NO_BRIDGE,
+        progress,
       };
+      progress.note("import");
       // Checkpoint a few times instead of after each commit
       db.prepare(`PRAGMA wal_autocheckpoint = ${PAGES_PER_CHECKPOINT}`).get();
       db.prepare(`PRAGMA cache_size = -${CACHE_KILOBYTES}`).all();

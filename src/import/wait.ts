@@ -1,5 +1,6 @@
 import { UserError } from "../context.ts";
 import type { DrainDeps } from "../drain/context.ts";
+import { lockHolderText } from "../store/lock-holder.ts";
 
 /** Repeats work that returns `undefined` while another drain holds the lock. @throws UserError after a minute */
 export async function whenNoDrain<T>(deps: DrainDeps, work: () => Promise<T | undefined>): Promise<T> {
@@ -8,7 +9,9 @@ export async function whenNoDrain<T>(deps: DrainDeps, work: () => Promise<T | un
     const report = await work();
     if (report !== undefined) return report;
     if (deps.now() >= untilMs) {
-      throw new UserError("E_BUSY", "another drain has been running for a minute; try again when it has finished", 1);
+      const who = lockHolderText(deps.places.stateDir, deps.now());
+      const text = `another drain has been running for a minute (${who}); try again when it has finished`;
+      throw new UserError("E_BUSY", text, 1);
     }
     await deps.sleep(RETRY_MS);
   }

@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { open, readFile, unlink } from "node:fs/promises";
+import { constants } from "node:fs";
+import { open, readFile, stat, unlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { IntakeFacts } from "../model/agent.ts";
 import { messageOf } from "../model/error-message.ts";
 import { step } from "../model/fault-points.ts";
 import { retryOnce } from "../model/retry-once.ts";
+import { readOwn } from "../own-file.ts";
 import { type InboxDirs, type InboxEntry, isLost, isOurs, listEntries, msOf } from "./inbox-dirs.ts";
 import { END_BYTES, EVENT_FILE, endOf, LOST_FILE, MAX_FILE_BYTES, parseInboxFile } from "./inbox-file.ts";
 import { decodePayload } from "./payload.ts";
@@ -85,7 +87,7 @@ export async function settle(
 
 /** Whether a file has its end line: its intake has written the whole event. @throws Error if it cannot be read */
 export async function isComplete(path: string): Promise<boolean> {
-  const handle = await open(path, "r");
+  const handle = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
   try {
     const { size } = await handle.stat();
     const { buffer, bytesRead } = await handle.read(
@@ -181,13 +183,8 @@ const tooLarge = { ok: false, reason: "the file is larger than any the intake wr
 
 /** The file's bytes; `undefined` if it is larger than the intake's limit. */
 async function readWhole(path: string): Promise<Buffer | undefined> {
-  const handle = await open(path, "r");
-  try {
-    const { size } = await handle.stat();
-    return size > MAX_FILE_BYTES + END_BYTES ? undefined : await handle.readFile();
-  } finally {
-    await handle.close();
-  }
+  const { size } = await stat(path);
+  return size > MAX_FILE_BYTES + END_BYTES ? undefined : readOwn(path);
 }
 
 /** A FIFO would block us, and a symbolic link leads elsewhere: such entries are moved, never opened. */

@@ -1,5 +1,6 @@
 import type { IntakeFacts } from "../model/agent.ts";
-import { shrinkJson } from "../model/shrink.ts";
+import { excessOf } from "../model/json-limits.ts";
+import { withoutLargeValues } from "../model/shrink.ts";
 
 /** Payloads above this are shortened before they are parsed. */
 export const MAX_PARSED_BYTES = 4 * 1024 * 1024;
@@ -15,7 +16,7 @@ export type Decoded =
 
 /**
  * Parses the JSON that an agent wrote: byte order marks are removed, raw control characters in strings are escaped, a text above
- * 4 MiB is shortened, and a text that ends early is closed after its last complete member.
+ * 4 MiB or with very many values is shortened, and a text that ends early is closed after its last complete member.
  *
  * @returns `ok: false` with a reason if it cannot be parsed
  * @throws never
@@ -23,7 +24,7 @@ export type Decoded =
 export function decodePayload(payload: Buffer): Decoded {
   const json = withoutBom(payload);
   if (json.length === 0) return { ok: false, reason: "the payload is empty" };
-  if (json.length > MAX_PARSED_BYTES) return shortened(json);
+  if (json.length > MAX_PARSED_BYTES || excessOf(json) !== undefined) return shortened(json);
   const whole = parse(json.toString("utf8"));
   if (whole.ok) return whole;
   const closed = shortened(json);
@@ -47,9 +48,6 @@ export function decodeEvent(payload: Buffer, { source, event }: Pick<IntakeFacts
 /** An empty payload has at most this length, including white space. */
 const SCANNED_BYTES = 64;
 
-/** Limit for arrays and objects below the top level, if the payload is too large without its long strings. */
-const MAX_NESTED_BYTES = 256 * 1024;
-
 function withoutBom(bytes: Buffer): Buffer {
   let from = 0;
   while (bytes[from] === 0xef && bytes[from + 1] === 0xbb && bytes[from + 2] === 0xbf) from += 3;
@@ -57,12 +55,10 @@ function withoutBom(bytes: Buffer): Buffer {
 }
 
 function shortened(json: Buffer): Decoded {
-  let shrunk = shrinkJson(json);
-  if (shrunk.ok && shrunk.bytes > MAX_PARSED_BYTES) shrunk = shrinkJson(json, { maxNestedBytes: MAX_NESTED_BYTES });
+  const shrunk = withoutLargeValues(json, MAX_PARSED_BYTES);
   if (!shrunk.ok) return shrunk;
-  if (shrunk.bytes > MAX_PARSED_BYTES) {
-    return { ok: false, reason: `it has ${shrunk.bytes} bytes even without long strings and nested values` };
-  }
+  const { excess } = shrunk;
+  if (excess !== undefined) return { ok: false, reason: `${excess}, even without long strings and nested values` };
   const decoded = parse(shrunk.text());
   if (!decoded.ok) return decoded;
   const notes = [...(shrunk.leftOut > 0 ? (["shortened"] as const) : []), ...(shrunk.closed ? (["cut"] as const) : [])];

@@ -1,7 +1,8 @@
-import { lstat, readFile, rm } from "node:fs/promises";
+import { lstat, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { step } from "../model/fault-points.ts";
 import { retryOnce } from "../model/retry-once.ts";
+import { readOwn } from "../own-file.ts";
 import type { InboxFile } from "./inbox.ts";
 import { type InboxDirs, isOurs, listEntries, msOf, REASON_SUFFIX } from "./inbox-dirs.ts";
 import { EVENT_FILE, MAX_FILE_BYTES, parseInboxFile } from "./inbox-file.ts";
@@ -20,7 +21,7 @@ export async function readQuarantined(dirs: InboxDirs, name: string): Promise<In
   const path = join(dirs.quarantineDir, name);
   const stats = await lstat(path, { bigint: true }).catch(() => undefined);
   if (stats === undefined || !stats.isFile() || stats.size > MAX_FILE_BYTES) return undefined;
-  const parsed = parseInboxFile(await readFile(path), msOf(stats.mtimeNs));
+  const parsed = parseInboxFile(readOwn(path), msOf(stats.mtimeNs));
   if (!parsed.ok) return undefined;
   const { facts, payload, end } = parsed;
   if (end === undefined) {

@@ -181,6 +181,8 @@ export interface TranscriptBatch {
   readonly unknownKinds?: ReadonlyMap<string, number>;
   /** Those of them that have token usage, with the number of their records. The entries say that it is unknown. */
   readonly unreadUsage?: ReadonlyMap<string, number>;
+  /** Records that are too large: they were read without their large values or, if that was not possible, not at all. */
+  readonly setAside?: { readonly records: number; readonly reason: string };
 }
 
 /** Where to install. */

@@ -1,3 +1,5 @@
+import { excessOf } from "./json-limits.ts";
+
 /** Longest string value that stays unchanged, in bytes between its quotes. */
 export const MAX_STRING_BYTES = 64 * 1024;
 
@@ -10,7 +12,14 @@ export interface ShrinkOptions {
 
 export type Shrunk =
   /** `closed`: the text ended early and we closed it. `leftOut`: values replaced by a placeholder. */
-  | { readonly ok: true; readonly bytes: number; text(): string; readonly closed: boolean; readonly leftOut: number }
+  | {
+      readonly ok: true;
+      readonly bytes: number;
+      text(): string;
+      buffer(): Buffer;
+      readonly closed: boolean;
+      readonly leftOut: number;
+    }
   | { readonly ok: false; readonly reason: string };
 
 /**
@@ -28,7 +37,30 @@ export function shrinkJson(json: Buffer, options: ShrinkOptions = {}): Shrunk {
   return new Shrinker(json, options).shrink();
 }
 
+/**
+ * A JSON text without as many of its large values as needed for it to be parsed: first without long strings, then without the large arrays and
+ * objects directly below the top, then also without the smaller ones.
+ *
+ * @param maxBytes longest result
+ * @returns `excess`: why it must not be parsed all the same
+ */
+export function withoutLargeValues(json: Buffer, maxBytes: number): Shrunk & { readonly excess?: string } {
+  let excess = "";
+  let shrunk: Shrunk = { ok: false, reason: excess };
+  for (const maxNestedBytes of [Number.POSITIVE_INFINITY, ...NESTED_BYTES]) {
+    shrunk = shrinkJson(json, { maxNestedBytes });
+    if (!shrunk.ok) return shrunk;
+    const found = shrunk.bytes > maxBytes ? `it has ${shrunk.bytes} bytes` : excessOf(shrunk.buffer());
+    if (found === undefined) return shrunk;
+    excess = found;
+  }
+  return { ...shrunk, excess };
+}
+
 // --- internal ---
+
+/** Limits for arrays and objects directly below the top of a text that is too large without its long strings. */
+const NESTED_BYTES = [256 * 1024, 16 * 1024];
 
 type Expect = "value" | "value-or-end" | "key" | "key-or-end" | "colon" | "comma" | "nothing";
 
@@ -162,8 +194,8 @@ class Shrinker {
     }
     const pieces = this.#pieces;
     const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
-    const text = () => Buffer.concat(pieces).toString("utf8");
-    return { ok: true, bytes, text, closed, leftOut: this.#leftOut };
+    const buffer = () => Buffer.concat(pieces);
+    return { ok: true, bytes, text: () => buffer().toString("utf8"), buffer, closed, leftOut: this.#leftOut };
   }
 
   #goOn(expect: Expect): true {

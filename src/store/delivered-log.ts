@@ -1,5 +1,6 @@
-import { appendFileSync, readFileSync, renameSync, statSync } from "node:fs";
+import { renameSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { appendOwn, readOwn } from "../own-file.ts";
 import type { Database } from "./database.ts";
 import { deliveredLine } from "./delivered-line.lazy.ts";
 import { readMeta, removeMeta, writeMeta } from "./meta.ts";
@@ -82,7 +83,7 @@ export function writeDelivered(
   createFile(path, dirname(path));
   if (statSync(path).size > MAX_BYTES) renameSync(path, `${path}.1`);
   // A full disk can leave half a line: each one begins on a new line
-  appendFileSync(path, `\n${JSON.stringify(line)}`, { mode: 0o600 });
+  appendOwn(path, `\n${JSON.stringify(line)}`);
   db.transaction(() => {
     writeMeta(db, WRITTEN, String(line.generation));
     db.prepare("DELETE FROM counted_lately WHERE seq <= ?").run(Number(rows.at(-1)?.["seq"] ?? 0));
@@ -140,7 +141,7 @@ const LINE_START = '\n{"generation":';
 function readLog(path: string, generation: number): readonly DeliveredRecord[] {
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = readOwn(path).toString("utf8");
   } catch {
     return [];
   }

@@ -4,9 +4,10 @@ import { type StoredSession, sessionById } from "./sessions.ts";
 
 /**
  * The work on a session that failed. `read`: its transcripts, `build`: its spans and counts; both are retried by every drain.
- * `redact`, `encode`: a queued span; retried like spans that the backend refuses. `price`: a model call, whose cost is unknown.
+ * `limit`: a transcript that exceeds a limit, and is read again when it changes; `records`: single records of one, whose large values were
+ * not read. `redact`, `encode`: a queued span; retried like spans that the backend refuses. `price`: a model call, whose cost is unknown.
  */
-export type FailedStep = "read" | "build" | "redact" | "encode" | "price";
+export type FailedStep = "read" | "limit" | "records" | "build" | "redact" | "encode" | "price";
 
 /** A further step: a transcript must not or could not be read, and the session goes on without it. */
 const UNREAD = "unread";
@@ -31,26 +32,27 @@ export interface SessionFailure {
   readonly reason: string;
   /** The transcript file that was read; for other steps, the session's first transcript; `undefined` if there is none. */
   readonly path: string | undefined;
-  /** Attempts that failed, with the same or another reason. */
+  /** Attempts that failed, with the same or another reason; of the step `records`, how many records. */
   readonly attempts: number;
   /** Time of the first failure, in milliseconds since the epoch. */
   readonly sinceMs: number;
 }
 
-/** Adds a failed attempt. @returns whether this failure was known, with the same reason */
+/** Adds a failed attempt, or several records of a file. @returns whether this failure was known, with the same reason */
 export function addFailure(
   db: Database,
   session: number,
   failure: Pick<SessionFailure, "reason"> & { readonly step: string; readonly path?: string | undefined },
   nowMs: number,
+  times = 1,
 ): boolean {
   const { step, reason, path = "" } = failure;
   const known = db.prepare("SELECT reason FROM failures WHERE session = ? AND step = ? AND path = ?");
   const before = known.get(session, step, path)?.["reason"];
   db.prepare(
-    `INSERT INTO failures (session, step, path, reason, attempts, since_ms) VALUES (?, ?, ?, ?, 1, ?)
-     ON CONFLICT (session, step, path) DO UPDATE SET reason = excluded.reason, attempts = attempts + 1`,
-  ).run(session, step, path, reason, nowMs);
+    `INSERT INTO failures (session, step, path, reason, attempts, since_ms) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (session, step, path) DO UPDATE SET reason = excluded.reason, attempts = attempts + excluded.attempts`,
+  ).run(session, step, path, reason, times, nowMs);
   return before === reason;
 }
 

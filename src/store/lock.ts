@@ -2,8 +2,10 @@ import { existsSync, mkdirSync, statSync, truncateSync } from "node:fs";
 import { dirname } from "node:path";
 import Libsql from "libsql";
 import { step } from "../model/fault-points.ts";
+import { assertOwn } from "../own-file.ts";
 import { codeAndText, damagedError, StoreError } from "./connection.ts";
 import { fileSystemOf } from "./file-system.ts";
+import { type Progress, withProgress } from "./lock-holder.ts";
 import { tryNameLock } from "./name-lock.ts";
 import { createFile, removerOf } from "./spare-files.ts";
 
@@ -24,7 +26,7 @@ export type DrainScope = "all" | "events";
  */
 export async function withDrainLock(
   path: string,
-  work: (scope: DrainScope) => Promise<void>,
+  work: (scope: DrainScope, progress: Progress) => Promise<void>,
   scope: DrainScope = "all",
 ): Promise<boolean> {
   const stateDir = dirname(path);
@@ -43,17 +45,20 @@ export async function withDrainLock(
     const release = withLockError(path, () => step("lock.take", () => take(path)));
     if (release === undefined) return worked;
     try {
-      while (isAsked()) {
-        const isAll = existsSync(again);
-        withLockError(path, () =>
-          step("lock.take-note", () => {
-            const remove = removerOf(stateDir);
-            for (const note of [again, events]) if (existsSync(note)) remove(note);
-          }),
-        );
-        worked = true;
-        await work(isAll ? "all" : "events");
-      }
+      await withProgress(path, stateDir, async (progress) => {
+        while (isAsked()) {
+          const isAll = existsSync(again);
+          withLockError(path, () =>
+            step("lock.take-note", () => {
+              const remove = removerOf(stateDir);
+              for (const note of [again, events]) if (existsSync(note)) remove(note);
+            }),
+          );
+          worked = true;
+          await work(isAll ? "all" : "events", progress);
+          progress.left = undefined;
+        }
+      });
     } finally {
       step("lock.release", release);
     }
@@ -100,6 +105,7 @@ function tryNamed(path: string): (() => void) | undefined {
 }
 
 function tryLock(path: string, isSecondTry = false): (() => void) | undefined {
+  assertOwn(path);
   const raw = new Libsql(path, {});
   try {
     // Nothing is ever written to it; on an empty database, SQLite would create the file of a journal all the same. IMMEDIATE, not

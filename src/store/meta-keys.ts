@@ -18,3 +18,7 @@ export const LAST_OUTCOMES = "outcomes.last_ms";
 export const RETRIED_QUARANTINE = "quarantine.retried";
 /** `transcripts.folders` when transcripts were read last. */
 export const ALLOWED_FOLDERS = "transcripts.folders";
+/** Files that exceed a limit or during which drains died, as JSON: pairs of the position's key and why. */
+export const FILES_SET_ASIDE = "files.set_aside";
+/** What the last drain was reading when it died, as JSON. */
+export const DRAIN_DEATH = "drain.death";

@@ -76,6 +76,27 @@ export function tryNameLock(path: string, options: NameLockOptions): (() => void
   }
 }
 
+/** This process. */
+export function selfOf(): ProcessIdentity {
+  return { host: hostOf(), pid: process.pid, start: startOf(process.pid) ?? "" };
+}
+
+/** Start time of a process; `undefined` if there is none. Without /proc: empty if there is one. */
+export function startOf(pid: number): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return stat.slice(stat.lastIndexOf(") ") + 2).split(" ")[19];
+  } catch {
+    if (process.platform === "linux") return undefined;
+  }
+  try {
+    process.kill(pid, 0);
+    return "";
+  } catch (error) {
+    return codeOf(error) === "EPERM" ? "" : undefined;
+  }
+}
+
 // --- internal ---
 
 /** Creating a hard link is atomic on every version of NFS. Without hard links, creating the file is. */
@@ -213,10 +234,6 @@ function mtimeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
 }
 
-function selfOf(): ProcessIdentity {
-  return { host: hostOf(), pid: process.pid, start: startOf(process.pid) ?? "" };
-}
-
 /** Machine, boot and, in containers, pid namespace. */
 function hostOf(): string {
   const sources = [
@@ -231,22 +248,6 @@ function hostOf(): string {
     }
   });
   return [hostname(), ...values].join(" ").trim();
-}
-
-/** Start time of a process; `undefined` if there is none. Without /proc: empty if there is one. */
-function startOf(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    return stat.slice(stat.lastIndexOf(") ") + 2).split(" ")[19];
-  } catch {
-    if (process.platform === "linux") return undefined;
-  }
-  try {
-    process.kill(pid, 0);
-    return "";
-  } catch (error) {
-    return codeOf(error) === "EPERM" ? "" : undefined;
-  }
 }
 
 const codeOf = (error: unknown): unknown => (error instanceof Error && "code" in error ? error.code : undefined);

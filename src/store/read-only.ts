@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
 import { suggest } from "../model/suggest.ts";
+import { foreignFile, whyNotOwn } from "../own-file.ts";
 import {
   checkNames,
   codeAndText,
@@ -13,6 +14,7 @@ import {
   type Row,
   StoreError,
 } from "./connection.ts";
+import { filesOf } from "./database.ts";
 import { fileSystemOf } from "./file-system.ts";
 import { SCHEMA_VERSION } from "./schema-version.const.ts";
 
@@ -25,6 +27,7 @@ import { SCHEMA_VERSION } from "./schema-version.const.ts";
  */
 export function readStore<T>(path: string, look: (db: Database) => T): T | undefined {
   if (fileAt(path) === undefined) return undefined;
+  assertOwnStore(path);
   const { raw, version, state, assertUnchanged } = openReadOnly(path);
   const { prepare, release } = preparerOf(raw);
   try {
@@ -46,6 +49,15 @@ export function readStore<T>(path: string, look: (db: Database) => T): T | undef
 }
 
 // --- internal ---
+
+/** SQLite opens these files by itself, and would wait for a pipe. */
+function assertOwnStore(path: string): void {
+  const foreign = filesOf(path).flatMap((file) => {
+    const why = whyNotOwn(file);
+    return why === undefined ? [] : [foreignFile(file, why)];
+  })[0];
+  if (foreign !== undefined) throw new StoreError("E_STORE", foreign);
+}
 
 let lastChecked: string | undefined;
 

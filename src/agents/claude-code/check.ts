@@ -1,10 +1,11 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { platform } from "node:os";
 import { dirname, join } from "node:path";
 import type { Finding, InstallTarget, SettingsText } from "../../model/agent.ts";
 import { asArray, asObject } from "../shared/payload/json.ts";
 import { parseDocument, plainOf } from "../shared/settings/jsonc.ts";
 import { registeredEvents } from "../shared/settings/settings.ts";
+import { readSettingsText } from "../shared/transcript/open.ts";
 import { settingsPath } from "./settings.ts";
 import { type SystemPolicies, type SystemPolicy, systemPolicies } from "./system-policy.ts";
 
@@ -93,7 +94,7 @@ async function layersOf(paths: readonly string[]): Promise<readonly Layer[]> {
 
 async function settingsAt(path: string): Promise<Layer["settings"] | undefined> {
   try {
-    return asObject(plainOf(parseDocument((await readFile(path, "utf8")).replace(/^\uFEFF/, ""))));
+    return asObject(plainOf(parseDocument(((await readSettingsText(path)) ?? "").replace(/^\uFEFF/, ""))));
   } catch {
     return undefined;
   }

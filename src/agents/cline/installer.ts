@@ -1,12 +1,13 @@
 // https://docs.cline.bot/customization/hooks; behaviour of the CLI tried with 3.0.65: README.md beside this file
 
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { platform } from "node:os";
 import { basename, dirname, extname, join } from "node:path";
 import type { Finding, HookCommand, Installer, InstallTarget, SettingsText } from "../../model/agent.ts";
 import { compareVersions, versionOf } from "../shared/payload/version.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { SettingsError } from "../shared/settings/settings.ts";
+import { readSettingsText } from "../shared/transcript/open.ts";
 import { hasAdditions, hookFileText, isOurs } from "./hook-file.ts";
 import { clineFolder } from "./places.ts";
 
@@ -78,7 +79,7 @@ async function hookFiles(folder: string): Promise<readonly string[]> {
     const taken = names.filter((name) => eventOf(name) === event);
     const ours: string[] = [];
     for (const name of taken) {
-      const text = await readFile(join(folder, name), "utf8").catch(() => undefined);
+      const text = await readSettingsText(join(folder, name));
       if (isOurText(text)) ours.push(name);
     }
     // On some systems names that differ only in case are one file
@@ -144,7 +145,7 @@ async function findings(target: InstallTarget): Promise<readonly Finding[]> {
   for (const folder of [hooksFolder("user", target), hooksFolder("project", target)]) {
     for (const name of (await readdir(folder).catch(() => [])).sort()) {
       const path = join(folder, name);
-      const text = eventOf(name) === undefined ? undefined : await readFile(path, "utf8").catch(() => undefined);
+      const text = eventOf(name) === undefined ? undefined : await readSettingsText(path);
       if (text === undefined || !hasAdditions(text)) continue;
       const advice = "move the addition to a separate file (Cline runs all), delete this one and enable cline again";
       found.push({ level: "remark", text: `${path} contains additions, so it is not updated: ${advice}` });

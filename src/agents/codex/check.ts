@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { statSync } from "node:fs";
 import { platform } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type { Finding, InstallTarget, SettingsText } from "../../model/agent.ts";
@@ -6,6 +6,7 @@ import { compareVersions, parseVersion, versionOf } from "../shared/payload/vers
 import { SettingsError } from "../shared/settings/settings.ts";
 import { type Statement, valueAt } from "../shared/settings/toml.ts";
 import { statementsOf } from "../shared/settings/toml-statements.ts";
+import { readSettingsText } from "../shared/transcript/open.ts";
 import { hookStates } from "./config.ts";
 import { registeredIn, requirementsPath } from "./managed.ts";
 import { notifyOf } from "./notify.ts";
@@ -52,7 +53,7 @@ export async function check(
 
 /** What the administrator's file forbids; Codex then silently skips users' hooks. Verified with 0.171.0. */
 async function policyFindings(path: string): Promise<readonly Finding[]> {
-  const text = await readFile(path, "utf8").catch(() => undefined);
+  const text = await readSettingsText(path);
   if (text === undefined) return [];
   const statements = statementsOf(text);
   if (valueAt(statements, ["features", "hooks"]) === false) {
@@ -110,8 +111,9 @@ const levelOf = (statements: readonly Statement[], path: string) =>
 /** The checkout that contains a folder, and its main checkout if it is a worktree; outside of a checkout both are the folder. */
 async function checkoutOf(folder: string): Promise<{ readonly root: string; readonly main: string }> {
   for (let at = folder; ; at = dirname(at)) {
-    const git = await readFile(join(at, ".git"), "utf8").catch((error: NodeJS.ErrnoException) => error.code);
-    if (git === "EISDIR") return { root: at, main: at };
+    const dotGit = join(at, ".git");
+    if (statSync(dotGit, { throwIfNoEntry: false })?.isDirectory() === true) return { root: at, main: at };
+    const git = await readSettingsText(dotGit);
     const linked = /^gitdir: (.+)[/\\]\.git[/\\]worktrees[/\\][^/\\]+\s*$/.exec(git ?? "")?.[1];
     if (linked !== undefined) return { root: at, main: linked };
     if (dirname(at) === at) return { root: folder, main: folder };

@@ -40,6 +40,8 @@ function change(state: unknown, { kind, k, v, i }: Fields): void {
   const parent = path.slice(0, -1).reduce<unknown>((value, step) => memberOf(value, step), state);
   if (typeof last !== "string" && typeof last !== "number") return;
   if (typeof parent !== "object" || parent === null || last === "__proto__") return;
+  // A place far behind the end would make a list of any length
+  if (Array.isArray(parent) && !(typeof last === "number" && last >= 0 && last <= parent.length)) return;
   switch (kind) {
     case SET:
       Reflect.set(parent, last, v);

@@ -1,6 +1,5 @@
 // https://docs.github.com/en/copilot/reference/hooks-configuration, read 2026-11-21; what each version does: README.md beside this file
 
-import { readFile } from "node:fs/promises";
 import { platform } from "node:os";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import type { Finding, HookCommand, InstallTarget } from "../../model/agent.ts";
@@ -9,6 +8,7 @@ import { compareVersions, parseVersion } from "../shared/payload/version.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { parseDocument, plainOf } from "../shared/settings/jsonc.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
+import { readSettingsText } from "../shared/transcript/open.ts";
 import { addHooks, type FlatHook, hookEventsIn, removeHooks } from "./hook-file.ts";
 
 export default oneFile({
@@ -163,13 +163,13 @@ async function switchedOffElsewhere(target: InstallTarget): Promise<readonly Fin
 
 /** The files among these that contain the switch. */
 async function switchingOff(paths: readonly string[]): Promise<readonly string[]> {
-  const texts = await Promise.all(paths.map((path) => readFile(path, "utf8").catch(() => "")));
+  const texts = await Promise.all(paths.map((path) => readSettingsText(path).then((text) => text ?? "")));
   return paths.filter((_, i) => switchedOffIn(texts[i] ?? "").length > 0);
 }
 
 /** True below a folder that the user trusts; false if the configuration cannot be read. */
 async function isTrusted(target: InstallTarget): Promise<boolean> {
-  const text = await readFile(join(homeOf(target), "config.json"), "utf8").catch(() => undefined);
+  const text = await readSettingsText(join(homeOf(target), "config.json"));
   if (text === undefined) return false;
   const config = asObject(settingsIn(text));
   const folders = ["trustedFolders", "trusted_folders"].flatMap((name) => asArray(config?.[name]));

@@ -1,7 +1,8 @@
 // internal/projects and internal/config of github.com/charmbracelet/crush, September 2026, read 2026-11-26
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { asArray, asObject, asString, parsedObject } from "../shared/payload/json.ts";
+import { readSmallSync } from "../shared/transcript/open.ts";
 
 export const DATABASE = "crush.db";
 
@@ -68,7 +69,7 @@ function isSmallFile(path: string): boolean {
 
 function readProjects(path: string): unknown {
   try {
-    return parsedObject(readFileSync(path))?.["projects"];
+    return parsedObject(readSmallSync(path, MAX_LIST_BYTES, undefined) ?? "")?.["projects"];
   } catch {
     return undefined;
   }

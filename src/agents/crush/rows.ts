@@ -1,4 +1,4 @@
-import { columnsOf, isReadableJson, type Row, type Value, type View } from "../shared/transcript/sqlite.ts";
+import { columnsOf, isReadableList, type Row, type Value, type View } from "../shared/transcript/sqlite.ts";
 
 /** One message with its parts, without long outputs. */
 export interface MessageRow {
@@ -110,7 +110,7 @@ const RESULT_LENGTH = 200;
 
 const data = (name: string): string => `json_extract(part.value, '$.data.${name}')`;
 const TYPE = "json_extract(part.value, '$.type')";
-const PARTS = `json_each(CASE WHEN ${isReadableJson("parts")} THEN parts ELSE '[]' END) AS part`;
+const PARTS = `json_each(CASE WHEN ${isReadableList("parts")} THEN parts ELSE '[]' END) AS part`;
 
 const METADATA = `CASE WHEN json_valid(${data("metadata")}) THEN ${data("metadata")} ELSE '{}' END`;
 const metadata = (path: string): string => `json_extract(${METADATA}, '$.${path}')`;
@@ -135,7 +135,7 @@ function selectMessages(db: View): string {
   const column = (name: string): string => (known.has(name) ? name : "NULL");
   return `SELECT rowid AS place, id, role, model, ${column("provider")} AS provider, created_at,
     ${column("finished_at")} AS finished_at, ${column("is_summary_message")} AS is_summary,
-    ${isReadableJson("parts")} AS is_readable FROM messages`;
+    ${isReadableList("parts")} AS is_readable FROM messages`;
 }
 
 function toMessage(db: View, row: Row): MessageRow {

@@ -5,6 +5,7 @@ import { isSequenceNumber } from "../../model/call-ids.ts";
 import { defined } from "../../model/defined.ts";
 import type { SessionEndReason } from "../../model/envelope.ts";
 import type { Event, Extras, NativeEventType } from "../../model/event.ts";
+import { excessOf } from "../../model/json-limits.ts";
 import { executableOf } from "../shared/names/executables.ts";
 import { inputDigest } from "../shared/payload/digest.ts";
 import { payloadDigest } from "../shared/payload/identity.ts";
@@ -244,6 +245,7 @@ function subagentOf(read: Payload): Partial<PayloadEvent> {
 
 function jsonIn(value: unknown): unknown {
   if (typeof value !== "string" || !/^\s*\{/.test(value)) return value;
+  if (excessOf(value) !== undefined) return undefined;
   try {
     return JSON.parse(value);
   } catch {

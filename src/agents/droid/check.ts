@@ -1,10 +1,10 @@
-import { readFile } from "node:fs/promises";
 import { platform } from "node:os";
 import { dirname, join } from "node:path";
 import type { Finding, InstallTarget, SettingsText } from "../../model/agent.ts";
 import { asObject } from "../shared/payload/json.ts";
 import { JsoncError, parseDocument, plainOf } from "../shared/settings/jsonc.ts";
 import { registeredEvents } from "../shared/settings/settings.ts";
+import { readSettingsText } from "../shared/transcript/open.ts";
 
 /**
  * Finds settings that switch registered hooks off, which Droid does not report.
@@ -19,7 +19,7 @@ export async function check(
   target: InstallTarget,
   managed: string = managedPath(platform()),
 ): Promise<readonly Finding[]> {
-  const text = await readFile(managed, "utf8").catch(() => "");
+  const text = (await readSettingsText(managed)) ?? "";
   const ofAdministrator = settingsIn(text);
   const isManaged = registeredEvents(text).length > 0;
   const found: Finding[] = [];
@@ -29,7 +29,7 @@ export async function check(
   }
   const paths = [managed, join(target.home, ".factory", "settings.json"), ...files.map(({ path }) => path)];
   for (const path of new Set(paths)) {
-    const hooks = asObject(settingsIn(await readFile(path, "utf8").catch(() => ""))?.["hooks"]);
+    const hooks = asObject(settingsIn((await readSettingsText(path)) ?? "")?.["hooks"]);
     if (hooks?.["hooksDisabled"] === true) {
       found.push(broken(`hooks are switched off: "hooks.hooksDisabled" is true in ${path}; remove it`));
     }

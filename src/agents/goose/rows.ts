@@ -1,6 +1,13 @@
 import { parsedJson } from "../shared/payload/json.ts";
 import { sessionTree, type TreeSession } from "../shared/transcript/session-tree.ts";
-import { columnsOf, isReadableJson, type Row, type Value, type View } from "../shared/transcript/sqlite.ts";
+import {
+  columnsOf,
+  isReadableJson,
+  isReadableList,
+  type Row,
+  type Value,
+  type View,
+} from "../shared/transcript/sqlite.ts";
 import { EDITORS } from "./names.ts";
 
 /** One session of the database. */
@@ -155,7 +162,7 @@ const COMMAND_LENGTH = 4097;
 
 /** Older versions have messages without an id. */
 const ID = "coalesce(message_id, 'row:' || messages.id)";
-const PARTS = `json_each(CASE WHEN ${isReadableJson("content_json")} THEN content_json ELSE '[]' END) AS part`;
+const PARTS = `json_each(CASE WHEN ${isReadableList("content_json")} THEN content_json ELSE '[]' END) AS part`;
 const TYPE = "json_extract(part.value, '$.type')";
 const SPAWNED = "json_extract(part.value, '$.toolResult.value._meta.subagent_session_id')";
 const METADATA = `CASE WHEN ${isReadableJson("metadata_json")} THEN metadata_json ELSE '{}' END`;
@@ -173,7 +180,7 @@ function selectMessages(db: View): string {
       WHERE other.message_id = messages.message_id AND other.session_id <> messages.session_id
         AND o.rowid < (SELECT rowid FROM sessions WHERE id = messages.session_id))`;
   return `SELECT messages.id AS place, ${known.has("message_id") ? ID : "'row:' || messages.id"} AS id, role, created_timestamp,
-    CAST(strftime('%s', timestamp) AS INTEGER) AS written_s, ${isReadableJson("content_json")} AS is_readable,
+    CAST(strftime('%s', timestamp) AS INTEGER) AS written_s, ${isReadableList("content_json")} AS is_readable,
     coalesce(${of("userVisible")}, 1) AND NOT coalesce(${of("turnContext")}, 0) AS is_visible,
     coalesce(${of("agentVisible")}, 1) AS is_for_model,
     created_timestamp < ?2 ${known.has("message_id") ? `OR ${older}` : ""} AS is_copy,

@@ -16,7 +16,7 @@ import { defined } from "../../model/defined.ts";
 import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
 import { partOf, sessionIn } from "../shared/transcript/database-part.ts";
 import { foldersBelow, located, oldestFirst, reportProblem } from "../shared/transcript/past.ts";
-import { openDatabase, queryDatabase, type View } from "../shared/transcript/sqlite.ts";
+import { openDatabase, queryDatabase, UNREADABLE_ROW, type View } from "../shared/transcript/sqlite.ts";
 import { uniqueCallIds } from "./calls.ts";
 import { sessionContent } from "./content.ts";
 import { databasesIn, LAYOUTS, sessionFolders } from "./places.ts";
@@ -87,7 +87,8 @@ async function* read(file: TranscriptFile, _from: Offset, wanted: ReadOptions = 
     ];
     const unreadable = messages.filter(({ isReadable }) => !isReadable).length;
     const content = wanted.content === true ? sessionContent(db, sessionId, entries) : [];
-    yield { entries, content, next, unreadable, records: messages.length - unreadable };
+    const aside = unreadable > 0 && { setAside: { records: unreadable, reason: UNREADABLE_ROW } };
+    yield { entries, content, next, unreadable, records: messages.length - unreadable, ...aside };
   } finally {
     db.close();
   }

@@ -1,6 +1,5 @@
 // The guide that 1.0.41 unpacks (10-hooks.md), read 2026-11-26; what was tried: README.md beside this file
 
-import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Finding, HookCommand, InstallTarget } from "../../model/agent.ts";
 import { detectBy } from "../shared/settings/detect.ts";
@@ -12,6 +11,7 @@ import {
   registeredEvents,
   removeRegistrations,
 } from "../shared/settings/settings.ts";
+import { readSettingsText } from "../shared/transcript/open.ts";
 
 /** A file of our own: Grok reads all JSON files in the folder. */
 export default oneFile({
@@ -23,7 +23,7 @@ export default oneFile({
   registered: registeredEvents,
   async check(files, target) {
     const isProject = files.some(({ path }) => path.startsWith(join(target.project, ".grok")));
-    const trusted = await readFile(join(homeOf(target), "trusted_folders.toml"), "utf8").catch(() => "");
+    const trusted = (await readSettingsText(join(homeOf(target), "trusted_folders.toml"))) ?? "";
     return isProject && !trusted.includes(target.project) ? [UNTRUSTED] : [];
   },
   detect: detectBy("grok", (target) => [join(homeOf(target), "sessions")]),

@@ -1,6 +1,6 @@
 // https://kiro.dev/docs/cli/hooks/, /docs/cli/v3/hooks/, /docs/cli/v3/hooks-migration/, read 2026-11-21
 
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Finding, Installer, InstallTarget, Registration, SettingsText } from "../../model/agent.ts";
 import { asObject, asString } from "../shared/payload/json.ts";
@@ -16,6 +16,7 @@ import {
 } from "../shared/settings/entries.ts";
 import { type JsonObject, nodeAt, parseDocument, propertiesOf } from "../shared/settings/jsonc.ts";
 import { isOurCommand } from "../shared/settings/settings.ts";
+import { readSettingsText } from "../shared/transcript/open.ts";
 import { FROM_AGENT_FILE, SOURCE } from "./adapter.ts";
 
 /**
@@ -238,7 +239,7 @@ function defaultAgent(version: string | undefined, withHooks: number, chosen: st
 
 async function chosenAgent(target: InstallTarget): Promise<string | undefined> {
   const [folder = ""] = foldersOf("user", target);
-  const text = await readFile(join(folder, "settings", "cli.json"), "utf8").catch(() => "{}");
+  const text = (await readSettingsText(join(folder, "settings", "cli.json"))) ?? "{}";
   try {
     const settings = asObject(JSON.parse(text));
     return asString(settings?.["chat.defaultAgent"]) ?? asString(asObject(settings?.["chat"])?.["defaultAgent"]);
@@ -254,7 +255,7 @@ async function registeredTwice(files: readonly SettingsText[], target: InstallTa
   for (const folder of (["user", "project"] as const).flatMap((scope) => foldersOf(scope, target))) {
     const path = join(folder, "hooks", HOOK_FILE);
     if (files.some((file) => file.path === path)) continue;
-    const text = await readFile(path, "utf8").catch(() => undefined);
+    const text = await readSettingsText(path);
     if (text !== undefined && triggersIn({ path, text }).length > 0) {
       const both = `${hookFile.path} and ${path}`;
       return [

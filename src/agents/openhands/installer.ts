@@ -1,11 +1,11 @@
 // openhands/sdk/hooks of openhands-sdk 1.21.0, read 2026-11-26; tried with 1.16.0
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Finding, HookCommand, InstallTarget, SettingsText } from "../../model/agent.ts";
 import { detectBy } from "../shared/settings/detect.ts";
 import { type HookEvent, registrationsOf } from "../shared/settings/hook-events.ts";
 import { oneFile } from "../shared/settings/one-file.ts";
 import type { Registration } from "../shared/settings/settings.ts";
+import { readSettingsText } from "../shared/transcript/open.ts";
 import { EVENTS } from "./adapter.ts";
 import { addHooks, hasOthers, hooksIn, refusedIn, removeHooks } from "./hooks-file.ts";
 
@@ -66,7 +66,7 @@ async function replaced(files: readonly SettingsText[], target: InstallTarget): 
   const [user, project] = [pathOf("user", target), pathOf("project", target)];
   const isProject = files.some(({ path }) => path === project);
   if (user === project) return [];
-  const other = await readFile(isProject ? user : project, "utf8").catch(() => undefined);
+  const other = await readSettingsText(isProject ? user : project);
   if (other === undefined) return [];
   if (isProject) return hasOthers(other) ? [{ level: "remark", text: `${project} replaces the hooks in ${user}` }] : [];
   return hooksIn(other, NAMES).length > 0

@@ -7,7 +7,7 @@ import { endpointFindings } from "./endpoint.ts";
 import { exposedFiles } from "./exposed-files.ts";
 import { fileSystemFindings } from "./file-system.ts";
 import type { Finding } from "./finding.ts";
-import { inboxFindings } from "./inbox.ts";
+import { drainFindings, inboxFindings } from "./inbox.ts";
 import { machineFindings } from "./machine.ts";
 import { privacyFindings } from "./privacy.ts";
 import { selfFindings } from "./self-telemetry.ts";
@@ -31,6 +31,7 @@ export async function examine(context: Context, agents: AgentLookup, hookSource:
   for await (const finding of privacyFindings(context)) findings.push(finding);
   findings.push(...store.findings);
   for await (const finding of selfFindings(status, context)) findings.push(finding);
+  findings.push(...drainFindings(status));
   for await (const finding of inboxFindings(status, context)) findings.push(finding);
   findings.push(...bridgeFindings(status));
   for await (const finding of endpointFindings(status, context)) findings.push(finding);

@@ -9,6 +9,14 @@ import { byReason, quarantinedIn } from "../status/quarantine.ts";
 import type { Status } from "../status/shape.ts";
 import { type Finding, inArea } from "./finding.ts";
 
+/** The drain that runs now. */
+export function* drainFindings({ running_drain: running }: Status): Generator<Finding> {
+  const { ok, remark, broken } = inArea("drain");
+  if (running === null) return yield ok("none is running");
+  if (!running.slow) return yield ok(`running: ${running.text}`);
+  yield (running.stopped ? broken : remark)(`one runs and takes long, others wait for it: ${running.text}`);
+}
+
 /** Queued and quarantined payloads. */
 export async function* inboxFindings(status: Status, context: Context): AsyncGenerator<Finding> {
   const { inbox } = status;

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import { foreignFiles } from "../../config/file-owner.ts";
 import { refuseOdd } from "../../config/files.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { Context } from "../../context.ts";
@@ -59,6 +60,7 @@ async function* stateFindings(context: Context, exposed: ExposedFiles): AsyncGen
   const { ok, remark } = inArea("state");
   const unwritable = await unwritableRemark(context);
   yield* broken("state", unwritable);
+  yield* broken("state", foreignFiles(context.places.stateDir));
   const { stateDir } = context.places;
   const exists = await stat(stateDir).then(
     () => true,

@@ -4,6 +4,7 @@ import { allAgents } from "../../agents/registry.ts";
 import { fileJson } from "../../bridge/json.ts";
 import { bridgeFiles } from "../../bridge/report.ts";
 import { bridgeRemarks } from "../../bridge/text.ts";
+import { foreignFiles } from "../../config/file-owner.ts";
 import { loadConfigAndPrices } from "../../config/own-prices.ts";
 import type { Context } from "../../context.ts";
 import type { Agent } from "../../model/agent.ts";
@@ -13,6 +14,7 @@ import { doubtfulHome } from "./doubtful-home.ts";
 import { brokenHook, hookOf } from "./hook.ts";
 import { inboxOf, lostRemark, staleRemark } from "./inbox.ts";
 import { agentsOf, brokenRegistrations } from "./registrations.ts";
+import { runningDrain } from "./running-drain.ts";
 import { selfRemarks } from "./self-telemetry.ts";
 import type { Status } from "./shape.ts";
 import { sizesOf } from "./sizes.ts";
@@ -33,6 +35,8 @@ export async function collectStatus(context: Context, cards?: readonly Agent[]):
   const inboxes = await inboxOf(context, store);
   const bridge = bridgeFiles(context, store.bridgeCommands);
   const home = await doubtfulHome(context);
+  const running = runningDrain(context);
+  const foreign = foreignFiles(places.stateDir);
   const log = await logOf(join(places.stateDir, "drain.log"));
   const isEnabled = agents.some(({ registrations }) => registrations.some((one) => one.state === "enabled"));
   const hasRecords = agents.some(({ registrations }) => registrations.some((one) => one.recorded));
@@ -57,6 +61,7 @@ export async function collectStatus(context: Context, cards?: readonly Agent[]):
       since: isoTime(sinceMs),
     })),
     last_drain: store.lastDrain,
+    running_drain: running,
     delivery: {
       traces: deliveryOf("traces", loaded, store.meta, context),
       metrics: deliveryOf("metrics", loaded, store.meta, context),
@@ -68,12 +73,14 @@ export async function collectStatus(context: Context, cards?: readonly Agent[]):
       ...(await unwritableRemark(context)),
       ...inboxes.broken,
       ...store.broken,
+      ...foreign,
       ...(isEnabled || hasRecords ? brokenHook(hook, isEnabled, context) : []),
       ...agents.flatMap(brokenRegistrations),
       ...agents.flatMap(({ title, blocked }) => blocked.map((text) => `${title} is not collected: ${text}`)),
       ...loaded.errors.map((error) => `configuration: ${error}`),
     ],
     remarks: [
+      ...(running?.slow === true ? [`the drain that is running takes long: ${running.text}`] : []),
       ...store.remarks,
       ...selfRemarks(store.self),
       ...bridgeRemarks(bridge, context.now()),

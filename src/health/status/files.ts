@@ -1,3 +1,4 @@
+import { constants } from "node:fs";
 import { access, open } from "node:fs/promises";
 
 /** Whether this access to a path is allowed; `mode` is a constant of node:fs. */
@@ -12,7 +13,8 @@ export const firstBytes = (path: string, bytes: number): Promise<string> => read
 
 /** A part of a file as text; empty if it cannot be read. `from` gets the size. */
 export async function readPart(path: string, from: (size: number) => number, bytes: number): Promise<string> {
-  const handle = await open(path, "r").catch(() => undefined);
+  // A pipe must not block
+  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch(() => undefined);
   if (handle === undefined) return "";
   try {
     const { size } = await handle.stat();

@@ -72,6 +72,8 @@ export interface Status {
     readonly since: string | null;
   }[];
   readonly last_drain: LastDrain | null;
+  /** The process that holds the drain's lock now. */
+  readonly running_drain: RunningDrain | null;
   readonly delivery: { readonly traces: Delivery; readonly metrics: Delivery };
   /** Registration files that were allowed, and those that apply in the current folder. */
   readonly bridge: readonly BridgeFileJson[];
@@ -111,6 +113,23 @@ export interface Registration {
   readonly recorded: boolean;
   /** What keeps it from running, such as an administrator's policy; one line each. */
   readonly blocked: readonly string[];
+}
+
+export interface RunningDrain {
+  readonly pid: number;
+  readonly host: string;
+  readonly since: string;
+  readonly step: string;
+  readonly step_since: string;
+  readonly files: readonly string[];
+  /** The last sign of life. */
+  readonly beat: string;
+  /** It was stopped by a signal. */
+  readonly stopped: boolean;
+  /** All of it in one line, with what to do if it hangs. */
+  readonly text: string;
+  /** It holds the lock for longer than usual, or was stopped. */
+  readonly slow: boolean;
 }
 
 export interface LastDrain {

@@ -158,23 +158,29 @@ const putBackRemark = (putBack: PutBack | undefined, nowMs: number): readonly st
 const FAILURES_SHOWN = 3;
 
 /** What failed, and what follows from it. */
-const FAILED: Readonly<Record<FailedStep, { readonly what: string; readonly sequel: string }>> = {
-  read: { what: "read", sequel: "other sessions are not affected, and every drain retries: if it stays, report it" },
-  build: { what: "build", sequel: "other sessions are not affected, and every drain retries: if it stays, report it" },
-  redact: {
-    what: "redact a span of",
-    sequel: "it stays in the queue, other spans are delivered, and drains retry every hour: if it stays, report it",
-  },
-  encode: {
-    what: "encode a span of",
-    sequel: "it stays in the queue, other spans are delivered, and drains retry every hour: if it stays, report it",
-  },
-  price: { what: "price a model call of", sequel: "its cost is unknown, its tokens are not affected: report it" },
-};
+const FAILED: Readonly<Record<Exclude<FailedStep, SetAsideStep>, { readonly what: string; readonly sequel: string }>> =
+  {
+    read: { what: "read", sequel: "other sessions are not affected, and every drain retries: if it stays, report it" },
+    build: {
+      what: "build",
+      sequel: "other sessions are not affected, and every drain retries: if it stays, report it",
+    },
+    redact: {
+      what: "redact a span of",
+      sequel: "it stays in the queue, other spans are delivered, and drains retry every hour: if it stays, report it",
+    },
+    encode: {
+      what: "encode a span of",
+      sequel: "it stays in the queue, other spans are delivered, and drains retry every hour: if it stays, report it",
+    },
+    price: { what: "price a model call of", sequel: "its cost is unknown, its tokens are not affected: report it" },
+  };
 
 /** Work on sessions that failed. */
 function failureRemarks(failed: readonly SessionFailure[]): readonly string[] {
-  const shown = failed.slice(0, FAILURES_SHOWN).map(({ source, sessionId, step, reason, path, attempts }) => {
+  const shown = failed.slice(0, FAILURES_SHOWN).map((failure) => {
+    const { source, sessionId, step, reason, path, attempts } = failure;
+    if (step === "limit" || step === "records") return setAsideText(failure);
     const of = path === undefined ? "" : ` of ${path}`;
     const tried = attempts === 1 ? "" : `, tried ${attempts} times`;
     const { what, sequel } = FAILED[step];
@@ -182,6 +188,15 @@ function failureRemarks(failed: readonly SessionFailure[]): readonly string[] {
   });
   const more = failed.length - shown.length;
   return more > 0 ? [...shown, `${plural(more, "more failure")} of this kind; --json lists them all`] : shown;
+}
+
+type SetAsideStep = "limit" | "records";
+
+function setAsideText({ source, sessionId, step, reason, path, attempts }: SessionFailure): string {
+  const of = `${path ?? "a transcript"} (session ${sessionId}, ${source})`;
+  return step === "records"
+    ? `set aside: ${plural(attempts, "record")} of ${of}: ${reason}; everything else in the file was read`
+    : `set aside: ${of}: ${reason}; the file is read again when it changes or after an update; other sessions are not affected`;
 }
 
 /** Limit for the files checked on disk; more would make `status` slow without new information. */

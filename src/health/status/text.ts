@@ -24,6 +24,7 @@ export function* statusLines(facts: Status, terminal: Terminal, nowMs: number): 
   if (facts.inbox.quarantined > 0) yield* field("quarantine", ...quarantineLines(facts, nowMs));
   yield* field("sessions", sessionsLine(facts));
   if (facts.store.state !== "none") yield* field("store", storeLine(facts));
+  if (facts.running_drain !== null) yield* field("drain", `running: ${facts.running_drain.text}`);
   yield* field("last drain", ...drainLines(facts, nowMs));
   for (const signal of ["traces", "metrics"] as const) {
     yield* field(signal, ...deliveryLines(facts.delivery[signal], signal, facts, nowMs));

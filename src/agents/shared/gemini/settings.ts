@@ -1,7 +1,8 @@
-import { readFile, realpath } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { dirname, relative, sep } from "node:path";
 import { asObject, asString } from "../payload/json.ts";
 import { JsoncError, parseDocument, plainOf } from "../settings/jsonc.ts";
+import { readSettingsText } from "../transcript/open.ts";
 
 /** One of the settings files that apply together. */
 export interface Layer {
@@ -29,7 +30,7 @@ export function effectiveSwitch(layers: readonly Layer[], keys: readonly string[
 
 /** A settings file's value; `undefined` if the file is missing or invalid. */
 export async function readSettings(path: string): Promise<Readonly<Record<string, unknown>> | undefined> {
-  const text = await readFile(path, "utf8").catch(() => undefined);
+  const text = await readSettingsText(path);
   if (text === undefined) return undefined;
   try {
     return asObject(plainOf(parseDocument(text.replace(/^\uFEFF/, ""))));

@@ -2,7 +2,7 @@ import type { Content } from "../../../model/content.ts";
 import { toolCallPart } from "../../../model/content-keys.ts";
 import type { TranscriptEntry } from "../../../model/transcript.ts";
 import { answerPiece, contentOf } from "../payload/content.ts";
-import { asString } from "../payload/json.ts";
+import { asString, parsedJson } from "../payload/json.ts";
 import type { Row, View } from "../transcript/sqlite.ts";
 import { IS_JSON, type MessageRow } from "./rows.ts";
 
@@ -44,5 +44,4 @@ function partContent(messageId: string, part: Row, byKey: ReadonlyMap<string, Tr
   ];
 }
 
-/** @param json valid, as the query checked */
-const objectIn = (json: unknown): unknown => (typeof json === "string" ? JSON.parse(json) : undefined);
+const objectIn = (json: unknown): unknown => (typeof json === "string" ? parsedJson(json) : undefined);

@@ -1,4 +1,4 @@
-import { asObject } from "../payload/json.ts";
+import { asObject, parsedJson } from "../payload/json.ts";
 import { isReadableJson, type Row, type Value, type View } from "../transcript/sqlite.ts";
 import type { MessageInfo } from "./messages.ts";
 
@@ -236,5 +236,4 @@ const numberOf = (value: Value | undefined): number | undefined =>
 
 const objectOf = (json: Value | undefined): MessageInfo | undefined => asObject(parsed(json));
 
-/** @param json valid, as the query checked */
-const parsed = (json: Value | undefined): unknown => (typeof json === "string" ? JSON.parse(json) : undefined);
+const parsed = (json: Value | undefined): unknown => (typeof json === "string" ? parsedJson(json) : undefined);

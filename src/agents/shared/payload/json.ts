@@ -1,15 +1,22 @@
+import { assertParsable, excessOf } from "../../../model/json-limits.ts";
+
 /** A JSON object of unknown shape, or `undefined` when it is something else. */
 export const asObject = (value: unknown): Readonly<Record<string, unknown>> | undefined =>
   typeof value === "object" && value !== null && !Array.isArray(value)
     ? (value as Readonly<Record<string, unknown>>)
     : undefined;
 
-/** The JSON object in a text or UTF-8 bytes; otherwise `undefined`. */
+/** The JSON object in a text or UTF-8 bytes; otherwise `undefined`. @throws ExcessError if it is too large to be parsed */
 export const parsedObject = (text: string | Buffer): Readonly<Record<string, unknown>> | undefined =>
   asObject(parsedText(text));
 
-/** The value of a JSON text, with or without a byte order mark, which editors and shells of Windows can write; `undefined` if it is none. */
+/**
+ * The value of a JSON text, with or without a byte order mark, which editors and shells of Windows can write; `undefined` if it is none.
+ *
+ * @throws ExcessError if it is too large to be parsed
+ */
 export function parsedText(text: string | Buffer): unknown {
+  assertParsable(text);
   const json = text.toString();
   try {
     return JSON.parse(json.startsWith("\ufeff") ? json.slice(1) : json);
@@ -23,7 +30,7 @@ export function parsedText(text: string | Buffer): unknown {
  * must have the same digest.
  */
 export function parsedJson(value: unknown): unknown {
-  if (typeof value !== "string" || value.length > MAX_JSON_CHARACTERS || !/^\s*[[{]/.test(value)) return value;
+  if (typeof value !== "string" || !/^\s*[[{]/.test(value) || excessOf(value) !== undefined) return value;
   try {
     return JSON.parse(value);
   } catch {
@@ -69,8 +76,6 @@ export const ownOf = <T>(table: Readonly<Record<string, T>>, name: string | unde
   name !== undefined && Object.hasOwn(table, name) ? table[name] : undefined;
 
 // --- internal ---
-
-const MAX_JSON_CHARACTERS = 32 << 20;
 
 let lastDay = "";
 let lastDayMs = Number.NaN;

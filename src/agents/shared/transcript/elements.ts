@@ -1,6 +1,8 @@
+import { excessOf } from "../../../model/json-limits.ts";
+import { withoutLargeValues } from "../../../model/shrink.ts";
 import { openRegular } from "./open.ts";
 
-/** One element of an array in a JSON file; `undefined` if it was skipped because it is longer than the limit. */
+/** One element of an array in a JSON file; without its large values if it has too many; `undefined` if it was skipped because it is larger than the limit. */
 export type Element = Buffer | undefined;
 
 export interface ElementOptions {
@@ -30,8 +32,9 @@ export async function* elementsOf(
     }
     const scan = new Scanner(member, maxBytes);
     const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-    for (let position = 0; !scan.isDone; ) {
-      const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, position);
+    // Not further than its size at opening: it can grow while it is read
+    for (let position = 0; !scan.isDone && position < stats.size; ) {
+      const { bytesRead } = await file.read(chunk, 0, Math.min(CHUNK_BYTES, stats.size - position), position);
       if (bytesRead === 0) return;
       position += bytesRead;
       yield* scan.push(chunk.subarray(0, bytesRead));
@@ -129,6 +132,8 @@ class Scanner {
     const element = this.#bytes <= this.#maxBytes ? Buffer.concat(this.#pieces) : undefined;
     this.#pieces = [];
     this.#bytes = 0;
-    return element;
+    if (element === undefined || excessOf(element) === undefined) return element;
+    const part = withoutLargeValues(element, this.#maxBytes);
+    return part.ok && part.excess === undefined ? part.buffer() : undefined;
   }
 }

@@ -1,6 +1,7 @@
 import { createHash, hash } from "node:crypto";
 import { closeSync, readSync } from "node:fs";
-import { shrinkJson } from "../../../model/shrink.ts";
+import { assertParsable, excessOf } from "../../../model/json-limits.ts";
+import { type Shrunk, shrinkJson } from "../../../model/shrink.ts";
 import type { JsonLine } from "./json-line.ts";
 import { openRegular, openRegularSync } from "./open.ts";
 import { isCompressed } from "./packed.ts";
@@ -86,11 +87,14 @@ export const fingerprintOf = (first: Buffer, last: Buffer): string => `${digestO
 /** Bytes at either end that a fingerprint covers. */
 export const EDGE_BYTES = 512;
 
-/** A line in a copy of its bytes. */
+/** A line in a copy of its bytes. Its text throws an ExcessError if it is too large to be parsed. */
 export const wholeLine = (bytes: Buffer): JsonLine => ({
   bytes,
   isCut: false,
-  text: () => bytes.toString("utf8"),
+  text() {
+    assertParsable(bytes);
+    return bytes.toString("utf8");
+  },
   head: (length) => bytes.toString("latin1", 0, length),
 });
 
@@ -117,6 +121,9 @@ const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 const INSIDE_LINE = "+";
 /** A skipped line yields a position after this many bytes. */
 const SKIP_REPORT_BYTES = 16 << 20;
+
+/** A line takes a hundred bytes of memory, however short it is. Usual lines are so long that no chunk has that many. */
+const BATCH_LINES = 10_000;
 
 interface ReadPosition {
   readonly fromBytes: number;
@@ -178,7 +185,7 @@ async function* readBatches(
       if (last !== undefined) yield { lines: [wholeLine(Buffer.from(last))], endBytes: position, tooLong: 0 };
       return;
     }
-    const lines: JsonLine[] = [];
+    let lines: JsonLine[] = [];
     let tooLong = 0;
     let endBytes = -1;
     let start = position === 0 ? markLength(chunk.subarray(0, bytesRead)) : 0;
@@ -199,6 +206,10 @@ async function* readBatches(
         else if (length > 0) lines.push(line);
         start = line.end + 1;
         endBytes = position + start;
+        if (lines.length < BATCH_LINES) continue;
+        reportedBytes = endBytes;
+        yield { lines, endBytes, tooLong };
+        [lines, tooLong, endBytes] = [[], 0, -1];
       }
     }
     if (start < bytesRead) {
@@ -268,6 +279,8 @@ class ChunkLine implements PlacedLine {
  */
 function recordIn(line: Buffer): Buffer | undefined {
   if (line.length > MAX_WHOLE_LINE_BYTES || line.at(-1) !== CLOSING_BRACE) return undefined;
+  // Its reader does not parse it either
+  if (excessOf(line) !== undefined) return isComplete(shrinkJson(line)) ? line : undefined;
   try {
     JSON.parse(line.toString("utf8"));
     return line;
@@ -280,8 +293,10 @@ function recordIn(line: Buffer): Buffer | undefined {
 function shortened(line: Buffer): Buffer {
   if (line.length <= MAX_WHOLE_LINE_BYTES) return Buffer.from(line);
   const shrunk = shrinkJson(line);
-  return Buffer.from(shrunk.ok && !shrunk.closed ? shrunk.text() : line);
+  return isComplete(shrunk) ? shrunk.buffer() : Buffer.from(line);
 }
+
+const isComplete = (shrunk: Shrunk): shrunk is Extract<Shrunk, { ok: true }> => shrunk.ok && !shrunk.closed;
 
 /** A line that continues after its chunk. Its memory is reused: otherwise large lines would pile up as garbage. */
 class OpenLine {

@@ -1,6 +1,7 @@
 import type { TranscriptBatch } from "../../../model/agent.ts";
 import type { ContentUpdate } from "../../../model/content.ts";
 import type { Offset, TranscriptEntry } from "../../../model/transcript.ts";
+import { UNREADABLE_ROW } from "./sqlite.ts";
 
 /** A row of a table of messages. Rows change until the message is complete. */
 export interface TableRow {
@@ -68,7 +69,8 @@ export async function* readMessages<T extends TableRow, State>(
     const { entries, unreadable } = batch;
     const records = newRows.length - Math.min(newRows.length, unreadable);
     const content = table.content?.(rows, entries) ?? [];
-    yield { entries, content, next: { bytes: 0, memo: { ...memo } }, unreadable, records };
+    const aside = unreadable > 0 && { setAside: { records: unreadable, reason: UNREADABLE_ROW } };
+    yield { entries, content, next: { bytes: 0, memo: { ...memo } }, unreadable, records, ...aside };
     if (newRows.length < MESSAGES_PER_BATCH) return;
     openRows = [];
   }

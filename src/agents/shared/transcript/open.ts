@@ -113,6 +113,10 @@ export function readSmallSync(
   }
 }
 
+/** The text of a settings file; `undefined` if it does not exist, is no regular file, or is larger than any that a person keeps. Never throws. */
+export const readSettingsText = async (path: string): Promise<string | undefined> =>
+  (await readSmall(path, MAX_SETTINGS_BYTES, undefined))?.bytes.toString("utf8");
+
 /** The first bytes of a file, fewer if it is shorter; empty if it does not exist or must not be read. Never throws. */
 export function firstBytes(path: string, bytes: number, roots: readonly string[] | undefined): Buffer {
   try {
@@ -148,9 +152,23 @@ export async function checkedPath(path: string, roots: readonly string[] | undef
   return checkPath(path, roots).real;
 }
 
+/** The beginning of an open file, not further than its size at the call: it can grow while it is read. */
+export async function readUpTo(file: FileHandle, maxBytes: number): Promise<Buffer> {
+  const { size } = await file.stat();
+  const bytes = Buffer.alloc(Math.min(size, maxBytes));
+  let read = 0;
+  while (read < bytes.length) {
+    const { bytesRead } = await file.read(bytes, read, bytes.length - read, read);
+    if (bytesRead === 0) break;
+    read += bytesRead;
+  }
+  return bytes.subarray(0, read);
+}
+
 // --- internal ---
 
 const ATTEMPTS = 5;
+const MAX_SETTINGS_BYTES = 16 << 20;
 // As far as the system supports it: do not follow a link, do not block
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0) | (constants.O_NOCTTY ?? 0);
 /** Files there look regular, but reading one can block, consume data of another process, or never end. */
@@ -305,19 +323,6 @@ function readStart(fd: number, length: number): Buffer {
     const more = readSync(fd, bytes, read, length - read, read);
     if (more === 0) break;
     read += more;
-  }
-  return bytes.subarray(0, read);
-}
-
-/** Reads at most the size at opening: the file can grow while it is read. */
-async function readUpTo(file: FileHandle, maxBytes: number): Promise<Buffer> {
-  const { size } = await file.stat();
-  const bytes = Buffer.alloc(Math.min(size, maxBytes));
-  let read = 0;
-  while (read < bytes.length) {
-    const { bytesRead } = await file.read(bytes, read, bytes.length - read, read);
-    if (bytesRead === 0) break;
-    read += bytesRead;
   }
   return bytes.subarray(0, read);
 }

@@ -2,6 +2,8 @@ import type { ReadOptions, TranscriptBatch, TranscriptFile } from "../../../mode
 import type { ContentUpdate } from "../../../model/content.ts";
 import { EntrySink } from "../../../model/entry-sink.ts";
 import { type FactSink, putWithContent } from "../../../model/fact-sink.ts";
+import { ExcessError } from "../../../model/json-limits.ts";
+import { withoutLargeValues } from "../../../model/shrink.ts";
 import type { Offset, TranscriptEntry } from "../../../model/transcript.ts";
 import type { JsonLine } from "./json-line.ts";
 import { openJsonl, wholeLine } from "./jsonl.ts";
@@ -78,6 +80,7 @@ export async function* readLines<State extends object>(
     for await (const batch of jsonl.batches) {
       const content: ContentUpdate[] = [];
       let unreadable = batch.tooLong;
+      let setAside = batch.tooLong;
       const isRead = (line: JsonLine): boolean => {
         const before = own.count;
         const kind = rules.read(line, state, sink);
@@ -95,14 +98,26 @@ export async function* readLines<State extends object>(
         }
         return true;
       };
+      let excess = batch.tooLong > 0 ? "it is longer than the limit" : undefined;
       for (const line of batch.lines) {
         if (isFound) break;
-        if (!isRead(line)) unreadable += readRecords(line, isRead);
+        try {
+          if (!isRead(line)) unreadable += readRecords(line, isRead);
+        } catch (error) {
+          excess = excessBehind(error);
+          setAside++;
+          if (!isReadInPart(line, isRead)) unreadable++;
+        }
       }
       const isForDisplay = untilPrompt !== undefined;
       const stored = isForDisplay ? {} : { state: { ...state }, fingerprint: await jsonl.fingerprint(batch.endBytes) };
       const next = { bytes: batch.endBytes, memo: stored };
-      const counts = { unreadable, records: batch.lines.length, ...kinds.take() };
+      const counts = {
+        unreadable,
+        records: batch.lines.length,
+        ...kinds.take(),
+        ...(excess !== undefined && { setAside: { records: setAside, reason: excess } }),
+      };
       yield { entries: own.take(), next, content, ...counts, state, isFirst, isFresh };
       isFirst = false;
     }
@@ -112,6 +127,28 @@ export async function* readLines<State extends object>(
 }
 
 // --- internal ---
+
+/** Longest text of a line that is read without its large values. */
+const MAX_PART_BYTES = 4 << 20;
+
+/** Reads a line that is too large without its large values: its ids, times and figures are small. */
+function isReadInPart(line: JsonLine, isRead: (line: JsonLine) => boolean): boolean {
+  const part = withoutLargeValues(line.bytes, MAX_PART_BYTES);
+  if (!part.ok || part.excess !== undefined || part.closed || part.leftOut === 0) return false;
+  try {
+    return isRead(wholeLine(part.buffer()));
+  } catch (error) {
+    excessBehind(error);
+    return false;
+  }
+}
+
+/** Why a line cannot be read. @throws the error, if the line is not the reason */
+function excessBehind(error: unknown): string {
+  if (error instanceof ExcessError) return error.message;
+  if (error instanceof RangeError) return "its arrays and objects are too deep inside each other";
+  throw error;
+}
 
 /** Reads the records of a line that is none itself. @returns number of unreadable ones, 1 if it has no records */
 function readRecords(line: JsonLine, isRead: (line: JsonLine) => boolean): number {

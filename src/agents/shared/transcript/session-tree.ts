@@ -49,16 +49,15 @@ export function sessionTree<T extends TreeSession>(table: SessionTable<T>): Sess
   };
   const parentOf = (db: View, { parentId }: T): T | undefined =>
     parentId === undefined ? undefined : sessionRow(db, parentId);
-  const descendants = (db: View, id: string): readonly T[] =>
-    db
-      .all(
-        `WITH RECURSIVE below(id) AS (
-           SELECT id FROM ${name} WHERE ${parent} = ?1
-           UNION SELECT ${name}.id FROM ${name} JOIN below ON ${name}.${parent} = below.id
-         ) ${select} WHERE id IN below AND id <> ?1 ORDER BY ${order}`,
-        id,
-      )
+  const descendants = (db: View, id: string): readonly T[] => {
+    // Not by a recursive query: without an index it takes quadratic time, and nothing can interrupt it
+    const all = db.all(`SELECT id, ${parent} AS above FROM ${name} WHERE ${parent} IS NOT NULL`);
+    const below = idsBelow(id, all);
+    if (below.length === 0) return [];
+    return db
+      .all(`${select} WHERE id IN (SELECT value FROM json_each(?)) ORDER BY ${order}`, JSON.stringify(below))
       .map(toSession);
+  };
   return {
     sessionRow,
     descendants,
@@ -87,6 +86,21 @@ export function sessionTree<T extends TreeSession>(table: SessionTable<T>): Sess
 }
 
 // --- internal ---
+
+/** Ids of the sessions below one, at any depth, without itself. Parents could be a circle. */
+function idsBelow(id: string, rows: readonly Row[]): readonly string[] {
+  const children = new Map<string, string[]>();
+  for (const row of rows) {
+    const above = String(row["above"]);
+    const siblings = children.get(above);
+    if (siblings === undefined) children.set(above, [String(row["id"])]);
+    else siblings.push(String(row["id"]));
+  }
+  const below = new Set([id]);
+  for (const one of below) for (const child of children.get(one) ?? []) below.add(child);
+  below.delete(id);
+  return [...below];
+}
 
 /** Parents could be a circle. */
 const MAX_DEPTH = 32;

@@ -1,3 +1,5 @@
+import { excessOf } from "../../../model/json-limits.ts";
+
 /** The records of a line, and the number of pieces that are no records. */
 export interface Spliced {
   readonly records: readonly Buffer[];
@@ -66,6 +68,7 @@ function isBoundary(line: Buffer, at: number): boolean {
 }
 
 function isJson(line: Buffer, start: number, end: number): boolean {
+  if (excessOf(line.subarray(start, end)) !== undefined) return false;
   try {
     JSON.parse(line.toString("utf8", start, end));
     return true;

@@ -1,7 +1,8 @@
 import { lstatSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import Libsql from "libsql";
-import { replaced, safeSelect } from "../../../model/texts-as-bytes.ts";
+import { ExcessError } from "../../../model/json-limits.ts";
+import { replaced, type SafeSelect, safeSelect } from "../../../model/texts-as-bytes.ts";
 import { checkedPath, RefusedError } from "./open.ts";
 
 /** A value of a row as SQLite returns it. */
@@ -22,7 +23,7 @@ export interface DatabaseQuery {
   readonly path: string;
   /** Folders that must contain it, after links are resolved. Absent: anywhere. */
   readonly roots?: readonly string[] | undefined;
-  /** The tables that will be queried, in lower case. They must be plain tables, not views; triggers are not run by reading. */
+  /** The tables that will be queried, in lower case. They must be plain tables without computed columns; triggers are not run by reading. */
   readonly tables: readonly string[];
 }
 
@@ -31,8 +32,8 @@ export interface DatabaseQuery {
  * the -shm that SQLite needs. Nothing in the file is trusted: no extension is loaded, no function of its schema runs, and views
  * are not queried.
  *
- * @throws RefusedError for anything but a regular file of this user in one of the folders; Error for a file that is no database,
- *         or is locked for 2 s
+ * @throws RefusedError for anything but a regular file of this user in one of the folders, with plain tables; Error for a file that is no
+ *         database, or is locked for 2 s. Queries throw an ExcessError if they take too long or return too much.
  */
 export async function openDatabase({ path, roots, tables }: DatabaseQuery): Promise<OpenedDatabase> {
   const real = await checkedPath(path, roots);
@@ -55,7 +56,8 @@ export async function openDatabase({ path, roots, tables }: DatabaseQuery): Prom
       PRAGMA mmap_size = 0; PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY; BEGIN`);
     const after = lstatSync(real);
     if (after.ino !== before.ino || after.dev !== before.dev) throw notRegular(path);
-    refuseForeign(path, prepared(schemaOf(tables)).all());
+    const columns = prepared("SELECT hidden FROM pragma_table_xinfo(?)");
+    refuseForeign(path, prepared(schemaOf(tables)).all(), (table) => columns.all(table));
   } catch (error) {
     closeFully(raw);
     throw error;
@@ -85,11 +87,34 @@ export async function queryDatabase<T>(query: DatabaseQuery, select: (db: View) 
 export const columnsOf = (db: View, table: string): ReadonlySet<string> =>
   new Set(db.all("SELECT name FROM pragma_table_info(?)", table).map(({ name }) => String(name)));
 
-/** Limits rows to 32 MiB, of the 512 MiB that SQLite allows. SQLite knows the length without reading the row. */
+/**
+ * Limits a row's JSON to 32 MiB, of the 512 MiB that SQLite allows, and to as many values as are read in a moment. SQLite knows the length
+ * without reading the row.
+ */
 export const isReadableJson = (column: string): string =>
-  `octet_length(${column}) <= 33554432 AND json_valid(${column})`;
+  `CASE WHEN octet_length(${column}) <= ${MAX_JSON_BYTES} THEN ${hasFewValues(column)} AND json_valid(${column}) ELSE 0 END`;
+
+/** The same for a list whose parts are rows of a query: SQLite takes quadratic time for long ones. */
+export const isReadableList = (column: string): string =>
+  `CASE WHEN ${isReadableJson(column)} THEN json_type(${column}) = 'array' AND json_array_length(${column}) <= ${MAX_PARTS} ELSE 0 END`;
+
+/** Why a row's JSON is not read. */
+export const UNREADABLE_ROW = "it is larger than 32 MiB, has too many parts, or is no JSON";
 
 // --- internal ---
+
+const MAX_JSON_BYTES = 32 << 20;
+/** Parts of a message: steps, calls and results of one answer. */
+const MAX_PARTS = 10_000;
+/** Commas of a JSON text, those in its texts included: more than in 30 MB of prose. */
+const MAX_COMMAS = 500_000;
+const hasFewValues = (column: string): string =>
+  `(octet_length(${column}) < ${MAX_COMMAS} OR length(${column}) - length(replace(${column}, ',', '')) < ${MAX_COMMAS})`;
+
+/** Limits of one query. The processor's time counts: a slow disk is no fault of the database. */
+const MAX_QUERY_MS = 5_000;
+const MAX_ROWS = 500_000;
+const MAX_CHARACTERS = 64 << 20;
 
 interface SafeStatement {
   all(...values: readonly Value[]): readonly Row[];
@@ -104,17 +129,35 @@ function prepareSafely(raw: Libsql.Database, sql: string): SafeStatement {
     .map(({ name }) => name);
   const safe = safeSelect(sql, names);
   const statement = raw.prepare(safe?.sql ?? sql);
-  const read = (row: Record<string, Value>): Row => {
-    safe?.row(row, replaced);
-    return row;
-  };
   return {
-    all: (...values) => (statement.all(...values) as Record<string, Value>[]).map(read),
-    get: (...values) => {
-      const row = statement.get(...values) as Record<string, Value> | undefined;
-      return row === undefined ? undefined : read(row);
+    all: (...values) => [...limited(statement, values, safe)],
+    get(...values) {
+      for (const row of limited(statement, values, safe)) return row;
+      return undefined;
     },
   };
+}
+
+/** The rows of a query, within its limits. @throws ExcessError */
+function* limited(statement: Libsql.Statement, values: readonly Value[], safe: SafeSelect | undefined): Generator<Row> {
+  const before = process.cpuUsage();
+  let [rows, characters] = [0, 0];
+  for (const row of statement.iterate(...values) as IterableIterator<Record<string, Value>>) {
+    safe?.row(row, replaced);
+    rows++;
+    for (const value of Object.values(row)) if (typeof value === "string") characters += value.length;
+    if (rows > MAX_ROWS || characters > MAX_CHARACTERS) throw new ExcessError("a query of it has too many rows");
+    if (rows % ROWS_PER_LOOK === 1 && spentMs(before) > MAX_QUERY_MS)
+      throw new ExcessError("a query of it takes too long");
+    yield row;
+  }
+}
+
+const ROWS_PER_LOOK = 50;
+
+function spentMs(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
 }
 
 /**
@@ -129,24 +172,25 @@ function closeFully(raw: Libsql.Database): void {
   }
 }
 
-/** All objects with the names that are queried. @param tables names from our code */
-function schemaOf(tables: readonly string[]): string {
-  const names = tables.map((table) => `'${table}'`).join(", ");
-  return `SELECT type, name, sql FROM sqlite_master
-    WHERE lower(name) IN (${names}) OR type IN ('view', 'trigger') AND lower(tbl_name) IN (${names})`;
-}
+/** All tables and views with the names that are queried. @param tables names from our code */
+const schemaOf = (tables: readonly string[]): string =>
+  `SELECT type, name, sql, rootpage FROM sqlite_master
+    WHERE type IN ('table', 'view') AND lower(name) IN (${tables.map((table) => `'${table}'`).join(", ")})`;
 
-/** A view, a virtual table or a generated column can make a query run forever. */
-function refuseForeign(path: string, schema: readonly Row[]): void {
-  for (const { type, name, sql } of schema) {
+/** A view, a virtual table or a computed column can make a query run forever. SQLite says what a column is: its text can hide it. */
+function refuseForeign(path: string, schema: readonly Row[], columns: (table: string) => readonly Row[]): void {
+  for (const { type, name, sql, rootpage } of schema) {
     // The library would abort the process because of such a column name
     if (`${name}${sql}`.includes("\ufffd")) {
       throw new RefusedError(`${JSON.stringify(path)} is not read: the names in it are no UTF-8, it may be damaged`);
     }
-    const isComputed = /\bgenerated\s+always\b|\bas\s*\(|^\s*create\s+virtual\b/i.test(String(sql));
-    if (type === "trigger" || (type === "table" && !isComputed)) continue;
-    const what = type === "table" ? "is computed or virtual" : `is a ${String(type)}`;
-    throw new RefusedError(`${JSON.stringify(path)} is not read: ${String(name)} in it ${what}, and not a plain table`);
+    // A virtual table has no page of its own
+    const isPlain = type === "table" && rootpage !== 0;
+    if (isPlain && columns(String(name)).every(({ hidden }) => hidden === 0)) continue;
+    const what = isPlain ? "has a computed column" : type === "table" ? "is virtual" : "is a view";
+    throw new RefusedError(
+      `${JSON.stringify(path)} is not read: ${String(name)} in it ${what}, and is not a plain table`,
+    );
   }
 }
 

@@ -1,6 +1,8 @@
 import type { TranscriptFile } from "../../../model/agent.ts";
+import { assertParsable, ExcessError, excessOf } from "../../../model/json-limits.ts";
+import { shrinkJson } from "../../../model/shrink.ts";
 import { parsedObject } from "../payload/json.ts";
-import { openRegular } from "./open.ts";
+import { openRegular, readUpTo } from "./open.ts";
 
 /** A session file that is one JSON object. */
 export interface WholeFile {
@@ -13,7 +15,7 @@ export interface WholeFile {
 /**
  * Reads a file that its agent rewrites as a whole.
  *
- * @throws if it is too large to be parsed at once; RefusedError; the file system's errors
+ * @throws ExcessError if it is too large to be parsed at once; RefusedError; the file system's errors
  */
 export async function readWhole(file: TranscriptFile): Promise<WholeFile> {
   const { bytes, writtenMs } = await read(file);
@@ -32,10 +34,20 @@ async function read({ path, roots }: TranscriptFile) {
   const { file, stats } = await openRegular(path, roots);
   try {
     if (stats.size > MAX_BYTES) {
-      throw new Error(`it has ${stats.size} bytes; one file of more than ${MAX_BYTES} is not read`);
+      throw new ExcessError(`it has ${stats.size} bytes; one file of more than ${MAX_BYTES} is not read`);
     }
-    return { bytes: await file.readFile(), writtenMs: stats.mtimeMs };
+    const bytes = await readUpTo(file, stats.size);
+    return { bytes: parsable(bytes), writtenMs: stats.mtimeMs };
   } finally {
     await file.close();
   }
+}
+
+/** The bytes, without long texts if they have too many. @throws ExcessError */
+function parsable(bytes: Buffer): Buffer {
+  if (excessOf(bytes) === undefined) return bytes;
+  const shrunk = shrinkJson(bytes);
+  const short = shrunk.ok && !shrunk.closed ? shrunk.buffer() : bytes;
+  assertParsable(short);
+  return short;
 }
