@@ -69,7 +69,7 @@ test("on macOS the program is in a folder of root's, which every shell finds in 
     { ...CONTEXT, platform: "darwin" },
   );
   const line: string = JSON.parse(text).hooks.SessionEnd[0].hooks[0].command;
-  expect(line).toMatch(/^h='\/Library\/Application Support\/openhook-otel\/hook';/);
+  expect(line).toMatch(/^\[ ! -x '\/Library\/Application Support\/openhook-otel\/hook' \]/);
   expect(claude.registered(text)).toContain("SessionEnd");
   expect(execFileSync("sh", ["-c", line], { stdio: ["ignore", "pipe", "pipe"], encoding: "utf8" })).toBe("");
 });

@@ -262,8 +262,10 @@ test("a FIFO in an agent's folder, under any name that its reader reads, blocks 
   for (const agent of await allAgents()) {
     const reader = (await agent.transcript?.())?.default;
     if (reader === undefined) continue;
-    const roots = reader.roots(world.home, {});
-    const [root = ""] = roots;
+    const own = reader.roots(world.home, {});
+    // Of programs without a card the user names the folder
+    const [root = join(world.home, "allowed")] = own;
+    const roots = own.length > 0 ? own : [root];
     const sessionId = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b";
     const names = [
       `${sessionId}.jsonl`,

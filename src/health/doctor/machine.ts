@@ -87,12 +87,13 @@ async function* configFindings({ config }: Status, context: Context): AsyncGener
   if (locked.length > 0) yield ok(`${machinePath} locks ${locked.join(", ")}`);
   if (config.errors.length + config.warnings.length === 0) yield ok(`${config.path} and the environment are valid`);
   const prices = `list prices are ${PRICE_TABLE} of ${PRICE_TABLE_DATE}`;
+  const ofPrices = inArea("prices");
   yield isTableOld(context.now())
-    ? remark(
+    ? ofPrices.remark(
         `${prices}: models and prices of the last two months may be missing`,
         `update openhook-otel, or add prices: ${suggest("config set prices.file <file>")}`,
       )
-    : ok(prices);
+    : ofPrices.ok(prices);
 }
 
 async function* discoveryFindings({ cwd }: Context): AsyncGenerator<Finding> {

@@ -322,23 +322,23 @@ describe("assistant lines", () => {
     expect(cached).toMatchObject({ usage: { input: 9, output: 0, cacheRead: 9 } });
   });
 
-  test("an answer in fast mode, another service tier or one region has no list price", () => {
-    const priceless = (speed?: unknown, rest: Json = {}) => {
+  test("an answer in fast mode, another service tier or one region has its tier", () => {
+    const tierOf = (speed?: unknown, rest: Json = {}) => {
       const usage = { input_tokens: 3, output_tokens: 9, ...(speed !== undefined && { speed }), ...rest };
       const [call] = entriesOf([assistant({ stop_reason: "end_turn", usage })]);
-      return call?.kind === "model_call" && call.noListPrice;
+      return call?.kind === "model_call" && call.tier;
     };
-    expect([priceless("fast"), priceless("standard"), priceless(null), priceless()]).toEqual([
-      true,
+    expect([tierOf("fast"), tierOf("standard"), tierOf(null), tierOf()]).toEqual([
+      "fast",
       undefined,
       undefined,
       undefined,
     ]);
-    for (const tier of ["priority", "batch", "flex"]) expect(priceless("standard", { service_tier: tier })).toBe(true);
-    for (const tier of ["standard", null, ""]) expect(priceless("standard", { service_tier: tier })).toBeUndefined();
-    expect(priceless("standard", { inference_geo: "us" })).toBe(true);
+    for (const tier of ["priority", "batch", "flex"]) expect(tierOf("standard", { service_tier: tier })).toBe(tier);
+    for (const tier of ["standard", null, ""]) expect(tierOf("standard", { service_tier: tier })).toBeUndefined();
+    expect(tierOf("standard", { inference_geo: "us" })).toBeTruthy();
     for (const geo of ["not_available", "global", "", null])
-      expect(priceless("standard", { inference_geo: geo })).toBeUndefined();
+      expect(tierOf("standard", { inference_geo: geo })).toBeUndefined();
   });
 
   test("cache writes by lifetime are their sum if it is missing, and cut to it if they exceed it", () => {

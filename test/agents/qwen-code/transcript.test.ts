@@ -78,10 +78,16 @@ describe("usage", () => {
     expect(await usageOf(Object.fromEntries(zeros))).toBeUndefined();
   });
 
-  test("Anthropic's cache writes are hidden in the input, so the call has no list price and no thoughts", async () => {
-    const [call] = callsIn(await read([answer("a", RANDOM, { auth_type: "anthropic", thoughts_token_count: 0 })]));
-    expect(call).toMatchObject({ provider: "anthropic", noListPrice: true });
-    expect(call?.usage?.reasoning).toBeUndefined();
+  test("Anthropic's cache writes are hidden in the input: they are unknown, and so are thoughts", async () => {
+    const anthropic = { auth_type: "anthropic", thoughts_token_count: 0 };
+    const [call] = callsIn(await read([answer("a", RANDOM, anthropic)]));
+    expect(call).toMatchObject({ provider: "anthropic" });
+    expect(call?.usage).not.toHaveProperty("cacheWrite");
+    expect(call?.usage).not.toHaveProperty("reasoning");
+    // With reads the price is a lower bound; without any nothing shows that writes are missing
+    expect(call).not.toHaveProperty("noListPrice");
+    const [first] = callsIn(await read([answer("a", RANDOM, { ...anthropic, cached_content_token_count: 0 })]));
+    expect(first?.noListPrice).toBe(first?.usage?.cacheRead === undefined ? true : undefined);
   });
 });
 
