@@ -97,7 +97,7 @@ export function countersAndRows(storePath: string) {
       .prepare(
         `SELECT count(*) - count(json_extract(body, '$.covers')) AS n, sum(input) AS input, sum(output) AS output, sum(cache_read) AS cache_read,
            sum(cache_write) AS cache_write, sum(cost_nano_usd) AS cost,
-           count(*) - count(cost_nano_usd) AS unpriced, count(*) - sum(complete) AS incomplete FROM model_calls`,
+           count(*) - sum(cost_nano_usd IS NOT NULL AND no_price IS NULL) AS unpriced, count(*) - sum(complete) AS incomplete FROM model_calls`,
       )
       .get();
     const tools = db.prepare("SELECT status, count(*) AS n FROM tool_calls GROUP BY status").all();

@@ -81,11 +81,12 @@ export async function* readLines<State extends object>(
       const content: ContentUpdate[] = [];
       let unreadable = batch.tooLong;
       let setAside = batch.tooLong;
-      const isRead = (line: JsonLine): boolean => {
+      // A part of a torn line may be no record, so its usage is not unread but belongs to the record that was cut
+      const isRead = (line: JsonLine, isPart = false): boolean => {
         const before = own.count;
         const kind = rules.read(line, state, sink);
         if (kind === UNREADABLE) return false;
-        if (kinds.add(kind) && putUnreadUsage(line, state, jsonl.modifiedMs, sink)) kinds.hasUsage(kind);
+        if (kinds.add(kind) && !isPart && putUnreadUsage(line, state, jsonl.modifiedMs, sink)) kinds.hasUsage(kind);
         if (given === undefined) {
           if (!wantsContent) return true;
           const entries = own.since(before);
@@ -102,7 +103,7 @@ export async function* readLines<State extends object>(
       for (const line of batch.lines) {
         if (isFound) break;
         try {
-          if (!isRead(line)) unreadable += readRecords(line, isRead);
+          if (!isRead(line)) unreadable += readRecords(line, (part) => isRead(part, true));
         } catch (error) {
           excess = excessBehind(error);
           setAside++;
