@@ -27,7 +27,7 @@ type Step = "call" | "other settings" | { readonly tier: string | null };
 
 const STANDARD: readonly (string | null)[] = ["default", "standard", "auto", null];
 
-test.each(["0.145.0", "0.169.0"])("%s: a call has a list price in the standard tier only", async (version) => {
+test.each(["0.145.0", "0.169.0"])("%s: a call outside the standard tier has its tier", async (version) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 12 }), fc.nat(12), async (steps, cut) => {
       const path = join(home, `rollout-2026-11-21T00-00-00-${ID}.jsonl`);
@@ -40,7 +40,9 @@ test.each(["0.145.0", "0.169.0"])("%s: a call has a list price in the standard t
       const first = await read(path);
       writeFileSync(path, lines.join(""));
       const entries = [...first.entries, ...(await read(path, first.next)).entries];
-      const calls = entries.flatMap((entry) => (entry.kind === "model_call" ? [entry.noListPrice] : []));
+      const calls = entries.flatMap((entry) =>
+        entry.kind === "model_call" ? [entry.tier === undefined ? undefined : true] : [],
+      );
       expect(calls).toEqual(expected(steps));
     }),
     { numRuns: runs(60) },
