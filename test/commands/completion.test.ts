@@ -69,7 +69,11 @@ describe("complete", () => {
 
   test("offers the dimensions of a report, settings and shells", async () => {
     expect(await offered("report", "agent", "m")).toEqual(["month", "model"]);
-    expect(await offered("config", "set", "otlp.h")).toEqual(["otlp.headers"]);
+    expect(await offered("config", "set", "otlp.h")).toEqual([
+      "otlp.headers",
+      "otlp.headersCommand",
+      "otlp.headersFile",
+    ]);
     expect(await offered("completion", "")).toEqual(["bash", "zsh", "fish", "powershell"]);
   });
 });
