@@ -6,6 +6,7 @@ import { noStoreMessage, withOpenStore } from "../sessions/open-store.ts";
 import { printLines } from "../text/ascii.ts";
 import { terminalOf } from "../text/terminal.ts";
 import { refreshed } from "./refreshed.ts";
+import { printUnreadHere } from "./unread.ts";
 
 /**
  * `openhook-otel` without a command: today, seven days, what is running, and commands to go on with. Creates no state.
@@ -24,6 +25,7 @@ export async function overview(context: Context): Promise<number> {
     "",
     ...commands.map(([command, what]) => `${command.padEnd(width)}  ${what}`),
   ]);
+  await printUnreadHere({ agents, loaded }, context, undefined);
   return 0;
 }
 

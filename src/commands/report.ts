@@ -13,7 +13,7 @@ import { terminalOf, wrapped, writeLines } from "../text/terminal.ts";
 import { timeZoneName } from "../text/time-zone.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
 import { subscribed } from "./subscribed.ts";
-import { unreadIn } from "./unread.ts";
+import { printUnreadHere, unreadHere, unreadIn } from "./unread.ts";
 
 export type ReportOptions = QuestionOptions & RefreshOption & { readonly blocks?: boolean };
 
@@ -37,13 +37,16 @@ export async function report(by: readonly string[], options: ReportOptions, cont
     if (result === undefined) return undefined;
     return { question, result, advice: result.total === undefined && !isData ? noUsageText(db, agents, question) : "" };
   });
-  if (found === undefined) namedAgent(options.agent, agents, undefined);
-  const question = found?.question ?? asked;
+  const question = found?.question ?? {
+    ...asked,
+    query: { ...asked.query, ...namedAgent(options.agent, agents, undefined) },
+  };
   const result = found?.result ?? EMPTY_REPORT;
   const unread = found === undefined ? undefined : await unreadIn(question.query, { loaded }, context);
   if (options.json) {
+    const unread_formats = await unreadHere({ agents, loaded }, context, question.query.agent);
     context.stdout.write(
-      `${JSON.stringify({ ...reportJson(question, result, timeZoneName()), ...unreadJson(unread) })}\n`,
+      `${JSON.stringify({ ...reportJson(question, result, timeZoneName()), ...unreadJson(unread), unread_formats })}\n`,
     );
   } else if (options.csv) writeLines(context.stdout, csvLines(question.query, result.rows));
   else if (found === undefined) context.stdout.write(`${await noStoreMessage(context, behind)}\n`);
@@ -53,5 +56,6 @@ export async function report(by: readonly string[], options: ReportOptions, cont
     printLines(context, usageReportLines(question, result, terminal));
     if (unread !== undefined) printLines(context, wrapped({ text: "" }, unreadText(unread), terminal));
   }
+  if (!isData) await printUnreadHere({ agents, loaded }, context, question.query.agent);
   return 0;
 }

@@ -17,6 +17,7 @@ import { movedRootsOf } from "../transcripts/transcript-roots.ts";
 import { type RefreshOption, refreshed } from "./refreshed.ts";
 import { planFilesOf, subscribed } from "./subscribed.ts";
 import { showsTitles, type TitlesOption, withPrompts } from "./titles.ts";
+import { printUnreadHere } from "./unread.ts";
 
 export interface SessionsOptions extends RefreshOption, TitlesOption {
   /** Number of sessions, at least 1. */
@@ -52,7 +53,7 @@ export async function sessions(options: SessionsOptions, context: Context): Prom
   };
   const { behind, agents, loaded } = await refreshed(options, context);
   const read = withOpenStore(context, (db) => {
-    const named = { ...wanted, ...namedAgent(agent, agents, db) };
+    const named: typeof wanted & { readonly agent?: string } = { ...wanted, ...namedAgent(agent, agents, db) };
     const { ids, total } = sessionsAsked(db, named, limit);
     const listed = ids.map((id) => {
       const summary = summarise(db, sessionById(db, id), { agents });
@@ -60,6 +61,7 @@ export async function sessions(options: SessionsOptions, context: Context): Prom
     });
     const sources = listed.map(({ stored }) => stored.source);
     return {
+      named,
       listed,
       more: total - listed.length,
       unknown: listed.length > 0 ? undefined : unknownNameText(db, agents, named),
@@ -67,7 +69,7 @@ export async function sessions(options: SessionsOptions, context: Context): Prom
       planFiles: planFilesOf(db, agents),
     };
   });
-  if (read === undefined) namedAgent(agent, agents, undefined);
+  const { agent: source } = read?.named ?? namedAgent(agent, agents, undefined);
   const subscriptions = read && (await subscribed(context, agents, read.planFiles));
   const listed = (read?.listed ?? []).map((one) => ({ ...one, ...subscriptionMark(one.stored, subscriptions) }));
   if (json) context.stdout.write(`${JSON.stringify(listed.map(summaryJson))}\n`);
@@ -84,6 +86,7 @@ export async function sessions(options: SessionsOptions, context: Context): Prom
     if (names.length > 0) context.stdout.write(`${listPriceNote(names)}\n`);
     if (read.more > 0) context.stdout.write(`${read.more} more: --limit ${limit + read.more}\n`);
   }
+  if (!json) await printUnreadHere({ agents, loaded }, context, source);
   return 0;
 }
 

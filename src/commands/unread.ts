@@ -7,7 +7,10 @@ import { type UnreadTranscript, unreadTranscripts } from "../store/failures.ts";
 import { hasReadTranscript, readShapes } from "../store/positions.ts";
 import { readStore } from "../store/read-only.ts";
 import type { StoredSession } from "../store/sessions.ts";
+import { printLines } from "../text/ascii.ts";
+import { printable, terminalOf, wrapped } from "../text/terminal.ts";
 import { allowCommand } from "../transcripts/allow-folders.ts";
+import { unreadFormats } from "../transcripts/unread-formats.ts";
 import type { ReadContext } from "./refreshed.ts";
 
 /** The transcripts of sessions that were not read. */
@@ -35,6 +38,24 @@ export async function readTranscriptOf(
   })) ?? { found: [], shapes: [], isRead: false };
   const isByShape = knownCardOf(deps, source) === undefined;
   return { ...read, isByShape, ...(found.length > 0 && { unread: await withCommand(found, { ...deps, places }) }) };
+}
+
+/** Sentences about sessions of this machine that no command can show. @param agent only its sessions */
+export const unreadHere = (
+  deps: Pick<ReadContext, "agents" | "loaded">,
+  { places, env }: Pick<Context, "places" | "env">,
+  agent: string | undefined,
+): Promise<readonly string[]> => unreadFormats({ ...deps, places, env }, agent === undefined ? undefined : [agent]);
+
+/** Prints them below a command's text. */
+export async function printUnreadHere(
+  deps: Pick<ReadContext, "agents" | "loaded">,
+  context: Context,
+  agent: string | undefined,
+): Promise<void> {
+  const terminal = terminalOf(context);
+  for (const text of await unreadHere(deps, context, agent))
+    printLines(context, wrapped({ text: "" }, printable(text), terminal));
 }
 
 // --- internal ---

@@ -1,5 +1,4 @@
-import { statSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import type { DrainDeps } from "../drain/context.ts";
 import type { LocatedSession, PartSize, SessionOrigin, TranscriptReader } from "../model/agent.ts";
 import { cardOf } from "../model/card-of.ts";
@@ -8,6 +7,7 @@ import type { Database } from "../store/database.ts";
 import { fromTimeUnits, jsonRows, timeUnits } from "../store/json-rows.ts";
 import { type LocalSession, type PlannedSession, planLocalSession, sessionsWithIds } from "../store/local-sessions.ts";
 import { packedNumbers, readByOthers } from "../store/packed.ts";
+import { mayHaveSessions } from "../transcripts/may-have-sessions.ts";
 import { partSizeOf } from "../transcripts/part-size.ts";
 import { partsOf, positionKeyOf } from "../transcripts/session-files.ts";
 import { rootsOf, sourcesWithMovedRoots } from "../transcripts/transcript-roots.ts";
@@ -78,7 +78,9 @@ export async function readKnown(
   withStore: (read: (db: Database | undefined) => Known) => Known,
 ): Promise<Known> {
   // Loading all readers takes longer than looking for their folders
-  const present = new Set(sources.filter((source) => registered.has(source) || mayHaveSessions(deps, source, env)));
+  const present = new Set(
+    sources.filter((source) => registered.has(source) || mayHaveSessions(deps, cardOf(deps, source), env)),
+  );
   const load = async (): Promise<Known> => {
     const readers = new Map<string, TranscriptReader>();
     for (const source of sources) {
@@ -162,27 +164,6 @@ export async function* findSessions(
 // --- internal ---
 
 type Environment = Readonly<Record<string, string | undefined>>;
-
-/** False if none of an agent's usual folders exists, and neither a variable nor the user's settings name another one. */
-function mayHaveSessions({ loaded, places, ...deps }: DrainDeps, source: string, env: Environment): boolean {
-  const { sessionsBelow, hasSessions, environment = [] } = cardOf(deps, source) ?? {};
-  if (loaded.config.transcripts.folders !== undefined) return true;
-  if (hasSessions !== undefined) return hasSessions(places.home, env);
-  return (
-    sessionsBelow === undefined ||
-    environment.some((name) => env[name] !== undefined) ||
-    sessionsBelow.some((folder) => mayExist(join(places.home, folder)))
-  );
-}
-
-/** Also true for a path that cannot be looked at: the reader says why. */
-function mayExist(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return true;
-  }
-}
 
 /** @param isSame its files have not changed since they were read */
 function stateOf(isSame: boolean, known: KnownSession | undefined, toReimport: ReadonlySet<number>): Found["state"] {

@@ -13,6 +13,7 @@ import { lockOf } from "../store/lock-holder.ts";
 import { mergeRuns, tornSessions } from "../store/packed.ts";
 import { readStore } from "../store/read-only.ts";
 import { addMovedRoots } from "../transcripts/transcript-roots.ts";
+import { unreadFormats } from "../transcripts/unread-formats.ts";
 import { type Found, findSessions, type Known, readKnown } from "./find.ts";
 import type { AgentImport } from "./import-counts.ts";
 import type { ReadOptions } from "./read-all.ts";
@@ -145,6 +146,7 @@ async function search(deps: DrainDeps, known: Known, options: ImportOptions): Pr
       if (found.number !== undefined) fromHooks.push(found.number);
     } else toRead.push(found);
   }
+  problems.push(...(await unreadFormats({ ...deps, env: options.env }, options.agents)));
   return { startMs, agents, of, fromHooks, toRead, problems, unseen };
 }
 

@@ -390,6 +390,8 @@ export interface Agent {
   readonly sessionsBelow?: readonly string[];
   /** Whether there is something to read in the reader's `roots`, for agents whose sessions are in projects. Never throws. */
   hasSessions?(home: string, env: Readonly<Record<string, string | undefined>>): boolean;
+  /** Sentences with the number of sessions that its reader cannot read because their format is unknown. Never throws. */
+  unreadFormats?(query: LocateQuery): Promise<readonly string[]>;
   /** Where else its transcripts are, and what is unknown without them, if users need to know; `doctor` shows it. */
   readonly transcriptNote?: string;
   readonly installer?: () => Promise<{ default: Installer }>;

@@ -15,6 +15,7 @@ import { reportedSums, usageOf } from "./usage.ts";
 
 /** One record per answered model call of the main agent or a subagent. */
 export function usageRecord(context: LineContext): LineResult {
+  if (context.state.isInDatabase === true) return noEntries(context);
   const usage = asObject(context.data["usage"]) ?? {};
   const agentId = context.agentId ?? asString(usage["parentToolCallId"]);
   const id = asString(usage["apiCallId"]);

@@ -13,6 +13,8 @@ export interface LineState {
   readonly facts?: string;
   /** The file has a record per model call; older versions only wrote sums. */
   readonly hasRecords?: true;
+  /** The database has a row per model call, so records in the file would count twice. */
+  readonly isInDatabase?: true;
   /** When the session started, by its first line. */
   readonly startMs?: number;
   /** The last sums of earlier runs of the program, if sums replace the calls. */

@@ -29,13 +29,15 @@ import { isFolderName } from "./adapter.ts";
 import { lineContent } from "./content.ts";
 import type { LineState } from "./line-context.ts";
 import { readLine } from "./lines.ts";
+import { databaseBeside, isUsagePart, readUsage, usagePart } from "./usage-database.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
 
-/** `session-state` in `COPILOT_HOME`, or else in `~/.copilot`. */
+/** `session-state` in `COPILOT_HOME`, or else in `~/.copilot`, and the database beside it. */
 function roots(home: string, env: Readonly<Record<string, string | undefined>>): readonly string[] {
   const moved = asString(env["COPILOT_HOME"]);
-  return [moved === undefined ? stateFolderIn(home) : join(moved, STATE_FOLDER)];
+  const state = moved === undefined ? stateFolderIn(home) : join(moved, STATE_FOLDER);
+  return [state, databaseBeside(state)];
 }
 
 /** Newer versions have a folder per session. Older ones wrote a file per session, which a newer version keeps when it resumes it. */
@@ -72,11 +74,18 @@ async function files({ sessionId, path, home, roots }: TranscriptQuery): Promise
   ]);
   const found: TranscriptFile[] = [];
   for (const place of new Set([...reported, ...places])) if (await isFile(place)) found.push({ path: place });
-  return found;
+  const [first] = found;
+  const usage = first === undefined ? undefined : await usagePart({ ...first, ...(roots && { roots }) }, sessionId);
+  return usage === undefined ? found : [...found, usage];
 }
 
 async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = {}): AsyncGenerator<TranscriptBatch> {
-  for await (const { state: _, isFirst: __, isFresh: ___, ...batch } of readLines(file, from, options, RULES))
+  if (isUsagePart(file)) {
+    yield await readUsage(file, from);
+    return;
+  }
+  const rules = (await hasUsagePart(file)) ? { ...RULES, state: FROM_DATABASE } : RULES;
+  for await (const { state: _, isFirst: __, isFresh: ___, ...batch } of readLines(file, from, options, rules))
     yield batch;
 }
 
@@ -133,6 +142,21 @@ const RULES: LineRules<LineState> = {
   },
   content: lineContent,
 };
+
+/** The calls are in the database, so lines give none. */
+const FROM_DATABASE: typeof RULES.state = (timeMs, stored) => ({
+  timeMs,
+  hasRecords: true,
+  isInDatabase: true,
+  ...stored,
+});
+
+/** A subagent's session is in the file of its parent, whose calls the parent's part contains. */
+const hasUsagePart = async (file: TranscriptFile): Promise<boolean> =>
+  (await usagePart(
+    file,
+    basename(file.path) === EVENTS_FILE ? basename(dirname(file.path)) : basename(file.path, EXTENSION),
+  )) !== undefined;
 
 const STATE_FOLDER = "session-state";
 const stateFolderIn = (home: string): string => join(home, ".copilot", STATE_FOLDER);

@@ -48,6 +48,7 @@ export interface OpenCall {
   readonly given: string;
   readonly callId: string;
   readonly turnId?: string | undefined;
+  readonly timeMs: number;
   /** Set for a call that starts a subagent. */
   readonly description?: string | undefined;
 }
@@ -93,12 +94,12 @@ export const factBase = ({ timeMs, file, state, owner, lineId }: LineContext, ke
   });
 
 /** The id of a new call, unique in its file: some servers count calls. */
-export function startCall({ state, file, lineId }: LineContext, given: string, description?: string): string {
+export function startCall({ state, file, lineId, timeMs }: LineContext, given: string, description?: string): string {
   const isUsed = state.usedIds?.includes(given) === true;
   const own = isRandomId(given) || file.agentId === undefined ? given : repeatedCallId(given, file.agentId);
   const callId = isUsed ? repeatedCallId(own, lineId) : own;
   if (!isUsed && !isRandomId(given)) state.usedIds = [...(state.usedIds ?? []), given].slice(-MAX_IDS);
-  const call: OpenCall = { given, callId, turnId: state.turn?.id, description };
+  const call: OpenCall = { given, callId, turnId: state.turn?.id, timeMs, description };
   state.openCalls = [...(state.openCalls ?? []), call].slice(-MAX_IDS);
   return callId;
 }

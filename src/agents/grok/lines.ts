@@ -52,6 +52,14 @@ export const KINDS: readonly string[] =
 export const promptIndexOf = (update: Readonly<Record<string, unknown>>): number | undefined =>
   asCount(asObject(update["_meta"])?.["promptIndex"]);
 
+/** The open call that starts a subagent. With several candidates, the calls' results show which one it was. */
+export function spawningCall(open: LineState["openCalls"] = [], description: string | undefined): string | undefined {
+  const calls = open.filter((call) => call.description !== undefined);
+  const matching = calls.filter((call) => call.description === description);
+  const [parent, other] = matching.length > 0 ? matching : calls;
+  return other === undefined ? parent?.callId : undefined;
+}
+
 // --- internal ---
 
 const READERS: ReadonlyMap<string, (context: LineContext) => void> = new Map([
@@ -199,10 +207,7 @@ function subagent(context: LineContext): void {
   const childId = asString(update["child_session_id"]) ?? asString(update["subagent_id"]);
   if (childId === undefined) return;
   state.children = [...new Set([...(state.children ?? []), childId])];
-  const description = asString(update["description"]);
-  const calls = (state.openCalls ?? []).filter((call) => call.description !== undefined);
-  const matching = calls.filter((call) => call.description === description);
-  const [parent, other] = matching.length > 0 ? matching : calls;
+  const parentCallId = spawningCall(state.openCalls, asString(update["description"]));
   const { agentId: _, ...base } = factBase(context, `subagent:${childId}`);
   if (file.agentId === undefined) {
     sink.other({ kind: "session", ...base, key: `subagent_session:${childId}`, subagentSessionId: childId });
@@ -213,8 +218,7 @@ function subagent(context: LineContext): void {
     ...base,
     agentId: childId,
     ...(agentType !== undefined && { agentType }),
-    // With several candidates, the calls' results show which one it was
-    ...(parent !== undefined && other === undefined && { parentCallId: parent.callId }),
+    ...(parentCallId !== undefined && { parentCallId }),
     ...(file.agentId !== undefined && { parentAgentId: file.agentId }),
   });
 }

@@ -14,11 +14,14 @@ import {
 } from "../shared/transcript/past.ts";
 
 // sessions/<encoded working directory>/<session id>/updates.jsonl. A subagent's session is a folder of the same kind; its parent's
-// folder has subagents/<its id>.
+// folder has subagents/<its id>/meta.json.
 
 export const UPDATES_FILE = "updates.jsonl";
 const SUBAGENTS = "subagents";
 const SESSIONS = "sessions";
+
+/** In a parent's folder: what it knows of a subagent. */
+const META_FILE = "meta.json";
 
 /** Key of a subagent's file that is read for its own session id. */
 export const PARENT_OF = "parent of ";
@@ -113,12 +116,16 @@ export function summaryIn(folder: string, roots: readonly string[] | undefined) 
 /** True for a plain folder name: no separators, no leading dot. */
 export const isSessionId = (name: string): boolean => /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(name);
 
+/** Whether a file is what a parent knows of a subagent. */
+export const isMeta = ({ path }: TranscriptFile): boolean => basename(path) === META_FILE;
+
+/** Whether the session in a folder is a subagent's. */
+export const isSubagent = (folder: string, roots: readonly string[] | undefined): boolean =>
+  summaryIn(folder, roots)?.["session_kind"] === "subagent";
+
 // --- internal ---
 
 const MAX_SUMMARY_BYTES = 1 << 20;
-
-const isSubagent = (folder: string, roots: readonly string[] | undefined): boolean =>
-  summaryIn(folder, roots)?.["session_kind"] === "subagent";
 
 function childrenOf(folder: string, searched: readonly string[], known: Set<string>): readonly TranscriptFile[] {
   return foldersIn(join(folder, SUBAGENTS)).flatMap((childId) => {
@@ -128,7 +135,10 @@ function childrenOf(folder: string, searched: readonly string[], known: Set<stri
     return own.flatMap((child): readonly TranscriptFile[] => {
       const file = join(child, UPDATES_FILE);
       const below = existsSync(child) ? childrenOf(child, searched, known) : [];
-      return existsSync(file) ? [{ path: file, agentId: childId }, ...below] : below;
+      if (!existsSync(file)) return below;
+      const meta = join(folder, SUBAGENTS, childId, META_FILE);
+      const about = existsSync(meta) ? [{ path: meta, agentId: childId }] : [];
+      return [{ path: file, agentId: childId }, ...about, ...below];
     });
   });
 }

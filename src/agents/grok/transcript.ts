@@ -1,16 +1,29 @@
 // Files of 1.0.41, recorded 2026-11-25; token rules in README.md beside this file
-import { statSync } from "node:fs";
-import { basename, dirname } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import type { ReadOptions, TranscriptBatch, TranscriptFile, TranscriptReader } from "../../model/agent.ts";
 import { defined } from "../../model/defined.ts";
 import { type FactSink, putEntry } from "../../model/fact-sink.ts";
-import type { EntryOf, Offset } from "../../model/transcript.ts";
-import { asObject, asString, asTimeMs } from "../shared/payload/json.ts";
+import { INITIAL_OFFSET } from "../../model/initial-offset.ts";
+import type { EntryOf, Offset, TranscriptEntry } from "../../model/transcript.ts";
+import { asObject, asString, asTimeMs, parsedObject } from "../shared/payload/json.ts";
+import { readSmallSync } from "../shared/transcript/open.ts";
 import { type LineRules, readLines } from "../shared/transcript/read-lines.ts";
 import { lineContent } from "./content.ts";
 import type { FileContext, LineState } from "./line-context.ts";
-import { KINDS, readLine } from "./lines.ts";
-import { files, locate, PARENT_OF, parentOf, rootOfFile, roots, summaryIn } from "./places.ts";
+import { KINDS, readLine, spawningCall } from "./lines.ts";
+import {
+  files,
+  isMeta,
+  isSubagent,
+  locate,
+  PARENT_OF,
+  parentOf,
+  rootOfFile,
+  roots,
+  summaryIn,
+  UPDATES_FILE,
+} from "./places.ts";
 
 export default { roots, locate, files, read } satisfies TranscriptReader;
 
@@ -19,11 +32,17 @@ async function* read(file: TranscriptFile, from: Offset, options: ReadOptions = 
     yield { entries: parentEntry(file), next: { bytes: 0, memo: {} }, unreadable: 0 };
     return;
   }
+  if (isMeta(file)) {
+    yield { entries: await killedEntries(file), next: { bytes: 0, memo: {} }, unreadable: 0 };
+    return;
+  }
   for await (const { state: _, isFirst: __, isFresh: ___, ...batch } of readLines(file, from, options, rulesOf(file)))
     yield batch;
 }
 
 // --- internal ---
+
+const MAX_META_BYTES = 1 << 20;
 
 function rulesOf(file: TranscriptFile): LineRules<LineState> {
   const folder = dirname(file.path);
@@ -64,6 +83,63 @@ function putSession({ folder, sessionId, roots }: FileContext, state: LineState,
       branches: "once",
     } as EntryOf<"session">),
   );
+}
+
+/**
+ * A subagent that was killed: the line that names its call can be missing in its parent's file, which is written late. Its open calls
+ * never ended.
+ */
+async function killedEntries({ path, agentId, roots }: TranscriptFile): Promise<readonly TranscriptEntry[]> {
+  const bytes = readSmallSync(path, MAX_META_BYTES, roots);
+  const meta = bytes && parsedObject(bytes);
+  const [startedMs, status] = [asTimeMs(meta?.["started_at"]), asString(meta?.["status"])];
+  if (agentId === undefined || startedMs === undefined || status === undefined || status === "completed") return [];
+  const folder = dirname(dirname(dirname(path)));
+  const parent = defined<TranscriptFile>({
+    path: join(folder, UPDATES_FILE),
+    agentId: isSubagent(folder, roots) ? basename(folder) : undefined,
+    roots,
+  } as TranscriptFile);
+  const open = existsSync(parent.path) ? await openCallsAt(parent, startedMs) : [];
+  const own = { ...parent, path: join(dirname(folder), agentId, UPDATES_FILE), agentId };
+  // Only a later process says that it was cancelled
+  const left = status === "running" || !existsSync(own.path) ? [] : ((await openCallsAt(own, Infinity)) ?? []);
+  return [
+    defined<EntryOf<"subagent">>({
+      kind: "subagent",
+      key: `subagent:${agentId}`,
+      timeMs: startedMs,
+      agentId,
+      agentType: asString(meta?.["subagent_type"]),
+      parentCallId: spawningCall(open, asString(meta?.["description"])),
+      parentAgentId: parent.agentId,
+    } as EntryOf<"subagent">),
+    ...left.map(
+      ({ callId, timeMs }): EntryOf<"tool_result"> => ({
+        kind: "tool_result",
+        key: `result:${callId}`,
+        timeMs,
+        agentId,
+        callId,
+        status: "unfinished",
+      }),
+    ),
+  ];
+}
+
+/** The calls of a file that were open at a time. */
+async function openCallsAt(file: TranscriptFile, timeMs: number): Promise<LineState["openCalls"]> {
+  const rules = rulesOf(file);
+  let open: LineState["openCalls"];
+  let isPast = false;
+  const read: typeof rules.read = (line, state, sink) => {
+    const kind = isPast ? undefined : rules.read(line, state, sink);
+    isPast ||= state.timeMs > timeMs;
+    if (!isPast) open = state.openCalls;
+    return kind;
+  };
+  for await (const _ of readLines(file, INITIAL_OFFSET, {}, { ...rules, read })) if (isPast) break;
+  return open;
 }
 
 /** A subagent's own session belongs to the session that started it. */

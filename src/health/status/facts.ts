@@ -9,6 +9,7 @@ import { loadConfigAndPrices } from "../../config/own-prices.ts";
 import type { Context } from "../../context.ts";
 import type { Agent } from "../../model/agent.ts";
 import { isoTime } from "../../text/figures.ts";
+import { unreadFormats } from "../../transcripts/unread-formats.ts";
 import { deliveryOf } from "./delivery.ts";
 import { doubtfulHome } from "./doubtful-home.ts";
 import { brokenHook, hookOf } from "./hook.ts";
@@ -88,6 +89,7 @@ export async function collectStatus(context: Context, cards?: readonly Agent[]):
       ...staleRemark(inboxes.inbox, context.now()),
       // Drains that could not even open the store only report it in the log
       ...(store.state === "ok" ? [] : log.last_lines.map((line) => `log: ${line}`)),
+      ...(await unreadFormats({ agents: cards ?? (await allAgents()), loaded, places, env: context.env })),
       ...loaded.warnings.map((warning) => `configuration: ${warning}`),
       ...(home === undefined ? [] : [`configuration: ${home.problem}; ${home.remedy}`]),
     ],

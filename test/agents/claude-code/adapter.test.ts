@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { recognises, toEvents } from "../../../src/agents/claude-code/adapter.ts";
 import { exitCodeOf } from "../../../src/agents/claude-code/exit-code.ts";
+import { allAgents } from "../../../src/agents/registry.ts";
+import { notNeededEvent, unknownNamesIn } from "../../../src/drain/drift.ts";
 import type { IntakeFacts } from "../../../src/model/agent.ts";
 import { extrasOf } from "../../../src/model/event.ts";
 import { Event } from "../../../src/model/event-schema.ts";
@@ -31,6 +33,26 @@ function eventOf(event: string, rest: Readonly<Record<string, unknown>> = {}, fa
   expect(others).toEqual([]);
   return Event.parse(first);
 }
+
+// Fields by the schema of 2.1.332
+test("the command of a skill's text is no tool call and no unknown event", async () => {
+  const command = payload("PreSkillShellCommand", {
+    prompt_id: "p1",
+    permission_mode: "default",
+    scratchpad_dir: "/tmp/claude",
+    tool_name: "Bash",
+    tool_input: { command: "git status" },
+    tool_use_id: "skill_1",
+    command_name: "commit",
+    command_source: "project",
+    invoked_by: "user",
+  });
+  const card = (await allAgents()).find(({ source }) => source === "claude-code");
+  if (card === undefined) throw new Error("there is no card");
+  expect(toEvents(command, intake())).toEqual([]);
+  expect(notNeededEvent(card, command, intake())).toBe("PreSkillShellCommand");
+  expect([...unknownNamesIn(card, command, intake()).keys()]).toEqual([]);
+});
 
 describe("toEvents", () => {
   test.each([

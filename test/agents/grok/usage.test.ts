@@ -155,3 +155,71 @@ test("a turn that was killed has unknown usage, and its open call is unfinished"
   expect(entries[1]).not.toHaveProperty("usage");
   expect(entries.at(-1)).toMatchObject({ callId: "call_c47e56d57a6407f5", status: "unfinished" });
 });
+
+test.each(["running", "cancelled"])(
+  "a subagent that was %s when Grok was killed belongs to the call open at its start",
+  async (status) => {
+    const spawn = (id: string, description: string) => ({
+      sessionUpdate: "tool_call",
+      toolCallId: id,
+      title: "spawn_subagent",
+      rawInput: { description },
+    });
+    const ended = (id: string) => ({ sessionUpdate: "tool_call_update", toolCallId: id, status: "completed" });
+    // No line subagent_spawned: Grok was killed before it wrote it. A later process ended the turn
+    write("parent", [
+      [0, prompt(0)],
+      [10, spawn("call_c47e56d57a6407f5", "Find it"), undefined, "p0"],
+      [20, ended("call_c47e56d57a6407f5"), undefined, "p0"],
+      [30, spawn("call_d58f67e68b7518a6", "Find it"), undefined, "p0"],
+      [900, { sessionUpdate: "turn_completed", prompt_id: "p0", stop_reason: "interrupted" }],
+      [950, prompt(1)],
+      [960, spawn("call_e69078f79c8629b7", "Find it"), undefined, "p1"],
+    ]);
+    writeChild("parent", "child", [[60, usageOf(300, 20)]]);
+    const meta = {
+      parent_session_id: "parent",
+      child_session_id: "child",
+      subagent_type: "explore",
+      description: "Find it",
+      status,
+      started_at: new Date(START_MS + 40).toISOString(),
+    };
+    const path = join(folderOf("parent"), "subagents", "child", "meta.json");
+    writeFileSync(path, JSON.stringify(meta));
+    const subagents = async () => (await entriesOf("parent")).filter(({ kind }) => kind === "subagent");
+    expect(await subagents()).toEqual([
+      {
+        kind: "subagent",
+        key: "subagent:child",
+        timeMs: START_MS + 40,
+        agentId: "child",
+        agentType: "explore",
+        parentCallId: "call_d58f67e68b7518a6",
+      },
+    ]);
+    writeFileSync(path, JSON.stringify({ ...meta, status: "completed" }));
+    expect(await subagents()).toEqual([]);
+  },
+);
+
+test("calls of a subagent that a later process found cancelled are unfinished, so that it ends with its own process", async () => {
+  write("parent", [[0, prompt(0)]]);
+  writeChild("parent", "child", []);
+  const call = (id: string) => ({ sessionUpdate: "tool_call", toolCallId: id, title: "read_file" });
+  write("child", [
+    [50, call("call_c47e56d57a6407f5")],
+    [60, { sessionUpdate: "tool_call_update", toolCallId: "call_c47e56d57a6407f5", status: "completed" }],
+    [70, call("call_d58f67e68b7518a6")],
+  ]);
+  const path = join(folderOf("parent"), "subagents", "child", "meta.json");
+  const left = async (status: string) => {
+    writeFileSync(path, JSON.stringify({ status, started_at: new Date(START_MS + 40).toISOString() }));
+    const results = (await entriesOf("parent")).filter((entry) => entry.kind === "tool_result");
+    return results.map(({ timeMs, agentId, callId, status: result }) => [timeMs - START_MS, agentId, callId, result]);
+  };
+  const ended = [60, "child", "call_c47e56d57a6407f5", "success"];
+  expect(await left("cancelled")).toEqual([ended, [70, "child", "call_d58f67e68b7518a6", "unfinished"]]);
+  expect(await left("running")).toEqual([ended]);
+  expect(await left("completed")).toEqual([ended]);
+});

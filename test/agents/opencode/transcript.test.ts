@@ -3,6 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { dirname, join } from "node:path";
 import Libsql from "libsql";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import card from "../../../src/agents/opencode/index.ts";
 import reader from "../../../src/agents/opencode/transcript.ts";
 import type { TranscriptEntry } from "../../../src/model/transcript.ts";
 import { locateAll } from "../../support/located.ts";
@@ -43,16 +44,21 @@ describe("finding sessions", () => {
       time_created integer NOT NULL, time_updated integer NOT NULL)`;
     alone.exec(table);
     const home = join(made.home, "two");
-    const problemsIn = async (at: string) => (await locateAll(reader, at)).problems.map(({ error }) => error.message);
-    expect(await problemsIn(home)).toEqual([]);
+    const unreadIn = async (at: string) =>
+      card.unreadFormats({ home: at, roots: reader.roots(at, {}), onProblem: (path) => expect.unreachable(path) });
+    expect(await unreadIn(home)).toEqual([]);
     alone.exec("INSERT INTO session_v2 VALUES ('ses_a', NULL, NULL, 1, 1), ('ses_b', NULL, 'ses_a', 2, 2)");
     alone.close();
-    expect(await problemsIn(home)).toEqual([expect.stringMatching(/OpenCode 2 .*: 2$/)]);
+    expect(await unreadIn(home)).toEqual([
+      expect.stringMatching(/^2 sessions of OpenCode in ".*opencode\.db" cannot be read/),
+    ]);
 
     made.db.exec(`${table}; INSERT INTO session_v2 SELECT id, NULL, NULL, time_created, time_updated FROM session`);
-    expect(await problemsIn(made.home)).toEqual([]);
+    expect(await unreadIn(made.home)).toEqual([]);
     made.db.exec("UPDATE session_v2 SET time_updated = time_updated + 1");
-    expect(await problemsIn(made.home)).toEqual([expect.stringMatching(/OpenCode 2 .*: 1$/)]);
+    expect(await unreadIn(made.home)).toEqual([
+      expect.stringMatching(/^1 session of OpenCode .* tables are those of OpenCode 2/),
+    ]);
     expect((await locateAll(reader, made.home)).sessions.map(({ sessionId }) => sessionId)).toEqual([S]);
   });
 

@@ -42,6 +42,7 @@ export const variantCard = (variant: Variant, { versions, ...own }: Own) =>
     known: KNOWN,
     sessionsBelow: [`.local/share/${variant.source}`],
     environment: ["XDG_DATA_HOME", variant.databaseVariable],
+    unreadFormats: async (query) => (await import("./transcript.ts")).unreadFormats(variant, query),
     ...adapterOf(variant),
     toContent,
     toFileWrites,

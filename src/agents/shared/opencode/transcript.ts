@@ -36,6 +36,24 @@ export const readerOf = (variant: Variant): TranscriptReader => ({
   read,
 });
 
+/** Sentences about sessions of OpenCode 2, which has tables of its own. */
+export async function unreadFormats(variant: Variant, query: LocateQuery): Promise<readonly string[]> {
+  const { source, title } = variant;
+  const sentences: string[] = [];
+  for (const folder of await foldersBelow(query, layoutsOf(source))) {
+    for (const path of await databasesIn(variant, folder, query)) {
+      const count = await queryDatabase(sessionsIn(path, query.roots), countVersion2Sessions).catch(() => 0);
+      if (count > 0)
+        sentences.push(
+          `${count} ${count === 1 ? "session" : "sessions"} of ${title} in ${JSON.stringify(path)} cannot be read, because the tables ` +
+            "are those of OpenCode 2: this version of openhook-otel reads only those of OpenCode 1, and OpenCode 2 does not load its " +
+            "plugin. No setting changes that; sessions in the tables of OpenCode 1 are shown",
+        );
+    }
+  }
+  return sentences;
+}
+
 // --- internal ---
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -58,9 +76,6 @@ async function* locate(variant: Variant, query: LocateQuery): AsyncGenerator<Loc
         for (const { id, createdMs } of await queryDatabase(sessionsIn(path, query.roots), SESSIONS.rootSessions)) {
           if (!sessions.has(id)) sessions.set(id, { sessionId: id, path, startMs: createdMs });
         }
-        const unread = await queryDatabase(sessionsIn(path, query.roots), countVersion2Sessions);
-        if (unread > 0)
-          query.onProblem(path, new Error(`tables of ${title} 2 are not read yet; sessions in them: ${unread}`));
       } catch (error) {
         reportProblem(query, path, error);
       }
