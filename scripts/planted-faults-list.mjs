@@ -30,10 +30,10 @@ export const FAULTS = [
     rooms: ["test/agents/codex/"],
   },
   {
-    what: "A call without a list price is priced",
+    what: "A call in a service tier without a price has the standard price",
     file: "src/telemetry/cost.ts",
-    from: "!isWholeUsage(call.usage) || call.noListPrice",
-    to: "!isWholeUsage(call.usage)",
+    from: "tier: tierOf(call), isSum",
+    to: "isSum",
     rooms: ["test/telemetry/", "test/session/", "test/agents/opencode/", "test/agents/copilot/"],
   },
   {

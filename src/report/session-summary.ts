@@ -8,12 +8,13 @@ import { knownFactsOf } from "../sessions/read-session.ts";
 import { unsettledSession } from "../sessions/unsettled-session.ts";
 import type { Database } from "../store/database.ts";
 import { isPacked } from "../store/packed.ts";
-import { settledSubagents, settledSums, settledTimes, settledTools, settledTurnCounts } from "../store/queries.ts";
+import { settledSubagents, settledSums, settledTools, settledTurnCounts, settledTurns } from "../store/queries.ts";
 import { segmentsOf } from "../store/segments.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import type { Totals } from "../telemetry/totals.ts";
 import { openCalls } from "./call-totals.ts";
 import { subscriptionMark } from "./list-price.ts";
+import { withOpenSubagents, withOpenTurns } from "./open-runs.ts";
 import { wholeSegments, widened } from "./whole-segments.ts";
 
 /** A session in numbers: settled and open parts together. */
@@ -51,8 +52,8 @@ export function summarise(db: Database, stored: StoredSession, { agents, subscri
   for (const { status } of runs.flatMap((run) => run.toolCalls)) tools.set(status, (tools.get(status) ?? 0) + 1);
   const origins = new Map(settledTurnCounts(db, stored.id));
   for (const { origin } of session.turns) origins.set(origin, (origins.get(origin) ?? 0) + 1);
-  const subagents = new Set(settledSubagents(db, stored.id).map((s) => s.agentId));
-  for (const { agentId } of session.subagents) subagents.add(agentId);
+  const turns = withOpenTurns(settledTurns(db, stored.id), session.turns);
+  const subagents = withOpenSubagents(settledSubagents(db, stored.id), session.subagents);
   const prompts = origins.get("human") ?? 0;
   return {
     stored,
@@ -60,10 +61,10 @@ export function summarise(db: Database, stored: StoredSession, { agents, subscri
     segments: wholeSegments(db, stored, session, facts).map(({ segment }) => segment),
     turns: prompts + (origins.get("machine") ?? 0),
     prompts,
-    subagents: subagents.size,
+    subagents: subagents.length,
     sums: addSums(settledSums(db, stored.id), sumOfCalls(openCalls(session, facts))),
     tools,
-    workMs: coveredMs([...settledTimes(db, stored.id), ...runs]),
+    workMs: coveredMs([...turns, ...subagents]),
     ...mark,
   };
 }

@@ -1,6 +1,6 @@
 import { sumOfCalls } from "../model/call-sums.ts";
 import { coveredMs } from "../model/intervals.ts";
-import type { ReportedUsage, Session, Subagent, ToolCall, Turn } from "../model/session.ts";
+import type { ReportedUsage, Session, ToolCall } from "../model/session.ts";
 import { knownFactsOf } from "../sessions/read-session.ts";
 import { unsettledSession } from "../sessions/unsettled-session.ts";
 import type { Database } from "../store/database.ts";
@@ -8,18 +8,17 @@ import { isPacked } from "../store/packed.ts";
 import {
   type CallFigures,
   type StoredModelCall,
-  type SubagentSummary,
   settledCalls,
   settledFigures,
   settledSubagents,
   settledToolCalls,
   settledTurns,
-  type TurnSummary,
 } from "../store/queries.ts";
 import type { StoredSession } from "../store/sessions.ts";
 import type { SpanSettings } from "../telemetry/spans.ts";
 import { openCalls } from "./call-totals.ts";
 import { subscriptionMark } from "./list-price.ts";
+import { type RunSubagent, type RunTurn, withOpenSubagents, withOpenTurns } from "./open-runs.ts";
 import { type OpenSpan, openSpansOf } from "./open-spans.ts";
 import { type Agents, type SessionSummary, summarise } from "./session-summary.ts";
 import { wholeSegments } from "./whole-segments.ts";
@@ -36,10 +35,10 @@ export interface SessionOutline extends SessionSummary {
 
 /** A session with everything in it. `open`: not settled yet, more may be added. */
 export interface SessionView extends SessionOutline {
-  readonly turnList: readonly (TurnSummary & { readonly open: boolean })[];
+  readonly turnList: readonly RunTurn[];
   readonly calls: readonly (StoredModelCall & { readonly open: boolean })[];
   readonly toolCalls: readonly { readonly segment: number; readonly tool: ToolCall; readonly open: boolean }[];
-  readonly subagentList: readonly (SubagentSummary & { readonly open: boolean })[];
+  readonly subagentList: readonly RunSubagent[];
   /** It was imported and has ended; its spans are made from its facts on demand. */
   readonly isPacked: boolean;
 }
@@ -107,43 +106,3 @@ export function viewOf(
 
 const reportedOf = (stored: StoredSession, { reportedUsage }: Session): ReportedUsage | undefined =>
   stored.reported === undefined ? reportedUsage : (JSON.parse(stored.reported) as ReportedUsage);
-
-/** What a turn did after it was closed belongs to the same turn. */
-function withOpenTurns(settled: readonly TurnSummary[], open: readonly Turn[]): SessionView["turnList"] {
-  const byKey = new Map(settled.map((turn) => [turn.key, { ...turn, open: false }]));
-  for (const turn of open) {
-    const key = turn.key.replace(/~\d+$/, "");
-    const { segment, origin, state, startMs, endMs, promptLength } = turn;
-    const before = byKey.get(key);
-    byKey.set(key, {
-      ...(before ?? { key, segment, origin, startMs, ...(promptLength !== undefined && { promptLength }) }),
-      state,
-      endMs: Math.max(endMs, before?.endMs ?? endMs),
-      open: !turn.closed,
-    });
-  }
-  return [...byKey.values()].sort((a, b) => a.startMs - b.startMs);
-}
-
-function withOpenSubagents(
-  settled: readonly SubagentSummary[],
-  open: readonly Subagent[],
-): SessionView["subagentList"] {
-  const byId = new Map(settled.map((subagent) => [subagent.agentId, { ...subagent, open: false }]));
-  for (const { agentId, agentType, segment, turnKey, parentCallId, startMs, endMs, closed } of open) {
-    const before = byId.get(agentId);
-    byId.set(agentId, {
-      ...(before ?? {
-        agentId,
-        segment,
-        startMs,
-        ...(agentType !== undefined && { agentType }),
-        ...(turnKey !== undefined && { turnKey }),
-        ...(parentCallId !== undefined && { parentCallId }),
-      }),
-      endMs: Math.max(endMs, before?.endMs ?? endMs),
-      open: !closed,
-    });
-  }
-  return [...byId.values()].sort((a, b) => a.startMs - b.startMs);
-}

@@ -175,16 +175,6 @@ export const settledTurns = (db: Database, session: number): readonly TurnSummar
       ...(row["prompt_length"] !== null && { promptLength: Number(row["prompt_length"]) }),
     }));
 
-/** When settled turns and subagents ran, in any order. */
-export const settledTimes = (db: Database, session: number): readonly Pick<Turn, "startMs" | "endMs">[] =>
-  db
-    .prepare(
-      `SELECT start_ms, end_ms FROM turns WHERE session = ?1
-       UNION ALL SELECT start_ms, end_ms FROM subagents WHERE session = ?1`,
-    )
-    .all(session)
-    .map((row) => ({ startMs: Number(row["start_ms"]), endMs: Number(row["end_ms"]) }));
-
 export type SubagentSummary = Pick<
   Subagent,
   "agentId" | "agentType" | "segment" | "turnKey" | "parentCallId" | "startMs" | "endMs"
