@@ -9,7 +9,7 @@ import { hostHere } from "../support/host.ts";
 import { MadeSession } from "../support/made-session.ts";
 import { CASES, Replay } from "../support/replay.ts";
 import { sentRoots } from "../support/sent-roots.ts";
-import { firstRecordings, IS_WHOLE } from "../support/whole.ts";
+import { firstRecordings } from "../support/whole.ts";
 
 let replay: Replay | undefined;
 let made: MadeSession | undefined;
@@ -53,7 +53,7 @@ describe.each(chosen)("$source $name", ({ source, name }) => {
           expect(await replayed(source, name, steps, scope, areGone)).toEqual([]);
         },
       ),
-      { numRuns: IS_WHOLE ? 6 : 2, examples: [[[{ written: 0.3, drains: true, restarts: true }], "session", true]] },
+      { numRuns: 2, examples: [[[{ written: 0.3, drains: true, restarts: true }], "session", true]] },
     );
   });
 });
