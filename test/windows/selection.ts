@@ -17,6 +17,7 @@ export const FOLDERS: Readonly<Record<string, string>> = {
 };
 
 const COMMANDS = "its commands are for sh; cmd and Windows' programs cannot do the same";
+const MINUTES = "takes minutes there; the same code stores, sends and redacts in the folder's other files";
 const SLOW = "passed there on 2026-11-27, but takes a minute or more; the folder's other files drain and store too";
 
 /** Files of these folders that do not run there, and why. */
@@ -24,9 +25,16 @@ export const NOT_RUN: Readonly<Record<string, string>> = {
   "test/otlp/grpc.test.ts": "needs openssl",
   "test/otlp/proxy.test.ts": "needs openssl",
   "test/otlp/tls.test.ts": "needs openssl",
+  "test/otlp/client-certificates.test.ts": "needs openssl",
   "test/bridge/deliver.test.ts": COMMANDS,
   "test/drain/idle.test.ts": "starts hook.sh, which Windows does not have; its hook.cjs is in program.windows.ts",
   "test/drain/suspend.test.ts": "starts hook.sh and suspends processes, for which Windows has no signal",
+  ...Object.fromEntries(
+    ["drain/root-totals", "report/row-sums", "privacy/linear", "privacy/recall"].map((name) => [
+      `test/${name}.test.ts`,
+      MINUTES,
+    ]),
+  ),
   ...Object.fromEntries(
     [
       ...["drain/capture", "drain/contained", "drain/instance", "drain/local-ids", "drain/rejected-points"],
