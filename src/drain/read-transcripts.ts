@@ -97,18 +97,14 @@ async function readSession(drain: Drain, stored: StoredSession): Promise<void> {
   })
     .catch((error: unknown) => {
       if (path !== undefined && error instanceof ExcessError) fail(wholeOf(path), error);
-      else reportUnreadable(drain, path ?? `of session ${session.sessionId}`, error);
+      else if (path !== undefined) noteUnread(path, error);
+      else reportUnreadable(drain, `of session ${session.sessionId}`, error);
       return [];
     })
     .finally(leaveListed);
   // A session with a local id may have been removed from its database
-  if (
-    files.length === 0 &&
-    path !== undefined &&
-    failed.size === 0 &&
-    session.local === undefined &&
-    !(await isGone(path))
-  ) {
+  const isUnexplained = path !== undefined && files.length === 0 && !unread.has(path) && failed.size === 0;
+  if (isUnexplained && session.local === undefined && !(await isGone(path))) {
     noteUnread(path, new Error("it contains no session of its agent"));
   }
   for (const file of files) {
