@@ -37,7 +37,8 @@ async function read({ path, roots }: TranscriptFile) {
       throw new ExcessError(`it has ${stats.size} bytes; one file of more than ${MAX_BYTES} is not read`);
     }
     const bytes = await readUpTo(file, stats.size);
-    return { bytes: parsable(bytes), writtenMs: stats.mtimeMs };
+    // Whole milliseconds, as all other times of facts
+    return { bytes: parsable(bytes), writtenMs: Math.floor(stats.mtimeMs) };
   } finally {
     await file.close();
   }
