@@ -17,13 +17,14 @@ export interface Clean {
 }
 
 /**
- * Results for names are cached per `redact`, which always comes with the same `redactSecrets`: most names recur in every session.
+ * Results for names are cached per pair of functions: most names recur in every session.
  *
  * @param redact for names
  * @param redactSecrets for paths of written files, which stay on this machine
  */
 export function cleanWith(redact: Redact, redactSecrets: Redact): Clean {
-  let clean = known.get(redact);
+  const before = known.get(redact);
+  let clean = before?.redactSecrets === redactSecrets ? before.clean : undefined;
   if (clean === undefined) {
     const name = cached((text) => redact(limitName(text)));
     const path = cached(redactSecrets);
@@ -37,14 +38,14 @@ export function cleanWith(redact: Redact, redactSecrets: Redact): Clean {
         isPlain(entry, isAllowedText) ? entry : withStoredWrites(cleaned(entry, redact), undefined, redactSecrets),
       files: (files, folder) => storedWrites(files, folder, path),
     };
-    known.set(redact, clean);
+    known.set(redact, { redactSecrets, clean });
   }
   return clean;
 }
 
 // --- internal ---
 
-const known = new WeakMap<Redact, Clean>();
+const known = new WeakMap<Redact, { readonly redactSecrets: Redact; readonly clean: Clean }>();
 const MAX_KNOWN = 4_096;
 const MAX_KNOWN_CHARACTERS = 128;
 
