@@ -1,6 +1,8 @@
 import type { Database } from "../store/database.ts";
 import { moveFacts } from "../store/move-facts.ts";
-import { ensureSession, rootOf, type StoredSession, setParent } from "../store/sessions.ts";
+import { ensureSession, rootOf, type StoredSession, sessionById, setParent } from "../store/sessions.ts";
+import type { Drain } from "./context.ts";
+import { sessionNamed } from "./local-sessions.ts";
 
 /**
  * Makes a session a subagent of another: its unsettled facts move to the parent's session, and later ones are stored there. What
@@ -12,4 +14,12 @@ export function makeSubagent(db: Database, child: StoredSession, parentId: strin
   if (parentId === child.sessionId) return;
   const parent = ensureSession(db, child.source, parentId, timeMs);
   if (setParent(db, child, parent)) moveFacts(db, child, rootOf(db, parent));
+}
+
+/** Makes the sessions that an agent's record names subagents of a session. Call it inside a transaction. */
+export function addSubagents(drain: Drain, parent: number, ids: readonly string[], timeMs: number): void {
+  for (const id of ids) {
+    const { source, sessionId } = sessionById(drain.db, parent);
+    makeSubagent(drain.db, sessionNamed(drain, source, id, timeMs), sessionId, timeMs);
+  }
 }

@@ -9,7 +9,7 @@ import { type StoredSession, sessionById, setFork, updateSession } from "../stor
 import type { Drain } from "./context.ts";
 import { unknownRecordKinds } from "./drift.ts";
 import { sessionNamed } from "./local-sessions.ts";
-import { makeSubagent } from "./make-subagent.ts";
+import { addSubagents, makeSubagent } from "./make-subagent.ts";
 import { notedBranches } from "./noted-branches.ts";
 import { lineIncrements, recordSelf, recordUnknownNames } from "./self-counters.ts";
 import { entriesAtLevel, storeEntries } from "./store-entries.ts";
@@ -75,12 +75,12 @@ function applySessionEntry(drain: Drain, session: StoredSession, entry: EntryOf<
     agentVersion: entry.agentVersion,
     branch: entry.gitBranch,
   });
-  const named = (id: string): StoredSession => sessionNamed(drain, session.source, id, entry.timeMs);
-  if (entry.parentSessionId !== undefined)
-    makeSubagent(drain.db, session, named(entry.parentSessionId).sessionId, entry.timeMs);
-  if (entry.subagentSessionId === undefined) return;
-  const child = named(entry.subagentSessionId);
-  makeSubagent(drain.db, child, session.sessionId, entry.timeMs);
+  const { parentSessionId, subagentSessionId, timeMs } = entry;
+  if (parentSessionId !== undefined) {
+    const parent = sessionNamed(drain, session.source, parentSessionId, timeMs);
+    makeSubagent(drain.db, session, parent.sessionId, timeMs);
+  }
+  if (subagentSessionId !== undefined) addSubagents(drain, session.id, [subagentSessionId], timeMs);
 }
 
 /**

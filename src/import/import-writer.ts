@@ -4,6 +4,7 @@ import { stripEntryNames } from "../capture/strip-names.ts";
 import { affectsAllSessions } from "../drain/contain.ts";
 import type { Drain } from "../drain/context.ts";
 import { unknownRecordKinds } from "../drain/drift.ts";
+import { addSubagents } from "../drain/make-subagent.ts";
 import { lineIncrements, recordSelf, recordUnknownNames } from "../drain/self-counters.ts";
 import { otherKey } from "../model/answer-keys.ts";
 import { keepsNames } from "../model/capture.ts";
@@ -121,6 +122,9 @@ export class ImportWriter {
         const number = this.#writeOne(one, commit);
         const { local } = one.task;
         if (number !== undefined && local !== undefined) setLocalIds(db, number, local.nativeId, local);
+        // Hooks can report a subagent under an id of its own, also after this import
+        const { subagentSessions = [], firstMs = 0 } = one.result.session ?? {};
+        if (number !== undefined) addSubagents(this.#drain, number, subagentSessions, firstMs);
         return number;
       });
       commit.flush();

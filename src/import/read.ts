@@ -50,6 +50,8 @@ export interface SessionRead {
   readonly agentVersion?: string;
   readonly branch?: string;
   readonly reported?: EntryOf<"reported_usage">["byModel"];
+  /** Ids under which hooks report its subagents. */
+  readonly subagentSessions?: readonly string[];
 }
 
 export interface ReadResult {
@@ -158,7 +160,9 @@ class SessionReading {
       return true;
     }
     if (entry.kind !== "session") return false;
-    const { cwd, agentVersion, gitBranch } = entry;
+    const { cwd, agentVersion, gitBranch, subagentSessionId } = entry;
+    if (subagentSessionId !== undefined)
+      this.facts.subagentSessions = [...(this.facts.subagentSessions ?? []), subagentSessionId];
     if (this.facts.cwd === undefined && cwd !== undefined) this.facts.cwd = cwd;
     if (agentVersion !== undefined) this.facts.agentVersion = agentVersion;
     if (gitBranch !== undefined) this.facts.branch = gitBranch;
