@@ -1,4 +1,6 @@
+import { isAbsolute } from "node:path";
 import * as z from "zod";
+import { HEADER_NAME, HEADER_VALUE } from "../model/headers.ts";
 import type { OtlpSignal } from "../model/settings.ts";
 
 /** What a setting's type cannot express: its unit, whether it is secret, and whether only files of the user or administrator set it. */
@@ -21,16 +23,16 @@ const compression = z.enum(["gzip", "none"]);
 const timeoutMs = z.int().min(1).max(600_000);
 /** A path of a file. */
 export const path = z.string().min(1);
-// What node:http accepts; anything else would only throw at the first request
 const headers = z.record(
-  z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/),
-  z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, "contains a line break or a control character"),
+  z.string().regex(HEADER_NAME),
+  z.string().regex(HEADER_VALUE, "contains a line break or a control character"),
 );
 
-/** A command or file that provides headers. It is no variable's business: what an agent inherits can come from a repository. */
+// What provides headers is only set in files: a variable that an agent has can come from a repository, and so can a relative path
 const headersCommand = (what: string) =>
   z.string().min(1).optional().describe(what).register(about, { filesOnly: true });
-const headersFile = (what: string) => path.optional().describe(what).register(about, { filesOnly: true });
+const headersFile = (what: string) =>
+  path.refine(isAbsolute, "must be an absolute path").optional().describe(what).register(about, { filesOnly: true });
 
 /** Settings of both signals. */
 export const general = {

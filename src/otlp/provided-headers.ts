@@ -1,5 +1,5 @@
+import { type HeaderReader, HeadersError } from "../model/headers.ts";
 import type { OtlpSignalSettings } from "../model/settings.ts";
-import { type HeaderReader, HeadersError } from "./header-reader.ts";
 import { SendError, type Transport, type TransportResponse } from "./transport-response.ts";
 
 /** Whether headers are read before the first request. */

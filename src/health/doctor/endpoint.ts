@@ -1,8 +1,8 @@
+import { headerReader } from "../../bridge/read-headers.ts";
 import { describeSource } from "../../config/layer.ts";
 import { loadConfig } from "../../config/load.ts";
 import { otlpSettings } from "../../config/otlp.ts";
 import type { Context } from "../../context.ts";
-import { headerReader } from "../../headers/read-headers.ts";
 import { isPlausibleDate } from "../../model/plausible-time.ts";
 import type { OtlpSignalSettings } from "../../model/settings.ts";
 import { suggest } from "../../model/suggest.ts";
