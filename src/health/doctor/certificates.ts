@@ -16,13 +16,13 @@ export async function* certificateFindings(settings: OtlpSettings, nowMs: number
     const pem = await readFile(path, "utf8").catch(() => "");
     const all = certificatesIn(pem, nowMs);
     // Of several authorities the former ones may have ended; each certificate of a client's chain is needed
-    const isNeeded = setting === "otlp.clientCertificate" || all.every(({ state }) => state !== "valid");
+    const isNeeded = setting === "otlp.clientCertificate" || all.every(({ problem }) => problem !== undefined);
     const { remark, broken } = inArea("certificates");
     for (const one of all) {
       const text = `${one.subject} in ${setting} (${JSON.stringify(path)})`;
-      if (one.state !== "valid" && isNeeded) {
-        yield broken(`${text} ${STATES[one.state]}: it is ${validity(one)}`, TODO[setting] ?? "");
-      } else if (one.state === "valid" && endsSoon(one, nowMs)) {
+      if (one.problem !== undefined && isNeeded) {
+        yield broken(`${text} ${one.problem}: it is ${validity(one)}`, TODO[setting] ?? "");
+      } else if (one.problem === undefined && endsSoon(one, nowMs)) {
         yield remark(`${text} ends in ${inWords(one.toMs - nowMs)}: it is ${validity(one)}`, TODO[setting]);
       }
     }
@@ -34,8 +34,6 @@ export async function* certificateFindings(settings: OtlpSettings, nowMs: number
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const SOON_MS = 30 * DAY_MS;
-
-const STATES = { expired: "has expired", "not valid yet": "is not valid yet" } as const;
 
 const TODO: Readonly<Record<string, string>> = {
   "otlp.clientCertificate": "renew it; a new file at the same path is used by the next drain",
