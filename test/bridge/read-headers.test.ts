@@ -8,7 +8,9 @@ import { headerReader } from "../../src/bridge/read-headers.ts";
 import { systemEnvironment } from "../../src/bridge/system-environment.ts";
 import type { OtlpSignalSettings } from "../../src/model/settings.ts";
 import { probe } from "../../src/otlp/probe.lazy.ts";
+import { withProvidedHeaders } from "../../src/otlp/provided-headers.ts";
 import { createSender } from "../../src/otlp/send.lazy.ts";
+import { SendError } from "../../src/otlp/transport-response.ts";
 import { spanRecord } from "../otlp/records.ts";
 import { startGrpcReceiver } from "../receiver/grpc-receiver.ts";
 import { type Receiver, type RequestHead, startReceiver } from "../receiver/receiver.ts";
@@ -161,6 +163,25 @@ describe("a command that provides headers", () => {
     expect(JSON.stringify(outcome)).not.toContain("s3cret");
     expect([receiver.requests.length, existsSync(cache())]).toEqual([0, false]);
   });
+});
+
+test("the connection with refused headers is closed in the end too", async () => {
+  const closed: string[] = [];
+  const transport = withProvidedHeaders(
+    { ...signal(), headersFile: "/f" },
+    async (_, isRefused) => ({ authorization: isRefused ? "new" : "old" }),
+    ({ headers: { authorization = "" } }) => ({
+      send: async () => ({
+        status: "failure",
+        error: new SendError(""),
+        httpStatus: authorization === "old" ? 401 : 400,
+      }),
+      shutdown: () => void closed.push(authorization),
+    }),
+  );
+  await transport.send(new Uint8Array(), 1000);
+  transport.shutdown();
+  expect(closed.sort()).toEqual(["new", "old"]);
 });
 
 test("a command that fails is run once for both signals: each run can take ten seconds", async () => {
