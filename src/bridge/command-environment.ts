@@ -16,8 +16,8 @@ interface ProgramSearch {
 
 /**
  * The environment of a command: what programs need to find themselves, the user and the language. Its values are those that
- * `bridge allow` recorded and those that the system gives. None is from the environment of a drain, which an agent starts: a
- * repository's settings file sets variables of its agent.
+ * `bridge allow` recorded and those that the system gives, never those of a drain: an agent starts it, and a repository's settings can
+ * set the agent's variables.
  *
  * @param recorded what `keptVariables` returned when the user allowed the file
  */

@@ -5,8 +5,8 @@ import { ONLY_FROM_PATH, systemProgram } from "../model/system-program.ts";
 type Variables = Readonly<Record<string, string>>;
 
 /**
- * A complete environment of what the system says about the user. Nothing is from the environment of this process, which an agent
- * starts: a repository's settings file sets variables of its agent.
+ * A complete environment, made from what the system says about the user. Nothing is from the environment of this process: an agent starts
+ * it, and a repository's settings can set the agent's variables.
  */
 export const systemEnvironment = (home: string, platform: NodeJS.Platform): Variables =>
   platform === "win32"

@@ -107,7 +107,7 @@ function failureByAlert(alert: number, shown: string, tls: TlsFiles): NetworkFai
     const why = MISSING[alert];
     if (why !== undefined) return { reason: `${shown} ${why}`, remedy: IDENTIFY };
   } else {
-    // Not all servers send the alert that fits
+    // Some servers send another alert for a certificate that has expired
     const why = client.problem === undefined ? REFUSALS[alert] : `it ${client.problem}`;
     const reason = `${shown} refused the client certificate: ${why} (TLS alert ${alert})`;
     if (why !== undefined) return { reason, remedy: renewal(client) };
