@@ -33,11 +33,11 @@ export function headerReader(
   const failures = new Map<string, unknown>();
 
   const fromCommand = async (command: string, isRefused: boolean): Promise<Headers> => {
-    if (failures.has(command)) throw failures.get(command);
     const kept = readKept(cachePath);
     const key = createHash("sha256").update(command).digest("hex");
     const entry = kept[key];
     if (!isRefused && entry !== undefined && now() < entry.untilMs && entry.sinceMs <= now()) return entry.headers;
+    if (failures.has(command)) throw failures.get(command);
     const headers = await run(command, home, platform).catch((error: unknown) => {
       failures.set(command, error);
       throw error;

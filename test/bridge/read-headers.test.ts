@@ -193,6 +193,16 @@ test("a command that fails is run once for both signals: each run can take ten s
   expect(runsOf()).toBe(1);
 });
 
+test("headers that one destination refuses stay in use for another one if the command fails now", async () => {
+  token("one");
+  const read = reader();
+  const headersCommand = `[ ! -e broken ] || exit 3; ${command()}`;
+  await read({ ...signal(), headersCommand }, false);
+  writeFileSync(join(home, "broken"), "");
+  await expect(read({ ...signal(), headersCommand }, true)).rejects.toThrow("exit code 3");
+  expect(await read({ ...signal(), headersCommand }, false)).toEqual({ authorization: "Bearer one" });
+});
+
 describe("a file that provides headers", () => {
   test("is JSON or lines, is read again after a refusal, and yields to the command", async () => {
     const headersFile = join(home, "file");
